@@ -1,0 +1,169 @@
+//! Patterns over strings: LIKE and regular expressions, both by the linear-time `regex` crate.
+
+use std::fmt;
+
+use hadal_types::limits;
+use regex::{Regex, RegexBuilder};
+
+/// How a pattern is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Syntax {
+    /// SQL LIKE over the whole string: `%` any run, `_` any character, `\` escapes.
+    Like,
+    /// LIKE, upper and lower case being the same.
+    ILike,
+    /// A regular expression that matches anywhere.
+    Regex,
+    /// The same, upper and lower case being the same.
+    IRegex,
+}
+
+/// A compiled pattern.
+#[derive(Clone)]
+pub struct Pattern {
+    text: String,
+    syntax: Syntax,
+    regex: Regex,
+}
+
+/// Why a pattern was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// Longer than [`limits::REGEX_BYTES_MAX`].
+    #[error("a pattern of {0} bytes; at most {max} are allowed", max = limits::REGEX_BYTES_MAX)]
+    TooLong(usize),
+    /// Its program is larger than [`limits::REGEX_PROGRAM_BYTES_MAX`].
+    #[error("pattern {0:?} is too big once compiled; use fewer or smaller repetitions")]
+    TooBig(String),
+    /// It is not a regular expression.
+    #[error("pattern {pattern:?} is not a regular expression: {reason}")]
+    Syntax {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl Pattern {
+    /// Compiles `text`.
+    ///
+    /// # Errors
+    /// [`PatternError`] when it is too long, too big or not well-formed.
+    pub fn new(text: &str, syntax: Syntax) -> Result<Self, PatternError> {
+        if text.len() > limits::REGEX_BYTES_MAX {
+            return Err(PatternError::TooLong(text.len()));
+        }
+        let (source, insensitive) = match syntax {
+            Syntax::Like => (like_to_regex(text), false),
+            Syntax::ILike => (like_to_regex(text), true),
+            Syntax::Regex => (text.to_owned(), false),
+            Syntax::IRegex => (text.to_owned(), true),
+        };
+        let regex = RegexBuilder::new(&source)
+            .case_insensitive(insensitive)
+            .size_limit(limits::REGEX_PROGRAM_BYTES_MAX)
+            .dfa_size_limit(limits::REGEX_PROGRAM_BYTES_MAX)
+            .nest_limit(limits::REGEX_NEST_MAX)
+            .build()
+            .map_err(|error| refuse(text, &error))?;
+        Ok(Self { text: text.to_owned(), syntax, regex })
+    }
+
+    /// Whether `text` matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}({:?})", self.syntax, self.text)
+    }
+}
+
+fn refuse(pattern: &str, error: &regex::Error) -> PatternError {
+    match error {
+        regex::Error::CompiledTooBig(_) => PatternError::TooBig(pattern.to_owned()),
+        // The library draws the place over several lines; its last line says the reason.
+        other => PatternError::Syntax {
+            pattern: pattern.to_owned(),
+            reason: other
+                .to_string()
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: ")
+                .to_owned(),
+        },
+    }
+}
+
+fn like_to_regex(like: &str) -> String {
+    let mut source = String::from(r"(?s)\A");
+    let mut characters = like.chars();
+    let mut buffer = [0u8; 4];
+    while let Some(character) = characters.next() {
+        match character {
+            '%' => source.push_str(".*"),
+            '_' => source.push('.'),
+            '\\' => {
+                let escaped = characters.next().unwrap_or('\\');
+                source.push_str(&regex::escape(escaped.encode_utf8(&mut buffer)));
+            }
+            other => source.push_str(&regex::escape(other.encode_utf8(&mut buffer))),
+        }
+    }
+    source.push_str(r"\z");
+    source
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, syntax: Syntax, text: &str) -> bool {
+        Pattern::new(pattern, syntax).expect(pattern).matches(text)
+    }
+
+    #[test]
+    fn like_covers_the_whole_string() {
+        assert!(matches("a%c", Syntax::Like, "abc"));
+        assert!(matches("a%c", Syntax::Like, "a\nc"));
+        assert!(!matches("a%c", Syntax::Like, "abcd"));
+        assert!(matches("a_c", Syntax::Like, "a.c"));
+        assert!(!matches("a.c", Syntax::Like, "abc"));
+        assert!(matches(r"100\%", Syntax::Like, "100%"));
+        assert!(!matches(r"100\%", Syntax::Like, "1000"));
+        assert!(matches("ABC", Syntax::ILike, "abc"));
+        assert!(!matches("ABC", Syntax::Like, "abc"));
+        assert!(matches("", Syntax::Like, ""));
+    }
+
+    #[test]
+    fn regular_expressions_match_anywhere() {
+        assert!(matches("b+", Syntax::Regex, "abbc"));
+        assert!(!matches("B+", Syntax::Regex, "abbc"));
+        assert!(matches("B+", Syntax::IRegex, "abbc"));
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let long = "a".repeat(limits::REGEX_BYTES_MAX + 1);
+        assert_eq!(
+            Pattern::new(&long, Syntax::Regex).err(),
+            Some(PatternError::TooLong(limits::REGEX_BYTES_MAX + 1))
+        );
+        assert!(Pattern::new(&long[1..], Syntax::Regex).is_ok());
+        assert!(matches!(
+            Pattern::new(r"(\w{500}){9}", Syntax::Regex),
+            Err(PatternError::TooBig(_))
+        ));
+        let nested = format!("{}a{}", "(".repeat(60), ")".repeat(60));
+        for bad in ["(", "[", &nested] {
+            let error = Pattern::new(bad, Syntax::Regex).expect_err(bad);
+            assert!(matches!(error, PatternError::Syntax { .. }), "{error}");
+        }
+    }
+}

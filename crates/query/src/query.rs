@@ -1,0 +1,204 @@
+//! The query: what is asked of one table, fixed once at the root.
+
+use std::time::Duration;
+
+use hadal_types::{Micros, TableName, TimeRange, Value};
+
+use crate::expr::{Expr, Input, OutputExpr, RowExpr, Type};
+use crate::function::Function;
+
+/// One immutable question about one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// The table.
+    pub table: TableName,
+    /// Only rows of this time are asked for.
+    pub range: TimeRange,
+    /// Only rows for which this is true.
+    pub filter: Option<RowExpr>,
+    /// Raw rows, or groups of them.
+    pub shape: Shape,
+    /// The answer's columns.
+    pub outputs: Vec<Output>,
+    /// Only groups for which this is true.
+    pub having: Option<OutputExpr>,
+    /// How the answer is sorted; ties, and all of it when empty, by the keys in ascending order.
+    pub order: Vec<OrderKey>,
+    /// The top N groups without their time bucket; the rest becomes "other".
+    pub series: Option<SeriesLimit>,
+    /// Rows of the answer at most.
+    pub limit: u64,
+    /// Rows of the sorted answer that are left out before the first.
+    pub offset: u64,
+    /// What `now()` means, fixed once at the root.
+    pub now: Micros,
+    /// How long the answer may take.
+    pub deadline: Duration,
+    /// Whether an answer without some leaf's rows is worth nothing.
+    pub require_complete: bool,
+}
+
+/// What a query makes of the rows that it asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The rows themselves.
+    Rows {
+        /// The values of each row; [`crate::Slot::Key`] counts them.
+        values: Vec<RowExpr>,
+    },
+    /// One row per group.
+    Groups {
+        /// What the rows of one group have in common. Without keys there is one group.
+        keys: Vec<RowExpr>,
+        /// What is kept of each group's rows.
+        measures: Vec<Measure>,
+    },
+}
+
+/// A state that is kept of one expression over each group's rows where it is not null.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Measure {
+    /// What is kept.
+    pub kind: StateKind,
+    /// Of what.
+    pub argument: RowExpr,
+}
+
+/// What is kept of the values of a group: a state that merges, from which several
+/// aggregates can be finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StateKind {
+    /// n, Σw, Σw², Σwx.
+    Moments,
+    /// The smallest and the largest value.
+    Extremes,
+    /// A sketch of the distribution of numbers.
+    Quantiles,
+    /// A sketch of the set of values.
+    Distinct,
+}
+
+/// An aggregate that is finished from a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Finish {
+    /// Σw, from moments.
+    Count,
+    /// n, from moments.
+    RawCount,
+    /// Σwx, from moments; null without values.
+    Sum,
+    /// Σwx / Σw, from moments; null without values.
+    Avg,
+    /// From extremes; null without values.
+    Min,
+    /// From extremes; null without values.
+    Max,
+    /// The value below which so many millionths of the weight lie, from quantiles.
+    Quantile(u32),
+    /// A histogram of at most so many buckets, from quantiles.
+    Histogram(u16),
+    /// How many different values, from distinct; rows count once, whatever their weight.
+    Distinct,
+}
+
+impl Finish {
+    /// The state that the aggregate is finished from.
+    #[must_use]
+    pub const fn state(self) -> StateKind {
+        match self {
+            Self::Count | Self::RawCount | Self::Sum | Self::Avg => StateKind::Moments,
+            Self::Min | Self::Max => StateKind::Extremes,
+            Self::Quantile(_) | Self::Histogram(_) => StateKind::Quantiles,
+            Self::Distinct => StateKind::Distinct,
+        }
+    }
+}
+
+/// One column of the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its name; several may have the same.
+    pub name: String,
+    /// What its values are.
+    pub value_type: Type,
+    /// How it is computed.
+    pub expr: OutputExpr,
+}
+
+/// One thing that the answer is sorted by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderKey {
+    /// What is compared.
+    pub expr: OutputExpr,
+    /// Largest first.
+    pub descending: bool,
+    /// Nulls before all else; otherwise after.
+    pub nulls_first: bool,
+}
+
+/// Keeps the top series of a time chart: groups without their time bucket, ranked over the
+/// whole range, each with all its buckets. What the others hold is summed up per bucket as one
+/// more series whose keys are null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesLimit {
+    /// How many series are kept.
+    pub count: usize,
+    /// What they are ranked by, largest first.
+    pub rank: OutputExpr,
+}
+
+impl Query {
+    /// The group keys; empty for raw rows.
+    #[must_use]
+    pub fn keys(&self) -> &[RowExpr] {
+        match &self.shape {
+            Shape::Rows { .. } => &[],
+            Shape::Groups { keys, .. } => keys,
+        }
+    }
+
+    /// The measures; empty for raw rows.
+    #[must_use]
+    pub fn measures(&self) -> &[Measure] {
+        match &self.shape {
+            Shape::Rows { .. } => &[],
+            Shape::Groups { measures, .. } => measures,
+        }
+    }
+
+    /// The index of the key that is the row's time bucket, and the bucket's width in
+    /// microseconds.
+    #[must_use]
+    pub fn time_key(&self) -> Option<(usize, i64)> {
+        self.keys()
+            .iter()
+            .enumerate()
+            .find_map(|(index, key)| Some((index, time_bucket_width(key)?)))
+    }
+
+    /// Calls `visit` with everything that the query takes from rows.
+    pub fn for_each_input<'q>(&'q self, visit: &mut impl FnMut(&'q Input)) {
+        if let Some(filter) = &self.filter {
+            filter.for_each_leaf(visit);
+        }
+        match &self.shape {
+            Shape::Rows { values } => {
+                values.iter().for_each(|value| value.for_each_leaf(visit));
+            }
+            Shape::Groups { keys, measures } => {
+                keys.iter().for_each(|key| key.for_each_leaf(visit));
+                measures.iter().for_each(|measure| measure.argument.for_each_leaf(visit));
+            }
+        }
+    }
+}
+
+/// The width in microseconds, when `expr` is a time bucket of the row's time.
+#[must_use]
+pub fn time_bucket_width(expr: &RowExpr) -> Option<i64> {
+    let Expr::Call { function: Function::TimeBucket, arguments } = expr else { return None };
+    match arguments.as_slice() {
+        [Expr::Leaf(Input::Time), Expr::Literal(Value::Number(width)), ..] => width.to_i64(),
+        _ => None,
+    }
+}

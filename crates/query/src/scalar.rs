@@ -1,0 +1,296 @@
+//! What each function means for one row's values: the reference that every faster form must
+//! agree with.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use hadal_types::{Decimal, Micros, Number, Value};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::function::{Function, TimeField};
+use crate::lists;
+
+/// Computes `function` of `arguments`.
+///
+/// Never fails: arguments of a wrong number or type give null. `Matches` needs a compiled
+/// pattern and is not computed here.
+#[must_use]
+pub fn call(function: Function, arguments: &[Value]) -> Value {
+    let value = match function {
+        Function::And => return junction(arguments, false),
+        Function::Or => return junction(arguments, true),
+        Function::IsNull => return truth(arguments.first().is_none_or(Value::is_null)),
+        Function::Coalesce => {
+            return arguments.iter().find(|value| !value.is_null()).cloned().unwrap_or(Value::Null);
+        }
+        Function::Case => return case(arguments),
+        Function::Concat => return concat(arguments),
+        Function::In => is_in(arguments),
+        Function::IncludesAny
+        | Function::IncludesAll
+        | Function::IncludesNone
+        | Function::IncludesStart
+        | Function::IncludesEnd
+        | Function::IncludesWithin => includes(function, arguments),
+        _ => match arguments {
+            [value] => unary(function, value),
+            [left, right] => binary(function, left, right),
+            [Value::Time(time), Value::Number(width), Value::Number(origin)] => {
+                time_bucket(*time, *width, *origin)
+            }
+            _ => None,
+        },
+    };
+    value.unwrap_or(Value::Null)
+}
+
+fn truth(truth: bool) -> Value {
+    Value::Bool(truth)
+}
+
+/// AND and OR of three-valued logic: `decisive` is the truth that settles it.
+fn junction(arguments: &[Value], decisive: bool) -> Value {
+    if arguments.contains(&Value::Bool(decisive)) {
+        return truth(decisive);
+    }
+    if arguments.iter().all(|value| matches!(value, Value::Bool(_))) {
+        return truth(!decisive);
+    }
+    Value::Null
+}
+
+fn case(arguments: &[Value]) -> Value {
+    let mut rest = arguments;
+    while let [condition, value, tail @ ..] = rest {
+        if *condition == Value::Bool(true) {
+            return value.clone();
+        }
+        rest = tail;
+    }
+    rest.first().cloned().unwrap_or(Value::Null)
+}
+
+fn concat(arguments: &[Value]) -> Value {
+    let texts = arguments.iter().filter(|value| !value.is_null()).map(Value::to_string);
+    Value::String(texts.collect::<String>().into())
+}
+
+fn is_in(arguments: &[Value]) -> Option<Value> {
+    let (needle, list) = arguments.split_first()?;
+    if needle.is_null() {
+        return None;
+    }
+    match list.contains(needle) {
+        true => Some(truth(true)),
+        false if list.contains(&Value::Null) => None,
+        false => Some(truth(false)),
+    }
+}
+
+fn includes(function: Function, arguments: &[Value]) -> Option<Value> {
+    let (Value::Set(list) | Value::Vector(list), wanted) = arguments.split_first()? else {
+        return None;
+    };
+    let wanted: Vec<&str> = wanted
+        .iter()
+        .map(|value| match value {
+            Value::String(word) => Some(&**word),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    lists::includes(function, list, &wanted).map(truth)
+}
+
+fn unary(function: Function, value: &Value) -> Option<Value> {
+    Some(match (function, value) {
+        (_, Value::Null) => return None,
+        (Function::Not, Value::Bool(value)) => truth(!value),
+        (Function::Negate, Value::Number(number)) => Value::Number(negate(*number)?),
+        (Function::Abs, Value::Number(number)) if *number < Number::ZERO => {
+            Value::Number(negate(*number)?)
+        }
+        (Function::Abs, Value::Number(_)) => value.clone(),
+        (Function::Round, Value::Number(number)) => Value::Number(round(*number, 0)?),
+        (Function::Floor, Value::Number(number)) => Value::Number(floor(*number)?),
+        (Function::Ceil, Value::Number(number)) => Value::Number(negate(floor(negate(*number)?)?)?),
+        (Function::Extract(field), Value::Time(time)) => Value::Number(extract(field, *time)?),
+        (Function::Lower, Value::String(text)) => Value::string(&text.to_lowercase()),
+        (Function::Upper, Value::String(text)) => Value::string(&text.to_uppercase()),
+        (Function::Length, Value::String(text)) => count(text.chars().count())?,
+        (Function::Length, Value::Set(list) | Value::Vector(list)) => count(list.len())?,
+        (Function::IsEmpty, Value::Set(list) | Value::Vector(list)) => truth(list.is_empty()),
+        (Function::ToText, value) => Value::string(&value.to_string()),
+        (Function::ToNumber, value) => Value::Number(to_number(value)?),
+        _ => return None,
+    })
+}
+
+fn binary(function: Function, left: &Value, right: &Value) -> Option<Value> {
+    if left.is_null() || right.is_null() {
+        return None;
+    }
+    if let Some(truth) = compare(function, left, right) {
+        return Some(truth);
+    }
+    Some(match (left, right) {
+        (Value::Number(number), Value::Number(digits)) if function == Function::Round => {
+            Value::Number(round(*number, u8::try_from(digits.to_i64()?).ok()?)?)
+        }
+        (Value::Number(left), Value::Number(right)) => {
+            Value::Number(arithmetic(function, *left, *right)?)
+        }
+        (Value::Time(time), Value::Number(seconds)) if function == Function::AddSeconds => {
+            Value::Time(time.plus_seconds(*seconds)?)
+        }
+        (Value::Time(time), Value::Number(width)) if function == Function::TimeBucket => {
+            return time_bucket(*time, *width, Number::ZERO);
+        }
+        (Value::Time(left), Value::Time(right)) if function == Function::SecondsBetween => {
+            Value::integer(left.seconds_since(*right))
+        }
+        _ => return None,
+    })
+}
+
+fn compare(function: Function, left: &Value, right: &Value) -> Option<Value> {
+    let order = left.cmp(right);
+    Some(truth(match function {
+        Function::Equal => order == Ordering::Equal,
+        Function::NotEqual => order != Ordering::Equal,
+        Function::Less => order == Ordering::Less,
+        Function::LessOrEqual => order != Ordering::Greater,
+        Function::Greater => order == Ordering::Greater,
+        Function::GreaterOrEqual => order != Ordering::Less,
+        _ => return None,
+    }))
+}
+
+fn arithmetic(function: Function, left: Number, right: Number) -> Option<Number> {
+    let exact = match (left, right) {
+        (Number::Decimal(left), Number::Decimal(right)) => decimal(function, left, right),
+        _ => None,
+    };
+    exact.or_else(|| double(function, left.to_f64(), right.to_f64()))
+}
+
+fn decimal(function: Function, left: Decimal, right: Decimal) -> Option<Number> {
+    let result = match function {
+        Function::Add => left.checked_add(right)?,
+        Function::Subtract => left.checked_sub(right)?,
+        Function::Multiply => left.checked_mul(right)?,
+        Function::DivideWhole => {
+            let quotient = left.mantissa().checked_div(right.mantissa())?;
+            (left.is_integer() && right.is_integer()).then_some(Decimal::new(quotient, 0)?)?
+        }
+        Function::Remainder => {
+            let scale = left.scale().max(right.scale());
+            let (left, right) = (left.mantissa_at(scale)?, right.mantissa_at(scale)?);
+            Decimal::new(left.checked_rem(right)?, scale)?
+        }
+        Function::Bucket => bucket(left, right)?,
+        _ => return None,
+    };
+    Some(Number::Decimal(result))
+}
+
+fn double(function: Function, left: f64, right: f64) -> Option<Number> {
+    let divides = matches!(
+        function,
+        Function::Divide | Function::DivideWhole | Function::Remainder | Function::Bucket
+    );
+    if divides && right == 0.0 {
+        return None;
+    }
+    Number::from_f64(match function {
+        Function::Add => left + right,
+        Function::Subtract => left - right,
+        Function::Multiply => left * right,
+        Function::Divide => left / right,
+        Function::DivideWhole => (left / right).trunc(),
+        Function::Remainder => left % right,
+        Function::Bucket => (left / right).floor() * right,
+        _ => return None,
+    })
+}
+
+fn bucket(value: Decimal, width: Decimal) -> Option<Decimal> {
+    let scale = value.scale().max(width.scale());
+    let (value, width) = (value.mantissa_at(scale)?, width.mantissa_at(scale)?);
+    if width <= 0 {
+        return None;
+    }
+    Decimal::new(value.div_euclid(width).checked_mul(width)?, scale)
+}
+
+fn negate(number: Number) -> Option<Number> {
+    match number {
+        Number::Decimal(decimal) => decimal.checked_neg().map(Number::Decimal),
+        Number::Double(double) => Number::from_f64(-double),
+    }
+}
+
+fn floor(number: Number) -> Option<Number> {
+    match number {
+        Number::Decimal(decimal) => {
+            let (whole, rest) = decimal.split();
+            Decimal::new(whole - i128::from(rest < 0), 0).map(Number::Decimal)
+        }
+        Number::Double(double) => Number::from_f64(double.floor()),
+    }
+}
+
+fn round(number: Number, digits: u8) -> Option<Number> {
+    Decimal::new(number.to_scaled(digits)?, digits).map(Number::Decimal)
+}
+
+fn count(length: usize) -> Option<Value> {
+    i64::try_from(length).ok().map(Value::integer)
+}
+
+fn to_number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(*number),
+        Value::Bool(truth) => Some(Number::integer(i64::from(*truth))),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Time(time) => Decimal::new(i128::from(time.0), 6).map(Number::Decimal),
+        _ => None,
+    }
+}
+
+fn time_bucket(time: Micros, width: Number, origin: Number) -> Option<Value> {
+    let (width, origin) = (width.to_i64().filter(|&width| width > 0)?, origin.to_i64()?);
+    let since = time.0.checked_sub(origin)?;
+    let start = since.div_euclid(width).checked_mul(width)?.checked_add(origin)?;
+    Some(Value::Time(Micros(start)))
+}
+
+fn extract(field: TimeField, time: Micros) -> Option<Number> {
+    let zoned = Timestamp::from_microsecond(time.0).ok()?.to_zoned(TimeZone::UTC);
+    Some(Number::integer(match field {
+        TimeField::Epoch => return to_number(&Value::Time(time)),
+        TimeField::Second => {
+            let micros = time.0.rem_euclid(60 * Micros::SECOND);
+            return Decimal::new(i128::from(micros), 6).map(Number::Decimal);
+        }
+        TimeField::Year => zoned.year().into(),
+        TimeField::Month => zoned.month().into(),
+        TimeField::Day => zoned.day().into(),
+        TimeField::Hour => zoned.hour().into(),
+        TimeField::Minute => zoned.minute().into(),
+        TimeField::DayOfWeek => zoned.weekday().to_sunday_zero_offset().into(),
+    }))
+}
+
+/// Whether any string of `value` contains `needle`, which is in lower case already.
+pub(crate) fn contains_text(value: &Value, needle: &str) -> bool {
+    let contains = |text: &Arc<str>| text.to_lowercase().contains(needle);
+    match value {
+        Value::String(text) => contains(text),
+        Value::Set(list) | Value::Vector(list) => list.iter().any(contains),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

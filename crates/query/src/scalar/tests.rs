@@ -1,0 +1,120 @@
+use super::*;
+
+fn number(text: &str) -> Value {
+    Value::Number(text.parse().expect(text))
+}
+
+fn time(text: &str) -> Value {
+    Value::Time(hadal_types::time::parse_timestamp(text).expect(text))
+}
+
+const YES: Value = Value::Bool(true);
+const NO: Value = Value::Bool(false);
+const NULL: Value = Value::Null;
+
+#[test]
+fn logic_has_three_values() {
+    assert_eq!(call(Function::And, &[YES, NULL]), NULL);
+    assert_eq!(call(Function::And, &[NO, NULL]), NO);
+    assert_eq!(call(Function::Or, &[YES, NULL]), YES);
+    assert_eq!(call(Function::Or, &[NO, NULL]), NULL);
+    assert_eq!(call(Function::Not, &[NULL]), NULL);
+    assert_eq!(call(Function::And, &[]), YES);
+    assert_eq!(call(Function::Or, &[]), NO);
+}
+
+#[test]
+fn null_is_never_equal() {
+    assert_eq!(call(Function::Equal, &[NULL, NULL]), NULL);
+    assert_eq!(call(Function::IsNull, &[NULL]), YES);
+    assert_eq!(call(Function::In, &[number("1"), number("2"), NULL]), NULL);
+    assert_eq!(call(Function::In, &[number("1"), number("1"), NULL]), YES);
+    assert_eq!(call(Function::In, &[number("1"), number("2")]), NO);
+}
+
+#[test]
+fn decimals_are_exact_and_overflow_to_doubles() {
+    let add = |left: &str, right: &str| call(Function::Add, &[number(left), number(right)]);
+    assert_eq!(add("0.1", "0.2"), number("0.3"));
+    assert_eq!(add("1e300", "1e300"), number("2e300"));
+    assert_eq!(call(Function::Divide, &[number("7"), number("2")]), number("3.5"));
+    assert_eq!(call(Function::DivideWhole, &[number("-7"), number("2")]), number("-3"));
+    assert_eq!(call(Function::Divide, &[number("7"), number("0")]), NULL);
+    assert_eq!(call(Function::DivideWhole, &[number("7"), number("0")]), NULL);
+    assert_eq!(call(Function::Remainder, &[number("-7"), number("2")]), number("-1"));
+    assert_eq!(call(Function::Bucket, &[number("-0.5"), number("2")]), number("-2"));
+    assert_eq!(call(Function::Multiply, &[number("1e300"), number("1e300")]), NULL);
+}
+
+#[test]
+fn rounding_goes_where_people_expect() {
+    for (function, from, to) in [
+        (Function::Round, "2.5", "3"),
+        (Function::Round, "-2.5", "-3"),
+        (Function::Floor, "-2.5", "-3"),
+        (Function::Ceil, "-2.5", "-2"),
+        (Function::Ceil, "2.000001", "3"),
+        (Function::Abs, "-2.5", "2.5"),
+    ] {
+        assert_eq!(call(function, &[number(from)]), number(to), "{function:?} {from}");
+    }
+    assert_eq!(
+        call(Function::Round, &[number("2.345"), number("2")]),
+        number("2.35"),
+        "rounds to digits"
+    );
+}
+
+#[test]
+fn time_counts_in_seconds() {
+    let (noon, later) = (time("2023-11-15T12:00:00Z"), time("2023-11-15T12:01:30.9Z"));
+    assert_eq!(call(Function::SecondsBetween, &[later.clone(), noon.clone()]), number("90"));
+    assert_eq!(call(Function::SecondsBetween, &[noon.clone(), later.clone()]), number("-90"));
+    assert_eq!(call(Function::AddSeconds, &[noon.clone(), number("90.9")]), later);
+    let minute = [later.clone(), number("60000000")];
+    assert_eq!(call(Function::TimeBucket, &minute), time("2023-11-15T12:01:00Z"));
+    assert_eq!(call(Function::Extract(TimeField::Hour), &[noon]), number("12"));
+    assert_eq!(call(Function::Extract(TimeField::Second), &[later]), number("30.9"));
+}
+
+#[test]
+fn lists_are_searched_in_their_order() {
+    let list = Value::vector(["a", "b", "c"]);
+    let ask = |function, words: &[&str]| {
+        let words = words.iter().map(|word| Value::string(word));
+        call(function, &std::iter::once(list.clone()).chain(words).collect::<Vec<_>>())
+    };
+    assert_eq!(ask(Function::IncludesAny, &["x", "c"]), YES);
+    assert_eq!(ask(Function::IncludesAll, &["a", "x"]), NO);
+    assert_eq!(ask(Function::IncludesNone, &["x"]), YES);
+    assert_eq!(ask(Function::IncludesStart, &["a", "b"]), YES);
+    assert_eq!(ask(Function::IncludesStart, &["b"]), NO);
+    assert_eq!(ask(Function::IncludesEnd, &["b", "c"]), YES);
+    assert_eq!(ask(Function::IncludesEnd, &["a", "b", "c", "d"]), NO);
+    assert_eq!(ask(Function::IncludesWithin, &["b"]), YES);
+    assert_eq!(ask(Function::IncludesWithin, &["a", "c"]), NO);
+    assert_eq!(ask(Function::IncludesWithin, &[]), YES);
+    assert_eq!(call(Function::IncludesNone, &[NULL, Value::string("a")]), NULL);
+    assert_eq!(call(Function::IsEmpty, &[Value::vector::<&str>([])]), YES);
+    assert_eq!(call(Function::IsEmpty, &[NULL]), NULL);
+}
+
+#[test]
+fn conditions_choose_values() {
+    let arms = [NULL, number("1"), YES, number("2"), number("3")];
+    assert_eq!(call(Function::Case, &arms), number("2"));
+    assert_eq!(call(Function::Case, &[NO, number("1")]), NULL);
+    assert_eq!(call(Function::Coalesce, &[NULL, number("1")]), number("1"));
+}
+
+#[test]
+fn text_and_numbers_turn_into_each_other() {
+    assert_eq!(call(Function::ToNumber, &[Value::string(" 1.50 ")]), number("1.5"));
+    assert_eq!(call(Function::ToNumber, &[Value::string("x")]), NULL);
+    assert_eq!(call(Function::ToText, &[number("1.50")]), Value::string("1.5"));
+    assert_eq!(
+        call(Function::Concat, &[Value::string("a"), NULL, number("1")]),
+        Value::string("a1")
+    );
+    assert_eq!(call(Function::Length, &[Value::string("été")]), number("3"));
+}

@@ -1,0 +1,25 @@
+//! The words that everything else is written in: values, kinds, schemas, times, weights, names,
+//! limits and the clock.
+//!
+//! This is floor 0. Nothing here knows a row block, a query or a socket. See `ARCHITECTURE.md`.
+
+pub mod batch;
+pub mod clock;
+pub mod decimal;
+pub mod limits;
+pub mod name;
+pub mod number;
+pub mod schema;
+pub mod time;
+pub mod value;
+pub mod weight;
+
+pub use batch::BatchId;
+pub use clock::{Clock, FixedClock, SystemClock};
+pub use decimal::Decimal;
+pub use name::{ColumnName, NameError, TableName};
+pub use number::Number;
+pub use schema::{ColumnPart, ColumnSchema, Kind, Logical, TableSchema};
+pub use time::{Micros, TimeRange};
+pub use value::Value;
+pub use weight::{Weight, WeightError};

@@ -1,0 +1,88 @@
+//! Every limit of the system, with its name and default, in one place.
+//!
+//! Reaching a limit is an ordinary, tested outcome with an error or a warning that names it.
+//! The figures follow the defaults table of the project's reliability design.
+
+/// Rows in one row block (and in one batch) at most.
+pub const BLOCK_ROWS_MAX: usize = 65_536;
+/// Bytes of one encoded row block at most.
+pub const BLOCK_BYTES_MAX: usize = 256 << 20;
+/// Values in one vector: the unit of bit packing and of zones (FastLanes, VLDB 2023).
+pub const VECTOR_VALUES: usize = 1_024;
+/// A batch is cut when its raw input reaches this many bytes.
+pub const BATCH_BYTES_MAX: usize = 16 << 20;
+/// Bytes of one JSON line at most.
+pub const LINE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a request body that is not JSON lines, before and after inflation.
+pub const BODY_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a request body (other than JSON lines) after inflation at most.
+pub const BODY_INFLATED_BYTES_MAX: usize = 64 << 20;
+/// Inflated bytes may exceed compressed bytes by this factor, beyond the first MiB.
+pub const INFLATE_RATIO_MAX: usize = 100;
+/// Columns in one row at most.
+pub const ROW_FIELDS_MAX: usize = 1_000;
+/// Live columns in one table; further ones go to `_overflow` as JSON text.
+pub const TABLE_COLUMNS_MAX: usize = 4_096;
+/// Tables in one process.
+pub const TABLES_MAX: usize = 10_000;
+/// Bytes of a table or column name.
+pub const NAME_BYTES_MAX: usize = 128;
+/// Bytes of one string value; longer ones are cut at a character boundary, with a warning.
+pub const STRING_BYTES_MAX: usize = 64 << 10;
+/// Elements of one set or vector; further ones are cut, with a warning.
+pub const LIST_ELEMENTS_MAX: usize = 4_096;
+/// Nesting depth of a JSON row.
+pub const JSON_DEPTH_MAX: usize = 64;
+/// Digits after the point that a stored decimal can have.
+pub const DECIMAL_SCALE_MAX: u8 = 18;
+/// Bytes of a table before its oldest blocks are dropped.
+pub const TABLE_BYTES_MAX: u64 = 1 << 30;
+/// Batches whose ids a leaf remembers per table.
+pub const BATCH_IDS_MAX: usize = 1_000_000;
+/// How long a leaf remembers a batch id, in seconds.
+pub const BATCH_ID_SECONDS: i64 = 3_600;
+/// Until then a batch can still be revoked, so its rows keep arrival order, in seconds.
+pub const BATCH_SETTLED_SECONDS: i64 = 120;
+/// Rows further in the future than this are refused, in seconds.
+pub const FUTURE_SECONDS_MAX: i64 = 86_400;
+/// Default age limit of a table, in days.
+pub const TABLE_AGE_DAYS: i64 = 30;
+
+/// Bytes of one SQL text.
+pub const SQL_BYTES_MAX: usize = 64 << 10;
+/// Depth of an expression tree.
+pub const EXPR_DEPTH_MAX: usize = 64;
+/// Items of one IN list.
+pub const IN_ITEMS_MAX: usize = 1_000;
+/// Group-by keys of one query.
+pub const GROUP_KEYS_MAX: usize = 20;
+/// Columns in one answer.
+pub const OUTPUTS_MAX: usize = 5_000;
+/// Bytes of one regular expression.
+pub const REGEX_BYTES_MAX: usize = 1_024;
+/// Bytes of the compiled program of one regular expression, and of its lazy DFA.
+pub const REGEX_PROGRAM_BYTES_MAX: usize = 1 << 20;
+/// Nesting depth of one regular expression.
+pub const REGEX_NEST_MAX: u32 = 50;
+/// Buckets that one time bucketing may make.
+pub const TIME_BUCKETS_MAX: usize = 10_080;
+/// Groups that one leaf keeps for one query; further ones are dropped, with a warning.
+pub const LEAF_GROUPS_MAX: usize = 1_000_000;
+/// Bytes that one query may hold on one leaf.
+pub const LEAF_QUERY_BYTES_MAX: usize = 256 << 20;
+/// Rows of an answer when the query has no LIMIT, and the most that JSON answers hold.
+pub const LIMIT_DEFAULT: u64 = 100_000;
+/// Bytes of one JSON answer.
+pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Deadline of one query, in milliseconds.
+pub const QUERY_DEADLINE_MS: u64 = 10_000;
+/// Faults that one partial answer carries.
+pub const FAULTS_MAX: usize = 16;
+/// Rows up to which percentiles are exact.
+pub const QUANTILE_EXACT_ROWS: usize = 256;
+/// Distinct values up to which `count(DISTINCT …)` is exact.
+pub const DISTINCT_EXACT_VALUES: usize = 1_024;
+/// Rejected rows whose reasons are returned to the caller.
+pub const REJECTS_SHOWN_MAX: usize = 100;
+/// Fanout of the aggregation tree (Scuba, VLDB 2013, section 3.5).
+pub const TREE_FANOUT: usize = 5;

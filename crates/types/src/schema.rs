@@ -1,0 +1,158 @@
+//! What columns a table has: kinds, not declared types.
+
+use std::fmt;
+
+use crate::name::{ColumnName, TableName};
+use crate::time::Micros;
+
+/// How a part of a column is stored. Each row is in exactly one part of a column, or null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Decimals or doubles; also truths and times.
+    Number,
+    /// Strings.
+    String,
+    /// Sets of strings.
+    Set,
+    /// Vectors of strings.
+    Vector,
+}
+
+impl Kind {
+    /// All kinds, in the order of their codes.
+    pub const ALL: [Self; 4] = [Self::Number, Self::String, Self::Set, Self::Vector];
+
+    /// The kind's name in SQL casts: `number`, `string`, `set`, `vector`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::String => "string",
+            Self::Set => "set",
+            Self::Vector => "vector",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// What the numbers of a number part mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Logical {
+    /// Numbers.
+    #[default]
+    Plain,
+    /// Truths: 0 and 1, shown as false and true.
+    Bool,
+    /// Points in time, in microseconds since the Unix epoch.
+    Time,
+}
+
+impl Logical {
+    /// What a part means when some of its rows mean `self` and others `other`.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self == other { self } else { Self::Plain }
+    }
+}
+
+/// One stored part of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnPart {
+    /// How the part is stored.
+    pub kind: Kind,
+    /// What its numbers mean; [`Logical::Plain`] for other kinds.
+    pub logical: Logical,
+    /// How many rows are in this part.
+    pub rows: u64,
+}
+
+/// One column: a name with one part per kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnSchema {
+    /// The column's name.
+    pub name: ColumnName,
+    /// Its parts, in the order of [`Kind`]; never empty.
+    pub parts: Vec<ColumnPart>,
+}
+
+impl ColumnSchema {
+    /// The part that a query means when it names no kind: the one with most rows, ties by the
+    /// kinds' names.
+    #[must_use]
+    pub fn main_part(&self) -> Option<&ColumnPart> {
+        let by_rows = |part: &&ColumnPart| (part.rows, std::cmp::Reverse(part.kind.name()));
+        self.parts.iter().max_by_key(by_rows)
+    }
+
+    /// The part of this kind, if there is one.
+    #[must_use]
+    pub fn part(&self, kind: Kind) -> Option<&ColumnPart> {
+        self.parts.iter().find(|part| part.kind == kind)
+    }
+}
+
+/// One table as the catalog knows it at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableSchema {
+    /// The table's name.
+    pub name: TableName,
+    /// The column that holds each row's time; `time` in SQL means it.
+    pub time_column: ColumnName,
+    /// The columns, the time column included, sorted by name.
+    pub columns: Vec<ColumnSchema>,
+    /// Rows in the table.
+    pub rows: u64,
+    /// The first and the last time in the table, both inclusive; `None` when it has no rows.
+    pub time_range: Option<(Micros, Micros)>,
+}
+
+impl TableSchema {
+    /// The column of this name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&ColumnSchema> {
+        let at = self.columns.binary_search_by(|column| column.name.as_str().cmp(name)).ok()?;
+        self.columns.get(at)
+    }
+
+    /// What both schemas say together: rows added up, columns and parts united.
+    ///
+    /// Both must be of the same table; the time column is taken from the one with more rows.
+    #[must_use]
+    pub fn merge(mut self, other: &Self) -> Self {
+        if other.rows > self.rows {
+            self.time_column = other.time_column.clone();
+        }
+        self.rows += other.rows;
+        self.time_range = match (self.time_range, other.time_range) {
+            (Some(left), Some(right)) => Some((left.0.min(right.0), left.1.max(right.1))),
+            (left, right) => left.or(right),
+        };
+        for column in &other.columns {
+            self.merge_column(column);
+        }
+        self
+    }
+
+    fn merge_column(&mut self, column: &ColumnSchema) {
+        let at = match self.columns.binary_search_by(|own| own.name.cmp(&column.name)) {
+            Ok(at) => at,
+            Err(at) => return self.columns.insert(at, column.clone()),
+        };
+        let own = &mut self.columns[at];
+        for part in &column.parts {
+            match own.parts.iter_mut().find(|own| own.kind == part.kind) {
+                Some(own) => {
+                    own.rows += part.rows;
+                    own.logical = own.logical.and(part.logical);
+                }
+                None => own.parts.push(*part),
+            }
+        }
+        own.parts.sort_unstable_by_key(|part| part.kind);
+    }
+}

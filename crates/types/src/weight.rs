@@ -1,0 +1,72 @@
+//! Weights: how many original events one stored row stands for.
+//!
+//! A row's `sample_rate` r means "one of r was kept" (Scuba, VLDB 2013, section 1), so the row
+//! weighs r. Weights are fixed-point decimals, so that sums of them are exact and order-free.
+
+use crate::number::Number;
+
+/// A weight in millionths: between 0.000001 and 1,000,000,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Weight(i64);
+
+/// Why a sample rate was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("sample_rate {0} is outside 0.000001 to 1000000000")]
+pub struct WeightError(pub String);
+
+impl Weight {
+    /// The column that holds a row's sample rate.
+    pub const COLUMN: &'static str = "sample_rate";
+    /// The weight of a row without a sample rate.
+    pub const ONE: Self = Self(Self::UNIT);
+    /// Millionths in one.
+    pub const UNIT: i64 = 1_000_000;
+    /// Digits after the point.
+    pub const SCALE: u8 = 6;
+    /// The largest weight, in millionths.
+    pub const MILLIONTHS_MAX: i64 = 1_000_000_000 * Self::UNIT;
+
+    /// Returns the weight of a row with this sample rate, rounded to millionths.
+    ///
+    /// # Errors
+    /// [`WeightError`] when the rate is zero, negative, or outside the range.
+    pub fn from_rate(rate: Number) -> Result<Self, WeightError> {
+        let millionths = rate.to_scaled(Self::SCALE).unwrap_or(i128::MAX);
+        i64::try_from(millionths)
+            .ok()
+            .and_then(Self::from_millionths)
+            .ok_or_else(|| WeightError(rate.to_string()))
+    }
+
+    /// Returns the weight of so many millionths, or `None` outside the range.
+    #[must_use]
+    pub fn from_millionths(millionths: i64) -> Option<Self> {
+        (1..=Self::MILLIONTHS_MAX).contains(&millionths).then_some(Self(millionths))
+    }
+
+    /// The weight in millionths.
+    #[must_use]
+    pub fn millionths(self) -> i64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weigh(text: &str) -> Result<Weight, WeightError> {
+        Weight::from_rate(text.parse::<Number>().expect("a number"))
+    }
+
+    #[test]
+    fn a_rate_is_a_positive_bounded_decimal() {
+        assert_eq!(weigh("1"), Ok(Weight::ONE));
+        assert_eq!(weigh("100").map(Weight::millionths), Ok(100_000_000));
+        assert_eq!(weigh("33.333333333333").map(Weight::millionths), Ok(33_333_333));
+        assert_eq!(weigh("1000000000").map(Weight::millionths), Ok(Weight::MILLIONTHS_MAX));
+        for bad in ["0", "-1", "0.0000001", "1000000001", "1e18", "1e300"] {
+            assert!(weigh(bad).is_err(), "{bad}");
+        }
+    }
+}
