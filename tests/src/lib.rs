@@ -1,1 +1,4 @@
-//! Black-box suites.
+//! Black-box suites, and what they stand on: the oracle and random rows and queries for it.
+
+pub mod generate;
+pub mod oracle;

@@ -1,1 +1,40 @@
-//! Placeholder.
+//! Partial answers: what is kept of rows, how it merges, and how it is finished.
+//!
+//! `scan` fills partial answers from row blocks; `tree` merges them on their way up and finishes
+//! them at the root; the two meet only here. This is floor 2. Nothing here knows a row block, a
+//! socket or SQL.
+
+mod buckets;
+mod coverage;
+mod distinct;
+mod double_sum;
+mod extremes;
+mod finish;
+mod groups;
+mod hash;
+mod histogram;
+mod order;
+mod partial;
+mod quantiles;
+mod series;
+mod state;
+mod sum;
+mod tally;
+mod top_rows;
+mod warning;
+mod wide;
+
+pub use buckets::{BUCKET_MAX, bucket_of, bucket_of_decimal, bucket_of_number};
+pub use coverage::{Coverage, LeafCoverage, LeafState, ScanStats};
+pub use distinct::{DISTINCT_REGISTERS, Distinct, DistinctParts};
+pub use extremes::Extremes;
+pub use finish::{Answer, finish};
+pub use groups::{Group, Groups};
+pub use hash::{hash_decimal, hash_number, hash_text, hash_value};
+pub use partial::{Answering, Partial};
+pub use quantiles::{Quantiles, QuantilesParts};
+pub use state::{Moments, State};
+pub use sum::{Sum, SumOverflow, SumParts, weighted};
+pub use tally::Tally;
+pub use top_rows::TopRows;
+pub use warning::{Fault, FaultCode, Faults, Warning, WarningCode, Warnings};

@@ -1,1 +1,25 @@
-//! Placeholder.
+//! Codecs on slices: integers, strings, lists, validity. `spec/row-block.md` sections 4 to 8 is
+//! their description to the byte.
+//!
+//! Each codec is a pair: `encode` appends to a `Vec<u8>`, a view's `parse` reads a slice. Views
+//! check all that decoding relies on, so no bytes make them panic or read out of bounds, and
+//! they allocate no more than the limits in `hadal_types::limits`.
+//!
+//! Nothing here knows columns, names or blocks: that is `crates/block`.
+
+pub mod bitmap;
+pub mod cursor;
+mod error;
+pub mod ints;
+mod kernels;
+pub mod lists;
+pub mod packing;
+pub mod pages;
+pub mod strings;
+
+pub use bitmap::Bitmap;
+pub use cursor::Cursor;
+pub use error::EncodingError;
+pub use ints::IntsView;
+pub use lists::ListDictionary;
+pub use strings::StringDictionary;

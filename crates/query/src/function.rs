@@ -37,7 +37,7 @@ pub enum Function {
     Multiply,
     /// Quotient, as a double; null where the second is zero.
     Divide,
-    /// Quotient of two integers, truncated toward zero; null where the second is zero.
+    /// Quotient, truncated toward zero; null where the second is zero.
     DivideWhole,
     /// Remainder, with the sign of the first; null where the second is zero.
     Remainder,
@@ -45,13 +45,15 @@ pub enum Function {
     Negate,
     /// The number without its sign.
     Abs,
-    /// The nearest integer, halves away from zero; with a second argument, to so many digits.
+    /// The nearest integer, halves away from zero; with a second argument, to so many digits
+    /// after the point, 0 to 255.
     Round,
     /// The next integer below.
     Floor,
     /// The next integer above.
     Ceil,
-    /// The multiple of the second number at or below the first.
+    /// The multiple of the second number at or below the first; null unless the second is above
+    /// zero.
     Bucket,
     /// A time so many seconds after a time.
     AddSeconds,

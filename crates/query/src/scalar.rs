@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use hadal_types::{Decimal, Micros, Number, Value};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::SignedDuration;
+use jiff::civil::date;
 
 use crate::function::{Function, TimeField};
 use crate::lists;
@@ -167,6 +167,9 @@ fn compare(function: Function, left: &Value, right: &Value) -> Option<Value> {
 }
 
 fn arithmetic(function: Function, left: Number, right: Number) -> Option<Number> {
+    if function == Function::Bucket && right <= Number::ZERO {
+        return None;
+    }
     let exact = match (left, right) {
         (Number::Decimal(left), Number::Decimal(right)) => decimal(function, left, right),
         _ => None,
@@ -180,8 +183,9 @@ fn decimal(function: Function, left: Decimal, right: Decimal) -> Option<Number> 
         Function::Subtract => left.checked_sub(right)?,
         Function::Multiply => left.checked_mul(right)?,
         Function::DivideWhole => {
-            let quotient = left.mantissa().checked_div(right.mantissa())?;
-            (left.is_integer() && right.is_integer()).then_some(Decimal::new(quotient, 0)?)?
+            let scale = left.scale().max(right.scale());
+            let (left, right) = (left.mantissa_at(scale)?, right.mantissa_at(scale)?);
+            Decimal::new(left.checked_div(right)?, 0)?
         }
         Function::Remainder => {
             let scale = left.scale().max(right.scale());
@@ -217,10 +221,7 @@ fn double(function: Function, left: f64, right: f64) -> Option<Number> {
 fn bucket(value: Decimal, width: Decimal) -> Option<Decimal> {
     let scale = value.scale().max(width.scale());
     let (value, width) = (value.mantissa_at(scale)?, width.mantissa_at(scale)?);
-    if width <= 0 {
-        return None;
-    }
-    Decimal::new(value.div_euclid(width).checked_mul(width)?, scale)
+    Decimal::new(value.checked_div_euclid(width)?.checked_mul(width)?, scale)
 }
 
 fn negate(number: Number) -> Option<Number> {
@@ -241,7 +242,14 @@ fn floor(number: Number) -> Option<Number> {
 }
 
 fn round(number: Number, digits: u8) -> Option<Number> {
-    Decimal::new(number.to_scaled(digits)?, digits).map(Number::Decimal)
+    let scaled = || Decimal::new(number.to_scaled(digits)?, digits).map(Number::Decimal);
+    match number {
+        Number::Decimal(decimal) if decimal.scale() <= digits => Some(number),
+        Number::Decimal(_) => scaled(),
+        // A whole double has no digits to lose, nor has one that is beyond 128 bits once scaled.
+        Number::Double(double) if double.trunc() == double => Some(number),
+        Number::Double(_) => scaled().or(Some(number)),
+    }
 }
 
 fn count(length: usize) -> Option<Value> {
@@ -266,19 +274,21 @@ fn time_bucket(time: Micros, width: Number, origin: Number) -> Option<Value> {
 }
 
 fn extract(field: TimeField, time: Micros) -> Option<Number> {
-    let zoned = Timestamp::from_microsecond(time.0).ok()?.to_zoned(TimeZone::UTC);
+    // A `jiff::Timestamp` ends a day before the year 9999 does; a civil time does not.
+    let epoch = date(1970, 1, 1).at(0, 0, 0, 0);
+    let civil = epoch.checked_add(SignedDuration::from_micros(time.0)).ok()?;
     Some(Number::integer(match field {
         TimeField::Epoch => return to_number(&Value::Time(time)),
         TimeField::Second => {
             let micros = time.0.rem_euclid(60 * Micros::SECOND);
             return Decimal::new(i128::from(micros), 6).map(Number::Decimal);
         }
-        TimeField::Year => zoned.year().into(),
-        TimeField::Month => zoned.month().into(),
-        TimeField::Day => zoned.day().into(),
-        TimeField::Hour => zoned.hour().into(),
-        TimeField::Minute => zoned.minute().into(),
-        TimeField::DayOfWeek => zoned.weekday().to_sunday_zero_offset().into(),
+        TimeField::Year => civil.year().into(),
+        TimeField::Month => civil.month().into(),
+        TimeField::Day => civil.day().into(),
+        TimeField::Hour => civil.hour().into(),
+        TimeField::Minute => civil.minute().into(),
+        TimeField::DayOfWeek => civil.weekday().to_sunday_zero_offset().into(),
     }))
 }
 

@@ -1,1 +1,34 @@
-//! Placeholder.
+//! One query over one row block.
+//!
+//! A [`Scan`] is made once per query and leaf; [`Scan::block`] then adds what one block has to
+//! say to a `Partial`. Everything happens a block at a time, in *code space* where it can
+//! (design: Scuba, VLDB 2013, section 3.5, which caches a regular expression's result per
+//! dictionary entry; here that holds for every function):
+//!
+//! 1. `prune`: the block's zones may already say that no row can match.
+//! 2. `eval`: expressions over whole columns. What depends on one dictionary column only is
+//!    computed once per dictionary entry and then goes by codes.
+//! 3. `keys`: the rows that are left get group numbers, by arrays where key values are few.
+//! 4. `accumulate`: measures run over arrays indexed by group number; then, once per group and
+//!    block, `groups` adds them to the partial.
+//!
+//! This crate knows neither where blocks live nor who asks.
+
+mod accumulate;
+mod bits;
+mod columns;
+mod eval;
+mod groups;
+mod keys;
+mod numeric;
+mod plan;
+mod prune;
+mod raw_rows;
+mod scan;
+mod selection;
+mod strings;
+mod values;
+mod weights;
+
+pub use plan::PlanError;
+pub use scan::Scan;

@@ -62,8 +62,8 @@ impl Decimal {
     /// The nearest double.
     #[must_use]
     pub fn to_f64(self) -> f64 {
-        const EXACT: i128 = 1 << 53;
-        if self.mantissa.abs() <= EXACT && self.scale <= 22 {
+        const EXACT: u128 = 1 << 53;
+        if self.mantissa.unsigned_abs() <= EXACT && self.scale <= 22 {
             // Both are exact doubles, so one division rounds correctly.
             self.mantissa as f64 / 10f64.powi(i32::from(self.scale))
         } else {

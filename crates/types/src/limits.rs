@@ -7,6 +7,10 @@
 pub const BLOCK_ROWS_MAX: usize = 65_536;
 /// Bytes of one encoded row block at most.
 pub const BLOCK_BYTES_MAX: usize = 256 << 20;
+/// Row block columns in one row block.
+pub const BLOCK_COLUMNS_MAX: usize = 1 << 17;
+/// Elements of all lists in one row block column; each counts as four raw bytes.
+pub const BLOCK_LIST_ELEMENTS_MAX: usize = BLOCK_BYTES_MAX / 4;
 /// Values in one vector: the unit of bit packing and of zones (FastLanes, VLDB 2023).
 pub const VECTOR_VALUES: usize = 1_024;
 /// A batch is cut when its raw input reaches this many bytes.
@@ -47,11 +51,27 @@ pub const BATCH_SETTLED_SECONDS: i64 = 120;
 pub const FUTURE_SECONDS_MAX: i64 = 86_400;
 /// Default age limit of a table, in days.
 pub const TABLE_AGE_DAYS: i64 = 30;
+/// Bytes of one segment file; a larger block gets a segment of its own size.
+pub const SEGMENT_BYTES: u64 = 64 << 20;
+/// A log file that has reached this many bytes is not appended to again.
+pub const LOG_FILE_BYTES: u64 = 64 << 20;
+/// Bytes of batches that wait for the log's disk; beyond it an append is refused as busy.
+pub const LOG_QUEUE_BYTES_MAX: usize = 64 << 20;
+/// Bytes of a table's settings as the manifest keeps them.
+pub const TABLE_SETTINGS_BYTES_MAX: usize = 64 << 10;
+/// Bytes below which a manifest is never compacted.
+pub const MANIFEST_BYTES_MIN: u64 = 1 << 20;
 
 /// Bytes of one SQL text.
 pub const SQL_BYTES_MAX: usize = 64 << 10;
 /// Depth of an expression tree.
 pub const EXPR_DEPTH_MAX: usize = 64;
+/// Operators between two commas of a SQL text: what a chain of AND, OR or + may have.
+pub const EXPR_OPERATORS_MAX: usize = 4_096;
+/// Patterns (LIKE and regular expressions) of one query.
+pub const PATTERNS_MAX: usize = 100;
+/// Buckets of one histogram.
+pub const HISTOGRAM_BUCKETS_MAX: u16 = 1_000;
 /// Items of one IN list.
 pub const IN_ITEMS_MAX: usize = 1_000;
 /// Group-by keys of one query.
@@ -76,8 +96,16 @@ pub const LIMIT_DEFAULT: u64 = 100_000;
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Deadline of one query, in milliseconds.
 pub const QUERY_DEADLINE_MS: u64 = 10_000;
+/// The longest deadline that a query may ask for, in milliseconds.
+pub const QUERY_DEADLINE_MS_MAX: u64 = 600_000;
 /// Faults that one partial answer carries.
 pub const FAULTS_MAX: usize = 16;
+/// Different warnings that one answer carries.
+pub const WARNINGS_MAX: usize = 64;
+/// Bytes of the text of one warning or fault.
+pub const NOTE_BYTES_MAX: usize = 1_024;
+/// Leaves that one answer's coverage lists one by one.
+pub const LEAVES_MAX: usize = 10_000;
 /// Rows up to which percentiles are exact.
 pub const QUANTILE_EXACT_ROWS: usize = 256;
 /// Distinct values up to which `count(DISTINCT …)` is exact.

@@ -66,6 +66,46 @@ fn rounding_goes_where_people_expect() {
 }
 
 #[test]
+fn rounding_loses_no_number() {
+    let round = |from: &str, digits: &str| call(Function::Round, &[number(from), number(digits)]);
+    assert_eq!(call(Function::Round, &[number("1e300")]), number("1e300"));
+    assert_eq!(round("1e300", "8"), number("1e300"));
+    assert_eq!(round("9.3e18", "6"), number("9.3e18"));
+    assert_eq!(round("10000000000", "30"), number("10000000000"));
+    assert_eq!(round("1e-30", "2"), number("0"));
+    assert_eq!(round("1.5", "-1"), NULL);
+}
+
+#[test]
+fn buckets_have_a_width() {
+    let bucket = |from: &str, width: &str| call(Function::Bucket, &[number(from), number(width)]);
+    for width in ["0", "-2", "-1e300"] {
+        assert_eq!(bucket("5", width), NULL, "{width}");
+        assert_eq!(bucket("1e300", width), NULL, "{width}");
+    }
+}
+
+#[test]
+fn whole_quotients_of_decimals_are_exact() {
+    let divide =
+        |left: &str, right: &str| call(Function::DivideWhole, &[number(left), number(right)]);
+    // As doubles, 0.3 / 0.1 is below 3.
+    assert_eq!(divide("0.3", "0.1"), number("3"));
+    assert_eq!(divide("-7.5", "2"), number("-3"));
+    assert_eq!(divide("1e300", "1e299"), number("10"));
+}
+
+#[test]
+fn the_calendar_reaches_to_both_ends() {
+    let field = |field, time| call(Function::Extract(field), &[Value::Time(time)]);
+    assert_eq!(field(TimeField::Year, Micros::MAX), number("9999"));
+    assert_eq!(field(TimeField::Second, Micros::MAX), number("59.999999"));
+    assert_eq!(field(TimeField::Epoch, Micros::MAX), number("253402300799.999999"));
+    assert_eq!(field(TimeField::Year, Micros::MIN), number("1"));
+    assert_eq!(field(TimeField::DayOfWeek, Micros::MIN), number("1"));
+}
+
+#[test]
 fn time_counts_in_seconds() {
     let (noon, later) = (time("2023-11-15T12:00:00Z"), time("2023-11-15T12:01:30.9Z"));
     assert_eq!(call(Function::SecondsBetween, &[later.clone(), noon.clone()]), number("90"));

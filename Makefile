@@ -1,0 +1,31 @@
+# Each target does all of its own set-up; `make` alone shows what there is.
+# Builds go outside of the checkout unless CARGO_TARGET_DIR says where.
+CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
+export CARGO_TARGET_DIR
+
+.PHONY: help demo test fmt lint
+
+help:
+	@echo 'make demo                   build Hadal and open it on live example data'
+	@echo 'make demo ARGS="--help"     the same, with arguments for "hadal demo"'
+	@echo 'make test                   format, lints and all tests, as the reviewers run them'
+	@echo 'make lint                   lints only'
+	@echo 'make fmt                    format the sources'
+	@echo
+	@echo 'Builds are kept in $(CARGO_TARGET_DIR)'
+
+demo:
+	@make/need cargo cc
+	cargo build --release --package hadal
+	@exec "$(CARGO_TARGET_DIR)/release/hadal" demo $(ARGS)
+
+test:
+	@make/test
+
+fmt:
+	@make/need cargo rustfmt
+	cargo fmt --all
+
+lint:
+	@make/need cargo clippy cc
+	cargo clippy --workspace --all-targets --profile ci -- -D warnings

@@ -1,0 +1,168 @@
+//! How much of the data an answer has seen, and what seeing it cost.
+
+use hadal_types::limits::LEAVES_MAX;
+
+/// How much of the data was asked for, and how much answered.
+///
+/// Counts of leaves that merge are of different leaves: each leaf is asked once per query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Leaves that were asked.
+    pub leaves_asked: u32,
+    /// Leaves that answered.
+    pub leaves_answered: u32,
+    /// Leaves that answered and have the table.
+    pub leaves_with_table: u32,
+    /// Rows of the table that should have been looked at.
+    pub rows_expected: u64,
+    /// Rows of the table that were looked at or proved not to matter.
+    pub rows_scanned: u64,
+    /// Each leaf that was asked, in the order of names; at most [`LEAVES_MAX`].
+    pub leaves: Vec<LeafCoverage>,
+}
+
+/// What became of the question to one leaf.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeafCoverage {
+    /// The leaf.
+    pub name: String,
+    /// Whether it answered.
+    pub state: LeafState,
+    /// Rows of the table that it should hold.
+    pub rows_expected: u64,
+    /// Rows of the table that it looked at.
+    pub rows_scanned: u64,
+    /// Microseconds from asking to its answer, or to the end of waiting.
+    pub micros: u64,
+}
+
+/// Whether a leaf answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LeafState {
+    /// It did.
+    Answered,
+    /// It did not within the time.
+    Late,
+    /// It was not asked, because it is stopping or restarting.
+    Restarting,
+    /// It cannot be reached.
+    Dead,
+    /// What came was no answer.
+    Failed,
+}
+
+impl LeafState {
+    /// The state's name in answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Late => "late",
+            Self::Restarting => "restarting",
+            Self::Dead => "dead",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Coverage {
+    /// The coverage of one leaf; `has_table` is whether it answered and has the table.
+    #[must_use]
+    pub fn of_leaf(leaf: LeafCoverage, has_table: bool) -> Self {
+        Self {
+            leaves_asked: 1,
+            leaves_answered: u32::from(leaf.state == LeafState::Answered),
+            leaves_with_table: u32::from(has_table),
+            rows_expected: leaf.rows_expected,
+            rows_scanned: leaf.rows_scanned,
+            leaves: vec![leaf],
+        }
+    }
+
+    /// The share of the expected rows that was scanned: 0 to 1, and 1 when nothing is expected.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        if self.rows_scanned >= self.rows_expected {
+            1.0
+        } else {
+            self.rows_scanned as f64 / self.rows_expected as f64
+        }
+    }
+
+    /// Adds what was asked of other leaves.
+    pub fn merge(&mut self, other: Self) {
+        self.leaves_asked = self.leaves_asked.saturating_add(other.leaves_asked);
+        self.leaves_answered = self.leaves_answered.saturating_add(other.leaves_answered);
+        self.leaves_with_table = self.leaves_with_table.saturating_add(other.leaves_with_table);
+        self.rows_expected = self.rows_expected.saturating_add(other.rows_expected);
+        self.rows_scanned = self.rows_scanned.saturating_add(other.rows_scanned);
+        self.leaves.extend(other.leaves);
+        self.leaves.sort_unstable();
+        self.leaves.truncate(LEAVES_MAX);
+    }
+}
+
+/// What scanning cost, summed up over leaves and threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanStats {
+    /// Rows that were looked at one by one.
+    pub rows_read: u64,
+    /// Rows that passed the time range and the filter.
+    pub rows_matched: u64,
+    /// Row blocks of the table.
+    pub blocks: u64,
+    /// Row blocks of which the time range and the zones proved that no row matches.
+    pub blocks_skipped: u64,
+    /// Bytes of the row block columns that were read.
+    pub bytes_read: u64,
+    /// Microseconds of scanning.
+    pub scan_micros: u64,
+}
+
+impl ScanStats {
+    /// Adds another scan.
+    pub fn merge(&mut self, other: Self) {
+        for (own, other) in [
+            (&mut self.rows_read, other.rows_read),
+            (&mut self.rows_matched, other.rows_matched),
+            (&mut self.blocks, other.blocks),
+            (&mut self.blocks_skipped, other.blocks_skipped),
+            (&mut self.bytes_read, other.bytes_read),
+            (&mut self.scan_micros, other.scan_micros),
+        ] {
+            *own = own.saturating_add(other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(name: &str, state: LeafState, expected: u64, scanned: u64) -> Coverage {
+        let leaf = LeafCoverage {
+            name: name.to_owned(),
+            state,
+            rows_expected: expected,
+            rows_scanned: scanned,
+            micros: 7,
+        };
+        Coverage::of_leaf(leaf, state == LeafState::Answered)
+    }
+
+    #[test]
+    fn a_silent_leaf_lowers_the_fraction() {
+        let mut coverage = leaf("b", LeafState::Answered, 300, 300);
+        coverage.merge(leaf("a", LeafState::Dead, 100, 0));
+        assert_eq!((coverage.leaves_asked, coverage.leaves_answered), (2, 1));
+        assert_eq!(coverage.leaves_with_table, 1);
+        assert_eq!(coverage.fraction(), 0.75);
+        assert_eq!(coverage.leaves[0].name, "a");
+    }
+
+    #[test]
+    fn nothing_expected_is_all_there_is() {
+        assert_eq!(Coverage::default().fraction(), 1.0);
+        assert_eq!(leaf("a", LeafState::Answered, 10, 11).fraction(), 1.0);
+    }
+}

@@ -1,0 +1,93 @@
+//! The smallest and the largest value.
+
+use hadal_types::Value;
+
+/// The smallest and the largest of some values, in the order of [`Value`]; nulls are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extremes {
+    range: Option<(Value, Value)>,
+}
+
+impl Extremes {
+    /// Returns the extremes of a range, or `None` when it is upside down or ends in null.
+    #[must_use]
+    pub fn from_parts(range: Option<(Value, Value)>) -> Option<Self> {
+        let fits = range.as_ref().is_none_or(|(min, max)| min <= max && !max.is_null());
+        fits.then_some(Self { range })
+    }
+
+    /// Adds one value, which is cloned only when it widens the range.
+    pub fn add(&mut self, value: &Value) {
+        if value.is_null() {
+            return;
+        }
+        match &mut self.range {
+            None => self.range = Some((value.clone(), value.clone())),
+            Some((min, _)) if value < min => *min = value.clone(),
+            Some((_, max)) if value > max => *max = value.clone(),
+            Some(_) => {}
+        }
+    }
+
+    /// Adds the values that `other` saw.
+    pub fn merge(&mut self, other: Self) {
+        match &mut self.range {
+            None => self.range = other.range,
+            Some((own_min, own_max)) => {
+                let Some((min, max)) = other.range else { return };
+                if min < *own_min {
+                    *own_min = min;
+                }
+                if max > *own_max {
+                    *own_max = max;
+                }
+            }
+        }
+    }
+
+    /// The smallest value; `None` when there were none.
+    #[must_use]
+    pub fn min(&self) -> Option<&Value> {
+        self.range.as_ref().map(|(min, _)| min)
+    }
+
+    /// The largest value; `None` when there were none.
+    #[must_use]
+    pub fn max(&self) -> Option<&Value> {
+        self.range.as_ref().map(|(_, max)| max)
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.range
+            .as_ref()
+            .map_or(0, |(min, max)| crate::groups::heap_bytes(min) + crate::groups::heap_bytes(max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nulls_are_left_out() {
+        let mut extremes = Extremes::default();
+        extremes.add(&Value::Null);
+        assert_eq!(extremes.min(), None);
+        for text in ["b", "a", "c"] {
+            extremes.add(&Value::string(text));
+        }
+        extremes.merge(Extremes::default());
+        assert_eq!(extremes.min(), Some(&Value::string("a")));
+        assert_eq!(extremes.max(), Some(&Value::string("c")));
+    }
+
+    #[test]
+    fn ranges_from_outside_are_checked() {
+        let range = |min, max| Extremes::from_parts(Some((min, max)));
+        assert!(range(Value::integer(1), Value::integer(2)).is_some());
+        assert!(range(Value::integer(2), Value::integer(1)).is_none());
+        assert!(range(Value::Null, Value::Null).is_none());
+        assert_eq!(Extremes::from_parts(None), Some(Extremes::default()));
+    }
+}

@@ -1,0 +1,230 @@
+//! Groups of rows by key, bounded in number and in bytes.
+//!
+//! Beyond [`LEAF_GROUPS_MAX`] groups the smallest keys are kept, in the order of keys. A group
+//! that is among the smallest of all is among the smallest wherever it was seen, so what is kept
+//! is complete, and the same whatever the order of adding and merging; which the rule "first come,
+//! first kept" is not. What was dropped is counted in rows.
+
+use hadal_query::{Measure, Query, StateKind};
+use hadal_types::Value;
+use hadal_types::limits::LEAF_GROUPS_MAX;
+use hashbrown::HashMap;
+use hashbrown::hash_map::EntryRef;
+
+use crate::state::State;
+use crate::tally::Tally;
+
+/// What is kept of the rows of one group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// All rows of the group.
+    pub tally: Tally,
+    /// One state per measure of the query.
+    pub states: Box<[State]>,
+}
+
+impl Group {
+    fn new(kinds: &[StateKind]) -> Self {
+        let states = kinds.iter().map(|&kind| State::new(kind)).collect();
+        Self { tally: Tally::default(), states }
+    }
+
+    /// Adds the rows of `other`, which must be of the same query.
+    pub fn merge(&mut self, other: Self) {
+        self.tally.merge(other.tally);
+        for (own, state) in self.states.iter_mut().zip(other.states) {
+            own.merge(state);
+        }
+    }
+
+    fn fits(&self, kinds: &[StateKind]) -> bool {
+        self.states.iter().map(State::kind).eq(kinds.iter().copied())
+    }
+}
+
+/// The groups of one query, by key.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    key_count: usize,
+    kinds: Box<[StateKind]>,
+    groups: HashMap<Box<[Value]>, Group>,
+    groups_max: usize,
+    /// Once groups were dropped: no larger key can be among those kept.
+    key_max: Option<Box<[Value]>>,
+    dropped_rows: u64,
+    key_bytes: usize,
+}
+
+impl Groups {
+    /// No groups yet.
+    #[must_use]
+    pub fn new(query: &Query) -> Self {
+        let kinds = query.measures().iter().map(|measure: &Measure| measure.kind).collect();
+        Self::with_max(query.keys().len(), kinds, LEAF_GROUPS_MAX)
+    }
+
+    pub(crate) fn with_max(key_count: usize, kinds: Box<[StateKind]>, groups_max: usize) -> Self {
+        Self {
+            key_count,
+            kinds,
+            groups: HashMap::new(),
+            groups_max,
+            key_max: None,
+            dropped_rows: 0,
+            key_bytes: 0,
+        }
+    }
+
+    /// The groups of these parts, or `None` when they are not such as `query` asks for, or too
+    /// many. Groups of the same key are merged.
+    #[must_use]
+    pub fn from_parts(
+        query: &Query,
+        groups: Vec<(Box<[Value]>, Group)>,
+        dropped_rows: u64,
+    ) -> Option<Self> {
+        let mut all = Self { dropped_rows, ..Self::new(query) };
+        let fits = groups.len() <= all.groups_max
+            && groups
+                .iter()
+                .all(|(key, group)| key.len() == all.key_count && group.fits(&all.kinds));
+        for (key, group) in fits.then_some(groups)? {
+            all.add_group(&key, group);
+        }
+        Some(all)
+    }
+
+    /// The group of this key, which is cloned only for a new group.
+    ///
+    /// `None` when there is no room for it: then the caller hands its rows to
+    /// [`Self::drop_rows`]. A key has as many values as the query has keys.
+    #[must_use]
+    pub fn entry(&mut self, key: &[Value]) -> Option<&mut Group> {
+        debug_assert_eq!(key.len(), self.key_count, "values of a key");
+        // Dropping costs a pass over all groups, so it waits until there are many to drop.
+        if self.groups.len() > self.groups_max + self.groups_max / 8 {
+            self.settle();
+        }
+        match self.groups.entry_ref(key) {
+            EntryRef::Occupied(entry) => Some(entry.into_mut()),
+            EntryRef::Vacant(_) if self.key_max.as_deref().is_some_and(|max| key > max) => None,
+            EntryRef::Vacant(entry) => {
+                self.key_bytes += key.iter().map(value_bytes).sum::<usize>();
+                Some(entry.insert(Group::new(&self.kinds)))
+            }
+        }
+    }
+
+    /// Notes that so many rows are of groups for which there is no room.
+    pub fn drop_rows(&mut self, rows: u64) {
+        self.dropped_rows = self.dropped_rows.saturating_add(rows);
+    }
+
+    /// Adds the groups of `other`, which must be of the same query.
+    pub fn merge(&mut self, other: Self) {
+        self.drop_rows(other.dropped_rows);
+        for (key, group) in other.groups {
+            self.add_group(&key, group);
+        }
+        self.settle();
+    }
+
+    fn add_group(&mut self, key: &[Value], group: Group) {
+        let rows = group.tally.rows();
+        match self.entry(key) {
+            Some(own) => own.merge(group),
+            None => self.drop_rows(rows),
+        }
+    }
+
+    /// Drops the groups with the largest keys where there are too many.
+    fn settle(&mut self) {
+        if self.groups.len() <= self.groups_max {
+            return;
+        }
+        let mut groups: Vec<(Box<[Value]>, Group)> = self.groups.drain().collect();
+        let last = self.groups_max.saturating_sub(1);
+        groups.select_nth_unstable_by(last, |left, right| left.0.cmp(&right.0));
+        self.key_max = Some(groups[last].0.clone());
+        for (key, group) in groups.drain(self.groups_max..) {
+            self.dropped_rows = self.dropped_rows.saturating_add(group.tally.rows());
+            self.key_bytes -= key.iter().map(value_bytes).sum::<usize>();
+        }
+        self.groups.extend(groups);
+    }
+
+    /// The groups with their keys, sorted by key, and how many rows are in none of them.
+    #[must_use]
+    pub fn into_sorted(mut self) -> (Vec<(Box<[Value]>, Group)>, u64) {
+        self.settle();
+        let mut groups: Vec<(Box<[Value]>, Group)> = self.groups.into_iter().collect();
+        groups.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        (groups, self.dropped_rows)
+    }
+
+    /// How many groups there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether there are no groups.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Whether `other` answers the same question.
+    pub(crate) fn fits(&self, other: &Self) -> bool {
+        self.key_count == other.key_count && self.kinds == other.kinds
+    }
+
+    /// Bytes held, about: to be compared with the query's budget.
+    ///
+    /// Walks all groups when the query keeps distributions or distinct values.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let group_bytes = size_of::<(Box<[Value]>, Group)>() + self.kinds.len() * size_of::<State>();
+        let sketches = |kind: &StateKind| matches!(kind, StateKind::Quantiles | StateKind::Distinct);
+        let states = if self.kinds.iter().any(sketches) {
+            let states = self.groups.values().flat_map(|group| &group.states);
+            states.map(State::heap_bytes).sum()
+        } else {
+            0
+        };
+        self.groups.capacity() * size_of::<(Box<[Value]>, Group)>()
+            + self.groups.len() * group_bytes
+            + self.key_bytes
+            + states
+    }
+}
+
+impl PartialEq for Groups {
+    /// Whether both are the same once too many groups are dropped.
+    fn eq(&self, other: &Self) -> bool {
+        self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
+    }
+}
+
+/// Bytes of a value, about.
+pub(crate) fn value_bytes(value: &Value) -> usize {
+    size_of::<Value>() + heap_bytes(value)
+}
+
+/// Bytes that a value holds on the heap, about; text that several values share is counted for
+/// each of them.
+pub(crate) fn heap_bytes(value: &Value) -> usize {
+    const COUNTERS: usize = 16;
+    match value {
+        Value::String(text) => COUNTERS + text.len(),
+        Value::Set(elements) | Value::Vector(elements) => {
+            let element = |text: &std::sync::Arc<str>| 2 * COUNTERS + text.len();
+            COUNTERS + elements.iter().map(element).sum::<usize>()
+        }
+        Value::Histogram(buckets) => COUNTERS + size_of_val(&**buckets),
+        Value::Bool(_) | Value::Number(_) | Value::Time(_) | Value::Null => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

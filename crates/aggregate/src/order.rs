@@ -1,0 +1,71 @@
+//! The order of an answer's rows: ORDER BY with its directions and its rule for nulls.
+
+use std::cmp::Reverse;
+
+use hadal_query::{OrderKey, PrepareError, Prepared, Slot};
+use hadal_types::Value;
+
+/// A query's ORDER BY, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    keys: Vec<(Prepared<Slot>, Direction)>,
+}
+
+/// How one thing is ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Direction {
+    pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
+}
+
+/// One thing that rows are compared by. Keys made with the same direction compare as it says;
+/// others are never compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SortKey {
+    NullFirst,
+    Ascending(Value),
+    Descending(Reverse<Value>),
+    NullLast,
+}
+
+impl Direction {
+    /// How ties are ordered: smallest first, nulls last.
+    pub(crate) const ASCENDING: Self = Self { descending: false, nulls_first: false };
+
+    pub(crate) fn key(self, value: Value) -> SortKey {
+        match (value.is_null(), self.nulls_first, self.descending) {
+            (true, true, _) => SortKey::NullFirst,
+            (true, false, _) => SortKey::NullLast,
+            (false, _, true) => SortKey::Descending(Reverse(value)),
+            (false, _, false) => SortKey::Ascending(value),
+        }
+    }
+}
+
+impl SortKey {
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Ascending(value) | Self::Descending(Reverse(value)) => {
+                crate::groups::heap_bytes(value)
+            }
+            Self::NullFirst | Self::NullLast => 0,
+        }
+    }
+}
+
+impl Order {
+    pub(crate) fn new(keys: &[OrderKey]) -> Result<Self, PrepareError> {
+        let prepare = |key: &OrderKey| {
+            let direction =
+                Direction { descending: key.descending, nulls_first: key.nulls_first };
+            Ok((Prepared::new(&key.expr)?, direction))
+        };
+        Ok(Self { keys: keys.iter().map(prepare).collect::<Result<_, _>>()? })
+    }
+
+    /// What a row, of which `slot` gives the slots, is compared by.
+    pub(crate) fn sort_keys(&self, slot: &impl Fn(&Slot) -> Value) -> Box<[SortKey]> {
+        self.keys.iter().map(|(expr, direction)| direction.key(expr.value(slot))).collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! A partial answer: what a leaf, or an aggregator over some of them, knows of the answer.
+//!
+//! Partial answers merge in any order and grouping to the same whole, bit for bit. Only the root
+//! finishes it (see `finish.rs`).
+
+use hadal_query::{Query, Shape};
+
+use crate::coverage::{Coverage, ScanStats};
+use crate::groups::Groups;
+use crate::top_rows::TopRows;
+use crate::warning::{Fault, FaultCode, Faults, WarningCode, Warnings};
+
+/// What rows were found, or what was kept of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answering {
+    /// Groups of rows.
+    Groups(Groups),
+    /// The rows themselves.
+    Rows(TopRows),
+}
+
+/// A partial answer to one query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partial {
+    /// What was found.
+    pub answering: Answering,
+    /// How much was looked at.
+    pub coverage: Coverage,
+    /// What it cost.
+    pub stats: ScanStats,
+    /// What a person should know.
+    pub warnings: Warnings,
+    /// The user's failures: one fails the query.
+    pub faults: Faults,
+}
+
+impl Partial {
+    /// The partial answer of no rows and no leaves.
+    #[must_use]
+    pub fn empty(query: &Query) -> Self {
+        let mut faults = Faults::default();
+        let answering = match &query.shape {
+            Shape::Groups { .. } => Answering::Groups(Groups::new(query)),
+            Shape::Rows { .. } => match TopRows::new(query) {
+                Ok(rows) => Answering::Rows(rows),
+                Err(error) => {
+                    faults.add(Fault::new(FaultCode::Invalid, &error.to_string()));
+                    Answering::Groups(Groups::new(query))
+                }
+            },
+        };
+        Self::of(answering, faults)
+    }
+
+    fn of(answering: Answering, faults: Faults) -> Self {
+        Self {
+            answering,
+            coverage: Coverage::default(),
+            stats: ScanStats::default(),
+            warnings: Warnings::default(),
+            faults,
+        }
+    }
+
+    /// The partial answer that says why the query fails.
+    #[must_use]
+    pub fn failed(query: &Query, fault: Fault) -> Self {
+        let mut partial = Self::empty(query);
+        partial.faults.add(fault);
+        partial
+    }
+
+    /// Whether `other` answers the same question, so that the two can be merged.
+    #[must_use]
+    pub fn fits(&self, other: &Self) -> bool {
+        match (&self.answering, &other.answering) {
+            (Answering::Groups(own), Answering::Groups(groups)) => own.fits(groups),
+            (Answering::Rows(own), Answering::Rows(rows)) => own.fits(rows),
+            _ => false,
+        }
+    }
+
+    /// Adds what other leaves answered to the same query. An answer to another question (see
+    /// [`Self::fits`]) is a fault.
+    pub fn merge(&mut self, other: Self) {
+        let fits = self.fits(&other);
+        self.coverage.merge(other.coverage);
+        self.stats.merge(other.stats);
+        self.warnings.merge(other.warnings);
+        self.faults.merge(other.faults);
+        match (&mut self.answering, other.answering) {
+            (Answering::Groups(own), Answering::Groups(groups)) if fits => own.merge(groups),
+            (Answering::Rows(own), Answering::Rows(rows)) if fits => own.merge(rows),
+            _ => {
+                let message = "partial answers to different questions cannot be merged";
+                self.faults.add(Fault::new(FaultCode::Invalid, message));
+            }
+        }
+    }
+
+    /// Bytes of what was found, about: to be compared with the query's budget.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.answering {
+            Answering::Groups(groups) => groups.bytes(),
+            Answering::Rows(rows) => rows.bytes(),
+        }
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, code: WarningCode, subject: &str, count: u64) {
+        self.warnings.add(code, subject, count);
+    }
+}
+
+#[cfg(test)]
+mod tests;

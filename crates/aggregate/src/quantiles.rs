@@ -1,0 +1,261 @@
+//! The distribution of numbers: exact while small, then a sketch with a relative error of 1 %.
+//!
+//! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond, only the weight in each
+//! logarithmic bucket (see `buckets.rs`), and the smallest and largest value exactly. Which of the
+//! two it is depends on the number of all rows alone, and buckets add up; so merging is
+//! order-free bit for bit.
+
+use std::collections::BTreeMap;
+
+use hadal_types::limits::QUANTILE_EXACT_ROWS;
+use hadal_types::{Number, Value, Weight};
+
+use crate::buckets::{BUCKET_MAX, bucket_middle, bucket_of_number};
+use crate::histogram;
+
+/// The distribution of some numbers, each with a weight.
+#[derive(Clone, Debug, Default)]
+pub struct Quantiles {
+    rows: u64,
+    /// Every value, in any order: equality and encoding sort. Empty once there is a sketch.
+    values: Vec<(Number, Weight)>,
+    sketch: Option<Box<Sketch>>,
+}
+
+/// The weight in each bucket, in millionths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sketch {
+    pub(crate) buckets: BTreeMap<i32, i128>,
+    pub(crate) min: Number,
+    pub(crate) max: Number,
+}
+
+/// What a distribution consists of, for encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuantilesParts {
+    /// Every value with its weight, sorted.
+    Exact(Vec<(Number, Weight)>),
+    /// Weights by bucket.
+    Sketch {
+        /// How many values there were.
+        rows: u64,
+        /// The smallest value.
+        min: Number,
+        /// The largest value.
+        max: Number,
+        /// Buckets in ascending order, with their weight in millionths.
+        buckets: Vec<(i32, i128)>,
+    },
+}
+
+impl Quantiles {
+    /// Adds one value.
+    pub fn add(&mut self, value: Number, weight: Weight) {
+        self.rows = self.rows.saturating_add(1);
+        if is_sketched(self.rows) {
+            self.sketch((value, value)).add(value, weight);
+        } else {
+            self.values.push((value, weight));
+        }
+    }
+
+    /// Adds `rows` values between `min` and `max` that were counted by bucket: the fast way in.
+    ///
+    /// Buckets are as [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them, their
+    /// weights in millionths and positive. Returns false, and adds nothing, while all rows
+    /// together are few enough to be exact: then they must be added one by one.
+    #[must_use]
+    pub fn add_buckets(
+        &mut self,
+        rows: u64,
+        (min, max): (Number, Number),
+        buckets: impl IntoIterator<Item = (i32, i128)>,
+    ) -> bool {
+        let total = self.rows.saturating_add(rows);
+        if !is_sketched(total) {
+            return false;
+        }
+        self.rows = total;
+        let sketch = self.sketch((min, max));
+        for (bucket, weight) in buckets {
+            sketch.add_weight(bucket, weight);
+        }
+        true
+    }
+
+    /// Adds the values that `other` saw.
+    pub fn merge(&mut self, other: Self) {
+        let Some(other_sketch) = other.sketch else {
+            other.values.into_iter().for_each(|(value, weight)| self.add(value, weight));
+            return;
+        };
+        self.rows = self.rows.saturating_add(other.rows);
+        let sketch = self.sketch((other_sketch.min, other_sketch.max));
+        for (bucket, weight) in other_sketch.buckets {
+            sketch.add_weight(bucket, weight);
+        }
+    }
+
+    /// Turns into a sketch, if it is none, that also spans this range.
+    fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
+        let values = std::mem::take(&mut self.values);
+        let empty = || Box::new(Sketch { buckets: BTreeMap::new(), min, max });
+        let sketch = self.sketch.get_or_insert_with(empty);
+        sketch.widen(min, max);
+        values.into_iter().for_each(|(value, weight)| sketch.add(value, weight));
+        sketch
+    }
+
+    /// How many values there were.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Whether every value is still kept.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        self.sketch.is_none()
+    }
+
+    /// The smallest value up to which at least so many millionths of the weight lie; 0 gives the
+    /// smallest and 1,000,000 the largest value, both exactly. `None` without values.
+    ///
+    /// Beyond [`QUANTILE_EXACT_ROWS`] values the others are within 1 %.
+    #[must_use]
+    pub fn quantile(&self, millionths: u32) -> Option<Number> {
+        if let Some(sketch) = &self.sketch {
+            return sketch.quantile(millionths);
+        }
+        let values = self.sorted();
+        let weights = values.iter().map(|(value, weight)| (value, i128::from(weight.millionths())));
+        rank(weights, millionths).copied()
+    }
+
+    /// The weight in at most `buckets` buckets of equal, round width between the smallest and
+    /// the largest value. Null without values, or when `buckets` is zero.
+    #[must_use]
+    pub fn histogram(&self, buckets: u16) -> Value {
+        match &self.sketch {
+            Some(sketch) => histogram::of_sketch(sketch, buckets),
+            None => histogram::of_values(&self.sorted(), buckets),
+        }
+    }
+
+    fn sorted(&self) -> Vec<(Number, Weight)> {
+        let mut sorted = self.values.clone();
+        sorted.sort_unstable();
+        sorted
+    }
+
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        // A tree keeps keys and values in nodes that are two thirds full.
+        let sketch = self.sketch.as_ref().map_or(0, |sketch| {
+            size_of::<Sketch>() + sketch.buckets.len() * size_of::<(i32, i128)>() * 3 / 2
+        });
+        sketch + self.values.capacity() * size_of::<(Number, Weight)>()
+    }
+
+    /// What the distribution consists of; equal ones have equal parts.
+    #[must_use]
+    pub fn to_parts(&self) -> QuantilesParts {
+        match &self.sketch {
+            None => QuantilesParts::Exact(self.sorted()),
+            Some(sketch) => QuantilesParts::Sketch {
+                rows: self.rows,
+                min: sketch.min,
+                max: sketch.max,
+                buckets: sketch.buckets.iter().map(|(&bucket, &weight)| (bucket, weight)).collect(),
+            },
+        }
+    }
+
+    /// The distribution of these parts, or `None` when no rows can have led to them.
+    #[must_use]
+    pub fn from_parts(parts: QuantilesParts) -> Option<Self> {
+        match parts {
+            QuantilesParts::Exact(values) => {
+                let rows = u64::try_from(values.len()).ok()?;
+                (!is_sketched(rows)).then_some(Self { rows, values, sketch: None })
+            }
+            QuantilesParts::Sketch { rows, min, max, buckets } => {
+                let ordered = buckets.is_sorted_by(|left, right| left.0 < right.0);
+                let positive = buckets.iter().all(|bucket| bucket.1 > 0);
+                let first = buckets.first()?.0 == bucket_of_number(min);
+                let last = buckets.last()?.0 == bucket_of_number(max);
+                let fits = ordered && positive && first && last && min <= max && is_sketched(rows);
+                let sketch = Box::new(Sketch { buckets: buckets.into_iter().collect(), min, max });
+                fits.then_some(Self { rows, values: Vec::new(), sketch: Some(sketch) })
+            }
+        }
+    }
+}
+
+impl PartialEq for Quantiles {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_parts() == other.to_parts()
+    }
+}
+
+impl Eq for Quantiles {}
+
+impl Sketch {
+    fn add(&mut self, value: Number, weight: Weight) {
+        self.widen(value, value);
+        self.add_weight(bucket_of_number(value), i128::from(weight.millionths()));
+    }
+
+    fn add_weight(&mut self, bucket: i32, weight: i128) {
+        debug_assert!(weight > 0, "bucket {bucket} weighs {weight}");
+        debug_assert!(bucket.abs() <= BUCKET_MAX, "there is no bucket {bucket}");
+        let own = self.buckets.entry(bucket).or_default();
+        *own = own.saturating_add(weight);
+    }
+
+    fn widen(&mut self, min: Number, max: Number) {
+        self.min = self.min.min(min);
+        self.max = self.max.max(max);
+    }
+
+    fn quantile(&self, millionths: u32) -> Option<Number> {
+        match millionths {
+            0 => return Some(self.min),
+            1_000_000.. => return Some(self.max),
+            _ => {}
+        }
+        let weights = self.buckets.iter().map(|(bucket, &weight)| (bucket, weight));
+        let middle = Number::from_f64(bucket_middle(*rank(weights, millionths)?))?;
+        Some(middle.clamp(self.min, self.max))
+    }
+}
+
+fn is_sketched(rows: u64) -> bool {
+    rows > u64::try_from(QUANTILE_EXACT_ROWS).unwrap_or(u64::MAX)
+}
+
+/// The first of some weighted things in order, up to which at least so many millionths of their
+/// weight lie; the last for more than a million.
+fn rank<'t, T>(
+    things: impl DoubleEndedIterator<Item = (&'t T, i128)> + Clone,
+    millionths: u32,
+) -> Option<&'t T> {
+    const MILLION: i128 = 1_000_000;
+    let total = things.clone().fold(0i128, |total, (_, weight)| total.saturating_add(weight));
+    let millionths = i128::from(millionths).min(MILLION);
+    // ⌈total · millionths / million⌉, without overflow in between.
+    let whole = (total / MILLION) * millionths;
+    let wanted = whole + ((total % MILLION) * millionths + MILLION - 1) / MILLION;
+    let mut below = 0i128;
+    things
+        .clone()
+        .find(|(_, weight)| {
+            below = below.saturating_add(*weight);
+            below >= wanted
+        })
+        .or_else(|| things.last())
+        .map(|(thing, _)| thing)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! What is kept of a group's values: one state per measure.
+
+use hadal_query::StateKind;
+use hadal_types::{Number, Value, Weight};
+
+use crate::distinct::Distinct;
+use crate::extremes::Extremes;
+use crate::hash::hash_value;
+use crate::quantiles::Quantiles;
+use crate::sum::Sum;
+use crate::tally::Tally;
+
+/// n, Σw, Σw² and Σwx of the rows where the value is not null.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moments {
+    /// The rows that have a value.
+    pub tally: Tally,
+    /// Their sum; of no use where the values are no numbers.
+    pub sum: Sum,
+}
+
+/// What is kept of one measure's values in one group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Finishes counts, sums and averages.
+    Moments(Moments),
+    /// Finishes minima and maxima.
+    Extremes(Extremes),
+    /// Finishes percentiles and histograms.
+    Quantiles(Quantiles),
+    /// Finishes distinct counts.
+    Distinct(Distinct),
+}
+
+impl State {
+    /// The state of no values.
+    #[must_use]
+    pub fn new(kind: StateKind) -> Self {
+        match kind {
+            StateKind::Moments => Self::Moments(Moments::default()),
+            StateKind::Extremes => Self::Extremes(Extremes::default()),
+            StateKind::Quantiles => Self::Quantiles(Quantiles::default()),
+            StateKind::Distinct => Self::Distinct(Distinct::default()),
+        }
+    }
+
+    /// Which kind of state it is.
+    #[must_use]
+    pub const fn kind(&self) -> StateKind {
+        match self {
+            Self::Moments(_) => StateKind::Moments,
+            Self::Extremes(_) => StateKind::Extremes,
+            Self::Quantiles(_) => StateKind::Quantiles,
+            Self::Distinct(_) => StateKind::Distinct,
+        }
+    }
+
+    /// Adds one row's value: the plain way, which every faster one must agree with.
+    ///
+    /// Nulls are left out. In sums and distributions truths are 0 and 1, and other values that
+    /// are no numbers are only counted by moments.
+    pub fn add(&mut self, value: &Value, weight: Weight) {
+        if value.is_null() {
+            return;
+        }
+        match self {
+            Self::Moments(moments) => {
+                moments.tally.add_row(weight);
+                if let Some(number) = as_number(value) {
+                    moments.sum.add(number, weight);
+                }
+            }
+            Self::Extremes(extremes) => extremes.add(value),
+            Self::Quantiles(quantiles) => {
+                if let Some(number) = as_number(value) {
+                    quantiles.add(number, weight);
+                }
+            }
+            Self::Distinct(distinct) => distinct.add_hash(hash_value(value)),
+        }
+    }
+
+    /// Adds the values that `other` saw. States of different kinds do not merge: the caller has
+    /// compared their kinds, and `other` is left out.
+    pub fn merge(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Moments(own), Self::Moments(other)) => {
+                own.tally.merge(other.tally);
+                own.sum.merge(other.sum);
+            }
+            (Self::Extremes(own), Self::Extremes(other)) => own.merge(other),
+            (Self::Quantiles(own), Self::Quantiles(other)) => own.merge(other),
+            (Self::Distinct(own), Self::Distinct(other)) => own.merge(other),
+            (own, other) => debug_assert_eq!(own.kind(), other.kind(), "states of one kind"),
+        }
+    }
+
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Moments(moments) => moments.sum.heap_bytes(),
+            Self::Extremes(extremes) => extremes.heap_bytes(),
+            Self::Quantiles(quantiles) => quantiles.heap_bytes(),
+            Self::Distinct(distinct) => distinct.heap_bytes(),
+        }
+    }
+}
+
+fn as_number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(*number),
+        Value::Bool(truth) => Some(Number::integer(i64::from(*truth))),
+        _ => None,
+    }
+}

@@ -1,0 +1,267 @@
+//! What a person should know about an answer (warnings), and why there is none (faults).
+//!
+//! Both are kept in order and bounded: of too many the first are kept, which are the same whatever
+//! the order of merging.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hadal_types::limits::{FAULTS_MAX, NOTE_BYTES_MAX, WARNINGS_MAX};
+
+/// What a warning is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WarningCode {
+    /// The subject's rows of another kind were not looked at.
+    OtherKindSkipped,
+    /// Groups beyond the limit were dropped.
+    GroupsDropped,
+    /// Rows of the answer beyond its limit were cut.
+    LimitReached,
+    /// The query has no time range.
+    NoTimeRange,
+    /// Row blocks could not be read.
+    BlocksUnreadable,
+    /// Old row blocks were dropped because the table was full.
+    RowsDropped,
+    /// The subject is no column of the table, and counts as null.
+    ColumnAbsent,
+}
+
+impl WarningCode {
+    /// All codes.
+    pub const ALL: [Self; 7] = [
+        Self::OtherKindSkipped,
+        Self::GroupsDropped,
+        Self::LimitReached,
+        Self::NoTimeRange,
+        Self::BlocksUnreadable,
+        Self::RowsDropped,
+        Self::ColumnAbsent,
+    ];
+
+    /// The code's name in answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OtherKindSkipped => "other_kind_skipped",
+            Self::GroupsDropped => "groups_dropped",
+            Self::LimitReached => "limit_reached",
+            Self::NoTimeRange => "no_time_range",
+            Self::BlocksUnreadable => "blocks_unreadable",
+            Self::RowsDropped => "rows_dropped",
+            Self::ColumnAbsent => "column_absent",
+        }
+    }
+}
+
+/// One warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What it is about.
+    pub code: WarningCode,
+    /// The column, table or leaf that it is about; may be empty.
+    pub subject: String,
+    /// How many rows, or whatever the code counts.
+    pub count: u64,
+}
+
+impl Warning {
+    /// The warning in words.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let Self { subject, count, .. } = self;
+        match self.code {
+            WarningCode::OtherKindSkipped => {
+                format!("{count} rows have {subject} as another kind and were left out of it")
+            }
+            WarningCode::GroupsDropped => {
+                format!("there are too many groups; {count} rows are in groups that were dropped")
+            }
+            WarningCode::LimitReached => {
+                format!("{count} more rows of the answer lie beyond its limit")
+            }
+            WarningCode::NoTimeRange => {
+                format!("there is no time range, so all of {subject} was scanned")
+            }
+            WarningCode::BlocksUnreadable => {
+                format!("{count} row blocks of {subject} could not be read")
+            }
+            WarningCode::RowsDropped => {
+                format!("{subject} is full; its {count} oldest rows were dropped")
+            }
+            WarningCode::ColumnAbsent => format!("there is no column {subject}; it counts as null"),
+        }
+    }
+}
+
+/// Warnings, merged by code and subject; at most [`WARNINGS_MAX`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings {
+    counts: BTreeMap<(WarningCode, String), u64>,
+}
+
+impl Warnings {
+    /// Adds `count` to the warning of this code and subject. A subject is cut at
+    /// [`NOTE_BYTES_MAX`] bytes.
+    pub fn add(&mut self, code: WarningCode, subject: &str, count: u64) {
+        let own = self.counts.entry((code, cut(subject).to_owned())).or_default();
+        *own = own.saturating_add(count);
+        if self.counts.len() > WARNINGS_MAX {
+            self.counts.pop_last();
+        }
+    }
+
+    /// Adds the warnings of `other`.
+    pub fn merge(&mut self, other: Self) {
+        for ((code, subject), count) in other.counts {
+            self.add(code, &subject, count);
+        }
+    }
+
+    /// The warnings, sorted by code and subject.
+    pub fn iter(&self) -> impl Iterator<Item = Warning> {
+        self.counts.iter().map(|((code, subject), &count)| Warning {
+            code: *code,
+            subject: subject.clone(),
+            count,
+        })
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+}
+
+/// Why a query fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultCode {
+    /// The query cannot run as it is.
+    Invalid,
+    /// A number is beyond what can be computed with.
+    Overflow,
+    /// The query needs more memory than it may have.
+    Memory,
+}
+
+impl FaultCode {
+    /// All codes.
+    pub const ALL: [Self; 3] = [Self::Invalid, Self::Overflow, Self::Memory];
+
+    /// The code's name in errors.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::Overflow => "overflow",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+/// The user's failure: it makes the root fail the query.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[error("{message}")]
+pub struct Fault {
+    /// Why the query fails.
+    pub code: FaultCode,
+    /// The same in words.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault; its message is cut at [`NOTE_BYTES_MAX`] bytes.
+    #[must_use]
+    pub fn new(code: FaultCode, message: &str) -> Self {
+        Self { code, message: cut(message).to_owned() }
+    }
+}
+
+/// Faults, each once; at most [`FAULTS_MAX`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    faults: BTreeSet<Fault>,
+}
+
+impl Faults {
+    /// Adds a fault.
+    pub fn add(&mut self, fault: Fault) {
+        self.faults.insert(fault);
+        if self.faults.len() > FAULTS_MAX {
+            self.faults.pop_last();
+        }
+    }
+
+    /// Adds the faults of `other`.
+    pub fn merge(&mut self, other: Self) {
+        other.faults.into_iter().for_each(|fault| self.add(fault));
+    }
+
+    /// The faults, sorted by code and message.
+    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.iter()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+}
+
+/// The text's first bytes, up to a character boundary.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(NOTE_BYTES_MAX)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_are_counted_by_code_and_subject() {
+        let mut warnings = Warnings::default();
+        warnings.add(WarningCode::OtherKindSkipped, "b", 1);
+        let mut others = Warnings::default();
+        others.add(WarningCode::OtherKindSkipped, "b", 2);
+        others.add(WarningCode::OtherKindSkipped, "a", 4);
+        warnings.merge(others);
+        let shown: Vec<(String, u64)> =
+            warnings.iter().map(|warning| (warning.subject, warning.count)).collect();
+        assert_eq!(shown, [("a".to_owned(), 4), ("b".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn of_too_many_the_same_are_kept_in_any_order() {
+        let names: Vec<String> = (0..2 * WARNINGS_MAX).map(|index| format!("{index:03}")).collect();
+        let all = |names: &mut dyn Iterator<Item = &String>| {
+            let (mut warnings, mut faults) = (Warnings::default(), Faults::default());
+            for name in names {
+                warnings.add(WarningCode::ColumnAbsent, name, 1);
+                faults.add(Fault::new(FaultCode::Invalid, name));
+            }
+            (warnings, faults)
+        };
+        let forward = all(&mut names.iter());
+        assert_eq!(all(&mut names.iter().rev()), forward);
+        assert_eq!(forward.0.iter().count(), WARNINGS_MAX);
+        assert_eq!(forward.1.iter().count(), FAULTS_MAX);
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let fault = Fault::new(FaultCode::Memory, &"é".repeat(NOTE_BYTES_MAX));
+        assert_eq!(fault.message.len(), NOTE_BYTES_MAX);
+        let odd = Fault::new(FaultCode::Memory, &format!("x{}", "é".repeat(NOTE_BYTES_MAX)));
+        assert_eq!(odd.message.len(), NOTE_BYTES_MAX - 1);
+    }
+
+    #[test]
+    fn every_warning_has_words() {
+        for code in WarningCode::ALL {
+            let warning = Warning { code, subject: "latency".to_owned(), count: 12 };
+            assert!(!warning.message().is_empty());
+            assert!(!code.name().contains(' '));
+        }
+    }
+}

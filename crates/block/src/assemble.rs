@@ -1,0 +1,68 @@
+//! Putting encoded columns together: bodies, directory, batches, header, checksum.
+
+use hadal_types::limits::BLOCK_COLUMNS_MAX;
+use hadal_types::{ColumnName, Kind, Micros};
+use twox_hash::XxHash3_64;
+
+use crate::directory::Zone;
+use crate::encode::{EncodedColumn, check_size};
+use crate::error::BlockError;
+use crate::header::{BatchRows, HEADER_BYTES, Header, write_batches};
+
+/// Makes a block of columns that are sorted by name and kind, the time column among them.
+///
+/// # Errors
+/// When there is no time column, or more columns or bytes than a block can hold.
+pub(crate) fn assemble(
+    time_column: &ColumnName,
+    rows: usize,
+    created_at: Micros,
+    batches: &[BatchRows],
+    columns: Vec<EncodedColumn>,
+) -> Result<Vec<u8>, BlockError> {
+    let is_time = |column: &EncodedColumn| column.key() == (time_column, Kind::Number);
+    let (Some(time_index), false) = (columns.iter().position(is_time), rows == 0) else {
+        return Err(BlockError::Empty);
+    };
+    if columns.len() > BLOCK_COLUMNS_MAX {
+        return Err(BlockError::TooManyColumns(columns.len()));
+    }
+    let Zone::Decimals { min, max, .. } = columns[time_index].entry.zone() else {
+        return Err(BlockError::Empty);
+    };
+    let mut variable = Vec::new();
+    columns.iter().for_each(|column| column.entry.write(&mut variable));
+    let directory_bytes = variable.len();
+    write_batches(batches, &mut variable);
+
+    let mut header = Header {
+        block_bytes: 0,
+        rows,
+        columns: columns.len(),
+        time_column: time_index,
+        batches: batches.len(),
+        directory_bytes,
+        batches_bytes: variable.len() - directory_bytes,
+        time_min: Micros(min),
+        time_max: Micros(max),
+        created_at,
+        raw_bytes: columns.iter().map(|column| column.raw_bytes).sum(),
+    };
+    check_size(header.raw_bytes)?;
+    let body_bytes: usize = columns.iter().map(|column| column.body.len()).sum();
+    header.block_bytes = header.front_bytes() + body_bytes;
+    check_size(header.block_bytes as u64)?;
+
+    let mut block = Vec::with_capacity(header.block_bytes);
+    header.write(&mut block);
+    debug_assert_eq!(block.len(), HEADER_BYTES);
+    block.extend_from_slice(&variable);
+    block.resize(block.len().next_multiple_of(8), 0);
+    let checksum = XxHash3_64::oneshot(&block);
+    block.extend_from_slice(&checksum.to_le_bytes());
+    for column in columns {
+        block.extend_from_slice(&column.body);
+    }
+    debug_assert_eq!(block.len(), header.block_bytes);
+    Ok(block)
+}

@@ -1,0 +1,279 @@
+//! Making a row block of rows, one value at a time.
+//!
+//! Columns may appear at any row: earlier rows are null. Strings are interned as they come, so a
+//! repeated string costs a hash and a code. A row counts when it ends; until then it can be
+//! abandoned, and nothing of it stays.
+
+use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
+use hadal_types::{BatchId, ColumnName, Kind, Logical, Micros, Number};
+use hashbrown::HashMap;
+
+use crate::assemble::assemble;
+use crate::encode::{self, Dense, DenseValues, EncodedColumn};
+use crate::error::BlockError;
+use crate::header::BatchRows;
+use crate::part::{Part, PartValues};
+
+/// Half of what a block can hold, so that the row in the making always fits.
+const FULL_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
+
+/// One part of a column in one builder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ColumnId(usize);
+
+/// Why a value was not taken; the row can go on without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PushError {
+    /// The column has a value in this row already, in this part or another; the time column always.
+    #[error("a second value for one column in one row")]
+    SecondValue,
+    /// The part is of another kind.
+    #[error("a value of another kind than its column part, which is {0}")]
+    Kind(Kind),
+    /// The string is too long.
+    #[error("a string of {0} bytes; at most {STRING_BYTES_MAX} are allowed")]
+    StringTooLong(usize),
+    /// The list is too long.
+    #[error("a list of {0} elements; at most {LIST_ELEMENTS_MAX} are allowed")]
+    ListTooLong(usize),
+}
+
+/// Makes one row block.
+#[derive(Debug)]
+pub struct BlockBuilder {
+    time_column: ColumnName,
+    times: Vec<i64>,
+    names: HashMap<ColumnName, usize>,
+    /// By name: its parts by kind, and the row that has its last value, plus one.
+    slots: Vec<NameSlot>,
+    parts: Vec<Part>,
+    /// The parts with a value in the row in the making.
+    touched: Vec<ColumnId>,
+    raw_bytes: u64,
+    row_raw_bytes: u64,
+    list: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct NameSlot {
+    parts: [Option<ColumnId>; Kind::ALL.len()],
+    last_row: usize,
+}
+
+impl BlockBuilder {
+    /// A builder without rows. Each row's time is stored in the column of this name.
+    #[must_use]
+    pub fn new(time_column: ColumnName) -> Self {
+        // As if it had a value in every row, so that no other value is taken.
+        let slot = NameSlot { last_row: usize::MAX, ..NameSlot::default() };
+        Self {
+            names: HashMap::from_iter([(time_column.clone(), 0)]),
+            time_column,
+            times: Vec::new(),
+            slots: vec![slot],
+            parts: Vec::new(),
+            touched: Vec::new(),
+            raw_bytes: 0,
+            row_raw_bytes: 0,
+            list: Vec::new(),
+        }
+    }
+
+    /// The part of this name and kind. It stays the same for the builder's life.
+    pub fn column(&mut self, name: &ColumnName, kind: Kind) -> ColumnId {
+        let index = match self.names.get(name) {
+            Some(&index) => index,
+            None => {
+                self.slots.push(NameSlot::default());
+                self.names.insert(name.clone(), self.slots.len() - 1);
+                self.slots.len() - 1
+            }
+        };
+        let parts = &mut self.parts;
+        *self.slots[index].parts[kind as usize].get_or_insert_with(|| {
+            parts.push(Part::new(name.clone(), kind, index));
+            ColumnId(parts.len() - 1)
+        })
+    }
+
+    /// The part of this name and kind, if [`Self::column`] was asked for it before.
+    #[must_use]
+    pub fn known_column(&self, name: &str, kind: Kind) -> Option<ColumnId> {
+        let index = *self.names.get(name)?;
+        self.slots[index].parts[kind as usize]
+    }
+
+    /// Gives the row a number.
+    ///
+    /// # Errors
+    /// [`PushError`]; the row is as before.
+    pub fn push_number(&mut self, id: ColumnId, number: Number) -> Result<(), PushError> {
+        self.push(id, Kind::Number, 8, |values, _| {
+            if let PartValues::Numbers(numbers) = values {
+                numbers.push(number, true);
+            }
+        })
+    }
+
+    /// Gives the row a truth: the number 0 or 1. A part whose numbers are all truths is logically bool.
+    ///
+    /// # Errors
+    /// [`PushError`]; the row is as before.
+    pub fn push_bool(&mut self, id: ColumnId, truth: bool) -> Result<(), PushError> {
+        self.push(id, Kind::Number, 8, |values, _| {
+            if let PartValues::Numbers(numbers) = values {
+                numbers.push(Number::integer(truth.into()), false);
+            }
+        })
+    }
+
+    /// Gives the row a string of at most 64 KiB.
+    ///
+    /// # Errors
+    /// [`PushError`]; the row is as before.
+    pub fn push_string(&mut self, id: ColumnId, string: &str) -> Result<(), PushError> {
+        if string.len() > STRING_BYTES_MAX {
+            return Err(PushError::StringTooLong(string.len()));
+        }
+        self.push(id, Kind::String, encode::string_raw_bytes(string), |values, _| {
+            if let PartValues::Strings { codes, strings } = values {
+                codes.push(strings.intern(string));
+            }
+        })
+    }
+
+    /// Gives the row a set or a vector, as the part's kind says, of at most 4,096 strings of at most
+    /// 64 KiB each. A set is sorted, and each of its elements is taken once.
+    ///
+    /// # Errors
+    /// [`PushError`]; the row is as before.
+    pub fn push_list(&mut self, id: ColumnId, list: &[&str]) -> Result<(), PushError> {
+        let kind = match self.parts[id.0].kind {
+            Kind::Set => Kind::Set,
+            _ => Kind::Vector,
+        };
+        if list.len() > LIST_ELEMENTS_MAX {
+            return Err(PushError::ListTooLong(list.len()));
+        }
+        if let Some(long) = list.iter().find(|element| element.len() > STRING_BYTES_MAX) {
+            return Err(PushError::StringTooLong(long.len()));
+        }
+        let raw_bytes = 4 + list.iter().map(|text| encode::string_raw_bytes(text)).sum::<u64>();
+        self.push(id, kind, raw_bytes, |values, buffer| {
+            if let PartValues::Lists { codes, lists, elements } = values {
+                buffer.clear();
+                buffer.extend(list.iter().map(|element| elements.intern(element)));
+                if kind == Kind::Set {
+                    // By code for now; equal sets are equal lists.
+                    buffer.sort_unstable();
+                    buffer.dedup();
+                }
+                codes.push(lists.intern(buffer));
+            }
+        })
+    }
+
+    fn push(
+        &mut self,
+        id: ColumnId,
+        kind: Kind,
+        raw_bytes: u64,
+        add: impl FnOnce(&mut PartValues, &mut Vec<u32>),
+    ) -> Result<(), PushError> {
+        let part = &mut self.parts[id.0];
+        if part.kind != kind {
+            return Err(PushError::Kind(part.kind));
+        }
+        let (slot, row) = (&mut self.slots[part.name_index], self.times.len());
+        if slot.last_row > row {
+            return Err(PushError::SecondValue);
+        }
+        slot.last_row = row + 1;
+        part.rows.push(u32::try_from(row).unwrap_or(u32::MAX));
+        add(&mut part.values, &mut self.list);
+        self.touched.push(id);
+        self.row_raw_bytes += raw_bytes;
+        Ok(())
+    }
+
+    /// Ends the row: it is now part of the block.
+    pub fn end_row(&mut self, time: Micros) {
+        self.times.push(time.0);
+        self.raw_bytes += self.row_raw_bytes + 8;
+        self.row_raw_bytes = 0;
+        self.touched.clear();
+    }
+
+    /// Drops the row in the making.
+    pub fn abandon_row(&mut self) {
+        for id in self.touched.drain(..) {
+            let part = &mut self.parts[id.0];
+            part.pop();
+            self.slots[part.name_index].last_row = 0;
+        }
+        self.row_raw_bytes = 0;
+    }
+
+    /// Rows that ended.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Bytes that the ended rows' values take without any encoding.
+    #[must_use]
+    pub const fn raw_bytes(&self) -> u64 {
+        self.raw_bytes
+    }
+
+    /// Whether the block is to be finished before another row.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.times.len() >= BLOCK_ROWS_MAX || self.raw_bytes >= FULL_BYTES
+    }
+
+    /// Makes the block. A row in the making is dropped. All rows belong to `batch`, if one is given.
+    ///
+    /// # Errors
+    /// When there are no rows, or more rows, bytes or columns than a block can hold.
+    pub fn finish(
+        mut self,
+        created_at: Micros,
+        batch: Option<&BatchId>,
+    ) -> Result<Vec<u8>, BlockError> {
+        self.abandon_row();
+        let rows = self.times.len();
+        if rows > BLOCK_ROWS_MAX {
+            return Err(BlockError::TooManyRows(rows));
+        }
+        let batches: Vec<BatchRows> =
+            batch.map(|id| BatchRows { id: id.clone(), first_row: 0, rows }).into_iter().collect();
+        let columns = encode_parts(&self.time_column, self.times, self.parts)?;
+        assemble(&self.time_column, rows, created_at, &batches, columns)
+    }
+}
+
+/// Encodes the parts that have values, and the times, one after another; sorted by name and kind.
+fn encode_parts(
+    time_column: &ColumnName,
+    times: Vec<i64>,
+    mut parts: Vec<Part>,
+) -> Result<Vec<EncodedColumn>, BlockError> {
+    let rows = times.len();
+    parts.retain(|part| part.rows.len() > 0);
+    let mut columns = Vec::with_capacity(parts.len() + 1);
+    if rows > 0 {
+        columns.push(encode::encode(Dense {
+            name: time_column,
+            kind: Kind::Number,
+            logical: Logical::Time,
+            validity: None,
+            values: DenseValues::Decimals { mantissas: times, scale: 0 },
+        })?);
+    }
+    for part in parts {
+        columns.push(part.dense(rows, encode::encode)?);
+    }
+    columns.sort_unstable_by(|left, right| left.key().cmp(&right.key()));
+    Ok(columns)
+}

@@ -1,0 +1,289 @@
+//! The directory: one entry per row block column. `spec/row-block.md` section 2.
+
+use hadal_encoding::cursor::{Cursor, write_length, write_varint, write_zigzag, write_zigzag_wide};
+use hadal_types::limits::{
+    BLOCK_BYTES_MAX, BLOCK_LIST_ELEMENTS_MAX, BLOCK_ROWS_MAX, DECIMAL_SCALE_MAX,
+};
+use hadal_types::{ColumnName, Kind, Logical};
+
+use crate::error::{BlockError, Place};
+
+/// What a row block column's numbers are bounded by; nulls do not count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Zone {
+    /// Decimals: mantissas at one scale.
+    Decimals {
+        /// Digits after the point, 0 to 18.
+        scale: u8,
+        /// The smallest mantissa.
+        min: i64,
+        /// The largest mantissa.
+        max: i64,
+        /// The sum of all mantissas.
+        sum: i128,
+    },
+    /// Doubles.
+    Doubles {
+        /// The smallest.
+        min: f64,
+        /// The largest.
+        max: f64,
+    },
+    /// Not numbers, so nothing is known before decoding.
+    None,
+}
+
+/// How a body is encoded, with what its decoder must know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Encoding {
+    Decimals { scale: u8, min: i64, max: i64, sum: i128 },
+    Doubles { min: f64, max: f64 },
+    Dictionary { entries: usize },
+    Pages,
+    Lists { elements: usize },
+    ListDictionary { elements: usize, lists: usize },
+}
+
+impl Encoding {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Decimals { .. } => 0,
+            Self::Doubles { .. } => 1,
+            Self::Dictionary { .. } => 2,
+            Self::Pages => 3,
+            Self::Lists { .. } => 4,
+            Self::ListDictionary { .. } => 5,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Decimals { .. } => "decimals",
+            Self::Doubles { .. } => "doubles",
+            Self::Dictionary { .. } => "dictionary",
+            Self::Pages => "pages",
+            Self::Lists { .. } => "lists",
+            Self::ListDictionary { .. } => "list-dictionary",
+        }
+    }
+}
+
+/// Sections that an encoding has where there are no nulls, or `None` for an unknown code.
+const fn section_count(code: u8, kind: Kind) -> Option<usize> {
+    match (code, kind) {
+        (0 | 1, Kind::Number) | (3, Kind::String) => Some(1),
+        (2, Kind::String) | (4, Kind::Set | Kind::Vector) => Some(2),
+        (5, Kind::Set | Kind::Vector) => Some(3),
+        _ => None,
+    }
+}
+
+/// Sections of a body at most: those of a list-dictionary, and validity.
+pub(crate) const SECTIONS_MAX: usize = 4;
+
+/// One entry of the directory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) name: ColumnName,
+    pub(crate) kind: Kind,
+    pub(crate) logical: Logical,
+    pub(crate) nulls: usize,
+    pub(crate) encoding: Encoding,
+    /// The sections' lengths; zeros after the last.
+    pub(crate) sections: [usize; SECTIONS_MAX],
+    pub(crate) checksum: u64,
+}
+
+impl Entry {
+    pub(crate) fn place(&self) -> Place {
+        Place::Column(self.name.clone(), self.kind)
+    }
+
+    /// Bytes of the body, without its zero fill.
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.sections.iter().sum()
+    }
+
+    /// Sections before the validity section, if there is one.
+    pub(crate) fn value_sections(&self) -> usize {
+        section_count(self.encoding.code(), self.kind).unwrap_or_default()
+    }
+
+    pub(crate) fn zone(&self) -> Zone {
+        match self.encoding {
+            Encoding::Decimals { scale, min, max, sum } => Zone::Decimals { scale, min, max, sum },
+            Encoding::Doubles { min, max } => Zone::Doubles { min, max },
+            _ => Zone::None,
+        }
+    }
+
+    /// Appends the entry.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let name = self.name.as_str().as_bytes();
+        out.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
+        out.extend_from_slice(name);
+        out.extend_from_slice(&[kind_code(self.kind), logical_code(self.logical)]);
+        out.push(self.encoding.code());
+        write_length(self.nulls, out);
+        for &length in &self.sections[..self.value_sections() + usize::from(self.nulls > 0)] {
+            write_length(length, out);
+        }
+        out.extend_from_slice(&self.checksum.to_le_bytes());
+        match self.encoding {
+            Encoding::Decimals { scale, min, max, sum } => {
+                out.push(scale);
+                write_zigzag(min, out);
+                write_varint(max.wrapping_sub(min).cast_unsigned(), out);
+                write_zigzag_wide(sum, out);
+            }
+            Encoding::Doubles { min, max } => {
+                out.extend_from_slice(&min.to_le_bytes());
+                out.extend_from_slice(&max.to_le_bytes());
+            }
+            Encoding::Dictionary { entries } => write_length(entries, out),
+            Encoding::Pages => (),
+            Encoding::Lists { elements } => write_length(elements, out),
+            Encoding::ListDictionary { elements, lists } => {
+                write_length(elements, out);
+                write_length(lists, out);
+            }
+        }
+    }
+
+    /// Reads and checks the next entry of a block with so many rows.
+    pub(crate) fn read(cursor: &mut Cursor<'_>, rows: usize) -> Result<Self, BlockError> {
+        let front = Place::Front;
+        let length = cursor.u8().map_err(front.of())?;
+        let name = read_name(cursor.take(length.into()).map_err(front.of())?)?;
+        let [kind, logical, code] = cursor.array().map_err(front.of())?;
+        let kinds = kind_of(kind).zip(logical_of(logical));
+        let Some((kind, logical, sections)) = kinds
+            .filter(|&(kind, logical)| kind == Kind::Number || logical == Logical::Plain)
+            .and_then(|(kind, logical)| Some((kind, logical, section_count(code, kind)?)))
+        else {
+            let reason =
+                format!("column {name:?} has kind {kind}, logical {logical}, encoding {code}");
+            return Err(BlockError::Corrupt { place: front, reason });
+        };
+        let place = Place::Column(name.clone(), kind);
+        let nulls = cursor.length("nulls", rows - 1).map_err(place.of())?;
+        let mut lengths = [0; SECTIONS_MAX];
+        for length in &mut lengths[..sections + usize::from(nulls > 0)] {
+            *length = cursor.length("a section", BLOCK_BYTES_MAX).map_err(place.of())?;
+        }
+        let checksum = u64::from_le_bytes(cursor.array().map_err(place.of())?);
+        let encoding = read_encoding(cursor, code, rows - nulls, &place)?;
+        let entry = Self { name, kind, logical, nulls, encoding, sections: lengths, checksum };
+        entry.check(rows, &place)?;
+        Ok(entry)
+    }
+
+    fn check(&self, rows: usize, place: &Place) -> Result<(), BlockError> {
+        let values = rows - self.nulls;
+        match self.encoding {
+            Encoding::Decimals { scale, min, max, sum } => {
+                place.check(scale <= DECIMAL_SCALE_MAX, || format!("scale is {scale}"))?;
+                place.check(min <= max, || format!("min {min} is above max {max}"))?;
+                let count = i128::try_from(values).unwrap_or(i128::MAX);
+                let sums = count * i128::from(min)..=count * i128::from(max);
+                place.check(sums.contains(&sum), || format!("sum {sum} is not in {sums:?}"))?;
+                let meant = match self.logical {
+                    Logical::Plain => true,
+                    Logical::Bool => scale == 0 && min >= 0 && max <= 1,
+                    Logical::Time => scale == 0,
+                };
+                place
+                    .check(meant, || format!("{:?} of scale {scale}, {min} to {max}", self.logical))
+            }
+            Encoding::Doubles { min, max } => {
+                let finite = min.is_finite() && max.is_finite() && min <= max;
+                place.check(finite && self.logical == Logical::Plain, || {
+                    format!("doubles from {min} to {max}, {:?}", self.logical)
+                })?;
+                place.check(self.sections[0] == rows * 8, || {
+                    format!("{} bytes of {rows} doubles", self.sections[0])
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read_name(bytes: &[u8]) -> Result<ColumnName, BlockError> {
+    let name = std::str::from_utf8(bytes).ok().map(ColumnName::new);
+    let reason = match name {
+        Some(Ok(name)) => return Ok(name),
+        Some(Err(error)) => error.to_string(),
+        None => format!("column name {:?} is not utf-8", String::from_utf8_lossy(bytes)),
+    };
+    Err(BlockError::Corrupt { place: Place::Front, reason })
+}
+
+fn read_encoding(
+    cursor: &mut Cursor<'_>,
+    code: u8,
+    values: usize,
+    place: &Place,
+) -> Result<Encoding, BlockError> {
+    let error = place.of();
+    match code {
+        0 => {
+            let scale = cursor.u8().map_err(&error)?;
+            let min = cursor.zigzag().map_err(&error)?;
+            let max = min.wrapping_add(cursor.varint().map_err(&error)?.cast_signed());
+            let sum = cursor.zigzag_wide().map_err(&error)?;
+            Ok(Encoding::Decimals { scale, min, max, sum })
+        }
+        1 => {
+            let min = f64::from_le_bytes(cursor.array().map_err(&error)?);
+            let max = f64::from_le_bytes(cursor.array().map_err(&error)?);
+            Ok(Encoding::Doubles { min, max })
+        }
+        2 => {
+            let entries = cursor.length("dictionary entries", values).map_err(&error)?;
+            place.check(entries > 0, || "its dictionary is empty".to_owned())?;
+            Ok(Encoding::Dictionary { entries })
+        }
+        3 => Ok(Encoding::Pages),
+        4 | 5 => {
+            let elements = cursor.length("elements", BLOCK_LIST_ELEMENTS_MAX).map_err(&error)?;
+            if code == 4 {
+                return Ok(Encoding::Lists { elements });
+            }
+            let lists = cursor.length("lists", values).map_err(&error)?;
+            place.check(lists > 0, || "its dictionary of lists is empty".to_owned())?;
+            Ok(Encoding::ListDictionary { elements, lists })
+        }
+        found => place
+            .check(false, || format!("encoding {found} is not known"))
+            .map(|()| Encoding::Pages),
+    }
+}
+
+const fn kind_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Number => 0,
+        Kind::String => 1,
+        Kind::Set => 2,
+        Kind::Vector => 3,
+    }
+}
+
+fn kind_of(code: u8) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|&kind| kind_code(kind) == code)
+}
+
+const fn logical_code(logical: Logical) -> u8 {
+    match logical {
+        Logical::Plain => 0,
+        Logical::Bool => 1,
+        Logical::Time => 2,
+    }
+}
+
+fn logical_of(code: u8) -> Option<Logical> {
+    let all = [Logical::Plain, Logical::Bool, Logical::Time];
+    all.into_iter().find(|&logical| logical_code(logical) == code)
+}
+
+const _: () = assert!(BLOCK_ROWS_MAX <= u32::MAX as usize, "rows are counted in four bytes");

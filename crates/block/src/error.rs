@@ -1,0 +1,101 @@
+//! What can be wrong with a row block, or with making one.
+
+use std::fmt;
+
+use hadal_encoding::EncodingError;
+use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_COLUMNS_MAX, BLOCK_ROWS_MAX};
+use hadal_types::{ColumnName, Kind};
+
+/// Which bytes of a row block are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Header, directory or batches.
+    Front,
+    /// One row block column.
+    Column(ColumnName, Kind),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Front => formatter.write_str("the front of a row block"),
+            Self::Column(name, kind) => write!(formatter, "row block column {name:?}::{kind}"),
+        }
+    }
+}
+
+/// Why bytes are no row block, or rows cannot become one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockError {
+    /// The bytes begin otherwise.
+    #[error("bytes that begin with {0:02x?} are not a row block")]
+    Magic(Vec<u8>),
+    /// The block was written by a newer or a much older release.
+    #[error("{what} version {found} is not known, expected {expected}")]
+    Version {
+        /// "row block frame" or "row block encoding".
+        what: &'static str,
+        /// The version found.
+        found: u16,
+        /// The version that this release reads.
+        expected: u16,
+    },
+    /// Bytes were altered.
+    #[error("{0} has a wrong checksum")]
+    Checksum(Place),
+    /// A rule of the format is broken although the checksum is right.
+    #[error("{place} is corrupt: {reason}")]
+    Corrupt {
+        /// Where.
+        place: Place,
+        /// What was found, and what was expected.
+        reason: String,
+    },
+    /// Bytes do not decode although the checksum is right.
+    #[error("{place} is corrupt: {source}")]
+    Encoding {
+        /// Where.
+        place: Place,
+        /// Why.
+        source: EncodingError,
+    },
+    /// A block has one row at least.
+    #[error("a row block without rows")]
+    Empty,
+    /// More rows than a block can have.
+    #[error("a row block of {0} rows; at most {BLOCK_ROWS_MAX} are allowed")]
+    TooManyRows(usize),
+    /// More row block columns than a block can have.
+    #[error("a row block of {0} columns; at most {BLOCK_COLUMNS_MAX} are allowed")]
+    TooManyColumns(usize),
+    /// More bytes than a block can have, encoded or raw.
+    #[error("a row block of {0} bytes; at most {BLOCK_BYTES_MAX} are allowed")]
+    TooLarge(u64),
+    /// Blocks to be merged name different time columns.
+    #[error("time column {other} in a merge of blocks with time column {first}")]
+    TimeColumns {
+        /// The first block's time column.
+        first: ColumnName,
+        /// Another block's.
+        other: ColumnName,
+    },
+}
+
+impl Place {
+    /// The same error, with this place in it.
+    pub(crate) fn of(&self) -> impl Fn(EncodingError) -> BlockError + '_ {
+        |source| BlockError::Encoding { place: self.clone(), source }
+    }
+
+    /// Fails with what `reason` says unless `holds`.
+    pub(crate) fn check(
+        &self,
+        holds: bool,
+        reason: impl FnOnce() -> String,
+    ) -> Result<(), BlockError> {
+        if holds {
+            return Ok(());
+        }
+        Err(BlockError::Corrupt { place: self.clone(), reason: reason() })
+    }
+}

@@ -1,0 +1,178 @@
+//! Making large blocks of small ones, a column at a time: each input column is decoded once, its
+//! dictionary mapped to one for all blocks, and its rows gathered in their new order.
+
+use hadal_encoding::Bitmap;
+use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX};
+use hadal_types::{ColumnName, Decimal, Kind, Logical, Micros, Number};
+
+use crate::assemble::assemble;
+use crate::data::{ColumnData, Values};
+use crate::encode::{Dense, DenseValues, EncodedColumn, encode};
+use crate::error::BlockError;
+use crate::header::BatchRows;
+use crate::interner::{ListInterner, StringInterner};
+use crate::view::{BlockView, ColumnView};
+
+mod concatenate;
+
+use concatenate::Concatenated;
+
+/// Outputs are made of inputs with this many raw bytes together; see [`merge`] for what is larger.
+const OUTPUT_RAW_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
+const DAY: i64 = 86_400 * Micros::SECOND;
+
+/// The order of rows in merged blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeOrder {
+    /// As they came: block after block. Batches are kept, so each can still be revoked.
+    Arrival,
+    /// By time, stably; no block has rows of two days (UTC). Batches are dropped: they are settled.
+    Time,
+}
+
+/// Makes blocks of at most 65,536 rows that hold exactly the rows of `blocks`. Checksums are
+/// verified on the way.
+///
+/// # Errors
+/// When an input is corrupt, or the inputs have different time columns.
+pub fn merge(
+    blocks: &[BlockView<'_>],
+    order: MergeOrder,
+    created_at: Micros,
+) -> Result<Vec<Vec<u8>>, BlockError> {
+    // Rows are cut into blocks by how large they are on average. Where large rows happen to come
+    // together, cut finer.
+    let mut rows_max = BLOCK_ROWS_MAX;
+    loop {
+        match merge_into_blocks_of(rows_max, blocks, order, created_at) {
+            Err(BlockError::TooLarge(_)) if rows_max > 1 => rows_max /= 2,
+            merged => return merged,
+        }
+    }
+}
+
+fn merge_into_blocks_of(
+    rows_max: usize,
+    blocks: &[BlockView<'_>],
+    order: MergeOrder,
+    created_at: Micros,
+) -> Result<Vec<Vec<u8>>, BlockError> {
+    let Some(time_column) = time_column(blocks)? else { return Ok(Vec::new()) };
+    let inputs = Inputs::new(blocks);
+    let outputs = plan_outputs(&inputs, time_column, order, rows_max)?;
+    let mut columns: Vec<Vec<EncodedColumn>> = outputs.iter().map(|_| Vec::new()).collect();
+    for (name, kind) in inputs.columns() {
+        let column = Concatenated::new(&inputs, name, kind)?;
+        for (rows, columns) in outputs.iter().zip(&mut columns) {
+            columns.extend(column.gather(rows).map(encode).transpose()?);
+        }
+    }
+    let outputs = outputs.iter().zip(columns);
+    let finished = outputs.map(|(rows, columns)| {
+        let batches = match order {
+            MergeOrder::Arrival => inputs.batches_of(rows),
+            MergeOrder::Time => Vec::new(),
+        };
+        assemble(time_column, rows.len(), created_at, &batches, columns)
+    });
+    finished.collect()
+}
+
+fn time_column<'b>(blocks: &'b [BlockView<'_>]) -> Result<Option<&'b ColumnName>, BlockError> {
+    let mut names = blocks.iter().map(|block| block.time_column().name());
+    let Some(first) = names.next() else { return Ok(None) };
+    match names.find(|&name| name != first) {
+        Some(other) => Err(BlockError::TimeColumns { first: first.clone(), other: other.clone() }),
+        None => Ok(Some(first)),
+    }
+}
+
+/// The blocks, their rows numbered through.
+struct Inputs<'b, 'a> {
+    blocks: &'b [BlockView<'a>],
+    /// The number of each block's first row, and of the row after the last.
+    starts: Vec<usize>,
+}
+
+impl<'b, 'a> Inputs<'b, 'a> {
+    fn new(blocks: &'b [BlockView<'a>]) -> Self {
+        let mut starts = vec![0];
+        let mut end = 0;
+        for block in blocks {
+            end += block.rows();
+            starts.push(end);
+        }
+        Self { blocks, starts }
+    }
+
+    fn rows(&self) -> usize {
+        self.starts.last().copied().unwrap_or_default()
+    }
+
+    /// All names and kinds, ascending.
+    fn columns(&self) -> Vec<(&'b ColumnName, Kind)> {
+        let columns = self.blocks.iter().flat_map(BlockView::columns);
+        let mut keys: Vec<_> = columns.map(|column| (column.name(), column.kind())).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Each row's share of its block's raw bytes, by row number.
+    fn raw_bytes(&self) -> impl Fn(u32) -> u64 {
+        let share = |block: &BlockView<'_>| block.raw_bytes() / block.rows() as u64 + 1;
+        let shares: Vec<u64> = self.blocks.iter().map(share).collect();
+        let starts = self.starts.clone();
+        move |row| shares[starts.partition_point(|&start| start <= row as usize) - 1]
+    }
+
+    /// The batches of an output whose rows are consecutive.
+    fn batches_of(&self, rows: &[u32]) -> Vec<BatchRows> {
+        let from = rows.first().map_or(0, |&row| row as usize);
+        let to = from + rows.len();
+        let mut batches = Vec::new();
+        for (block, start) in self.blocks.iter().zip(&self.starts) {
+            for (id, first_row, rows) in block.batches() {
+                let first = (start + first_row).max(from);
+                let end = (start + first_row + rows).min(to);
+                if first < end {
+                    let (first_row, rows) = (first - from, end - first);
+                    batches.push(BatchRows { id: id.clone(), first_row, rows });
+                }
+            }
+        }
+        batches
+    }
+}
+
+/// The numbers of the rows that go into each output, in their new order.
+fn plan_outputs(
+    inputs: &Inputs<'_, '_>,
+    time_column: &ColumnName,
+    order: MergeOrder,
+    rows_max: usize,
+) -> Result<Vec<Vec<u32>>, BlockError> {
+    let mut rows: Vec<u32> = (0u32..).take(inputs.rows()).collect();
+    let mut days = Vec::new();
+    if order == MergeOrder::Time {
+        let times = Concatenated::new(inputs, time_column, Kind::Number)?.into_times();
+        rows.sort_by_key(|&row| times[row as usize]);
+        days = times.into_iter().map(|time| time.div_euclid(DAY)).collect();
+    }
+    let day = |row: u32| days.get(row as usize).copied();
+    let raw_bytes = inputs.raw_bytes();
+    let mut outputs: Vec<Vec<u32>> = Vec::new();
+    let mut output: Vec<u32> = Vec::new();
+    let mut output_bytes = 0;
+    for row in rows {
+        let full = output.len() >= rows_max || output_bytes >= OUTPUT_RAW_BYTES;
+        if output.last().is_some_and(|&last| full || day(last) != day(row)) {
+            outputs.push(std::mem::take(&mut output));
+            output_bytes = 0;
+        }
+        output.push(row);
+        output_bytes += raw_bytes(row);
+    }
+    outputs.push(output);
+    Ok(outputs)
+}

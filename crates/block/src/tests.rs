@@ -1,0 +1,7 @@
+//! Tests of whole blocks: written, read, altered, merged.
+
+mod building;
+mod hostile;
+mod merging;
+mod model;
+mod round_trip;

@@ -1,0 +1,169 @@
+//! Bytes from anywhere: altered bytes are noticed, and bytes with the right checksums may say what
+//! they like without a panic.
+
+use hadal_types::{BatchId, Micros};
+use twox_hash::XxHash3_64;
+
+use super::model::{Random, build, random_rows};
+use crate::header::{CHECKSUM_BYTES, Header};
+use crate::{BlockError, BlockView, MergeOrder, merge};
+
+/// Uses everything of a block that can be used; errors are fine.
+fn use_all(block: &BlockView<'_>) {
+    for column in block.columns() {
+        if let Ok(Some(numbers)) = column.numbers()
+            && let crate::StoredNumbers::Decimals { mantissas, .. } = numbers.stored
+        {
+            (0..mantissas.vector_count()).for_each(|vector| drop(mantissas.zone(vector)));
+        }
+        if let Ok(data) = column.decode() {
+            for row in [0, 1, block.rows() / 2, block.rows() - 1, block.rows()] {
+                let _ = data.value(row);
+            }
+        }
+    }
+    assert!(block.batches().all(|(_, first, rows)| first + rows <= block.rows()));
+}
+
+/// Makes the front's checksum right, where the header is good enough to say where it is.
+fn seal(bytes: &mut [u8]) {
+    let Ok(header) = Header::read(bytes) else { return };
+    let (covered, rest) = bytes.split_at_mut(header.front_bytes() - CHECKSUM_BYTES);
+    rest[..CHECKSUM_BYTES].copy_from_slice(&XxHash3_64::oneshot(covered).to_le_bytes());
+}
+
+/// Makes the checksums of all bodies right, too.
+fn seal_bodies(bytes: &mut [u8]) {
+    let header = Header::read(bytes).expect("a header");
+    let mut start = header.front_bytes();
+    let mut directory = Vec::new();
+    for column in BlockView::parse(bytes).expect("parses").columns() {
+        let end = start + column.encoded_bytes();
+        let mut entry = column.entry.clone();
+        entry.checksum = XxHash3_64::oneshot(&bytes[start..end]);
+        entry.write(&mut directory);
+        start = end;
+    }
+    let at = crate::header::HEADER_BYTES;
+    bytes[at..at + directory.len()].copy_from_slice(&directory);
+    seal(bytes);
+}
+
+fn some_block(random: &mut Random) -> Vec<u8> {
+    let count = random.pick(&[1, 2, 20, 1_024, 1_100]);
+    let batch = BatchId::new("a-batch").expect("valid");
+    build(&random_rows(random, count), Some(&batch))
+}
+
+#[test]
+fn every_altered_byte_is_noticed() {
+    for seed in 0..12 {
+        println!("seed {seed}");
+        let mut random = Random::new(seed);
+        let count = 1 + random.below(30);
+        let bytes = build(&random_rows(&mut random, count), None);
+        for at in 0..bytes.len() {
+            let mut altered = bytes.clone();
+            altered[at] ^= 1 << random.below(8);
+            let found = BlockView::parse(&altered).and_then(|block| block.verify());
+            assert!(found.is_err(), "byte {at} of {}", bytes.len());
+        }
+        for end in 0..bytes.len() {
+            assert!(BlockView::parse(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        let longer = [bytes.as_slice(), &[0; 8]].concat();
+        assert!(BlockView::parse(&longer).is_err());
+    }
+}
+
+#[test]
+fn random_bytes_are_refused() {
+    let mut random = Random::new(1);
+    let good = build(&random_rows(&mut Random::new(3), 5), None);
+    for round in 0..20_000 {
+        let length = random.below(400);
+        let mut bytes: Vec<u8> = (0..length).map(|_| random.next().to_le_bytes()[0]).collect();
+        let keep = random.below(100).min(length).min(good.len());
+        bytes[..keep].copy_from_slice(&good[..keep]);
+        assert!(BlockView::parse(&bytes).is_err(), "round {round}");
+    }
+}
+
+#[test]
+fn mutated_fronts_with_right_checksums_never_panic() {
+    let mut survivors = 0;
+    for seed in 0..150 {
+        println!("seed {seed}");
+        let mut random = Random::new(seed);
+        let bytes = some_block(&mut random);
+        let front = Header::read(&bytes).expect("a header").front_bytes();
+        for _ in 0..40 {
+            let mut altered = bytes.clone();
+            for _ in 0..=random.below(3) {
+                altered[12 + random.below(front - 12)] =
+                    random.pick(&[0, 1, 2, 3, 0x7F, 0x80, 0xFF]);
+            }
+            seal(&mut altered);
+            if let Ok(block) = BlockView::parse(&altered) {
+                survivors += 1;
+                use_all(&block);
+            }
+        }
+    }
+    assert!(survivors > 100, "only {survivors} got past the front");
+}
+
+#[test]
+fn mutated_bodies_with_right_checksums_never_panic() {
+    let mut merged = 0;
+    for seed in 0..150 {
+        println!("seed {seed}");
+        let mut random = Random::new(seed);
+        let bytes = some_block(&mut random);
+        let front = Header::read(&bytes).expect("a header").front_bytes();
+        for _ in 0..25 {
+            let mut altered = bytes.clone();
+            for _ in 0..=random.below(4) {
+                let at = front + random.below(bytes.len() - front);
+                altered[at] = random.pick(&[0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x41]);
+            }
+            seal_bodies(&mut altered);
+            let block = BlockView::parse(&altered).expect("the front is as it was");
+            block.verify().expect("checksums are right");
+            use_all(&block);
+            let order = random.pick(&[MergeOrder::Arrival, MergeOrder::Time]);
+            merged += usize::from(merge(&[block.clone(), block], order, Micros(0)).is_ok());
+        }
+    }
+    assert!(merged > 100, "only {merged} could be merged");
+}
+
+#[test]
+fn errors_name_the_place() {
+    let rows = random_rows(&mut Random::new(2), 40);
+    let bytes = build(&rows, None);
+    let message = |altered: &[u8]| match BlockView::parse(altered).and_then(|block| block.verify())
+    {
+        Err(error) => error.to_string(),
+        Ok(()) => panic!("it is noticed"),
+    };
+    assert_eq!(
+        message(b"PAR1...."),
+        "bytes that begin with [50, 41, 52, 31, 2e, 2e, 2e, 2e] are not a row block"
+    );
+    let with = |at: usize, value: u8| {
+        let mut altered = bytes.clone();
+        altered[at] = value;
+        altered
+    };
+    assert_eq!(message(&with(7, 2)), "row block frame version 2 is not known, expected 1");
+    assert_eq!(message(&with(8, 9)), "row block encoding version 9 is not known, expected 1");
+    assert_eq!(message(&with(80, 9)), "the front of a row block has a wrong checksum");
+    let last = bytes.len() - 1;
+    let error = message(&with(last, bytes[last] ^ 1));
+    assert!(
+        error.starts_with("row block column ") && error.ends_with(" has a wrong checksum"),
+        "{error}"
+    );
+    assert!(matches!(BlockView::parse(&[]), Err(BlockError::Encoding { .. })));
+}

@@ -1,0 +1,173 @@
+//! A merge holds exactly the rows of its inputs, in the order asked for.
+
+use std::collections::BTreeSet;
+
+use hadal_types::limits::BLOCK_ROWS_MAX;
+use hadal_types::{BatchId, Kind, Micros, Value};
+
+use super::model::{Random, Row, assert_same, build, double_columns, name, random_rows, read};
+use crate::{BlockBuilder, BlockError, BlockView, MergeOrder, merge};
+
+const DAY: i64 = 86_400 * Micros::SECOND;
+
+fn merge_bytes(blocks: &[Vec<u8>], order: MergeOrder) -> Vec<Vec<u8>> {
+    let views: Vec<_> =
+        blocks.iter().map(|block| BlockView::parse(block).expect("parses")).collect();
+    merge(&views, order, Micros(99)).expect("merges")
+}
+
+fn rounded(blocks: &[&[Vec<u8>]]) -> BTreeSet<String> {
+    blocks.iter().flat_map(|blocks| double_columns(blocks)).collect()
+}
+
+/// Blocks that have columns in common, of random shapes each.
+fn random_blocks(random: &mut Random, most: usize) -> Vec<Vec<Row>> {
+    let count = 1 + random.below(5);
+    (0..count)
+        .map(|_| {
+            let rows = 1 + random.below(most);
+            random_rows(random, rows)
+        })
+        .collect()
+}
+
+#[test]
+fn arrival_order_is_concatenation() {
+    for seed in 0..80 {
+        println!("seed {seed}");
+        let inputs = random_blocks(&mut Random::new(seed), 1_500);
+        let blocks: Vec<_> = inputs.iter().map(|rows| build(rows, None)).collect();
+        let merged = merge_bytes(&blocks, MergeOrder::Arrival);
+        assert_eq!(merged.len(), 1);
+        assert_same(&read(&merged[0]), &inputs.concat(), &rounded(&[&blocks, &merged]));
+    }
+}
+
+#[test]
+fn time_order_is_a_stable_sort_cut_by_day() {
+    for seed in 100..180 {
+        println!("seed {seed}");
+        let inputs = random_blocks(&mut Random::new(seed), 800);
+        let blocks: Vec<_> = inputs.iter().map(|rows| build(rows, None)).collect();
+        let merged = merge_bytes(&blocks, MergeOrder::Time);
+        let mut expected = inputs.concat();
+        expected.sort_by_key(|row| row.time);
+        let found: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
+        assert_same(&found, &expected, &rounded(&[&blocks, &merged]));
+        for block in &merged {
+            let view = BlockView::parse(block).expect("parses");
+            let (first, last) = view.time_range();
+            assert_eq!(first.0.div_euclid(DAY), last.0.div_euclid(DAY));
+            assert_eq!(view.created_at(), Micros(99));
+        }
+    }
+}
+
+#[test]
+fn merged_again_is_the_same_as_merged_at_once() {
+    let inputs = random_blocks(&mut Random::new(7), 900);
+    let blocks: Vec<_> = inputs.iter().map(|rows| build(rows, None)).collect();
+    let once = merge_bytes(&blocks, MergeOrder::Arrival);
+    let (left, right) = blocks.split_at(blocks.len() / 2);
+    let mut halves = merge_bytes(left, MergeOrder::Arrival);
+    halves.extend(merge_bytes(right, MergeOrder::Arrival));
+    assert_eq!(merge_bytes(&halves, MergeOrder::Arrival), once);
+}
+
+#[test]
+fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
+    let rows = |count: usize, value: i64| -> Vec<Row> {
+        let cells = [("v".to_owned(), Value::integer(value))];
+        vec![Row { time: Micros(value), cells: cells.into_iter().collect() }; count]
+    };
+    let id = |text: &str| BatchId::new(text).expect("valid");
+    let blocks = [
+        build(&rows(40_000, 1), Some(&id("one"))),
+        build(&rows(5, 2), None),
+        build(&rows(40_000, 3), Some(&id("three"))),
+    ];
+    let merged = merge_bytes(&blocks, MergeOrder::Arrival);
+    let views: Vec<_> =
+        merged.iter().map(|block| BlockView::parse(block).expect("parses")).collect();
+    let batches = |view: &BlockView<'_>| {
+        view.batches().map(|(id, first, rows)| (id.to_string(), first, rows)).collect::<Vec<_>>()
+    };
+    assert_eq!(views.iter().map(BlockView::rows).collect::<Vec<_>>(), [BLOCK_ROWS_MAX, 14_469]);
+    let first = [("one".to_owned(), 0, 40_000), ("three".to_owned(), 40_005, 25_531)];
+    assert_eq!(batches(&views[0]), first);
+    assert_eq!(batches(&views[1]), [("three".to_owned(), 0, 14_469)]);
+
+    // Once more: the footers are carried on, joined or cut.
+    let again = merge_bytes(&merged[1..], MergeOrder::Arrival);
+    assert_eq!(
+        batches(&BlockView::parse(&again[0]).expect("parses")),
+        [("three".to_owned(), 0, 14_469)]
+    );
+    let settled = merge_bytes(&merged, MergeOrder::Time);
+    assert!(
+        settled.iter().all(|block| batches(&BlockView::parse(block).expect("parses")).is_empty())
+    );
+}
+
+#[test]
+fn large_rows_that_come_together_are_cut_finer() {
+    // Half of the rows of one block are huge, so the average says that all rows fit together.
+    let text = "x".repeat(60_000);
+    let mut builder = BlockBuilder::new(name("time"));
+    let id = builder.column(&name("s"), Kind::String);
+    for _ in 0..2_200 {
+        builder.push_string(id, &text).expect("taken");
+        builder.end_row(Micros(5));
+    }
+    let large = builder.finish(Micros(0), None).expect("fits");
+    let mut builder = BlockBuilder::new(name("time"));
+    (0..60_000).for_each(|_| builder.end_row(Micros(5)));
+    let small = builder.finish(Micros(0), None).expect("fits");
+    let blocks = vec![small, large.clone(), large];
+    for order in [MergeOrder::Arrival, MergeOrder::Time] {
+        let merged = merge_bytes(&blocks, order);
+        let views = merged.iter().map(|block| BlockView::parse(block).expect("parses"));
+        let rows: Vec<usize> = views.map(|view| view.rows()).collect();
+        assert_eq!(rows.iter().sum::<usize>(), 64_400, "{rows:?}");
+        assert!(rows.len() > 1, "{rows:?}");
+    }
+}
+
+#[test]
+fn columns_that_only_some_blocks_have_are_null_in_the_others() {
+    let row = |time, column: &str, value| Row {
+        time: Micros(time),
+        cells: [(column.to_owned(), value)].into_iter().collect(),
+    };
+    let rows = [
+        row(1, "a", Value::string("x")),
+        row(2, "a", Value::integer(1)),
+        row(3, "b", Value::set(["x", "a"])),
+        row(4, "a", Value::Bool(true)),
+        row(5, "c", Value::Bool(true)),
+    ];
+    let blocks: Vec<_> = rows.iter().map(|row| build(std::slice::from_ref(row), None)).collect();
+    let merged = merge_bytes(&blocks, MergeOrder::Time);
+    let mut expected = rows.to_vec();
+    // A truth among numbers is the number 1.
+    expected[3].cells.insert("a".to_owned(), Value::integer(1));
+    assert_eq!(read(&merged[0]), expected);
+}
+
+#[test]
+fn what_cannot_be_merged_is_refused() {
+    let block = |column: &str| {
+        let mut builder = BlockBuilder::new(name(column));
+        builder.end_row(Micros(1));
+        builder.finish(Micros(0), None).expect("fits")
+    };
+    let (left, right) = (block("time"), block("ts"));
+    let views = [&left, &right].map(|block| BlockView::parse(block).expect("parses"));
+    let error = merge(&views, MergeOrder::Time, Micros(0)).expect_err("different time columns");
+    assert_eq!(error.to_string(), "time column ts in a merge of blocks with time column time");
+    assert_eq!(merge(&[], MergeOrder::Time, Micros(0)), Ok(vec![]));
+    let mut altered = left;
+    *altered.last_mut().expect("some") ^= 1;
+    let view = BlockView::parse(&altered).expect("the front is whole");
+    assert!(matches!(merge(&[view], MergeOrder::Time, Micros(0)), Err(BlockError::Checksum(_))));
+}

@@ -1,0 +1,261 @@
+//! Rows as plain values, made at random from a seed, written to blocks and read back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hadal_types::{BatchId, ColumnName, Decimal, Kind, Micros, Number, Value};
+
+use crate::{BlockBuilder, BlockView, ColumnId, Values};
+
+/// A linear congruential generator: the same numbers from the same seed, for ever.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mixed = (self.0 ^ (self.0 >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed ^ (mixed >> 32)
+    }
+
+    pub(super) fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit as u64).expect("fits")
+    }
+
+    pub(super) fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+}
+
+/// One row: its time and its values by column name.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) time: Micros,
+    pub(super) cells: BTreeMap<String, Value>,
+}
+
+pub(super) fn name(text: &str) -> ColumnName {
+    ColumnName::new(text).expect("a column name")
+}
+
+pub(super) fn kind_of(value: &Value) -> Kind {
+    match value {
+        Value::String(_) => Kind::String,
+        Value::Set(_) => Kind::Set,
+        Value::Vector(_) => Kind::Vector,
+        _ => Kind::Number,
+    }
+}
+
+pub(super) fn push(builder: &mut BlockBuilder, column: &str, value: &Value) -> ColumnId {
+    let id = builder.column(&name(column), kind_of(value));
+    match value {
+        Value::Bool(truth) => builder.push_bool(id, *truth),
+        Value::Number(number) => builder.push_number(id, *number),
+        Value::String(string) => builder.push_string(id, string),
+        Value::Set(list) | Value::Vector(list) => {
+            let list: Vec<&str> = list.iter().map(AsRef::as_ref).collect();
+            builder.push_list(id, &list)
+        }
+        other => panic!("{other} is not stored"),
+    }
+    .expect("taken");
+    id
+}
+
+pub(super) fn build(rows: &[Row], batch: Option<&BatchId>) -> Vec<u8> {
+    let mut builder = BlockBuilder::new(name("time"));
+    for row in rows {
+        for (column, value) in &row.cells {
+            push(&mut builder, column, value);
+        }
+        builder.end_row(row.time);
+    }
+    builder.finish(Micros(77), batch).expect("fits a block")
+}
+
+/// All rows of a block. Verifies every checksum, and that no name has two values in a row.
+pub(super) fn read(bytes: &[u8]) -> Vec<Row> {
+    let block = BlockView::parse(bytes).expect("parses");
+    block.verify().expect("unaltered");
+    let times = block.time_column().decode().expect("times");
+    let time = |row| match times.value(row) {
+        Value::Time(time) => time,
+        other => panic!("{other} is no time"),
+    };
+    let row = |row| Row { time: time(row), cells: BTreeMap::new() };
+    let mut rows: Vec<Row> = (0..block.rows()).map(row).collect();
+    for column in block.columns() {
+        if column.name() == block.time_column().name() && column.kind() == Kind::Number {
+            continue;
+        }
+        let data = column.decode().expect("decodes");
+        let mut nulls = 0;
+        for (row, slot) in rows.iter_mut().enumerate() {
+            match data.value(row) {
+                Value::Null => nulls += 1,
+                value => {
+                    let second = slot.cells.insert(column.name().to_string(), value);
+                    assert_eq!(second, None, "row {row} of {}", column.name());
+                }
+            }
+        }
+        assert_eq!(nulls, column.null_count(), "{}", column.name());
+        assert!(nulls < block.rows(), "{} has no value", column.name());
+    }
+    rows
+}
+
+/// Names of columns that some of these blocks store as doubles.
+pub(super) fn double_columns<B: AsRef<[u8]>>(blocks: &[B]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for bytes in blocks {
+        for column in BlockView::parse(bytes.as_ref()).expect("parses").columns() {
+            if matches!(column.decode().expect("decodes").values, Values::Doubles(_)) {
+                names.insert(column.name().to_string());
+            }
+        }
+    }
+    names
+}
+
+/// Asserts that rows are the same; numbers of the columns named may be rounded to doubles, and
+/// truths may have become numbers.
+pub(super) fn assert_same(found: &[Row], expected: &[Row], rounded: &BTreeSet<String>) {
+    assert_eq!(found.len(), expected.len());
+    for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert_eq!(found.time, expected.time, "row {index}");
+        let names = |row: &Row| row.cells.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(found), names(expected), "row {index}");
+        for (column, found) in &found.cells {
+            let expected = &expected.cells[column];
+            let same = match (number(found), number(expected)) {
+                (Some(a), Some(b)) => {
+                    a == b || (rounded.contains(column) && a.to_f64() == b.to_f64())
+                }
+                _ => found == expected,
+            };
+            assert!(same, "row {index} of {column}: {found:?}, expected {expected:?}");
+        }
+    }
+}
+
+fn number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(*number),
+        Value::Bool(truth) => Some(Number::integer((*truth).into())),
+        _ => None,
+    }
+}
+
+/// Random rows whose columns have all shapes that encodings tell apart.
+pub(super) fn random_rows(random: &mut Random, count: usize) -> Vec<Row> {
+    let columns: Vec<(String, Shape, usize)> = (0..random.below(9))
+        .map(|index| {
+            (format!("c{index}"), random.pick(&SHAPES), random.pick(&[0, 1, 2, 50, 1_000]))
+        })
+        .collect();
+    let jitter = random.pick(&[0, 5_000_000, 90_000_000_000, 400_000_000_000]);
+    let mut rows = Vec::with_capacity(count);
+    for index in 0..count {
+        let mut cells = BTreeMap::new();
+        for (name, shape, rarity) in &columns {
+            if *rarity == 0 || random.below(rarity + 1) == 0 {
+                cells.insert(name.clone(), random_value(random, *shape, index));
+            }
+        }
+        let late = i64::try_from(random.below(jitter + 1)).expect("fits");
+        let time =
+            Micros(1_790_000_000_000_000 + i64::try_from(index).expect("fits") * 1_000 - late);
+        rows.push(Row { time, cells });
+    }
+    rows
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Same,
+    Small,
+    Counter,
+    Extreme,
+    Decimals,
+    MixedScales,
+    Doubles,
+    Truths,
+    TruthsAndNumbers,
+    FewStrings,
+    ManyStrings,
+    OddStrings,
+    Sets,
+    Stacks,
+    Vectors,
+    AnyKind,
+}
+
+const SHAPES: [Shape; 16] = [
+    Shape::Same,
+    Shape::Small,
+    Shape::Counter,
+    Shape::Extreme,
+    Shape::Decimals,
+    Shape::MixedScales,
+    Shape::Doubles,
+    Shape::Truths,
+    Shape::TruthsAndNumbers,
+    Shape::FewStrings,
+    Shape::ManyStrings,
+    Shape::OddStrings,
+    Shape::Sets,
+    Shape::Stacks,
+    Shape::Vectors,
+    Shape::AnyKind,
+];
+
+fn random_value(random: &mut Random, shape: Shape, index: usize) -> Value {
+    let integer = |value: usize| Value::integer(i64::try_from(value).expect("fits"));
+    match shape {
+        Shape::Same => Value::integer(-42),
+        Shape::Small => integer(random.below(1_000)),
+        Shape::Counter => integer(1_000_000 + index * 7 + random.below(3)),
+        Shape::Extreme => Value::integer(random.pick(&[i64::MIN, i64::MAX, 0, -1])),
+        Shape::Decimals => decimal(random.below(100_000), 2),
+        Shape::MixedScales => {
+            let scale = random.pick(&[0, 1, 6, 18]);
+            decimal(random.below(10), scale)
+        }
+        Shape::Doubles => {
+            let double = f64::from_bits(random.next());
+            Value::Number(Number::from_f64(double).unwrap_or(Number::ZERO))
+        }
+        Shape::Truths => Value::Bool(random.below(2) == 0),
+        Shape::TruthsAndNumbers if random.below(2) == 0 => Value::Bool(random.below(2) == 0),
+        Shape::TruthsAndNumbers => integer(random.below(3)),
+        Shape::FewStrings => Value::string(&format!("service-{}", random.below(30))),
+        Shape::ManyStrings => Value::string(&format!("user {index} asked {}", random.next())),
+        Shape::OddStrings => Value::string(random.pick(&["", "a", "\0", "é💧", "null", "a\nb"])),
+        Shape::Sets => Value::set(random_words(random, 7)),
+        Shape::Stacks => {
+            let depth = random.below(5);
+            Value::vector((0..depth * 3).map(|frame| format!("frame {depth} {frame}")))
+        }
+        Shape::Vectors => Value::vector(random_words(random, 4)),
+        Shape::AnyKind => {
+            let shape =
+                random.pick(&[Shape::Small, Shape::FewStrings, Shape::Sets, Shape::Vectors]);
+            random_value(random, shape, index)
+        }
+    }
+}
+
+fn decimal(mantissa: usize, scale: u8) -> Value {
+    let mantissa = i128::try_from(mantissa).expect("fits");
+    Value::Number(Number::Decimal(Decimal::new(mantissa, scale).expect("a scale below 37")))
+}
+
+fn random_words(random: &mut Random, most: usize) -> Vec<String> {
+    let count = random.below(most);
+    (0..count).map(|_| format!("word {}", random.below(40))).collect()
+}

@@ -1,0 +1,227 @@
+//! What is written is what is read.
+
+use std::collections::BTreeSet;
+
+use hadal_types::limits::{BLOCK_ROWS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
+use hadal_types::{BatchId, Decimal, Kind, Logical, Micros, Number, Value};
+
+use super::model::{Random, Row, assert_same, build, double_columns, name, random_rows, read};
+use crate::{BlockBuilder, BlockView, StoredNumbers, Values, Zone};
+
+fn assert_survives(rows: &[Row]) -> Vec<u8> {
+    let bytes = build(rows, None);
+    assert_same(&read(&bytes), rows, &double_columns(&[&bytes]));
+    bytes
+}
+
+/// Rows with one column `x`; `None` is null.
+fn column(values: impl IntoIterator<Item = Option<Value>>) -> Vec<Row> {
+    let row = |(index, value): (i64, Option<Value>)| Row {
+        time: Micros(index),
+        cells: value.map(|value| ("x".to_owned(), value)).into_iter().collect(),
+    };
+    (0i64..).zip(values).map(row).collect()
+}
+
+fn number(text: &str) -> Value {
+    Value::Number(text.parse().expect(text))
+}
+
+fn encoding_of(bytes: &[u8], kind: Kind) -> &'static str {
+    let block = BlockView::parse(bytes).expect("parses");
+    block.column("x", kind).expect("exists").encoding_name()
+}
+
+#[test]
+fn random_shapes_survive() {
+    for seed in 0..150 {
+        let mut random = Random::new(seed);
+        let count = random.pick(&[1, 1, 2, 3, 100, 1_023, 1_024, 1_025, 2_049]);
+        println!("seed {seed}, {count} rows");
+        assert_survives(&random_rows(&mut random, count));
+    }
+}
+
+#[test]
+fn full_blocks_survive() {
+    for seed in 1_000..1_003 {
+        println!("seed {seed}");
+        assert_survives(&random_rows(&mut Random::new(seed), BLOCK_ROWS_MAX));
+    }
+}
+
+#[test]
+fn the_same_rows_make_the_same_bytes() {
+    let rows = random_rows(&mut Random::new(5), 700);
+    assert_eq!(build(&rows, None), build(&rows, None));
+}
+
+#[test]
+fn one_scale_holds_all_decimals() {
+    let rows = column(["1.50", "-0.001", "7", "9e15"].map(|text| Some(number(text))));
+    let bytes = assert_survives(&rows);
+    let block = BlockView::parse(&bytes).expect("parses");
+    let zone = block.column("x", Kind::Number).expect("exists").zone();
+    let (min, max) = (-1, 9_000_000_000_000_000_000);
+    assert_eq!(zone, Zone::Decimals { scale: 3, min, max, sum: i128::from(max) + 8_499 });
+    assert_eq!(read(&bytes), rows);
+}
+
+#[test]
+fn what_no_scale_holds_becomes_doubles() {
+    let rows = column([Some(number("9223372036854775807")), None, Some(number("0.5"))]);
+    let bytes = assert_survives(&rows);
+    let block = BlockView::parse(&bytes).expect("parses");
+    let x = block.column("x", Kind::Number).expect("exists");
+    assert_eq!(x.zone(), Zone::Doubles { min: 0.5, max: 9_223_372_036_854_775_807.0 });
+    let numbers = x.numbers().expect("decodes").expect("numbers");
+    assert!(matches!(numbers.stored, StoredNumbers::Doubles(doubles) if doubles[2] == 0.5));
+    assert_survives(&column([Some(number("1e300")), Some(number("-1e-300")), None]));
+}
+
+#[test]
+fn the_extremes_survive_exactly() {
+    let extremes = [i64::MIN, i64::MAX, 0, -1].map(|value| Some(Value::integer(value)));
+    let rows = column(extremes);
+    assert_eq!(read(&build(&rows, None)), rows);
+    let tiny = Decimal::new(1, 18).map(Number::Decimal).expect("in range");
+    let rows = column([Some(Value::Number(tiny)), None]);
+    assert_eq!(read(&build(&rows, None)), rows);
+}
+
+#[test]
+fn a_column_of_truths_is_bool_and_of_others_is_not() {
+    let logical = |values: [Value; 2]| {
+        let bytes = build(&column(values.map(Some)), None);
+        BlockView::parse(&bytes).expect("parses").column("x", Kind::Number).expect("x").logical()
+    };
+    assert_eq!(logical([Value::Bool(true), Value::Bool(false)]), Logical::Bool);
+    assert_eq!(logical([Value::Bool(true), Value::integer(1)]), Logical::Plain);
+    assert_eq!(logical([Value::integer(0), Value::integer(1)]), Logical::Plain);
+}
+
+#[test]
+fn strings_are_stored_the_cheaper_way() {
+    let few = (0..5_000).map(|i| Some(Value::string(&format!("entry {}", i % 50))));
+    let bytes = assert_survives(&column(few));
+    assert_eq!(encoding_of(&bytes, Kind::String), "dictionary");
+    let many = (0..5_000).map(|i| {
+        (i % 3 > 0).then(|| Value::string(&format!("GET /users/{i}/orders/{} 200", i * i)))
+    });
+    let bytes = assert_survives(&column(many));
+    assert_eq!(encoding_of(&bytes, Kind::String), "pages");
+    let huge = "é".repeat(STRING_BYTES_MAX / 2);
+    let bytes = assert_survives(&column(["", &huge, "", "b"].map(|s| Some(Value::string(s)))));
+    assert_eq!(encoding_of(&bytes, Kind::String), "dictionary");
+}
+
+#[test]
+fn dictionaries_are_sorted_and_codes_are_dense() {
+    let rows = column(["b", "a", "c", "a"].map(|text| Some(Value::string(text))));
+    let bytes = build(&rows, None);
+    let block = BlockView::parse(&bytes).expect("parses");
+    let data = block.column("x", Kind::String).expect("exists").decode().expect("decodes");
+    let Values::Strings { codes, dictionary } = data.values else { panic!("strings") };
+    assert_eq!(dictionary.iter().collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(codes, [1, 0, 2, 0]);
+}
+
+#[test]
+fn lists_are_stored_the_cheaper_way() {
+    let stack = |i: usize| Value::vector((0..20).map(|frame| format!("{} {frame}", i % 7)));
+    let bytes = assert_survives(&column((0..2_000).map(|i| Some(stack(i)))));
+    assert_eq!(encoding_of(&bytes, Kind::Vector), "list-dictionary");
+    let set = |i: usize| Value::set([format!("{}", i % 40), format!("{}", i / 40)]);
+    let bytes = assert_survives(&column((0..1_600).map(|i| (i % 9 > 0).then(|| set(i)))));
+    assert_eq!(encoding_of(&bytes, Kind::Set), "lists");
+}
+
+#[test]
+fn empty_lists_are_not_null() {
+    let empty = Value::set::<&str>([]);
+    let rows = column([Some(empty.clone()), None, Some(empty), Some(Value::set(["b", "a", "b"]))]);
+    assert_eq!(read(&build(&rows, None)), rows);
+    let only = column([Some(Value::vector::<&str>([])), None]);
+    assert_eq!(read(&build(&only, None)), only);
+    let long = Value::vector((0..LIST_ELEMENTS_MAX).map(|i| (i % 10).to_string()));
+    assert_survives(&column([Some(long), Some(Value::vector(["z", "a", "z"]))]));
+}
+
+#[test]
+fn a_name_may_have_all_kinds() {
+    let values = [
+        number("1"),
+        Value::string("1"),
+        Value::set(["1"]),
+        Value::vector(["1"]),
+        Value::string("2"),
+    ];
+    let rows = column(values.map(Some));
+    let bytes = build(&rows, None);
+    assert_eq!(read(&bytes), rows);
+    let block = BlockView::parse(&bytes).expect("parses");
+    let kinds: Vec<Kind> = block.columns().iter().map(|column| column.kind()).collect();
+    assert_eq!(kinds, [Kind::Number, Kind::Number, Kind::String, Kind::Set, Kind::Vector]);
+    assert_eq!(block.column("x", Kind::String).expect("exists").null_count(), 3);
+    assert!(block.column("y", Kind::String).is_none());
+}
+
+#[test]
+fn vectors_have_zones() {
+    let rows = column((0..2_500).map(|i| Some(Value::integer(i / 10))));
+    let bytes = build(&rows, None);
+    let block = BlockView::parse(&bytes).expect("parses");
+    let numbers = block.column("x", Kind::Number).expect("x").numbers().expect("ok").expect("some");
+    let StoredNumbers::Decimals { mantissas, scale: 0 } = numbers.stored else { panic!("scale") };
+    let zones: Vec<_> = (0..mantissas.vector_count()).map(|v| mantissas.zone(v)).collect();
+    assert_eq!(zones, [(0, 102), (102, 204), (204, 249)]);
+}
+
+#[test]
+fn a_block_says_what_it_is() {
+    let batch = BatchId::new("batch-1").expect("valid");
+    let mut rows = column([Some(Value::string("four")), None]);
+    rows[0].time = Micros(-5);
+    let bytes = build(&rows, Some(&batch));
+    let block = BlockView::parse(&bytes).expect("parses");
+    assert_eq!(block.rows(), 2);
+    assert_eq!(block.time_range(), (Micros(-5), Micros(1)));
+    assert_eq!(block.created_at(), Micros(77));
+    assert_eq!(block.raw_bytes(), 8 + 8 + 4 + 4);
+    assert_eq!(block.batches().collect::<Vec<_>>(), [(&batch, 0, 2)]);
+    assert_eq!(block.time_column().name(), &name("time"));
+    assert_eq!(block.bytes().len() % 8, 0);
+    let bodies: usize = block.columns().iter().map(|column| column.encoded_bytes()).sum();
+    assert!(bodies < block.bytes().len());
+}
+
+#[test]
+fn one_row_of_18_columns_is_at_most_a_kibibyte() {
+    let mut builder = BlockBuilder::new(name("time"));
+    for index in 0..17 {
+        let column = name(&format!("column{index:02}"));
+        if index % 2 == 0 {
+            let id = builder.column(&column, Kind::Number);
+            builder.push_number(id, number_of(index)).expect("taken");
+        } else {
+            let id = builder.column(&column, Kind::String);
+            builder.push_string(id, &format!("value-{index}.example.com")).expect("taken");
+        }
+    }
+    builder.end_row(Micros(1_790_000_000_123_456));
+    let batch = BatchId::new("0f8fad5b-d9cb-469f-a165-70867728950e").expect("valid");
+    let bytes = builder.finish(Micros(1_790_000_000_200_000), Some(&batch)).expect("fits");
+    println!("{} bytes", bytes.len());
+    assert!(bytes.len() <= 1_024, "{} bytes", bytes.len());
+}
+
+fn number_of(index: i64) -> Number {
+    format!("{}.25", index * 12_345).parse().expect("a number")
+}
+
+#[test]
+fn rows_without_columns_survive() {
+    let rows = column([None, None, None]);
+    assert_eq!(read(&build(&rows, None)), rows);
+    assert_same(&read(&build(&rows, None)), &rows, &BTreeSet::new());
+}

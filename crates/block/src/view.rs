@@ -1,0 +1,339 @@
+//! Reading a row block from borrowed bytes.
+
+use hadal_encoding::{Bitmap, Cursor, IntsView, ListDictionary, StringDictionary};
+use hadal_encoding::{lists::Lists, pages::PagesView};
+use hadal_types::{BatchId, ColumnName, Kind, Logical, Micros};
+use twox_hash::XxHash3_64;
+
+use crate::data::{ColumnData, NumbersView, StoredNumbers, Values};
+use crate::directory::{Encoding, Entry, SECTIONS_MAX, Zone};
+use crate::error::{BlockError, Place};
+use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
+
+/// A row block in borrowed bytes. Making one reads the front only.
+#[derive(Clone, Debug)]
+pub struct BlockView<'a> {
+    bytes: &'a [u8],
+    header: Header,
+    columns: Vec<ColumnView<'a>>,
+    batches: Vec<BatchRows>,
+}
+
+/// One row block column (RBC) of a block: one kind of one name.
+#[derive(Clone, Debug)]
+pub struct ColumnView<'a> {
+    pub(crate) entry: Entry,
+    rows: usize,
+    /// The body and its zero fill.
+    body: &'a [u8],
+}
+
+impl<'a> BlockView<'a> {
+    /// Reads the front of a block that is all of `bytes`, and checks all that it says. Bodies are
+    /// not touched: call [`ColumnView::verify`] before the first use of each. Cost: O(columns).
+    ///
+    /// # Errors
+    /// When `bytes` are not a block that this release reads.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, BlockError> {
+        let header = Header::read(bytes)?;
+        let front = Place::Front;
+        let (front_bytes, mut bodies) =
+            bytes.split_at_checked(header.front_bytes()).unwrap_or((bytes, &[]));
+        let Some((covered, checksum)) = front_bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
+            return Err(BlockError::Checksum(front));
+        };
+        if u64::from_le_bytes(*checksum) != XxHash3_64::oneshot(covered) {
+            return Err(BlockError::Checksum(front));
+        }
+        let mut cursor = Cursor::new(covered, "the front of a row block");
+        cursor.take(HEADER_BYTES).map_err(front.of())?;
+        let directory = cursor.take(header.directory_bytes).map_err(front.of())?;
+        let columns = read_columns(directory, &header, &mut bodies)?;
+        let batches = cursor.take(header.batches_bytes).map_err(front.of())?;
+        let batches = header::read_batches(batches, &header)?;
+        let fill = cursor.rest().iter().all(|&byte| byte == 0);
+        front.check(fill, || "its fill is not zero".to_owned())?;
+        front.check(bodies.is_empty(), || format!("{} bytes too many", bodies.len()))?;
+        let block = Self { bytes, header, columns, batches };
+        block.check_time()?;
+        Ok(block)
+    }
+
+    fn check_time(&self) -> Result<(), BlockError> {
+        let column = self.time_column();
+        let (min, max) = (self.header.time_min.0, self.header.time_max.0);
+        let is_time = column.logical() == Logical::Time && column.null_count() == 0;
+        let same = matches!(column.zone(), Zone::Decimals { min: zone_min, max: zone_max, .. }
+            if zone_min == min && zone_max == max);
+        column.entry.place().check(is_time && same, || {
+            format!("it is no time column from {min} to {max} without nulls")
+        })
+    }
+
+    /// The whole block.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Rows, 1 to 65,536.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.header.rows
+    }
+
+    /// The first and the last time, both inclusive.
+    #[must_use]
+    pub const fn time_range(&self) -> (Micros, Micros) {
+        (self.header.time_min, self.header.time_max)
+    }
+
+    /// When the block was made.
+    #[must_use]
+    pub const fn created_at(&self) -> Micros {
+        self.header.created_at
+    }
+
+    /// Bytes that the values take without any encoding.
+    #[must_use]
+    pub const fn raw_bytes(&self) -> u64 {
+        self.header.raw_bytes
+    }
+
+    /// All RBCs, ascending by name and kind.
+    #[must_use]
+    pub fn columns(&self) -> &[ColumnView<'a>] {
+        &self.columns
+    }
+
+    /// The RBC of this name and kind.
+    #[must_use]
+    pub fn column(&self, name: &str, kind: Kind) -> Option<&ColumnView<'a>> {
+        let key = |column: &ColumnView<'_>| {
+            column.name().as_str().cmp(name).then(column.kind().cmp(&kind))
+        };
+        self.columns.get(self.columns.binary_search_by(key).ok()?)
+    }
+
+    /// The RBC of the rows' times.
+    #[must_use]
+    pub fn time_column(&self) -> &ColumnView<'a> {
+        &self.columns[self.header.time_column]
+    }
+
+    /// The batches whose rows can still be revoked, ascending: id, first row, rows.
+    pub fn batches(&self) -> impl ExactSizeIterator<Item = (&BatchId, usize, usize)> {
+        self.batches.iter().map(|batch| (&batch.id, batch.first_row, batch.rows))
+    }
+
+    /// Verifies the checksums of all RBCs.
+    ///
+    /// # Errors
+    /// [`BlockError::Checksum`] names the first that was altered.
+    pub fn verify(&self) -> Result<(), BlockError> {
+        self.columns.iter().try_for_each(ColumnView::verify)
+    }
+}
+
+fn read_columns<'a>(
+    directory: &[u8],
+    header: &Header,
+    bodies: &mut &'a [u8],
+) -> Result<Vec<ColumnView<'a>>, BlockError> {
+    let mut cursor = Cursor::new(directory, "the directory");
+    let mut columns: Vec<ColumnView<'a>> = Vec::new();
+    for _ in 0..header.columns {
+        let entry = Entry::read(&mut cursor, header.rows)?;
+        if let Some(ColumnView { entry: before, .. }) = columns.last() {
+            let ascends = (&before.name, before.kind) < (&entry.name, entry.kind);
+            entry.place().check(ascends, || format!("it comes after {}", before.place()))?;
+        }
+        let need = entry.body_bytes().next_multiple_of(8);
+        let Some((body, rest)) = bodies.split_at_checked(need) else {
+            let reason = format!("its body has {need} bytes, {} are left", bodies.len());
+            return Err(BlockError::Corrupt { place: entry.place(), reason });
+        };
+        *bodies = rest;
+        columns.push(ColumnView { entry, rows: header.rows, body });
+    }
+    cursor.end().map_err(Place::Front.of())?;
+    Ok(columns)
+}
+
+impl<'a> ColumnView<'a> {
+    /// The column's name.
+    #[must_use]
+    pub const fn name(&self) -> &ColumnName {
+        &self.entry.name
+    }
+
+    /// The kind of this part of the column.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.entry.kind
+    }
+
+    /// What the numbers mean; plain for other kinds.
+    #[must_use]
+    pub const fn logical(&self) -> Logical {
+        self.entry.logical
+    }
+
+    /// The encoding's name, for people: `decimals`, `dictionary` ...
+    #[must_use]
+    pub const fn encoding_name(&self) -> &'static str {
+        self.entry.encoding.name()
+    }
+
+    /// Bytes of the body, its zero fill included.
+    #[must_use]
+    pub const fn encoded_bytes(&self) -> usize {
+        self.body.len()
+    }
+
+    /// Rows of the block, those without a value included.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows without a value in this part.
+    #[must_use]
+    pub const fn null_count(&self) -> usize {
+        self.entry.nulls
+    }
+
+    /// What is known of the numbers without decoding them.
+    #[must_use]
+    pub fn zone(&self) -> Zone {
+        self.entry.zone()
+    }
+
+    /// Verifies the checksum. Cost: O(bytes); to be called before the first use, once.
+    ///
+    /// # Errors
+    /// [`BlockError::Checksum`] when the bytes were altered.
+    pub fn verify(&self) -> Result<(), BlockError> {
+        if XxHash3_64::oneshot(self.body) == self.entry.checksum {
+            return Ok(());
+        }
+        Err(BlockError::Checksum(self.entry.place()))
+    }
+
+    /// Which rows have a value; `None` where all have.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn validity(&self) -> Result<Option<Bitmap>, BlockError> {
+        if self.entry.nulls == 0 {
+            return Ok(None);
+        }
+        let place = self.entry.place();
+        let section = self.sections()[self.entry.value_sections()];
+        let validity = Bitmap::parse(section, self.rows).map_err(place.of())?;
+        let (found, expected) = (self.rows - validity.count_ones(), self.entry.nulls);
+        place.check(found == expected, || format!("{found} nulls, expected {expected}"))?;
+        Ok(Some(validity))
+    }
+
+    /// The numbers without decoding all of them; `None` when the kind is another.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn numbers(&self) -> Result<Option<NumbersView<'a>>, BlockError> {
+        let stored = match self.entry.encoding {
+            Encoding::Decimals { scale, .. } => self.decimals(scale)?,
+            Encoding::Doubles { .. } => StoredNumbers::Doubles(self.doubles()?),
+            _ => return Ok(None),
+        };
+        Ok(Some(NumbersView { validity: self.validity()?, stored }))
+    }
+
+    /// Decodes all rows.
+    ///
+    /// # Errors
+    /// When the bytes do not decode, although the checksum may be right.
+    pub fn decode(&self) -> Result<ColumnData<'a>, BlockError> {
+        let values = self.decode_values()?;
+        let (kind, logical) = (self.kind(), self.logical());
+        Ok(ColumnData { kind, logical, validity: self.validity()?, values })
+    }
+
+    fn decode_values(&self) -> Result<Values<'a>, BlockError> {
+        let place = self.entry.place();
+        let [first, second, third, _] = self.sections();
+        match self.entry.encoding {
+            Encoding::Decimals { scale, .. } => Ok(self.decimals(scale)?.decode()),
+            Encoding::Doubles { .. } => Ok(Values::Doubles(self.doubles()?)),
+            Encoding::Dictionary { entries } => Ok(Values::Strings {
+                codes: self.codes(first, entries)?,
+                dictionary: StringDictionary::parse(second, entries).map_err(place.of())?,
+            }),
+            Encoding::Pages => {
+                let pages = PagesView::parse(first, self.rows).map_err(place.of())?;
+                let dictionary = pages.decode().map_err(place.of())?;
+                Ok(Values::Strings { codes: self.identity_codes(), dictionary })
+            }
+            Encoding::Lists { elements } => Ok(Values::Lists {
+                codes: self.identity_codes(),
+                lists: self.lists(first, elements, second, self.rows)?,
+            }),
+            Encoding::ListDictionary { elements, lists } => Ok(Values::Lists {
+                codes: self.codes(first, lists)?,
+                lists: self.lists(second, elements, third, lists)?,
+            }),
+        }
+    }
+
+    fn decimals(&self, scale: u8) -> Result<StoredNumbers<'a>, BlockError> {
+        let [section, ..] = self.sections();
+        let mantissas = IntsView::parse(section, self.rows).map_err(self.entry.place().of())?;
+        Ok(StoredNumbers::Decimals { mantissas, scale })
+    }
+
+    fn doubles(&self) -> Result<Vec<f64>, BlockError> {
+        let [section, ..] = self.sections();
+        let (chunks, _) = section.as_chunks::<8>();
+        let doubles: Vec<f64> = chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
+        let odd = doubles.iter().position(|double| !double.is_finite());
+        self.entry.place().check(odd.is_none() && doubles.len() == self.rows, || {
+            format!("row {} is not a finite double", odd.unwrap_or(doubles.len()))
+        })?;
+        Ok(doubles)
+    }
+
+    fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {
+        let place = self.entry.place();
+        let mut codes = Vec::new();
+        let stream = IntsView::parse(section, self.rows).map_err(place.of())?;
+        stream.decode_codes_into(limit, &mut codes).map_err(place.of())?;
+        Ok(codes)
+    }
+
+    fn identity_codes(&self) -> Vec<u32> {
+        (0u32..).take(self.rows).collect()
+    }
+
+    fn lists(
+        &self,
+        elements: &'a [u8],
+        element_count: usize,
+        lists: &[u8],
+        list_count: usize,
+    ) -> Result<ListDictionary<'a>, BlockError> {
+        let place = self.entry.place();
+        let sets = self.kind() == Kind::Set;
+        let elements = StringDictionary::parse(elements, element_count).map_err(place.of())?;
+        let lists = Lists::parse(lists, list_count, element_count, sets).map_err(place.of())?;
+        Ok(ListDictionary { elements, lists })
+    }
+
+    fn sections(&self) -> [&'a [u8]; SECTIONS_MAX] {
+        let mut rest = self.body;
+        self.entry.sections.map(|length| {
+            let (section, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+            rest = after;
+            section
+        })
+    }
+}

@@ -1,0 +1,348 @@
+//! One bit per row: which rows have a value, which rows a filter selects.
+
+use hadal_types::limits::BLOCK_ROWS_MAX;
+
+use crate::cursor::{Cursor, write_length};
+use crate::{EncodingError, IntsView, ints};
+
+/// First byte of a validity section: one bit per row.
+const BITS: u8 = 0;
+/// First byte of a validity section: lengths of runs.
+const RUNS: u8 = 1;
+
+/// A fixed number of bits in words of 64, lowest bit first. Bits after the last are zero.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Bitmap {
+    words: Vec<u64>,
+    length: usize,
+}
+
+impl Bitmap {
+    /// `length` zeros.
+    #[must_use]
+    pub fn zeros(length: usize) -> Self {
+        Self { words: vec![0; length.div_ceil(64)], length }
+    }
+
+    /// `length` ones.
+    #[must_use]
+    pub fn ones(length: usize) -> Self {
+        let mut bitmap = Self { words: vec![u64::MAX; length.div_ceil(64)], length };
+        bitmap.clear_spare_bits();
+        bitmap
+    }
+
+    /// Bits from words, lowest bit first; words and bits beyond `length` are dropped, missing words
+    /// are zero.
+    #[must_use]
+    pub fn from_words(mut words: Vec<u64>, length: usize) -> Self {
+        words.resize(length.div_ceil(64), 0);
+        let mut bitmap = Self { words, length };
+        bitmap.clear_spare_bits();
+        bitmap
+    }
+
+    /// How many bits there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are no bits.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The words: bit i is bit i mod 64 of word i div 64; bits after the last are zero.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Bit `index`; false beyond the end.
+    #[must_use]
+    pub fn get(&self, index: usize) -> bool {
+        self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+
+    /// Makes bit `index` one.
+    ///
+    /// # Panics
+    /// When `index` is not below [`Self::len`].
+    pub fn set(&mut self, index: usize) {
+        assert!(index < self.length, "bit {index} of {}", self.length);
+        self.words[index / 64] |= 1 << (index % 64);
+    }
+
+    /// Makes bits `from..to` one.
+    ///
+    /// # Panics
+    /// When `to` is beyond [`Self::len`].
+    pub fn set_range(&mut self, from: usize, to: usize) {
+        assert!(to <= self.length, "bits {from}..{to} of {}", self.length);
+        let mut at = from;
+        while at < to {
+            let count = (64 - at % 64).min(to - at);
+            self.words[at / 64] |= (u64::MAX >> (64 - count)) << (at % 64);
+            at += count;
+        }
+    }
+
+    /// Keeps the bits that are one in both.
+    ///
+    /// # Panics
+    /// When the lengths differ.
+    pub fn and(&mut self, other: &Self) {
+        self.combine(other, |left, right| left & right);
+    }
+
+    /// Keeps the bits that are one in either.
+    ///
+    /// # Panics
+    /// When the lengths differ.
+    pub fn or(&mut self, other: &Self) {
+        self.combine(other, |left, right| left | right);
+    }
+
+    /// Keeps the bits that are not one in `other`.
+    ///
+    /// # Panics
+    /// When the lengths differ.
+    pub fn and_not(&mut self, other: &Self) {
+        self.combine(other, |left, right| left & !right);
+    }
+
+    /// Inverts every bit.
+    pub fn not(&mut self) {
+        self.words.iter_mut().for_each(|word| *word = !*word);
+        self.clear_spare_bits();
+    }
+
+    /// How many bits are one.
+    #[must_use]
+    pub fn count_ones(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The indexes of the ones, ascending.
+    pub fn iter_ones(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
+            std::iter::successors((word != 0).then_some(word), |word| {
+                let rest = word & (word - 1);
+                (rest != 0).then_some(rest)
+            })
+            .map(move |word| index * 64 + word.trailing_zeros() as usize)
+        })
+    }
+
+    fn combine(&mut self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
+        assert_eq!(self.length, other.length, "lengths of two bitmaps");
+        for (word, &other) in self.words.iter_mut().zip(&other.words) {
+            *word = operation(*word, other);
+        }
+    }
+
+    fn clear_spare_bits(&mut self) {
+        if let Some(last) = self.words.last_mut()
+            && !self.length.is_multiple_of(64)
+        {
+            *last &= (1 << (self.length % 64)) - 1;
+        }
+    }
+
+    /// Appends the bitmap as a validity section: bits, or runs where they are shorter.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut by_runs = vec![RUNS];
+        let runs = self.runs();
+        let bit_bytes = self.length.div_ceil(8);
+        // A run takes a bit at least, so more runs than bits need not be tried.
+        if runs.len() <= bit_bytes * 8 {
+            write_length(runs.len(), &mut by_runs);
+            ints::encode_codes(&runs, &mut by_runs);
+            if by_runs.len() <= bit_bytes {
+                return out.extend_from_slice(&by_runs);
+            }
+        }
+        out.push(BITS);
+        let bytes = self.words.iter().flat_map(|word| word.to_le_bytes());
+        out.extend(bytes.take(bit_bytes));
+    }
+
+    /// Reads a validity section of `length` bits, at most [`BLOCK_ROWS_MAX`].
+    ///
+    /// # Errors
+    /// When `bytes` are not exactly such a section.
+    pub fn parse(bytes: &[u8], length: usize) -> Result<Self, EncodingError> {
+        let mut cursor = Cursor::new(bytes, "validity");
+        match cursor.u8()? {
+            BITS => {
+                let bits = cursor.take(length.div_ceil(8))?;
+                cursor.end()?;
+                Self::from_bits(bits, length)
+            }
+            RUNS => {
+                let count = cursor.length("runs of validity", length.min(BLOCK_ROWS_MAX) + 1)?;
+                Self::from_runs(&IntsView::parse(cursor.rest(), count)?, length)
+            }
+            found => Err(EncodingError::Unknown { what: "validity form", found }),
+        }
+    }
+
+    fn from_bits(bits: &[u8], length: usize) -> Result<Self, EncodingError> {
+        let word = |chunk: &[u8]| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        };
+        let unmasked = Self { words: bits.chunks(8).map(word).collect(), length };
+        let bitmap = Self::from_words(unmasked.words.clone(), length);
+        if bitmap == unmasked {
+            return Ok(bitmap);
+        }
+        let what = "spare bits of validity";
+        Err(EncodingError::Mismatch { what, found: 1, expected: 0 })
+    }
+
+    /// Lengths of runs of zeros, ones, zeros ...; the first may be 0.
+    fn runs(&self) -> Vec<u32> {
+        let mut runs = vec![0u32];
+        let mut current = false;
+        for index in 0..self.length {
+            if self.get(index) != current {
+                current = !current;
+                runs.push(0);
+            }
+            if let Some(run) = runs.last_mut() {
+                *run += 1;
+            }
+        }
+        runs
+    }
+
+    fn from_runs(runs: &IntsView<'_>, length: usize) -> Result<Self, EncodingError> {
+        let mut lengths = Vec::new();
+        runs.decode_codes_into(length + 1, &mut lengths)?;
+        let mut bitmap = Self::zeros(length);
+        let mut at = 0;
+        for (index, run) in lengths.into_iter().enumerate() {
+            let end = at + run as usize;
+            if end > length {
+                let (found, most) = (end as u64, length as u64);
+                return Err(EncodingError::Limit { what: "rows in runs", found, most });
+            }
+            if index % 2 == 1 {
+                bitmap.set_range(at, end);
+            }
+            at = end;
+        }
+        if at == length {
+            return Ok(bitmap);
+        }
+        let (found, expected) = (at as u64, length as u64);
+        Err(EncodingError::Mismatch { what: "rows in runs", found, expected })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bitmap(bits: &[bool]) -> Bitmap {
+        let mut bitmap = Bitmap::zeros(bits.len());
+        for index in (0..bits.len()).filter(|&index| bits[index]) {
+            bitmap.set(index);
+        }
+        bitmap
+    }
+
+    fn section(bitmap: &Bitmap) -> Vec<u8> {
+        let mut out = Vec::new();
+        bitmap.encode(&mut out);
+        out
+    }
+
+    #[test]
+    fn spare_bits_are_zero() {
+        for length in [0, 1, 63, 64, 65, 128] {
+            let ones = Bitmap::ones(length);
+            assert_eq!(ones.count_ones(), length);
+            let mut inverted = Bitmap::zeros(length);
+            inverted.not();
+            assert_eq!(inverted, ones);
+            assert_eq!(Bitmap::from_words(vec![u64::MAX; 3], length), ones);
+            assert_eq!(Bitmap::from_words(vec![], length), Bitmap::zeros(length));
+        }
+        assert!(!Bitmap::ones(3).get(3));
+        assert!(!Bitmap::ones(3).get(300));
+    }
+
+    #[test]
+    fn few_values_in_many_rows_are_small() {
+        let mut sparse = Bitmap::zeros(65_536);
+        sparse.set(40_000);
+        assert!(section(&sparse).len() < 20);
+        sparse.not();
+        assert!(section(&sparse).len() < 20);
+        let every_third = bitmap(&(0..65_536).map(|i| i * i % 7 < 3).collect::<Vec<_>>());
+        assert_eq!(section(&every_third).len(), 8_193);
+    }
+
+    #[test]
+    fn bad_sections_are_refused() {
+        assert!(Bitmap::parse(&[0, 0b1000], 4).is_ok());
+        assert!(Bitmap::parse(&[0, 0b1_0000], 4).is_err());
+        assert!(Bitmap::parse(&[0, 1, 1], 4).is_err());
+        assert!(Bitmap::parse(&[2, 1], 4).is_err());
+        assert!(Bitmap::parse(&[1, 2, 0, 4], 4).is_ok());
+        assert!(Bitmap::parse(&[1, 2, 0, 6], 4).is_err());
+        assert!(Bitmap::parse(&[1, 1, 0, 6], 4).is_err());
+        assert!(Bitmap::parse(&[], 4).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn sections_survive(runs in prop::collection::vec(1usize..90, 0..60)) {
+            let mut bits = Vec::new();
+            for (index, run) in runs.iter().enumerate() {
+                bits.extend(std::iter::repeat_n(index % 2 == 1, *run));
+            }
+            let bitmap = bitmap(&bits);
+            prop_assert_eq!(Bitmap::parse(&section(&bitmap), bits.len()), Ok(bitmap));
+        }
+
+        #[test]
+        fn operations_agree_with_bools(
+            pairs in prop::collection::vec(any::<(bool, bool)>(), 0..200),
+        ) {
+            let (left, right): (Vec<bool>, Vec<bool>) = pairs.iter().copied().unzip();
+            let check = |operate: fn(&mut Bitmap, &Bitmap), oracle: fn(bool, bool) -> bool| {
+                let mut result = bitmap(&left);
+                operate(&mut result, &bitmap(&right));
+                let expected: Vec<bool> = pairs.iter().map(|&(a, b)| oracle(a, b)).collect();
+                assert_eq!(result, bitmap(&expected));
+                let ones: Vec<usize> = (0..expected.len()).filter(|&i| expected[i]).collect();
+                assert_eq!(result.iter_ones().collect::<Vec<_>>(), ones);
+                assert_eq!(result.count_ones(), ones.len());
+            };
+            check(Bitmap::and, |a, b| a & b);
+            check(Bitmap::or, |a, b| a | b);
+            check(Bitmap::and_not, |a, b| a & !b);
+            check(|map, _| map.not(), |a, _| !a);
+        }
+
+        #[test]
+        fn random_sections_never_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..40),
+            form in 0u8..2,
+            length in 0usize..400,
+        ) {
+            let bytes: Vec<u8> = std::iter::once(form).chain(bytes).collect();
+            if let Ok(bitmap) = Bitmap::parse(&bytes, length) {
+                prop_assert_eq!(bitmap.len(), length);
+                prop_assert!(bitmap.iter_ones().all(|index| index < length));
+            }
+        }
+    }
+}

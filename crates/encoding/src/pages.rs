@@ -1,0 +1,252 @@
+//! Strings that hardly repeat: whole strings in LZ4 pages of about 64 KiB.
+//!
+//! ```text
+//!  length | lengths: integers(n) | count | (strings, stored bytes) per page | page | page | ...
+//! ```
+//!
+//! Pages, so that a reader that wants few rows decompresses little. Layout to the byte:
+//! `spec/row-block.md` section 6.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX};
+
+use crate::cursor::{Cursor, write_length, write_prefixed};
+use crate::{EncodingError, StringDictionary, strings};
+
+/// A page is closed when it holds this many bytes.
+const PAGE_BYTES: usize = 64 << 10;
+/// A page holds at most this many bytes: one string may come on top.
+const PAGE_BYTES_MAX: usize = PAGE_BYTES + STRING_BYTES_MAX;
+
+/// Appends these strings, each at most 64 KiB long, as pages.
+pub fn encode<S: AsRef<str>>(values: &[S], out: &mut Vec<u8>) {
+    write_prefixed(out, |out| strings::encode_lengths(values, out));
+    let mut table = Vec::new();
+    let mut stored = Vec::new();
+    let mut count = 0;
+    let mut rest = values;
+    while !rest.is_empty() {
+        let (page, after) = rest.split_at(page_strings(rest));
+        let before = stored.len();
+        store(page, &mut stored);
+        write_length(page.len(), &mut table);
+        write_length(stored.len() - before, &mut table);
+        count += 1;
+        rest = after;
+    }
+    write_length(count, out);
+    out.extend_from_slice(&table);
+    out.extend_from_slice(&stored);
+}
+
+/// An estimate of the bytes that these strings take as pages: by compressing the first page.
+pub fn encoded_bytes<S: AsRef<str>>(values: &[S]) -> usize {
+    let bytes = |values: &[S]| values.iter().map(|value| value.as_ref().len()).sum::<usize>();
+    let first = &values[..page_strings(values)];
+    let mut stored = Vec::new();
+    store(first, &mut stored);
+    stored.len() * bytes(values) / bytes(first).max(1) + values.len()
+}
+
+/// How many strings from the first on make a page.
+fn page_strings<S: AsRef<str>>(values: &[S]) -> usize {
+    let mut bytes = 0;
+    let full = values.iter().position(|value| {
+        bytes += value.as_ref().len();
+        bytes >= PAGE_BYTES
+    });
+    full.map_or(values.len(), |last| last + 1)
+}
+
+fn store<S: AsRef<str>>(page: &[S], out: &mut Vec<u8>) {
+    let plain: Vec<u8> = page.iter().flat_map(|value| value.as_ref().as_bytes()).copied().collect();
+    let compressed = lz4_flex::block::compress(&plain);
+    out.extend_from_slice(if compressed.len() < plain.len() { &compressed } else { &plain });
+}
+
+/// Pages of strings, not decompressed.
+#[derive(Clone, Debug)]
+pub struct PagesView<'a> {
+    /// Where each string begins in all pages' text, and where the last ends.
+    offsets: Vec<u32>,
+    pages: Vec<Page<'a>>,
+}
+
+#[derive(Clone, Debug)]
+struct Page<'a> {
+    strings: Range<usize>,
+    stored: &'a [u8],
+}
+
+impl<'a> PagesView<'a> {
+    /// Reads the lengths and the table of pages of `count` strings. Cost: O(count).
+    ///
+    /// # Errors
+    /// When `bytes` are not exactly such pages.
+    pub fn parse(bytes: &'a [u8], count: usize) -> Result<Self, EncodingError> {
+        let mut cursor = Cursor::new(bytes, "pages");
+        let offsets =
+            strings::parse_offsets(cursor.prefixed()?, count, STRING_BYTES_MAX, BLOCK_BYTES_MAX)?;
+        let page_count = cursor.length("pages", count)?;
+        // An entry has two bytes at least.
+        let mut table = Vec::with_capacity(page_count.min(cursor.rest().len() / 2));
+        let mut first = 0;
+        for _ in 0..page_count {
+            let strings = cursor.length("strings in a page", count - first)?;
+            table.push((first..first + strings, cursor.length("a page", PAGE_BYTES_MAX)?));
+            first += strings;
+        }
+        if first != count {
+            let (found, expected) = (first as u64, count as u64);
+            return Err(EncodingError::Mismatch { what: "strings in pages", found, expected });
+        }
+        let mut pages = Vec::with_capacity(page_count);
+        for (strings, stored) in table {
+            pages.push(Page { strings, stored: cursor.take(stored)? });
+        }
+        cursor.end()?;
+        Ok(Self { offsets, pages })
+    }
+
+    /// How many pages there are.
+    #[must_use]
+    pub const fn page_count(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// The indexes of the strings in a page.
+    ///
+    /// # Panics
+    /// When `page` is not below [`Self::page_count`].
+    #[must_use]
+    pub fn page_strings(&self, page: usize) -> Range<usize> {
+        self.pages[page].strings.clone()
+    }
+
+    /// Decompresses one page.
+    ///
+    /// # Errors
+    /// When it does not hold what it should.
+    ///
+    /// # Panics
+    /// When `page` is not below [`Self::page_count`].
+    pub fn decode_page(&self, page: usize) -> Result<StringDictionary<'static>, EncodingError> {
+        let mut text = Vec::new();
+        self.decompress(page, &mut text)?;
+        let strings = self.page_strings(page);
+        let start = self.offsets[strings.start];
+        let offsets = self.offsets[strings.start..=strings.end].iter();
+        StringDictionary::from_utf8(Cow::Owned(text), offsets.map(|end| end - start).collect())
+    }
+
+    /// Decompresses all pages: one entry per string, in their order, not sorted.
+    ///
+    /// # Errors
+    /// When a page does not hold what it should.
+    pub fn decode(self) -> Result<StringDictionary<'static>, EncodingError> {
+        let mut text = Vec::new();
+        for page in 0..self.pages.len() {
+            self.decompress(page, &mut text)?;
+        }
+        StringDictionary::from_utf8(Cow::Owned(text), self.offsets)
+    }
+
+    /// Appends a page's text, of exactly the length that its strings have.
+    fn decompress(&self, page: usize, text: &mut Vec<u8>) -> Result<(), EncodingError> {
+        let Page { strings, stored } = &self.pages[page];
+        let expected = (self.offsets[strings.end] - self.offsets[strings.start]) as usize;
+        if expected > PAGE_BYTES_MAX {
+            let (found, most) = (expected as u64, PAGE_BYTES_MAX as u64);
+            return Err(EncodingError::Limit { what: "bytes in a page", found, most });
+        }
+        if stored.len() == expected {
+            text.extend_from_slice(stored);
+            return Ok(());
+        }
+        let start = text.len();
+        text.resize(start + expected, 0);
+        match lz4_flex::block::decompress_into(stored, &mut text[start..]) {
+            Ok(found) if found == expected => Ok(()),
+            _ => Err(EncodingError::Page { page, expected }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bytes_of<S: AsRef<str>>(values: &[S]) -> Vec<u8> {
+        let mut out = Vec::new();
+        encode(values, &mut out);
+        out
+    }
+
+    fn assert_survives<S: AsRef<str>>(values: &[S]) -> usize {
+        let bytes = bytes_of(values);
+        let view = PagesView::parse(&bytes, values.len()).expect("parses");
+        let mut next = 0;
+        for page in 0..view.page_count() {
+            let strings = view.page_strings(page);
+            assert_eq!(strings.start, next);
+            next = strings.end;
+            let decoded = view.decode_page(page).expect("decodes");
+            assert!(decoded.iter().eq(values[strings].iter().map(AsRef::as_ref)));
+        }
+        assert_eq!(next, values.len());
+        let pages = view.page_count();
+        assert!(view.decode().expect("decodes").iter().eq(values.iter().map(AsRef::as_ref)));
+        pages
+    }
+
+    #[test]
+    fn strings_survive() {
+        assert_eq!(assert_survives::<&str>(&[]), 0);
+        assert_eq!(assert_survives(&[""]), 1);
+        assert_eq!(assert_survives(&["b", "a", "", "é"]), 1);
+        let huge = "é".repeat(STRING_BYTES_MAX / 2);
+        assert_eq!(assert_survives(&["short", &huge, &huge, "", "short"]), 3);
+        let lines: Vec<String> = (0..5_000).map(|i| format!("GET /user/{i}?n={}", i * i)).collect();
+        assert!(assert_survives(&lines) > 1);
+        let plain: usize = lines.iter().map(String::len).sum();
+        let (estimate, actual) = (encoded_bytes(&lines), bytes_of(&lines).len());
+        assert!(actual < plain * 2 / 3, "{actual} of {plain}");
+        assert!(estimate.abs_diff(actual) < actual / 4, "{estimate} for {actual}");
+    }
+
+    #[test]
+    fn bombs_do_not_go_off() {
+        // One page whose strings together are larger than a page may be.
+        let mut bytes = Vec::new();
+        let count = 16;
+        let huge = "x".repeat(STRING_BYTES_MAX);
+        write_prefixed(&mut bytes, |out| strings::encode_lengths(&vec![&huge; count], out));
+        bytes.extend([1, 16, 1, 0]);
+        let view = PagesView::parse(&bytes, count).expect("parses");
+        assert!(matches!(view.decode(), Err(EncodingError::Limit { what: "bytes in a page", .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn mutated_pages_never_panic(
+            lengths in prop::collection::vec(0usize..40, 1..50),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        ) {
+            let values: Vec<String> = lengths.iter().map(|&length| "ab é".repeat(length)).collect();
+            let mut bytes = bytes_of(&values);
+            for (at, byte) in flips {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Ok(view) = PagesView::parse(&bytes, values.len()) {
+                for page in 0..view.page_count() {
+                    let _ = view.decode_page(page);
+                }
+                let _ = view.decode();
+            }
+        }
+    }
+}

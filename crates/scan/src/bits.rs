@@ -1,0 +1,18 @@
+//! Making bitmaps by row.
+
+use hadal_encoding::Bitmap;
+
+/// `length` bits, all the same.
+pub(crate) fn filled(length: usize, bit: bool) -> Bitmap {
+    if bit { Bitmap::ones(length) } else { Bitmap::zeros(length) }
+}
+
+/// `length` bits, each what `bit` says of its row.
+#[inline]
+pub(crate) fn bits(length: usize, bit: impl Fn(usize) -> bool) -> Bitmap {
+    let word = |first: usize| {
+        (first..(first + 64).min(length))
+            .fold(0u64, |word, row| word | (u64::from(bit(row)) << (row - first)))
+    };
+    Bitmap::from_words((0..length).step_by(64).map(word).collect(), length)
+}

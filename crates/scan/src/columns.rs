@@ -1,0 +1,209 @@
+//! The columns of one block, decoded when first asked for and then kept.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, Values as Decoded};
+use hadal_encoding::{Bitmap, ListDictionary};
+use hadal_query::{ColumnRef, Input};
+use hadal_types::{Kind, Logical, Value};
+use hashbrown::HashMap;
+
+use crate::bits::{bits, filled};
+use crate::values::{BlockValues, Coded, Doubles, Entries, Numbers, Truths};
+
+/// One block, and what has been decoded of it so far.
+pub(crate) struct Columns<'a, 'c> {
+    block: &'c BlockView<'a>,
+    check: &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
+    decoded: RefCell<HashMap<usize, BlockValues<'a>>>,
+    bytes_read: RefCell<u64>,
+}
+
+impl<'a, 'c> Columns<'a, 'c> {
+    /// The columns of `block`; `check` is called with each column and its index before a value
+    /// of it is used.
+    pub(crate) fn new(
+        block: &'c BlockView<'a>,
+        check: &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
+    ) -> Self {
+        Self { block, check, decoded: RefCell::default(), bytes_read: RefCell::default() }
+    }
+
+    /// Rows in the block.
+    pub(crate) fn rows(&self) -> usize {
+        self.block.rows()
+    }
+
+    /// Encoded bytes of the columns that were decoded.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        *self.bytes_read.borrow()
+    }
+
+    /// The values of an input, by row.
+    pub(crate) fn input(&self, input: &Input) -> Result<BlockValues<'a>, BlockError> {
+        match input {
+            Input::Time => self.part(self.time_index()),
+            Input::Column(column) => self.column(column),
+            Input::AnyText(text) => self.any_text(text),
+        }
+    }
+
+    fn time_index(&self) -> usize {
+        let time = self.block.time_column();
+        let is_time =
+            |column: &ColumnView<'a>| column.kind() == time.kind() && column.name() == time.name();
+        self.block.columns().iter().position(is_time).unwrap_or_default()
+    }
+
+    fn column(&self, column: &ColumnRef) -> Result<BlockValues<'a>, BlockError> {
+        let own = self.find(column.name.as_str(), column.kind);
+        if column.kind != Kind::String {
+            return own.map_or(Ok(BlockValues::Constant(Value::Null)), |index| {
+                Ok(with_logical(self.part(index)?, column.logical, self.rows()))
+            });
+        }
+        // A string question sees numbers too, as their decimal text.
+        match (own, self.find(column.name.as_str(), Kind::Number)) {
+            (Some(strings), None) => self.part(strings),
+            (None, None) => Ok(BlockValues::Constant(Value::Null)),
+            (strings, Some(numbers)) => {
+                let texts = as_texts(&self.part(numbers)?, self.rows());
+                let Some(strings) = strings else { return Ok(texts) };
+                Ok(first_of(&self.part(strings)?, &texts, self.rows()))
+            }
+        }
+    }
+
+    fn find(&self, name: &str, kind: Kind) -> Option<usize> {
+        self.block
+            .columns()
+            .iter()
+            .position(|column| column.kind() == kind && column.name().as_str() == name)
+    }
+
+    /// Decodes the block's column of this index.
+    fn part(&self, index: usize) -> Result<BlockValues<'a>, BlockError> {
+        if let Some(values) = self.decoded.borrow().get(&index) {
+            return Ok(values.clone());
+        }
+        let column = &self.block.columns()[index];
+        (self.check)(index, column)?;
+        let values = block_values(column.decode()?);
+        *self.bytes_read.borrow_mut() += column.encoded_bytes() as u64;
+        self.decoded.borrow_mut().insert(index, values.clone());
+        Ok(values)
+    }
+
+    /// Whether any string of each row contains `text`, upper and lower case being the same.
+    fn any_text(&self, text: &str) -> Result<BlockValues<'a>, BlockError> {
+        let mut found = filled(self.rows(), false);
+        for (index, column) in self.block.columns().iter().enumerate() {
+            if column.kind() == Kind::Number {
+                continue;
+            }
+            if let BlockValues::Coded(coded) = self.part(index)? {
+                let by_code = coded.entries.containing(text);
+                found.or(&coded.truths_by_code(&by_code, &by_code).yes);
+            }
+        }
+        Ok(BlockValues::Truths(Truths::certain(found)))
+    }
+
+    /// How many rows of the block have this column's name but are neither null nor of the kind
+    /// that is meant.
+    pub(crate) fn rows_of_other_kinds(&self, column: &ColumnRef) -> u64 {
+        let sees = |kind: Kind| {
+            kind == column.kind || (column.kind == Kind::String && kind == Kind::Number)
+        };
+        self.block
+            .columns()
+            .iter()
+            .filter(|other| other.name() == &column.name && !sees(other.kind()))
+            .map(|other| (self.rows() - other.null_count()) as u64)
+            .sum()
+    }
+}
+
+fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
+    let (kind, logical) = (data.kind, data.logical);
+    let valid = data.validity.map(Rc::new);
+    match data.values {
+        Decoded::Decimals { mantissas, scale } => BlockValues::Numbers(Numbers {
+            mantissas: Rc::new(mantissas),
+            scale,
+            logical: if logical == Logical::Time { logical } else { Logical::Plain },
+            valid,
+            step: 1,
+        }),
+        Decoded::Doubles(values) => {
+            BlockValues::Doubles(Doubles { values: Rc::new(values), valid })
+        }
+        Decoded::Strings { codes, dictionary } => BlockValues::Coded(Coded {
+            codes: Rc::new(with_null_code(codes, dictionary.len(), valid.as_deref())),
+            entries: Entries::Strings {
+                dictionary: Rc::new(dictionary),
+                has_null: valid.is_some(),
+            },
+        }),
+        Decoded::Lists { codes, lists } => {
+            let mut entries: Vec<Value> =
+                (0..lists.len()).map(|code| list_value(kind, &lists, code)).collect();
+            let codes = with_null_code(codes, entries.len(), valid.as_deref());
+            if valid.is_some() {
+                entries.push(Value::Null);
+            }
+            let entries = Entries::Values(Rc::new(entries));
+            BlockValues::Coded(Coded { codes: Rc::new(codes), entries })
+        }
+    }
+}
+
+fn list_value(kind: Kind, lists: &ListDictionary<'_>, code: usize) -> Value {
+    let code = u32::try_from(code).unwrap_or(u32::MAX);
+    let elements: Arc<[Arc<str>]> = lists.strings(code).map(Arc::from).collect();
+    if kind == Kind::Set { Value::Set(elements) } else { Value::Vector(elements) }
+}
+
+/// Rows without a value get the code after the last.
+fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Vec<u32> {
+    let Some(valid) = valid else { return codes };
+    #[expect(clippy::cast_possible_truncation, reason = "a dictionary has at most 2^32 entries")]
+    let null_code = null_code as u32;
+    for (row, code) in codes.iter_mut().enumerate() {
+        if !valid.get(row) {
+            *code = null_code;
+        }
+    }
+    codes
+}
+
+/// What the root says that numbers of this column mean, which may be less than what this block
+/// says.
+fn with_logical(values: BlockValues<'_>, logical: Logical, rows: usize) -> BlockValues<'_> {
+    match (values, logical) {
+        (BlockValues::Numbers(numbers), Logical::Bool) => {
+            let yes = bits(rows, |row| numbers.mantissas[row] != 0);
+            BlockValues::Truths(Truths::where_valid(yes, numbers.valid.as_deref()))
+        }
+        (BlockValues::Numbers(numbers), _) => BlockValues::Numbers(Numbers { logical, ..numbers }),
+        (other, _) => other,
+    }
+}
+
+fn as_texts<'a>(values: &BlockValues<'a>, rows: usize) -> BlockValues<'a> {
+    let text = |row| match values.value(row) {
+        Value::Null => Value::Null,
+        value => Value::string(&value.to_string()),
+    };
+    BlockValues::Rows(Rc::new((0..rows).map(text).collect()))
+}
+
+fn first_of<'a>(left: &BlockValues<'a>, right: &BlockValues<'a>, rows: usize) -> BlockValues<'a> {
+    let first = |row| match left.value(row) {
+        Value::Null => right.value(row),
+        value => value,
+    };
+    BlockValues::Rows(Rc::new((0..rows).map(first).collect()))
+}

@@ -1,0 +1,228 @@
+//! Expressions over one block: each call in the fastest form that its arguments allow.
+
+use std::rc::Rc;
+
+use hadal_block::BlockError;
+use hadal_encoding::Bitmap;
+use hadal_query::{Function, Pattern, call};
+use hadal_types::Value;
+
+use crate::bits::filled;
+use crate::columns::Columns;
+use crate::numeric;
+use crate::plan::PlanExpr;
+use crate::selection::Selection;
+use crate::strings;
+use crate::values::{BlockValues, Coded, Entries, Truths};
+
+/// The values of `expr`, right at least for the rows of `selection`.
+pub(crate) fn eval<'a>(
+    expr: &PlanExpr,
+    columns: &Columns<'a, '_>,
+    selection: &Selection,
+) -> Result<BlockValues<'a>, BlockError> {
+    match expr {
+        PlanExpr::Literal(value) => Ok(BlockValues::Constant(value.clone())),
+        PlanExpr::Input(input) => columns.input(input),
+        PlanExpr::Matches { pattern, text } => {
+            let text = eval(text, columns, selection)?;
+            Ok(matches(pattern, &text, selection))
+        }
+        PlanExpr::Call { function, arguments } => {
+            let arguments = arguments
+                .iter()
+                .map(|argument| eval(argument, columns, selection))
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok(apply(*function, &arguments, selection))
+        }
+    }
+}
+
+fn matches<'a>(
+    pattern: &Pattern,
+    text: &BlockValues<'a>,
+    selection: &Selection,
+) -> BlockValues<'a> {
+    let matches = |value: &Value| match value {
+        Value::String(text) => Value::Bool(pattern.matches(text)),
+        _ => Value::Null,
+    };
+    if let BlockValues::Coded(coded) = text {
+        if let Some(truths) = strings::matches(coded, pattern) {
+            return BlockValues::Truths(truths);
+        }
+        return BlockValues::Coded(coded.map(|entry| matches(&entry)));
+    }
+    by_row(selection, |row| matches(&text.value(row)))
+}
+
+fn apply<'a>(
+    function: Function,
+    arguments: &[BlockValues<'a>],
+    selection: &Selection,
+) -> BlockValues<'a> {
+    whole(function, arguments, selection.block_rows())
+        .or_else(|| per_entry(function, arguments))
+        .unwrap_or_else(|| {
+            by_row(selection, |row| {
+                let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
+                call(function, &values)
+            })
+        })
+}
+
+/// The forms that work on whole columns.
+fn whole<'a>(
+    function: Function,
+    arguments: &[BlockValues<'a>],
+    rows: usize,
+) -> Option<BlockValues<'a>> {
+    match function {
+        Function::And | Function::Or => {
+            return Some(BlockValues::Truths(junction(function, arguments, rows)));
+        }
+        Function::Not => {
+            return match arguments {
+                [BlockValues::Truths(truths)] => Some(BlockValues::Truths(truths.negated())),
+                _ => None,
+            };
+        }
+        Function::IsNull => return is_null(arguments.first()?, rows).map(BlockValues::Truths),
+        Function::Negate => {
+            let [BlockValues::Numbers(numbers)] = arguments else { return None };
+            return numeric::negate(numbers).map(BlockValues::Numbers);
+        }
+        _ => {}
+    }
+    let (first, rest) = arguments.split_first()?;
+    if let Some(literals) = constants(rest) {
+        return with_literals(function, first, &literals);
+    }
+    match arguments {
+        [BlockValues::Constant(literal), BlockValues::Numbers(numbers)] => mirrored(function)
+            .and_then(|mirrored| numeric::compare(numbers, mirrored, literal))
+            .map(BlockValues::Truths)
+            .or_else(|| numeric::of_literal(literal, function, numbers).map(BlockValues::Numbers)),
+        _ => None,
+    }
+}
+
+fn constants<'v>(values: &'v [BlockValues<'_>]) -> Option<Vec<&'v Value>> {
+    values
+        .iter()
+        .map(|value| match value {
+            BlockValues::Constant(value) => Some(value),
+            _ => None,
+        })
+        .collect()
+}
+
+fn with_literals<'a>(
+    function: Function,
+    values: &BlockValues<'a>,
+    literals: &[&Value],
+) -> Option<BlockValues<'a>> {
+    match (values, literals) {
+        (BlockValues::Numbers(numbers), [literal]) => {
+            numeric::compare(numbers, function, literal).map(BlockValues::Truths).or_else(|| {
+                numeric::with_literal(numbers, function, literals).map(BlockValues::Numbers)
+            })
+        }
+        (BlockValues::Numbers(numbers), _) => {
+            numeric::with_literal(numbers, function, literals).map(BlockValues::Numbers)
+        }
+        (BlockValues::Doubles(doubles), [literal]) => {
+            numeric::compare_doubles(doubles, function, literal).map(BlockValues::Truths)
+        }
+        (BlockValues::Coded(coded), literals) if function == Function::In => {
+            strings::is_in(coded, literals).map(BlockValues::Truths)
+        }
+        (BlockValues::Coded(coded), [literal]) => {
+            strings::compare(coded, function, literal).map(BlockValues::Truths)
+        }
+        _ => None,
+    }
+}
+
+/// The comparison that says the same with its sides swapped.
+fn mirrored(function: Function) -> Option<Function> {
+    Some(match function {
+        Function::Equal | Function::NotEqual => function,
+        Function::Less => Function::Greater,
+        Function::LessOrEqual => Function::GreaterOrEqual,
+        Function::Greater => Function::Less,
+        Function::GreaterOrEqual => Function::LessOrEqual,
+        _ => return None,
+    })
+}
+
+fn junction(function: Function, arguments: &[BlockValues<'_>], rows: usize) -> Truths {
+    let is_and = function == Function::And;
+    let mut yes = filled(rows, is_and);
+    let mut possible = filled(rows, is_and);
+    for argument in arguments {
+        let truths = argument.truths(rows);
+        if is_and {
+            yes.and(&truths.yes);
+            possible.and(&truths.possible);
+        } else {
+            yes.or(&truths.yes);
+            possible.or(&truths.possible);
+        }
+    }
+    Truths { yes: Rc::new(yes), possible: Rc::new(possible) }
+}
+
+fn is_null(values: &BlockValues<'_>, rows: usize) -> Option<Truths> {
+    let without = |valid: Option<&Rc<Bitmap>>| {
+        let mut null = valid.map_or_else(|| filled(rows, true), |valid| (**valid).clone());
+        null.not();
+        Some(Truths::certain(null))
+    };
+    match values {
+        BlockValues::Numbers(numbers) => without(numbers.valid.as_ref()),
+        BlockValues::Doubles(doubles) => without(doubles.valid.as_ref()),
+        _ => None,
+    }
+}
+
+/// Where all arguments but one are constant, and that one has codes: once per code.
+fn per_entry<'a>(function: Function, arguments: &[BlockValues<'a>]) -> Option<BlockValues<'a>> {
+    let mut coded = None;
+    for (index, argument) in arguments.iter().enumerate() {
+        match argument {
+            BlockValues::Constant(_) => {}
+            BlockValues::Coded(values) if coded.is_none() => coded = Some((index, values)),
+            _ => return None,
+        }
+    }
+    let (index, coded) = coded?;
+    let mut values: Vec<Value> = arguments
+        .iter()
+        .map(|argument| match argument {
+            BlockValues::Constant(value) => value.clone(),
+            _ => Value::Null,
+        })
+        .collect();
+    Some(BlockValues::Coded(coded.map(|entry| {
+        values[index] = entry;
+        call(function, &values)
+    })))
+}
+
+impl<'a> Coded<'a> {
+    /// The same codes with another value for each.
+    fn map(&self, mut function: impl FnMut(Value) -> Value) -> Coded<'a> {
+        let entries = (0..self.entries.len()).map(|code| function(self.entries.value(code)));
+        Coded {
+            codes: Rc::clone(&self.codes),
+            entries: Entries::Values(Rc::new(entries.collect())),
+        }
+    }
+}
+
+fn by_row<'a>(selection: &Selection, value: impl Fn(usize) -> Value) -> BlockValues<'a> {
+    let mut values = vec![Value::Null; selection.block_rows()];
+    selection.for_each(|row| values[row] = value(row));
+    BlockValues::Rows(Rc::new(values))
+}

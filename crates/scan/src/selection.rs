@@ -1,0 +1,63 @@
+//! Which rows of a block are still wanted.
+
+use std::rc::Rc;
+
+use hadal_encoding::Bitmap;
+
+/// The rows of one block that passed all tests so far.
+#[derive(Clone)]
+pub(crate) struct Selection {
+    rows: usize,
+    /// `None`: all of them.
+    chosen: Option<Rc<Bitmap>>,
+    count: usize,
+}
+
+impl Selection {
+    /// All of `rows` rows.
+    pub(crate) fn all(rows: usize) -> Self {
+        Self { rows, chosen: None, count: rows }
+    }
+
+    /// Rows in the block.
+    pub(crate) fn block_rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows that are chosen.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether every row is chosen.
+    pub(crate) fn is_all(&self) -> bool {
+        self.count == self.rows
+    }
+
+    /// Keeps only rows that `keep` has too.
+    pub(crate) fn narrow(&mut self, keep: &Bitmap) {
+        let mut chosen = keep.clone();
+        if let Some(before) = &self.chosen {
+            chosen.and(before);
+        }
+        self.count = chosen.count_ones();
+        self.chosen = (self.count < self.rows).then(|| Rc::new(chosen));
+    }
+
+    /// Calls `visit` with each chosen row, in ascending order.
+    #[inline]
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(usize)) {
+        match &self.chosen {
+            None => (0..self.rows).for_each(visit),
+            Some(chosen) => chosen.iter_ones().for_each(&mut visit),
+        }
+    }
+
+    /// The chosen rows in ascending order.
+    pub(crate) fn to_rows(&self) -> Vec<u32> {
+        let mut rows = Vec::with_capacity(self.count);
+        #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]
+        self.for_each(|row| rows.push(row as u32));
+        rows
+    }
+}

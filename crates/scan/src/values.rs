@@ -1,0 +1,225 @@
+//! What an expression gives for every row of one block, in the cheapest form at hand.
+
+use crate::bits::{bits, filled};
+use std::rc::Rc;
+
+use hadal_encoding::{Bitmap, StringDictionary};
+use hadal_types::{Decimal, Logical, Micros, Number, Value};
+
+/// The values of one expression, by row.
+#[derive(Clone)]
+pub(crate) enum BlockValues<'a> {
+    /// The same value in every row.
+    Constant(Value),
+    /// Decimals of one scale, or times.
+    Numbers(Numbers),
+    /// Doubles.
+    Doubles(Doubles),
+    /// Truths.
+    Truths(Truths),
+    /// A code per row, and a value per code.
+    Coded(Coded<'a>),
+    /// Anything: one value per row. Rows that were not selected may hold null.
+    Rows(Rc<Vec<Value>>),
+}
+
+/// Numbers as mantissas of one scale.
+#[derive(Clone)]
+pub(crate) struct Numbers {
+    /// One mantissa per row; anything where the row has no value.
+    pub(crate) mantissas: Rc<Vec<i64>>,
+    /// Digits after the point.
+    pub(crate) scale: u8,
+    /// [`Logical::Plain`] or [`Logical::Time`].
+    pub(crate) logical: Logical,
+    /// Rows that have a value; `None`: all.
+    pub(crate) valid: Option<Rc<Bitmap>>,
+    /// All mantissas of rows with a value differ by multiples of this.
+    pub(crate) step: i64,
+}
+
+/// Doubles by row.
+#[derive(Clone)]
+pub(crate) struct Doubles {
+    /// One per row; anything where the row has no value.
+    pub(crate) values: Rc<Vec<f64>>,
+    /// Rows that have a value; `None`: all.
+    pub(crate) valid: Option<Rc<Bitmap>>,
+}
+
+/// Truths of three-valued logic: false is what is not even possible, null is possible but not
+/// true.
+#[derive(Clone)]
+pub(crate) struct Truths {
+    /// Rows where the truth is true.
+    pub(crate) yes: Rc<Bitmap>,
+    /// Rows where it is true or null.
+    pub(crate) possible: Rc<Bitmap>,
+}
+
+/// Codes by row, values by code.
+#[derive(Clone)]
+pub(crate) struct Coded<'a> {
+    /// One code per row, each below the number of entries.
+    pub(crate) codes: Rc<Vec<u32>>,
+    /// The values.
+    pub(crate) entries: Entries<'a>,
+}
+
+/// The values of codes.
+#[derive(Clone)]
+pub(crate) enum Entries<'a> {
+    /// A column's sorted dictionary of strings, and null as one more entry where
+    /// `has_null`.
+    Strings {
+        /// The strings.
+        dictionary: Rc<StringDictionary<'a>>,
+        /// Whether the entry after the last string is null.
+        has_null: bool,
+    },
+    /// Any values; several may be equal.
+    Values(Rc<Vec<Value>>),
+}
+
+impl Numbers {
+    /// Whether the row has a value.
+    #[inline]
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.valid.as_ref().is_none_or(|valid| valid.get(row))
+    }
+
+    /// The value of a mantissa of this column.
+    pub(crate) fn value_of(&self, mantissa: i64) -> Value {
+        match self.logical {
+            Logical::Time => Value::Time(Micros(mantissa)),
+            _ => Decimal::new(i128::from(mantissa), self.scale)
+                .map_or(Value::Null, |decimal| Value::Number(Number::Decimal(decimal))),
+        }
+    }
+}
+
+impl Truths {
+    /// Truths without nulls.
+    pub(crate) fn certain(yes: Bitmap) -> Self {
+        let yes = Rc::new(yes);
+        Self { possible: Rc::clone(&yes), yes }
+    }
+
+    /// `yes` where `valid`, null elsewhere.
+    pub(crate) fn where_valid(mut yes: Bitmap, valid: Option<&Bitmap>) -> Self {
+        let Some(valid) = valid else { return Self::certain(yes) };
+        yes.and(valid);
+        let mut possible = valid.clone();
+        possible.not();
+        possible.or(&yes);
+        Self { yes: Rc::new(yes), possible: Rc::new(possible) }
+    }
+
+    pub(crate) fn negated(&self) -> Self {
+        let flip = |bitmap: &Bitmap| {
+            let mut flipped = bitmap.clone();
+            flipped.not();
+            Rc::new(flipped)
+        };
+        let yes = flip(&self.possible);
+        match Rc::ptr_eq(&self.yes, &self.possible) {
+            true => Self { possible: Rc::clone(&yes), yes },
+            false => Self { yes, possible: flip(&self.yes) },
+        }
+    }
+
+    pub(crate) fn value(&self, row: usize) -> Value {
+        match (self.yes.get(row), self.possible.get(row)) {
+            (true, _) => Value::Bool(true),
+            (false, true) => Value::Null,
+            (false, false) => Value::Bool(false),
+        }
+    }
+}
+
+impl Entries<'_> {
+    /// How many codes there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Strings { dictionary, has_null } => dictionary.len() + usize::from(*has_null),
+            Self::Values(values) => values.len(),
+        }
+    }
+
+    /// The value of a code.
+    pub(crate) fn value(&self, code: usize) -> Value {
+        match self {
+            Self::Strings { dictionary, .. } => u32::try_from(code)
+                .ok()
+                .and_then(|code| dictionary.get(code))
+                .map_or(Value::Null, Value::string),
+            Self::Values(values) => values.get(code).cloned().unwrap_or(Value::Null),
+        }
+    }
+}
+
+impl BlockValues<'_> {
+    /// The row's value.
+    pub(crate) fn value(&self, row: usize) -> Value {
+        match self {
+            Self::Constant(value) => value.clone(),
+            Self::Numbers(numbers) if numbers.has(row) => numbers.value_of(numbers.mantissas[row]),
+            Self::Doubles(doubles) if doubles.has(row) => {
+                Number::from_f64(doubles.values[row]).map_or(Value::Null, Value::Number)
+            }
+            Self::Numbers(_) | Self::Doubles(_) => Value::Null,
+            Self::Truths(truths) => truths.value(row),
+            Self::Coded(coded) => coded.entries.value(coded.codes[row] as usize),
+            Self::Rows(values) => values[row].clone(),
+        }
+    }
+
+    /// Whether each row's value is true, false or null, all values being truths or null.
+    pub(crate) fn truths(&self, rows: usize) -> Truths {
+        match self {
+            Self::Truths(truths) => truths.clone(),
+            Self::Constant(value) => {
+                let bitmap = |set: bool| Rc::new(filled(rows, set));
+                Truths {
+                    yes: bitmap(*value == Value::Bool(true)),
+                    possible: bitmap(*value != Value::Bool(false)),
+                }
+            }
+            Self::Coded(coded) => coded.truths(),
+            other => {
+                let yes = bits(rows, |row| other.value(row) == Value::Bool(true));
+                let possible = bits(rows, |row| other.value(row) != Value::Bool(false));
+                Truths { yes: Rc::new(yes), possible: Rc::new(possible) }
+            }
+        }
+    }
+}
+
+impl Doubles {
+    /// Whether the row has a value.
+    #[inline]
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.valid.as_ref().is_none_or(|valid| valid.get(row))
+    }
+}
+
+impl Coded<'_> {
+    fn truths(&self) -> Truths {
+        let entries = self.entries.len();
+        let values: Vec<Value> = (0..entries).map(|code| self.entries.value(code)).collect();
+        self.truths_by_code(
+            &values.iter().map(|value| *value == Value::Bool(true)).collect::<Vec<_>>(),
+            &values.iter().map(|value| *value != Value::Bool(false)).collect::<Vec<_>>(),
+        )
+    }
+
+    /// Truths by row, from truths by code.
+    pub(crate) fn truths_by_code(&self, yes: &[bool], possible: &[bool]) -> Truths {
+        let by_row =
+            |by_code: &[bool]| bits(self.codes.len(), |row| by_code[self.codes[row] as usize]);
+        if yes == possible {
+            return Truths::certain(by_row(yes));
+        }
+        Truths { yes: Rc::new(by_row(yes)), possible: Rc::new(by_row(possible)) }
+    }
+}

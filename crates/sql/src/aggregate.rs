@@ -1,0 +1,342 @@
+//! Aggregates: which state each is finished from, and over what.
+//!
+//! Those with the same state of the same argument share one measure: `sum(x)`, `avg(x)` and
+//! `count(x)` one of moments, all percentiles of x one of quantiles.
+
+use hadal_query::{Finish, Function, Measure, RowExpr, Type};
+use hadal_types::{Number, Value, limits};
+use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, OrderBySort};
+
+use crate::bind::{Aggregates, Binder};
+use crate::bound::{Aggregate, Bound, Leaf};
+use crate::error::{Fault, NOWHERE, Read};
+use crate::place::{place, place_of_name};
+use crate::scope::a;
+use crate::{arithmetic, function};
+
+/// What an aggregate function computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Count,
+    RawCount,
+    Distinct,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    /// The quantile of so many millionths.
+    Quantile(u32),
+    /// The quantile named by the second argument, as a share of this.
+    QuantileOf(i64),
+    /// The quantile named by the first argument, of what WITHIN GROUP sorts by.
+    WithinGroup,
+    Histogram,
+    /// An expression of aggregates, per so many seconds.
+    Per(i64),
+}
+
+/// Buckets of a histogram that does not say how many.
+const HISTOGRAM_BUCKETS: u16 = 20;
+
+/// The function's name in lower case.
+pub(crate) fn name_of(function: &ast::Function) -> String {
+    function.name.to_string().to_ascii_lowercase()
+}
+
+/// The aggregate of this name.
+pub(crate) fn kind_of(name: &str) -> Option<Kind> {
+    Some(match name {
+        "count" => Kind::Count,
+        "raw_count" => Kind::RawCount,
+        "approx_count_distinct" => Kind::Distinct,
+        "sum" => Kind::Sum,
+        "avg" | "mean" => Kind::Avg,
+        "min" => Kind::Min,
+        "max" => Kind::Max,
+        "median" => Kind::Quantile(500_000),
+        "percentile" => Kind::QuantileOf(100),
+        "quantile" => Kind::QuantileOf(1),
+        "percentile_cont" | "percentile_disc" => Kind::WithinGroup,
+        "histogram" => Kind::Histogram,
+        "per_second" => Kind::Per(1),
+        "per_minute" => Kind::Per(60),
+        _ => Kind::Quantile(percentile_name(name)?),
+    })
+}
+
+/// `p95` is 0.95, `p999` is 0.999, in millionths; `p100` is 1.
+fn percentile_name(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix('p')?;
+    let well_formed = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    let number: u32 = digits.parse().ok().filter(|_| well_formed)?;
+    match digits.len() {
+        1 => Some(number * 10_000),
+        _ if digits == "100" => Some(1_000_000),
+        length => Some(number * 10_u32.pow(6 - u32::try_from(length).ok()?)),
+    }
+}
+
+/// Binds a call of an aggregate.
+pub(crate) fn bind(
+    binder: &mut Binder<'_>,
+    kind: Kind,
+    function: &ast::Function,
+) -> Read<Bound> {
+    let name = name_of(function);
+    let at = place_of_name(&function.name);
+    if let Kind::Per(seconds) = kind {
+        return per(binder, seconds, function, &name);
+    }
+    binder.allow_aggregate(&name, at)?;
+    let kind = distinct(kind, function, &name)?;
+    let condition = match &function.filter {
+        Some(filter) => Some(inside(binder, |binder| binder.bind_truth(filter))?),
+        None => None,
+    };
+    if kind == Kind::WithinGroup {
+        return within_group(binder, function, condition);
+    }
+    if !function.within_group.is_empty() {
+        return Err(Fault::new(format!("{name} takes no WITHIN GROUP"), at));
+    }
+    let Some(argument) = argument(function, &name)? else {
+        return match kind {
+            Kind::Count | Kind::RawCount => rows(kind, condition),
+            _ => Err(Fault::new(format!("{name} takes an expression, not *"), at)),
+        };
+    };
+    let value = inside(binder, |binder| binder.bind(argument))?;
+    let second = second(function, &name)?;
+    if second.is_some() && !matches!(kind, Kind::QuantileOf(_) | Kind::Histogram) {
+        return Err(Fault::new(format!("{name} takes one argument"), at));
+    }
+    let second = match second {
+        Some(expr) => Some((inside(binder, |binder| binder.bind(expr))?, place(expr))),
+        None => None,
+    };
+    let number = second.as_ref().map(|(bound, at)| (bound.as_number(), *at));
+    let finish = finish(kind, number)?;
+    // Any constant but null is there in every row.
+    if matches!(kind, Kind::Count | Kind::RawCount) && counts_rows(&value) {
+        return rows(kind, condition);
+    }
+    measured(&name, finish, value, condition).map_err(|fault| fault.or_at(place(argument)))
+}
+
+fn counts_rows(value: &Bound) -> bool {
+    value.as_literal().is_some_and(|value| !value.is_null())
+}
+
+fn inside<T>(binder: &mut Binder<'_>, bind: impl FnOnce(&mut Binder<'_>) -> Read<T>) -> Read<T> {
+    let before = std::mem::replace(&mut binder.aggregates, Aggregates::Inside);
+    let bound = bind(binder);
+    binder.aggregates = before;
+    bound
+}
+
+/// `count(DISTINCT x)`.
+fn distinct(kind: Kind, function: &ast::Function, name: &str) -> Read<Kind> {
+    let ast::FunctionArguments::List(list) = &function.args else { return Ok(kind) };
+    match (list.duplicate_treatment, kind) {
+        (None | Some(DuplicateTreatment::All), _) => Ok(kind),
+        (Some(_), Kind::Count | Kind::Distinct) => Ok(Kind::Distinct),
+        (Some(_), Kind::Min | Kind::Max) => Ok(kind),
+        (Some(_), _) => Err(Fault::new(format!("{name} takes no DISTINCT"), NOWHERE)
+            .hint("count(DISTINCT x) counts different values")),
+    }
+}
+
+/// The first argument; `None` for `*`.
+fn argument<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr>> {
+    let missing = || Fault::new(format!("{name} takes an argument"), NOWHERE);
+    let ast::FunctionArguments::List(list) = &function.args else { return Err(missing()) };
+    match list.args.first() {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Wildcard)) if list.args.len() == 1 => Ok(None),
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Ok(Some(expr)),
+        Some(_) => Err(Fault::new(format!("{name} takes expressions"), NOWHERE)),
+        None => Err(missing()),
+    }
+}
+
+/// The second argument, if there is one.
+fn second<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr>> {
+    let ast::FunctionArguments::List(list) = &function.args else { return Ok(None) };
+    match list.args.get(1) {
+        None => Ok(None),
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) if list.args.len() == 2 => {
+            Ok(Some(expr))
+        }
+        Some(_) => Err(Fault::new(format!("too many arguments for {name}"), NOWHERE)),
+    }
+}
+
+type Second = Option<(Option<Number>, sqlparser::tokenizer::Location)>;
+
+fn finish(kind: Kind, second: Second) -> Read<Finish> {
+    Ok(match kind {
+        Kind::Count => Finish::Count,
+        Kind::RawCount => Finish::RawCount,
+        Kind::Distinct => Finish::Distinct,
+        Kind::Sum => Finish::Sum,
+        Kind::Avg => Finish::Avg,
+        Kind::Min => Finish::Min,
+        Kind::Max => Finish::Max,
+        Kind::Quantile(millionths) => Finish::Quantile(millionths),
+        Kind::QuantileOf(most) => {
+            let (number, at) = second.unwrap_or((None, NOWHERE));
+            Finish::Quantile(millionths(number, most).map_err(|fault| fault.or_at(at))?)
+        }
+        Kind::Histogram => Finish::Histogram(buckets(second)?),
+        Kind::WithinGroup | Kind::Per(_) => {
+            return Err(Fault::new("not an aggregate of one argument", NOWHERE));
+        }
+    })
+}
+
+/// A quantile between 0 and `most` in millionths.
+fn millionths(number: Option<Number>, most: i64) -> Read<u32> {
+    let refuse = || {
+        let hint = "percentile(x, 95) and quantile(x, 0.95) are the same";
+        Fault::new(format!("a constant between 0 and {most} is needed"), NOWHERE).hint(hint)
+    };
+    let in_range = |number: &Number| (Number::ZERO..=Number::integer(most)).contains(number);
+    let scaled = number.filter(in_range).and_then(|number| number.to_scaled(6));
+    let millionths = scaled.map(|scaled| scaled / i128::from(most));
+    millionths.and_then(|millionths| u32::try_from(millionths).ok()).ok_or_else(refuse)
+}
+
+fn buckets(second: Second) -> Read<u16> {
+    let Some((number, at)) = second else { return Ok(HISTOGRAM_BUCKETS) };
+    let count = number.and_then(Number::to_i64).and_then(|count| u16::try_from(count).ok());
+    let most = limits::HISTOGRAM_BUCKETS_MAX;
+    count
+        .filter(|count| (1..=most).contains(count))
+        .ok_or_else(|| Fault::new(format!("a histogram has 1 to {most} buckets"), at))
+}
+
+/// Rows, counted; those for which the condition is true.
+fn rows(kind: Kind, condition: Option<Bound>) -> Read<Bound> {
+    let finish = if kind == Kind::Count { Finish::Count } else { Finish::RawCount };
+    match condition {
+        None if kind == Kind::Count => Ok(Bound::aggregate(Aggregate::Count, Type::Number)),
+        None => Ok(Bound::aggregate(Aggregate::RawCount, Type::Number)),
+        Some(condition) => {
+            let one = Bound::whole(1);
+            measure(finish, Bound::call(Function::Case, [condition, one], Type::Number))
+        }
+    }
+}
+
+/// An aggregate over a value, where the condition is true.
+fn measured(name: &str, finish: Finish, value: Bound, condition: Option<Bound>) -> Read<Bound> {
+    let value = fitting(name, finish, value)?;
+    let value = match condition {
+        None => value,
+        Some(condition) => {
+            let value_type = value.value_type;
+            Bound::call(Function::Case, [condition, value], value_type)
+        }
+    };
+    measure(finish, value)
+}
+
+/// The value that is measured: a number where only numbers can be.
+fn fitting(name: &str, finish: Finish, value: Bound) -> Read<Bound> {
+    match finish {
+        Finish::Sum | Finish::Avg | Finish::Quantile(_) | Finish::Histogram(_) => {
+            arithmetic::number(value, NOWHERE)
+        }
+        // Counting needs no value, so what is no number becomes one.
+        Finish::Count | Finish::RawCount => Ok(match value.value_type {
+            Type::Number | Type::Null => value,
+            Type::Bool => value.into_number(),
+            _ => {
+                let there = Bound::call(Function::IsNull, [value], Type::Bool).negated();
+                Bound::call(Function::Case, [there, Bound::whole(1)], Type::Number)
+            }
+        }),
+        Finish::Min | Finish::Max => match value.value_type {
+            Type::Set | Type::Vector => {
+                Err(Fault::new(format!("{name} of {}", a(value.value_type)), NOWHERE)
+                    .hint("min and max take numbers, strings, times and bools"))
+            }
+            _ => Ok(value),
+        },
+        Finish::Distinct => Ok(value),
+    }
+}
+
+fn measure(finish: Finish, value: Bound) -> Read<Bound> {
+    let value_type = match finish {
+        Finish::Min | Finish::Max => value.value_type,
+        Finish::Histogram(_) => Type::Histogram,
+        _ => Type::Number,
+    };
+    let argument = row_expr(&value)?;
+    let measure = Measure { kind: finish.state(), argument };
+    Ok(Bound::aggregate(Aggregate::Of(measure, finish), value_type))
+}
+
+/// The expression as one over rows.
+pub(crate) fn row_expr(bound: &Bound) -> Read<RowExpr> {
+    bound.expr.try_map_leaves(&mut |leaf| match leaf {
+        Leaf::Input(input) => Ok(RowExpr::Leaf(input.clone())),
+        Leaf::Aggregate(_) => {
+            Err(Fault::new(format!("{} cannot stand here", function::leaf_name(leaf)), NOWHERE))
+        }
+    })
+}
+
+/// `percentile_cont(0.95) WITHIN GROUP (ORDER BY x)`.
+fn within_group(
+    binder: &mut Binder<'_>,
+    function: &ast::Function,
+    condition: Option<Bound>,
+) -> Read<Bound> {
+    let name = name_of(function);
+    let [order] = function.within_group.as_slice() else {
+        return Err(Fault::new(format!("{name} needs WITHIN GROUP (ORDER BY x)"), NOWHERE)
+            .hint("or write percentile(x, 95)"));
+    };
+    let Some(share) = argument(function, &name)? else {
+        return Err(Fault::new(format!("{name} takes a number between 0 and 1"), NOWHERE));
+    };
+    let number = inside(binder, |binder| binder.bind(share))?.as_number();
+    let share = millionths(number, 1).map_err(|fault| fault.or_at(place(share)))?;
+    let share = match order.options.sort {
+        Some(OrderBySort::Desc) => 1_000_000 - share,
+        _ => share,
+    };
+    let value = inside(binder, |binder| binder.bind(&order.expr))?;
+    measured(&name, Finish::Quantile(share), value, condition)
+        .map_err(|fault| fault.or_at(place(&order.expr)))
+}
+
+/// `per_minute(sum(x))`.
+fn per(
+    binder: &mut Binder<'_>,
+    seconds: i64,
+    function: &ast::Function,
+    name: &str,
+) -> Read<Bound> {
+    let Some(argument) = argument(function, name)? else {
+        return Err(Fault::new(format!("{name} takes an aggregate"), NOWHERE)
+            .hint(format!("{name}(count(*))")));
+    };
+    binder.allow_aggregate(name, NOWHERE)?;
+    let amount = arithmetic::number(binder.bind(argument)?, place(argument))?;
+    if !amount.has_aggregate() || function.filter.is_some() {
+        return Err(Fault::new(format!("{name} takes an aggregate"), place(argument))
+            .hint(format!("{name}(count(*)) or {name}(sum(x))")));
+    }
+    let amount = match seconds {
+        1 => amount,
+        _ => Bound::call(
+            Function::Multiply,
+            [amount, Bound::literal(Value::integer(seconds))],
+            Type::Number,
+        ),
+    };
+    let range = Bound::aggregate(Aggregate::Seconds, Type::Number);
+    Ok(Bound::call(Function::Divide, [amount, range], Type::Number))
+}

@@ -1,0 +1,358 @@
+//! Binding: syntax becomes an expression whose names are looked up and whose types fit.
+//!
+//! One [`Binder`] serves one query. Functions, comparisons, arithmetic and casts have files of
+//! their own; here is the walk, what names mean, and logic.
+
+use hadal_query::{Function, Type};
+use hadal_types::{ColumnSchema, Value, limits};
+use sqlparser::ast::{self, BinaryOperator, Expr, Ident, UnaryOperator};
+use sqlparser::tokenizer::Location;
+
+use crate::Note;
+use crate::bound::Bound;
+use crate::error::{Fault, NOWHERE, Read};
+use crate::place::place;
+use crate::scope::{Column, Scope, a};
+use crate::{aggregate, arithmetic, cast, compare, function, literal, pattern};
+
+/// Looks names up and checks types.
+pub(crate) struct Binder<'a> {
+    pub(crate) scope: Scope<'a>,
+    /// What the asker should know.
+    pub(crate) notes: Vec<Note>,
+    /// Output columns with a name of their own.
+    pub(crate) aliases: Vec<(String, Bound)>,
+    /// Whether names may mean output columns.
+    pub(crate) use_aliases: bool,
+    pub(crate) aggregates: Aggregates,
+    pub(crate) patterns: usize,
+    depth: usize,
+}
+
+/// Whether aggregates may be used where the binder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aggregates {
+    Allowed,
+    /// Not in the clause of this name.
+    NotIn(&'static str),
+    /// Not in the argument of another.
+    Inside,
+}
+
+impl<'a> Binder<'a> {
+    pub(crate) fn new(scope: Scope<'a>) -> Self {
+        Self {
+            scope,
+            notes: Vec::new(),
+            aliases: Vec::new(),
+            use_aliases: false,
+            aggregates: Aggregates::NotIn("a query without FROM"),
+            patterns: 0,
+            depth: 0,
+        }
+    }
+
+    /// Binds one expression.
+    pub(crate) fn bind(&mut self, expr: &Expr) -> Read<Bound> {
+        if self.depth >= 2 * limits::EXPR_DEPTH_MAX {
+            return Err(crate::parse::too_deep(place(expr)));
+        }
+        self.depth += 1;
+        let bound = self.bind_node(expr).map_err(|fault| fault.or_at(place(expr)));
+        self.depth -= 1;
+        bound
+    }
+
+    /// Binds a condition.
+    pub(crate) fn bind_truth(&mut self, expr: &Expr) -> Read<Bound> {
+        let bound = self.bind(expr)?;
+        truth(bound, place(expr))
+    }
+
+    fn bind_node(&mut self, expr: &Expr) -> Read<Bound> {
+        match expr {
+            Expr::Identifier(ident) => self.name(std::slice::from_ref(ident)),
+            Expr::CompoundIdentifier(idents) => self.name(idents),
+            Expr::Nested(inner) => self.bind(inner),
+            Expr::Value(value) => literal::value(&value.value),
+            Expr::TypedString(typed) => cast::typed_string(typed),
+            Expr::Interval(interval) => literal::interval(interval),
+            Expr::BinaryOp { left, op, right } => self.binary(expr, left, op, right),
+            Expr::UnaryOp { op, expr } => self.unary(*op, expr),
+            Expr::Cast { expr, data_type, format: None, .. } => cast::cast(self, expr, data_type),
+            Expr::Function(function) => function::function(self, function),
+            Expr::Ceil { expr, field } => function::rounded(self, Function::Ceil, expr, field),
+            Expr::Floor { expr, field } => function::rounded(self, Function::Floor, expr, field),
+            Expr::Extract { field, expr, .. } => {
+                let time = self.bind(expr)?;
+                crate::time_function::extract(&field.to_string(), time)
+            }
+            Expr::Case { operand, conditions, else_result, .. } => {
+                function::case(self, operand.as_deref(), conditions, else_result.as_deref())
+            }
+            _ => self.bind_condition(expr),
+        }
+    }
+
+    fn bind_condition(&mut self, expr: &Expr) -> Read<Bound> {
+        match expr {
+            Expr::IsNull(inner) | Expr::IsUnknown(inner) => self.is_null(inner),
+            Expr::IsNotNull(inner) | Expr::IsNotUnknown(inner) => {
+                self.is_null(inner).map(Bound::negated)
+            }
+            Expr::IsTrue(inner) => self.is(inner, true),
+            Expr::IsFalse(inner) => self.is(inner, false),
+            Expr::IsNotTrue(inner) => self.is(inner, true).map(Bound::negated),
+            Expr::IsNotFalse(inner) => self.is(inner, false).map(Bound::negated),
+            Expr::InList { expr, list, negated } => {
+                let found = compare::in_list(self, expr, list)?;
+                Ok(if *negated { found.negated() } else { found })
+            }
+            Expr::Between { expr, negated, low, high } => {
+                let between = compare::between(self, expr, low, high)?;
+                Ok(if *negated { between.negated() } else { between })
+            }
+            Expr::Like { .. } | Expr::ILike { .. } | Expr::RLike { .. } => {
+                pattern::like(self, expr)
+            }
+            _ => Err(refuse(expr)),
+        }
+    }
+
+    fn binary(
+        &mut self,
+        whole: &Expr,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+    ) -> Read<Bound> {
+        match op {
+            BinaryOperator::And => self.junction(whole, op, Function::And),
+            BinaryOperator::Or => self.junction(whole, op, Function::Or),
+            BinaryOperator::StringConcat => {
+                let texts = self.chain(whole, op, Self::bind)?;
+                Ok(Bound::call_all(Function::Concat, texts, Type::String))
+            }
+            _ => {
+                if let Some(function) = compare::operator(op) {
+                    return compare::compare_exprs(self, function, left, right);
+                }
+                if let Some(pattern) = pattern::operator(op) {
+                    return pattern::matches(self, pattern, left, right);
+                }
+                let (left, right) = (self.bind(left)?, self.bind(right)?);
+                arithmetic::binary(op, left, right)
+            }
+        }
+    }
+
+    /// AND or OR of all conditions of a chain, however long.
+    fn junction(&mut self, chain: &Expr, op: &BinaryOperator, function: Function) -> Read<Bound> {
+        let conditions = self.chain(chain, op, Self::bind_truth)?;
+        Ok(Bound::call_all(function, conditions, Type::Bool))
+    }
+
+    fn chain(
+        &mut self,
+        chain: &Expr,
+        op: &BinaryOperator,
+        bind: fn(&mut Self, &Expr) -> Read<Bound>,
+    ) -> Read<Vec<Bound>> {
+        operands(chain, op).into_iter().map(|operand| bind(self, operand)).collect()
+    }
+
+    fn unary(&mut self, op: UnaryOperator, inner: &Expr) -> Read<Bound> {
+        match op {
+            UnaryOperator::Not => self.bind_truth(inner).map(Bound::negated),
+            UnaryOperator::Plus | UnaryOperator::Minus => {
+                let number = arithmetic::number(self.bind(inner)?, place(inner))?;
+                let whole = number.whole;
+                Ok(match op {
+                    UnaryOperator::Minus => {
+                        Bound { whole, ..Bound::call(Function::Negate, [number], Type::Number) }
+                    }
+                    _ => number,
+                })
+            }
+            _ => Err(Fault::new(format!("there is no operator {op}"), place(inner))),
+        }
+    }
+
+    /// What a name means here: an output column where those can be named, else a column.
+    fn name(&mut self, parts: &[Ident]) -> Read<Bound> {
+        if let Some(output) = self.alias(parts) {
+            return Ok(output);
+        }
+        let column = self.column(parts)?;
+        Ok(column.bind())
+    }
+
+    /// The output column of this name, if names may mean output columns.
+    pub(crate) fn alias(&self, parts: &[Ident]) -> Option<Bound> {
+        let [ident] = parts else { return None };
+        if !self.use_aliases || self.aggregates == Aggregates::Inside {
+            return None;
+        }
+        let allowed = |bound: &Bound| {
+            self.aggregates == Aggregates::Allowed || !bound.has_aggregate()
+        };
+        let named = |same: &dyn Fn(&str) -> bool| {
+            let found = self.aliases.iter().find(|(name, bound)| same(name) && allowed(bound));
+            found.map(|(_, bound)| bound.clone())
+        };
+        named(&|name| name == ident.value).or_else(|| match ident.quote_style {
+            Some(_) => None,
+            None => named(&|name| name.eq_ignore_ascii_case(&ident.value)),
+        })
+    }
+
+    /// The column of this name; an absent one, where allowed, is noted once.
+    pub(crate) fn column(&mut self, parts: &[Ident]) -> Read<Column<'a>> {
+        let column = self.scope.column(parts)?;
+        if let Column::Absent(name) = &column {
+            let message = format!("there is no column {name}; it is null in every row");
+            let note = Note { code: "unknown_column", message };
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        Ok(column)
+    }
+
+    /// The column that `expr` is, parentheses aside.
+    pub(crate) fn as_column(&mut self, expr: &Expr) -> Read<Option<Column<'a>>> {
+        let parts = match strip(expr) {
+            Expr::Identifier(ident) => std::slice::from_ref(ident),
+            Expr::CompoundIdentifier(idents) => idents.as_slice(),
+            _ => return Ok(None),
+        };
+        match self.alias(parts) {
+            Some(_) => Ok(None),
+            None => self.column(parts).map(Some),
+        }
+    }
+
+    /// Whether there is no value: of a column, in none of its kinds.
+    fn is_null(&mut self, inner: &Expr) -> Read<Bound> {
+        match self.as_column(inner)? {
+            Some(Column::Known(column)) => Ok(is_null_column(column)),
+            Some(column) => Ok(Bound::call(Function::IsNull, [column.bind()], Type::Bool)),
+            None => Ok(Bound::call(Function::IsNull, [self.bind(inner)?], Type::Bool)),
+        }
+    }
+
+    fn is(&mut self, inner: &Expr, wanted: bool) -> Read<Bound> {
+        let value = self.bind_truth(inner)?;
+        let known = Bound::call(Function::IsNull, [value.clone()], Type::Bool).negated();
+        let same = if wanted { value } else { value.negated() };
+        Ok(Bound::call(Function::And, [known, same], Type::Bool))
+    }
+
+    /// Checks that an aggregate may stand at `at`.
+    pub(crate) fn allow_aggregate(&self, name: &str, at: Location) -> Read<()> {
+        match self.aggregates {
+            Aggregates::Allowed => Ok(()),
+            Aggregates::Inside => {
+                Err(Fault::new(format!("{name} inside another aggregate"), at))
+            }
+            Aggregates::NotIn(clause) => {
+                let fault = Fault::new(format!("{name} is an aggregate; {clause} has none"), at);
+                Err(match clause {
+                    "WHERE" => fault.hint("conditions on aggregates go into HAVING"),
+                    _ => fault,
+                })
+            }
+        }
+    }
+}
+
+/// `expr` without parentheses around it.
+pub(crate) fn strip(expr: &Expr) -> &Expr {
+    let mut expr = expr;
+    while let Expr::Nested(inner) = expr {
+        expr = inner;
+    }
+    expr
+}
+
+/// The operands of a chain `a OP b OP c`, parentheses aside, from left to right.
+pub(crate) fn operands<'e>(chain: &'e Expr, op: &BinaryOperator) -> Vec<&'e Expr> {
+    let mut found = Vec::new();
+    let mut waiting = vec![chain];
+    while let Some(expr) = waiting.pop() {
+        match strip(expr) {
+            Expr::BinaryOp { left, op: own, right } if own == op => {
+                waiting.push(right);
+                waiting.push(left);
+            }
+            operand => found.push(operand),
+        }
+    }
+    found
+}
+
+/// A condition: only truths can be one.
+pub(crate) fn truth(bound: Bound, at: Location) -> Read<Bound> {
+    match bound.value_type {
+        Type::Bool | Type::Null => Ok(bound),
+        Type::Number => Err(Fault::new("a condition must be a bool; this is a number", at)
+            .hint("compare it, for example with <> 0")),
+        other => Err(Fault::new(format!("a condition must be a bool; this is {}", a(other)), at)),
+    }
+}
+
+fn is_null_column(column: &ColumnSchema) -> Bound {
+    let parts = column.parts.iter().map(|part| {
+        Bound::call(Function::IsNull, [Bound::part(column, part.kind)], Type::Bool)
+    });
+    let mut parts: Vec<Bound> = parts.collect();
+    match parts.len() {
+        0 => Bound::literal(Value::Bool(true)),
+        1 => parts.remove(0),
+        _ => Bound::call_all(Function::And, parts, Type::Bool),
+    }
+}
+
+fn refuse(expr: &Expr) -> Fault {
+    const EXPORT: &str = "export the rows and go on elsewhere: \
+                          hadal query --format csv \"SELECT …\" > file";
+    let what = match expr {
+        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+            return Fault::new("Hadal has no subqueries", place(expr)).hint(EXPORT);
+        }
+        Expr::Array(_) => {
+            return Fault::new("a list can stand only in the includes functions", place(expr))
+                .hint("includes_any(column, 'a', 'b')");
+        }
+        Expr::Substring { .. } => "substring",
+        Expr::Trim { .. } => "trim",
+        Expr::Position { .. } => "position",
+        Expr::Overlay { .. } => "overlay",
+        Expr::SimilarTo { .. } => "SIMILAR TO (~ takes a regular expression)",
+        Expr::AtTimeZone { .. } => "AT TIME ZONE (times are UTC)",
+        Expr::Collate { .. } => "COLLATE",
+        Expr::AnyOp { .. } | Expr::AllOp { .. } => "ANY or ALL (use IN, or includes_any)",
+        Expr::Tuple(_) => "lists in parentheses outside of IN",
+        Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => "IS DISTINCT FROM",
+        Expr::CompoundFieldAccess { .. } | Expr::JsonAccess { .. } => {
+            "access into a value (nested fields are columns: a.b)"
+        }
+        _ => "an expression of this form",
+    };
+    Fault::new(format!("{what} is not supported"), place(expr))
+}
+
+/// The arguments of a function, all of them expressions.
+pub(crate) fn arguments(function: &ast::Function) -> Read<Vec<&Expr>> {
+    let ast::FunctionArguments::List(list) = &function.args else { return Ok(Vec::new()) };
+    list.args
+        .iter()
+        .map(|argument| match argument {
+            ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Ok(expr),
+            _ => Err(Fault::new(
+                format!("{} takes expressions", aggregate::name_of(function)),
+                NOWHERE,
+            )),
+        })
+        .collect()
+}

@@ -1,0 +1,172 @@
+//! Expressions whose names have been looked up: still one language for rows and for groups.
+
+use hadal_query::{ColumnRef, Expr, Finish, Function, Input, Measure, Prepared, Type, call};
+use hadal_types::{ColumnSchema, Kind, Logical, Number, Value};
+
+use crate::error::{Fault, NOWHERE, Read};
+
+/// What a bound expression takes from its row or its group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Leaf {
+    /// Something of a row.
+    Input(Input),
+    /// An aggregate over the group's rows.
+    Aggregate(Aggregate),
+}
+
+/// An aggregate, as the query spells it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Aggregate {
+    /// Rows.
+    RawCount,
+    /// Rows with their weights.
+    Count,
+    /// Seconds of the time range.
+    Seconds,
+    /// Something finished from a measure.
+    Of(Measure, Finish),
+}
+
+pub(crate) type BoundExpr = Expr<Leaf>;
+
+/// A bound expression and what is known of its values.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    pub(crate) expr: BoundExpr,
+    pub(crate) value_type: Type,
+    /// Whether its values are integers by how it is spelled, so that `/` divides whole.
+    pub(crate) whole: bool,
+}
+
+impl Bound {
+    pub(crate) fn new(expr: BoundExpr, value_type: Type) -> Self {
+        Self { expr, value_type, whole: false }
+    }
+
+    pub(crate) fn literal(value: Value) -> Self {
+        let value_type = Type::of(&value);
+        Self::new(Expr::Literal(value), value_type)
+    }
+
+    /// A whole number, spelled without a point.
+    pub(crate) fn whole(number: i64) -> Self {
+        Self { whole: true, ..Self::literal(Value::integer(number)) }
+    }
+
+    pub(crate) fn input(input: Input) -> Self {
+        let value_type = match &input {
+            Input::Time => Type::Time,
+            Input::Column(column) => column.value_type(),
+            Input::AnyText(_) => Type::Bool,
+        };
+        Self::new(Expr::Leaf(Leaf::Input(input)), value_type)
+    }
+
+    pub(crate) fn aggregate(aggregate: Aggregate, value_type: Type) -> Self {
+        Self::new(Expr::Leaf(Leaf::Aggregate(aggregate)), value_type)
+    }
+
+    /// The part of a column that is of this kind.
+    pub(crate) fn part(column: &ColumnSchema, kind: Kind) -> Self {
+        let logical = match kind {
+            Kind::Number => column.part(kind).map_or(Logical::Plain, |part| part.logical),
+            _ => Logical::Plain,
+        };
+        Self::input(Input::Column(ColumnRef { name: column.name.clone(), kind, logical }))
+    }
+
+    /// A call; of literals only, the literal that it gives.
+    pub(crate) fn call<const N: usize>(
+        function: Function,
+        arguments: [Self; N],
+        value_type: Type,
+    ) -> Self {
+        let arguments = arguments.map(|argument| argument.expr);
+        Self::new(folded(function, arguments.into()), value_type)
+    }
+
+    /// A call of any number of arguments.
+    pub(crate) fn call_all(function: Function, arguments: Vec<Self>, value_type: Type) -> Self {
+        let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
+        Self::new(folded(function, arguments), value_type)
+    }
+
+    pub(crate) fn negated(self) -> Self {
+        Self::call(Function::Not, [self], Type::Bool)
+    }
+
+    pub(crate) fn as_literal(&self) -> Option<&Value> {
+        match &self.expr {
+            Expr::Literal(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The literal number, if it is one.
+    pub(crate) fn as_number(&self) -> Option<Number> {
+        match self.as_literal() {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The literal string, if it is one.
+    pub(crate) fn as_string(&self) -> Option<&str> {
+        match self.as_literal() {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The same values as strings. A column of plain numbers becomes itself, asked as strings.
+    pub(crate) fn into_text(self) -> Self {
+        match self.expr {
+            _ if self.value_type == Type::String => self,
+            Expr::Leaf(Leaf::Input(Input::Column(column)))
+                if column.kind == Kind::Number && column.logical == Logical::Plain =>
+            {
+                Self::input(Input::Column(ColumnRef { kind: Kind::String, ..column }))
+            }
+            expr => Self::new(folded(Function::ToText, vec![expr]), Type::String),
+        }
+    }
+
+    /// The same values as numbers; times become Unix seconds.
+    pub(crate) fn into_number(self) -> Self {
+        match self.value_type {
+            Type::Number | Type::Null => self,
+            _ => Self::call(Function::ToNumber, [self], Type::Number),
+        }
+    }
+
+    /// Whether an aggregate is part of it.
+    pub(crate) fn has_aggregate(&self) -> bool {
+        let mut found = false;
+        self.expr.for_each_leaf(&mut |leaf| found |= matches!(leaf, Leaf::Aggregate(_)));
+        found
+    }
+
+    /// The value of an expression that no row is needed for.
+    pub(crate) fn constant(&self) -> Read<Value> {
+        let prepared =
+            Prepared::new(&self.expr).map_err(|error| Fault::new(error.to_string(), NOWHERE))?;
+        Ok(prepared.value(&|_| Value::Null))
+    }
+}
+
+fn folded(function: Function, arguments: Vec<BoundExpr>) -> BoundExpr {
+    let values: Option<Vec<Value>> = match function {
+        Function::Matches(_) => None,
+        _ => arguments
+            .iter()
+            .map(|argument| match argument {
+                Expr::Literal(value) => Some(value.clone()),
+                _ => None,
+            })
+            .collect(),
+    };
+    match values {
+        Some(values) => Expr::Literal(call(function, &values)),
+        None => Expr::Call { function, arguments },
+    }
+}

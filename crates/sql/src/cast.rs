@@ -1,0 +1,140 @@
+//! Casts. Of a column, a cast to a kind picks the column's part of that kind and computes
+//! nothing; of anything else it turns values.
+
+use hadal_query::{Function, Type};
+use hadal_types::{ColumnSchema, Kind, Logical, Value};
+use sqlparser::ast::{DataType, Expr, TypedString};
+
+use crate::bind::Binder;
+use crate::bound::Bound;
+use crate::duration::DAY;
+use crate::error::{Fault, NOWHERE, Read};
+use crate::place::place;
+use crate::scope::{Column, a};
+use crate::{Note, arithmetic, literal};
+
+/// What a cast makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Kind(Kind),
+    Bool,
+    Time,
+    Day,
+}
+
+/// `expr::data_type`.
+pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -> Read<Bound> {
+    let target = target(data_type)?;
+    if let (Target::Kind(kind), Some(Column::Known(column))) = (target, binder.as_column(expr)?) {
+        let main = column.main_part();
+        let truths = |logical| matches!(logical, Logical::Bool | Logical::Time);
+        let shown = main.is_some_and(|part| truths(part.logical));
+        match column.part(kind) {
+            None if kind == Kind::String && shown => {}
+            part => {
+                // As a string, a column's numbers are seen too.
+                let seen = kind == Kind::String && column.part(Kind::Number).is_some();
+                if part.is_none() && !seen {
+                    binder.notes.push(no_such_part(column, kind));
+                }
+                return Ok(Bound::part(column, kind));
+            }
+        }
+    }
+    let bound = binder.bind(expr)?;
+    convert(target, bound).map_err(|fault| fault.or_at(place(expr)))
+}
+
+fn no_such_part(column: &ColumnSchema, kind: Kind) -> Note {
+    let name = &column.name;
+    let mut message = format!("no row of {name} is a {kind}, so {name}::{kind} is null");
+    if kind == Kind::Number && column.part(Kind::String).is_some() {
+        message.push_str(&format!("; to_number({name}) reads numbers in text"));
+    }
+    Note { code: "no_such_part", message }
+}
+
+/// `TIMESTAMP '2026-11-21'`.
+pub(crate) fn typed_string(typed: &TypedString) -> Read<Bound> {
+    let text = literal::value(&typed.value.value)?;
+    convert(target(&typed.data_type)?, text)
+}
+
+fn convert(target: Target, bound: Bound) -> Read<Bound> {
+    match (target, bound.value_type) {
+        (_, Type::Null) => Ok(bound),
+        (Target::Kind(Kind::String), _) => Ok(bound.into_text()),
+        (Target::Kind(Kind::Number), Type::Number | Type::Bool | Type::Time | Type::String) => {
+            Ok(bound.into_number())
+        }
+        (Target::Bool, _) => truth(bound),
+        (Target::Time, Type::Number) => {
+            let epoch = Bound::literal(literal::EPOCH);
+            Ok(Bound::call(Function::AddSeconds, [epoch, bound], Type::Time))
+        }
+        (Target::Time, _) => arithmetic::time(bound),
+        (Target::Day, _) => {
+            let day = Bound::literal(Value::integer(DAY));
+            Ok(Bound::call(Function::TimeBucket, [arithmetic::time(bound)?, day], Type::Time))
+        }
+        (Target::Kind(kind), other) if Some(kind) == list_kind(other) => Ok(bound),
+        (Target::Kind(kind), other) => {
+            Err(Fault::new(format!("{} cannot become a {kind}", a(other)), NOWHERE))
+        }
+    }
+}
+
+fn list_kind(value_type: Type) -> Option<Kind> {
+    match value_type {
+        Type::Set => Some(Kind::Set),
+        Type::Vector => Some(Kind::Vector),
+        _ => None,
+    }
+}
+
+fn truth(bound: Bound) -> Read<Bound> {
+    match (bound.value_type, bound.as_string().and_then(truth_of_text)) {
+        (Type::Bool, _) => Ok(bound),
+        (Type::Number, _) => {
+            let zero = Bound::whole(0);
+            Ok(Bound::call(Function::NotEqual, [bound, zero], Type::Bool))
+        }
+        (_, Some(truth)) => Ok(Bound::literal(Value::Bool(truth))),
+        (other, None) => Err(Fault::new(format!("{} cannot become a bool", a(other)), NOWHERE)),
+    }
+}
+
+/// The truth that a text spells.
+pub(crate) fn truth_of_text(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "on" | "1" => Some(true),
+        "false" | "f" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn target(data_type: &DataType) -> Read<Target> {
+    let spelled = data_type.to_string().to_ascii_lowercase();
+    // `varchar(20)`, `numeric(10, 2)` and the like: what stands in parentheses changes nothing.
+    let (name, zone) = spelled.split_once('(').unwrap_or((&spelled, ""));
+    let name = name.trim();
+    Ok(match name {
+        "string" | "text" | "varchar" | "character varying" | "char varying" | "char"
+        | "character" => Target::Kind(Kind::String),
+        "number" | "int" | "integer" | "bigint" | "smallint" | "tinyint" | "int2" | "int4"
+        | "int8" | "int64" | "float" | "float4" | "float8" | "float64" | "double"
+        | "double precision" | "real" | "numeric" | "decimal" | "dec" => {
+            Target::Kind(Kind::Number)
+        }
+        "set" => Target::Kind(Kind::Set),
+        "vector" => Target::Kind(Kind::Vector),
+        "bool" | "boolean" => Target::Bool,
+        "date" => Target::Day,
+        _ if name.starts_with("timestamp") || name.starts_with("datetime") => Target::Time,
+        _ => {
+            return Err(Fault::new(format!("there is no type {name}{zone}"), NOWHERE).hint(
+                "kinds are number, string, set and vector; also bool, timestamp and date",
+            ));
+        }
+    })
+}

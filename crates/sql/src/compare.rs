@@ -1,0 +1,217 @@
+//! Comparisons: what two sides of different types are compared as.
+//!
+//! | sides | compared as |
+//! |---|---|
+//! | time with text or number | times; the text is ISO 8601, the number Unix seconds |
+//! | number with text | strings, the number by its decimal text; by `< <= > >=` with a text that spells a number, numbers |
+//! | bool with 0, 1, 'true', 'false' | bools |
+//! | bool with any other number | numbers 0 and 1 |
+//! | anything else that differs | an error |
+
+use hadal_query::{Function, Type};
+use hadal_types::{Number, Value, limits};
+use sqlparser::ast::{BinaryOperator, Expr};
+
+use crate::bind::Binder;
+use crate::bound::Bound;
+use crate::cast::truth_of_text;
+use crate::error::{Fault, NOWHERE, Read};
+use crate::literal;
+use crate::place::place;
+use crate::scope::a;
+
+/// What one side of a comparison becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum As {
+    Same,
+    Literal(Value),
+    Number,
+    Text,
+}
+
+/// The function of a comparison operator.
+pub(crate) fn operator(op: &BinaryOperator) -> Option<Function> {
+    Some(match op {
+        BinaryOperator::Eq => Function::Equal,
+        BinaryOperator::NotEq => Function::NotEqual,
+        BinaryOperator::Lt => Function::Less,
+        BinaryOperator::LtEq => Function::LessOrEqual,
+        BinaryOperator::Gt => Function::Greater,
+        BinaryOperator::GtEq => Function::GreaterOrEqual,
+        _ => return None,
+    })
+}
+
+/// `left function right`.
+pub(crate) fn compare_exprs(
+    binder: &mut Binder<'_>,
+    function: Function,
+    left: &Expr,
+    right: &Expr,
+) -> Read<Bound> {
+    let sides = (binder.bind(left)?, binder.bind(right)?);
+    // What is wrong is most often the constant.
+    let blamed = if sides.1.as_literal().is_some() { right } else { left };
+    compare(function, sides.0, sides.1).map_err(|fault| fault.or_at(place(blamed)))
+}
+
+/// Compares two bound sides.
+pub(crate) fn compare(function: Function, left: Bound, right: Bound) -> Read<Bound> {
+    let (left_as, right_as) = meet(function, &left, &right)?;
+    let sides = [become_as(left, left_as), become_as(right, right_as)];
+    Ok(Bound::call(function, sides, Type::Bool))
+}
+
+/// `expr BETWEEN low AND high`, both ends included.
+pub(crate) fn between(
+    binder: &mut Binder<'_>,
+    expr: &Expr,
+    low: &Expr,
+    high: &Expr,
+) -> Read<Bound> {
+    let value = binder.bind(expr)?;
+    let low = compare(Function::GreaterOrEqual, value.clone(), binder.bind(low)?)?;
+    let high = compare(Function::LessOrEqual, value, binder.bind(high)?)?;
+    Ok(Bound::call(Function::And, [low, high], Type::Bool))
+}
+
+/// `expr IN (list)`.
+pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Read<Bound> {
+    if let Some(beyond) = list.get(limits::IN_ITEMS_MAX) {
+        let (length, most) = (list.len(), limits::IN_ITEMS_MAX);
+        let message = format!("an IN list of {length} items; at most {most} are allowed");
+        return Err(Fault::new(message, place(beyond)));
+    }
+    let value = binder.bind(expr)?;
+    let (mut literals, mut sides, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for item in list {
+        let bound = binder.bind(item)?;
+        match bound.as_literal() {
+            Some(_) => {
+                let met = meet(Function::Equal, &value, &bound);
+                sides.push(met.map_err(|fault| fault.or_at(place(item)))?);
+                literals.push(bound);
+            }
+            None => others.push(compare(Function::Equal, value.clone(), bound)?),
+        }
+    }
+    if !literals.is_empty() {
+        others.insert(0, in_literals(value, literals, sides));
+    }
+    Ok(match others.len() {
+        1 => others.remove(0),
+        _ => Bound::call_all(Function::Or, others, Type::Bool),
+    })
+}
+
+/// One value is compared with all literals, so it can become one thing only.
+fn in_literals(value: Bound, literals: Vec<Bound>, sides: Vec<(As, As)>) -> Bound {
+    let wants = |wanted: &As| sides.iter().any(|(value, _)| value == wanted);
+    let common = match () {
+        () if wants(&As::Text) => As::Text,
+        () if wants(&As::Number) => As::Number,
+        () => As::Same,
+    };
+    let items = literals.into_iter().zip(sides).map(|(literal, (value_as, literal_as))| {
+        // A literal that was met otherwise follows the value to what that became.
+        let literal_as = if value_as == common { literal_as } else { common.clone() };
+        become_as(literal, literal_as)
+    });
+    let items: Vec<Bound> = items.collect();
+    let value = become_as(value, common);
+    let arguments = std::iter::once(value).chain(items).collect();
+    Bound::call_all(Function::In, arguments, Type::Bool)
+}
+
+fn become_as(bound: Bound, wanted: As) -> Bound {
+    match wanted {
+        As::Same => bound,
+        As::Literal(value) => Bound::literal(value),
+        As::Number => bound.into_number(),
+        // A null stays null, whatever it is compared as.
+        As::Text if bound.value_type == Type::Null => bound,
+        As::Text => bound.into_text(),
+    }
+}
+
+/// What the two sides become so that they can be compared.
+fn meet(function: Function, left: &Bound, right: &Bound) -> Read<(As, As)> {
+    let pair = (left.value_type, right.value_type);
+    if pair.0 == Type::Null || pair.1 == Type::Null {
+        return Ok((As::Same, As::Same));
+    }
+    if pair.0 == pair.1 {
+        return match pair.0 {
+            Type::Set | Type::Vector | Type::Histogram if is_order(function) => {
+                Err(cannot(function, left, right))
+            }
+            _ => Ok((As::Same, As::Same)),
+        };
+    }
+    if let Some(found) = meet_ordered(function, left, right)? {
+        return Ok(found);
+    }
+    match meet_ordered(function, right, left)? {
+        Some((right, left)) => Ok((left, right)),
+        None => Err(cannot(function, left, right)),
+    }
+}
+
+/// The same for one order of the sides; `None` when it is not the right one.
+fn meet_ordered(function: Function, left: &Bound, right: &Bound) -> Read<Option<(As, As)>> {
+    Ok(match (left.value_type, right.value_type) {
+        (Type::Time, Type::String) => match right.as_string() {
+            Some(text) => Some((As::Same, As::Literal(literal::time_of_text(text)?))),
+            None => None,
+        },
+        (Type::Time, Type::Number) => match right.as_number() {
+            Some(number) => Some((As::Same, As::Literal(literal::time_of_number(number)?))),
+            None => Some((As::Number, As::Same)),
+        },
+        (Type::Number, Type::String) => meet_text(function, left, right),
+        (Type::Bool, Type::Number) => match right.as_number() {
+            Some(Number::ZERO) => Some((As::Same, As::Literal(Value::Bool(false)))),
+            Some(one) if one == Number::integer(1) => {
+                Some((As::Same, As::Literal(Value::Bool(true))))
+            }
+            _ => Some((As::Number, As::Same)),
+        },
+        (Type::Bool, Type::String) => right
+            .as_string()
+            .and_then(truth_of_text)
+            .map(|truth| (As::Same, As::Literal(Value::Bool(truth)))),
+        _ => None,
+    })
+}
+
+/// A number and a text: by value where the order counts and the text spells a number, else by
+/// the number's text.
+fn meet_text(function: Function, number: &Bound, text: &Bound) -> Option<(As, As)> {
+    if !is_order(function) {
+        return Some((As::Text, As::Same));
+    }
+    match text.as_string()?.trim().parse() {
+        Ok(spelled) => Some((As::Same, As::Literal(Value::Number(spelled)))),
+        Err(_) if number.as_number().is_none() => Some((As::Text, As::Same)),
+        Err(_) => None,
+    }
+}
+
+fn is_order(function: Function) -> bool {
+    !matches!(function, Function::Equal | Function::NotEqual)
+}
+
+fn cannot(function: Function, left: &Bound, right: &Bound) -> Fault {
+    let (left, right) = (left.value_type, right.value_type);
+    let message = format!("{} cannot be compared with {}", a(left), a(right));
+    let fault = Fault::new(message, NOWHERE);
+    match (left, right) {
+        (Type::Set | Type::Vector, _) | (_, Type::Set | Type::Vector) => {
+            fault.hint("ask what it includes: includes_any(column, 'x')")
+        }
+        (Type::Number, Type::String) | (Type::String, Type::Number) if is_order(function) => {
+            fault.hint("to_number(text) reads numbers in text")
+        }
+        _ => fault,
+    }
+}

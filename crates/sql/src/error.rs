@@ -1,0 +1,113 @@
+//! Errors with a place: where in which text, what is wrong, and what to write instead.
+
+use sqlparser::tokenizer::Location;
+
+/// Why a text is not a query. The message is for people, in lower case, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SqlError {
+    /// What is wrong, with the offending value.
+    pub message: String,
+    /// The field of the [`crate::QuerySpec`] that holds the text, such as `filter[0]`; `None`
+    /// for a text of SQL.
+    pub field: Option<String>,
+    /// Where in the text, if one place can be named.
+    pub position: Option<Position>,
+    /// What to write instead, if that is known.
+    pub hint: Option<String>,
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The line, counted from 1.
+    pub line: u64,
+    /// The character in the line, counted from 1.
+    pub column: u64,
+    /// The byte in the whole text, counted from 0.
+    pub offset: usize,
+}
+
+/// A text that is being read, and the field that it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Source<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) field: Option<String>,
+}
+
+/// An error that does not know its text yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    message: String,
+    at: Location,
+    hint: Option<String>,
+}
+
+/// What reading a piece of a text gives.
+pub(crate) type Read<T> = Result<T, Fault>;
+
+/// The place of what has none.
+pub(crate) const NOWHERE: Location = Location { line: 0, column: 0 };
+
+impl Fault {
+    pub(crate) fn new(message: impl Into<String>, at: Location) -> Self {
+        Self { message: message.into(), at, hint: None }
+    }
+
+    /// The same fault with advice.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same fault, at `at` unless it has a place already.
+    pub(crate) fn or_at(self, at: Location) -> Self {
+        if self.at == NOWHERE { Self { at, ..self } } else { self }
+    }
+}
+
+impl<'t> Source<'t> {
+    pub(crate) fn sql(text: &'t str) -> Self {
+        Self { text, field: None }
+    }
+
+    /// The error that `fault` is in this text.
+    pub(crate) fn error(&self, fault: Fault) -> SqlError {
+        let position = (fault.at != NOWHERE).then(|| self.position(fault.at));
+        SqlError { message: fault.message, field: self.field.clone(), position, hint: fault.hint }
+    }
+
+    fn position(&self, at: Location) -> Position {
+        let lines_before = usize::try_from(at.line.saturating_sub(1)).unwrap_or(usize::MAX);
+        let line_start: usize =
+            self.text.split_inclusive('\n').take(lines_before).map(str::len).sum();
+        let line = self.text.get(line_start..).unwrap_or_default();
+        let column = usize::try_from(at.column.saturating_sub(1)).unwrap_or(usize::MAX);
+        let in_line = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+        Position { line: at.line, column: at.column, offset: line_start + in_line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_line_a_column_and_a_byte() {
+        let source = Source::sql("sélect\n été x");
+        let at = |line, column| {
+            source.error(Fault::new("m", Location { line, column })).position.expect("a place")
+        };
+        assert_eq!(at(1, 1), Position { line: 1, column: 1, offset: 0 });
+        assert_eq!(at(1, 3), Position { line: 1, column: 3, offset: 3 });
+        assert_eq!(at(2, 6), Position { line: 2, column: 6, offset: 15 });
+        assert_eq!(at(9, 9).offset, source.text.len());
+    }
+
+    #[test]
+    fn the_first_place_known_wins() {
+        let place = Location { line: 1, column: 2 };
+        let fault = Fault::new("m", NOWHERE).or_at(place).or_at(Location { line: 3, column: 4 });
+        assert_eq!(fault.at, place);
+        assert_eq!(Source::sql("x").error(Fault::new("m", NOWHERE)).position, None);
+    }
+}

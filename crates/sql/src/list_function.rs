@@ -1,0 +1,110 @@
+//! Functions of sets and vectors (Scuba, VLDB 2013, section 3.4): `includes_any(col, 'a', 'b')`.
+
+use hadal_query::{Function, Type};
+use hadal_types::{ColumnSchema, Kind, Value};
+use sqlparser::ast::Expr;
+
+use crate::bind::{Binder, strip};
+use crate::bound::Bound;
+use crate::error::{Fault, NOWHERE, Read};
+use crate::place::place;
+use crate::scope::{Column, a};
+
+/// The list function of this name.
+pub(crate) fn of_name(name: &str) -> Option<Function> {
+    Some(match name {
+        "includes_any" => Function::IncludesAny,
+        "includes_all" => Function::IncludesAll,
+        "includes_none" => Function::IncludesNone,
+        "includes_start" => Function::IncludesStart,
+        "includes_end" => Function::IncludesEnd,
+        "includes_within" => Function::IncludesWithin,
+        "is_empty" => Function::IsEmpty,
+        _ => return None,
+    })
+}
+
+/// Binds a call; the elements may stand in an ARRAY.
+pub(crate) fn bind(
+    binder: &mut Binder<'_>,
+    function: Function,
+    name: &str,
+    exprs: &[&Expr],
+) -> Read<Bound> {
+    let Some((list, words)) = exprs.split_first() else {
+        return Err(Fault::new(format!("{name} takes a set or vector first"), NOWHERE));
+    };
+    let mut arguments = vec![list_of(binder, function, name, list)?];
+    for word in words {
+        match strip(word) {
+            Expr::Array(array) => {
+                for element in &array.elem {
+                    arguments.push(element_of(binder, name, element)?);
+                }
+            }
+            element => arguments.push(element_of(binder, name, element)?),
+        }
+    }
+    if function == Function::IsEmpty && arguments.len() > 1 {
+        return Err(Fault::new("is_empty takes a set or vector and nothing else", NOWHERE));
+    }
+    Ok(Bound::call_all(function, arguments, Type::Bool))
+}
+
+fn needs_order(function: Function) -> bool {
+    matches!(
+        function,
+        Function::IncludesStart | Function::IncludesEnd | Function::IncludesWithin
+    )
+}
+
+/// The set or vector that is asked; of a column with several kinds, the part that is one.
+fn list_of(
+    binder: &mut Binder<'_>,
+    function: Function,
+    name: &str,
+    expr: &Expr,
+) -> Read<Bound> {
+    let bound = match binder.as_column(expr)? {
+        Some(Column::Known(column)) => list_part(function, column),
+        Some(column) => column.bind(),
+        None => binder.bind(expr)?,
+    };
+    match bound.value_type {
+        Type::Vector | Type::Null => Ok(bound),
+        Type::Set if !needs_order(function) => Ok(bound),
+        Type::Set => Err(Fault::new(format!("{name} needs a vector; this is a set"), place(expr))
+            .hint("a set has no order; ask includes_all")),
+        other => {
+            let message = format!("{name} needs a set or vector; this is {}", a(other));
+            let fault = Fault::new(message, place(expr));
+            Err(match other {
+                Type::String => fault.hint("compare strings with =, IN, LIKE or ~"),
+                _ => fault,
+            })
+        }
+    }
+}
+
+fn list_part(function: Function, column: &ColumnSchema) -> Bound {
+    let main = column.main_part().map(|part| part.kind);
+    let fits = |kind: &Kind| match kind {
+        Kind::Vector => true,
+        Kind::Set => !needs_order(function),
+        Kind::Number | Kind::String => false,
+    };
+    let parts = column.parts.iter().map(|part| part.kind);
+    match main.filter(fits).or_else(|| parts.rev().find(fits)) {
+        Some(kind) => Bound::part(column, kind),
+        None => Column::Known(column).bind(),
+    }
+}
+
+fn element_of(binder: &mut Binder<'_>, name: &str, expr: &Expr) -> Read<Bound> {
+    let bound = binder.bind(expr)?;
+    match bound.as_literal() {
+        Some(Value::String(_)) => Ok(bound),
+        Some(Value::Number(number)) => Ok(Bound::literal(Value::string(&number.to_string()))),
+        _ => Err(Fault::new(format!("{name} takes constant texts"), place(expr))),
+    }
+}

@@ -1,0 +1,109 @@
+//! Constants: numbers, texts, times and lengths of time.
+
+use hadal_types::time::{TimeUnit, parse_timestamp};
+use hadal_types::{Micros, Number, Value};
+use sqlparser::ast::{self, Expr};
+
+use crate::bound::Bound;
+use crate::duration::{NotADuration, parse_duration, unit_micros};
+use crate::error::{Fault, NOWHERE, Read};
+use crate::place::place;
+
+/// A constant of SQL.
+pub(crate) fn value(value: &ast::Value) -> Read<Bound> {
+    Ok(match value {
+        ast::Value::Number(digits, _) => number(digits)?,
+        ast::Value::SingleQuotedString(text)
+        | ast::Value::EscapedStringLiteral(text)
+        | ast::Value::UnicodeStringLiteral(text) => Bound::literal(Value::string(text)),
+        ast::Value::DollarQuotedString(text) => Bound::literal(Value::string(&text.value)),
+        ast::Value::Boolean(truth) => Bound::literal(Value::Bool(*truth)),
+        ast::Value::Null => Bound::literal(Value::Null),
+        ast::Value::Placeholder(name) => {
+            return Err(Fault::new(format!("parameter {name} has no value"), NOWHERE));
+        }
+        _ => {
+            return Err(Fault::new("a constant of this form is not supported", NOWHERE)
+                .hint("text is written in 'single quotes'"));
+        }
+    })
+}
+
+fn number(digits: &str) -> Read<Bound> {
+    let plain = digits.replace('_', "");
+    // `.5` and `5.` are numbers in SQL.
+    let spelled = match plain.strip_suffix('.') {
+        Some(whole) => whole.to_owned(),
+        None if plain.starts_with('.') => format!("0{plain}"),
+        None => plain,
+    };
+    let number: Number =
+        spelled.parse().map_err(|error: hadal_types::number::NumberError| {
+            Fault::new(error.to_string(), NOWHERE)
+        })?;
+    let whole = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    Ok(Bound { whole, ..Bound::literal(Value::Number(number)) })
+}
+
+/// `INTERVAL '3 hours'`: a number of seconds.
+pub(crate) fn interval(interval: &ast::Interval) -> Read<Bound> {
+    let at = place(&interval.value);
+    let Expr::Value(value) = &*interval.value else {
+        return Err(Fault::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'"));
+    };
+    let text = match &value.value {
+        ast::Value::SingleQuotedString(text) | ast::Value::Number(text, _) => text,
+        _ => return Err(Fault::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'")),
+    };
+    let unit = match &interval.leading_field {
+        Some(field) => field.to_string(),
+        None => String::new(),
+    };
+    if let Err(hint) = unit_micros(&unit) {
+        return Err(Fault::new(format!("an INTERVAL in {unit}"), at).hint(hint));
+    }
+    let micros = duration(&format!("{text} {unit}"), at)?;
+    seconds(micros).ok_or_else(|| Fault::new("an INTERVAL that is too long", at))
+}
+
+/// Reads a length of time in microseconds.
+pub(crate) fn duration(text: &str, at: sqlparser::tokenizer::Location) -> Read<i64> {
+    parse_duration(text)
+        .map_err(|NotADuration { message, hint }| Fault::new(message, at).hint(hint))
+}
+
+/// So many microseconds as a number of seconds.
+pub(crate) fn seconds(micros: i64) -> Option<Bound> {
+    let seconds = hadal_types::Decimal::new(i128::from(micros), 6)?;
+    let whole = seconds.is_integer();
+    Some(Bound { whole, ..Bound::literal(Value::Number(seconds.into())) })
+}
+
+/// A text as a time.
+pub(crate) fn time_of_text(text: &str) -> Read<Value> {
+    parse_timestamp(text).map(Value::Time).ok_or_else(|| {
+        Fault::new(format!("{text:?} is not a time"), NOWHERE)
+            .hint("write it like '2026-11-21 03:51:42' (UTC), or now() - INTERVAL '3 hours'")
+    })
+}
+
+/// A number of Unix seconds as a time.
+pub(crate) fn time_of_number(number: Number) -> Read<Value> {
+    const MILLISECONDS: i64 = 100_000_000_000;
+    if number >= Number::integer(MILLISECONDS) {
+        return Err(Fault::new(
+            format!("{number} is compared with a time as Unix seconds; is it in milliseconds?"),
+            NOWHERE,
+        )
+        .hint("divide it by 1000"));
+    }
+    TimeUnit::Seconds.read(number).map(Value::Time).ok_or_else(outside)
+}
+
+/// A time that no calendar here has.
+pub(crate) fn outside() -> Fault {
+    Fault::new("a time outside the years 1 to 9999", NOWHERE)
+}
+
+/// The Unix epoch.
+pub(crate) const EPOCH: Value = Value::Time(Micros(0));

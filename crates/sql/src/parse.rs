@@ -1,0 +1,298 @@
+//! From text to syntax: `sqlparser` with its PostgreSQL dialect, behind limits.
+//!
+//! A text is cut into tokens first, and what would make the parser, or the tree that it makes,
+//! too deep for a stack is refused there: parentheses by how deep they are nested, chains such
+//! as `a OR b OR …` (a tree as deep as it is long) by how many operators they have. Only then
+//! is it parsed. Two things that the parser does not know are settled on the tokens as well:
+//! the comma before FROM that the Scuba paper prints, and `LIMIT n SERIES`.
+
+use hadal_types::limits;
+use sqlparser::ast;
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+
+use crate::error::{Fault, NOWHERE, Read};
+
+static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// Recursion that the parser may use: several of its functions per level of an expression.
+const PARSER_DEPTH: usize = 4 * limits::EXPR_DEPTH_MAX;
+
+/// Words that PostgreSQL gives a meaning that Hadal has not, so that they can name columns.
+const PLAIN_WORDS: [Keyword; 13] = [
+    Keyword::SET,
+    Keyword::USER,
+    Keyword::CURRENT_USER,
+    Keyword::SESSION_USER,
+    Keyword::CURRENT_CATALOG,
+    Keyword::PATH,
+    Keyword::LINE,
+    Keyword::LSEG,
+    Keyword::POINT,
+    Keyword::POLYGON,
+    Keyword::BOX,
+    Keyword::CIRCLE,
+    Keyword::MAP,
+];
+
+/// Cuts `text` into tokens without white space and comments, within the limits.
+pub(crate) fn tokenize(text: &str) -> Read<Vec<TokenWithSpan>> {
+    if text.len() > limits::SQL_BYTES_MAX {
+        let (length, most) = (text.len(), limits::SQL_BYTES_MAX);
+        return Err(Fault::new(format!("a text of {length} bytes; at most {most} are allowed"), NOWHERE));
+    }
+    let mut tokens = Tokenizer::new(&DIALECT, text)
+        .tokenize_with_location()
+        .map_err(|error| Fault::new(lower_first(&error.message), error.location))?;
+    tokens.retain(|token| !matches!(token.token, Token::Whitespace(_) | Token::EOF));
+    for token in &mut tokens {
+        match &mut token.token {
+            Token::Word(word) if PLAIN_WORDS.contains(&word.keyword) => {
+                word.keyword = Keyword::NoKeyword;
+            }
+            _ => {}
+        }
+    }
+    check_shape(&tokens)?;
+    Ok(tokens)
+}
+
+/// Refuses what would be too deep a tree.
+fn check_shape(tokens: &[TokenWithSpan]) -> Read<()> {
+    let (mut depth, mut operators) = (0_usize, 0_usize);
+    for token in tokens {
+        match &token.token {
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+            Token::Comma if depth == 0 => operators = 0,
+            other if is_operand(other) => {}
+            _ => operators += 1,
+        }
+        if depth > limits::EXPR_DEPTH_MAX {
+            return Err(too_deep(token.span.start));
+        }
+        if operators > limits::EXPR_OPERATORS_MAX {
+            let most = limits::EXPR_OPERATORS_MAX;
+            let message = format!("an expression of more than {most} operators");
+            return Err(Fault::new(message, token.span.start)
+                .hint("a long chain of OR can often be one IN list"));
+        }
+    }
+    Ok(())
+}
+
+fn is_operand(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => matches!(word.keyword, Keyword::NoKeyword | Keyword::AS),
+        Token::Number(..) | Token::SingleQuotedString(_) | Token::Period | Token::Comma => true,
+        _ => false,
+    }
+}
+
+pub(crate) fn too_deep(at: Location) -> Fault {
+    let most = limits::EXPR_DEPTH_MAX;
+    Fault::new(format!("an expression nested more than {most} deep"), at)
+}
+
+/// Reads all of `tokens` with `read`.
+pub(crate) fn parse_all<T>(
+    tokens: Vec<TokenWithSpan>,
+    read: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
+) -> Read<T> {
+    let end = tokens.last().map_or(Location { line: 1, column: 1 }, |token| token.span.end);
+    let mut parser = Parser::new(&DIALECT)
+        .with_recursion_limit(PARSER_DEPTH)
+        .with_tokens_with_locations(tokens);
+    let parsed = read(&mut parser).map_err(|error| refuse(&error, end))?;
+    let next = parser.peek_token();
+    match next.token {
+        Token::EOF => Ok(parsed),
+        other => Err(Fault::new(format!("unexpected {other}"), next.span.start)),
+    }
+}
+
+/// Reads one expression.
+pub(crate) fn parse_expr(text: &str) -> Read<ast::Expr> {
+    parse_all(tokenize(text)?, Parser::parse_expr)
+}
+
+/// Reads one expression of ORDER BY.
+pub(crate) fn parse_order(text: &str) -> Read<ast::OrderByExpr> {
+    parse_all(tokenize(text)?, Parser::parse_order_by_expr)
+}
+
+/// Reads one item of a SELECT list; also returns the item's name when it has no alias.
+pub(crate) fn parse_item(text: &str) -> Read<(ast::SelectItem, String)> {
+    let tokens = tokenize(text)?;
+    let name = spell(text, &mut Places::new(text), &tokens);
+    Ok((parse_all(tokens, Parser::parse_select_item)?, name))
+}
+
+/// Turns places into bytes, going forward only.
+struct Places<'t> {
+    rest: std::str::CharIndices<'t>,
+    at: Location,
+    offset: usize,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { rest: text.char_indices(), at: Location { line: 1, column: 1 }, offset: 0 }
+    }
+
+    fn offset(&mut self, place: Location) -> usize {
+        while self.at < place {
+            let Some((_, character)) = self.rest.next() else { break };
+            self.offset = self.rest.offset();
+            self.at = match character {
+                '\n' => Location { line: self.at.line + 1, column: 1 },
+                _ => Location { line: self.at.line, column: self.at.column + 1 },
+            };
+        }
+        self.offset
+    }
+}
+
+/// The names that the items of a SELECT list have without aliases, in their order.
+pub(crate) fn item_names(text: &str, tokens: &[TokenWithSpan]) -> Vec<String> {
+    let start = 1 + tokens
+        .iter()
+        .skip(1)
+        .take_while(|token| is_keyword(token, &[Keyword::DISTINCT, Keyword::ALL]))
+        .count();
+    let mut names = Vec::new();
+    let (mut depth, mut from) = (0_usize, start);
+    // The tokens are in the text's order, so cutting them apart keeps the cost linear.
+    for (index, token) in tokens.iter().enumerate().skip(start) {
+        match &token.token {
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+            Token::Comma if depth == 0 => {
+                names.push(from..index);
+                from = index + 1;
+            }
+            _ if depth == 0 && ends_items(tokens, index) => {
+                names.push(from..index);
+                return spell_all(text, tokens, &names);
+            }
+            _ => {}
+        }
+    }
+    names.push(from..tokens.len());
+    spell_all(text, tokens, &names)
+}
+
+fn spell_all(
+    text: &str,
+    tokens: &[TokenWithSpan],
+    ranges: &[std::ops::Range<usize>],
+) -> Vec<String> {
+    let mut places = Places::new(text);
+    ranges
+        .iter()
+        .map(|range| spell(text, &mut places, tokens.get(range.clone()).unwrap_or_default()))
+        .collect()
+}
+
+/// What the tokens look like in `text`, with one space for any white space between them.
+fn spell(text: &str, places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> String {
+    let mut spelled = String::new();
+    let mut end = None;
+    for token in tokens {
+        let from = places.offset(token.span.start);
+        let to = places.offset(token.span.end);
+        if end.is_some_and(|end| end < from) {
+            spelled.push(' ');
+        }
+        spelled.push_str(text.get(from..to).unwrap_or_default());
+        end = Some(to);
+    }
+    spelled
+}
+
+/// Whether the token begins the clause after the SELECT list. FROM of `IS DISTINCT FROM` does not.
+fn ends_items(tokens: &[TokenWithSpan], index: usize) -> bool {
+    const CLAUSES: [Keyword; 8] = [
+        Keyword::FROM,
+        Keyword::WHERE,
+        Keyword::GROUP,
+        Keyword::HAVING,
+        Keyword::ORDER,
+        Keyword::LIMIT,
+        Keyword::OFFSET,
+        Keyword::UNION,
+    ];
+    let after_distinct = index > 0 && is_keyword(&tokens[index - 1], &[Keyword::DISTINCT]);
+    is_keyword(&tokens[index], &CLAUSES) && !after_distinct
+}
+
+/// Whether the token is one of these words, unquoted.
+pub(crate) fn is_keyword(token: &TokenWithSpan, keywords: &[Keyword]) -> bool {
+    matches!(&token.token, Token::Word(word) if keywords.contains(&word.keyword))
+}
+
+/// Whether the token is this word, unquoted, whatever its letter case.
+pub(crate) fn is_word(token: &TokenWithSpan, wanted: &str) -> bool {
+    matches!(&token.token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+}
+
+/// Takes out the comma that may stand before FROM.
+pub(crate) fn drop_comma_before_from(tokens: &mut Vec<TokenWithSpan>) {
+    let mut depth = 0_usize;
+    for index in 0..tokens.len() {
+        match &tokens[index].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            Token::Comma if depth == 0 => {
+                let next = tokens.get(index + 1);
+                if index > 1 && next.is_some_and(|token| is_keyword(token, &[Keyword::FROM])) {
+                    tokens.remove(index);
+                    return;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Takes out `LIMIT n SERIES` and returns n with its place.
+pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize, Location)>> {
+    let found = tokens.windows(3).position(|words| {
+        is_keyword(&words[0], &[Keyword::LIMIT]) && is_word(&words[2], "series")
+    });
+    let Some(at) = found else { return Ok(None) };
+    let (place, number) = (tokens[at + 1].span.start, tokens[at + 1].token.to_string());
+    tokens.drain(at..at + 3);
+    match number.parse() {
+        Ok(count) if count > 0 => Ok(Some((count, place))),
+        _ => Err(Fault::new(format!("{number} is not a count of series"), place)),
+    }
+}
+
+fn refuse(error: &ParserError, end: Location) -> Fault {
+    let text = match error {
+        ParserError::RecursionLimitExceeded => return too_deep(NOWHERE),
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+    };
+    let (message, place) = match text.rsplit_once(" at Line: ") {
+        Some((message, place)) => (message, parse_place(place).unwrap_or(end)),
+        None => (text.as_str(), end),
+    };
+    let message = message.replace("found: EOF", "found the end of the text");
+    Fault::new(lower_first(&message), place)
+}
+
+fn parse_place(text: &str) -> Option<Location> {
+    let (line, column) = text.split_once(", Column: ")?;
+    Some(Location { line: line.parse().ok()?, column: column.trim().parse().ok()? })
+}
+
+fn lower_first(message: &str) -> String {
+    let mut characters = message.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(characters).collect()
+    })
+}

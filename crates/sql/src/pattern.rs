@@ -1,0 +1,85 @@
+//! LIKE, ILIKE and regular expressions. Each pattern is compiled once here, so that a bad one is
+//! reported with its place.
+
+use hadal_query::{Function, Pattern, PatternError, Syntax, Type};
+use hadal_types::{Value, limits};
+use sqlparser::ast::{BinaryOperator, Expr};
+
+use crate::bind::Binder;
+use crate::bound::Bound;
+use crate::error::{Fault, Read};
+use crate::place::place;
+use crate::scope::a;
+
+/// The syntax of a pattern operator, and whether it asks for what does not match.
+pub(crate) fn operator(op: &BinaryOperator) -> Option<(Syntax, bool)> {
+    Some(match op {
+        BinaryOperator::PGRegexMatch => (Syntax::Regex, false),
+        BinaryOperator::PGRegexIMatch => (Syntax::IRegex, false),
+        BinaryOperator::PGRegexNotMatch => (Syntax::Regex, true),
+        BinaryOperator::PGRegexNotIMatch => (Syntax::IRegex, true),
+        BinaryOperator::PGLikeMatch => (Syntax::Like, false),
+        BinaryOperator::PGILikeMatch => (Syntax::ILike, false),
+        BinaryOperator::PGNotLikeMatch => (Syntax::Like, true),
+        BinaryOperator::PGNotILikeMatch => (Syntax::ILike, true),
+        _ => return None,
+    })
+}
+
+/// LIKE and ILIKE.
+pub(crate) fn like(binder: &mut Binder<'_>, expr: &Expr) -> Read<Bound> {
+    match expr {
+        Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+            check_escape(escape_char.as_deref())?;
+            matches(binder, (Syntax::Like, *negated), expr, pattern)
+        }
+        Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
+            check_escape(escape_char.as_deref())?;
+            matches(binder, (Syntax::ILike, *negated), expr, pattern)
+        }
+        _ => Err(Fault::new("LIKE takes one pattern", place(expr)).hint("join LIKEs with OR")),
+    }
+}
+
+fn check_escape(escape: Option<&Expr>) -> Read<()> {
+    match escape {
+        None => Ok(()),
+        Some(Expr::Value(value)) if value.value.clone().into_string().as_deref() == Some("\\") => {
+            Ok(())
+        }
+        Some(other) => Err(Fault::new("LIKE escapes with \\ only", place(other))),
+    }
+}
+
+/// `text ~ pattern` in the given syntax.
+pub(crate) fn matches(
+    binder: &mut Binder<'_>,
+    (syntax, negated): (Syntax, bool),
+    text: &Expr,
+    pattern: &Expr,
+) -> Read<Bound> {
+    let value = binder.bind(text)?;
+    let source = binder.bind(pattern)?;
+    let Some(source) = source.as_string() else {
+        return Err(Fault::new("a pattern must be a constant text", place(pattern)));
+    };
+    if matches!(value.value_type, Type::Set | Type::Vector | Type::Histogram) {
+        let message = format!("a pattern is matched with a string; this is {}", a(value.value_type));
+        return Err(Fault::new(message, place(text))
+            .hint("includes_any(column, 'x') asks for elements, search('x') for text anywhere"));
+    }
+    binder.patterns += 1;
+    if binder.patterns > limits::PATTERNS_MAX {
+        let most = limits::PATTERNS_MAX;
+        return Err(Fault::new(format!("more than {most} patterns in one query"), place(pattern)));
+    }
+    Pattern::new(source, syntax).map_err(|error| refuse(&error, pattern))?;
+    let source = Bound::literal(Value::string(source));
+    let text = if value.value_type == Type::Null { value } else { value.into_text() };
+    let found = Bound::call(Function::Matches(syntax), [text, source], Type::Bool);
+    Ok(if negated { found.negated() } else { found })
+}
+
+fn refuse(error: &PatternError, pattern: &Expr) -> Fault {
+    Fault::new(error.to_string(), place(pattern))
+}

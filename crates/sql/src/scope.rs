@@ -1,0 +1,197 @@
+//! What names mean: tables, and the columns of the one table that a query asks.
+
+use std::sync::Arc;
+
+use hadal_query::{Input, Type};
+use hadal_types::{ColumnSchema, Micros, TableSchema, Value};
+use sqlparser::ast::Ident;
+
+use crate::bound::Bound;
+use crate::error::{Fault, NOWHERE, Read};
+use crate::suggest::did_you_mean;
+use crate::{Context, UnknownColumns};
+
+/// The names that an expression can use.
+#[derive(Clone)]
+pub(crate) struct Scope<'a> {
+    context: &'a Context<'a>,
+    table: Option<&'a TableSchema>,
+    alias: Option<Ident>,
+}
+
+/// What a name of a column means.
+pub(crate) enum Column<'a> {
+    /// The rows' time.
+    Time,
+    /// A column.
+    Known(&'a ColumnSchema),
+    /// No column, where that means null.
+    Absent(String),
+}
+
+/// The name of the time column in every table.
+pub(crate) const TIME: &str = "time";
+
+impl<'a> Scope<'a> {
+    pub(crate) fn new(
+        context: &'a Context<'a>,
+        table: &'a TableSchema,
+        alias: Option<Ident>,
+    ) -> Self {
+        Self { context, table: Some(table), alias }
+    }
+
+    pub(crate) fn without_table(context: &'a Context<'a>) -> Self {
+        Self { context, table: None, alias: None }
+    }
+
+    pub(crate) fn now(&self) -> Micros {
+        self.context.now
+    }
+
+    pub(crate) fn table(&self) -> Option<&'a TableSchema> {
+        self.table
+    }
+
+    /// The table of this name: as written, else the only one that differs in letter case.
+    pub(crate) fn table_named(parts: &[Ident], context: &Context<'_>) -> Read<Arc<TableSchema>> {
+        let name = joined(parts);
+        if let Some(table) = context.catalog.table(&name) {
+            return Ok(table);
+        }
+        let names = context.catalog.table_names();
+        let names = || names.iter().map(hadal_types::TableName::as_str);
+        if let Some(table) = only_caseless(parts, &name, names()) {
+            if let Some(table) = context.catalog.table(table) {
+                return Ok(table);
+            }
+        }
+        let at = parts.first().map_or(NOWHERE, |part| part.span.start);
+        let fault = Fault::new(format!("there is no table {name}"), at);
+        Err(match did_you_mean(&name, names()) {
+            Some(hint) => fault.hint(hint),
+            None => fault.hint("SHOW TABLES lists the tables"),
+        })
+    }
+
+    /// What the name `parts`, joined by dots, means.
+    pub(crate) fn column(&self, parts: &[Ident]) -> Read<Column<'a>> {
+        let at = parts.first().map_or(NOWHERE, |part| part.span.start);
+        let Some(table) = self.table else {
+            return Err(Fault::new(format!("there is no column {}", joined(parts)), at)
+                .hint("add FROM and a table; text is written in 'single quotes'"));
+        };
+        let unqualified = match parts {
+            [first, rest @ ..] if !rest.is_empty() && self.is_table(table, first) => rest,
+            _ => parts,
+        };
+        let found = exact(table, parts)
+            .or_else(|| exact(table, unqualified))
+            .or_else(|| caseless(table, parts))
+            .or_else(|| caseless(table, unqualified));
+        match (found, self.context.unknown_columns) {
+            (Some(column), _) => Ok(column),
+            (None, UnknownColumns::Null) => Ok(Column::Absent(joined(unqualified))),
+            (None, UnknownColumns::Error) => Err(unknown(table, &joined(unqualified), at)),
+        }
+    }
+
+    fn is_table(&self, table: &TableSchema, name: &Ident) -> bool {
+        let same = |other: &str| match name.quote_style {
+            Some(_) => name.value == other,
+            None => name.value.eq_ignore_ascii_case(other),
+        };
+        match &self.alias {
+            Some(alias) => same(&alias.value),
+            None => same(table.name.as_str()),
+        }
+    }
+}
+
+impl Column<'_> {
+    /// The column as an expression: its part with most rows.
+    pub(crate) fn bind(&self) -> Bound {
+        match self {
+            Self::Time => Bound::input(Input::Time),
+            Self::Known(column) => match column.main_part() {
+                Some(part) => Bound::part(column, part.kind),
+                None => Bound::literal(Value::Null),
+            },
+            Self::Absent(_) => Bound::literal(Value::Null),
+        }
+    }
+}
+
+/// A name as people write it.
+pub(crate) fn joined(parts: &[Ident]) -> String {
+    let names: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+    names.join(".")
+}
+
+fn exact<'a>(table: &'a TableSchema, parts: &[Ident]) -> Option<Column<'a>> {
+    let name = joined(parts);
+    match table.column(&name) {
+        Some(column) => Some(known(table, column)),
+        None if name == TIME => Some(Column::Time),
+        None => None,
+    }
+}
+
+fn caseless<'a>(table: &'a TableSchema, parts: &[Ident]) -> Option<Column<'a>> {
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    let name = joined(parts);
+    match only_caseless(parts, &name, names) {
+        Some(name) => table.column(name).map(|column| known(table, column)),
+        None => {
+            let unquoted = parts.iter().all(|part| part.quote_style.is_none());
+            (unquoted && name.eq_ignore_ascii_case(TIME)).then_some(Column::Time)
+        }
+    }
+}
+
+fn known<'a>(table: &TableSchema, column: &'a ColumnSchema) -> Column<'a> {
+    if column.name == table.time_column { Column::Time } else { Column::Known(column) }
+}
+
+/// The only one of `names` that is `name` but for letter case; none where a part is quoted.
+fn only_caseless<'n>(
+    parts: &[Ident],
+    name: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    if parts.iter().any(|part| part.quote_style.is_some()) {
+        return None;
+    }
+    let name = name.to_lowercase();
+    let mut same = names.filter(|other| other.to_lowercase() == name);
+    match (same.next(), same.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}
+
+fn unknown(table: &TableSchema, name: &str, at: sqlparser::tokenizer::Location) -> Fault {
+    let fault = Fault::new(format!("table {} has no column {name}", table.name), at);
+    let names = table.columns.iter().map(|column| column.name.as_str()).chain([TIME]);
+    match did_you_mean(name, names) {
+        Some(hint) => fault.hint(hint),
+        None => fault.hint(format!(
+            "DESCRIBE {} lists its columns; text is written in 'single quotes'",
+            table.name
+        )),
+    }
+}
+
+/// What a type is called in messages.
+pub(crate) const fn a(value_type: Type) -> &'static str {
+    match value_type {
+        Type::Null => "null",
+        Type::Bool => "a bool",
+        Type::Number => "a number",
+        Type::Time => "a time",
+        Type::String => "a string",
+        Type::Set => "a set",
+        Type::Vector => "a vector",
+        Type::Histogram => "a histogram",
+    }
+}

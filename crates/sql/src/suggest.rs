@@ -1,0 +1,84 @@
+//! "did you mean …?": the nearest name by edit distance.
+
+/// The name nearest to `wanted`, if one is near enough to be a slip of the finger: at most a
+/// third of its characters differ, letter case aside.
+pub(crate) fn nearest<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
+    let most = (wanted.len() / 3).max(1);
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let letters: Vec<char> = name.to_lowercase().chars().collect();
+            if letters.len().abs_diff(wanted.len()) > most {
+                return None;
+            }
+            Some((distance(&wanted, &letters), name)).filter(|(distance, _)| *distance <= most)
+        })
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// The advice that names the nearest name.
+pub(crate) fn did_you_mean<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<String> {
+    nearest(wanted, names).map(|name| format!("did you mean {name}?"))
+}
+
+/// How many characters must be put in, taken out, replaced or swapped with their neighbour to
+/// turn one text into the other (optimal string alignment).
+fn distance(left: &[char], right: &[char]) -> usize {
+    let mut before: Vec<usize> = vec![0; right.len() + 1];
+    let mut above: Vec<usize> = (0..=right.len()).collect();
+    for (row, from) in left.iter().enumerate() {
+        let mut line = vec![row + 1];
+        for (column, to) in right.iter().enumerate() {
+            let replaced = above[column] + usize::from(from != to);
+            let mut least = replaced.min(above[column + 1] + 1).min(line[column] + 1);
+            let swapped = row > 0
+                && column > 0
+                && *from == right[column - 1]
+                && left[row - 1] == *to;
+            if swapped {
+                least = least.min(before[column - 1] + 1);
+            }
+            line.push(least);
+        }
+        before = std::mem::replace(&mut above, line);
+    }
+    above[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_found_and_strangers_are_not() {
+        let names = ["service", "latency", "time", "status"];
+        for (wanted, expected) in [
+            ("servcie", Some("service")),
+            ("Latncy", Some("latency")),
+            ("tiem", Some("time")),
+            ("latency", Some("latency")),
+            ("endpoint", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(wanted, names), expected, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn distances_count_edits() {
+        let between = |left: &str, right: &str| {
+            distance(&left.chars().collect::<Vec<_>>(), &right.chars().collect::<Vec<_>>())
+        };
+        assert_eq!(between("", "abc"), 3);
+        assert_eq!(between("abc", "acb"), 1);
+        assert_eq!(between("kitten", "sitting"), 3);
+    }
+}

@@ -1,0 +1,86 @@
+//! Functions of times: buckets and fields of the calendar, all in UTC.
+
+use hadal_query::{Function, TimeField, Type};
+use hadal_types::{Micros, Value};
+use sqlparser::tokenizer::Location;
+
+use crate::arithmetic;
+use crate::bound::Bound;
+use crate::duration::{DAY, WEEK, unit_micros};
+use crate::error::{Fault, NOWHERE, Read};
+use crate::literal;
+
+/// Weeks begin on Mondays; the Unix epoch is a Thursday.
+const MONDAY: i64 = 4 * DAY;
+
+/// `time_bucket('1 minute', time)`, or of a number of seconds.
+pub(crate) fn time_bucket(width: &Bound, time: Bound, at: Location) -> Read<Bound> {
+    let micros = match (width.as_string(), width.as_number()) {
+        (Some(text), _) => literal::duration(text, at)?,
+        (_, Some(seconds)) => seconds
+            .to_scaled(6)
+            .and_then(|micros| i64::try_from(micros).ok())
+            .ok_or_else(|| Fault::new(format!("a time bucket of {seconds} seconds"), at))?,
+        _ => {
+            return Err(Fault::new("the width of a time bucket must be a constant", at)
+                .hint("time_bucket('1 minute', time)"));
+        }
+    };
+    if micros <= 0 {
+        return Err(Fault::new("the width of a time bucket must be more than zero", at));
+    }
+    bucket_of(micros, time)
+}
+
+/// The buckets of `micros`, counted from the Unix epoch; of whole weeks, from a Monday.
+fn bucket_of(micros: i64, time: Bound) -> Read<Bound> {
+    let time = arithmetic::time(time)?;
+    let width = Bound::literal(Value::integer(micros));
+    Ok(match micros % WEEK {
+        0 => {
+            let origin = Bound::literal(Value::integer(MONDAY));
+            Bound::call(Function::TimeBucket, [time, width, origin], Type::Time)
+        }
+        _ => Bound::call(Function::TimeBucket, [time, width], Type::Time),
+    })
+}
+
+/// `date_trunc('hour', time)`.
+pub(crate) fn date_trunc(unit: &str, time: Bound, at: Location) -> Read<Bound> {
+    let calendar = |hint| Fault::new(format!("date_trunc cannot cut to {unit:?}"), at).hint(hint);
+    match unit_micros(unit) {
+        Ok(micros) if !unit.is_empty() => bucket_of(micros, time),
+        Err(_) if matches!(unit.to_ascii_lowercase().as_str(), "month" | "quarter" | "year") => {
+            Err(calendar("group by extract(year FROM time), extract(month FROM time)"))
+        }
+        _ => Err(calendar("units are second, minute, hour, day and week")),
+    }
+}
+
+/// `extract(hour FROM time)`.
+pub(crate) fn extract(field: &str, time: Bound) -> Read<Bound> {
+    let wanted = field.trim_matches('\'').to_ascii_lowercase();
+    let field = match wanted.as_str() {
+        "year" | "years" => TimeField::Year,
+        "month" | "months" => TimeField::Month,
+        "day" | "days" => TimeField::Day,
+        "hour" | "hours" => TimeField::Hour,
+        "minute" | "minutes" => TimeField::Minute,
+        "second" | "seconds" => TimeField::Second,
+        "dow" | "dayofweek" => TimeField::DayOfWeek,
+        "epoch" => TimeField::Epoch,
+        _ => {
+            return Err(Fault::new(format!("a time has no field {wanted:?}"), NOWHERE)
+                .hint("fields are year, month, day, hour, minute, second, dow and epoch"));
+        }
+    };
+    let whole = !matches!(field, TimeField::Second | TimeField::Epoch);
+    let time = arithmetic::time(time)?;
+    Ok(Bound { whole, ..Bound::call(Function::Extract(field), [time], Type::Number) })
+}
+
+/// The start of the bucket of `width` microseconds, more than zero, in which `time` lies.
+pub(crate) fn bucket_start(width: i64, time: Micros) -> Micros {
+    let origin = if width % WEEK == 0 { MONDAY } else { 0 };
+    Micros((time.0 - origin).div_euclid(width) * width + origin)
+}

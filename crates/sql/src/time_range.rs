@@ -1,0 +1,230 @@
+//! The time range of a query, found in its conditions.
+//!
+//! Each condition that is nothing but a constraint on time is a set of intervals: a comparison
+//! is one, OR unites, AND intersects. Their intersection is when rows can count; its hull
+//! becomes the query's range. A condition that is one interval says nothing more than the
+//! range then, so it is dropped; others stay in the filter.
+
+use hadal_query::{Expr, Function, Input, RowExpr};
+use hadal_types::{Micros, TimeRange, Value, limits};
+
+/// From the first microsecond to the one after the last; the extremes mean open.
+type Interval = (i64, i64);
+
+/// When rows can count: intervals in order, apart from each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Intervals(Vec<Interval>);
+
+/// What the conditions of a query say about time, and the rest of them.
+pub(crate) struct Split {
+    pub(crate) intervals: Intervals,
+    /// The conditions that must still be asked of each row.
+    pub(crate) rest: Vec<RowExpr>,
+}
+
+/// Splits conditions, all of which must be true.
+pub(crate) fn split(conditions: Vec<RowExpr>) -> Split {
+    let mut intervals = Intervals::all();
+    let mut rest = Vec::new();
+    for condition in conditions {
+        match constraint(&condition) {
+            Some(found) => {
+                if found.0.len() != 1 {
+                    rest.push(condition);
+                }
+                intervals = intervals.intersect(&found);
+            }
+            None => rest.push(condition),
+        }
+    }
+    Split { intervals, rest }
+}
+
+impl Intervals {
+    fn all() -> Self {
+        Self(vec![(i64::MIN, i64::MAX)])
+    }
+
+    /// From the first to the last microsecond; an empty range where no time fits.
+    pub(crate) fn hull(&self) -> TimeRange {
+        let (Some((from, _)), Some((_, to))) = (self.0.first(), self.0.last()) else {
+            return TimeRange { from: Some(Micros(0)), to: Some(Micros(0)) };
+        };
+        TimeRange {
+            from: (*from != i64::MIN).then_some(Micros(*from)),
+            to: (*to != i64::MAX).then_some(Micros(*to)),
+        }
+    }
+
+    /// Whether it is one interval with two ends.
+    pub(crate) fn is_one_closed(&self) -> bool {
+        let hull = self.hull();
+        self.0.len() <= 1 && hull.from.is_some() && hull.to.is_some()
+    }
+
+    /// How many buckets of `width` microseconds it has at most; `None` where it is open.
+    pub(crate) fn buckets(&self, width: i64) -> Option<u64> {
+        let hull = self.hull();
+        (hull.from.is_some() && hull.to.is_some()).then_some(())?;
+        let count = |(from, to): &Interval| {
+            let length = to.saturating_sub(*from).max(0).unsigned_abs();
+            length.div_ceil(width.unsigned_abs().max(1))
+        };
+        Some(self.0.iter().map(count).fold(0, u64::saturating_add))
+    }
+
+    /// Whether it has more buckets of this width than an answer may have.
+    pub(crate) fn too_many_buckets(&self, width: i64) -> Option<u64> {
+        let most = u64::try_from(limits::TIME_BUCKETS_MAX).unwrap_or(u64::MAX);
+        self.buckets(width).filter(|buckets| *buckets > most)
+    }
+
+    fn intersect(&self, other: &Self) -> Self {
+        let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut both = Vec::new();
+        while let (Some((left_from, left_to)), Some((right_from, right_to))) =
+            (left.peek(), right.peek())
+        {
+            let (from, to) = ((*left_from).max(*right_from), (*left_to).min(*right_to));
+            if from < to {
+                both.push((from, to));
+            }
+            if left_to < right_to { left.next() } else { right.next() };
+        }
+        Self(both)
+    }
+
+    /// Those of all lists, in order, with those that touch made one.
+    fn unite(mut all: Vec<Interval>) -> Self {
+        all.sort_unstable();
+        let mut apart: Vec<Interval> = Vec::new();
+        for (from, to) in all {
+            match apart.last_mut() {
+                Some((_, end)) if from <= *end => *end = (*end).max(to),
+                _ => apart.push((from, to)),
+            }
+        }
+        Self(apart)
+    }
+}
+
+/// The intervals that a condition is, if it asks of nothing but time.
+fn constraint(condition: &RowExpr) -> Option<Intervals> {
+    let Expr::Call { function, arguments } = condition else { return None };
+    match function {
+        Function::And => {
+            let mut all = Intervals::all();
+            for argument in arguments {
+                all = all.intersect(&constraint(argument)?);
+            }
+            Some(all)
+        }
+        Function::Or => {
+            let mut all = Vec::new();
+            for argument in arguments {
+                all.extend(constraint(argument)?.0);
+            }
+            Some(Intervals::unite(all))
+        }
+        Function::In => {
+            let (Expr::Leaf(Input::Time), times) = arguments.split_first()? else { return None };
+            let moments: Option<Vec<Interval>> = times.iter().map(moment).collect();
+            Some(Intervals::unite(moments?))
+        }
+        _ => comparison(*function, arguments),
+    }
+}
+
+fn moment(expr: &RowExpr) -> Option<Interval> {
+    match expr {
+        Expr::Literal(Value::Time(time)) => Some((time.0, time.0.checked_add(1)?)),
+        _ => None,
+    }
+}
+
+fn comparison(function: Function, arguments: &[RowExpr]) -> Option<Intervals> {
+    let (function, time) = match arguments {
+        [Expr::Leaf(Input::Time), Expr::Literal(Value::Time(time))] => (function, *time),
+        [Expr::Literal(Value::Time(time)), Expr::Leaf(Input::Time)] => (mirrored(function), *time),
+        _ => return None,
+    };
+    let after = time.0.checked_add(1)?;
+    let interval = match function {
+        Function::Equal => (time.0, after),
+        Function::Less => (i64::MIN, time.0),
+        Function::LessOrEqual => (i64::MIN, after),
+        Function::Greater => (after, i64::MAX),
+        Function::GreaterOrEqual => (time.0, i64::MAX),
+        _ => return None,
+    };
+    Some(Intervals(vec![interval]))
+}
+
+/// The comparison that says the same with its sides exchanged.
+fn mirrored(function: Function) -> Function {
+    match function {
+        Function::Less => Function::Greater,
+        Function::LessOrEqual => Function::GreaterOrEqual,
+        Function::Greater => Function::Less,
+        Function::GreaterOrEqual => Function::LessOrEqual,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(function: Function, micros: i64) -> RowExpr {
+        let time = Expr::Literal(Value::Time(Micros(micros)));
+        Expr::call(function, [Expr::Leaf(Input::Time), time])
+    }
+
+    fn range(from: i64, to: i64) -> RowExpr {
+        let ends = [at(Function::GreaterOrEqual, from), at(Function::Less, to)];
+        Expr::call(Function::And, ends)
+    }
+
+    #[test]
+    fn comparisons_are_half_open_ranges() {
+        for (function, expected) in [
+            (Function::Equal, (Some(10), Some(11))),
+            (Function::Less, (None, Some(10))),
+            (Function::LessOrEqual, (None, Some(11))),
+            (Function::Greater, (Some(11), None)),
+            (Function::GreaterOrEqual, (Some(10), None)),
+        ] {
+            let Split { intervals, rest } = split(vec![at(function, 10)]);
+            let hull = intervals.hull();
+            assert_eq!((hull.from.map(|m| m.0), hull.to.map(|m| m.0)), expected, "{function:?}");
+            assert_eq!(rest, []);
+        }
+    }
+
+    #[test]
+    fn two_ranges_have_a_hull_and_stay_in_the_filter() {
+        let either = Expr::call(Function::Or, [range(100, 110), range(0, 10)]);
+        let Split { intervals, rest } = split(vec![either.clone()]);
+        assert_eq!(intervals.hull(), TimeRange { from: Some(Micros(0)), to: Some(Micros(110)) });
+        assert_eq!(rest, [either]);
+        assert_eq!(intervals.buckets(5), Some(4), "what lies between has no buckets");
+        assert!(!intervals.is_one_closed());
+    }
+
+    #[test]
+    fn no_time_at_all_is_an_empty_range() {
+        let never = vec![at(Function::Less, 5), at(Function::Greater, 5)];
+        let hull = split(never).intervals.hull();
+        assert_eq!(hull.from, hull.to);
+        assert!(hull.from.is_some());
+    }
+
+    #[test]
+    fn other_conditions_are_left_alone() {
+        let other = Expr::Literal(Value::Bool(true));
+        let mixed = Expr::call(Function::Or, [range(0, 10), other.clone()]);
+        let Split { intervals, rest } = split(vec![mixed.clone(), other.clone()]);
+        assert_eq!(intervals.hull(), TimeRange::ALL);
+        assert_eq!(rest, [mixed, other]);
+    }
+}

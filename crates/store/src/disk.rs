@@ -1,0 +1,131 @@
+//! The seam to the disk: what the store asks of a folder, so that a test can own it.
+//!
+//! A [`Disk`] is one flat folder. Two kinds of file live on it: files that are only appended to
+//! (log, manifest), and segment files, which have a fixed length and are written in place and read
+//! through a mapping. What was written is durable after `sync` of the file; that a file is there,
+//! or has another name, after `sync_folder`. Until then a power loss may undo any part of it.
+//!
+//! [`Folder`] is the real one. The tests have a simulated one that counts, tears and forgets.
+
+mod folder;
+#[cfg(test)]
+pub(crate) mod simulated;
+
+use std::fmt::Debug;
+use std::io;
+
+pub use folder::Folder;
+
+/// One flat folder of files.
+pub trait Disk: Debug + Send + Sync {
+    /// The full path of a file of this folder, for messages.
+    fn place(&self, name: &str) -> String;
+
+    /// The names of all files, in any order.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn list(&self) -> io::Result<Vec<String>>;
+
+    /// All bytes of a file.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn read(&self, name: &str) -> io::Result<Vec<u8>>;
+
+    /// Makes an empty file to append to.
+    ///
+    /// # Errors
+    /// As the system says; also when there is a file of that name.
+    fn create(&self, name: &str) -> io::Result<Box<dyn AppendFile>>;
+
+    /// Opens a file to append to.
+    ///
+    /// # Errors
+    /// As the system says; also when there is no such file.
+    fn open(&self, name: &str) -> io::Result<Box<dyn AppendFile>>;
+
+    /// Makes a segment file of so many bytes, all of it a hole.
+    ///
+    /// # Errors
+    /// As the system says; also when there is a file of that name.
+    fn create_segment(&self, name: &str, length: u64) -> io::Result<Box<dyn SegmentFile>>;
+
+    /// Opens a segment file.
+    ///
+    /// # Errors
+    /// As the system says; also when there is no such file.
+    fn open_segment(&self, name: &str) -> io::Result<Box<dyn SegmentFile>>;
+
+    /// Gives a file another name; a file that had that name is replaced.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes durable which files there are.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn sync_folder(&self) -> io::Result<()>;
+}
+
+/// A file that is only appended to.
+pub trait AppendFile: Debug + Send {
+    /// Adds bytes at the end. After a failure any part of them may be there.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Cuts the file to its first `length` bytes.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+
+    /// Makes the file's bytes and length durable. After a failure nobody knows which are.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A file of fixed length that is written in place.
+pub trait SegmentFile: Debug + Send + Sync {
+    /// The file's length in bytes.
+    fn length(&self) -> u64;
+
+    /// Bytes of disk or memory that the file takes, holes left out.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn allocated(&self) -> io::Result<u64>;
+
+    /// Allocates a range and writes it. No bytes of it may be borrowed.
+    ///
+    /// # Errors
+    /// As the system says; a full file system is an error here, never a signal later.
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// The bytes of a range that was written, `None` outside of the file.
+    fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]>;
+
+    /// Gives the range's memory back; it reads as zeros. No bytes of it may be borrowed.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn punch(&self, offset: u64, length: u64) -> io::Result<()>;
+
+    /// Makes everything written so far durable.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn sync(&self) -> io::Result<()>;
+}

@@ -1,0 +1,196 @@
+//! The real folder: files opened beneath a descriptor, never by a path that could be swapped.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{AppendFile, Disk, SegmentFile};
+use crate::error::Error;
+use crate::segment::mapping::Mapping;
+
+/// A folder of the file system. Files in it are made with mode 0600, and symbolic links in it are
+/// not followed.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    folder: OwnedFd,
+}
+
+impl Folder {
+    /// Opens the folder at `path`, making it (mode 0700) and the folders above it if need be, and
+    /// locks it for as long as the returned value lives.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] when another holds the lock; [`Error::Io`] for all else.
+    pub fn open_locked(path: &Path) -> Result<Self, Error> {
+        let shown = path.display().to_string();
+        let failed = |source| Error::io("open data folder", &shown, source);
+        let named = path.ancestors().filter(|above| !above.as_os_str().is_empty());
+        let missing = named.take_while(|above| !above.exists()).count();
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = |at: &Path| rustix::fs::openat(CWD, at, flags, Mode::empty());
+        let folder = open(path).map_err(|errno| failed(errno.into()))?;
+        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Err(Error::InUse(shown)),
+            locked => locked.map_err(|errno| failed(errno.into()))?,
+        }
+        // Each folder that was made must be durable in the one above it.
+        let whole = path.canonicalize().map_err(failed)?;
+        for above in whole.ancestors().skip(1).take(missing) {
+            let above = open(above).map_err(|errno| failed(errno.into()))?;
+            rustix::fs::fsync(above).map_err(|errno| failed(errno.into()))?;
+        }
+        Ok(Self { path: path.to_owned(), folder })
+    }
+
+    /// Opens the folder `name` in this one, making it (mode 0700) if need be.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also when `name` is a symbolic link.
+    pub fn within(&self, name: &str) -> Result<Self, Error> {
+        let failed = |errno: Errno| Error::io("open folder", &self.place(name), errno.into());
+        match rustix::fs::mkdirat(&self.folder, name, Mode::RWXU) {
+            Ok(()) => rustix::fs::fsync(&self.folder).map_err(failed)?,
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(failed(errno)),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder =
+            rustix::fs::openat(&self.folder, name, flags, Mode::empty()).map_err(failed)?;
+        Ok(Self { path: self.path.join(name), folder })
+    }
+
+    fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(File::from(file))
+    }
+}
+
+impl Disk for Folder {
+    fn place(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.folder)? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.retain(|name| name != "." && name != "..");
+        Ok(names)
+    }
+
+    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.file(name, OFlags::RDONLY)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn AppendFile>> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
+        Ok(Box::new(Appended(self.file(name, flags)?)))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn AppendFile>> {
+        Ok(Box::new(Appended(self.file(name, OFlags::WRONLY | OFlags::APPEND)?)))
+    }
+
+    fn create_segment(&self, name: &str, length: u64) -> io::Result<Box<dyn SegmentFile>> {
+        let file = self.file(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
+        file.set_len(length)?;
+        Ok(Box::new(MappedFile::new(file)?))
+    }
+
+    fn open_segment(&self, name: &str) -> io::Result<Box<dyn SegmentFile>> {
+        Ok(Box::new(MappedFile::new(self.file(name, OFlags::RDWR)?)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.folder, from, &self.folder, to)?)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.folder, name, AtFlags::empty())?)
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.folder)?)
+    }
+}
+
+#[derive(Debug)]
+struct Appended(File);
+
+impl AppendFile for Appended {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+#[derive(Debug)]
+struct MappedFile {
+    file: File,
+    mapping: Mapping,
+}
+
+impl MappedFile {
+    fn new(file: File) -> io::Result<Self> {
+        let mapping = Mapping::new(&file)?;
+        Ok(Self { file, mapping })
+    }
+}
+
+/// Lets a file system pass that cannot allocate ahead or punch holes: a write says then itself
+/// that there is no room, and the space of removed blocks comes back with the whole segment.
+fn unless_unsupported(result: rustix::io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(Errno::OPNOTSUPP) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+impl SegmentFile for MappedFile {
+    fn length(&self) -> u64 {
+        self.mapping.length()
+    }
+
+    fn allocated(&self) -> io::Result<u64> {
+        const BLOCK: u64 = 512;
+        let blocks = rustix::fs::fstat(&self.file)?.st_blocks;
+        Ok(u64::try_from(blocks).unwrap_or_default() * BLOCK)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mode = FallocateFlags::KEEP_SIZE;
+        unless_unsupported(rustix::fs::fallocate(&self.file, mode, offset, bytes.len() as u64))?;
+        self.file.write_all_at(bytes, offset)
+    }
+
+    fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        self.mapping.bytes(offset, length)
+    }
+
+    fn punch(&self, offset: u64, length: u64) -> io::Result<()> {
+        let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        unless_unsupported(rustix::fs::fallocate(&self.file, mode, offset, length))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}

@@ -1,0 +1,414 @@
+//! A disk that forgets what was not synced, tears writes, counts, fills up and fails on demand.
+//!
+//! Files that are appended to live in memory, each with its durable bytes and its present bytes.
+//! When the power fails, the end of a file that was not synced survives sector by sector, by
+//! chance, and of the folder's un-synced changes a prefix does. Segment files are real ones in a
+//! folder of their own, since they are mapped; their un-synced ranges are spoiled by chance.
+
+mod random;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+use super::{AppendFile, Disk, Folder, SegmentFile};
+use crate::lock::lock;
+use crate::store::Folders;
+pub(crate) use random::Random;
+
+const SECTOR: usize = 512;
+
+#[derive(Debug, Default)]
+struct Content {
+    now: Vec<u8>,
+    durable: Vec<u8>,
+    /// Of a segment file: what was written since the last sync.
+    unsynced: Vec<Range<u64>>,
+}
+
+#[derive(Clone, Debug)]
+enum Renaming {
+    Put(String, usize),
+    Gone(String),
+}
+
+#[derive(Debug, Default)]
+struct Names {
+    now: BTreeMap<String, usize>,
+    durable: BTreeMap<String, usize>,
+    unsynced: Vec<Renaming>,
+}
+
+fn rename(names: &mut BTreeMap<String, usize>, change: &Renaming) {
+    match change {
+        Renaming::Put(name, file) => drop(names.insert(name.clone(), *file)),
+        Renaming::Gone(name) => drop(names.remove(name)),
+    }
+}
+
+fn size(length: u64) -> usize {
+    usize::try_from(length).expect("a short file")
+}
+
+/// The state of the simulated machine.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) random: Random,
+    folders: BTreeMap<&'static str, Names>,
+    files: Vec<Content>,
+    /// Operations until the power fails.
+    pub(crate) power: Option<u64>,
+    pub(crate) is_down: bool,
+    /// Bytes until the disk is full.
+    pub(crate) room: Option<usize>,
+    pub(crate) fails_sync: bool,
+    pub(crate) holds_sync: bool,
+    /// Syncs of files that are appended to.
+    pub(crate) syncs: u64,
+    segments: Folder,
+}
+
+/// A simulated machine with one store's folders.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    machine: Arc<Mutex<Machine>>,
+    changed: Arc<Condvar>,
+    _scratch: Arc<TempDir>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> Self {
+        let scratch = TempDir::new().expect("a folder");
+        let machine = Machine {
+            random: Random::new(seed),
+            folders: BTreeMap::new(),
+            files: Vec::new(),
+            power: None,
+            is_down: false,
+            room: None,
+            fails_sync: false,
+            holds_sync: false,
+            syncs: 0,
+            segments: Folder::open_locked(scratch.path()).expect("a folder"),
+        };
+        let machine = Arc::new(Mutex::new(machine));
+        Self { machine, changed: Arc::default(), _scratch: Arc::new(scratch) }
+    }
+
+    pub(crate) fn folders(&self) -> Folders {
+        let folder = |name| Arc::new(SimulatedFolder { world: self.clone(), name });
+        Folders { root: folder("root"), log: folder("log"), segments: folder("segments") }
+    }
+
+    pub(crate) fn machine(&self) -> MutexGuard<'_, Machine> {
+        lock(&self.machine)
+    }
+
+    /// Lets syncs that were held go on.
+    pub(crate) fn release_syncs(&self) {
+        self.machine().holds_sync = false;
+        self.changed.notify_all();
+    }
+
+    /// The power fails, if it has not yet, and comes back.
+    pub(crate) fn crash(&self) {
+        self.machine().crash();
+    }
+
+    /// The bytes of a file that is appended to.
+    pub(crate) fn bytes(&self, folder: &'static str, name: &str) -> Vec<u8> {
+        let machine = self.machine();
+        machine.files[machine.folders[folder].now[name]].now.clone()
+    }
+
+    /// Alters a file that is appended to, durably.
+    pub(crate) fn set_bytes(&self, folder: &'static str, name: &str, bytes: Vec<u8>) {
+        let mut machine = self.machine();
+        let file = machine.folders[folder].now[name];
+        machine.files[file] = Content { now: bytes.clone(), durable: bytes, unsynced: Vec::new() };
+    }
+
+    /// The names in a folder, in order.
+    pub(crate) fn names(&self, folder: &'static str) -> Vec<String> {
+        self.machine().names(folder).now.keys().cloned().collect()
+    }
+}
+
+impl Machine {
+    fn names(&mut self, folder: &'static str) -> &mut Names {
+        self.folders.entry(folder).or_default()
+    }
+
+    /// Counts an operation. `Err` when the power is off; `Ok(false)` when it fails just now.
+    fn operate(&mut self) -> io::Result<bool> {
+        if self.is_down {
+            return Err(io::Error::other("the power is off"));
+        }
+        let Some(left) = &mut self.power else { return Ok(true) };
+        *left = left.saturating_sub(1);
+        self.is_down = *left == 0;
+        Ok(!self.is_down)
+    }
+
+    /// Does something of which, when the power fails just now, all happens or nothing.
+    fn operate_whole(&mut self, act: impl FnOnce(&mut Self)) -> io::Result<()> {
+        let is_up = self.operate()?;
+        if is_up || self.random.flip() {
+            act(self);
+        }
+        if is_up { Ok(()) } else { Err(io::Error::other("the power failed")) }
+    }
+
+    fn change(&mut self, folder: &'static str, changes: Vec<Renaming>) -> io::Result<()> {
+        self.operate_whole(|machine| {
+            let names = machine.names(folder);
+            for change in changes {
+                rename(&mut names.now, &change);
+                names.unsynced.push(change);
+            }
+        })
+    }
+
+    fn find(&mut self, folder: &'static str, name: &str) -> io::Result<usize> {
+        let found = self.names(folder).now.get(name).copied();
+        found.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn make(&mut self, folder: &'static str, name: &str) -> io::Result<usize> {
+        if self.find(folder, name).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.files.push(Content::default());
+        let file = self.files.len() - 1;
+        self.change(folder, vec![Renaming::Put(name.to_owned(), file)])?;
+        Ok(file)
+    }
+
+    /// How many of `length` bytes fit, and the error if not all do.
+    fn fit(&mut self, length: usize) -> (usize, io::Result<()>) {
+        let fits = self.room.map_or(length, |room| room.min(length));
+        self.room = self.room.map(|room| room - fits);
+        let full = || io::Error::from_raw_os_error(Errno::NOSPC.raw_os_error());
+        (fits, if fits == length { Ok(()) } else { Err(full()) })
+    }
+
+    fn crash(&mut self) {
+        for file in &mut self.files {
+            file.now = survivors(&mut self.random, &file.durable, &file.now);
+            file.durable.clone_from(&file.now);
+        }
+        for (id, file) in self.files.iter_mut().enumerate() {
+            if !file.unsynced.is_empty() {
+                let segment = self.segments.open_segment(&id.to_string()).expect("a segment");
+                for range in std::mem::take(&mut file.unsynced) {
+                    spoil(&mut self.random, &*segment, range);
+                }
+            }
+        }
+        for names in self.folders.values_mut() {
+            let kept = self.random.below(names.unsynced.len() + 1);
+            for change in names.unsynced.drain(..).take(kept) {
+                rename(&mut names.durable, &change);
+            }
+            names.now.clone_from(&names.durable);
+        }
+        self.is_down = false;
+        self.power = None;
+        self.room = None;
+    }
+}
+
+/// What a power failure leaves of a file: any length in between, any sector old or new.
+fn survivors(random: &mut Random, durable: &[u8], now: &[u8]) -> Vec<u8> {
+    let (short, long) = (durable.len().min(now.len()), durable.len().max(now.len()));
+    let mut left = vec![0; short + random.below(long - short + 1)];
+    for (at, sector) in left.chunks_mut(SECTOR).enumerate() {
+        let source = if random.flip() { now } else { durable };
+        let old = source.get(at * SECTOR..).unwrap_or_default();
+        let length = old.len().min(sector.len());
+        sector[..length].copy_from_slice(&old[..length]);
+    }
+    left
+}
+
+fn spoil(random: &mut Random, segment: &dyn SegmentFile, range: Range<u64>) {
+    let mut at = range.start;
+    while at < range.end {
+        let length = (range.end - at).min(SECTOR as u64);
+        if random.flip() {
+            segment.write(at, &vec![0xA5; size(length)]).expect("spoiled");
+        }
+        at += length;
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedFolder {
+    world: World,
+    name: &'static str,
+}
+
+impl SimulatedFolder {
+    fn appended(&self, file: usize) -> Box<dyn AppendFile> {
+        Box::new(SimulatedFile { world: self.world.clone(), file })
+    }
+
+    fn segment(&self, file: usize, real: Box<dyn SegmentFile>) -> Box<dyn SegmentFile> {
+        Box::new(SimulatedSegment { world: self.world.clone(), file, real })
+    }
+}
+
+impl Disk for SimulatedFolder {
+    fn place(&self, name: &str) -> String {
+        format!("{}/{name}", self.name)
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut machine = self.world.machine();
+        machine.operate()?;
+        Ok(machine.names(self.name).now.keys().cloned().collect())
+    }
+
+    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let mut machine = self.world.machine();
+        machine.operate()?;
+        let file = machine.find(self.name, name)?;
+        Ok(machine.files[file].now.clone())
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn AppendFile>> {
+        self.world.machine().make(self.name, name).map(|file| self.appended(file))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn AppendFile>> {
+        self.world.machine().find(self.name, name).map(|file| self.appended(file))
+    }
+
+    fn create_segment(&self, name: &str, length: u64) -> io::Result<Box<dyn SegmentFile>> {
+        let mut machine = self.world.machine();
+        let file = machine.make(self.name, name)?;
+        let real = machine.segments.create_segment(&file.to_string(), length)?;
+        Ok(self.segment(file, real))
+    }
+
+    fn open_segment(&self, name: &str) -> io::Result<Box<dyn SegmentFile>> {
+        let mut machine = self.world.machine();
+        let file = machine.find(self.name, name)?;
+        let real = machine.segments.open_segment(&file.to_string())?;
+        Ok(self.segment(file, real))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        let file = machine.find(self.name, from)?;
+        let changes = vec![Renaming::Gone(from.to_owned()), Renaming::Put(to.to_owned(), file)];
+        machine.change(self.name, changes)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        machine.find(self.name, name)?;
+        machine.change(self.name, vec![Renaming::Gone(name.to_owned())])
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        self.world.machine().operate_whole(|machine| {
+            let names = machine.names(self.name);
+            names.unsynced.clear();
+            names.durable.clone_from(&names.now);
+        })
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedFile {
+    world: World,
+    file: usize,
+}
+
+impl AppendFile for SimulatedFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        let is_up = machine.operate()?;
+        let written = if is_up { bytes.len() } else { machine.random.below(bytes.len() + 1) };
+        let (fits, result) = machine.fit(written);
+        let is_written_back = machine.random.below(4) == 0;
+        let file = &mut machine.files[self.file];
+        file.now.extend_from_slice(&bytes[..fits]);
+        if is_written_back {
+            // The system may write at any time what nobody asked it to sync.
+            file.durable.clone_from(&file.now);
+        }
+        if is_up { result } else { Err(io::Error::other("the power failed")) }
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        let length = size(length);
+        self.world.machine().operate_whole(|machine| machine.files[self.file].now.truncate(length))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        while machine.holds_sync {
+            machine = self.world.changed.wait(machine).expect("a live machine");
+        }
+        machine.syncs += 1;
+        if machine.fails_sync {
+            return Err(io::Error::from_raw_os_error(Errno::IO.raw_os_error()));
+        }
+        machine.operate_whole(|machine| {
+            let file = &mut machine.files[self.file];
+            file.durable.clone_from(&file.now);
+        })
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedSegment {
+    world: World,
+    file: usize,
+    real: Box<dyn SegmentFile>,
+}
+
+impl SegmentFile for SimulatedSegment {
+    fn length(&self) -> u64 {
+        self.real.length()
+    }
+
+    fn allocated(&self) -> io::Result<u64> {
+        self.real.allocated()
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        let is_up = machine.operate()?;
+        let (fits, result) = machine.fit(bytes.len());
+        self.real.write(offset, &bytes[..fits.max(1)])?;
+        machine.files[self.file].unsynced.push(offset..offset + bytes.len() as u64);
+        if is_up { result } else { Err(io::Error::other("the power failed")) }
+    }
+
+    fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        self.real.bytes(offset, length)
+    }
+
+    fn punch(&self, offset: u64, length: u64) -> io::Result<()> {
+        if self.world.machine().operate()? {
+            self.real.punch(offset, length)
+        } else {
+            Err(io::Error::other("the power failed"))
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        if machine.fails_sync {
+            return Err(io::Error::from_raw_os_error(Errno::IO.raw_os_error()));
+        }
+        machine.operate_whole(|machine| machine.files[self.file].unsynced.clear())
+    }
+}

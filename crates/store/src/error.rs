@@ -1,0 +1,98 @@
+//! What can go wrong in a store.
+
+use std::io;
+use std::sync::Arc;
+
+use hadal_types::limits::{BLOCK_BYTES_MAX, LOG_QUEUE_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
+use rustix::io::Errno;
+
+use crate::change::BlockNumber;
+
+/// Why a store refused or failed. Cheap to clone: one failure is told to every waiter.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder belongs to another store, or to a reader of a store that was closed.
+    #[error("data folder {0} is in use by another process or by a query that still reads from it")]
+    InUse(String),
+    /// The file system has no room; the write left nothing behind and may be tried again.
+    #[error("no space left for {0}")]
+    Full(String),
+    /// The file system failed in another way.
+    #[error("cannot {action} {place}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        place: String,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// An earlier write failed, so nobody knows what is on disk; the store must be opened anew.
+    #[error("{place} takes no more writes since an earlier failure: {cause}")]
+    Poisoned {
+        /// The file.
+        place: String,
+        /// The earlier failure.
+        cause: String,
+    },
+    /// Bytes on disk are not what was written.
+    #[error("{place} is corrupt: {what}")]
+    Corrupt {
+        /// The file.
+        place: String,
+        /// What is wrong, and where.
+        what: String,
+    },
+    /// The folder was written by a newer program.
+    #[error("{place} has format version {found}; this program reads up to {known}")]
+    Version {
+        /// The file.
+        place: String,
+        /// The version in the file.
+        found: u32,
+        /// The newest version that is understood.
+        known: u32,
+    },
+    /// Batches arrive faster than the disk takes them.
+    #[error("{0} bytes wait for the log's disk; at most {LOG_QUEUE_BYTES_MAX} may")]
+    Busy(usize),
+    /// The store was closed before the batch was on disk.
+    #[error("the store is closed")]
+    Closed,
+    /// A block is empty or too large.
+    #[error("a block of {0} bytes; 1 to {BLOCK_BYTES_MAX} are allowed")]
+    BlockSize(usize),
+    /// A batch id cannot be read back: it is longer than an id may be.
+    #[error("batch id {0:?} is too long to be logged")]
+    BatchId(String),
+    /// A table's settings are too large.
+    #[error("settings of {0} bytes; at most {TABLE_SETTINGS_BYTES_MAX} are allowed")]
+    Settings(usize),
+    /// A change spells out more than a manifest record holds.
+    #[error("a change of {0} bytes is too large for one record")]
+    ChangeSize(usize),
+    /// A change removes a block that is not there, or adds one that is there.
+    #[error("block {0} {1}")]
+    Block(BlockNumber, &'static str),
+}
+
+impl Error {
+    /// The error for a failed `action` on `place`, telling a full file system from the rest.
+    pub(crate) fn io(action: &'static str, place: &str, source: io::Error) -> Self {
+        if is_full(&source) {
+            Self::Full(place.to_owned())
+        } else {
+            Self::Io { action, place: place.to_owned(), source: Arc::new(source) }
+        }
+    }
+
+    pub(crate) fn corrupt(place: &str, what: impl Into<String>) -> Self {
+        Self::Corrupt { place: place.to_owned(), what: what.into() }
+    }
+}
+
+/// Whether the file system, or the user's share of it, has no room.
+fn is_full(error: &io::Error) -> bool {
+    let codes = [Errno::NOSPC, Errno::DQUOT].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
+}

@@ -1,0 +1,155 @@
+//! Frames: what the log and the manifest are cut into. `spec/wal.md`, section 1.
+//!
+//! ```text
+//! magic 8 | sequence 8 | length 4 | zero 4 | body checksum 8 | header checksum 8 | body
+//! ```
+//!
+//! The header's own checksum makes the length safe to follow; a salt in every checksum keeps
+//! bytes that clients sent from passing for a frame.
+
+use std::ops::Range;
+
+use hadal_types::limits::BLOCK_BYTES_MAX;
+use twox_hash::XxHash3_64;
+
+/// Bytes of a frame's header.
+pub(crate) const HEADER_BYTES: usize = 40;
+const HEADER_SUMMED: usize = 32;
+
+/// What a file of frames is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    magic: [u8; 8],
+    body_bytes_max: usize,
+}
+
+/// Frames of the log.
+pub(crate) const LOG: Kind =
+    Kind { magic: *b"\x89HDLLOG\x01", body_bytes_max: BLOCK_BYTES_MAX + 4_096 };
+/// Frames of the manifest.
+pub(crate) const MANIFEST: Kind = Kind { magic: *b"\x89HDLMAN\x01", body_bytes_max: 1 << 30 };
+
+/// A frame whose sequence is not yet known; the costly part, the body's checksum, is done.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    bytes: Vec<u8>,
+}
+
+impl Draft {
+    /// Makes a frame of `bytes`, whose first [`HEADER_BYTES`] are room for the header. `None` when
+    /// the body is longer than the kind allows.
+    pub(crate) fn new(kind: Kind, salt: u64, mut bytes: Vec<u8>) -> Option<Self> {
+        let (header, body) = bytes.split_at_mut_checked(HEADER_BYTES)?;
+        if body.len() > kind.body_bytes_max {
+            return None;
+        }
+        header.fill(0);
+        header[..8].copy_from_slice(&kind.magic);
+        header[16..20].copy_from_slice(&u32::try_from(body.len()).ok()?.to_le_bytes());
+        header[24..32].copy_from_slice(&XxHash3_64::oneshot_with_seed(salt, body).to_le_bytes());
+        Some(Self { bytes })
+    }
+
+    /// Bytes of the frame.
+    pub(crate) fn length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The finished frame.
+    pub(crate) fn seal(mut self, salt: u64, sequence: u64) -> Vec<u8> {
+        self.bytes[8..16].copy_from_slice(&sequence.to_le_bytes());
+        let sum = XxHash3_64::oneshot_with_seed(salt, &self.bytes[..HEADER_SUMMED]);
+        self.bytes[HEADER_SUMMED..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
+        self.bytes
+    }
+}
+
+/// A whole frame in a file.
+#[derive(Debug)]
+pub(crate) struct Frame<'a> {
+    pub(crate) sequence: u64,
+    pub(crate) body: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// Bytes of the frame.
+    pub(crate) fn length(&self) -> usize {
+        HEADER_BYTES + self.body.len()
+    }
+}
+
+/// What is in a file of frames.
+#[derive(Debug, Default)]
+pub(crate) struct Scan<'a> {
+    /// Whole frames, in the order of the file.
+    pub(crate) frames: Vec<Frame<'a>>,
+    /// Damaged stretches that are followed by a whole frame.
+    pub(crate) damage: Vec<Range<usize>>,
+    /// Where the last whole frame ends; what comes after is a torn tail.
+    pub(crate) end: usize,
+}
+
+/// A header that checks out.
+struct Header {
+    sequence: u64,
+    length: usize,
+    body_sum: u64,
+}
+
+fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+fn read_header(kind: Kind, salt: u64, bytes: &[u8]) -> Option<Header> {
+    let sum = u64::from_le_bytes(field(bytes, HEADER_SUMMED)?);
+    let is_sound = bytes.starts_with(&kind.magic)
+        && XxHash3_64::oneshot_with_seed(salt, &bytes[..HEADER_SUMMED]) == sum
+        && field(bytes, 20)? == [0; 4];
+    let length = usize::try_from(u32::from_le_bytes(field(bytes, 16)?)).ok()?;
+    (is_sound && length <= kind.body_bytes_max).then_some(Header {
+        sequence: u64::from_le_bytes(field(bytes, 8)?),
+        length,
+        body_sum: u64::from_le_bytes(field(bytes, 24)?),
+    })
+}
+
+/// The frame that `bytes` begin with, if it is whole.
+pub(crate) fn first(kind: Kind, salt: u64, bytes: &[u8]) -> Option<Frame<'_>> {
+    let header = read_header(kind, salt, bytes)?;
+    let body = bytes.get(HEADER_BYTES..HEADER_BYTES + header.length)?;
+    let is_sound = XxHash3_64::oneshot_with_seed(salt, body) == header.body_sum;
+    is_sound.then_some(Frame { sequence: header.sequence, body })
+}
+
+/// Reads all frames of a file, passing over damage to the next whole frame.
+pub(crate) fn scan(kind: Kind, salt: u64, bytes: &[u8]) -> Scan<'_> {
+    let mut scan = Scan::default();
+    let mut damage = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if let Some(frame) = first(kind, salt, &bytes[at..]) {
+            at += frame.length();
+            scan.frames.push(frame);
+            scan.damage.append(&mut damage);
+            scan.end = at;
+        } else {
+            let next = next_header(kind, salt, bytes, at);
+            damage.push(at..next);
+            at = next;
+        }
+    }
+    scan
+}
+
+/// The next position after `at` with a header that checks out: where to go on after damage.
+///
+/// Not the end of the damaged frame as its header has it: should bytes have been lost, whole
+/// frames lie before that.
+fn next_header(kind: Kind, salt: u64, bytes: &[u8], at: usize) -> usize {
+    let is_header = |&at: &usize| read_header(kind, salt, &bytes[at..]).is_some();
+    let mut starts = (at + 1..bytes.len()).filter(|&at| bytes[at] == kind.magic[0]);
+    starts.find(is_header).unwrap_or(bytes.len())
+}
+
+#[cfg(test)]
+mod tests;

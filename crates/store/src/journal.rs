@@ -1,0 +1,73 @@
+//! A file that is appended to and synced, and knows when it can no longer be trusted.
+//!
+//! A write that finds no space is undone, so the file goes on being good. After any other
+//! failure nobody knows which bytes are on disk: the file is *poisoned* and takes nothing more.
+//! In particular a failed sync is never tried again: the kernel may have dropped the dirty pages
+//! and would then report success ("fsyncgate", PostgreSQL 2018).
+
+use crate::disk::AppendFile;
+use crate::error::Error;
+
+/// An append-only file in use.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: Box<dyn AppendFile>,
+    place: String,
+    length: u64,
+    failure: Option<Error>,
+}
+
+impl Journal {
+    /// Goes on with a file that has `length` durable bytes; `place` is its path, for messages.
+    pub(crate) fn new(file: Box<dyn AppendFile>, place: String, length: u64) -> Self {
+        Self { file, place, length, failure: None }
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Fails when the file takes no more writes.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Appends all of `frames` and syncs once: durable when this returns `Ok`, and not in the
+    /// file when it returns [`Error::Full`]. After any other error it may be there or not.
+    pub(crate) fn write<B: AsRef<[u8]>>(&mut self, frames: &[B]) -> Result<(), Error> {
+        self.check()?;
+        let mut length = self.length;
+        for frame in frames {
+            self.file.append(frame.as_ref()).map_err(|error| self.undo(error))?;
+            length += frame.as_ref().len() as u64;
+        }
+        self.file.sync().map_err(|error| self.poison("sync", error))?;
+        self.length = length;
+        Ok(())
+    }
+
+    /// Cuts off what a failed append may have left.
+    fn undo(&mut self, error: std::io::Error) -> Error {
+        match Error::io("append to", &self.place, error) {
+            full @ Error::Full(_) => {
+                match self.file.cut(self.length).and_then(|()| self.file.sync()) {
+                    Ok(()) => full,
+                    Err(error) => self.poison("cut", error),
+                }
+            }
+            other => self.poisoned(other.to_string()),
+        }
+    }
+
+    fn poison(&mut self, action: &'static str, error: std::io::Error) -> Error {
+        self.poisoned(format!("cannot {action} {}: {error}", self.place))
+    }
+
+    /// Takes no more writes from now on, because of `cause`.
+    pub(crate) fn poisoned(&mut self, cause: String) -> Error {
+        let failure = Error::Poisoned { place: self.place.clone(), cause };
+        self.failure = Some(failure.clone());
+        failure
+    }
+}

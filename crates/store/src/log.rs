@@ -1,0 +1,326 @@
+//! The write-ahead log: every batch that was acknowledged, until its rows are in merged blocks.
+//!
+//! *Group commit*: appending puts a frame into a queue and returns a [`Ticket`]; one committer
+//! thread takes all that is queued, writes it, syncs once, and tells everyone. While a sync runs the
+//! queue fills, so the slower the disk, the larger the groups. The format, and what happens after
+//! failures, is in `spec/wal.md`.
+//!
+//! The log also knows which of its frames are *live*: appended and not consumed. A file without
+//! live frames is removed.
+
+mod body;
+mod replay;
+mod ticket;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use hadal_types::limits::LOG_QUEUE_BYTES_MAX;
+use hadal_types::{BatchId, TableName};
+
+use crate::change::Sequence;
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::frame::Draft;
+use crate::lock::lock;
+use crate::manifest::Sequences;
+pub(crate) use replay::{Replayed, replay};
+pub use ticket::Ticket;
+use ticket::{Promise, ticket};
+use writer::Writer;
+
+/// The file name of log file `number`.
+pub(crate) fn file_name(number: u64) -> String {
+    format!("{number:08}.log")
+}
+
+/// The number in a log file's name.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(".log")?.parse().ok()?;
+    (file_name(number) == name).then_some(number)
+}
+
+/// A frame that waits for the committer.
+struct Waiting {
+    sequence: Sequence,
+    draft: Draft,
+    promise: Promise,
+}
+
+/// A frame that is not consumed; `file` is `None` until it is written.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) table: TableName,
+    pub(crate) file: Option<u64>,
+}
+
+/// What all threads share about the log.
+struct Queue {
+    waiting: Vec<Waiting>,
+    /// Bytes that wait or are being written.
+    bytes: usize,
+    next_sequence: u64,
+    is_closed: bool,
+    failure: Option<Error>,
+    live: BTreeMap<Sequence, Live>,
+    /// Log files, and how many live frames each has.
+    files: BTreeMap<u64, u64>,
+    /// The file that is written to; it is not removed.
+    current: Option<u64>,
+}
+
+struct Shared {
+    disk: Arc<dyn Disk>,
+    salt: u64,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    writer: Mutex<Writer>,
+}
+
+/// The log of one store.
+pub(crate) struct Log {
+    shared: Arc<Shared>,
+    committer: Option<JoinHandle<()>>,
+}
+
+impl Log {
+    /// Goes on with a log as it was replayed. Without a committer, [`Log::step`] does its work.
+    pub(crate) fn start(
+        disk: Arc<dyn Disk>,
+        salt: u64,
+        file_bytes: u64,
+        replayed: &mut Replayed,
+        with_committer: bool,
+    ) -> Result<Self, Error> {
+        let writer = Writer::new(Arc::clone(&disk), file_bytes, replayed.resume.take());
+        let queue = Queue {
+            waiting: Vec::new(),
+            bytes: 0,
+            next_sequence: replayed.next_sequence,
+            is_closed: false,
+            failure: None,
+            live: std::mem::take(&mut replayed.live),
+            files: std::mem::take(&mut replayed.files),
+            current: writer.current(),
+        };
+        let shared = Arc::new(Shared {
+            disk,
+            salt,
+            queue: Mutex::new(queue),
+            changed: Condvar::new(),
+            writer: Mutex::new(writer),
+        });
+        let mut log = Self { shared: Arc::clone(&shared), committer: None };
+        if with_committer {
+            let thread = Builder::new().name("hadal-log".to_owned()).spawn(move || {
+                let _closing = CloseAtEnd(&shared);
+                while shared.commit_group() {}
+            });
+            let failed =
+                |error| Error::io("start the committer of", &log.shared.disk.place(""), error);
+            log.committer = Some(thread.map_err(failed)?);
+        }
+        Ok(log)
+    }
+
+    /// Puts a batch into the queue. Does not wait for the disk.
+    pub(crate) fn append(
+        &self,
+        table: &TableName,
+        batch: &BatchId,
+        bytes: &[u8],
+    ) -> Result<Ticket, Error> {
+        let draft = body::encode(self.shared.salt, table, batch, bytes)?;
+        let mut queue = lock(&self.shared.queue);
+        queue.check(draft.length())?;
+        let sequence = Sequence(queue.next_sequence);
+        queue.next_sequence += 1;
+        queue.bytes += draft.length();
+        queue.live.insert(sequence, Live { table: table.clone(), file: None });
+        let (ticket, promise) = ticket(sequence);
+        queue.waiting.push(Waiting { sequence, draft, promise });
+        drop(queue);
+        self.shared.changed.notify_one();
+        Ok(ticket)
+    }
+
+    /// The live frames of a table, those that still wait for the disk included.
+    pub(crate) fn live_of(&self, table: &TableName) -> Vec<Sequence> {
+        let queue = lock(&self.shared.queue);
+        let of_table = queue.live.iter().filter(|(_, live)| live.table == *table);
+        of_table.map(|(&sequence, _)| sequence).collect()
+    }
+
+    /// Every frame below this sequence is consumed or gone.
+    pub(crate) fn live_from(&self) -> Sequence {
+        let queue = lock(&self.shared.queue);
+        queue.live.keys().next().copied().unwrap_or(Sequence(queue.next_sequence))
+    }
+
+    /// The next sequence to be given.
+    pub(crate) fn next_sequence(&self) -> Sequence {
+        Sequence(lock(&self.shared.queue).next_sequence)
+    }
+
+    /// Drops consumed frames, and removes the files that have none left. Returns how many files
+    /// could not be removed; they are tried again the next time.
+    pub(crate) fn consume(&self, consumed: &Sequences) -> u64 {
+        let mut queue = lock(&self.shared.queue);
+        for (first, last) in consumed.iter() {
+            let range = Sequence(first)..=Sequence(last);
+            let gone: Vec<Sequence> = queue.live.range(range).map(|(&at, _)| at).collect();
+            gone.into_iter().for_each(|sequence| queue.forget(sequence));
+        }
+        let current = queue.current;
+        let is_empty = |&(file, live): &(&u64, &u64)| *live == 0 && Some(*file) != current;
+        let empty: Vec<u64> = queue.files.iter().filter(is_empty).map(|(&file, _)| file).collect();
+        let mut failures = 0;
+        for file in empty {
+            match self.shared.disk.remove(&file_name(file)) {
+                Ok(()) => drop(queue.files.remove(&file)),
+                Err(_) => failures += 1,
+            }
+        }
+        failures
+    }
+
+    /// How many log files there are, and how many frames that are not consumed.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let queue = lock(&self.shared.queue);
+        (queue.files.len() as u64, queue.live.len() as u64)
+    }
+
+    /// Commits one group, if any waits, without a committer.
+    #[cfg(test)]
+    pub(crate) fn step(&self) {
+        if !lock(&self.shared.queue).waiting.is_empty() {
+            self.shared.commit_group();
+        }
+    }
+
+    /// Writes what waits, then stops. Fails when the log was poisoned.
+    pub(crate) fn close(&mut self) -> Result<(), Error> {
+        lock(&self.shared.queue).is_closed = true;
+        self.shared.changed.notify_one();
+        let died = self.committer.take().is_some_and(|thread| thread.join().is_err());
+        if died {
+            Err(Error::Closed)
+        } else {
+            lock(&self.shared.queue).failure.clone().map_or(Ok(()), Err)
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // Whoever waits has been told; a failure is known to those that it concerns.
+        drop(self.close());
+    }
+}
+
+/// However the committer ends, nobody waits for it any more.
+struct CloseAtEnd<'a>(&'a Shared);
+
+impl Drop for CloseAtEnd<'_> {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.0.queue);
+        queue.is_closed = true;
+        let abandoned = std::mem::take(&mut queue.waiting);
+        drop(queue);
+        drop(abandoned);
+    }
+}
+
+impl Queue {
+    /// Whether a frame of so many bytes may be queued.
+    fn check(&self, length: usize) -> Result<(), Error> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        if self.is_closed {
+            return Err(Error::Closed);
+        }
+        // One frame of any size is taken when nothing waits.
+        if self.bytes > 0 && self.bytes + length > LOG_QUEUE_BYTES_MAX {
+            return Err(Error::Busy(self.bytes));
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, sequence: Sequence) {
+        let file = self.live.remove(&sequence).and_then(|live| live.file);
+        if let Some(live) = file.and_then(|file| self.files.get_mut(&file)) {
+            *live = live.saturating_sub(1);
+        }
+    }
+
+    fn written(&mut self, sequence: Sequence, number: u64) {
+        if let Some(live) = self.live.get_mut(&sequence) {
+            live.file = Some(number);
+            *self.files.entry(number).or_insert(0) += 1;
+        }
+    }
+}
+
+impl Shared {
+    /// Waits for frames, and commits all that wait. `false` when closed and all is written.
+    fn commit_group(&self) -> bool {
+        let mut queue = lock(&self.queue);
+        while queue.waiting.is_empty() && !queue.is_closed {
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        let group = std::mem::take(&mut queue.waiting);
+        drop(queue);
+        if group.is_empty() {
+            return false;
+        }
+        let (mut frames, mut promises) = (Vec::new(), Vec::new());
+        for Waiting { sequence, draft, promise } in group {
+            frames.push(draft.seal(self.salt, sequence.0));
+            promises.push((sequence, promise));
+        }
+        let result = self.write(&frames);
+        self.settle(&promises, &frames, result.as_ref());
+        for (_, promise) in promises {
+            promise.complete(result.clone().map(drop));
+        }
+        true
+    }
+
+    /// Writes a group to the current file, or to a new one; returns its number.
+    fn write(&self, frames: &[Vec<u8>]) -> Result<u64, Error> {
+        let mut writer = lock(&self.writer);
+        if writer.is_full() {
+            let number = writer.rotate()?;
+            let mut queue = lock(&self.queue);
+            queue.files.insert(number, 0);
+            queue.current = Some(number);
+        }
+        writer.write(frames)
+    }
+
+    /// Notes what became of a group, before anyone is told.
+    fn settle(
+        &self,
+        promises: &[(Sequence, Promise)],
+        frames: &[Vec<u8>],
+        result: Result<&u64, &Error>,
+    ) {
+        let mut queue = lock(&self.queue);
+        queue.bytes -= frames.iter().map(Vec::len).sum::<usize>();
+        for &(sequence, _) in promises {
+            match result {
+                Ok(&number) => queue.written(sequence, number),
+                Err(_) => queue.forget(sequence),
+            }
+        }
+        if let Err(failure @ Error::Poisoned { .. }) = result {
+            queue.failure = Some(failure.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Reading the log at open. `spec/wal.md`, section 4.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::writer::Resume;
+use super::{Live, body, file_name, number_of};
+use crate::change::Sequence;
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::frame::{Frame, LOG, scan};
+use crate::journal::Journal;
+use crate::manifest::Sequences;
+use crate::recovery::Report;
+
+/// What the log held.
+#[derive(Debug, Default)]
+pub(crate) struct Replayed {
+    /// The batches that are not consumed, in the order of their sequences.
+    pub(crate) batches: BTreeMap<Sequence, body::Batch>,
+    pub(crate) live: BTreeMap<Sequence, Live>,
+    pub(crate) files: BTreeMap<u64, u64>,
+    pub(crate) resume: Option<Resume>,
+    pub(crate) next_sequence: u64,
+}
+
+/// Replays the log files, cutting torn tails and removing files of which nothing is needed.
+///
+/// `consumed` says which frames need no replay; what was found and passed over is added to
+/// `report`. Sequences given from now on are at least `next_sequence`.
+pub(crate) fn replay(
+    disk: &dyn Disk,
+    salt: u64,
+    consumed: &Sequences,
+    next_sequence: u64,
+    report: &mut Report,
+) -> Result<Replayed, Error> {
+    let names = disk.list().map_err(|error| Error::io("list", &disk.place(""), error))?;
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
+    numbers.sort_unstable();
+    let mut replay = Replay {
+        consumed,
+        report,
+        seen: BTreeSet::new(),
+        out: Replayed { next_sequence, ..Replayed::default() },
+    };
+    for &number in &numbers {
+        let is_last = numbers.last() == Some(&number);
+        replay.file(disk, salt, number, is_last)?;
+    }
+    Ok(replay.out)
+}
+
+struct Replay<'a> {
+    consumed: &'a Sequences,
+    report: &'a mut Report,
+    seen: BTreeSet<u64>,
+    out: Replayed,
+}
+
+impl Replay<'_> {
+    fn file(
+        &mut self,
+        disk: &dyn Disk,
+        salt: u64,
+        number: u64,
+        is_last: bool,
+    ) -> Result<(), Error> {
+        let name = file_name(number);
+        let place = disk.place(&name);
+        let failed = |action| {
+            let place = place.clone();
+            move |error| Error::io(action, &place, error)
+        };
+        let bytes = disk.read(&name).map_err(failed("read"))?;
+        let scan = scan(LOG, salt, &bytes);
+        self.report.frames_damaged += scan.damage.len() as u64;
+        self.report.damaged_bytes += scan.damage.iter().map(|gap| gap.len() as u64).sum::<u64>();
+        let live: u64 = scan.frames.iter().map(|frame| u64::from(self.frame(frame, number))).sum();
+        let torn = (bytes.len() - scan.end) as u64;
+        if live == 0 && !is_last {
+            self.report.log_files_removed += 1;
+            self.report.log_bytes_cut += torn;
+            return disk.remove(&name).map_err(failed("remove"));
+        }
+        let end = scan.end as u64;
+        if torn > 0 {
+            self.report.log_bytes_cut += torn;
+            let mut file = disk.open(&name).map_err(failed("open"))?;
+            file.cut(end).and_then(|()| file.sync()).map_err(failed("cut the torn tail of"))?;
+        }
+        self.out.files.insert(number, live);
+        if is_last {
+            let file = disk.open(&name).map_err(failed("open"))?;
+            self.out.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
+        }
+        Ok(())
+    }
+
+    /// Takes one whole frame; returns whether it is to be replayed.
+    fn frame(&mut self, frame: &Frame<'_>, number: u64) -> bool {
+        self.out.next_sequence = self.out.next_sequence.max(frame.sequence.saturating_add(1));
+        if !self.seen.insert(frame.sequence) {
+            self.report.frames_repeated += 1;
+            return false;
+        }
+        if self.consumed.contains(frame.sequence) {
+            self.report.frames_consumed += 1;
+            return false;
+        }
+        let Some(batch) = body::decode(frame.body) else {
+            self.report.frames_damaged += 1;
+            self.report.damaged_bytes += frame.length() as u64;
+            return false;
+        };
+        let live = Live { table: batch.table.clone(), file: Some(number) };
+        self.out.live.insert(Sequence(frame.sequence), live);
+        self.out.batches.insert(Sequence(frame.sequence), batch);
+        self.report.frames_replayed += 1;
+        true
+    }
+}

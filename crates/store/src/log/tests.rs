@@ -1,0 +1,237 @@
+use std::sync::Barrier;
+use std::thread;
+
+use super::*;
+use crate::disk::simulated::{Random, World};
+use crate::recovery::Report;
+
+const SALT: u64 = 7;
+const FIRST: &str = "00000001.log";
+
+fn table() -> TableName {
+    TableName::new("requests").expect("a name")
+}
+
+fn batch(number: usize) -> BatchId {
+    BatchId::new(&format!("batch-{number}")).expect("an id")
+}
+
+fn bytes(number: usize) -> Vec<u8> {
+    format!("rows of batch {number}").into_bytes()
+}
+
+fn open(world: &World, with_committer: bool) -> (Log, Replayed, Report) {
+    let disk = world.folders().log;
+    let mut report = Report::default();
+    let mut replayed =
+        replay(&*disk, SALT, &Sequences::default(), 0, &mut report).expect("replayed");
+    let log = Log::start(disk, SALT, 10_000, &mut replayed, with_committer).expect("started");
+    (log, replayed, report)
+}
+
+fn append(log: &Log, number: usize) -> Ticket {
+    log.append(&table(), &batch(number), &bytes(number)).expect("queued")
+}
+
+/// A log with frames 0 to 4, each in a group of its own; returns the file and where frames end.
+fn five() -> (World, Vec<u8>, Vec<usize>) {
+    let world = World::new(1);
+    let (log, ..) = open(&world, false);
+    let mut ends = vec![0];
+    for number in 0..5 {
+        let ticket = append(&log, number);
+        log.step();
+        ticket.wait().expect("durable");
+        ends.push(world.bytes("log", FIRST).len());
+    }
+    drop(log);
+    let file = world.bytes("log", FIRST);
+    (world, file, ends)
+}
+
+fn numbers(replayed: &Replayed) -> Vec<u64> {
+    for (sequence, found) in &replayed.batches {
+        let number = usize::try_from(sequence.0).expect("small");
+        assert_eq!((&found.batch, &found.bytes), (&batch(number), &bytes(number)));
+    }
+    replayed.batches.keys().map(|sequence| sequence.0).collect()
+}
+
+#[test]
+fn one_sync_serves_all_that_wait() {
+    const THREADS: usize = 16;
+    let world = World::new(1);
+    let (log, ..) = open(&world, false);
+    let barrier = Barrier::new(THREADS + 1);
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let (log, barrier) = (&log, &barrier);
+            scope.spawn(move || {
+                let ticket = append(log, number);
+                barrier.wait();
+                ticket.wait().expect("durable");
+            });
+        }
+        barrier.wait();
+        log.step();
+    });
+    assert_eq!(world.machine().syncs, 1);
+}
+
+#[test]
+fn frames_that_come_during_a_sync_share_the_next() {
+    const FRAMES: usize = 64;
+    let world = World::new(1);
+    world.machine().holds_sync = true;
+    let (log, ..) = open(&world, true);
+    let tickets: Vec<Ticket> = (0..FRAMES).map(|number| append(&log, number)).collect();
+    world.release_syncs();
+    for (number, ticket) in tickets.into_iter().enumerate() {
+        assert_eq!(ticket.sequence(), Sequence(number as u64));
+        ticket.wait().expect("durable");
+    }
+    // The first group holds whatever the committer found, the second all the rest.
+    assert!(world.machine().syncs <= 2, "{}", world.machine().syncs);
+    drop(log);
+    world.crash();
+    assert_eq!(numbers(&open(&world, false).1).len(), FRAMES);
+}
+
+#[test]
+fn every_cut_of_the_last_frames_keeps_those_before_it() {
+    let (world, file, ends) = five();
+    for cut in ends[2]..=file.len() {
+        world.set_bytes("log", FIRST, file[..cut].to_vec());
+        let (log, replayed, report) = open(&world, false);
+        let whole = ends.iter().filter(|&&end| end > 0 && end <= cut).count();
+        assert_eq!(numbers(&replayed), (0..whole as u64).collect::<Vec<_>>(), "cut at {cut}");
+        assert_eq!(report.log_bytes_cut, (cut - ends[whole]) as u64, "cut at {cut}");
+        assert_eq!(report.frames_damaged, 0, "cut at {cut}");
+        // The log goes on after the cut, and what is written then is found.
+        let ticket = append(&log, whole);
+        log.step();
+        ticket.wait().expect("durable");
+        drop(log);
+        world.crash();
+        assert_eq!(numbers(&open(&world, false).1).len(), whole + 1, "cut at {cut}");
+    }
+}
+
+#[test]
+fn every_flipped_bit_in_the_middle_is_reported() {
+    let (world, file, ends) = five();
+    for bit in ends[1] * 8..ends[4] * 8 {
+        let mut damaged = file.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        world.set_bytes("log", FIRST, damaged);
+        let (_log, replayed, report) = open(&world, false);
+        let hit = ends.iter().filter(|&&end| end <= bit / 8).count() - 1;
+        let expected: Vec<u64> = (0..5).filter(|&number| number != hit as u64).collect();
+        assert_eq!(numbers(&replayed), expected, "bit {bit}");
+        assert_eq!(report.frames_damaged, 1, "bit {bit}");
+        assert_eq!(report.damaged_bytes, (ends[hit + 1] - ends[hit]) as u64, "bit {bit}");
+        assert_eq!(report.log_bytes_cut, 0, "bit {bit}");
+    }
+}
+
+#[test]
+fn a_repeated_frame_is_passed_over() {
+    let (world, file, ends) = five();
+    world.set_bytes("log", FIRST, [&file[..], &file[ends[1]..ends[2]]].concat());
+    let (_log, replayed, report) = open(&world, false);
+    assert_eq!(numbers(&replayed), [0, 1, 2, 3, 4]);
+    assert_eq!(report.frames_repeated, 1);
+}
+
+#[test]
+fn a_full_disk_fails_the_group_and_nothing_else() {
+    let world = World::new(1);
+    let (log, ..) = open(&world, false);
+    let first = append(&log, 0);
+    log.step();
+    first.wait().expect("durable");
+    let length = world.bytes("log", FIRST).len();
+    // Room for one frame of the two, and part of the other.
+    world.machine().room = Some(length + 10);
+    let tickets = [append(&log, 1), append(&log, 2)];
+    log.step();
+    for ticket in tickets {
+        let error = ticket.wait().expect_err("no room");
+        assert!(matches!(error, Error::Full(_)), "{error}");
+        assert_eq!(error.to_string(), "no space left for log/00000001.log");
+    }
+    assert_eq!(world.bytes("log", FIRST).len(), length);
+    world.machine().room = None;
+    let ticket = append(&log, 3);
+    log.step();
+    ticket.wait().expect("durable again");
+    drop(log);
+    world.crash();
+    let (_log, replayed, report) = open(&world, false);
+    assert_eq!(numbers(&replayed), [0, 3]);
+    assert_eq!((report.frames_damaged, report.log_bytes_cut), (0, 0));
+}
+
+#[test]
+fn after_a_failed_sync_nothing_is_acknowledged() {
+    let world = World::new(1);
+    let (log, ..) = open(&world, false);
+    world.machine().fails_sync = true;
+    let ticket = append(&log, 0);
+    let late = append(&log, 1);
+    log.step();
+    for ticket in [ticket, late] {
+        assert!(matches!(ticket.wait(), Err(Error::Poisoned { .. })));
+    }
+    world.machine().fails_sync = false;
+    let syncs = world.machine().syncs;
+    let refused = log.append(&table(), &batch(2), b"rows").expect_err("poisoned");
+    assert!(refused.to_string().contains("takes no more writes since"), "{refused}");
+    assert_eq!(world.machine().syncs, syncs, "a failed sync was tried again");
+}
+
+#[test]
+fn a_queue_that_is_full_refuses() {
+    let world = World::new(1);
+    let (log, ..) = open(&world, false);
+    let mut random = Random::new(3);
+    let large: Vec<u8> = random.bytes(LOG_QUEUE_BYTES_MAX / 2);
+    let ticket = log.append(&table(), &batch(0), &large).expect("queued");
+    let refused = log.append(&table(), &batch(1), &large);
+    assert!(matches!(refused, Err(Error::Busy(bytes)) if bytes > large.len()));
+    log.step();
+    ticket.wait().expect("durable");
+    log.append(&table(), &batch(1), &large).expect("queued");
+}
+
+#[test]
+fn files_are_removed_when_all_their_frames_are_consumed() {
+    let world = World::new(1);
+    let (log, ..) = open(&world, false);
+    let mut random = Random::new(3);
+    // Two frames fill a file of 10,000 bytes.
+    for number in 0..6 {
+        let rows: Vec<u8> = random.bytes(6_000);
+        let ticket = log.append(&table(), &batch(number), &rows).expect("queued");
+        log.step();
+        ticket.wait().expect("durable");
+    }
+    assert_eq!(world.names("log"), ["00000001.log", "00000002.log", "00000003.log"]);
+    assert_eq!(log.consume(&[0, 2, 3].map(Sequence).into_iter().collect()), 0);
+    assert_eq!(world.names("log"), ["00000001.log", "00000003.log"]);
+    assert_eq!(log.live_from(), Sequence(1));
+    // The last file is still written to.
+    assert_eq!(log.consume(&[1, 4, 5].map(Sequence).into_iter().collect()), 0);
+    assert_eq!(world.names("log"), ["00000003.log"]);
+    assert_eq!((log.counts(), log.live_from()), ((1, 0), Sequence(6)));
+}
+
+#[test]
+fn a_closed_log_has_written_everything_and_takes_no_more() {
+    let world = World::new(1);
+    let (mut log, ..) = open(&world, true);
+    let tickets: Vec<Ticket> = (0..10).map(|number| append(&log, number)).collect();
+    log.close().expect("closed");
+    tickets.into_iter().for_each(|ticket| ticket.wait().expect("durable"));
+    assert!(matches!(log.append(&table(), &batch(11), b"rows"), Err(Error::Closed)));
+}

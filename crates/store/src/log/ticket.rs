@@ -1,0 +1,134 @@
+//! Waiting for a batch to be on disk, with or without a thread to block.
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use crate::change::Sequence;
+use crate::error::Error;
+use crate::lock::lock;
+
+type Callback = Box<dyn FnOnce(Result<(), Error>) + Send>;
+
+enum Outcome {
+    Open(Option<Callback>),
+    Known(Result<(), Error>),
+}
+
+struct Slot {
+    outcome: Mutex<Outcome>,
+    known: Condvar,
+}
+
+/// A claim on the outcome of one append.
+pub struct Ticket {
+    sequence: Sequence,
+    slot: Arc<Slot>,
+}
+
+impl Ticket {
+    /// The frame's sequence, by which a change says that it is consumed.
+    #[must_use]
+    pub fn sequence(&self) -> Sequence {
+        self.sequence
+    }
+
+    /// Blocks until the batch is durable, or will never be said to be.
+    ///
+    /// # Errors
+    /// [`Error::Full`] when the disk was full; the log holds nothing of the batch.
+    /// [`Error::Poisoned`] or [`Error::Io`] when writing or syncing failed; [`Error::Closed`] when
+    /// the store was closed first. After these the batch may be found in the log at the next open.
+    pub fn wait(self) -> Result<(), Error> {
+        let mut outcome = lock(&self.slot.outcome);
+        loop {
+            if let Outcome::Known(result) = &*outcome {
+                return result.clone();
+            }
+            outcome = self.slot.known.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Calls `callback` with what [`Ticket::wait`] would return, as soon as it is known: at once,
+    /// or later on the log's thread, which `callback` must not block.
+    pub fn then(self, callback: impl FnOnce(Result<(), Error>) + Send + 'static) {
+        let mut outcome = lock(&self.slot.outcome);
+        match &mut *outcome {
+            Outcome::Open(waiting) => *waiting = Some(Box::new(callback)),
+            Outcome::Known(result) => {
+                let result = result.clone();
+                drop(outcome);
+                callback(result);
+            }
+        }
+    }
+
+    /// The ticket of a batch that needs no disk.
+    pub(crate) fn done(sequence: Sequence) -> Self {
+        let (ticket, promise) = ticket(sequence);
+        promise.complete(Ok(()));
+        ticket
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Ticket({})", self.sequence)
+    }
+}
+
+/// The duty to tell a ticket's outcome. Dropping it says [`Error::Closed`]: nobody waits for ever.
+pub(crate) struct Promise(Option<Arc<Slot>>);
+
+impl Promise {
+    pub(crate) fn complete(mut self, result: Result<(), Error>) {
+        self.tell(result);
+    }
+
+    fn tell(&mut self, result: Result<(), Error>) {
+        let Some(slot) = self.0.take() else { return };
+        let before = std::mem::replace(&mut *lock(&slot.outcome), Outcome::Known(result.clone()));
+        slot.known.notify_all();
+        if let Outcome::Open(Some(callback)) = before {
+            callback(result);
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.tell(Err(Error::Closed));
+    }
+}
+
+/// A new ticket and the promise that goes with it.
+pub(crate) fn ticket(sequence: Sequence) -> (Ticket, Promise) {
+    let outcome = Mutex::new(Outcome::Open(None));
+    let slot = Arc::new(Slot { outcome, known: Condvar::new() });
+    (Ticket { sequence, slot: Arc::clone(&slot) }, Promise(Some(slot)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn callbacks_come_before_and_after_the_outcome() {
+        let (sender, receiver) = mpsc::channel();
+        let (early, promise) = ticket(Sequence(1));
+        let tell = sender.clone();
+        early.then(move |result| tell.send(result.is_ok()).expect("received"));
+        promise.complete(Ok(()));
+        Ticket::done(Sequence(2))
+            .then(move |result| sender.send(result.is_ok()).expect("received"));
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [true, true]);
+    }
+
+    #[test]
+    fn a_broken_promise_is_told() {
+        let (ticket, promise) = ticket(Sequence(1));
+        drop(promise);
+        assert!(matches!(ticket.wait(), Err(Error::Closed)));
+    }
+}

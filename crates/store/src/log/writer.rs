@@ -1,0 +1,66 @@
+//! The file that the log is written to, and the change to the next one.
+
+use std::sync::Arc;
+
+use super::file_name;
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::journal::Journal;
+
+/// Writes groups of frames to log files of about `file_bytes`.
+#[derive(Debug)]
+pub(super) struct Writer {
+    disk: Arc<dyn Disk>,
+    file_bytes: u64,
+    current: Option<(u64, Journal)>,
+    next_number: u64,
+}
+
+/// Where the writer goes on: the last log file, and how much of it is whole.
+#[derive(Debug)]
+pub(crate) struct Resume {
+    pub(super) number: u64,
+    pub(super) journal: Journal,
+}
+
+impl Writer {
+    pub(super) fn new(disk: Arc<dyn Disk>, file_bytes: u64, resume: Option<Resume>) -> Self {
+        let next_number = resume.as_ref().map_or(1, |resume| resume.number.saturating_add(1));
+        let current = resume.map(|resume| (resume.number, resume.journal));
+        Self { disk, file_bytes, current, next_number }
+    }
+
+    /// The number of the file that is written to.
+    pub(super) fn current(&self) -> Option<u64> {
+        self.current.as_ref().map(|(number, _)| *number)
+    }
+
+    /// Whether the next group belongs into a new file. A poisoned file is never left.
+    pub(super) fn is_full(&self) -> bool {
+        self.current.as_ref().is_none_or(|(_, journal)| {
+            journal.length() >= self.file_bytes && journal.check().is_ok()
+        })
+    }
+
+    /// Begins a new file, durable by name; returns its number.
+    pub(super) fn rotate(&mut self) -> Result<u64, Error> {
+        let number = self.next_number;
+        let name = file_name(number);
+        let place = self.disk.place(&name);
+        let file = self.disk.create(&name).map_err(|error| Error::io("create", &place, error))?;
+        self.next_number = number.saturating_add(1);
+        let mut journal = Journal::new(file, place, 0);
+        let synced = self.disk.sync_folder();
+        let failed = |error| journal.poisoned(format!("cannot sync the log's folder: {error}"));
+        let result = synced.map_err(failed);
+        self.current = Some((number, journal));
+        result.map(|()| number)
+    }
+
+    /// Appends a group to the current file and syncs it; returns the file's number.
+    pub(super) fn write(&mut self, frames: &[Vec<u8>]) -> Result<u64, Error> {
+        let (number, journal) = self.current.as_mut().ok_or(Error::Closed)?;
+        journal.write(frames)?;
+        Ok(*number)
+    }
+}

@@ -1,0 +1,268 @@
+//! One record of the manifest, and its bytes. `spec/segments.md`, section 3.
+
+use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
+use hadal_types::{BatchId, Micros, TableName};
+
+use super::sequences::Sequences;
+use crate::change::{BlockNumber, RememberedBatch};
+use crate::segment::Place;
+use crate::segment::pool::PAGE;
+
+/// One atomic change, with everything spelled out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) drops: Vec<TableName>,
+    pub(crate) removes: Vec<BlockNumber>,
+    pub(crate) adds: Vec<BlockPlace>,
+    pub(crate) consumed: Sequences,
+    pub(crate) remembered: Vec<RememberedBatch>,
+    pub(crate) settings: Vec<(TableName, Vec<u8>)>,
+    pub(crate) forget_before: Option<Micros>,
+}
+
+/// Which block lies where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockPlace {
+    pub(crate) number: BlockNumber,
+    pub(crate) table: TableName,
+    pub(crate) place: Place,
+}
+
+impl Record {
+    /// Appends the record's bytes to `out`.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        count(out, self.drops.len());
+        self.drops.iter().for_each(|table| text(out, table.as_str()));
+        count(out, self.removes.len());
+        self.removes.iter().for_each(|number| out.extend(number.0.to_le_bytes()));
+        count(out, self.adds.len());
+        for BlockPlace { number, table, place } in &self.adds {
+            out.extend(number.0.to_le_bytes());
+            out.extend(place.offset.to_le_bytes());
+            out.extend(place.segment.to_le_bytes());
+            out.extend(place.length.to_le_bytes());
+            text(out, table.as_str());
+        }
+        count(out, self.consumed.range_count());
+        for (first, last) in self.consumed.iter() {
+            out.extend(first.to_le_bytes());
+            out.extend(last.to_le_bytes());
+        }
+        count(out, self.remembered.len());
+        for batch in &self.remembered {
+            text(out, batch.table.as_str());
+            text(out, batch.batch.as_str());
+            out.extend(batch.content_hash.to_le_bytes());
+            out.extend(batch.time.0.to_le_bytes());
+            out.extend(batch.rows.to_le_bytes());
+        }
+        count(out, self.settings.len());
+        for (table, bytes) in &self.settings {
+            text(out, table.as_str());
+            count(out, bytes.len());
+            out.extend(bytes);
+        }
+        count(out, usize::from(self.forget_before.is_some()));
+        self.forget_before.iter().for_each(|time| out.extend(time.0.to_le_bytes()));
+    }
+
+    /// Reads the body of a record; `None` when it breaks a rule of the format.
+    pub(crate) fn decode(body: &[u8]) -> Option<Self> {
+        let mut reader = Reader(body);
+        let drops = reader.list(Reader::table)?;
+        let removes = reader.list(|reader| reader.u64().map(BlockNumber))?;
+        let adds = reader.list(Reader::block_place)?;
+        let mut consumed = Sequences::default();
+        for (first, last) in reader.list(|reader| Some((reader.u64()?, reader.u64()?)))? {
+            consumed.insert(first, last);
+        }
+        let remembered = reader.list(Reader::remembered)?;
+        let settings = reader.list(Reader::settings)?;
+        let forget = reader.list(|reader| reader.i64().map(Micros))?;
+        let is_whole = reader.0.is_empty() && forget.len() <= 1;
+        is_whole.then(|| Self {
+            drops,
+            removes,
+            adds,
+            consumed,
+            remembered,
+            settings,
+            forget_before: forget.first().copied(),
+        })
+    }
+}
+
+/// A count that does not fit means gigabytes of entries, which no frame holds anyway.
+fn count(out: &mut Vec<u8>, count: usize) {
+    out.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+/// Names and ids have at most 128 bytes: tables by their type, batch ids by the log's check.
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.push(u8::try_from(text.len()).unwrap_or(u8::MAX));
+    out.extend(text.as_bytes());
+}
+
+/// Reads untrusted bytes from the front.
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (array, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*array)
+    }
+
+    fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn i64(&mut self) -> Option<i64> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let [length] = self.array()?;
+        std::str::from_utf8(self.bytes(usize::from(length))?).ok()
+    }
+
+    fn table(&mut self) -> Option<TableName> {
+        TableName::new(self.text()?).ok()
+    }
+
+    /// Reads a counted list. Memory grows with what is really there, not with the count.
+    fn list<T>(&mut self, mut entry: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.u32()?;
+        let mut entries = Vec::new();
+        for _ in 0..count {
+            entries.push(entry(self)?);
+        }
+        Some(entries)
+    }
+
+    fn block_place(&mut self) -> Option<BlockPlace> {
+        let number = BlockNumber(self.u64()?);
+        let (offset, segment, length) = (self.u64()?, self.u32()?, self.u32()?);
+        let place = Place { segment, offset, length };
+        let is_length = (1..=BLOCK_BYTES_MAX as u64).contains(&u64::from(length));
+        let is_offset = offset >= PAGE && offset % PAGE == 0;
+        let table = self.table()?;
+        (is_length && is_offset).then_some(BlockPlace { number, table, place })
+    }
+
+    fn remembered(&mut self) -> Option<RememberedBatch> {
+        Some(RememberedBatch {
+            table: self.table()?,
+            batch: BatchId::new(self.text()?)?,
+            content_hash: self.u64()?,
+            time: Micros(self.i64()?),
+            rows: self.u32()?,
+        })
+    }
+
+    fn settings(&mut self) -> Option<(TableName, Vec<u8>)> {
+        let table = self.table()?;
+        let length = usize::try_from(self.u32()?).ok()?;
+        (length <= TABLE_SETTINGS_BYTES_MAX).then_some(())?;
+        Some((table, self.bytes(length)?.to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sample() -> Record {
+        let table = TableName::new("requests").expect("a name");
+        let place = Place { segment: 3, offset: 2 * PAGE, length: 77 };
+        Record {
+            drops: vec![TableName::new("old").expect("a name")],
+            removes: vec![BlockNumber(4), BlockNumber(5)],
+            adds: vec![BlockPlace { number: BlockNumber(9), table: table.clone(), place }],
+            consumed: [3, 4, 5, 9].map(crate::change::Sequence).into_iter().collect(),
+            remembered: vec![RememberedBatch {
+                table: table.clone(),
+                batch: BatchId::new("batch").expect("an id"),
+                content_hash: 0xfeed,
+                rows: 12,
+                time: Micros(-5),
+            }],
+            settings: vec![(table, b"time".to_vec())],
+            forget_before: Some(Micros(17)),
+        }
+    }
+
+    fn encoded(record: &Record) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_record_is_read_back() {
+        for record in [Record::default(), sample()] {
+            assert_eq!(Record::decode(&encoded(&record)), Some(record));
+        }
+    }
+
+    #[test]
+    fn the_layout_is_the_one_of_the_spec() {
+        let bytes = encoded(&sample());
+        let expected: &[&[u8]] = &[
+            b"\x01\0\0\0\x03old",
+            b"\x02\0\0\0\x04\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0",
+            b"\x01\0\0\0\x09\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x03\0\0\0\x4d\0\0\0\x08requests",
+            b"\x02\0\0\0\x03\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0",
+            b"\x01\0\0\0\x08requests\x05batch\xed\xfe\0\0\0\0\0\0\xfb\xff\xff\xff\xff\xff\xff\xff",
+            b"\x0c\0\0\0",
+            b"\x01\0\0\0\x08requests\x04\0\0\0time",
+            b"\x01\0\0\0\x11\0\0\0\0\0\0\0",
+        ];
+        assert_eq!(bytes, expected.concat());
+    }
+
+    #[test]
+    fn no_shorter_or_longer_body_passes() {
+        let bytes = encoded(&sample());
+        for cut in 0..bytes.len() {
+            assert_eq!(Record::decode(&bytes[..cut]), None, "cut at {cut}");
+        }
+        assert_eq!(Record::decode(&[&bytes[..], b"\0"].concat()), None);
+    }
+
+    #[test]
+    fn places_that_cannot_be_are_refused() {
+        for (offset, length) in [(0, 1), (PAGE + 1, 1), (PAGE, 0), (PAGE, (1 << 28) + 1)] {
+            let mut record = sample();
+            record.adds[0].place = Place { segment: 1, offset, length };
+            assert_eq!(Record::decode(&encoded(&record)), None, "{offset} {length}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_decoded_without_panic(
+            at in 0usize..200, bytes in prop::collection::vec(any::<u8>(), 0..40)
+        ) {
+            let mut body = encoded(&sample());
+            let at = at.min(body.len());
+            let end = (at + bytes.len()).min(body.len());
+            body.splice(at..end, bytes);
+            if let Some(record) = Record::decode(&body) {
+                prop_assert_eq!(Record::decode(&encoded(&record)), Some(record));
+            }
+        }
+    }
+}

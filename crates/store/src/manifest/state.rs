@@ -1,0 +1,110 @@
+//! What all records so far amount to: the same at run time and at replay.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use hadal_types::TableName;
+use hadal_types::limits::BATCH_IDS_MAX;
+
+use super::record::{BlockPlace, Record};
+use super::sequences::Sequences;
+use crate::change::{BlockNumber, RememberedBatch};
+use crate::error::Error;
+use crate::segment::Place;
+
+/// The manifest's content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) blocks: BTreeMap<BlockNumber, (TableName, Place)>,
+    pub(crate) consumed: Sequences,
+    /// Per table, in the order in which they were to be remembered.
+    pub(crate) remembered: BTreeMap<TableName, VecDeque<RememberedBatch>>,
+    pub(crate) settings: BTreeMap<TableName, Vec<u8>>,
+    /// At least this, and above every block number so far.
+    pub(crate) next_block: u64,
+    /// At least this, and above every consumed sequence.
+    pub(crate) next_sequence: u64,
+}
+
+impl State {
+    /// Applies a record, or fails and changes nothing when it does not fit.
+    pub(crate) fn apply(&mut self, record: &Record) -> Result<(), Error> {
+        self.check(record)?;
+        for table in &record.drops {
+            self.remembered.remove(table);
+            self.settings.remove(table);
+        }
+        for number in &record.removes {
+            self.blocks.remove(number);
+        }
+        for BlockPlace { number, table, place } in &record.adds {
+            self.blocks.insert(*number, (table.clone(), *place));
+            self.next_block = self.next_block.max(number.0.saturating_add(1));
+        }
+        for (first, last) in record.consumed.iter() {
+            self.consumed.insert(first, last);
+        }
+        if let Some(last) = self.consumed.last() {
+            self.next_sequence = self.next_sequence.max(last.saturating_add(1));
+        }
+        self.remember(record);
+        for (table, bytes) in &record.settings {
+            if bytes.is_empty() {
+                self.settings.remove(table);
+            } else {
+                self.settings.insert(table.clone(), bytes.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails when the record removes a block that is not there, or adds a number that is.
+    pub(crate) fn check(&self, record: &Record) -> Result<(), Error> {
+        let mut removed = BTreeMap::new();
+        for number in &record.removes {
+            if !self.blocks.contains_key(number) || removed.insert(*number, ()).is_some() {
+                return Err(Error::Block(*number, "is to be removed and is not there"));
+            }
+        }
+        let mut added = BTreeMap::new();
+        for BlockPlace { number, .. } in &record.adds {
+            if self.blocks.contains_key(number) || added.insert(*number, ()).is_some() {
+                return Err(Error::Block(*number, "is to be added and is there"));
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, record: &Record) {
+        for batch in &record.remembered {
+            let batches = self.remembered.entry(batch.table.clone()).or_default();
+            batches.push_back(batch.clone());
+            if batches.len() > BATCH_IDS_MAX {
+                batches.pop_front();
+            }
+        }
+        let Some(before) = record.forget_before else { return };
+        for batches in self.remembered.values_mut() {
+            while batches.front().is_some_and(|batch| batch.time < before) {
+                batches.pop_front();
+            }
+        }
+        self.remembered.retain(|_, batches| !batches.is_empty());
+    }
+
+    /// Records that make this state from an empty one: one for each table, one for the rest.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let mut tables: BTreeMap<&TableName, Record> = BTreeMap::new();
+        for (&number, (table, place)) in &self.blocks {
+            let block = BlockPlace { number, table: table.clone(), place: *place };
+            tables.entry(table).or_default().adds.push(block);
+        }
+        for (table, batches) in &self.remembered {
+            tables.entry(table).or_default().remembered = batches.iter().cloned().collect();
+        }
+        for (table, bytes) in &self.settings {
+            tables.entry(table).or_default().settings = vec![(table.clone(), bytes.clone())];
+        }
+        let rest = Record { consumed: self.consumed.clone(), ..Record::default() };
+        tables.into_values().chain([rest]).collect()
+    }
+}

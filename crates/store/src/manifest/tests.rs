@@ -1,0 +1,188 @@
+use hadal_types::{BatchId, Micros, TableName};
+
+use super::*;
+use crate::change::{BlockNumber, RememberedBatch};
+use crate::disk::simulated::World;
+use crate::segment::Place;
+use crate::segment::pool::PAGE;
+
+const SALT: u64 = 7;
+
+fn open(world: &World, bytes_min: u64) -> Result<Opened, Error> {
+    Manifest::open(world.folders().root, SALT, bytes_min)
+}
+
+fn table() -> TableName {
+    TableName::new("requests").expect("a name")
+}
+
+fn add(number: u64) -> Record {
+    let place = Place { segment: 1, offset: PAGE * (number + 1), length: 100 };
+    let adds = vec![BlockPlace { number: BlockNumber(number), table: table(), place }];
+    let mut consumed = Sequences::default();
+    consumed.insert(number, number);
+    Record { adds, consumed, ..Record::default() }
+}
+
+fn remember(number: u32, time: i64) -> RememberedBatch {
+    RememberedBatch {
+        table: table(),
+        batch: BatchId::new(&format!("batch-{number}")).expect("an id"),
+        content_hash: u64::from(number),
+        rows: number,
+        time: Micros(time),
+    }
+}
+
+fn numbers(state: &State) -> Vec<u64> {
+    state.blocks.keys().map(|number| number.0).collect()
+}
+
+/// A manifest of a head and five records; returns the file and where its frames end.
+fn five() -> (World, Vec<u8>, Vec<usize>) {
+    let world = World::new(1);
+    let (mut manifest, ..) = open(&world, 1 << 20).expect("opened");
+    let mut ends = vec![world.bytes("root", NAME).len()];
+    for number in 0..5 {
+        manifest.append(&add(number)).expect("durable");
+        ends.push(world.bytes("root", NAME).len());
+    }
+    let file = world.bytes("root", NAME);
+    // A new manifest has one record of its own already.
+    (world, file, ends)
+}
+
+#[test]
+fn every_cut_of_the_last_records_keeps_those_before_it() {
+    let (world, file, ends) = five();
+    for cut in ends[2]..=file.len() {
+        world.set_bytes("root", NAME, file[..cut].to_vec());
+        let (mut manifest, state, torn) = open(&world, 1 << 20).expect("opened");
+        let whole = ends[1..].iter().filter(|&&end| end <= cut).count();
+        assert_eq!(numbers(&state), (0..whole as u64).collect::<Vec<_>>(), "cut at {cut}");
+        assert_eq!(torn, (cut - ends[whole]) as u64, "cut at {cut}");
+        manifest.append(&add(99)).expect("durable");
+        world.crash();
+        let (_, state, torn) = open(&world, 1 << 20).expect("opened");
+        assert_eq!((state.blocks.len(), torn), (whole + 1, 0), "cut at {cut}");
+    }
+}
+
+#[test]
+fn every_flipped_bit_before_the_last_record_is_refused() {
+    let (world, file, ends) = five();
+    for bit in 0..ends[4] * 8 {
+        let mut damaged = file.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        world.set_bytes("root", NAME, damaged);
+        let error = open(&world, 1 << 20).expect_err("corrupt");
+        assert!(matches!(error, Error::Corrupt { .. }), "bit {bit}: {error}");
+    }
+    // In the last record a flip cannot be told from a torn write: cut, and counted.
+    for bit in ends[4] * 8..file.len() * 8 {
+        let mut damaged = file.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        world.set_bytes("root", NAME, damaged);
+        let (_, state, torn) = open(&world, 1 << 20).expect("opened");
+        assert_eq!((numbers(&state), torn), (vec![0, 1, 2, 3], (ends[5] - ends[4]) as u64));
+    }
+}
+
+#[test]
+fn a_missing_record_is_refused() {
+    let (world, file, ends) = five();
+    world.set_bytes("root", NAME, [&file[..ends[2]], &file[ends[3]..]].concat());
+    let error = open(&world, 1 << 20).expect_err("a gap").to_string();
+    assert_eq!(error, "root/manifest is corrupt: record 4: found number 5 instead");
+}
+
+#[test]
+fn a_newer_version_is_refused_by_name() {
+    let (world, ..) = five();
+    let mut bytes = vec![0; HEADER_BYTES];
+    bytes.extend([2, 0, 0, 0, 1, 2, 3]);
+    let head = Draft::new(MANIFEST, HEAD_SALT, bytes).expect("short").seal(HEAD_SALT, 0);
+    world.set_bytes("root", NAME, head);
+    let error = open(&world, 1 << 20).expect_err("too new").to_string();
+    assert_eq!(error, "root/manifest has format version 2; this program reads up to 1");
+}
+
+#[test]
+fn compaction_keeps_the_state_and_the_counters() {
+    let world = World::new(1);
+    let (mut manifest, mut state, _) = open(&world, 2_000).expect("opened");
+    let mut compactions = 0;
+    for number in 0..200 {
+        let mut record = add(number);
+        if number > 1 {
+            record.removes = vec![BlockNumber(number - 2)];
+        }
+        record.settings = vec![(table(), number.to_le_bytes().to_vec())];
+        record.remembered = vec![remember(1, i64::try_from(number).expect("small"))];
+        record.forget_before = Some(Micros(i64::try_from(number).expect("small") - 3));
+        manifest.append(&record).expect("durable");
+        state.apply(&record).expect("it fits");
+        if manifest.wants_compaction() {
+            manifest.compact(&state).expect("compacted");
+            compactions += 1;
+        }
+    }
+    assert!(compactions > 3, "{compactions}");
+    // Nothing is left but the counters, which come from the head.
+    let removes = vec![BlockNumber(198), BlockNumber(199)];
+    let record = Record { removes, drops: vec![table()], ..Record::default() };
+    manifest.append(&record).expect("durable");
+    state.apply(&record).expect("it fits");
+    manifest.compact(&state).expect("compacted");
+    let length = world.bytes("root", NAME).len();
+    world.crash();
+    let (manifest, read, torn) = open(&world, 2_000).expect("opened");
+    assert_eq!((&read, torn), (&state, 0));
+    assert_eq!((read.next_block, read.next_sequence), (200, 200));
+    assert_eq!(manifest.journal.length(), length as u64);
+    assert_eq!(world.names("root"), [NAME]);
+}
+
+#[test]
+fn a_full_disk_leaves_the_manifest_as_it_was() {
+    let (world, file, _) = five();
+    let (mut manifest, state, _) = open(&world, 1 << 20).expect("opened");
+    for room in [0, 1, 60] {
+        world.machine().room = Some(room);
+        assert!(matches!(manifest.append(&add(9)), Err(Error::Full(_))), "{room}");
+        world.machine().room = Some(room);
+        assert!(matches!(manifest.compact(&state), Err(Error::Full(_))), "{room}");
+        assert_eq!(world.bytes("root", NAME), file, "{room}");
+        assert_eq!(world.names("root"), [NAME], "{room}");
+    }
+    world.machine().room = None;
+    manifest.append(&add(9)).expect("durable");
+    world.crash();
+    assert_eq!(numbers(&open(&world, 1 << 20).expect("opened").1), [0, 1, 2, 3, 4, 9]);
+}
+
+#[test]
+fn a_change_that_does_not_fit_changes_nothing() {
+    let mut state = State::default();
+    state.apply(&add(1)).expect("it fits");
+    let before = state.clone();
+    let twice = Record { removes: vec![BlockNumber(1); 2], ..Record::default() };
+    let unknown = Record { removes: vec![BlockNumber(2)], ..Record::default() };
+    for record in [add(1), twice, unknown] {
+        assert!(matches!(state.apply(&record), Err(Error::Block(..))));
+        assert_eq!(state, before);
+    }
+}
+
+#[test]
+fn batches_are_forgotten_from_the_oldest_entry_on() {
+    let mut state = State::default();
+    let remembered = vec![remember(1, 10), remember(2, 30), remember(3, 20)];
+    state.apply(&Record { remembered, ..Record::default() }).expect("it fits");
+    let forget = |time| Record { forget_before: Some(Micros(time)), ..Record::default() };
+    state.apply(&forget(25)).expect("it fits");
+    let left: Vec<u32> = state.remembered[&table()].iter().map(|batch| batch.rows).collect();
+    assert_eq!(left, [2, 3]);
+    state.apply(&forget(31)).expect("it fits");
+    assert!(state.remembered.is_empty());
+}

@@ -1,0 +1,179 @@
+//! What a store finds when it is opened: `spec/segments.md`, section 4.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use hadal_types::{BatchId, TableName};
+
+use crate::change::{BlockNumber, RememberedBatch, Sequence, StoredBlock};
+use crate::error::Error;
+use crate::log::{self, Replayed};
+use crate::manifest::{self, Manifest, State};
+use crate::segment::BlockBytes;
+use crate::segment::pool::{self, Found, Pool};
+use crate::store::{Folders, Sizes};
+
+/// Everything that counts, by table, and what was passed over.
+#[derive(Debug, Default)]
+pub struct Recovery {
+    /// What each table has. Tables that have nothing are not here.
+    pub tables: BTreeMap<TableName, RecoveredTable>,
+    /// What was found on the way.
+    pub report: Report,
+}
+
+/// What one table has.
+#[derive(Debug, Default)]
+pub struct RecoveredTable {
+    /// Its merged blocks, by number.
+    pub blocks: Vec<StoredBlock>,
+    /// Batches that are in no merged block, by sequence. Some may never have been acknowledged.
+    pub frames: Vec<RecoveredFrame>,
+    /// Remembered batches, in the order in which they were to be remembered.
+    pub remembered: Vec<RememberedBatch>,
+    /// The settings, if it has any.
+    pub settings: Option<Vec<u8>>,
+}
+
+/// A batch from the log.
+#[derive(Clone, Debug)]
+pub struct RecoveredFrame {
+    /// The frame's sequence.
+    pub sequence: Sequence,
+    /// The batch's id.
+    pub batch: BatchId,
+    /// The block as it was appended, in a heap segment.
+    pub bytes: BlockBytes,
+}
+
+/// What was found when a store was opened. Frames, files, segments are counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Log frames that were replayed.
+    pub frames_replayed: u64,
+    /// Log frames whose rows are in merged blocks, or dropped.
+    pub frames_consumed: u64,
+    /// Log frames whose sequence was there already; they were passed over.
+    pub frames_repeated: u64,
+    /// Damaged stretches in the middle of the log; acknowledged rows may be lost.
+    pub frames_damaged: u64,
+    /// Bytes of these stretches.
+    pub damaged_bytes: u64,
+    /// Bytes of torn tails of log files. A crash leaves them; they were not acknowledged.
+    pub log_bytes_cut: u64,
+    /// Log files of which nothing was needed.
+    pub log_files_removed: u64,
+    /// Bytes of a torn tail of the manifest.
+    pub manifest_bytes_cut: u64,
+    /// Segment files without a block that counts; they were removed.
+    pub orphan_segments: u64,
+    /// Bytes of segments that belonged to no block that counts; they were given back.
+    pub reclaimed_bytes: u64,
+    /// Blocks that count and are not there.
+    pub lost_blocks: Vec<LostBlock>,
+}
+
+/// A block that the manifest names and that cannot be read. It counts until it is removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostBlock {
+    /// The block's number.
+    pub number: BlockNumber,
+    /// Its table.
+    pub table: TableName,
+    /// Why it cannot be read.
+    pub reason: String,
+}
+
+/// The parts of a store with a folder, as they were found.
+pub(crate) struct Opened {
+    pub(crate) manifest: Manifest,
+    pub(crate) state: State,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) replayed: Replayed,
+    pub(crate) recovery: Recovery,
+}
+
+/// Opens manifest, segments and log, in this order.
+pub(crate) fn open(folders: &Folders, sizes: Sizes) -> Result<Opened, Error> {
+    refuse_orphaned_files(folders)?;
+    let root = Arc::clone(&folders.root);
+    let (manifest, state, torn) = Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min)?;
+    let salt = manifest.salt();
+    let mut recovery = Recovery::default();
+    recovery.report.manifest_bytes_cut = torn;
+
+    let named: Vec<_> = state.blocks.values().map(|(_, place)| *place).collect();
+    let (pool, found) = Pool::open(folders.clone(), salt, sizes.segment_bytes, &named)?;
+    recovery.take_blocks(&state, found);
+
+    let (next, report) = (state.next_sequence, &mut recovery.report);
+    let mut replayed = log::replay(&*folders.log, salt, &state.consumed, next, report)?;
+    recovery.take_frames(&mut replayed);
+    recovery.take_rest(&state);
+    Ok(Opened { manifest, state, pool, replayed, recovery })
+}
+
+/// Without its manifest nobody can say what of a folder counts, so it is not touched.
+fn refuse_orphaned_files(folders: &Folders) -> Result<(), Error> {
+    let list = |disk: &Arc<dyn crate::disk::Disk>| {
+        disk.list().map_err(|error| Error::io("list", &disk.place(""), error))
+    };
+    if list(&folders.root)?.iter().any(|name| name == manifest::NAME) {
+        return Ok(());
+    }
+    let has_logs = list(&folders.log)?.iter().any(|name| log::number_of(name).is_some());
+    let has_segments = list(&folders.segments)?.iter().any(|name| pool::number_of(name).is_some());
+    if has_logs || has_segments {
+        let place = folders.root.place(manifest::NAME);
+        return Err(Error::corrupt(&place, "it is missing, and there are log or segment files"));
+    }
+    Ok(())
+}
+
+/// A number that those who send data cannot know. The standard library's hash seed comes from the
+/// system's source of randomness.
+fn fresh_salt() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}
+
+impl Recovery {
+    fn table(&mut self, name: &TableName) -> &mut RecoveredTable {
+        self.tables.entry(name.clone()).or_default()
+    }
+
+    fn take_blocks(&mut self, state: &State, found: Found) {
+        self.report.orphan_segments = found.orphan_segments;
+        self.report.reclaimed_bytes = found.reclaimed_bytes;
+        for ((&number, (table, _)), block) in state.blocks.iter().zip(found.blocks) {
+            let table = table.clone();
+            match block {
+                Ok(bytes) => {
+                    self.table(&table).blocks.push(StoredBlock {
+                        number,
+                        table: table.clone(),
+                        bytes,
+                    });
+                }
+                Err(reason) => self.report.lost_blocks.push(LostBlock { number, table, reason }),
+            }
+        }
+    }
+
+    fn take_frames(&mut self, replayed: &mut Replayed) {
+        for (sequence, batch) in std::mem::take(&mut replayed.batches) {
+            let bytes = BlockBytes::from(batch.bytes);
+            let frame = RecoveredFrame { sequence, batch: batch.batch, bytes };
+            self.table(&batch.table).frames.push(frame);
+        }
+    }
+
+    fn take_rest(&mut self, state: &State) {
+        for (table, batches) in &state.remembered {
+            self.table(table).remembered = batches.iter().cloned().collect();
+        }
+        for (table, settings) in &state.settings {
+            self.table(table).settings = Some(settings.clone());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Block bytes: borrowed from a segment, never owned by who reads them.
+//!
+//! A segment is either a run of heap memory (the bytes of one fresh batch, or of one block of a
+//! store without a folder) or a mapped file (merged blocks). [`BlockBytes`] is a range of one. It
+//! keeps its segment alive; and the range of a block that was removed is given back when the last
+//! `BlockBytes` of it is dropped, so readers need no lock and no epoch.
+
+pub(crate) mod mapping;
+pub(crate) mod pool;
+mod ranges;
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hadal_types::limits::BLOCK_BYTES_MAX;
+
+use crate::error::Error;
+use pool::{Pool, Segment};
+
+/// Block starts in memory are multiples of this.
+const ALIGNMENT: usize = 8;
+
+/// The bytes of one block, borrowed from a segment. Cheap to clone; starts at a multiple of 8.
+///
+/// Bytes of a segment file keep the store's folder locked while they live, also after the store
+/// was closed.
+#[derive(Clone)]
+pub struct BlockBytes(Arc<Extent>);
+
+enum Extent {
+    Heap { bytes: Vec<u8>, start: usize },
+    File(FileExtent),
+}
+
+/// Where a block lies in the segment files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) segment: u32,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+}
+
+impl Place {
+    /// The place of all blocks of a store without a folder.
+    pub(crate) const IN_MEMORY: Self = Self { segment: 0, offset: 0, length: 0 };
+}
+
+/// A range of a segment file. While it lives, the range is nobody else's.
+pub(crate) struct FileExtent {
+    pool: Arc<Pool>,
+    segment: Arc<Segment>,
+    place: Place,
+    /// Whether the manifest names the range, so that its bytes must stay when readers go.
+    is_named: AtomicBool,
+}
+
+impl FileExtent {
+    fn bytes(&self) -> Option<&[u8]> {
+        self.segment.bytes(self.place)
+    }
+}
+
+impl Drop for FileExtent {
+    fn drop(&mut self) {
+        if !self.is_named.load(Ordering::Acquire) {
+            self.pool.free(&self.segment, self.place);
+        }
+    }
+}
+
+impl BlockBytes {
+    fn in_file(extent: FileExtent) -> Self {
+        Self(Arc::new(Extent::File(extent)))
+    }
+
+    /// Where the block lies in the segment files; `None` when it lies in memory.
+    pub(crate) fn place(&self) -> Option<Place> {
+        match &*self.0 {
+            Extent::Heap { .. } => None,
+            Extent::File(extent) => Some(extent.place),
+        }
+    }
+
+    /// Whether the block lies in the segment files of `pool`.
+    pub(crate) fn is_in(&self, pool: &Arc<Pool>) -> bool {
+        matches!(&*self.0, Extent::File(extent) if Arc::ptr_eq(&extent.pool, pool))
+    }
+
+    /// Says whether the manifest names the block. The range of a block that is not named is given
+    /// back when its last reader goes.
+    pub(crate) fn set_named(&self, is_named: bool) {
+        if let Extent::File(extent) = &*self.0 {
+            extent.is_named.store(is_named, Ordering::Release);
+        }
+    }
+}
+
+impl From<Vec<u8>> for BlockBytes {
+    /// Takes over a heap segment of one block; copies only if it starts at an odd place.
+    fn from(bytes: Vec<u8>) -> Self {
+        let past = |bytes: &[u8]| bytes.as_ptr().addr() % ALIGNMENT;
+        if past(&bytes) == 0 {
+            return Self(Arc::new(Extent::Heap { bytes, start: 0 }));
+        }
+        let mut padded = Vec::with_capacity(bytes.len() + ALIGNMENT);
+        let start = (ALIGNMENT - past(&padded)) % ALIGNMENT;
+        padded.resize(start, 0);
+        padded.extend_from_slice(&bytes);
+        Self(Arc::new(Extent::Heap { bytes: padded, start }))
+    }
+}
+
+impl Deref for BlockBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &*self.0 {
+            Extent::Heap { bytes, start } => bytes.get(*start..).unwrap_or_default(),
+            // The range was checked against the file's length when the extent was made.
+            Extent::File(extent) => extent.bytes().unwrap_or_default(),
+        }
+    }
+}
+
+impl AsRef<[u8]> for BlockBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl fmt::Debug for BlockBytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place() {
+            None => write!(formatter, "BlockBytes({} bytes of heap)", self.len()),
+            Some(place) => write!(formatter, "BlockBytes({place:?})"),
+        }
+    }
+}
+
+/// The length of a block that may be stored.
+pub(crate) fn checked_length(bytes: &[u8]) -> Result<u32, Error> {
+    match u32::try_from(bytes.len()) {
+        Ok(length) if (1..=BLOCK_BYTES_MAX).contains(&bytes.len()) => Ok(length),
+        _ => Err(Error::BlockSize(bytes.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heap_blocks_start_at_a_multiple_of_eight() {
+        for length in 0..100u8 {
+            let content: Vec<u8> = (0..length).collect();
+            let bytes = BlockBytes::from(content.clone());
+            assert_eq!(&*bytes, content);
+            assert_eq!(bytes.as_ptr().addr() % ALIGNMENT, 0);
+            assert_eq!(bytes.clone().as_ptr(), bytes.as_ptr());
+        }
+    }
+
+    #[test]
+    fn empty_and_huge_blocks_are_refused() {
+        assert!(matches!(checked_length(&[]), Err(Error::BlockSize(0))));
+        assert!(matches!(checked_length(&[1]), Ok(1)));
+    }
+}

@@ -1,0 +1,68 @@
+//! The one place with `unsafe`: bytes of a file that is mapped read-only.
+//!
+//! The rules that make it sound, kept by `segment::pool`, the only one to write segment files:
+//!
+//! 1. A range is written before bytes of it are borrowed, and neither written nor punched while
+//!    they are. (A `BlockBytes` owns its range; the range goes back to the pool when the last one
+//!    is dropped, and only then can it be given to another writer.)
+//! 2. A segment file never changes its length, and the folder's lock keeps other stores away.
+//! 3. Only ranges of written blocks are borrowed, never holes, so no read needs memory that a full
+//!    tmpfs could refuse with a SIGBUS.
+//!
+//! A file that someone truncates from outside, or a disk that fails to read, still ends in SIGBUS.
+
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::slice;
+
+use memmap2::{MmapOptions, MmapRaw};
+
+/// A whole file, mapped read-only and shared.
+#[derive(Debug)]
+pub(crate) struct Mapping(MmapRaw);
+
+impl Mapping {
+    /// Maps all of `file`; its length must not be zero.
+    pub(crate) fn new(file: &File) -> io::Result<Self> {
+        MmapOptions::new().map_raw_read_only(file).map(Self)
+    }
+
+    /// The file's length in bytes when it was mapped.
+    pub(crate) fn length(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// The bytes of a range that was written, `None` outside of the file.
+    pub(crate) fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        let offset = usize::try_from(offset).ok()?;
+        let end = offset.checked_add(length)?;
+        if end > self.0.len() {
+            return None;
+        }
+        // SAFETY: offset..end lies in the mapping, which lives as long as `self`; u8 has no
+        // alignment and no invalid values; by the rules above nobody changes the range meanwhile.
+        Some(unsafe { slice::from_raw_parts(self.0.as_ptr().add(offset), length) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn ranges_outside_of_the_file_are_refused() {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(b"0123456789").expect("written");
+        let mapping = Mapping::new(&file).expect("mapped");
+        assert_eq!(mapping.length(), 10);
+        assert_eq!(mapping.bytes(2, 3), Some(&b"234"[..]));
+        assert_eq!(mapping.bytes(10, 0), Some(&b""[..]));
+        for (offset, length) in [(0, 11), (10, 1), (11, 0), (u64::MAX, 1), (1, usize::MAX)] {
+            assert_eq!(mapping.bytes(offset, length), None, "{offset} {length}");
+        }
+    }
+}

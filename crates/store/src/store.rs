@@ -1,0 +1,380 @@
+//! The store of one leaf: its doors for the leaf, and the order in which the parts are called.
+//!
+//! Locks are taken in the order catalog, log queue, segment shelves; the log's committer and the
+//! readers of blocks take only the last two, one at a time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use hadal_types::limits::{
+    LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES, TABLE_SETTINGS_BYTES_MAX,
+};
+use hadal_types::{BatchId, TableName};
+
+use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
+use crate::disk::{Disk, Folder};
+use crate::error::Error;
+use crate::lock::lock;
+use crate::log::{Log, Ticket};
+use crate::manifest::{BlockPlace, Manifest, Record, State};
+use crate::recovery::{self, Opened, Recovery};
+use crate::segment::pool::Pool;
+use crate::segment::{BlockBytes, Place, checked_length};
+
+/// Where a store lives and how it cuts its files.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The leaf's folder; it is made if need be.
+    pub folder: PathBuf,
+    /// How large files become.
+    pub sizes: Sizes,
+}
+
+impl Config {
+    /// A store in this folder, with files of the usual sizes.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), sizes: Sizes::default() }
+    }
+}
+
+/// How large files become, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// One segment; a multiple of 4,096. A larger block gets a segment of its own size.
+    pub segment_bytes: u64,
+    /// A log file that has reached this is not appended to again.
+    pub log_file_bytes: u64,
+    /// Below this a manifest is never compacted.
+    pub manifest_bytes_min: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self {
+            segment_bytes: SEGMENT_BYTES,
+            log_file_bytes: LOG_FILE_BYTES,
+            manifest_bytes_min: MANIFEST_BYTES_MIN,
+        }
+    }
+}
+
+/// The folders of one store.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// Holds the manifest.
+    pub root: Arc<dyn Disk>,
+    /// Holds the log files.
+    pub log: Arc<dyn Disk>,
+    /// Holds the segment files.
+    pub segments: Arc<dyn Disk>,
+}
+
+impl Folders {
+    /// Opens the real folders at and in `folder`, making them if need be, and locks `folder` for
+    /// as long as a clone of the returned value lives.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] when another store has it; [`Error::Io`] for all else.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let root = Folder::open_locked(folder)?;
+        let log = Arc::new(root.within("log")?);
+        let segments = Arc::new(root.within("segments")?);
+        Ok(Self { root: Arc::new(root), log, segments })
+    }
+}
+
+/// What a store holds at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Merged blocks that count.
+    pub blocks: u64,
+    /// Bytes of these blocks.
+    pub block_bytes: u64,
+    /// Segment files.
+    pub segments: u64,
+    /// Log files.
+    pub log_files: u64,
+    /// Log frames that are not consumed.
+    pub live_frames: u64,
+    /// How often space could not be given back since the store was opened: a hole not punched, a
+    /// file not removed, a manifest not compacted. It is tried again later.
+    pub reclaim_failures: u64,
+}
+
+/// What counts, and the file that says so.
+struct Catalog {
+    state: State,
+    /// The bytes of each block that counts and can be read.
+    held: BTreeMap<BlockNumber, BlockBytes>,
+    manifest: Option<Manifest>,
+}
+
+/// The parts that only a store with a folder has.
+struct Durable {
+    pool: Arc<Pool>,
+    log: Log,
+}
+
+/// The store of one leaf. All methods may be called from any thread.
+///
+/// Dropping it writes what was appended, as [`Store::close`] does, but tells no failure.
+pub struct Store {
+    catalog: Mutex<Catalog>,
+    durable: Option<Durable>,
+    next_block: AtomicU64,
+    /// Sequences of a store without a log.
+    next_sequence: AtomicU64,
+    reclaim_failures: AtomicU64,
+}
+
+impl Store {
+    /// A store that keeps everything in the process's memory, and nothing after it.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::new(State::default(), BTreeMap::new(), None, None)
+    }
+
+    /// Opens the store in a folder, and says what is in it.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] when another has the folder; [`Error::Corrupt`] when the manifest cannot be
+    /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
+    /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
+    pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
+        Self::open_on(&Folders::open(&config.folder)?, config.sizes)
+    }
+
+    /// Opens the store in these folders, which a test may own.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_on(folders: &Folders, sizes: Sizes) -> Result<(Self, Recovery), Error> {
+        Self::open_with(folders, sizes, true)
+    }
+
+    fn open_with(
+        folders: &Folders,
+        sizes: Sizes,
+        with_committer: bool,
+    ) -> Result<(Self, Recovery), Error> {
+        let Opened { manifest, state, pool, mut replayed, recovery } =
+            recovery::open(folders, sizes)?;
+        let (disk, salt) = (Arc::clone(&folders.log), manifest.salt());
+        let log = Log::start(disk, salt, sizes.log_file_bytes, &mut replayed, with_committer)?;
+        let blocks = recovery.tables.values().flat_map(|table| &table.blocks);
+        let held = blocks.map(|block| (block.number, block.bytes.clone())).collect();
+        Ok((Self::new(state, held, Some(manifest), Some(Durable { pool, log })), recovery))
+    }
+
+    fn new(
+        state: State,
+        held: BTreeMap<BlockNumber, BlockBytes>,
+        manifest: Option<Manifest>,
+        durable: Option<Durable>,
+    ) -> Self {
+        Self {
+            next_block: AtomicU64::new(state.next_block),
+            catalog: Mutex::new(Catalog { state, held, manifest }),
+            durable,
+            next_sequence: AtomicU64::new(0),
+            reclaim_failures: AtomicU64::new(0),
+        }
+    }
+
+    /// Appends a batch to the log. Does not wait for the disk: the ticket does.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when too much waits already; [`Error::Poisoned`] after an earlier failure;
+    /// [`Error::BlockSize`] and [`Error::BatchId`] when the batch cannot be logged.
+    pub fn append(
+        &self,
+        table: &TableName,
+        batch: &BatchId,
+        bytes: &[u8],
+    ) -> Result<Ticket, Error> {
+        match &self.durable {
+            Some(durable) => durable.log.append(table, batch, bytes),
+            None => {
+                checked_length(bytes)?;
+                Ok(Ticket::done(Sequence(self.next_sequence.fetch_add(1, Ordering::Relaxed))))
+            }
+        }
+    }
+
+    /// Writes a merged block to a segment. It counts once a [`Change`] adds it; if none does, its
+    /// space is given back with the last clone of its bytes.
+    ///
+    /// # Errors
+    /// [`Error::Full`] when there is no room; [`Error::BlockSize`]; [`Error::Io`].
+    pub fn write_block(&self, table: &TableName, bytes: Vec<u8>) -> Result<StoredBlock, Error> {
+        let bytes = match &self.durable {
+            Some(durable) => durable.pool.write(&bytes)?,
+            None => {
+                checked_length(&bytes)?;
+                BlockBytes::from(bytes)
+            }
+        };
+        let number = BlockNumber(self.next_block.fetch_add(1, Ordering::Relaxed));
+        Ok(StoredBlock { number, table: table.clone(), bytes })
+    }
+
+    /// Makes one atomic, durable change: syncs the added blocks, then the record. Blocks on disk.
+    ///
+    /// # Errors
+    /// [`Error::Full`]: nothing changed, and it may be tried again. [`Error::Poisoned`]: the change
+    /// may or may not be there at the next open; this store takes no more changes.
+    /// [`Error::Block`], [`Error::BatchId`], [`Error::Settings`], [`Error::ChangeSize`]: the change
+    /// is wrong, nothing changed.
+    pub fn commit(&self, change: &Change) -> Result<(), Error> {
+        let mut catalog = lock(&self.catalog);
+        let record = self.spell_out(&catalog.state, change)?;
+        catalog.state.check(&record)?;
+        if let (Some(manifest), Some(durable)) = (&mut catalog.manifest, &self.durable) {
+            durable.persist(manifest, &change.adds, &record)?;
+        }
+        catalog.state.apply(&record)?;
+        for number in &record.removes {
+            if let Some(bytes) = catalog.held.remove(number) {
+                bytes.set_named(false);
+            }
+        }
+        for block in &change.adds {
+            catalog.held.insert(block.number, block.bytes.clone());
+        }
+        if let Some(durable) = &self.durable {
+            self.count_failures(durable.log.consume(&record.consumed));
+            self.compact_if_grown(&mut catalog, &durable.log);
+        }
+        Ok(())
+    }
+
+    /// The record of a change: drops as the blocks and frames that they concern.
+    fn spell_out(&self, state: &State, change: &Change) -> Result<Record, Error> {
+        let mut record = Record {
+            drops: change.drops.clone(),
+            removes: change.removes.clone(),
+            consumed: change.consumed.iter().copied().collect(),
+            remembered: change.remembered.clone(),
+            settings: change.settings.clone(),
+            forget_before: change.forget_before,
+            adds: Vec::with_capacity(change.adds.len()),
+        };
+        for table in &change.drops {
+            let blocks = state.blocks.iter().filter(|(_, (of, _))| of == table);
+            record.removes.extend(blocks.map(|(&number, _)| number));
+            let frames = self.durable.as_ref().map(|durable| durable.log.live_of(table));
+            for Sequence(sequence) in frames.into_iter().flatten() {
+                record.consumed.insert(sequence, sequence);
+            }
+        }
+        // A block of a dropped table may be named in the change as well.
+        record.removes.sort_unstable();
+        record.removes.dedup();
+        for block in &change.adds {
+            record.adds.push(self.place_of(block)?);
+        }
+        for batch in &change.remembered {
+            let refused = || Error::BatchId(batch.batch.to_string());
+            BatchId::new(batch.batch.as_str()).ok_or_else(refused)?;
+        }
+        match change.settings.iter().find(|(_, bytes)| bytes.len() > TABLE_SETTINGS_BYTES_MAX) {
+            Some((_, bytes)) => Err(Error::Settings(bytes.len())),
+            None => Ok(record),
+        }
+    }
+
+    fn place_of(&self, block: &StoredBlock) -> Result<BlockPlace, Error> {
+        let place = match &self.durable {
+            Some(durable) => block.bytes.place().filter(|_| block.bytes.is_in(&durable.pool)),
+            None => Some(Place::IN_MEMORY),
+        };
+        let place = place.ok_or(Error::Block(block.number, "is of another store"))?;
+        Ok(BlockPlace { number: block.number, table: block.table.clone(), place })
+    }
+
+    fn compact_if_grown(&self, catalog: &mut Catalog, log: &Log) {
+        let Catalog { state, manifest: Some(manifest), .. } = catalog else { return };
+        if !manifest.wants_compaction() {
+            return;
+        }
+        if let Some(last) = log.live_from().0.checked_sub(1) {
+            state.consumed.insert(0, last);
+        }
+        state.next_sequence = log.next_sequence().0;
+        state.next_block = self.next_block.load(Ordering::Relaxed);
+        // The record that brought us here is durable: the change did not fail.
+        self.count_failures(u64::from(manifest.compact(state).is_err()));
+    }
+
+    fn count_failures(&self, failures: u64) {
+        self.reclaim_failures.fetch_add(failures, Ordering::Relaxed);
+    }
+
+    /// What the store holds now. Costs a pass over the list of blocks.
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        let catalog = lock(&self.catalog);
+        let mut figures = Figures {
+            blocks: catalog.state.blocks.len() as u64,
+            block_bytes: catalog.held.values().map(|bytes| bytes.len() as u64).sum(),
+            reclaim_failures: self.reclaim_failures.load(Ordering::Relaxed),
+            ..Figures::default()
+        };
+        drop(catalog);
+        if let Some(durable) = &self.durable {
+            figures.segments = durable.pool.segment_count();
+            (figures.log_files, figures.live_frames) = durable.log.counts();
+            figures.reclaim_failures += durable.pool.reclaim_failures();
+        }
+        figures
+    }
+
+    /// Writes and syncs what was appended, and ends the store. The folder stays locked until the
+    /// last `BlockBytes` of its segments is dropped.
+    ///
+    /// # Errors
+    /// The failure that poisoned the log or the manifest, if any did.
+    pub fn close(mut self) -> Result<(), Error> {
+        if let Some(durable) = &mut self.durable {
+            durable.log.close()?;
+        }
+        lock(&self.catalog).manifest.as_ref().map_or(Ok(()), Manifest::check)
+    }
+
+    #[cfg(test)]
+    fn step_log(&self) {
+        if let Some(durable) = &self.durable {
+            durable.log.step();
+        }
+    }
+}
+
+impl Durable {
+    /// Makes the added blocks durable, then the record that names them.
+    fn persist(
+        &self,
+        manifest: &mut Manifest,
+        adds: &[StoredBlock],
+        record: &Record,
+    ) -> Result<(), Error> {
+        manifest.check()?;
+        if !adds.is_empty() {
+            self.pool.sync().map_err(|error| manifest.poison(error.to_string()))?;
+        }
+        adds.iter().for_each(|block| block.bytes.set_named(true));
+        let result = manifest.append(record);
+        // After any other failure the record may be on disk, so the blocks must stay.
+        if let Err(Error::Full(_) | Error::ChangeSize(_)) = result {
+            adds.iter().for_each(|block| block.bytes.set_named(false));
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod tests;

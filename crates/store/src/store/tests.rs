@@ -1,0 +1,401 @@
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::disk::simulated::{Random, World};
+use crate::recovery::RecoveredTable;
+
+fn table(name: &str) -> TableName {
+    TableName::new(name).expect("a name")
+}
+
+fn batch(name: &str) -> BatchId {
+    BatchId::new(name).expect("an id")
+}
+
+fn open(folder: &TempDir) -> (Store, Recovery) {
+    Store::open(&Config::new(folder.path().join("leaf-0"))).expect("opened")
+}
+
+fn log(store: &Store, table: &TableName, id: &str) -> Sequence {
+    let ticket = store.append(table, &batch(id), id.as_bytes()).expect("queued");
+    let sequence = ticket.sequence();
+    ticket.wait().expect("durable");
+    sequence
+}
+
+fn add(store: &Store, table: &TableName, bytes: &[u8]) -> StoredBlock {
+    let block = store.write_block(table, bytes.to_vec()).expect("written");
+    store.commit(&Change { adds: vec![block.clone()], ..Change::default() }).expect("committed");
+    block
+}
+
+fn remove(store: &Store, block: &StoredBlock) {
+    store.commit(&Change { removes: vec![block.number], ..Change::default() }).expect("committed");
+}
+
+fn frames(table: &RecoveredTable) -> Vec<&[u8]> {
+    table.frames.iter().map(|frame| &*frame.bytes).collect()
+}
+
+fn segment(folder: &TempDir, number: u32) -> PathBuf {
+    folder.path().join(format!("leaf-0/segments/{number:08}.segment"))
+}
+
+fn allocated(path: &Path) -> u64 {
+    fs::metadata(path).expect("a file").blocks() * 512
+}
+
+#[test]
+fn a_store_is_shared_between_threads() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<Store>();
+    shared::<BlockBytes>();
+    shared::<Ticket>();
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_drop_and_after_a_close() {
+    let folder = TempDir::new().expect("a folder");
+    let (requests, others) = (table("requests"), table("others"));
+    let (store, recovery) = open(&folder);
+    assert!(recovery.tables.is_empty());
+    let merged = log(&store, &requests, "merged");
+    log(&store, &requests, "fresh");
+    log(&store, &others, "other");
+    let block = store.write_block(&requests, vec![7; 10_000]).expect("written");
+    let change = Change {
+        adds: vec![block.clone()],
+        consumed: vec![merged],
+        settings: vec![(requests.clone(), b"time".to_vec())],
+        ..Change::default()
+    };
+    store.commit(&change).expect("committed");
+    drop((store, change, block));
+    for is_closed in [true, false] {
+        let (store, recovery) = open(&folder);
+        let found = &recovery.tables[&requests];
+        assert_eq!(found.blocks.len(), 1);
+        assert_eq!(*found.blocks[0].bytes, [7; 10_000]);
+        assert_eq!(found.blocks[0].bytes.as_ptr().addr() % 4_096, 0);
+        assert_eq!(frames(found), [b"fresh"]);
+        assert_eq!(found.settings.as_deref(), Some(&b"time"[..]));
+        assert_eq!(frames(&recovery.tables[&others]), [b"other"]);
+        let report = &recovery.report;
+        assert_eq!((report.frames_replayed, report.frames_consumed), (2, 1));
+        drop(recovery);
+        if is_closed {
+            store.close().expect("closed");
+        }
+    }
+}
+
+#[test]
+fn a_second_opener_is_refused_by_name() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    let path = folder.path().join("leaf-0");
+    let error = Store::open(&Config::new(&path)).map(drop).expect_err("in use");
+    assert!(matches!(&error, Error::InUse(place) if *place == path.display().to_string()));
+    assert!(error.to_string().contains("leaf-0 is in use"), "{error}");
+    // Block bytes that are still read keep the folder, since it must not be written under them.
+    let block = add(&store, &table("requests"), b"rows");
+    drop(store);
+    assert!(matches!(Store::open(&Config::new(&path)).map(drop), Err(Error::InUse(_))));
+    assert_eq!(*block.bytes, *b"rows");
+    drop(block);
+    open(&folder);
+}
+
+#[test]
+fn a_removed_block_is_freed_after_its_last_reader() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    let requests = table("requests");
+    let first = add(&store, &requests, &[1; 1 << 20]);
+    let second = add(&store, &requests, &[2; 1 << 20]);
+    let path = segment(&folder, 1);
+    let full = allocated(&path);
+    let reader = first.bytes.clone();
+    remove(&store, &first);
+    drop(first);
+    assert_eq!(allocated(&path), full);
+    assert_eq!(*reader, [1; 1 << 20]);
+    drop(reader);
+    assert_eq!(allocated(&path), full - (1 << 20));
+    // Its range is used again, by the next block that fits.
+    let third = add(&store, &requests, &[3; 4_096]);
+    assert_eq!(third.bytes.place().map(|place| place.offset), Some(4_096));
+    assert_eq!(*second.bytes, [2; 1 << 20]);
+    // A segment without blocks is no more.
+    for block in [second, third] {
+        remove(&store, &block);
+    }
+    assert!(!path.exists());
+    assert_eq!(store.figures(), Figures { reclaim_failures: 0, ..Figures::default() });
+}
+
+#[test]
+fn a_block_that_is_never_added_leaves_nothing() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    let block = store.write_block(&table("requests"), vec![1; 100]).expect("written");
+    assert!(segment(&folder, 1).exists());
+    drop(block);
+    assert!(!segment(&folder, 1).exists());
+}
+
+#[test]
+fn a_block_larger_than_a_segment_gets_one_of_its_own() {
+    let folder = TempDir::new().expect("a folder");
+    let sizes = Sizes { segment_bytes: 16 * 4_096, ..Sizes::default() };
+    let config = Config { sizes, ..Config::new(folder.path().join("leaf-0")) };
+    let (store, _) = Store::open(&config).expect("opened");
+    let bytes = Random::new(1).bytes(100_001);
+    add(&store, &table("requests"), &bytes);
+    let length = fs::metadata(segment(&folder, 1)).expect("a file").len();
+    assert_eq!(length, 4_096 + 25 * 4_096);
+    drop(store);
+    let (_, recovery) = Store::open(&config).expect("opened");
+    assert_eq!(*recovery.tables[&table("requests")].blocks[0].bytes, bytes);
+}
+
+#[test]
+fn space_that_the_manifest_does_not_name_is_reclaimed() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    add(&store, &table("requests"), b"rows");
+    drop(store);
+    // What a crash between writing a block and naming it leaves.
+    let path = segment(&folder, 1);
+    let before = allocated(&path);
+    let file = fs::OpenOptions::new().write(true).open(&path).expect("opened");
+    std::os::unix::fs::FileExt::write_all_at(&file, &[9; 1 << 20], 1 << 20).expect("written");
+    file.sync_all().expect("synced");
+    fs::write(segment(&folder, 5), vec![9; 1 << 20]).expect("written");
+    fs::write(folder.path().join("leaf-0/segments/notes.txt"), "mine").expect("written");
+    let (_store, recovery) = open(&folder);
+    assert_eq!(recovery.report.orphan_segments, 1);
+    assert!(recovery.report.reclaimed_bytes >= 2 << 20, "{}", recovery.report.reclaimed_bytes);
+    assert_eq!(allocated(&path), before);
+    assert!(!segment(&folder, 5).exists());
+    assert!(folder.path().join("leaf-0/segments/notes.txt").exists());
+}
+
+#[test]
+fn missing_and_damaged_segments_are_lost_blocks() {
+    let folder = TempDir::new().expect("a folder");
+    let sizes = Sizes { segment_bytes: 2 * 4_096, ..Sizes::default() };
+    let config = Config { sizes, ..Config::new(folder.path().join("leaf-0")) };
+    let (store, _) = Store::open(&config).expect("opened");
+    let requests = table("requests");
+    let blocks: Vec<_> = (0..5u8).map(|at| add(&store, &requests, &[at; 50]).number).collect();
+    drop(store);
+    fs::remove_file(segment(&folder, 1)).expect("removed");
+    let truncate = |number, length| {
+        let file = fs::OpenOptions::new().write(true).open(segment(&folder, number));
+        file.and_then(|file| file.set_len(length)).expect("truncated");
+    };
+    truncate(2, 0);
+    truncate(3, 4_096);
+    let mut bytes = fs::read(segment(&folder, 4)).expect("read");
+    bytes[17] ^= 1;
+    fs::write(segment(&folder, 4), bytes).expect("written");
+    let (store, recovery) = Store::open(&config).expect("opened");
+    let lost: Vec<_> = recovery.report.lost_blocks.iter().map(|lost| lost.number).collect();
+    assert_eq!(lost, blocks[..4]);
+    assert_eq!(recovery.report.lost_blocks[0].reason, "its segment is missing");
+    assert_eq!(recovery.report.lost_blocks[3].reason, "its segment has a wrong header or length");
+    assert_eq!(*recovery.tables[&requests].blocks[0].bytes, [4; 50]);
+    // Nothing new lands in a file that is in doubt; the lost can be given up.
+    let added = add(&store, &requests, b"new");
+    assert_eq!(added.bytes.place().map(|place| place.segment), Some(6));
+    store.commit(&Change { removes: lost, ..Change::default() }).expect("committed");
+    drop((store, recovery, added));
+    let (_, recovery) = Store::open(&config).expect("opened");
+    assert_eq!(recovery.report.lost_blocks, []);
+    assert_eq!(recovery.report.orphan_segments, 3);
+}
+
+#[test]
+fn a_dropped_table_is_gone_and_may_come_back() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    let (requests, others) = (table("requests"), table("others"));
+    add(&store, &requests, b"old");
+    log(&store, &requests, "old");
+    log(&store, &others, "other");
+    let settings = vec![(requests.clone(), b"time".to_vec())];
+    store.commit(&Change { settings, ..Change::default() }).expect("committed");
+    let replacement = store.write_block(&requests, b"new".to_vec()).expect("written");
+    let change =
+        Change { drops: vec![requests.clone()], adds: vec![replacement], ..Change::default() };
+    store.commit(&change).expect("committed");
+    log(&store, &requests, "newer");
+    drop((store, change));
+    let (_, recovery) = open(&folder);
+    let found = &recovery.tables[&requests];
+    assert_eq!(found.blocks.iter().map(|block| &*block.bytes).collect::<Vec<_>>(), [b"new"]);
+    assert_eq!((frames(found), &found.settings), (vec![&b"newer"[..]], &None));
+    assert_eq!(frames(&recovery.tables[&others]), [b"other"]);
+}
+
+#[test]
+fn a_change_that_is_wrong_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    let requests = table("requests");
+    let block = add(&store, &requests, b"rows");
+    let foreign = Store::in_memory().write_block(&requests, b"rows".to_vec()).expect("written");
+    let wrong = [
+        Change { removes: vec![BlockNumber(77)], ..Change::default() },
+        Change { adds: vec![block], ..Change::default() },
+        Change { adds: vec![foreign], ..Change::default() },
+        Change { settings: vec![(requests, vec![0; (64 << 10) + 1])], ..Change::default() },
+    ];
+    let messages = [
+        "block 77 is to be removed and is not there",
+        "block 0 is to be added and is there",
+        "block 0 is of another store",
+        "settings of 65537 bytes; at most 65536 are allowed",
+    ];
+    for (change, message) in wrong.iter().zip(messages) {
+        assert_eq!(store.commit(change).expect_err("wrong").to_string(), message);
+    }
+}
+
+#[test]
+fn a_store_in_memory_has_the_same_doors() {
+    let store = Store::in_memory();
+    let requests = table("requests");
+    assert_eq!(log(&store, &requests, "one"), Sequence(0));
+    assert_eq!(log(&store, &requests, "two"), Sequence(1));
+    let block = add(&store, &requests, b"rows");
+    assert_eq!(*block.bytes, *b"rows");
+    assert_eq!(store.figures(), Figures { blocks: 1, block_bytes: 4, ..Figures::default() });
+    store.commit(&Change { drops: vec![requests.clone()], ..Change::default() }).expect("dropped");
+    assert_eq!(store.figures(), Figures::default());
+    let empty = store.append(&requests, &batch("none"), b"");
+    assert!(matches!(empty, Err(Error::BlockSize(0))));
+    store.close().expect("closed");
+}
+
+#[test]
+fn without_its_manifest_a_folder_is_not_touched() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    log(&store, &table("requests"), "rows");
+    drop(store);
+    fs::remove_file(folder.path().join("leaf-0/manifest")).expect("removed");
+    let error = Store::open(&Config::new(folder.path().join("leaf-0"))).map(drop);
+    let error = error.expect_err("no manifest").to_string();
+    assert!(error.ends_with("it is missing, and there are log or segment files"), "{error}");
+    assert!(folder.path().join("leaf-0/log/00000001.log").exists());
+}
+
+#[test]
+fn files_are_the_owners_only_and_links_are_not_followed() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    log(&store, &table("requests"), "rows");
+    let block = add(&store, &table("requests"), b"rows");
+    let leaf = folder.path().join("leaf-0");
+    let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    for name in ["", "log", "segments"] {
+        assert_eq!(mode(&leaf.join(name)), 0o700, "{name}");
+    }
+    for name in ["manifest", "log/00000001.log", "segments/00000001.segment"] {
+        assert_eq!(mode(&leaf.join(name)), 0o600, "{name}");
+    }
+    drop((store, block));
+    for name in ["log/00000001.log", "segments/00000001.segment", "manifest", "log"] {
+        let outside = folder.path().join("outside");
+        fs::rename(leaf.join(name), &outside).expect("moved");
+        symlink(&outside, leaf.join(name)).expect("linked");
+        let refused = Store::open(&Config::new(&leaf)).map(drop);
+        assert!(matches!(refused, Err(Error::Io { .. })), "{name}: {refused:?}");
+        fs::remove_file(leaf.join(name)).expect("removed");
+        fs::rename(&outside, leaf.join(name)).expect("moved");
+    }
+    open(&folder);
+}
+
+/// The record may be on disk although its sync failed: then the block that it names must be whole.
+#[test]
+fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
+    let mut named = 0;
+    for seed in 0..40 {
+        let world = World::new(seed);
+        let open = || Store::open_with(&world.folders(), Sizes::default(), false).expect("opened");
+        let (store, _) = open();
+        let requests = table("requests");
+        let block = store.write_block(&requests, vec![5; 9_000]).expect("written");
+        let Durable { pool, .. } = store.durable.as_ref().expect("a folder");
+        pool.sync().expect("synced");
+        world.machine().fails_sync = true;
+        let change = Change { adds: vec![block], ..Change::default() };
+        let error = store.commit(&change).expect_err("not durable");
+        assert!(matches!(error, Error::Poisoned { .. }), "{error}");
+        world.machine().fails_sync = false;
+        assert!(matches!(store.commit(&Change::default()), Err(Error::Poisoned { .. })));
+        drop((store, change));
+        world.crash();
+        let (_, recovery) = open();
+        for found in recovery.tables.values().flat_map(|table| &table.blocks) {
+            assert_eq!(*found.bytes, [5; 9_000], "seed {seed}");
+            named += 1;
+        }
+    }
+    assert!((1..40).contains(&named), "both outcomes are to be seen, {named} of 40 were named");
+}
+
+/// A tmpfs of one MiB, unmounted at the end.
+struct Tmpfs(TempDir);
+
+impl Tmpfs {
+    fn mount() -> Option<Self> {
+        let folder = TempDir::new().expect("a folder");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=1m", "hadal-test"]).arg(folder.path());
+        let is_mounted = mount.output().is_ok_and(|output| output.status.success());
+        is_mounted.then(|| Self(folder))
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.0.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "tmpfs stays mounted");
+    }
+}
+
+#[test]
+fn a_full_tmpfs_is_an_ordinary_error() {
+    let Some(tmpfs) = Tmpfs::mount() else { return println!("skipped: needs root") };
+    let (store, _) = open(&tmpfs.0);
+    let requests = table("requests");
+    let first = add(&store, &requests, &[1; 300_000]);
+    let second = add(&store, &requests, &[2; 300_000]);
+    for _ in 0..3 {
+        let refused = store.write_block(&requests, vec![3; 500_000]);
+        assert!(matches!(refused, Err(Error::Full(_))), "{refused:?}");
+    }
+    let rows = Random::new(1).bytes(500_000);
+    let ticket = store.append(&requests, &batch("large"), &rows).expect("queued");
+    assert!(matches!(ticket.wait(), Err(Error::Full(_))));
+    // Reading goes on, and writing too once there is room.
+    assert_eq!(*second.bytes, [2; 300_000]);
+    remove(&store, &first);
+    drop(first);
+    add(&store, &requests, &[3; 250_000]);
+    log(&store, &requests, "small");
+    assert_eq!(store.figures().reclaim_failures, 0);
+    drop((store, second));
+    let (_, recovery) = open(&tmpfs.0);
+    let found = &recovery.tables[&requests];
+    assert_eq!(found.blocks.iter().map(|block| block.bytes[0]).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(frames(found), [b"small"]);
+}

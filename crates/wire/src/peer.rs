@@ -1,0 +1,80 @@
+//! Something that answers a query with a partial answer by a deadline.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hadal_aggregate::Partial;
+use hadal_query::Query;
+use hadal_types::{TableName, TableSchema};
+
+use crate::BoxFuture;
+
+/// Something that answers a query: a leaf, a process behind a network, or an aggregator.
+pub trait Peer: Send + Sync {
+    /// Answers `query`, by `deadline` at the latest.
+    ///
+    /// It always answers. The world's failures (a dead, late or corrupt part) show as coverage;
+    /// the user's (a sum too large, a budget used up) as the partial's faults.
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial>;
+
+    /// The state of every leaf at or below this peer, and what tables it holds.
+    fn status(&self) -> BoxFuture<'_, PeerStatus>;
+}
+
+/// The name of a leaf, unique in its cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LeafName(pub Arc<str>);
+
+impl fmt::Display for LeafName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The state of the leaves at or below a peer.
+#[derive(Clone, Debug, Default)]
+pub struct PeerStatus {
+    /// One per leaf, sorted by name.
+    pub leaves: Vec<LeafStatus>,
+}
+
+/// One leaf at one moment.
+#[derive(Clone, Debug)]
+pub struct LeafStatus {
+    /// Its name.
+    pub name: LeafName,
+    /// What it can do.
+    pub state: LeafState,
+    /// Bytes of row blocks that it holds.
+    pub block_bytes: u64,
+    /// The tables that it has rows of.
+    pub tables: Arc<BTreeMap<TableName, Arc<TableStatus>>>,
+}
+
+/// What a leaf can do (states as in "Fast Database Restarts at Facebook", SIGMOD 2014, figure 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LeafState {
+    /// It reads what it had before its restart; it answers with what it has so far.
+    Recovering,
+    /// It takes batches and answers queries.
+    Alive,
+    /// It takes no more batches, and finishes what runs.
+    Stopping,
+}
+
+/// One table's share of one leaf.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableStatus {
+    /// Its columns, rows and times.
+    pub schema: Arc<TableSchema>,
+    /// Row blocks.
+    pub blocks: u64,
+    /// Encoded bytes of its row blocks.
+    pub block_bytes: u64,
+    /// Bytes that its values take without any encoding.
+    pub raw_bytes: u64,
+    /// Rows of it that were dropped because the table was over its size limit, since the start.
+    pub dropped_rows: u64,
+}

@@ -1,0 +1,30 @@
+//! Random rows and random queries from a seed, for the oracle and for every engine test.
+//!
+//! The same seed gives the same rows and queries on every machine and in every run: the random
+//! numbers are our own ([`Random`]), and nothing depends on the order of a hash map.
+//!
+//! Rows are as odd as real ones: several shapes, names of two kinds, runs, extremes of every
+//! type, sizes around the block's vectors. One rule keeps them comparable: a column's numbers
+//! either fit 64 bits at one scale or all survive as doubles, because a block that can do
+//! neither stores the nearest doubles.
+
+mod expressions;
+mod pool;
+mod query;
+mod random;
+mod rows;
+mod schema;
+
+pub use expressions::Expressions;
+pub use query::{inputs, query};
+pub use random::{Random, derive};
+pub use rows::{ColumnSpec, Content, RowSpec, Times, rows};
+pub use schema::schema;
+
+/// The name of the time column of every generated table.
+pub const TIME_COLUMN: &str = "time";
+/// The name of every generated table.
+pub const TABLE: &str = "events";
+
+#[cfg(test)]
+mod tests;

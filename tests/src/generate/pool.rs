@@ -1,0 +1,159 @@
+//! Values that rows and queries draw from alike, so that a filter finds something.
+
+use std::sync::Arc;
+
+use hadal_types::{Decimal, Micros, Number, Value};
+
+use super::random::Random;
+
+/// Where generated times lie around: 2023-11-14T22:13:20Z.
+pub(super) const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
+
+/// Words with what makes strings hard: empty, case, folds, signs of patterns, line breaks.
+const WORDS: [&str; 24] = [
+    "",
+    "a",
+    "A",
+    "b",
+    "ab",
+    "ba",
+    "abc",
+    "aab",
+    "é",
+    "É",
+    "ß",
+    "straße",
+    "Σίσυφος",
+    "ς",
+    "\u{212a}",
+    "日本語",
+    "🦀",
+    "a\nb",
+    "100%",
+    "a_b",
+    "\\",
+    "it's",
+    "null",
+    "İ",
+];
+/// Texts that spell numbers, or nearly.
+const NUMERALS: [&str; 12] = [
+    "0",
+    "1",
+    "-1",
+    "1.50",
+    " 12 ",
+    "1e3",
+    "1e400",
+    "0x10",
+    "+5",
+    ".5",
+    "9223372036854775808",
+    "-",
+];
+/// LIKE patterns.
+const LIKES: [&str; 14] =
+    ["", "%", "_", "__", "a%", "%b", "%b%", "%a%b%", "É%", "100\\%", "a\\_b", "id-%1%", "%\\", "k"];
+/// Regular expressions.
+const REGEXES: [&str; 12] = [
+    "",
+    "^a",
+    "b+$",
+    "[0-9]+",
+    "É",
+    "a|b",
+    "^$",
+    ".",
+    "\\d\\.\\d",
+    "^(ab|ba)+$",
+    "\\bid-",
+    "\\p{L}{3}",
+];
+
+/// A word.
+pub(super) fn word(random: &mut Random) -> &'static str {
+    if random.percent(8) { random.pick::<&str>(&NUMERALS) } else { random.pick::<&str>(&WORDS) }
+}
+
+/// A text that spells a number, or nearly.
+pub(super) fn numeral(random: &mut Random) -> &'static str {
+    random.pick::<&str>(&NUMERALS)
+}
+
+/// A LIKE pattern.
+pub(super) fn like(random: &mut Random) -> &'static str {
+    random.pick::<&str>(&LIKES)
+}
+
+/// A regular expression.
+pub(super) fn regex(random: &mut Random) -> &'static str {
+    random.pick::<&str>(&REGEXES)
+}
+
+/// Words of a list: mostly a few, at times none or many.
+pub(super) fn words(random: &mut Random) -> Vec<Arc<str>> {
+    let length = match random.below(20) {
+        0..4 => 0,
+        19 => random.below(200),
+        _ => 1 + random.below(5),
+    };
+    (0..length).map(|_| word(random).into()).collect()
+}
+
+/// mantissa × 10^−scale.
+pub(super) fn decimal(mantissa: i64, scale: u8) -> Number {
+    Decimal::new(mantissa.into(), scale).map_or(Number::ZERO, Number::Decimal)
+}
+
+/// A double that few decimals can hold: huge, tiny, or any bits.
+pub(super) fn double(random: &mut Random) -> Number {
+    let double = match random.below(10) {
+        0 => 1e300,
+        1 => -1e300,
+        2 => f64::MIN_POSITIVE,
+        3 => 5e-324,
+        4 => 9.3e18,
+        5 => 0.1,
+        6 => 1.0 / 3.0,
+        7 => -1e-30,
+        _ => f64::from_bits(random.next_u64()),
+    };
+    Number::from_f64(double).unwrap_or(Number::ZERO)
+}
+
+/// An integer at the edge of 64 bits, or near zero.
+pub(super) fn extreme(random: &mut Random) -> i64 {
+    *random.pick(&[i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX, 1 << 53])
+}
+
+/// A number of a query.
+pub(super) fn number(random: &mut Random) -> Number {
+    match random.below(10) {
+        0..5 => Number::integer(random.between(-5, 20)),
+        5..7 => decimal(random.between(-2_000, 2_000), 2),
+        7 => decimal(random.between(-1_000_000_000, 1_000_000_000), 9),
+        8 => Number::integer(extreme(random)),
+        _ => double(random),
+    }
+}
+
+/// A time of a query.
+pub(super) fn time(random: &mut Random) -> Micros {
+    match random.below(12) {
+        0 => Micros::MIN,
+        1 => Micros::MAX,
+        2..5 => Micros(random.between(Micros::MIN.0, Micros::MAX.0)),
+        5..8 => Micros(NOW.0 + random.between(-100, 100) * Micros::SECOND),
+        _ => Micros(NOW.0 + random.between(-10_000_000_000, 10_000_000_000)),
+    }
+}
+
+/// A set of words.
+pub(super) fn set(random: &mut Random) -> Value {
+    Value::set(words(random))
+}
+
+/// A vector of words.
+pub(super) fn vector(random: &mut Random) -> Value {
+    Value::vector(words(random))
+}

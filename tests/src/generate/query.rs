@@ -1,0 +1,239 @@
+//! Random queries over the columns of a schema.
+
+use std::time::Duration;
+
+use hadal_query::{
+    ColumnRef, Expr, Finish, Input, Measure, OrderKey, Output, OutputExpr, Query, RowExpr,
+    SeriesLimit, Shape, Slot, StateKind, Type,
+};
+use hadal_types::{ColumnName, Kind, Logical, Micros, TableSchema, TimeRange, limits};
+
+use super::expressions::Expressions;
+use super::pool;
+use super::random::Random;
+use super::schema::table;
+
+/// Time buckets of one query at most; the engine allows some more.
+const BUCKETS_MAX: i64 = 1_000;
+const QUANTILES: [u32; 7] = [0, 10_000, 333_333, 500_000, 950_000, 999_000, 1_000_000];
+const HISTOGRAM_BUCKETS: [u16; 4] = [1, 5, 20, 100];
+
+/// Everything that a query can take from a row of this schema, with its type: every part of
+/// every column, numbers as text, a column that is not there, and searches for words.
+#[must_use]
+pub fn inputs(random: &mut Random, schema: &TableSchema) -> Vec<(Type, RowExpr)> {
+    let mut inputs = vec![(Type::Time, Expr::Leaf(Input::Time))];
+    let mut add = |name: &ColumnName, kind: Kind, logical: Logical| {
+        let column = ColumnRef { name: name.clone(), kind, logical };
+        inputs.push((column.value_type(), Expr::Leaf(Input::Column(column))));
+    };
+    for column in &schema.columns {
+        for part in &column.parts {
+            add(&column.name, part.kind, part.logical);
+        }
+        if column.part(Kind::String).is_none() {
+            add(&column.name, Kind::String, Logical::Plain);
+        }
+    }
+    if let (true, Ok(absent)) = (random.percent(10), ColumnName::new("absent")) {
+        add(&absent, *random.pick(&Kind::ALL), Logical::Plain);
+    }
+    for _ in 0..2 {
+        let text = pool::word(random).to_owned();
+        inputs.push((Type::Bool, Expr::Leaf(Input::AnyText(text))));
+    }
+    inputs
+}
+
+/// The query that `seed` makes over the columns of `schema`.
+#[must_use]
+pub fn query(seed: u64, schema: &TableSchema) -> Query {
+    let random = &mut Random::new(seed);
+    let inputs = inputs(random, schema);
+    let range = range(random, schema);
+    let bucket_micros_min = bucket_micros_min(schema);
+    let mut rows = Expressions { random: &mut *random, leaves: &inputs, bucket_micros_min };
+    let filter = rows.random.percent(60).then(|| rows.expr(Type::Bool, 3));
+    let grouped = rows.random.percent(75);
+    let (shape, finished) = if grouped { groups(&mut rows) } else { raw_rows(&mut rows) };
+    let exact: Vec<(Type, OutputExpr)> =
+        finished.iter().filter(|slot| is_exact(&slot.1, schema.rows)).cloned().collect();
+    let mut outputs = Expressions { random, leaves: &exact, bucket_micros_min };
+    let having = (grouped && outputs.random.percent(25)).then(|| outputs.expr(Type::Bool, 2));
+    let order = order(&mut outputs);
+    let keyed = matches!(&shape, Shape::Groups { keys, .. } if !keys.is_empty());
+    let series = (keyed && outputs.random.percent(25)).then(|| SeriesLimit {
+        count: 1 + outputs.random.below(4),
+        rank: outputs.leaf(Type::Number),
+    });
+    Query {
+        table: table(),
+        range,
+        filter,
+        shape,
+        outputs: columns(&mut outputs, &finished),
+        having,
+        order,
+        series,
+        limit: *outputs.random.pick(&[0, 1, 3, 10, 100, LIMIT, LIMIT, LIMIT, LIMIT]),
+        offset: *outputs.random.pick(&[0, 0, 0, 0, 0, 1, 7]),
+        now: pool::NOW,
+        deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
+        require_complete: false,
+    }
+}
+
+const LIMIT: u64 = limits::LIMIT_DEFAULT;
+
+/// All time, or an end or both within or beyond the table's times.
+fn range(random: &mut Random, schema: &TableSchema) -> TimeRange {
+    let Some((first, last)) = schema.time_range.filter(|_| random.percent(50)) else {
+        return TimeRange::ALL;
+    };
+    let mut end = || Micros(random.between(first.0 - 1, last.0 + 1));
+    let (left, right) = (end(), end());
+    TimeRange {
+        from: random.percent(80).then_some(left.min(right)),
+        to: random.percent(80).then_some(left.max(right)),
+    }
+}
+
+fn bucket_micros_min(schema: &TableSchema) -> i64 {
+    let span = schema.time_range.map_or(0, |(first, last)| last.0 - first.0);
+    1 + span / BUCKETS_MAX
+}
+
+type Expressed = (Shape, Vec<(Type, OutputExpr)>);
+
+fn raw_rows(rows: &mut Expressions<'_, Input>) -> Expressed {
+    let count = 1 + rows.random.below(5);
+    let (mut values, mut slots) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        let (of, value) = a_value(rows);
+        values.push(value);
+        slots.push((of, Expr::Leaf(Slot::Key(index))));
+    }
+    (Shape::Rows { values }, slots)
+}
+
+/// Mostly a column, at times something computed.
+fn a_value(rows: &mut Expressions<'_, Input>) -> (Type, RowExpr) {
+    if rows.random.percent(75) {
+        return rows.random.pick(rows.leaves).clone();
+    }
+    let of = rows.any_type();
+    (of, rows.expr(of, 2))
+}
+
+fn groups(rows: &mut Expressions<'_, Input>) -> Expressed {
+    let (mut keys, mut slots) = (Vec::new(), Vec::new());
+    for index in 0..*rows.random.pick(&[0, 1, 1, 1, 2, 2, 3]) {
+        let (of, key) = match rows.random.percent(35) {
+            true => (Type::Time, rows.bucket(Expr::Leaf(Input::Time))),
+            false => a_value(rows),
+        };
+        keys.push(key);
+        slots.push((of, Expr::Leaf(Slot::Key(index))));
+    }
+    for slot in [Slot::RawCount, Slot::Count, Slot::Seconds] {
+        slots.push((Type::Number, Expr::Leaf(slot)));
+    }
+    let mut measures = Vec::new();
+    for index in 0..rows.random.below(5) {
+        let (of, argument) = an_argument(rows);
+        let kind = *rows.random.pick(kinds_of(of));
+        measures.push(Measure { kind, argument });
+        for finish in finishes(rows.random, kind, of) {
+            slots.push((type_of(finish, of), Expr::Leaf(Slot::Measure(index, finish))));
+        }
+    }
+    (Shape::Groups { keys, measures }, slots)
+}
+
+/// Mostly a number.
+fn an_argument(rows: &mut Expressions<'_, Input>) -> (Type, RowExpr) {
+    match rows.random.below(10) {
+        0..4 => (Type::Number, rows.leaf(Type::Number)),
+        4..6 => (Type::Number, rows.expr(Type::Number, 2)),
+        _ => a_value(rows),
+    }
+}
+
+/// The states that are kept of values of this type.
+fn kinds_of(of: Type) -> &'static [StateKind] {
+    match of {
+        Type::Number => {
+            &[StateKind::Moments, StateKind::Extremes, StateKind::Quantiles, StateKind::Distinct]
+        }
+        Type::Bool | Type::Time | Type::String => {
+            &[StateKind::Moments, StateKind::Extremes, StateKind::Distinct]
+        }
+        _ => &[StateKind::Moments, StateKind::Distinct],
+    }
+}
+
+/// Some of the aggregates that are finished from this state.
+fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<Finish> {
+    match kind {
+        StateKind::Moments if matches!(of, Type::Number | Type::Bool) => {
+            vec![Finish::Count, Finish::RawCount, Finish::Sum, Finish::Avg]
+        }
+        StateKind::Moments => vec![Finish::Count, Finish::RawCount],
+        StateKind::Extremes => vec![Finish::Min, Finish::Max],
+        StateKind::Quantiles => vec![
+            Finish::Quantile(*random.pick(&QUANTILES)),
+            Finish::Quantile(*random.pick(&QUANTILES)),
+            Finish::Histogram(*random.pick(&HISTOGRAM_BUCKETS)),
+        ],
+        StateKind::Distinct => vec![Finish::Distinct],
+    }
+}
+
+fn type_of(finish: Finish, argument: Type) -> Type {
+    match finish {
+        Finish::Min | Finish::Max => argument,
+        Finish::Histogram(_) => Type::Histogram,
+        _ => Type::Number,
+    }
+}
+
+/// Whether the engine has to give exactly this in any group of so many rows.
+fn is_exact(slot: &OutputExpr, rows: u64) -> bool {
+    let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+    match slot {
+        Expr::Leaf(Slot::Measure(_, Finish::Histogram(_))) => false,
+        Expr::Leaf(Slot::Measure(_, Finish::Quantile(_))) => rows <= limits::QUANTILE_EXACT_ROWS,
+        Expr::Leaf(Slot::Measure(_, Finish::Distinct)) => rows <= limits::DISTINCT_EXACT_VALUES,
+        _ => true,
+    }
+}
+
+fn order(outputs: &mut Expressions<'_, Slot>) -> Vec<OrderKey> {
+    let count = *outputs.random.pick(&[0, 0, 1, 1, 2]);
+    (0..count)
+        .map(|_| OrderKey {
+            expr: match outputs.random.percent(80) {
+                true => outputs.random.pick(outputs.leaves).1.clone(),
+                false => outputs.expr(Type::Number, 2),
+            },
+            descending: outputs.random.percent(50),
+            nulls_first: outputs.random.percent(50),
+        })
+        .collect()
+}
+
+/// Nearly all slots, and something computed of those that are exact.
+fn columns(outputs: &mut Expressions<'_, Slot>, slots: &[(Type, OutputExpr)]) -> Vec<Output> {
+    let mut columns: Vec<(Type, OutputExpr)> =
+        slots.iter().filter(|_| outputs.random.percent(90)).cloned().collect();
+    for _ in 0..outputs.random.below(3) {
+        let of = outputs.any_type();
+        columns.push((of, outputs.expr(of, 2)));
+    }
+    if columns.is_empty() {
+        columns.push(outputs.random.pick(slots).clone());
+    }
+    let named =
+        |(index, (value_type, expr))| Output { name: format!("c{index}"), value_type, expr };
+    columns.into_iter().enumerate().map(named).collect()
+}

@@ -1,0 +1,307 @@
+//! The oracle: what a query means, computed as plainly as can be, one row at a time.
+//!
+//! Every engine change runs against it on random rows and queries ([`check_seed`]). It keeps all
+//! rows, groups them in ordered maps that hold all values, sorts to find quantiles, and computes
+//! with decimals of any length ([`exact::Exact`]). It shares the *words* of `hadal_query` with
+//! the engine, and none of its code: expressions, patterns, arithmetic and the calendar are
+//! written again from the documentation, so that a difference shows an error on either side
+//! (memchr's `naive.rs` and redb's `BTreeMap` model are the examples).
+//!
+//! What the engine may answer differently, and by how much, is said per cell
+//! ([`finish::Tolerance`]): quantiles and distinct counts beyond the size up to which they are
+//! exact, and sums over columns that blocks store as doubles.
+
+mod arithmetic;
+mod calendar;
+mod check;
+mod compare;
+mod evaluate;
+pub mod exact;
+pub mod finish;
+mod functions;
+mod group;
+mod pattern;
+mod row;
+
+use std::cmp::Ordering;
+
+use hadal_query::{Expr, Function, Input, OrderKey, Query, RowExpr, Shape, StateKind};
+use hadal_types::{ColumnName, Number, Value};
+
+pub use check::{Produced, check_query, check_seed};
+pub use compare::{Difference, compare};
+pub use evaluate::Evaluator;
+pub use row::Row;
+
+use exact::Exact;
+use finish::Cell;
+use group::{Group, Groups, Slots};
+
+/// Why the oracle has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OracleFault {
+    /// A regular expression is none.
+    #[error("pattern refused: {0}")]
+    Pattern(String),
+    /// A pattern is not a string literal.
+    #[error("a pattern must be a string literal")]
+    PatternNotLiteral,
+    /// A row has a sample rate that ingest refuses.
+    #[error("sample_rate {0} is outside 0.000001 to 1000000000")]
+    SampleRate(String),
+}
+
+/// The exact answer, and where an engine may differ from it.
+#[derive(Clone, Debug)]
+pub struct OracleAnswer {
+    /// The rows, in order, after limit and offset.
+    pub rows: Vec<OracleRow>,
+    /// All rows before HAVING, order, limit and offset, where those depend on values that an
+    /// engine may see differently; otherwise empty.
+    pub candidates: Vec<OracleRow>,
+    /// How much of the answer is certain.
+    pub standing: Standing,
+    /// Whether sums may be beyond the doubles on the way, so that a fault is an answer too.
+    pub may_overflow: bool,
+}
+
+/// One row of the answer.
+#[derive(Clone, Debug)]
+pub struct OracleRow {
+    /// One cell per output.
+    pub cells: Vec<Cell>,
+    /// How many rows the group has; 1 for a raw row.
+    pub raw_count: u64,
+}
+
+/// How much of an answer is certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Which rows, and their order.
+    Certain,
+    /// Every row is one of the candidates; how many there are is certain too.
+    AnyOrder,
+    /// Every row is one of the candidates.
+    AnyRows,
+    /// Only the shape: "other" may hold other series.
+    Open,
+}
+
+/// A row of the answer on its way.
+struct Line {
+    keys: Vec<Value>,
+    group: Group,
+    order: Vec<Value>,
+}
+
+/// What `query` means for `rows`, the table's time column being `time_column`.
+///
+/// # Errors
+/// A pattern or a sample rate that is refused.
+pub fn answer(
+    rows: &[Row],
+    time_column: &ColumnName,
+    query: &Query,
+) -> Result<OracleAnswer, OracleFault> {
+    let evaluator = Evaluator::default();
+    let of_row = |row: &Row, expr: &RowExpr| {
+        evaluator.value(expr, &|input: &Input| row.input(input, time_column))
+    };
+    let of_all = |row: &Row, exprs: &[RowExpr]| -> Result<Vec<Value>, OracleFault> {
+        exprs.iter().map(|expr| of_row(row, expr)).collect()
+    };
+    let mut asked = Vec::new();
+    for row in rows {
+        let passes = match &query.filter {
+            Some(filter) => of_row(row, filter)? == Value::Bool(true),
+            None => true,
+        };
+        if passes && query.range.contains(row.time) {
+            asked.push(row);
+        }
+    }
+    let mut standing = Standing::Certain;
+    let mut may_overflow = false;
+    let sums_exactly: Vec<bool> =
+        query.measures().iter().map(|measure| is_summed_exactly(&measure.argument, rows)).collect();
+    let mut lines = Vec::new();
+    match &query.shape {
+        Shape::Rows { values } => {
+            for row in asked {
+                let mut group = Group::empty(0);
+                group.add(row.weight()?, Vec::new());
+                lines.push((of_all(row, values)?, group));
+            }
+        }
+        Shape::Groups { keys, measures } => {
+            let arguments: Vec<RowExpr> =
+                measures.iter().map(|measure| measure.argument.clone()).collect();
+            let mut groups = Groups::new();
+            if keys.is_empty() {
+                groups.insert(Vec::new(), Group::empty(measures.len()));
+            }
+            let mut everything = Group::empty(measures.len());
+            for row in asked {
+                let values = of_all(row, &arguments)?;
+                everything.add(row.weight()?, values.clone());
+                groups
+                    .entry(of_all(row, keys)?)
+                    .or_insert_with(|| Group::empty(measures.len()))
+                    .add(row.weight()?, values);
+            }
+            may_overflow = measures
+                .iter()
+                .zip(&everything.values)
+                .any(|(measure, values)| measure.kind == StateKind::Moments && overflows(values));
+            lines = match &query.series {
+                Some(limit) => group::limit_series(
+                    groups,
+                    limit,
+                    query,
+                    &evaluator,
+                    &sums_exactly,
+                    &mut standing,
+                )?,
+                None => groups.into_iter().collect(),
+            };
+        }
+    }
+    finished(lines, query, &evaluator, &sums_exactly, standing, may_overflow)
+}
+
+/// HAVING, order, limit, offset and the outputs.
+fn finished(
+    groups: Vec<(Vec<Value>, Group)>,
+    query: &Query,
+    evaluator: &Evaluator,
+    sums_exactly: &[bool],
+    mut standing: Standing,
+    may_overflow: bool,
+) -> Result<OracleAnswer, OracleFault> {
+    let output = |keys: &[Value], group: &Group, expr| {
+        let seconds = group::seconds(query, keys);
+        Slots { keys, group, sums_exactly, seconds }.output(evaluator, expr)
+    };
+    let row = |line: &Line| -> Result<OracleRow, OracleFault> {
+        let cells =
+            query.outputs.iter().map(|column| output(&line.keys, &line.group, &column.expr));
+        let raw_count = u64::try_from(line.group.rows.len()).unwrap_or(u64::MAX);
+        Ok(OracleRow { cells: cells.collect::<Result<_, _>>()?, raw_count })
+    };
+    let (mut lines, mut left_out) = (Vec::new(), Vec::new());
+    for (keys, group) in groups {
+        let mut order = Vec::new();
+        for key in &query.order {
+            let cell = output(&keys, &group, &key.expr)?;
+            standing = standing.after(cell.is_exact(), Standing::AnyOrder);
+            order.push(cell.value);
+        }
+        let kept = match &query.having {
+            Some(having) => output(&keys, &group, having)?,
+            None => Cell::exact(Value::Bool(true)),
+        };
+        standing = standing.after(kept.is_exact(), Standing::AnyRows);
+        let line = Line { keys, group, order };
+        if kept.value == Value::Bool(true) { lines.push(line) } else { left_out.push(line) }
+    }
+    let mut candidates = Vec::new();
+    if matches!(standing, Standing::AnyOrder | Standing::AnyRows) {
+        candidates = lines.iter().chain(&left_out).map(row).collect::<Result<_, _>>()?;
+    }
+    lines.sort_by(|left, right| in_order(&query.order, left, right));
+    let (offset, limit) = (to_usize(query.offset), to_usize(query.limit));
+    let rows = lines.iter().skip(offset).take(limit).map(row).collect::<Result<_, _>>()?;
+    Ok(OracleAnswer { rows, candidates, standing, may_overflow })
+}
+
+impl Standing {
+    /// Less certain where something is not exact.
+    fn after(self, exact: bool, otherwise: Self) -> Self {
+        match (exact, self) {
+            (true, _) | (_, Self::Open | Self::AnyRows) => self,
+            (false, Self::Certain | Self::AnyOrder) => otherwise,
+        }
+    }
+}
+
+/// By the order keys, nulls where each says; ties by the keys in ascending order, nulls last.
+fn in_order(order: &[OrderKey], left: &Line, right: &Line) -> Ordering {
+    for (key, (left, right)) in order.iter().zip(left.order.iter().zip(&right.order)) {
+        let ordering = match (left.is_null(), right.is_null(), key.nulls_first) {
+            (true, true, _) => Ordering::Equal,
+            (true, false, true) | (false, true, false) => Ordering::Less,
+            (true, false, false) | (false, true, true) => Ordering::Greater,
+            (false, false, _) if key.descending => right.cmp(left),
+            (false, false, _) => left.cmp(right),
+        };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+    left.keys.cmp(&right.keys)
+}
+
+fn to_usize(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+/// Whether the engine sums the argument as decimals: no column in it is stored as doubles in any
+/// block, and it has no function that gives doubles.
+fn is_summed_exactly(argument: &RowExpr, rows: &[Row]) -> bool {
+    if has_quotient(argument) {
+        return false;
+    }
+    let mut exactly = true;
+    argument.for_each_leaf(&mut |input| {
+        if let Input::Column(column) = input {
+            exactly &= is_of_one_scale(&column.name, rows);
+        }
+    });
+    exactly
+}
+
+fn has_quotient(expr: &RowExpr) -> bool {
+    match expr {
+        Expr::Literal(_) | Expr::Leaf(_) => false,
+        Expr::Call { function, arguments } => {
+            *function == Function::Divide || arguments.iter().any(has_quotient)
+        }
+    }
+}
+
+/// Whether 64 bits hold all numbers of the column at one scale.
+fn is_of_one_scale(name: &ColumnName, rows: &[Row]) -> bool {
+    let mut numbers = Vec::new();
+    for row in rows {
+        match row.cells.get(name) {
+            Some(Value::Number(Number::Double(_))) => return false,
+            Some(Value::Number(number)) => numbers.push(Exact::from_number(*number)),
+            _ => {}
+        }
+    }
+    let scale = numbers.iter().map(Exact::scale).max().unwrap_or(0);
+    let unit = Exact::from_integer(1).shifted_down(scale);
+    numbers.iter().all(|number| {
+        let mantissa = number.divide(&unit).and_then(|(mantissa, _)| mantissa.to_integer());
+        mantissa.is_some_and(|mantissa| i64::try_from(mantissa).is_ok())
+    })
+}
+
+/// Whether the sum of these values, all made positive, is beyond the doubles that the engine
+/// sums some of them as.
+fn overflows(values: &[finish::Weighted]) -> bool {
+    let mut size = Exact::default();
+    for weighted in values {
+        if let Value::Number(number) = &weighted.value {
+            let weight = Exact::from_integer(weighted.weight.into()).shifted_down(6);
+            size = size.plus(&Exact::from_number(*number).abs().times(&weight));
+        }
+    }
+    let doubles = values.iter().any(|weighted| finish::is_double(&weighted.value));
+    doubles && !size.to_f64().is_finite()
+}
+
+#[cfg(test)]
+mod agreement;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! Aggregates from all values of a group, and how near an engine's sketches must come.
+
+use std::rc::Rc;
+
+use hadal_query::Finish;
+use hadal_types::{Number, Value, limits};
+
+use super::exact::Exact;
+
+/// A value of the answer, and how far the engine's may be from it.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The exact value.
+    pub value: Value,
+    /// How far the engine's may be from it.
+    pub tolerance: Tolerance,
+}
+
+/// How far a value may be from the exact one.
+#[derive(Clone, Debug)]
+pub enum Tolerance {
+    /// Not at all.
+    Exact,
+    /// By this share of the exact value.
+    Relative(f64),
+    /// By so much.
+    Absolute(f64),
+    /// A histogram of at most so many buckets of these values, which are sorted.
+    Histogram(Rc<Vec<Weighted>>, usize),
+    /// It is computed from values that are not exact.
+    Open,
+}
+
+/// One value and its weight in millionths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weighted {
+    /// The value; never null.
+    pub value: Value,
+    /// Its weight in millionths.
+    pub weight: i64,
+}
+
+/// A value, its weight and their product are each rounded by half a unit in the last place.
+const SUM_SHARE: f64 = 4.0 * f64::EPSILON;
+/// What rounding costs where doubles have fewer digits, in a sum of ten thousand.
+const SUBNORMALS: f64 = 1e-319;
+/// What the log buckets of quantiles promise, and room for the rounding of their edges.
+const QUANTILE_SHARE: f64 = 0.010_001;
+/// A log bucket is twice as wide, and a histogram spreads its weight over all of it.
+pub(super) const HISTOGRAM_SHARE: f64 = 0.021;
+/// Three standard errors and a half of 2^14 HyperLogLog registers.
+const DISTINCT_SHARE: f64 = 0.03;
+
+const NULL: Cell = Cell { value: Value::Null, tolerance: Tolerance::Exact };
+
+impl Cell {
+    /// A value that must be met exactly.
+    #[must_use]
+    pub fn exact(value: Value) -> Self {
+        Self { value, tolerance: Tolerance::Exact }
+    }
+
+    /// Whether the engine has to give exactly this value.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        matches!(self.tolerance, Tolerance::Exact)
+    }
+}
+
+/// Finishes an aggregate over `values`. `sums_exactly` says whether the engine sees them as
+/// decimals and not as doubles.
+pub(super) fn finish(finish: Finish, values: &[Weighted], sums_exactly: bool) -> Cell {
+    match finish {
+        Finish::Count => Cell::exact(count(values)),
+        Finish::RawCount => Cell::exact(length(values.len())),
+        Finish::Sum => Moments::of(values, sums_exactly).map_or(NULL, Moments::sum),
+        Finish::Avg => Moments::of(values, sums_exactly).map_or(NULL, Moments::average),
+        Finish::Min => Cell::exact(sorted(values).first().map_or(Value::Null, value)),
+        Finish::Max => Cell::exact(sorted(values).last().map_or(Value::Null, value)),
+        Finish::Quantile(millionths) => quantile(&numbers(values), millionths),
+        Finish::Histogram(buckets) => Cell {
+            value: Value::Null,
+            tolerance: Tolerance::Histogram(Rc::new(numbers(values)), buckets.into()),
+        },
+        Finish::Distinct => distinct(values),
+    }
+}
+
+fn value(weighted: &Weighted) -> Value {
+    weighted.value.clone()
+}
+
+pub(super) fn length(length: usize) -> Value {
+    Value::integer(i64::try_from(length).unwrap_or(i64::MAX))
+}
+
+fn sorted(values: &[Weighted]) -> Vec<Weighted> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|left, right| left.value.cmp(&right.value));
+    sorted
+}
+
+/// The values sorted, truths as 0 and 1.
+fn numbers(values: &[Weighted]) -> Vec<Weighted> {
+    let number = |weighted: &Weighted| match weighted.value {
+        Value::Bool(truth) => Weighted { value: Value::integer(truth.into()), ..*weighted },
+        _ => weighted.clone(),
+    };
+    sorted(&values.iter().map(number).collect::<Vec<_>>())
+}
+
+/// The sum of the weights, in events.
+pub(super) fn count(values: &[Weighted]) -> Value {
+    weight(values).to_decimal().map_or(Value::Null, Value::Number)
+}
+
+fn weight(values: &[Weighted]) -> Exact {
+    let millionths: i128 = values.iter().map(|weighted| i128::from(weighted.weight)).sum();
+    Exact::from_integer(millionths).shifted_down(6)
+}
+
+/// Sums over at least one value.
+struct Moments {
+    /// Σwx.
+    total: Exact,
+    /// Σ|wx|.
+    size: Exact,
+    /// Σw.
+    weight: Exact,
+    /// Whether all were decimals, for the engine too.
+    exactly: bool,
+}
+
+impl Moments {
+    /// `None` where there is nothing to sum.
+    fn of(values: &[Weighted], sums_exactly: bool) -> Option<Self> {
+        let terms: Vec<Exact> = values.iter().map(term).collect::<Option<_>>()?;
+        let all = |each: fn(&Exact) -> Exact| {
+            terms.iter().fold(Exact::default(), |sum, term| sum.plus(&each(term)))
+        };
+        let weight = weight(values);
+        (!weight.is_zero()).then(|| Self {
+            total: all(Exact::clone),
+            size: all(Exact::abs),
+            weight,
+            exactly: sums_exactly && !values.iter().any(|weighted| is_double(&weighted.value)),
+        })
+    }
+
+    fn sum(self) -> Cell {
+        match self.exactly {
+            true => match self.total.to_decimal() {
+                Some(sum) => Cell::exact(Value::Number(sum)),
+                // Beyond a decimal's digits the nearest double is as exact as it gets.
+                None => Cell::exact(nearest(self.total.to_f64())),
+            },
+            false => near(self.total.to_f64(), self.size.to_f64()),
+        }
+    }
+
+    fn average(self) -> Cell {
+        let average = self.total.nearest_quotient(&self.weight);
+        match self.exactly {
+            true => Cell::exact(nearest(average)),
+            false => near(average, self.size.nearest_quotient(&self.weight)),
+        }
+    }
+}
+
+/// A double that was summed from terms of this size.
+fn near(double: f64, size: f64) -> Cell {
+    match Number::from_f64(double) {
+        Some(number) if size.is_finite() => Cell {
+            value: Value::Number(number),
+            tolerance: Tolerance::Absolute(SUM_SHARE * size + SUBNORMALS),
+        },
+        _ => Cell { value: Value::Null, tolerance: Tolerance::Open },
+    }
+}
+
+/// w·x; `None` for a value that cannot be summed.
+fn term(weighted: &Weighted) -> Option<Exact> {
+    let value = match &weighted.value {
+        Value::Bool(truth) => Exact::from_integer(i128::from(*truth)),
+        Value::Number(Number::Double(double)) => Exact::from_bits(*double),
+        Value::Number(number) => Exact::from_number(*number),
+        _ => return None,
+    };
+    Some(value.times(&Exact::from_integer(weighted.weight.into()).shifted_down(6)))
+}
+
+fn nearest(double: f64) -> Value {
+    Number::from_f64(double).map_or(Value::Null, Value::Number)
+}
+
+/// Whether the engine sums the value as a double: no block stores it as a decimal.
+pub(super) fn is_double(value: &Value) -> bool {
+    matches!(value, Value::Number(number) if number.to_stored().is_none())
+}
+
+/// The smallest value at or below which so many millionths of the weight lie.
+fn quantile(sorted: &[Weighted], millionths: u32) -> Cell {
+    let total: i128 = sorted.iter().map(|weighted| i128::from(weighted.weight)).sum();
+    let mut below = 0;
+    for weighted in sorted {
+        below += i128::from(weighted.weight);
+        if below * 1_000_000 >= i128::from(millionths) * total {
+            // The smallest and the largest value are kept as they are.
+            let at_an_end = millionths == 0 || millionths == 1_000_000;
+            let tolerance = match at_an_end || sorted.len() <= limits::QUANTILE_EXACT_ROWS {
+                true => Tolerance::Exact,
+                false => Tolerance::Relative(QUANTILE_SHARE),
+            };
+            return Cell { value: weighted.value.clone(), tolerance };
+        }
+    }
+    Cell::exact(Value::Null)
+}
+
+fn distinct(values: &[Weighted]) -> Cell {
+    let mut different = sorted(values);
+    different.dedup_by(|left, right| left.value == right.value);
+    let tolerance = match different.len() <= limits::DISTINCT_EXACT_VALUES {
+        true => Tolerance::Exact,
+        false => Tolerance::Relative(DISTINCT_SHARE),
+    };
+    Cell { value: length(different.len()), tolerance }
+}

@@ -1,0 +1,162 @@
+//! Groups that keep every value of their rows, and the series limit.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use hadal_query::{Expr, OutputExpr, Query, SeriesLimit, Slot};
+use hadal_types::{Micros, TimeRange, Value};
+
+use super::evaluate::Evaluator;
+use super::exact::Exact;
+use super::finish::{self, Cell, Weighted};
+use super::{OracleFault, Standing};
+
+/// The rows that have the same keys.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    /// The weights of all rows.
+    pub(super) rows: Vec<Weighted>,
+    /// By measure: the values of the rows that have one.
+    pub(super) values: Vec<Vec<Weighted>>,
+}
+
+/// Groups by their keys.
+pub(super) type Groups = BTreeMap<Vec<Value>, Group>;
+
+impl Group {
+    /// A group without rows.
+    pub(super) fn empty(measures: usize) -> Self {
+        Self { rows: Vec::new(), values: vec![Vec::new(); measures] }
+    }
+
+    /// Adds a row of this weight and these values, one per measure.
+    pub(super) fn add(&mut self, weight: i64, values: Vec<Value>) {
+        self.rows.push(Weighted { value: Value::Null, weight });
+        for (kept, value) in self.values.iter_mut().zip(values) {
+            if !value.is_null() {
+                kept.push(Weighted { value, weight });
+            }
+        }
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        self.rows.extend_from_slice(&other.rows);
+        for (kept, values) in self.values.iter_mut().zip(&other.values) {
+            kept.extend_from_slice(values);
+        }
+    }
+}
+
+/// What one group, or one raw row, gives to output expressions.
+pub(super) struct Slots<'a> {
+    pub(super) keys: &'a [Value],
+    pub(super) group: &'a Group,
+    /// By measure: whether the engine sums decimals.
+    pub(super) sums_exactly: &'a [bool],
+    pub(super) seconds: Value,
+}
+
+impl Slots<'_> {
+    /// The value of `expr`.
+    pub(super) fn output(
+        &self,
+        evaluator: &Evaluator,
+        expr: &OutputExpr,
+    ) -> Result<Cell, OracleFault> {
+        if let Expr::Leaf(slot) = expr {
+            return Ok(self.cell(slot));
+        }
+        let mut exact = true;
+        expr.for_each_leaf(&mut |slot| exact &= self.cell(slot).is_exact());
+        let value = evaluator.value(expr, &|slot: &Slot| self.cell(slot).value)?;
+        let tolerance = if exact { finish::Tolerance::Exact } else { finish::Tolerance::Open };
+        Ok(Cell { value, tolerance })
+    }
+
+    fn cell(&self, slot: &Slot) -> Cell {
+        match slot {
+            Slot::Key(index) => Cell::exact(self.keys.get(*index).cloned().unwrap_or(Value::Null)),
+            Slot::Count => Cell::exact(finish::count(&self.group.rows)),
+            Slot::RawCount => Cell::exact(finish::length(self.group.rows.len())),
+            Slot::Seconds => Cell::exact(self.seconds.clone()),
+            Slot::Measure(index, finish) => {
+                let values = self.group.values.get(*index).map_or(&[][..], Vec::as_slice);
+                let exactly = self.sums_exactly.get(*index).is_some_and(|exactly| *exactly);
+                finish::finish(*finish, values, exactly)
+            }
+        }
+    }
+}
+
+/// How many seconds of the query's range the group's time bucket covers.
+pub(super) fn seconds(query: &Query, keys: &[Value]) -> Value {
+    let TimeRange { from: Some(mut from), to: Some(mut to) } = query.range else {
+        return Value::Null;
+    };
+    if let Some((index, width)) = query.time_key()
+        && let Some(Value::Time(start)) = keys.get(index)
+    {
+        from = from.max(*start);
+        to = to.min(Micros(start.0.saturating_add(width)));
+    }
+    let micros = i128::from(to.0) - i128::from(from.0);
+    let seconds = Exact::from_integer(micros.max(0)).shifted_down(6);
+    seconds.to_decimal().map_or(Value::Null, Value::Number)
+}
+
+/// Keeps the top series; the others become one more, whose keys are null, at the end.
+pub(super) fn limit_series(
+    groups: Groups,
+    limit: &SeriesLimit,
+    query: &Query,
+    evaluator: &Evaluator,
+    sums_exactly: &[bool],
+    standing: &mut Standing,
+) -> Result<Vec<(Vec<Value>, Group)>, OracleFault> {
+    let time_key = query.time_key().map(|(index, _)| index);
+    let blank_time = |keys: &[Value]| -> Vec<Value> {
+        let blank = |(index, key): (usize, &Value)| match time_key == Some(index) {
+            true => Value::Null,
+            false => key.clone(),
+        };
+        keys.iter().enumerate().map(blank).collect()
+    };
+    let measures = query.measures().len();
+    let mut series = Groups::new();
+    for (keys, group) in &groups {
+        series.entry(blank_time(keys)).or_insert_with(|| Group::empty(measures)).add_all(group);
+    }
+    let mut ranked = Vec::new();
+    for (keys, group) in &series {
+        let slots = Slots { keys, group, sums_exactly, seconds: seconds(query, &[]) };
+        let rank = slots.output(evaluator, &limit.rank)?;
+        if !rank.is_exact() && series.len() > limit.count {
+            *standing = Standing::Open;
+        }
+        ranked.push((rank.value, keys));
+    }
+    ranked.sort_by(|left, right| largest_first(&left.0, &right.0).then(left.1.cmp(right.1)));
+    let kept: Vec<&Vec<Value>> =
+        ranked.into_iter().take(limit.count).map(|(_, keys)| keys).collect();
+    let mut answer = Vec::new();
+    let mut others = Groups::new();
+    for (keys, group) in groups {
+        if kept.contains(&&blank_time(&keys)) {
+            answer.push((keys, group));
+            continue;
+        }
+        let null_but_time = |(index, key): (usize, Value)| match time_key == Some(index) {
+            true => key,
+            false => Value::Null,
+        };
+        let keys = keys.into_iter().enumerate().map(null_but_time).collect();
+        others.entry(keys).or_insert_with(|| Group::empty(measures)).add_all(&group);
+    }
+    answer.extend(others);
+    Ok(answer)
+}
+
+/// Largest first, nulls last.
+fn largest_first(left: &Value, right: &Value) -> Ordering {
+    left.is_null().cmp(&right.is_null()).then_with(|| right.cmp(left))
+}

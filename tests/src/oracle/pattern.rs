@@ -1,0 +1,99 @@
+//! Patterns: LIKE by a table of all prefixes, regular expressions by the `regex` crate as it is.
+
+use hadal_query::Syntax;
+use regex::{Regex, RegexBuilder};
+
+use super::OracleFault;
+
+enum Token {
+    Run,
+    One,
+    Character(char),
+}
+
+/// Whether `text` matches LIKE, or ILIKE where upper and lower case are the same.
+pub(super) fn like(pattern: &str, text: &str, case_matters: bool) -> bool {
+    let tokens = tokens(pattern);
+    let text: Vec<char> = text.chars().collect();
+    // matched[n]: whether the tokens so far match the first n characters.
+    let mut matched = vec![false; text.len() + 1];
+    matched[0] = true;
+    for token in &tokens {
+        let mut next = vec![false; text.len() + 1];
+        for length in 0..=text.len() {
+            next[length] = match (token, length.checked_sub(1)) {
+                (Token::Run, _) => matched[..=length].contains(&true),
+                (_, None) => false,
+                (Token::One, Some(before)) => matched[before],
+                (Token::Character(character), Some(before)) => {
+                    matched[before] && same(*character, text[before], case_matters)
+                }
+            };
+        }
+        matched = next;
+    }
+    matched[text.len()]
+}
+
+fn tokens(pattern: &str) -> Vec<Token> {
+    let mut characters = pattern.chars();
+    let mut tokens = Vec::new();
+    while let Some(character) = characters.next() {
+        tokens.push(match character {
+            '%' => Token::Run,
+            '_' => Token::One,
+            '\\' => Token::Character(characters.next().unwrap_or('\\')),
+            other => Token::Character(other),
+        });
+    }
+    tokens
+}
+
+/// Simple case folding, as far as it goes without tables: one character for one character.
+fn same(left: char, right: char, case_matters: bool) -> bool {
+    if case_matters || left == right {
+        return left == right;
+    }
+    // The dotless i is upper-cased to I but is no other spelling of it.
+    let folds = |character: char| character != 'ı';
+    let lower = left.to_lowercase().eq(right.to_lowercase());
+    let upper = left.to_uppercase().eq(right.to_uppercase());
+    folds(left) && folds(right) && (lower || upper)
+}
+
+/// Compiles a regular expression.
+pub(super) fn compile(pattern: &str, syntax: Syntax) -> Result<Regex, OracleFault> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(syntax == Syntax::IRegex)
+        .build()
+        .map_err(|error| OracleFault::Pattern(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn like_reads_its_signs() {
+        for (pattern, text, expected) in [
+            ("", "", true),
+            ("%", "", true),
+            ("_", "", false),
+            ("a%c", "abc", true),
+            ("a%c", "a\nc", true),
+            ("a%c", "abcd", false),
+            ("%b%b%", "abab", true),
+            ("%b%b%", "aba", false),
+            (r"100\%", "100%", true),
+            (r"100\%", "1000", false),
+            ("\\", "\\", true),
+            ("_", "é", true),
+            ("É", "é", false),
+        ] {
+            assert_eq!(like(pattern, text, true), expected, "{pattern:?} {text:?}");
+        }
+        assert!(like("ÉA%", "éabc", false));
+        assert!(like("k", "\u{212a}", false));
+        assert!(!like("I", "ı", false));
+    }
+}

@@ -1,0 +1,54 @@
+//! What cargo knows about the workspace and everything that it is built from.
+
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use crate::source::root;
+
+/// A package of the workspace, or one that it is built from.
+#[derive(Deserialize)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) license: Option<String>,
+    /// None for a package of the workspace.
+    pub(crate) source: Option<String>,
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Dependency {
+    /// The package's own name, whatever the manifest calls it.
+    pub(crate) name: String,
+    /// None for an ordinary one, else `dev` or `build`.
+    pub(crate) kind: Option<String>,
+}
+
+/// All packages that a build for this machine uses.
+pub(crate) fn packages() -> &'static [Package] {
+    static PACKAGES: OnceLock<Vec<Package>> = OnceLock::new();
+    PACKAGES.get_or_init(read_packages)
+}
+
+fn read_packages() -> Vec<Package> {
+    #[derive(Deserialize)]
+    struct Metadata {
+        packages: Vec<Package>,
+    }
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let output = Command::new(std::env::var_os("CARGO").expect("cargo runs the tests"))
+        .args(["metadata", "--format-version", "1", "--filter-platform", &platform])
+        .current_dir(root())
+        .output()
+        .expect("cargo describes the workspace");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice::<Metadata>(&output.stdout).unwrap().packages
+}
+
+#[test]
+fn the_workspace_and_what_it_is_built_from_are_told_apart() {
+    let own = |name: &str| packages().iter().find(|p| p.name == name).map(|p| p.source.is_none());
+    assert_eq!(own("hadal-tests"), Some(true));
+    assert_eq!(own("serde_json"), Some(false));
+}

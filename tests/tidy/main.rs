@@ -1,0 +1,30 @@
+//! The rules of the house that no compiler checks, each as a test.
+//!
+//! A rule is a pure function from [`source::Source`]s to findings, so that next to the test that
+//! holds it against the repository stands one that shows it a sinner made up for the purpose.
+//! What a rule looks at is what git would commit: tracked files, and new ones that are not
+//! ignored. Idea: TigerBeetle's `tidy.zig`, rust-analyzer's `xtask/src/tidy.rs`.
+
+// `cfg(test)` on each module: clippy allows `unwrap` in test modules only.
+#[cfg(test)]
+mod architecture;
+#[cfg(test)]
+mod bans;
+#[cfg(test)]
+mod cargo;
+#[cfg(test)]
+mod floors;
+#[cfg(test)]
+mod licences;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod links;
+#[cfg(test)]
+mod rust;
+#[cfg(test)]
+mod sizes;
+#[cfg(test)]
+mod source;
+#[cfg(test)]
+mod tally;

@@ -1,0 +1,43 @@
+//! `make/tally`, which turns a run's log into the figures that decide over it.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::source::root;
+
+/// What `make/tally` prints for a log and a list of skips.
+fn tally(log: &str, allowed_skips: &str) -> String {
+    let mut list = tempfile::NamedTempFile::new().unwrap();
+    list.write_all(allowed_skips.as_bytes()).unwrap();
+    let mut child = Command::new(root().join("make/tally"))
+        .arg(list.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn all_test_binaries_are_summed() {
+    let log = "test a ... ok\n\
+               test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
+               test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n\
+               the words 5 passed; 6 failed; are not a result\n";
+    assert_eq!(tally(log, ""), "7 2\n");
+    assert_eq!(tally("", "# nothing\n"), "0 0\n");
+}
+
+#[test]
+fn a_skip_that_is_not_listed_is_named() {
+    let word = "skipped:";
+    let log = format!(
+        "{word} needs a tape drive\ntest a ... {word} needs chromium\n{word} needs chromium\n"
+    );
+    let allowed = "# reasons\n\nneeds chromium  # not on the small machines\n";
+    assert_eq!(tally(&log, allowed), "0 0\nneeds a tape drive\n");
+    assert_eq!(tally(&log, ""), "0 0\nneeds a tape drive\nneeds chromium\n");
+}
