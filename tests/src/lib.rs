@@ -1,4 +1,5 @@
 //! Black-box suites, and what they stand on: the oracle and random rows and queries for it.
 
 pub mod generate;
+pub mod engine;
 pub mod oracle;

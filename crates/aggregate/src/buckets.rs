@@ -71,7 +71,7 @@ fn cubic(part: f64) -> f64 {
 
 /// The edges of a bucket, the smaller one first; for bucket 0 both are zero.
 #[must_use]
-pub fn bucket_edges(bucket: i32) -> (f64, f64) {
+pub(crate) fn bucket_edges(bucket: i32) -> (f64, f64) {
     let rank = bucket.abs() - BIAS;
     match bucket {
         0 => (0.0, 0.0),
@@ -82,7 +82,7 @@ pub fn bucket_edges(bucket: i32) -> (f64, f64) {
 
 /// The value that is within 1 % of all that the bucket holds.
 #[must_use]
-pub fn bucket_middle(bucket: i32) -> f64 {
+pub(crate) fn bucket_middle(bucket: i32) -> f64 {
     let (low, high) = bucket_edges(bucket);
     // 2·low·high / (low + high), written so that nothing in between overflows.
     if bucket == 0 { 0.0 } else { 2.0 * (low / (low + high).clamp(f64::MIN, f64::MAX)) * high }

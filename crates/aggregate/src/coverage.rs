@@ -27,7 +27,7 @@ pub struct LeafCoverage {
     /// The leaf.
     pub name: String,
     /// Whether it answered.
-    pub state: LeafState,
+    pub outcome: LeafOutcome,
     /// Rows of the table that it should hold.
     pub rows_expected: u64,
     /// Rows of the table that it looked at.
@@ -38,7 +38,7 @@ pub struct LeafCoverage {
 
 /// Whether a leaf answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LeafState {
+pub enum LeafOutcome {
     /// It did.
     Answered,
     /// It did not within the time.
@@ -51,8 +51,8 @@ pub enum LeafState {
     Failed,
 }
 
-impl LeafState {
-    /// The state's name in answers.
+impl LeafOutcome {
+    /// The outcome's name in answers.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Coverage {
     pub fn of_leaf(leaf: LeafCoverage, has_table: bool) -> Self {
         Self {
             leaves_asked: 1,
-            leaves_answered: u32::from(leaf.state == LeafState::Answered),
+            leaves_answered: u32::from(leaf.outcome == LeafOutcome::Answered),
             leaves_with_table: u32::from(has_table),
             rows_expected: leaf.rows_expected,
             rows_scanned: leaf.rows_scanned,
@@ -139,21 +139,21 @@ impl ScanStats {
 mod tests {
     use super::*;
 
-    fn leaf(name: &str, state: LeafState, expected: u64, scanned: u64) -> Coverage {
+    fn leaf(name: &str, outcome: LeafOutcome, expected: u64, scanned: u64) -> Coverage {
         let leaf = LeafCoverage {
             name: name.to_owned(),
-            state,
+            outcome,
             rows_expected: expected,
             rows_scanned: scanned,
             micros: 7,
         };
-        Coverage::of_leaf(leaf, state == LeafState::Answered)
+        Coverage::of_leaf(leaf, outcome == LeafOutcome::Answered)
     }
 
     #[test]
     fn a_silent_leaf_lowers_the_fraction() {
-        let mut coverage = leaf("b", LeafState::Answered, 300, 300);
-        coverage.merge(leaf("a", LeafState::Dead, 100, 0));
+        let mut coverage = leaf("b", LeafOutcome::Answered, 300, 300);
+        coverage.merge(leaf("a", LeafOutcome::Dead, 100, 0));
         assert_eq!((coverage.leaves_asked, coverage.leaves_answered), (2, 1));
         assert_eq!(coverage.leaves_with_table, 1);
         assert_eq!(coverage.fraction(), 0.75);
@@ -163,6 +163,6 @@ mod tests {
     #[test]
     fn nothing_expected_is_all_there_is() {
         assert_eq!(Coverage::default().fraction(), 1.0);
-        assert_eq!(leaf("a", LeafState::Answered, 10, 11).fraction(), 1.0);
+        assert_eq!(leaf("a", LeafOutcome::Answered, 10, 11).fraction(), 1.0);
     }
 }

@@ -29,6 +29,12 @@ impl Group {
         Self { tally: Tally::default(), states }
     }
 
+    /// The group of no rows.
+    pub(crate) fn empty(query: &Query) -> Self {
+        let kinds: Vec<StateKind> = query.measures().iter().map(|measure| measure.kind).collect();
+        Self::new(&kinds)
+    }
+
     /// Adds the rows of `other`, which must be of the same query.
     pub fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
@@ -41,6 +47,9 @@ impl Group {
         self.states.iter().map(State::kind).eq(kinds.iter().copied())
     }
 }
+
+/// A group and its key.
+pub type KeyedGroup = (Box<[Value]>, Group);
 
 /// The groups of one query, by key.
 #[derive(Clone, Debug)]
@@ -110,7 +119,7 @@ impl Groups {
             EntryRef::Vacant(_) if self.key_max.as_deref().is_some_and(|max| key > max) => None,
             EntryRef::Vacant(entry) => {
                 self.key_bytes += key.iter().map(value_bytes).sum::<usize>();
-                Some(entry.insert(Group::new(&self.kinds)))
+                Some(entry.insert_with_key(key.into(), Group::new(&self.kinds)))
             }
         }
     }
@@ -155,7 +164,7 @@ impl Groups {
 
     /// The groups with their keys, sorted by key, and how many rows are in none of them.
     #[must_use]
-    pub fn into_sorted(mut self) -> (Vec<(Box<[Value]>, Group)>, u64) {
+    pub fn into_sorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.settle();
         let mut groups: Vec<(Box<[Value]>, Group)> = self.groups.into_iter().collect();
         groups.sort_unstable_by(|left, right| left.0.cmp(&right.0));

@@ -4,6 +4,7 @@
 //! them at the root; the two meet only here. This is floor 2. Nothing here knows a row block, a
 //! socket or SQL.
 
+mod average;
 mod buckets;
 mod coverage;
 mod distinct;
@@ -25,11 +26,11 @@ mod warning;
 mod wide;
 
 pub use buckets::{BUCKET_MAX, bucket_of, bucket_of_decimal, bucket_of_number};
-pub use coverage::{Coverage, LeafCoverage, LeafState, ScanStats};
+pub use coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
 pub use distinct::{DISTINCT_REGISTERS, Distinct, DistinctParts};
 pub use extremes::Extremes;
 pub use finish::{Answer, finish};
-pub use groups::{Group, Groups};
+pub use groups::{Group, Groups, KeyedGroup};
 pub use hash::{hash_decimal, hash_number, hash_text, hash_value};
 pub use partial::{Answering, Partial};
 pub use quantiles::{Quantiles, QuantilesParts};

@@ -59,7 +59,7 @@ impl Order {
         let prepare = |key: &OrderKey| {
             let direction =
                 Direction { descending: key.descending, nulls_first: key.nulls_first };
-            Ok((Prepared::new(&key.expr)?, direction))
+            Prepared::new(&key.expr).map(|expr| (expr, direction))
         };
         Ok(Self { keys: keys.iter().map(prepare).collect::<Result<_, _>>()? })
     }

@@ -115,7 +115,7 @@ impl BlockBuilder {
         })
     }
 
-    /// Gives the row a truth: the number 0 or 1. A part whose numbers are all truths is logically bool.
+    /// Gives the row a truth: the number 0 or 1. A part of truths only is logically bool.
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
@@ -142,8 +142,8 @@ impl BlockBuilder {
         })
     }
 
-    /// Gives the row a set or a vector, as the part's kind says, of at most 4,096 strings of at most
-    /// 64 KiB each. A set is sorted, and each of its elements is taken once.
+    /// Gives the row a set or a vector, as the part's kind says, of at most 4,096 strings of at
+    /// most 64 KiB each. A set is sorted, and each of its elements is taken once.
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
@@ -232,22 +232,28 @@ impl BlockBuilder {
         self.times.len() >= BLOCK_ROWS_MAX || self.raw_bytes >= FULL_BYTES
     }
 
-    /// Makes the block. A row in the making is dropped. All rows belong to `batch`, if one is given.
+    /// Makes the block. A row in the making is dropped. All rows belong to `batch`, if given:
+    /// its id and the hash of its content.
     ///
     /// # Errors
     /// When there are no rows, or more rows, bytes or columns than a block can hold.
     pub fn finish(
         mut self,
         created_at: Micros,
-        batch: Option<&BatchId>,
+        batch: Option<(&BatchId, u64)>,
     ) -> Result<Vec<u8>, BlockError> {
         self.abandon_row();
         let rows = self.times.len();
         if rows > BLOCK_ROWS_MAX {
             return Err(BlockError::TooManyRows(rows));
         }
-        let batches: Vec<BatchRows> =
-            batch.map(|id| BatchRows { id: id.clone(), first_row: 0, rows }).into_iter().collect();
+        let of_batch = |(id, content_hash): (&BatchId, u64)| BatchRows {
+            id: id.clone(),
+            content_hash,
+            first_row: 0,
+            rows,
+        };
+        let batches: Vec<BatchRows> = batch.map(of_batch).into_iter().collect();
         let columns = encode_parts(&self.time_column, self.times, self.parts)?;
         assemble(&self.time_column, rows, created_at, &batches, columns)
     }

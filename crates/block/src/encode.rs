@@ -1,5 +1,5 @@
-//! Encoding one column: choosing the encoding, writing the body and its directory entry. The builder
-//! and the merge both come through here.
+//! Encoding one column: choosing the encoding, writing the body and its directory entry. Builder and
+//! merge both come through here.
 
 use hadal_encoding::lists::Lists;
 use hadal_encoding::{Bitmap, ints, pages, strings};
@@ -289,15 +289,17 @@ fn sort_used(mut used: Vec<u32>, source: &StringInterner) -> (Vec<&str>, Vec<u32
 /// Puts the value before, or the first, wherever a row has none: packing does not notice.
 fn fill_placeholders<T: Copy>(values: &mut [T], validity: Option<&Bitmap>) {
     let Some(validity) = validity else { return };
-    let Some(first) = validity.iter_ones().next() else { return };
-    let mut before = values[first];
-    for (row, value) in values.iter_mut().enumerate() {
-        if validity.get(row) {
-            before = *value;
-        } else {
-            *value = before;
-        }
+    let mut rows = validity.iter_ones();
+    let Some(mut last) = rows.next() else { return };
+    let first = values[last];
+    values[..last].fill(first);
+    for row in rows {
+        let before = values[last];
+        values[last + 1..row].fill(before);
+        last = row;
     }
+    let before = values[last];
+    values[last + 1..].fill(before);
 }
 
 /// How many rows have a value.
@@ -307,6 +309,7 @@ fn count(validity: Option<&Bitmap>, rows: usize) -> u64 {
 
 /// The values of rows that have one.
 fn present<'v, T>(values: &'v [T], validity: Option<&'v Bitmap>) -> impl Iterator<Item = &'v T> {
-    let has = move |row: usize| validity.is_none_or(|validity| validity.get(row));
-    values.iter().enumerate().filter(move |&(row, _)| has(row)).map(|(_, value)| value)
+    let all = if validity.is_none() { values } else { &[] };
+    let some = validity.into_iter().flat_map(|validity| validity.iter_ones());
+    all.iter().chain(some.map(|row| &values[row]))
 }

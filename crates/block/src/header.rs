@@ -137,12 +137,17 @@ fn check_versions(cursor: &mut Cursor<'_>) -> Result<(), BlockError> {
     place.check(reserved == 0, || format!("reserved bytes are {reserved}, expected 0"))
 }
 
-/// The rows that came with one batch.
+/// The rows that came with one batch which can still be revoked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BatchRows {
-    pub(crate) id: BatchId,
-    pub(crate) first_row: usize,
-    pub(crate) rows: usize,
+pub struct BatchRows {
+    /// The batch's id.
+    pub id: BatchId,
+    /// A hash of the bytes that its sender sent: other bytes under the same id are a conflict.
+    pub content_hash: u64,
+    /// Its first row in the block.
+    pub first_row: usize,
+    /// How many rows of it are in the block, at least one.
+    pub rows: usize,
 }
 
 /// Appends the list of batches: ascending, without overlap.
@@ -152,6 +157,7 @@ pub(crate) fn write_batches(batches: &[BatchRows], out: &mut Vec<u8>) {
         let id = batch.id.as_str().as_bytes();
         out.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
         out.extend_from_slice(id);
+        out.extend_from_slice(&batch.content_hash.to_le_bytes());
         write_length(batch.first_row - end, out);
         write_varint(batch.rows as u64, out);
         end = batch.first_row + batch.rows;
@@ -171,12 +177,13 @@ pub(crate) fn read_batches(bytes: &[u8], header: &Header) -> Result<Vec<BatchRow
             let reason = format!("batch id {:?}", String::from_utf8_lossy(id));
             return Err(BlockError::Corrupt { place, reason });
         };
+        let content_hash = u64::from_le_bytes(cursor.array().map_err(place.of())?);
         let mut rows = |most| cursor.length("rows of a batch", most).map_err(place.of());
         let first_row = end + rows(header.rows - end)?;
         let rows = rows(header.rows - first_row)?;
         place.check(rows > 0, || format!("batch {id} has no rows"))?;
         end = first_row + rows;
-        batches.push(BatchRows { id, first_row, rows });
+        batches.push(BatchRows { id, content_hash, first_row, rows });
     }
     cursor.end().map_err(place.of())?;
     Ok(batches)

@@ -1,9 +1,9 @@
-//! The row block: up to 65,536 rows of one table as one immutable run of bytes, the same on the wire,
-//! in the log, in memory and on disk. `spec/row-block.md` is its description to the byte.
+//! The row block: up to 65,536 rows of one table as one immutable run of bytes, the same on the
+//! wire, in the log, in memory and on disk. `spec/row-block.md` is its description to the byte.
 //!
 //! - [`BlockBuilder`] makes a block of rows, one value at a time.
-//! - [`BlockView`] reads one from borrowed bytes: the front at once, each row block column (RBC) when
-//!   asked, decoded to [`ColumnData`]: numbers, or codes and what they stand for.
+//! - [`BlockView`] reads one from borrowed bytes: the front at once, each row block column (RBC)
+//!   when asked, decoded to [`ColumnData`]: numbers, or codes and what they stand for.
 //! - [`merge`] makes large blocks of small ones, a column at a time.
 //!
 //! Nothing here knows where blocks lie, which of them count, or what a query is.
@@ -26,5 +26,6 @@ pub use builder::{BlockBuilder, ColumnId, PushError};
 pub use data::{ColumnData, NumbersView, StoredNumbers, Values};
 pub use directory::Zone;
 pub use error::{BlockError, Place};
+pub use header::BatchRows;
 pub use merge::{MergeOrder, merge};
 pub use view::{BlockView, ColumnView};

@@ -132,12 +132,12 @@ impl<'b, 'a> Inputs<'b, 'a> {
         let to = from + rows.len();
         let mut batches = Vec::new();
         for (block, start) in self.blocks.iter().zip(&self.starts) {
-            for (id, first_row, rows) in block.batches() {
-                let first = (start + first_row).max(from);
-                let end = (start + first_row + rows).min(to);
+            for batch in block.batches() {
+                let first = (start + batch.first_row).max(from);
+                let end = (start + batch.first_row + batch.rows).min(to);
                 if first < end {
                     let (first_row, rows) = (first - from, end - first);
-                    batches.push(BatchRows { id: id.clone(), first_row, rows });
+                    batches.push(BatchRows { first_row, rows, ..batch.clone() });
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use hadal_encoding::{Bitmap, Cursor, IntsView, ListDictionary, StringDictionary};
 use hadal_encoding::{lists::Lists, pages::PagesView};
-use hadal_types::{BatchId, ColumnName, Kind, Logical, Micros};
+use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
 
 use crate::data::{ColumnData, NumbersView, StoredNumbers, Values};
@@ -121,9 +121,10 @@ impl<'a> BlockView<'a> {
         &self.columns[self.header.time_column]
     }
 
-    /// The batches whose rows can still be revoked, ascending: id, first row, rows.
-    pub fn batches(&self) -> impl ExactSizeIterator<Item = (&BatchId, usize, usize)> {
-        self.batches.iter().map(|batch| (&batch.id, batch.first_row, batch.rows))
+    /// The batches whose rows can still be revoked, in the order of their rows.
+    #[must_use]
+    pub fn batches(&self) -> &[BatchRows] {
+        &self.batches
     }
 
     /// Verifies the checksums of all RBCs.

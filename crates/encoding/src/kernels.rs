@@ -1,8 +1,8 @@
 //! Bit packing of full vectors: 1,024 values in FastLanes order, so that a plain loop over lanes
 //! becomes SIMD on any machine (Afroozeh and Boncz, "The FastLanes Compression Layout", VLDB 2023).
 //!
-//! The `fastlanes` crate checks slice lengths only in debug builds; this module is the one place that
-//! calls it, and owns the buffers whose lengths it relies on.
+//! The `fastlanes` crate checks slice lengths only in debug builds; this module is the one place
+//! that calls it, and owns the buffers whose lengths it relies on.
 #![allow(unsafe_code)]
 
 use fastlanes::BitPacking;

@@ -4,8 +4,8 @@
 //!  length | lengths: integers(n) | string 0 string 1 ... string n-1
 //! ```
 //!
-//! Encoded dictionaries are sorted, so that the order of codes is the order of strings. Layout to the
-//! byte: `spec/row-block.md` section 5.
+//! Encoded dictionaries are sorted, so that the order of codes is the order of strings. Layout to
+//! the byte: `spec/row-block.md` section 5.
 
 use std::borrow::Cow;
 

@@ -1,1 +1,28 @@
-//! Placeholder.
+//! A leaf: its share of every table, in row blocks (Scuba, VLDB 2013, section 3).
+//!
+//! A batch that arrives is logged, then visible as a small *fresh* block; a background *merge*
+//! makes full blocks of fresh ones. Each table is an immutable list of blocks that is swapped as
+//! a whole, so a query sees every row exactly once, whatever happens meanwhile.
+//!
+//! ```text
+//! accept ──> store (log) ──> table: list of blocks <── merge ──> store (segments, manifest)
+//!                                  │ snapshot
+//! query ──> scan pool: one block at a time, queries in turn ──> partial
+//! ```
+//!
+//! A leaf is a [`hadal_wire::Peer`] and a [`hadal_wire::Sink`]. It knows nothing of other leaves.
+
+mod accept;
+mod batches;
+mod block;
+mod block_list;
+mod leaf;
+mod merge;
+mod plan_merge;
+mod pool;
+mod recover;
+mod status;
+mod sync;
+mod table;
+
+pub use leaf::{Leaf, LeafConfig};

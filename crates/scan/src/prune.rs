@@ -68,7 +68,8 @@ fn asks_of_list(function: Function) -> bool {
 fn is_absent(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
     let PlanExpr::Input(Input::Column(column)) = expr else { return false };
     let has = |kind| block.column(column.name.as_str(), kind).is_some();
-    !has(column.kind) && !(column.kind == Kind::String && has(Kind::Number))
+    let seen_as_text = column.kind == Kind::String && has(Kind::Number);
+    !has(column.kind) && !seen_as_text
 }
 
 fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PlanExpr]) -> bool {

@@ -1,5 +1,7 @@
 //! The scan of one query, block by block.
 
+use std::sync::Arc;
+
 use hadal_aggregate::{Answering, Fault, FaultCode, Partial, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_query::{ColumnRef, Function, Input, Query};
@@ -14,27 +16,28 @@ use crate::{groups, raw_rows};
 
 /// A query made ready to be run over row blocks. Made once per query and leaf.
 #[derive(Debug)]
-pub struct Scan<'q> {
-    query: &'q Query,
+pub struct Scan {
+    query: Arc<Query>,
     plan: Plan,
-    columns: Vec<&'q ColumnRef>,
+    columns: Vec<ColumnRef>,
 }
 
-impl<'q> Scan<'q> {
+impl Scan {
     /// Makes `query` ready.
     ///
     /// # Errors
     /// When an expression is nested too deep or a pattern is refused.
-    pub fn new(query: &'q Query) -> Result<Self, PlanError> {
-        let mut columns: Vec<&ColumnRef> = Vec::new();
+    pub fn new(query: Arc<Query>) -> Result<Self, PlanError> {
+        let mut columns: Vec<ColumnRef> = Vec::new();
         query.for_each_input(&mut |input| {
             if let Input::Column(column) = input
-                && !columns.contains(&column)
+                && !columns.contains(column)
             {
-                columns.push(column);
+                columns.push(column.clone());
             }
         });
-        Ok(Self { query, plan: Plan::new(query)?, columns })
+        let plan = Plan::new(&query)?;
+        Ok(Self { query, plan, columns })
     }
 
     /// Adds the rows of one block to `partial`.
@@ -61,7 +64,7 @@ impl<'q> Scan<'q> {
         if selection.count() > 0 {
             match &mut partial.answering {
                 Answering::Groups(groups) => {
-                    groups::add(self.query, &self.plan, &columns, &selection, groups)?;
+                    groups::add(&self.query, &self.plan, &columns, &selection, groups)?;
                 }
                 Answering::Rows(best) => raw_rows::add(&self.plan, &columns, &selection, best)?,
             }

@@ -29,11 +29,6 @@ impl Selection {
         self.count
     }
 
-    /// Whether every row is chosen.
-    pub(crate) fn is_all(&self) -> bool {
-        self.count == self.rows
-    }
-
     /// Keeps only rows that `keep` has too.
     pub(crate) fn narrow(&mut self, keep: &Bitmap) {
         let mut chosen = keep.clone();

@@ -1,1 +1,25 @@
-//! Placeholder.
+//! The aggregation tree and placement: many leaves seen as one peer and one sink.
+//!
+//! ```text
+//! Root ── Aggregator ──┬── Aggregator ──┬── leaf      queries go down, partial answers come up
+//!                      │                └── leaf
+//!                      └── leaf
+//! Placement ──┬── leaf                                batches go to one of two leaves
+//!             └── leaf
+//! ```
+//!
+//! An [`Aggregator`] is itself a [`hadal_wire::Peer`], so trees nest (Scuba, VLDB 2013, section
+//! 3.5). This crate knows no leaf but through the seams.
+
+mod aggregator;
+mod catalog;
+mod ledger;
+mod patience;
+mod placement;
+mod root;
+
+pub use aggregator::Aggregator;
+pub use catalog::Catalog;
+pub use ledger::Ledger;
+pub use placement::{Placement, PlacementLeaf};
+pub use root::{AskError, Root};

@@ -1,7 +1,5 @@
 //! Something that takes batches.
 
-use std::sync::Arc;
-
 use hadal_types::{BatchId, TableName};
 
 use crate::BoxFuture;
@@ -13,6 +11,9 @@ pub trait Sink: Send + Sync {
     /// # Errors
     /// [`SinkError`]; then the batch was not acknowledged, and the same id may be sent again.
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>>;
+
+    /// Whether it took, or is taking, a batch of this id: a retry must go where the first try went.
+    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool>;
 
     /// Drops a table with all its rows; returns how many those were, 0 if there was none.
     ///
@@ -33,7 +34,7 @@ pub struct Batch {
     /// Rows in the block.
     pub rows: usize,
     /// The row block.
-    pub block: Arc<[u8]>,
+    pub block: Vec<u8>,
 }
 
 /// What became of a batch that was taken.

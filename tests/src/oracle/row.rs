@@ -49,12 +49,12 @@ impl Row {
         }
     }
 
-    /// The time column has a number part only.
+    /// The time column has a number part only; its text is the time as people write it.
     fn time_as(&self, column: &ColumnRef) -> Value {
         match (column.kind, column.logical) {
             (Kind::Number, Logical::Time) => Value::Time(self.time),
             (Kind::Number, _) => Value::integer(self.time.0),
-            (Kind::String, _) => Value::string(&self.time.0.to_string()),
+            (Kind::String, _) => Value::string(&self.time.to_string()),
             (Kind::Set | Kind::Vector, _) => Value::Null,
         }
     }

@@ -116,11 +116,9 @@ fn a_builder_is_full_before_a_block_is_too_large() {
 fn a_hundred_thousand_columns_stay_small() {
     let start = Instant::now();
     let mut builder = BlockBuilder::new(name("time"));
-    for row in 0..BLOCK_ROWS_MAX {
-        if row < 100_000 / 10 {
-            for column in row * 10..row * 10 + 10 {
-                push(&mut builder, &format!("column {column}"), &Value::string("v"));
-            }
+    for row in 0..10_000 {
+        for column in row * 10..row * 10 + 10 {
+            push(&mut builder, &format!("column {column}"), &Value::string("v"));
         }
         builder.end_row(Micros(0));
     }

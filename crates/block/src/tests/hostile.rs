@@ -14,7 +14,9 @@ fn use_all(block: &BlockView<'_>) {
         if let Ok(Some(numbers)) = column.numbers()
             && let crate::StoredNumbers::Decimals { mantissas, .. } = numbers.stored
         {
-            (0..mantissas.vector_count()).for_each(|vector| drop(mantissas.zone(vector)));
+            (0..mantissas.vector_count()).for_each(|vector| {
+                let _ = mantissas.zone(vector);
+            });
         }
         if let Ok(data) = column.decode() {
             for row in [0, 1, block.rows() / 2, block.rows() - 1, block.rows()] {
@@ -22,7 +24,7 @@ fn use_all(block: &BlockView<'_>) {
             }
         }
     }
-    assert!(block.batches().all(|(_, first, rows)| first + rows <= block.rows()));
+    assert!(block.batches().iter().all(|batch| batch.first_row + batch.rows <= block.rows()));
 }
 
 /// Makes the front's checksum right, where the header is good enough to say where it is.

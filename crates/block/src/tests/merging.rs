@@ -6,7 +6,7 @@ use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{BatchId, Kind, Micros, Value};
 
 use super::model::{Random, Row, assert_same, build, double_columns, name, random_rows, read};
-use crate::{BlockBuilder, BlockError, BlockView, MergeOrder, merge};
+use crate::{BatchRows, BlockBuilder, BlockError, BlockView, MergeOrder, merge};
 
 const DAY: i64 = 86_400 * Micros::SECOND;
 
@@ -90,7 +90,8 @@ fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
     let views: Vec<_> =
         merged.iter().map(|block| BlockView::parse(block).expect("parses")).collect();
     let batches = |view: &BlockView<'_>| {
-        view.batches().map(|(id, first, rows)| (id.to_string(), first, rows)).collect::<Vec<_>>()
+        let batch = |batch: &BatchRows| (batch.id.to_string(), batch.first_row, batch.rows);
+        view.batches().iter().map(batch).collect::<Vec<_>>()
     };
     assert_eq!(views.iter().map(BlockView::rows).collect::<Vec<_>>(), [BLOCK_ROWS_MAX, 14_469]);
     let first = [("one".to_owned(), 0, 40_000), ("three".to_owned(), 40_005, 25_531)];

@@ -74,7 +74,7 @@ pub(super) fn build(rows: &[Row], batch: Option<&BatchId>) -> Vec<u8> {
         }
         builder.end_row(row.time);
     }
-    builder.finish(Micros(77), batch).expect("fits a block")
+    builder.finish(Micros(77), batch.map(|batch| (batch, 0xc0_ffee))).expect("fits a block")
 }
 
 /// All rows of a block. Verifies every checksum, and that no name has two values in a row.

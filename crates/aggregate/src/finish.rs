@@ -1,0 +1,245 @@
+//! From the merged partial answer to the answer: aggregates are finished, groups limited to
+//! series, filtered, sorted and cut. Only the root does this.
+
+use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, Type};
+use hadal_types::{Decimal, Micros, Number, TimeRange, Value};
+
+use crate::average::average;
+use crate::coverage::{Coverage, ScanStats};
+use crate::groups::Group;
+use crate::order::{Direction, Order, SortKey};
+use crate::partial::{Answering, Partial};
+use crate::series;
+use crate::state::State;
+use crate::warning::{Fault, FaultCode, Warning, WarningCode};
+
+/// The answer to a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The columns: name and type.
+    pub columns: Vec<(String, Type)>,
+    /// The rows, in order; each has one value per column.
+    pub rows: Vec<Vec<Value>>,
+    /// How many stored rows each row of the answer rests on; 1 for raw rows.
+    pub raw_counts: Vec<u64>,
+    /// Which rows of the answer sum up the series beyond the limit.
+    pub others: Vec<bool>,
+    /// How much was looked at.
+    pub coverage: Coverage,
+    /// What it cost.
+    pub stats: ScanStats,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// One row of the answer in the making.
+pub(crate) struct Line {
+    pub(crate) key: Box<[Value]>,
+    /// `None` for a raw row.
+    pub(crate) group: Option<Group>,
+    pub(crate) is_other: bool,
+}
+
+/// Finishes the merged partial answer of `query`.
+///
+/// # Errors
+/// The faults, when there are any, or when an aggregate is beyond what a number can hold.
+pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
+    let Partial { answering, coverage, stats, mut warnings, faults } = partial;
+    if !faults.is_empty() {
+        return Err(faults.iter().cloned().collect());
+    }
+    let plan = Plan::new(query).map_err(|error| vec![invalid(&error)])?;
+    let lines = match answering {
+        Answering::Groups(groups) => {
+            let (mut groups, dropped_rows) = groups.into_sorted();
+            if dropped_rows > 0 {
+                warnings.add(WarningCode::GroupsDropped, "", dropped_rows);
+            }
+            if groups.is_empty() && query.keys().is_empty() {
+                groups.push((Box::default(), Group::empty(query)));
+            }
+            check_sums(&groups)?;
+            series::limit(query, groups).map_err(|error| vec![invalid(&error)])?
+        }
+        Answering::Rows(rows) => {
+            let line = |key| Line { key, group: None, is_other: false };
+            rows.into_sorted().into_iter().map(line).collect()
+        }
+    };
+    let lines = plan.sort(lines.into_iter().filter(|line| plan.keeps(line)).collect());
+    let (lines, beyond) = cut(lines, query);
+    if beyond > 0 {
+        warnings.add(WarningCode::LimitReached, "", beyond);
+    }
+    let columns = query.outputs.iter().map(|output| (output.name.clone(), output.value_type));
+    Ok(Answer {
+        columns: columns.collect(),
+        rows: lines.iter().map(|line| plan.outputs_of(line)).collect(),
+        raw_counts: lines.iter().map(Line::raw_count).collect(),
+        others: lines.iter().map(|line| line.is_other).collect(),
+        coverage,
+        stats,
+        warnings: warnings.iter().collect(),
+    })
+}
+
+fn invalid(error: &PrepareError) -> Fault {
+    Fault::new(FaultCode::Invalid, &error.to_string())
+}
+
+/// A sum beyond the range of doubles fails the query, whatever becomes of its group.
+fn check_sums(groups: &[(Box<[Value]>, Group)]) -> Result<(), Vec<Fault>> {
+    let states = groups.iter().flat_map(|(_, group)| &group.states);
+    for state in states {
+        if let State::Moments(moments) = state
+            && let Err(error) = moments.sum.total()
+        {
+            return Err(vec![Fault::new(FaultCode::Overflow, &error.to_string())]);
+        }
+    }
+    Ok(())
+}
+
+/// The lines within OFFSET and LIMIT, and how many are beyond.
+fn cut(lines: Vec<Line>, query: &Query) -> (Vec<Line>, u64) {
+    let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
+    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let beyond = lines.len().saturating_sub(offset).saturating_sub(limit) as u64;
+    (lines.into_iter().skip(offset).take(limit).collect(), beyond)
+}
+
+/// What is computed for each line, ready to run.
+struct Plan {
+    outputs: Vec<Prepared<Slot>>,
+    having: Option<Prepared<Slot>>,
+    order: Order,
+    seconds: Seconds,
+}
+
+impl Plan {
+    fn new(query: &Query) -> Result<Self, PrepareError> {
+        let prepare = |expr: &OutputExpr| Prepared::new(expr);
+        Ok(Self {
+            outputs: query
+                .outputs
+                .iter()
+                .map(|output| prepare(&output.expr))
+                .collect::<Result<_, _>>()?,
+            having: query.having.as_ref().map(prepare).transpose()?,
+            order: Order::new(&query.order)?,
+            seconds: Seconds::new(query),
+        })
+    }
+
+    fn keeps(&self, line: &Line) -> bool {
+        let slot = |slot: &Slot| line.slot(slot, &self.seconds);
+        self.having.as_ref().is_none_or(|having| having.is_true(&slot))
+    }
+
+    fn outputs_of(&self, line: &Line) -> Vec<Value> {
+        let slot = |slot: &Slot| line.slot(slot, &self.seconds);
+        self.outputs.iter().map(|output| output.value(&slot)).collect()
+    }
+
+    /// By the query's order; ties by keys, and "other" after a group of the same keys.
+    fn sort(&self, lines: Vec<Line>) -> Vec<Line> {
+        let sort_key = |line: &Line| -> (Box<[SortKey]>, Vec<SortKey>, bool) {
+            let slot = |slot: &Slot| line.slot(slot, &self.seconds);
+            let ties = line.key.iter().map(|value| Direction::ASCENDING.key(value.clone()));
+            (self.order.sort_keys(&slot), ties.collect(), line.is_other)
+        };
+        let mut sorted: Vec<_> = lines.into_iter().map(|line| (sort_key(&line), line)).collect();
+        sorted.sort_by(|left, right| left.0.cmp(&right.0));
+        sorted.into_iter().map(|(_, line)| line).collect()
+    }
+}
+
+impl Line {
+    fn raw_count(&self) -> u64 {
+        self.group.as_ref().map_or(1, |group| group.tally.rows())
+    }
+
+    fn slot(&self, slot: &Slot, seconds: &Seconds) -> Value {
+        match slot {
+            Slot::Key(index) => self.key.get(*index).cloned().unwrap_or(Value::Null),
+            Slot::Seconds => seconds.of(&self.key),
+            other => self.group.as_ref().map_or(Value::Null, |group| of_group(group, other)),
+        }
+    }
+}
+
+/// The value of a slot of a group; null for slots that are no part of the group itself.
+pub(crate) fn of_group(group: &Group, slot: &Slot) -> Value {
+    match slot {
+        Slot::RawCount => whole(group.tally.rows()),
+        Slot::Count => Value::Number(group.tally.count()),
+        Slot::Measure(index, finish) => {
+            group.states.get(*index).map_or(Value::Null, |state| of_state(state, *finish))
+        }
+        Slot::Key(_) | Slot::Seconds => Value::Null,
+    }
+}
+
+/// An aggregate of one state; null where there are no values, or the state is another's.
+fn of_state(state: &State, finish: Finish) -> Value {
+    let number = |number: Option<Number>| number.map_or(Value::Null, Value::Number);
+    match (state, finish) {
+        (State::Moments(moments), Finish::Count) => Value::Number(moments.tally.count()),
+        (State::Moments(moments), Finish::RawCount) => whole(moments.tally.rows()),
+        (State::Moments(moments), _) if moments.tally.rows() == 0 => Value::Null,
+        (State::Moments(moments), Finish::Sum) => number(moments.sum.total().ok()),
+        (State::Moments(moments), Finish::Avg) => {
+            let total = moments.sum.total().ok();
+            number(total.and_then(|total| average(total, moments.tally.weight())))
+        }
+        (State::Extremes(extremes), Finish::Min) => {
+            extremes.min().cloned().unwrap_or(Value::Null)
+        }
+        (State::Extremes(extremes), Finish::Max) => {
+            extremes.max().cloned().unwrap_or(Value::Null)
+        }
+        (State::Quantiles(quantiles), Finish::Quantile(millionths)) => {
+            number(quantiles.quantile(millionths))
+        }
+        (State::Quantiles(quantiles), Finish::Histogram(buckets)) => quantiles.histogram(buckets),
+        (State::Distinct(distinct), Finish::Distinct) => whole(distinct.estimate()),
+        _ => Value::Null,
+    }
+}
+
+fn whole(count: u64) -> Value {
+    Decimal::new(count.into(), 0).map_or(Value::Null, |count| Value::Number(count.into()))
+}
+
+/// How many seconds of the query's time range a row of the answer covers.
+pub(crate) struct Seconds {
+    range: TimeRange,
+    /// The key that is the time bucket, and its width in microseconds.
+    bucket: Option<(usize, i64)>,
+}
+
+impl Seconds {
+    fn new(query: &Query) -> Self {
+        Self { range: query.range, bucket: query.time_key() }
+    }
+
+    /// Null where the range is open.
+    fn of(&self, key: &[Value]) -> Value {
+        let bucket = self.bucket.and_then(|(index, width)| match key.get(index) {
+            Some(Value::Time(from)) => Some(TimeRange {
+                from: Some(*from),
+                to: Some(Micros(from.0.saturating_add(width))),
+            }),
+            _ => None,
+        });
+        let covered = bucket.map_or(self.range, |bucket| bucket.intersect(self.range));
+        let (Some(_), Some(_), Some(from), Some(to)) =
+            (self.range.from, self.range.to, covered.from, covered.to)
+        else {
+            return Value::Null;
+        };
+        let micros = i128::from(to.0) - i128::from(from.0);
+        Decimal::new(micros.max(0), 6).map_or(Value::Null, |seconds| Value::Number(seconds.into()))
+    }
+}

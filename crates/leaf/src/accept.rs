@@ -1,0 +1,124 @@
+//! A batch comes in: told apart from a retry, logged, then visible.
+
+use std::sync::Arc;
+
+use hadal_store::{BlockBytes, Error};
+use hadal_types::limits;
+use hadal_wire::{Batch, Receipt, SinkError};
+use tokio::sync::oneshot;
+
+use crate::batches::{Known, Seen};
+use crate::block::{Block, Origin};
+use crate::leaf::Inner;
+use crate::sync::{lock, read, write};
+use crate::table::Table;
+
+/// Takes a batch; returns once it is durable and visible.
+pub(crate) async fn accept(inner: &Arc<Inner>, batch: Batch) -> Result<Receipt, SinkError> {
+    let (rows, durable) = (batch.rows, inner.durable);
+    match start(inner, batch)? {
+        None => Ok(Receipt { rows, duplicate: true, durable }),
+        Some(logged) => {
+            // The log's callback is called in every case, so the sender is never just dropped.
+            let gone = || Err(SinkError::Unavailable(inner.name.to_string()));
+            logged.await.unwrap_or_else(|_| gone())?;
+            Ok(Receipt { rows, duplicate: false, durable })
+        }
+    }
+}
+
+type Logged = oneshot::Receiver<Result<(), SinkError>>;
+
+/// Reserves the id and appends the batch to the log; `None` for a retry of what is there.
+fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> {
+    let now = inner.clock.now();
+    let bytes = BlockBytes::from(batch.block);
+    let corrupt = |reason: String| SinkError::Corrupt {
+        id: batch.id.clone(),
+        table: batch.table.clone(),
+        reason,
+    };
+    check(&bytes, &batch.id, batch.rows).map_err(corrupt)?;
+    table(inner, &batch.table)?;
+    // Held until the batch is in the log's queue, so that a drop of the table comes before or
+    // after all of this.
+    let tables = read(&inner.tables);
+    let Some(table) = tables.get(&batch.table).cloned() else {
+        return Err(SinkError::Busy(inner.name.to_string()));
+    };
+    match lock(&table.batches).reserve(&batch.id, batch.content_hash) {
+        Seen::New => {}
+        Seen::Before => return Ok(None),
+        Seen::Conflict => return Err(SinkError::Conflict { id: batch.id }),
+        Seen::UnderWay => return Err(SinkError::Busy(inner.name.to_string())),
+    }
+    let ticket = match inner.store.append(&batch.table, &batch.id, &bytes) {
+        Ok(ticket) => ticket,
+        Err(error) => {
+            lock(&table.batches).release(&batch.id);
+            return Err(sink_error(inner, error));
+        }
+    };
+    drop(tables);
+    let block = Block::new(bytes, Origin::Log(vec![ticket.sequence()]))
+        .map_err(|error| corrupt(error.to_string()))?;
+    let known = Known {
+        content_hash: batch.content_hash,
+        rows: u32::try_from(batch.rows).unwrap_or(u32::MAX),
+        time: now,
+    };
+    let (done, logged) = oneshot::channel();
+    let (inner, id) = (Arc::clone(inner), batch.id);
+    ticket.then(move |outcome| {
+        let outcome = match outcome {
+            Ok(()) => {
+                lock(&table.batches).remember(&id, known);
+                table.push(block);
+                inner.wake_merge();
+                Ok(())
+            }
+            Err(error) => {
+                lock(&table.batches).release(&id);
+                Err(sink_error(&inner, error))
+            }
+        };
+        // Nobody may be waiting any more; the batch is there all the same.
+        let _ = done.send(outcome);
+    });
+    Ok(Some(logged))
+}
+
+/// Bytes from another process are checked whole before they are logged.
+fn check(bytes: &[u8], id: &hadal_types::BatchId, rows: usize) -> Result<(), String> {
+    let view = hadal_block::BlockView::parse(bytes).map_err(|error| error.to_string())?;
+    view.verify().map_err(|error| error.to_string())?;
+    let is_its_own = matches!(view.batches(), [batch] if batch.id == *id && batch.rows == rows);
+    if view.rows() != rows || !is_its_own {
+        return Err(format!("it is not one batch {id} of {rows} rows"));
+    }
+    Ok(())
+}
+
+/// The table of this name, made if there is none.
+fn table(inner: &Inner, name: &hadal_types::TableName) -> Result<(), SinkError> {
+    if read(&inner.tables).contains_key(name) {
+        return Ok(());
+    }
+    let mut tables = write(&inner.tables);
+    if tables.len() >= limits::TABLES_MAX && !tables.contains_key(name) {
+        let message = format!("table {name} would be one too many: {} are allowed", limits::TABLES_MAX);
+        return Err(SinkError::Limit(message));
+    }
+    tables.entry(name.clone()).or_insert_with(|| Arc::new(Table::new(name.clone())));
+    Ok(())
+}
+
+pub(crate) fn sink_error(inner: &Inner, error: Error) -> SinkError {
+    match error {
+        Error::Busy(_) => SinkError::Busy(inner.name.to_string()),
+        Error::Full(_) => SinkError::Full(error.to_string()),
+        Error::Closed => SinkError::Unavailable(inner.name.to_string()),
+        other => SinkError::Store(other.to_string()),
+    }
+}
+

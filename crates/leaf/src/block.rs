@@ -1,0 +1,107 @@
+//! One row block as a leaf holds it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hadal_block::{BlockError, BlockView, ColumnView};
+use hadal_store::{BlockBytes, BlockNumber, Sequence};
+use hadal_types::{ColumnName, Kind, Logical, Micros};
+
+/// A row block that queries can see.
+#[derive(Debug)]
+pub(crate) struct Block {
+    bytes: BlockBytes,
+    /// Where the copy is that survives a crash.
+    pub(crate) origin: Origin,
+    pub(crate) rows: usize,
+    pub(crate) raw_bytes: u64,
+    /// The first and the last time, both inclusive.
+    pub(crate) time_range: (Micros, Micros),
+    pub(crate) created_at: Micros,
+    /// Whether it has batches that may still be revoked, and therefore keeps arrival order.
+    pub(crate) has_batches: bool,
+    pub(crate) time_column: ColumnName,
+    pub(crate) columns: Vec<BlockColumn>,
+    /// One bit per column: its checksum was verified.
+    verified: Box<[AtomicU64]>,
+}
+
+/// The copy of a block that survives a crash.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// The frames of the log that its rows came in.
+    Log(Vec<Sequence>),
+    /// A block of a segment, named by the manifest.
+    Segment(BlockNumber),
+}
+
+/// What a catalog needs to know of one row block column.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockColumn {
+    pub(crate) name: ColumnName,
+    pub(crate) kind: Kind,
+    pub(crate) logical: Logical,
+    /// Rows that have a value.
+    pub(crate) rows: u64,
+    /// Bytes of the encoded column.
+    pub(crate) bytes: u64,
+    pub(crate) encoding: &'static str,
+}
+
+impl Block {
+    /// Reads the front of a block.
+    pub(crate) fn new(bytes: BlockBytes, origin: Origin) -> Result<Self, BlockError> {
+        let view = BlockView::parse(&bytes)?;
+        let columns: Vec<BlockColumn> = view.columns().iter().map(BlockColumn::new).collect();
+        let verified = (0..columns.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Ok(Self {
+            origin,
+            rows: view.rows(),
+            raw_bytes: view.raw_bytes(),
+            time_range: view.time_range(),
+            created_at: view.created_at(),
+            has_batches: !view.batches().is_empty(),
+            time_column: view.time_column().name().clone(),
+            columns,
+            verified,
+            bytes,
+        })
+    }
+
+    /// The block, to be scanned.
+    pub(crate) fn view(&self) -> Result<BlockView<'_>, BlockError> {
+        BlockView::parse(&self.bytes)
+    }
+
+    /// Encoded bytes.
+    pub(crate) fn byte_count(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The same bytes with another origin.
+    pub(crate) fn bytes(&self) -> &BlockBytes {
+        &self.bytes
+    }
+
+    /// Verifies a column's checksum, unless that was done before.
+    pub(crate) fn check(&self, index: usize, column: &ColumnView<'_>) -> Result<(), BlockError> {
+        let (word, bit) = (&self.verified[index / 64], 1u64 << (index % 64));
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            column.verify()?;
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl BlockColumn {
+    fn new(column: &ColumnView<'_>) -> Self {
+        Self {
+            name: column.name().clone(),
+            kind: column.kind(),
+            logical: column.logical(),
+            rows: (column.rows() - column.null_count()) as u64,
+            bytes: column.encoded_bytes() as u64,
+            encoding: column.encoding_name(),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The list of a table's blocks: immutable, and swapped as a whole.
+
+#[cfg(not(feature = "shuttle"))]
+use std::sync::{Arc, RwLock};
+
+#[cfg(feature = "shuttle")]
+use shuttle::sync::{Arc, RwLock};
+
+/// A list that readers take a snapshot of and writers swap for another.
+///
+/// What a writer takes out and puts in changes in one step: a snapshot has either all of what
+/// was taken out or all of what was put in.
+#[derive(Debug)]
+pub(crate) struct BlockList<T>(RwLock<Arc<Vec<Arc<T>>>>);
+
+impl<T> Default for BlockList<T> {
+    fn default() -> Self {
+        Self(RwLock::new(Arc::new(Vec::new())))
+    }
+}
+
+impl<T> BlockList<T> {
+    /// The list as it is now.
+    pub(crate) fn snapshot(&self) -> Arc<Vec<Arc<T>>> {
+        match self.0.read() {
+            Ok(list) => Arc::clone(&list),
+            Err(poisoned) => Arc::clone(&poisoned.into_inner()),
+        }
+    }
+
+    /// Appends `added`.
+    pub(crate) fn push(&self, added: Arc<T>) {
+        self.swap(&[], vec![added]);
+    }
+
+    /// Replaces the blocks `removed`, which are told by identity, by `added`, which come where
+    /// the first of them was, or last.
+    ///
+    /// Returns false, and changes nothing, when one of `removed` is not in the list any more.
+    pub(crate) fn swap(&self, removed: &[Arc<T>], added: Vec<Arc<T>>) -> bool {
+        let mut list = match self.0.write() {
+            Ok(list) => list,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        let is_removed = |block: &Arc<T>| removed.iter().any(|gone| Arc::ptr_eq(gone, block));
+        let found = list.iter().filter(|block| is_removed(block)).count();
+        if found != removed.len() {
+            return false;
+        }
+        let at = list.iter().position(is_removed).unwrap_or(list.len());
+        let mut next: Vec<Arc<T>> = Vec::with_capacity(list.len() + added.len() - found);
+        next.extend_from_slice(&list[..at]);
+        next.extend(added);
+        next.extend(list[at..].iter().filter(|block| !is_removed(block)).cloned());
+        *list = Arc::new(next);
+        true
+    }
+
+    /// Takes all blocks out.
+    pub(crate) fn clear(&self) -> Arc<Vec<Arc<T>>> {
+        let mut list = match self.0.write() {
+            Ok(list) => list,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        std::mem::take(&mut *list)
+    }
+}
+
+#[cfg(all(test, feature = "shuttle"))]
+mod shuttle_tests;
+
+#[cfg(all(test, not(feature = "shuttle")))]
+mod tests {
+    use super::*;
+
+    fn listed(list: &BlockList<u32>) -> Vec<u32> {
+        list.snapshot().iter().map(|block| **block).collect()
+    }
+
+    #[test]
+    fn a_swap_keeps_the_place() {
+        let list = BlockList::default();
+        (0..5).for_each(|block| list.push(Arc::new(block)));
+        let before = list.snapshot();
+        let removed = [Arc::clone(&before[1]), Arc::clone(&before[3])];
+        assert!(list.swap(&removed, vec![Arc::new(13)]));
+        assert_eq!(listed(&list), [0, 13, 2, 4]);
+        assert_eq!(before.len(), 5, "a snapshot does not change");
+    }
+
+    #[test]
+    fn what_is_gone_cannot_be_swapped() {
+        let list = BlockList::default();
+        list.push(Arc::new(1));
+        let stranger = Arc::new(1);
+        assert!(!list.swap(&[stranger], vec![Arc::new(2)]));
+        assert_eq!(listed(&list), [1]);
+    }
+}

@@ -1,0 +1,330 @@
+//! The leaf itself: what ties its parts together and offers the seams.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
+use hadal_query::Query;
+use hadal_scan::Scan;
+use hadal_store::{Change, Config, Report, Store};
+use hadal_types::{BatchId, Clock, TableName};
+use hadal_wire::{
+    Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
+};
+use tokio::sync::oneshot;
+
+use crate::accept::{accept, sink_error};
+use crate::merge::{drop_oldest, merge_next};
+use crate::pool::{Job, JobResult, Pool};
+use crate::recover;
+use crate::sync::{lock, read, write};
+use crate::table::Table;
+
+/// The merge looks at all tables that often, even if no batch comes in.
+const MERGE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How a leaf is set up.
+pub struct LeafConfig {
+    /// Its name, unique in the cluster.
+    pub name: LeafName,
+    /// The folder that keeps its rows; `None`: memory only.
+    pub folder: Option<PathBuf>,
+    /// Threads that scan.
+    pub threads: usize,
+    /// Bytes of row blocks that one table may have here, before its oldest blocks are dropped.
+    pub table_bytes_max: u64,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A leaf: its share of every table.
+pub struct Leaf {
+    inner: Arc<Inner>,
+    pool: Pool,
+    merger: Option<JoinHandle<()>>,
+    report: Report,
+}
+
+/// What the leaf's threads share.
+pub(crate) struct Inner {
+    pub(crate) name: LeafName,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) store: Store,
+    pub(crate) durable: bool,
+    pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
+    table_bytes_max: u64,
+    stopping: AtomicBool,
+    work: Mutex<bool>,
+    wake: Condvar,
+    /// One merge at a time, whoever makes it.
+    merging: Mutex<()>,
+}
+
+impl Leaf {
+    /// Opens the leaf and recovers what its folder holds.
+    ///
+    /// # Errors
+    /// When the folder is in use or cannot be read, or a thread cannot be started.
+    pub fn open(config: LeafConfig) -> Result<Self, hadal_store::Error> {
+        let (store, tables, report) = match &config.folder {
+            None => (Store::in_memory(), BTreeMap::new(), Report::default()),
+            Some(folder) => {
+                let (store, mut recovery) = Store::open(&Config::new(folder))?;
+                let report = std::mem::take(&mut recovery.report);
+                (store, recover::tables(recovery), report)
+            }
+        };
+        let inner = Arc::new(Inner {
+            durable: config.folder.is_some(),
+            name: config.name,
+            clock: config.clock,
+            store,
+            tables: RwLock::new(tables),
+            table_bytes_max: config.table_bytes_max,
+            stopping: AtomicBool::new(false),
+            work: Mutex::new(false),
+            wake: Condvar::new(),
+            merging: Mutex::new(()),
+        });
+        let thread_error = |source: std::io::Error| hadal_store::Error::Io {
+            action: "start a thread of",
+            place: inner.name.to_string(),
+            source: Arc::new(source),
+        };
+        let pool = Pool::new(config.threads, &inner.name.0).map_err(thread_error)?;
+        let merging = Arc::clone(&inner);
+        let merger = std::thread::Builder::new()
+            .name(format!("{}-merge", inner.name))
+            .spawn(move || merging.merge_until_stopped())
+            .map_err(thread_error)?;
+        Ok(Self { inner, pool, merger: Some(merger), report })
+    }
+
+    /// What was found in the folder when the leaf was opened.
+    #[must_use]
+    pub fn recovery_report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Makes all merges that are due, on the caller's thread.
+    pub fn merge_all(&self) {
+        self.inner.merge_all();
+    }
+
+    /// Takes no more batches from now on.
+    pub fn stop_taking(&self) {
+        self.inner.stopping.store(true, Ordering::SeqCst);
+    }
+
+    /// Each block of a table, for people who look inside.
+    #[must_use]
+    pub fn inspect(&self, table: &TableName) -> Vec<BlockInfo> {
+        let table = read(&self.inner.tables).get(table).cloned();
+        let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
+        blocks.iter().map(|block| BlockInfo::new(block)).collect()
+    }
+}
+
+/// One row block, for people who look inside.
+#[derive(Clone, Debug)]
+pub struct BlockInfo {
+    /// Rows.
+    pub rows: usize,
+    /// Encoded bytes.
+    pub bytes: usize,
+    /// The first and the last time, both inclusive.
+    pub time_range: (hadal_types::Micros, hadal_types::Micros),
+    /// Whether it is only in the log so far.
+    pub is_fresh: bool,
+    /// Its columns: name, kind, encoding, rows with a value, encoded bytes.
+    pub columns: Vec<(String, hadal_types::Kind, &'static str, u64, u64)>,
+}
+
+impl BlockInfo {
+    fn new(block: &crate::block::Block) -> Self {
+        let column = |column: &crate::block::BlockColumn| {
+            (column.name.to_string(), column.kind, column.encoding, column.rows, column.bytes)
+        };
+        Self {
+            rows: block.rows,
+            bytes: block.byte_count(),
+            time_range: block.time_range,
+            is_fresh: matches!(block.origin, crate::block::Origin::Log(_)),
+            columns: block.columns.iter().map(column).collect(),
+        }
+    }
+}
+
+impl Drop for Leaf {
+    fn drop(&mut self) {
+        self.inner.stopping.store(true, Ordering::SeqCst);
+        self.inner.wake_merge();
+        if let Some(merger) = self.merger.take() {
+            // A merger that panicked has nothing left to be waited for.
+            let _ = merger.join();
+        }
+    }
+}
+
+impl Inner {
+    /// Tells the merge that a batch came in.
+    pub(crate) fn wake_merge(&self) {
+        *lock(&self.work) = true;
+        self.wake.notify_one();
+    }
+
+    fn merge_until_stopped(&self) {
+        while !self.stopping.load(Ordering::SeqCst) {
+            self.merge_all();
+            let work = lock(&self.work);
+            let waited = self.wake.wait_timeout_while(work, MERGE_INTERVAL, |work| !*work);
+            *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
+        }
+    }
+
+    fn merge_all(&self) {
+        let _one = lock(&self.merging);
+        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
+        for table in tables {
+            if let Err(error) = self.merge_table(&table) {
+                tracing::error!(leaf = %self.name, "{error}");
+            }
+        }
+    }
+
+    fn merge_table(&self, table: &Table) -> Result<(), crate::merge::MergeError> {
+        let dropped = drop_oldest(table, &self.store, self.table_bytes_max)?;
+        if dropped > 0 {
+            tracing::warn!(
+                leaf = %self.name, table = %table.name, rows = dropped,
+                "the table is over its size limit: its oldest rows were dropped"
+            );
+        }
+        while merge_next(table, &self.store, self.clock.now())? {}
+        Ok(())
+    }
+
+    fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
+        let mut tables = write(&self.tables);
+        let Some(table) = tables.get(name).cloned() else { return Ok(0) };
+        let mut dropped = write(&table.dropped);
+        self.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
+        *dropped = true;
+        tables.remove(name);
+        Ok(table.blocks.clear().iter().map(|block| block.rows as u64).sum())
+    }
+}
+
+impl Peer for Leaf {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(self.answer(query, deadline))
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async move {
+            let tables: BTreeMap<_, _> = read(&self.inner.tables)
+                .iter()
+                .filter_map(|(name, table)| Some((name.clone(), table.status()?)))
+                .collect();
+            let stopping = self.inner.stopping.load(Ordering::SeqCst);
+            PeerStatus {
+                leaves: vec![LeafStatus {
+                    name: self.inner.name.clone(),
+                    state: if stopping { LeafState::Stopping } else { LeafState::Alive },
+                    block_bytes: tables.values().map(|table| table.block_bytes).sum(),
+                    tables: Arc::new(tables),
+                }],
+            }
+        })
+    }
+}
+
+/// Cancels a query's job when its future is dropped.
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Leaf {
+    async fn answer(&self, query: Arc<Query>, deadline: Instant) -> Partial {
+        let start = Instant::now();
+        let table = read(&self.inner.tables).get(&query.table).cloned();
+        let scan = match Scan::new(Arc::clone(&query)) {
+            Ok(scan) => scan,
+            Err(error) => {
+                let fault = Fault::new(FaultCode::Invalid, &error.to_string());
+                return Partial::failed(&query, fault);
+            }
+        };
+        let has_table = table.is_some();
+        let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
+        let rows_expected = blocks.iter().map(|block| block.rows as u64).sum();
+        let (reply, answer) = oneshot::channel();
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let _cancel = CancelOnDrop(Arc::clone(&cancelled));
+        self.pool.run(Job {
+            scan,
+            table: query.table.to_string(),
+            blocks,
+            next: 0,
+            rows_scanned: 0,
+            partial: Partial::empty(&query),
+            deadline,
+            cancelled,
+            reply,
+        });
+        let (mut partial, rows_scanned, outcome) = match answer.await {
+            Ok(JobResult { partial, rows_scanned, complete }) => {
+                let outcome = if complete { LeafOutcome::Answered } else { LeafOutcome::Late };
+                (partial, rows_scanned, outcome)
+            }
+            Err(_) => (Partial::empty(&query), 0, LeafOutcome::Failed),
+        };
+        let coverage = LeafCoverage {
+            name: self.inner.name.to_string(),
+            outcome,
+            rows_expected,
+            rows_scanned,
+            micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
+        };
+        partial.coverage.merge(Coverage::of_leaf(coverage, has_table));
+        partial
+    }
+}
+
+impl Sink for Leaf {
+    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(async move {
+            if self.inner.stopping.load(Ordering::SeqCst) {
+                return Err(SinkError::Unavailable(self.inner.name.to_string()));
+            }
+            accept(&self.inner, batch).await
+        })
+    }
+
+    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let tables = read(&self.inner.tables);
+            tables.get(table).is_some_and(|table| lock(&table.batches).knows(id))
+        })
+    }
+
+    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let inner = Arc::clone(&self.inner);
+            // It waits for the disk, which no runtime thread should.
+            let dropping = tokio::task::spawn_blocking(move || {
+                inner.drop_table(&table).map_err(|error| sink_error(&inner, error))
+            });
+            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
+            dropping.await.unwrap_or_else(|_| gone())
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! The background merge: makes fuller blocks of small ones, and keeps tables within their size.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hadal_block::{BlockError, MergeOrder, merge};
+use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence, Store};
+use hadal_types::{ColumnName, Micros, limits};
+
+use crate::block::{Block, Origin};
+use crate::plan_merge::{Candidate, MergePlan, plan_merge};
+use crate::sync::{lock, read};
+use crate::table::Table;
+
+/// Blocks with fewer rows get no place in a segment while their frames are in the log.
+const SEGMENT_ROWS_MIN: usize = 4_096;
+
+/// Why a merge was given up. The table is as it was before.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MergeError {
+    #[error("cannot merge blocks of table {table}: {error}")]
+    Block { table: String, error: BlockError },
+    #[error("cannot store merged blocks of table {table}: {error}")]
+    Store { table: String, error: hadal_store::Error },
+}
+
+/// Makes the next merge of `table`, if one is due; returns whether it was.
+pub(crate) fn merge_next(table: &Table, store: &Store, now: Micros) -> Result<bool, MergeError> {
+    let dropped = read(&table.dropped);
+    let blocks = table.blocks.snapshot();
+    if *dropped {
+        return Ok(false);
+    }
+    let Some((inputs, plan)) = plan_of(&blocks, now) else { return Ok(false) };
+    let merged = merge_blocks(&inputs, plan.order, now)
+        .map_err(|error| MergeError::Block { table: table.name.to_string(), error })?;
+    let added = keep(table, store, &inputs, &plan, merged, now)
+        .map_err(|error| MergeError::Store { table: table.name.to_string(), error })?
+        .map_err(|error| MergeError::Block { table: table.name.to_string(), error })?;
+    table.swap(&inputs, added);
+    Ok(true)
+}
+
+/// The next merge, among blocks with the same time column.
+fn plan_of(blocks: &[Arc<Block>], now: Micros) -> Option<(Vec<Arc<Block>>, MergePlan)> {
+    let time_columns: BTreeSet<&ColumnName> =
+        blocks.iter().map(|block| &block.time_column).collect();
+    time_columns.into_iter().find_map(|time_column| {
+        let alike: Vec<&Arc<Block>> =
+            blocks.iter().filter(|block| block.time_column == *time_column).collect();
+        let candidates: Vec<Candidate> = alike.iter().map(|block| candidate(block)).collect();
+        let plan = plan_merge(&candidates, now)?;
+        Some((plan.inputs.iter().map(|&index| Arc::clone(alike[index])).collect(), plan))
+    })
+}
+
+fn candidate(block: &Block) -> Candidate {
+    Candidate {
+        rows: block.rows,
+        has_batches: block.has_batches,
+        created_at: block.created_at,
+        time_from: block.time_range.0,
+    }
+}
+
+fn merge_blocks(
+    inputs: &[Arc<Block>],
+    order: MergeOrder,
+    now: Micros,
+) -> Result<Vec<Vec<u8>>, BlockError> {
+    let views = inputs.iter().map(|block| block.view()).collect::<Result<Vec<_>, _>>()?;
+    for (block, view) in inputs.iter().zip(&views) {
+        for (index, column) in view.columns().iter().enumerate() {
+            block.check(index, column)?;
+        }
+    }
+    merge(&views, order, now)
+}
+
+/// Gives the merged blocks a place: a segment, or memory while they are few rows of the log.
+fn keep(
+    table: &Table,
+    store: &Store,
+    inputs: &[Arc<Block>],
+    plan: &MergePlan,
+    merged: Vec<Vec<u8>>,
+    now: Micros,
+) -> Result<Result<Vec<Arc<Block>>, BlockError>, hadal_store::Error> {
+    let (sequences, numbers) = origins(inputs);
+    let rows: usize = inputs.iter().map(|block| block.rows).sum();
+    let stays_in_log =
+        plan.order == MergeOrder::Arrival && rows < SEGMENT_ROWS_MIN && numbers.is_empty();
+    if stays_in_log {
+        // So few rows make one block.
+        let block = |bytes| {
+            Block::new(BlockBytes::from(bytes), Origin::Log(sequences.clone())).map(Arc::new)
+        };
+        return Ok(merged.into_iter().map(block).collect());
+    }
+    let adds = merged
+        .into_iter()
+        .map(|bytes| store.write_block(&table.name, bytes))
+        .collect::<Result<Vec<_>, _>>()?;
+    store.commit(&Change {
+        removes: numbers,
+        adds: adds.clone(),
+        consumed: sequences,
+        remembered: remembered(table, inputs),
+        forget_before: Some(Micros(now.0 - limits::BATCH_ID_SECONDS * Micros::SECOND)),
+        ..Change::default()
+    })?;
+    let block = |stored: hadal_store::StoredBlock| {
+        Block::new(stored.bytes, Origin::Segment(stored.number)).map(Arc::new)
+    };
+    Ok(adds.into_iter().map(block).collect())
+}
+
+fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>) {
+    let (mut sequences, mut numbers) = (Vec::new(), Vec::new());
+    for block in blocks {
+        match &block.origin {
+            Origin::Log(frames) => sequences.extend(frames),
+            Origin::Segment(number) => numbers.push(*number),
+        }
+    }
+    (sequences, numbers)
+}
+
+/// The batches whose frames are consumed with these blocks, for the manifest to remember.
+fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<RememberedBatch> {
+    let batches = lock(&table.batches);
+    let mut remembered = Vec::new();
+    for block in inputs.iter().filter(|block| matches!(block.origin, Origin::Log(_))) {
+        let view = block.view().ok();
+        for batch in view.iter().flat_map(|view| view.batches()) {
+            if let Some(known) = batches.get(&batch.id) {
+                remembered.push(RememberedBatch {
+                    table: table.name.clone(),
+                    batch: batch.id.clone(),
+                    content_hash: known.content_hash,
+                    rows: known.rows,
+                    time: known.time,
+                });
+            }
+        }
+    }
+    remembered
+}
+
+/// Drops the blocks with the oldest rows until the table has at most `bytes_max`; returns how
+/// many rows were dropped.
+pub(crate) fn drop_oldest(
+    table: &Table,
+    store: &Store,
+    bytes_max: u64,
+) -> Result<u64, MergeError> {
+    let dropped = read(&table.dropped);
+    let mut blocks: Vec<Arc<Block>> = table.blocks.snapshot().to_vec();
+    let mut bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
+    if bytes <= bytes_max || *dropped {
+        return Ok(0);
+    }
+    blocks.sort_by_key(|block| block.time_range.1);
+    let mut oldest = Vec::new();
+    for block in blocks {
+        if bytes <= bytes_max {
+            break;
+        }
+        bytes -= block.byte_count() as u64;
+        oldest.push(block);
+    }
+    let (consumed, removes) = origins(&oldest);
+    let remembered = remembered(table, &oldest);
+    store
+        .commit(&Change { removes, consumed, remembered, ..Change::default() })
+        .map_err(|error| MergeError::Store { table: table.name.to_string(), error })?;
+    let rows = oldest.iter().map(|block| block.rows as u64).sum();
+    table.count_dropped(rows);
+    table.swap(&oldest, Vec::new());
+    Ok(rows)
+}

@@ -1,0 +1,172 @@
+//! Which blocks to merge next: a pure function of what they are.
+//!
+//! Blocks of similar size are merged sixteen at a time, so a row is copied at most about five
+//! times on its way from a one-row batch to a full block. Blocks whose batches are *settled* (too
+//! old to be revoked) are regrouped by day and time; before that they keep arrival order.
+
+use std::collections::BTreeMap;
+
+use hadal_block::MergeOrder;
+use hadal_types::{Micros, limits};
+
+/// Blocks of one tier that are merged; also the ratio of sizes between tiers.
+const TIER_BLOCKS: usize = 16;
+/// Rows that one merge takes at most.
+const MERGE_ROWS_MAX: usize = 8 * limits::BLOCK_ROWS_MAX;
+/// Settled blocks are regrouped when they are that old, however few they are, in seconds.
+const REGROUP_SECONDS: i64 = 600;
+
+/// What the choice depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) rows: usize,
+    pub(crate) has_batches: bool,
+    pub(crate) created_at: Micros,
+    pub(crate) time_from: Micros,
+}
+
+/// A merge to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MergePlan {
+    /// Indices of the blocks, ascending.
+    pub(crate) inputs: Vec<usize>,
+    pub(crate) order: MergeOrder,
+}
+
+/// The next merge, or `None` when nothing is to be done now.
+pub(crate) fn plan_merge(blocks: &[Candidate], now: Micros) -> Option<MergePlan> {
+    regroup(blocks, now)
+        .or_else(|| of_one_tier(blocks, true, MergeOrder::Arrival))
+        .or_else(|| of_one_tier(blocks, false, MergeOrder::Time))
+}
+
+fn age_seconds(block: &Candidate, now: Micros) -> i64 {
+    now.seconds_since(block.created_at)
+}
+
+/// Settled blocks that are still in arrival order.
+fn regroup(blocks: &[Candidate], now: Micros) -> Option<MergePlan> {
+    let is_settled = |block: &Candidate| {
+        block.has_batches && age_seconds(block, now) >= limits::BATCH_SETTLED_SECONDS
+    };
+    let settled: Vec<usize> =
+        (0..blocks.len()).filter(|&index| is_settled(&blocks[index])).collect();
+    let inputs = up_to_rows(&settled, blocks);
+    let rows: usize = inputs.iter().map(|&index| blocks[index].rows).sum();
+    let oldest = inputs.iter().map(|&index| age_seconds(&blocks[index], now)).max()?;
+    (rows >= limits::BLOCK_ROWS_MAX || oldest >= REGROUP_SECONDS)
+        .then_some(MergePlan { inputs, order: MergeOrder::Time })
+}
+
+fn of_one_tier(blocks: &[Candidate], has_batches: bool, order: MergeOrder) -> Option<MergePlan> {
+    let mut tiers: BTreeMap<(u32, i64), Vec<usize>> = BTreeMap::new();
+    for (index, block) in blocks.iter().enumerate() {
+        if block.has_batches == has_batches && block.rows < limits::BLOCK_ROWS_MAX {
+            let tier = block.rows.max(1).ilog(TIER_BLOCKS);
+            tiers.entry((tier, group(block, order))).or_default().push(index);
+        }
+    }
+    let full = tiers.into_values().find(|indices| indices.len() >= TIER_BLOCKS)?;
+    Some(MergePlan { inputs: up_to_rows(&full, blocks), order })
+}
+
+/// Blocks are only merged with others of the same group: in time order, of the same day, or the
+/// outputs would be as many as the inputs.
+fn group(block: &Candidate, order: MergeOrder) -> i64 {
+    const DAY: i64 = 86_400 * Micros::SECOND;
+    match order {
+        MergeOrder::Arrival => 0,
+        MergeOrder::Time => block.time_from.0.div_euclid(DAY),
+    }
+}
+
+/// The first of these blocks, as many as one merge takes.
+fn up_to_rows(indices: &[usize], blocks: &[Candidate]) -> Vec<usize> {
+    let mut rows = 0;
+    indices
+        .iter()
+        .copied()
+        .take_while(|&index| {
+            rows += blocks[index].rows;
+            rows <= MERGE_ROWS_MAX
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Micros = Micros(1_000_000 * Micros::SECOND);
+
+    fn block(rows: usize, age_seconds: i64) -> Candidate {
+        Candidate {
+            rows,
+            has_batches: true,
+            created_at: Micros(NOW.0 - age_seconds * Micros::SECOND),
+            time_from: NOW,
+        }
+    }
+
+    #[test]
+    fn sixteen_of_a_size_are_merged() {
+        assert_eq!(plan_merge(&[block(1, 0); 15], NOW), None);
+        let mut blocks = vec![block(1, 0); 16];
+        blocks.insert(3, block(5_000, 0));
+        let plan = plan_merge(&blocks, NOW).expect("a merge");
+        assert_eq!(plan.order, MergeOrder::Arrival);
+        assert!(!plan.inputs.contains(&3));
+        assert_eq!(plan.inputs.len(), 16);
+    }
+
+    #[test]
+    fn full_blocks_wait_until_they_are_settled() {
+        assert_eq!(plan_merge(&[block(65_536, 119); 40], NOW), None);
+        let plan = plan_merge(&[block(65_536, 120); 40], NOW).expect("a merge");
+        assert_eq!(plan, MergePlan { inputs: (0..8).collect(), order: MergeOrder::Time });
+    }
+
+    #[test]
+    fn few_settled_rows_wait_for_more_or_for_age() {
+        assert_eq!(plan_merge(&[block(10, 300)], NOW), None);
+        let plan = plan_merge(&[block(10, 600)], NOW).expect("a merge");
+        assert_eq!(plan.order, MergeOrder::Time);
+    }
+
+    #[test]
+    fn blocks_in_time_order_are_merged_by_day() {
+        let day = |days: i64| Candidate {
+            has_batches: false,
+            time_from: Micros(days * 86_400 * Micros::SECOND),
+            ..block(100, 9_999)
+        };
+        let scattered: Vec<Candidate> = (0..32).map(day).collect();
+        assert_eq!(plan_merge(&scattered, NOW), None);
+        let plan = plan_merge(&[day(5); 16], NOW).expect("a merge");
+        assert_eq!(plan.order, MergeOrder::Time);
+    }
+
+    #[test]
+    fn merging_comes_to_an_end() {
+        // Every merge leaves blocks that are full, or fewer: played through with one-day outputs.
+        let mut blocks = vec![block(700, 9_999); 500];
+        let mut merges = 0;
+        while let Some(plan) = plan_merge(&blocks, NOW) {
+            let rows: usize = plan.inputs.iter().map(|&index| blocks[index].rows).sum();
+            let has_batches = plan.order == MergeOrder::Arrival;
+            blocks = (0..blocks.len())
+                .filter(|index| !plan.inputs.contains(index))
+                .map(|index| blocks[index])
+                .collect();
+            let mut rest = rows;
+            while rest > 0 {
+                let rows = rest.min(limits::BLOCK_ROWS_MAX);
+                blocks.push(Candidate { has_batches, ..block(rows, 0) });
+                rest -= rows;
+            }
+            merges += 1;
+            assert!(merges < 100, "merging goes on for ever");
+        }
+        assert_eq!(blocks.iter().map(|block| block.rows).sum::<usize>(), 350_000);
+    }
+}

@@ -1,0 +1,61 @@
+//! What a table's blocks say of it together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hadal_types::{ColumnName, ColumnPart, ColumnSchema, Kind, Logical, TableName, TableSchema};
+use hadal_wire::TableStatus;
+
+use crate::block::{Block, BlockColumn};
+
+/// The status of a table with these blocks; `None` without any.
+pub(crate) fn of_table(
+    name: &TableName,
+    blocks: &[Arc<Block>],
+    dropped_rows: u64,
+) -> Option<TableStatus> {
+    let first = blocks.iter().map(|block| block.time_range.0).min()?;
+    let last = blocks.iter().map(|block| block.time_range.1).max()?;
+    let schema = TableSchema {
+        name: name.clone(),
+        time_column: time_column(blocks)?,
+        columns: columns(blocks),
+        rows: blocks.iter().map(|block| block.rows as u64).sum(),
+        time_range: Some((first, last)),
+    };
+    Some(TableStatus {
+        schema: Arc::new(schema),
+        blocks: blocks.len() as u64,
+        block_bytes: blocks.iter().map(|block| block.byte_count() as u64).sum(),
+        raw_bytes: blocks.iter().map(|block| block.raw_bytes).sum(),
+        dropped_rows,
+    })
+}
+
+/// The time column of most rows; ties by name.
+fn time_column(blocks: &[Arc<Block>]) -> Option<ColumnName> {
+    let mut rows: BTreeMap<&ColumnName, usize> = BTreeMap::new();
+    for block in blocks {
+        *rows.entry(&block.time_column).or_default() += block.rows;
+    }
+    rows.into_iter().max_by_key(|(_, rows)| *rows).map(|(name, _)| name.clone())
+}
+
+fn columns(blocks: &[Arc<Block>]) -> Vec<ColumnSchema> {
+    let mut parts: BTreeMap<(&ColumnName, Kind), (Logical, u64)> = BTreeMap::new();
+    for BlockColumn { name, kind, logical, rows, .. } in blocks.iter().flat_map(|b| &b.columns) {
+        parts
+            .entry((name, *kind))
+            .and_modify(|(own, sum)| (*own, *sum) = (own.and(*logical), *sum + rows))
+            .or_insert((*logical, *rows));
+    }
+    let mut columns: Vec<ColumnSchema> = Vec::new();
+    for ((name, kind), (logical, rows)) in parts {
+        let part = ColumnPart { kind, logical, rows };
+        match columns.last_mut() {
+            Some(column) if column.name == *name => column.parts.push(part),
+            _ => columns.push(ColumnSchema { name: name.clone(), parts: vec![part] }),
+        }
+    }
+    columns
+}

@@ -1,0 +1,79 @@
+//! One table's share of a leaf.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use hadal_types::TableName;
+use hadal_wire::TableStatus;
+
+use crate::batches::Batches;
+use crate::block::Block;
+use crate::block_list::BlockList;
+use crate::status;
+use crate::sync::lock;
+
+/// One table of a leaf.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) name: TableName,
+    pub(crate) blocks: BlockList<Block>,
+    pub(crate) batches: Mutex<Batches>,
+    /// True once the table is dropped. Whoever changes what the store holds of the table reads
+    /// it until that change is made.
+    pub(crate) dropped: RwLock<bool>,
+    dropped_rows: AtomicU64,
+    version: AtomicU64,
+    status: Mutex<Option<(u64, Arc<TableStatus>)>>,
+}
+
+impl Table {
+    pub(crate) fn new(name: TableName) -> Self {
+        Self {
+            name,
+            blocks: BlockList::default(),
+            batches: Mutex::default(),
+            dropped: RwLock::new(false),
+            dropped_rows: AtomicU64::new(0),
+            version: AtomicU64::new(0),
+            status: Mutex::default(),
+        }
+    }
+
+    /// Makes a fresh block visible.
+    pub(crate) fn push(&self, block: Block) {
+        self.blocks.push(Arc::new(block));
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Swaps blocks: see [`BlockList::swap`].
+    pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
+        let swapped = self.blocks.swap(removed, added);
+        self.version.fetch_add(1, Ordering::Release);
+        swapped
+    }
+
+    /// Notes rows that were dropped because the table was too large.
+    pub(crate) fn count_dropped(&self, rows: u64) {
+        self.dropped_rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Rows that were dropped because the table was too large, since the start.
+    pub(crate) fn dropped_rows(&self) -> u64 {
+        self.dropped_rows.load(Ordering::Relaxed)
+    }
+
+    /// What the table holds; `None` while it has no blocks. Cheap unless blocks have changed.
+    pub(crate) fn status(&self) -> Option<Arc<TableStatus>> {
+        let mut cached = lock(&self.status);
+        let version = self.version.load(Ordering::Acquire);
+        if let Some((of, status)) = &*cached
+            && *of == version
+        {
+            return Some(Arc::clone(status));
+        }
+        let blocks = self.blocks.snapshot();
+        let status = Arc::new(status::of_table(&self.name, &blocks, self.dropped_rows())?);
+        *cached = Some((version, Arc::clone(&status)));
+        Some(status)
+    }
+}

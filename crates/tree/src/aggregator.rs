@@ -1,0 +1,131 @@
+//! An aggregator: a peer over peers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_query::Query;
+use hadal_types::limits::TREE_FANOUT;
+use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus};
+use tokio::time::timeout_at;
+
+use crate::ledger::Ledger;
+use crate::patience::wait_until;
+
+/// Asks all of its peers, and merges what they answer in time.
+pub struct Aggregator {
+    children: Vec<Child>,
+    ledger: Arc<Ledger>,
+}
+
+/// One peer, and the leaves behind it, for which it answers.
+struct Child {
+    peer: Arc<dyn Peer>,
+    leaves: Vec<LeafName>,
+}
+
+impl Aggregator {
+    /// A tree over `leaves`: at most five peers under each aggregator.
+    #[must_use]
+    pub fn over_leaves(leaves: Vec<(LeafName, Arc<dyn Peer>)>, ledger: &Arc<Ledger>) -> Self {
+        let child = |(name, peer)| Child { peer, leaves: vec![name] };
+        let mut children: Vec<Child> = leaves.into_iter().map(child).collect();
+        while children.len() > TREE_FANOUT {
+            let groups = children.len().div_ceil(TREE_FANOUT);
+            let mut next: Vec<Vec<Child>> = (0..groups).map(|_| Vec::new()).collect();
+            for (index, child) in children.into_iter().enumerate() {
+                next[index % groups].push(child);
+            }
+            children = next.into_iter().map(|group| Child::nest(group, ledger)).collect();
+        }
+        Self { children, ledger: Arc::clone(ledger) }
+    }
+
+    async fn ask(&self, query: Arc<Query>, deadline: Instant) -> Partial {
+        let start = Instant::now();
+        let mut waiting: BTreeMap<usize, u64> =
+            self.children.iter().map(|child| self.expected(child, &query)).enumerate().collect();
+        let expected: u64 = waiting.values().sum();
+        let mut answers = FuturesUnordered::new();
+        for (index, child) in self.children.iter().enumerate() {
+            let answer = child.peer.query(Arc::clone(&query), deadline);
+            answers.push(async move { (index, answer.await) });
+        }
+        let mut merged = Partial::empty(&query);
+        let (mut until, mut answered) = (deadline, 0u64);
+        while let Ok(Some((index, partial))) = timeout_at(until.into(), answers.next()).await {
+            answered += waiting.remove(&index).unwrap_or(0);
+            self.learn(&partial, &query);
+            merged.merge(partial);
+            until = wait_until(start, Instant::now(), deadline, answered, expected);
+        }
+        let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        for (index, _) in waiting {
+            merged.coverage.merge(self.silent(&self.children[index], &query, micros));
+        }
+        merged
+    }
+
+    fn expected(&self, child: &Child, query: &Query) -> u64 {
+        child.leaves.iter().map(|leaf| self.ledger.expected(leaf, &query.table)).sum()
+    }
+
+    /// What a leaf that answered says it holds is what is expected of it from now on.
+    fn learn(&self, partial: &Partial, query: &Query) {
+        for leaf in &partial.coverage.leaves {
+            if leaf.outcome == LeafOutcome::Answered {
+                let name = LeafName(leaf.name.as_str().into());
+                self.ledger.set(&name, &query.table, leaf.rows_expected);
+            }
+        }
+    }
+
+    /// The coverage of a child that did not answer in time.
+    fn silent(&self, child: &Child, query: &Query, micros: u64) -> Coverage {
+        let mut coverage = Coverage::default();
+        for leaf in &child.leaves {
+            let silent = LeafCoverage {
+                name: leaf.to_string(),
+                outcome: LeafOutcome::Late,
+                rows_expected: self.ledger.expected(leaf, &query.table),
+                rows_scanned: 0,
+                micros,
+            };
+            coverage.merge(Coverage::of_leaf(silent, false));
+        }
+        coverage
+    }
+}
+
+impl Child {
+    fn nest(children: Vec<Self>, ledger: &Arc<Ledger>) -> Self {
+        let leaves = children.iter().flat_map(|child| child.leaves.clone()).collect();
+        let peer = Arc::new(Aggregator { children, ledger: Arc::clone(ledger) });
+        Self { peer, leaves }
+    }
+}
+
+impl Peer for Aggregator {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(self.ask(query, deadline))
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async move {
+            let mut asked: FuturesUnordered<_> =
+                self.children.iter().map(|child| child.peer.status()).collect();
+            let mut leaves = Vec::new();
+            while let Some(status) = asked.next().await {
+                leaves.extend(status.leaves);
+            }
+            leaves.sort_by(|left, right| left.name.cmp(&right.name));
+            PeerStatus { leaves }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+use std::time::Duration;
+
+use hadal_aggregate::{Answering, LeafOutcome};
+use hadal_query::Shape;
+use hadal_types::{Micros, TableName, TimeRange};
+
+use super::*;
+
+/// Answers with so many rows after a time.
+struct FakeLeaf {
+    name: LeafName,
+    rows: u64,
+    delay: Duration,
+}
+
+impl Peer for FakeLeaf {
+    fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(async move {
+            tokio::time::sleep(self.delay).await;
+            let mut partial = Partial::empty(&query);
+            if let Answering::Groups(groups) = &mut partial.answering
+                && let Some(group) = groups.entry(&[])
+            {
+                group.tally.add_rows(self.rows);
+            }
+            let leaf = LeafCoverage {
+                name: self.name.to_string(),
+                outcome: LeafOutcome::Answered,
+                rows_expected: self.rows,
+                rows_scanned: self.rows,
+                micros: 1,
+            };
+            partial.coverage = Coverage::of_leaf(leaf, true);
+            partial
+        })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async { PeerStatus::default() })
+    }
+}
+
+fn table() -> TableName {
+    TableName::new("t").expect("a name")
+}
+
+fn query() -> Arc<Query> {
+    Arc::new(Query {
+        table: table(),
+        range: TimeRange::ALL,
+        filter: None,
+        shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+        outputs: Vec::new(),
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: 10,
+        offset: 0,
+        now: Micros(0),
+        deadline: Duration::from_secs(10),
+        require_complete: false,
+    })
+}
+
+fn tree(leaves: &[(u64, u64)]) -> Aggregator {
+    let ledger = Arc::new(Ledger::default());
+    let leaf = |(index, &(rows, delay_millis)): (usize, &(u64, u64))| {
+        let name = LeafName(format!("leaf-{index:03}").into());
+        ledger.add(&name, &table(), rows);
+        let delay = Duration::from_millis(delay_millis);
+        let peer: Arc<dyn Peer> = Arc::new(FakeLeaf { name: name.clone(), rows, delay });
+        (name, peer)
+    };
+    let leaves = leaves.iter().enumerate().map(leaf).collect();
+    Aggregator::over_leaves(leaves, &ledger)
+}
+
+async fn ask(tree: &Aggregator) -> (u64, Partial, Duration) {
+    let start = tokio::time::Instant::now();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let partial = tree.query(query(), deadline).await;
+    let Answering::Groups(groups) = partial.answering.clone() else { panic!("groups") };
+    let (groups, _) = groups.into_sorted();
+    let rows = groups.first().map_or(0, |(_, group)| group.tally.rows());
+    (rows, partial, start.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_leaves_are_asked_once_whatever_the_depth() {
+    for count in [1u64, 2, 5, 6, 25, 26, 130] {
+        let leaves: Vec<(u64, u64)> = (1..=count).map(|rows| (rows, 0)).collect();
+        let tree = tree(&leaves);
+        assert!(tree.children.len() <= TREE_FANOUT);
+        let (rows, partial, _) = ask(&tree).await;
+        assert_eq!(rows, count * (count + 1) / 2, "{count} leaves");
+        assert_eq!(u64::from(partial.coverage.leaves_asked), count);
+        assert_eq!(partial.coverage.fraction(), 1.0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_frozen_leaf_of_few_rows_is_not_waited_for() {
+    let mut leaves = vec![(100, 4); 20];
+    leaves.push((50, 1_000_000));
+    let (rows, partial, took) = ask(&tree(&leaves)).await;
+    assert_eq!(rows, 2_000);
+    assert!(took < Duration::from_millis(100), "{took:?}");
+    assert_eq!(partial.coverage.leaves_answered, 20);
+    assert_eq!(partial.coverage.rows_expected, 2_050);
+    let silent = partial.coverage.leaves.last().expect("a leaf");
+    assert_eq!((silent.outcome, silent.rows_expected), (LeafOutcome::Late, 50));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_frozen_leaf_of_many_rows_is_waited_for_until_the_deadline() {
+    let (rows, partial, took) = ask(&tree(&[(100, 4), (100, 1_000_000)])).await;
+    assert_eq!(rows, 100);
+    assert!(took >= Duration::from_secs(9), "{took:?}");
+    assert_eq!(partial.coverage.fraction(), 0.5);
+}

@@ -1,0 +1,67 @@
+//! How many rows each leaf should hold of each table, kept by those who received the
+//! acknowledgements: what a silent leaf would have answered for.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hadal_types::TableName;
+use hadal_wire::{LeafName, LeafStatus};
+
+/// Rows by leaf and table.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    rows: Mutex<BTreeMap<LeafName, HashMap<TableName, u64>>>,
+}
+
+impl Ledger {
+    /// Notes that a leaf acknowledged rows.
+    pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
+        *self.lock().entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
+    }
+
+    /// Notes what a leaf itself says that it holds: it knows better, having expired rows.
+    pub fn set(&self, leaf: &LeafName, table: &TableName, rows: u64) {
+        self.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
+    }
+
+    /// Notes all that a leaf holds.
+    pub fn set_all(&self, leaf: &LeafStatus) {
+        let tables = leaf.tables.iter().map(|(name, table)| (name.clone(), table.schema.rows));
+        self.lock().insert(leaf.name.clone(), tables.collect());
+    }
+
+    /// Notes that a table is no more.
+    pub fn forget(&self, table: &TableName) {
+        self.lock().values_mut().for_each(|tables| drop(tables.remove(table)));
+    }
+
+    /// Rows of the table that the leaf should hold.
+    #[must_use]
+    pub fn expected(&self, leaf: &LeafName, table: &TableName) -> u64 {
+        let rows = self.lock();
+        rows.get(leaf).and_then(|tables| tables.get(table)).copied().unwrap_or(0)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<LeafName, HashMap<TableName, u64>>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acknowledged_rows_are_expected() {
+        let (ledger, leaf) = (Ledger::default(), LeafName("leaf-0".into()));
+        let table = TableName::new("t").expect("a name");
+        assert_eq!(ledger.expected(&leaf, &table), 0);
+        ledger.add(&leaf, &table, 3);
+        ledger.add(&leaf, &table, 4);
+        assert_eq!(ledger.expected(&leaf, &table), 7);
+        ledger.set(&leaf, &table, 5);
+        assert_eq!(ledger.expected(&leaf, &table), 5);
+        ledger.forget(&table);
+        assert_eq!(ledger.expected(&leaf, &table), 0);
+    }
+}

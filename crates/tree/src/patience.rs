@@ -1,0 +1,44 @@
+//! How long to wait for the last ones: nobody waits for the deadline because one leaf is frozen.
+
+use std::time::{Duration, Instant};
+
+/// Share of the expected rows that must have answered before waiting is cut short, in percent.
+const ENOUGH_PERCENT: u128 = 95;
+/// The shortest time that the last ones are given.
+const GRACE_MIN: Duration = Duration::from_millis(10);
+
+/// When to stop waiting, `answered` of `expected` rows having answered at `now`.
+///
+/// That is the deadline; or, once 95 % of the rows have answered, half of the time that was used
+/// so far more, and at least 10 ms.
+pub(crate) fn wait_until(
+    start: Instant,
+    now: Instant,
+    deadline: Instant,
+    answered: u64,
+    expected: u64,
+) -> Instant {
+    let enough = u128::from(answered) * 100 >= u128::from(expected) * ENOUGH_PERCENT;
+    if !enough || answered == 0 {
+        return deadline;
+    }
+    let grace = (now.saturating_duration_since(start) / 2).max(GRACE_MIN);
+    deadline.min(now + grace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_ends_soon_after_nearly_all_answered() {
+        let start = Instant::now();
+        let at = |millis: u64| start + Duration::from_millis(millis);
+        let until = |now, answered| wait_until(start, at(now), at(1_000), answered, 100);
+        assert_eq!(until(4, 94), at(1_000));
+        assert_eq!(until(4, 95), at(14));
+        assert_eq!(until(100, 95), at(150));
+        assert_eq!(until(900, 99), at(1_000));
+        assert_eq!(wait_until(start, at(4), at(1_000), 0, 0), at(1_000), "nothing is known yet");
+    }
+}

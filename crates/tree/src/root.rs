@@ -1,0 +1,81 @@
+//! The root of the tree: asks it, and finishes what comes up.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hadal_aggregate::{Answer, Fault, finish};
+use hadal_query::Query;
+use hadal_wire::Peer;
+
+use crate::catalog::Catalog;
+
+/// The root: where queries come in.
+#[derive(Clone)]
+pub struct Root {
+    tree: Arc<dyn Peer>,
+}
+
+/// Why a query has no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AskError {
+    /// The query itself cannot be answered.
+    #[error("{}", join(.0))]
+    Faults(Vec<Fault>),
+    /// Rows are missing and the query wants all of them.
+    #[error("only {scanned} of {expected} rows could be looked at, and the query wants all")]
+    Incomplete {
+        /// Rows that were looked at.
+        scanned: u64,
+        /// Rows that should have been.
+        expected: u64,
+    },
+    /// No leaf answered.
+    #[error("none of {0} leaves answered")]
+    NoLeaves(u32),
+}
+
+fn join(faults: &[Fault]) -> String {
+    let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    messages.join("; ")
+}
+
+impl Root {
+    /// The root over a peer.
+    #[must_use]
+    pub fn new(tree: Arc<dyn Peer>) -> Self {
+        Self { tree }
+    }
+
+    /// Answers a query by its deadline. Dropping the future cancels the query on all leaves.
+    ///
+    /// # Errors
+    /// [`AskError`] when there is no answer that could be shown.
+    pub async fn ask(&self, query: Query) -> Result<Answer, AskError> {
+        let query = Arc::new(query);
+        let deadline = Instant::now() + query.deadline;
+        let partial = self.tree.query(Arc::clone(&query), deadline).await;
+        let coverage = &partial.coverage;
+        if coverage.leaves_answered == 0 && coverage.rows_scanned == 0 && coverage.leaves_asked > 0
+        {
+            let faults: Vec<Fault> = partial.faults.iter().cloned().collect();
+            let asked = coverage.leaves_asked;
+            return Err(if faults.is_empty() {
+                AskError::NoLeaves(asked)
+            } else {
+                AskError::Faults(faults)
+            });
+        }
+        if query.require_complete && coverage.rows_scanned < coverage.rows_expected {
+            return Err(AskError::Incomplete {
+                scanned: coverage.rows_scanned,
+                expected: coverage.rows_expected,
+            });
+        }
+        finish(partial, &query).map_err(AskError::Faults)
+    }
+
+    /// What tables there are now.
+    pub async fn catalog(&self) -> Catalog {
+        Catalog::new(&self.tree.status().await)
+    }
+}

@@ -1,0 +1,53 @@
+//! The engine against the naive oracle, on random rows and random queries.
+//!
+//! `HADAL_SEED=n` runs one seed; `HADAL_SEEDS=n` so many, from zero on.
+
+use hadal_block::MergeOrder;
+use hadal_query::Query;
+use hadal_tests::engine::{self, Cuts};
+use hadal_tests::generate::TIME_COLUMN;
+use hadal_tests::oracle::{Produced, Row, check_seed};
+use hadal_types::ColumnName;
+
+/// Seeds of one run, unless the environment says otherwise.
+const SEEDS: u64 = 300;
+
+fn seeds() -> Vec<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    match number("HADAL_SEED") {
+        Some(seed) => vec![seed],
+        None => (0..number("HADAL_SEEDS").unwrap_or(SEEDS)).collect(),
+    }
+}
+
+fn engine_equals_oracle(cuts: Cuts, partials: usize) {
+    let time_column = ColumnName::new(TIME_COLUMN).expect("a name");
+    let run = |rows: &[Row], query: &Query| -> Result<Produced, String> {
+        engine::ask(&engine::blocks(rows, &time_column, cuts)?, query, partials)
+    };
+    let failures: Vec<String> =
+        seeds().into_iter().filter_map(|seed| check_seed(seed, run).err()).collect();
+    if let Some(first) = failures.first() {
+        panic!("{} seeds differ with {cuts:?}; the first:\n{first}", failures.len());
+    }
+}
+
+#[test]
+fn in_one_block() {
+    engine_equals_oracle(Cuts::Rows(65_536), 1);
+}
+
+#[test]
+fn in_small_blocks_and_many_partials() {
+    engine_equals_oracle(Cuts::Rows(97), 3);
+}
+
+#[test]
+fn merged_in_the_order_of_arrival() {
+    engine_equals_oracle(Cuts::Merged(500, MergeOrder::Arrival), 2);
+}
+
+#[test]
+fn merged_by_time() {
+    engine_equals_oracle(Cuts::Merged(300, MergeOrder::Time), 2);
+}

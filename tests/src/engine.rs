@@ -1,0 +1,103 @@
+//! The engine below the tree, for tests: rows to row blocks, a scan over them, an answer.
+
+use std::sync::Arc;
+
+use hadal_aggregate::{Partial, finish};
+use hadal_block::{BlockBuilder, BlockView, MergeOrder, PushError, merge};
+use hadal_query::Query;
+use hadal_scan::Scan;
+use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
+
+use crate::oracle::{Produced, Row};
+
+/// When test blocks are made.
+const CREATED_AT: Micros = Micros(1_700_000_000_000_000);
+
+/// One row block of these rows, at most 65,536.
+///
+/// # Errors
+/// When a value cannot be stored.
+pub fn block(rows: &[Row], time_column: &ColumnName, batch: &BatchId) -> Result<Vec<u8>, String> {
+    let mut builder = BlockBuilder::new(time_column.clone());
+    for row in rows {
+        for (name, value) in &row.cells {
+            push(&mut builder, name, value).map_err(|error| format!("{name}: {error}"))?;
+        }
+        builder.end_row(row.time);
+    }
+    builder.finish(CREATED_AT, Some((batch, 0))).map_err(|error| error.to_string())
+}
+
+fn push(builder: &mut BlockBuilder, name: &ColumnName, value: &Value) -> Result<(), PushError> {
+    match value {
+        Value::Number(number) => {
+            let id = builder.column(name, Kind::Number);
+            builder.push_number(id, *number)
+        }
+        Value::Bool(truth) => {
+            let id = builder.column(name, Kind::Number);
+            builder.push_bool(id, *truth)
+        }
+        Value::String(text) => {
+            let id = builder.column(name, Kind::String);
+            builder.push_string(id, text)
+        }
+        Value::Set(list) | Value::Vector(list) => {
+            let kind = if matches!(value, Value::Set(_)) { Kind::Set } else { Kind::Vector };
+            let id = builder.column(name, kind);
+            builder.push_list(id, &list.iter().map(|text| &**text).collect::<Vec<_>>())
+        }
+        Value::Time(_) | Value::Histogram(_) | Value::Null => Ok(()),
+    }
+}
+
+/// How rows are cut into blocks.
+#[derive(Clone, Copy, Debug)]
+pub enum Cuts {
+    /// Blocks of so many rows.
+    Rows(usize),
+    /// Blocks of so many rows, merged.
+    Merged(usize, MergeOrder),
+}
+
+/// The row blocks of these rows.
+///
+/// # Errors
+/// When a value cannot be stored.
+pub fn blocks(rows: &[Row], time_column: &ColumnName, cuts: Cuts) -> Result<Vec<Vec<u8>>, String> {
+    let (Cuts::Rows(size) | Cuts::Merged(size, _)) = cuts;
+    let id = |index: usize| BatchId::new(&format!("batch-{index}")).ok_or("batch id");
+    let small = rows
+        .chunks(size.max(1))
+        .enumerate()
+        .map(|(index, rows)| block(rows, time_column, &id(index)?))
+        .collect::<Result<Vec<_>, String>>()?;
+    let Cuts::Merged(_, order) = cuts else { return Ok(small) };
+    if small.is_empty() {
+        return Ok(small);
+    }
+    let views = small.iter().map(|bytes| BlockView::parse(bytes)).collect::<Result<Vec<_>, _>>();
+    let views = views.map_err(|error| error.to_string())?;
+    merge(&views, order, CREATED_AT).map_err(|error| error.to_string())
+}
+
+/// Scans the blocks, every `partials`-th into the same partial answer, merges and finishes.
+///
+/// # Errors
+/// Faults of the query, and blocks that cannot be read.
+pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produced, String> {
+    let scan = Scan::new(Arc::new(query.clone())).map_err(|error| error.to_string())?;
+    let mut parts = vec![Partial::empty(query); partials.max(1)];
+    for (index, bytes) in blocks.iter().enumerate() {
+        let view = BlockView::parse(bytes).map_err(|error| error.to_string())?;
+        let part = &mut parts[index % partials.max(1)];
+        scan.block(&view, &|_, column| column.verify(), part).map_err(|error| error.to_string())?;
+    }
+    let merged = parts.into_iter().reduce(|mut merged, part| {
+        merged.merge(part);
+        merged
+    });
+    let answer = finish(merged.unwrap_or_else(|| Partial::empty(query)), query)
+        .map_err(|faults| format!("{faults:?}"))?;
+    Ok(Produced { rows: answer.rows, raw_counts: answer.raw_counts })
+}
