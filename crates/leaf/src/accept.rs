@@ -106,7 +106,8 @@ fn table(inner: &Inner, name: &hadal_types::TableName) -> Result<(), SinkError> 
     }
     let mut tables = write(&inner.tables);
     if tables.len() >= limits::TABLES_MAX && !tables.contains_key(name) {
-        let message = format!("table {name} would be one too many: {} are allowed", limits::TABLES_MAX);
+        let message =
+            format!("table {name} would be one too many: {} are allowed", limits::TABLES_MAX);
         return Err(SinkError::Limit(message));
     }
     tables.entry(name.clone()).or_insert_with(|| Arc::new(Table::new(name.clone())));
@@ -121,4 +122,3 @@ pub(crate) fn sink_error(inner: &Inner, error: Error) -> SinkError {
         other => SinkError::Store(other.to_string()),
     }
 }
-

@@ -77,11 +77,6 @@ impl Block {
         self.bytes.len()
     }
 
-    /// The same bytes with another origin.
-    pub(crate) fn bytes(&self) -> &BlockBytes {
-        &self.bytes
-    }
-
     /// Verifies a column's checksum, unless that was done before.
     pub(crate) fn check(&self, index: usize, column: &ColumnView<'_>) -> Result<(), BlockError> {
         let (word, bit) = (&self.verified[index / 64], 1u64 << (index % 64));

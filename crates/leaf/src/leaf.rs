@@ -328,3 +328,6 @@ impl Sink for Leaf {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

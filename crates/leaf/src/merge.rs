@@ -13,7 +13,7 @@ use crate::sync::{lock, read};
 use crate::table::Table;
 
 /// Blocks with fewer rows get no place in a segment while their frames are in the log.
-const SEGMENT_ROWS_MIN: usize = 4_096;
+pub(crate) const SEGMENT_ROWS_MIN: usize = 4_096;
 
 /// Why a merge was given up. The table is as it was before.
 #[derive(Debug, thiserror::Error)]
@@ -149,11 +149,7 @@ fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<RememberedBatch> {
 
 /// Drops the blocks with the oldest rows until the table has at most `bytes_max`; returns how
 /// many rows were dropped.
-pub(crate) fn drop_oldest(
-    table: &Table,
-    store: &Store,
-    bytes_max: u64,
-) -> Result<u64, MergeError> {
+pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Result<u64, MergeError> {
     let dropped = read(&table.dropped);
     let mut blocks: Vec<Arc<Block>> = table.blocks.snapshot().to_vec();
     let mut bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();

@@ -145,9 +145,8 @@ impl Job {
 
     fn scan_block(&mut self, block: &Block) {
         let check = |index: usize, column: &hadal_block::ColumnView<'_>| block.check(index, column);
-        let scanned = block
-            .view()
-            .and_then(|view| self.scan.block(&view, &check, &mut self.partial));
+        let scanned =
+            block.view().and_then(|view| self.scan.block(&view, &check, &mut self.partial));
         match scanned {
             Ok(()) => self.rows_scanned += block.rows as u64,
             Err(error) => {

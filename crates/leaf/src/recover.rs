@@ -25,8 +25,7 @@ pub(crate) fn tables(recovery: Recovery) -> BTreeMap<TableName, Arc<Table>> {
 fn table(name: TableName, recovered: RecoveredTable) -> Table {
     let table = Table::new(name);
     for batch in recovered.remembered {
-        let known =
-            Known { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
+        let known = Known { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
         lock(&table.batches).remember(&batch.batch, known);
     }
     for stored in recovered.blocks {

@@ -170,7 +170,9 @@ fn meet_ordered(function: Function, left: &Bound, right: &Bound) -> Read<Option<
         },
         (Type::Number, Type::String) => meet_text(function, left, right),
         (Type::Bool, Type::Number) => match right.as_number() {
-            Some(Number::ZERO) => Some((As::Same, As::Literal(Value::Bool(false)))),
+            Some(number) if number == Number::ZERO => {
+                Some((As::Same, As::Literal(Value::Bool(false))))
+            }
             Some(one) if one == Number::integer(1) => {
                 Some((As::Same, As::Literal(Value::Bool(true))))
             }

@@ -1,1 +1,112 @@
-//! Placeholder.
+//! Text to [`hadal_query::Query`] and back: the SQL of people, and the JSON spelling of the page.
+//!
+//! A text is parsed (`parse`), cut into parts (`parts`), its names looked up and its types
+//! checked (`bind` and the files beside it), and the parts lowered to the one query (`select`).
+//! The dialect is described for people in `spec/sql.md`.
+//!
+//! Nothing here knows rows, blocks or leaves: a [`Catalog`] says what tables there are.
+
+mod aggregate;
+mod arithmetic;
+mod bind;
+mod bound;
+mod cast;
+mod compare;
+mod duration;
+mod error;
+mod function;
+mod list_function;
+mod literal;
+mod parse;
+mod parts;
+mod pattern;
+mod place;
+mod scope;
+mod select;
+mod slots;
+mod spec;
+mod statement;
+mod suggest;
+mod time_function;
+mod time_range;
+
+use std::sync::Arc;
+
+use hadal_query::{Query, Type};
+use hadal_types::{Micros, TableName, TableSchema, Value};
+
+pub use error::{Position, SqlError};
+pub use spec::{QuerySpec, Texts, lower_spec, to_sql};
+
+/// What tables there are.
+pub trait Catalog {
+    /// The table of exactly this name.
+    fn table(&self, name: &str) -> Option<Arc<TableSchema>>;
+
+    /// All tables.
+    fn table_names(&self) -> Vec<TableName>;
+}
+
+/// What a text is read against.
+pub struct Context<'a> {
+    /// The tables.
+    pub catalog: &'a dyn Catalog,
+    /// What `now()` means.
+    pub now: Micros,
+    /// What an unknown column means.
+    pub unknown_columns: UnknownColumns,
+}
+
+/// What a column that the table has not means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownColumns {
+    /// An error, with the nearest name.
+    Error,
+    /// Null in every row, and a note: for saved queries, whose columns may have expired.
+    Null,
+}
+
+/// A statement, lowered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// A question about one table.
+    Query {
+        /// The question.
+        query: Box<Query>,
+        /// What the asker should know.
+        notes: Vec<Note>,
+    },
+    /// SHOW TABLES.
+    ShowTables,
+    /// DESCRIBE t.
+    Describe(TableName),
+    /// SUMMARIZE t.
+    Summarize(TableName),
+    /// SELECT without FROM: one row of constants.
+    Values {
+        /// Name and type of each column.
+        columns: Vec<(String, Type)>,
+        /// The values.
+        row: Vec<Value>,
+    },
+}
+
+/// Something that the asker should know of a question that is answered all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about, for programs.
+    pub code: &'static str,
+    /// The same in words.
+    pub message: String,
+}
+
+/// Lowers one statement of SQL.
+///
+/// # Errors
+/// [`SqlError`] with the place and, where there is one, advice.
+pub fn lower(sql: &str, context: &Context<'_>) -> Result<Statement, SqlError> {
+    statement::lower(sql, context)
+}
+
+#[cfg(test)]
+mod tests;

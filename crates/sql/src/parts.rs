@@ -60,8 +60,6 @@ pub(crate) struct Parts<'s> {
     pub(crate) limit: Option<u64>,
     pub(crate) offset: u64,
     pub(crate) series: Option<usize>,
-    pub(crate) deadline_ms: u64,
-    pub(crate) require_complete: bool,
 }
 
 const EXPORT: &str = "export the rows and go on elsewhere: \
@@ -81,8 +79,6 @@ impl<'s> Parts<'s> {
             limit: None,
             offset: 0,
             series: None,
-            deadline_ms: hadal_types::limits::QUERY_DEADLINE_MS,
-            require_complete: false,
         }
     }
 

@@ -1,8 +1,7 @@
 //! Which statement a text is, told by its first words; and what to do instead of those that
 //! Hadal has not.
 
-use hadal_types::{TableName, TimeRange};
-use sqlparser::ast;
+use hadal_types::TableName;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 

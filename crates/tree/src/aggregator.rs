@@ -13,7 +13,7 @@ use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus};
 use tokio::time::timeout_at;
 
 use crate::ledger::Ledger;
-use crate::patience::wait_until;
+use crate::patience::{earlier, wait_until};
 
 /// Asks all of its peers, and merges what they answer in time.
 pub struct Aggregator {
@@ -49,9 +49,10 @@ impl Aggregator {
         let mut waiting: BTreeMap<usize, u64> =
             self.children.iter().map(|child| self.expected(child, &query)).enumerate().collect();
         let expected: u64 = waiting.values().sum();
+        let for_children = earlier(start, deadline);
         let mut answers = FuturesUnordered::new();
         for (index, child) in self.children.iter().enumerate() {
-            let answer = child.peer.query(Arc::clone(&query), deadline);
+            let answer = child.peer.query(Arc::clone(&query), for_children);
             answers.push(async move { (index, answer.await) });
         }
         let mut merged = Partial::empty(&query);

@@ -32,7 +32,9 @@ impl Ledger {
 
     /// Notes that a table is no more.
     pub fn forget(&self, table: &TableName) {
-        self.lock().values_mut().for_each(|tables| drop(tables.remove(table)));
+        for tables in self.lock().values_mut() {
+            tables.remove(table);
+        }
     }
 
     /// Rows of the table that the leaf should hold.

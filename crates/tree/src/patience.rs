@@ -1,4 +1,7 @@
 //! How long to wait for the last ones: nobody waits for the deadline because one leaf is frozen.
+//!
+//! Every aggregator judges by the rows of its own subtree, so deep in a tree one frozen leaf of
+//! many rows is waited for until the deadline, which is why peers get an earlier one.
 
 use std::time::{Duration, Instant};
 
@@ -24,6 +27,12 @@ pub(crate) fn wait_until(
     }
     let grace = (now.saturating_duration_since(start) / 2).max(GRACE_MIN);
     deadline.min(now + grace)
+}
+
+/// The deadline of peers that are asked at `start`: a little before one's own, so that what they
+/// have by then still comes up in time.
+pub(crate) fn earlier(start: Instant, deadline: Instant) -> Instant {
+    deadline - deadline.saturating_duration_since(start) / 20
 }
 
 #[cfg(test)]

@@ -100,15 +100,24 @@ async fn all_leaves_are_asked_once_whatever_the_depth() {
 
 #[tokio::test(start_paused = true)]
 async fn one_frozen_leaf_of_few_rows_is_not_waited_for() {
-    let mut leaves = vec![(100, 4); 20];
-    leaves.push((50, 1_000_000));
+    let leaves = [(500, 4), (500, 4), (500, 4), (500, 4), (50, 1_000_000)];
     let (rows, partial, took) = ask(&tree(&leaves)).await;
     assert_eq!(rows, 2_000);
     assert!(took < Duration::from_millis(100), "{took:?}");
-    assert_eq!(partial.coverage.leaves_answered, 20);
+    assert_eq!(partial.coverage.leaves_answered, 4);
     assert_eq!(partial.coverage.rows_expected, 2_050);
     let silent = partial.coverage.leaves.last().expect("a leaf");
     assert_eq!((silent.outcome, silent.rows_expected), (LeafOutcome::Late, 50));
+}
+
+#[tokio::test(start_paused = true)]
+async fn deep_in_the_tree_a_frozen_leaf_costs_its_own_rows_only() {
+    let mut leaves = vec![(100, 4); 30];
+    leaves[17].1 = 1_000_000;
+    let (rows, partial, took) = ask(&tree(&leaves)).await;
+    assert_eq!(rows, 2_900);
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert_eq!((partial.coverage.leaves_asked, partial.coverage.leaves_answered), (30, 29));
 }
 
 #[tokio::test(start_paused = true)]

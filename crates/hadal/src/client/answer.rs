@@ -1,0 +1,67 @@
+//! What a server answers, as far as the commands look at it.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The answer to a query.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Value>>,
+    pub(crate) coverage: Coverage,
+    #[serde(default)]
+    pub(crate) stats: Value,
+    #[serde(default)]
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// One column of an answer.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+}
+
+impl Column {
+    /// Whether its values are points in time.
+    pub(crate) fn is_time(&self) -> bool {
+        self.kind.starts_with("time")
+    }
+}
+
+/// How much of what there is was looked at.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Coverage {
+    pub(crate) leaves_asked: u64,
+    pub(crate) leaves_answered: u64,
+    pub(crate) rows_expected: u64,
+    pub(crate) rows_scanned: u64,
+    pub(crate) fraction: f64,
+}
+
+/// Something that the asker should know.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Warning {
+    pub(crate) message: String,
+    #[serde(default)]
+    pub(crate) count: u64,
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct LogReceipt {
+    pub(crate) accepted: u64,
+    pub(crate) rejected_count: u64,
+    #[serde(default)]
+    pub(crate) rejected: Vec<Rejected>,
+    #[serde(default)]
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// A line that was not taken.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Rejected {
+    pub(crate) line: u64,
+    pub(crate) reason: String,
+}

@@ -1,0 +1,62 @@
+//! Fills table `requests` with its history: newest rows first, whole row blocks at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hadal_types::limits::BLOCK_ROWS_MAX;
+use hadal_types::{Clock, TableName};
+use hadal_wire::{Batch, Sink};
+use tokio::runtime::Handle;
+
+use super::requests::Requests;
+use super::stop::Stop;
+use crate::error::Error;
+
+/// Where rows go: shared by all threads that make some.
+#[derive(Clone)]
+pub(crate) struct Destination {
+    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) runtime: Handle,
+    pub(crate) stop: Stop,
+}
+
+impl Destination {
+    /// Hands a batch over, and waits until it is taken. Not for threads of the runtime.
+    pub(crate) fn send(&self, batch: Batch) -> Result<(), Error> {
+        self.runtime.block_on(self.sink.accept(batch))?;
+        Ok(())
+    }
+}
+
+/// Makes all rows of the history on so many threads. `arrived` is called with the number of rows
+/// of each block that is taken.
+pub(crate) fn fill(
+    requests: &Requests,
+    table: &TableName,
+    to: &Destination,
+    threads: usize,
+    arrived: &(dyn Fn(u64) + Sync),
+) -> Result<(), Error> {
+    let next = AtomicU64::new(0);
+    let work = || {
+        let step = BLOCK_ROWS_MAX as u64;
+        loop {
+            let from = next.fetch_add(step, Ordering::Relaxed);
+            if from >= requests.rows() || to.stop.is_stopped() {
+                return Ok(());
+            }
+            let end = (from + step).min(requests.rows());
+            let (id, block) = requests.history_block(from, end, to.clock.now())?;
+            let rows = usize::try_from(end - from).unwrap_or(BLOCK_ROWS_MAX);
+            to.send(Batch { table: table.clone(), id, content_hash: 0, rows, block })?;
+            arrived(end - from);
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|_| Err(Error::Thread("demo-history".to_owned())))
+        })
+    })
+}

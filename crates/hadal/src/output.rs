@@ -1,0 +1,97 @@
+//! The terminal: the only place that writes to standard output and standard error.
+//!
+//! Standard output has what was asked for, and nothing else, so that it can be piped; standard
+//! error has everything that is said about it.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::error::Error;
+
+/// Writes what was asked for. A reader that has gone (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::io("write to", "standard output")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says something on standard error. That nobody can hear it is no error.
+pub(crate) fn say(text: &str) {
+    let mut err = io::stderr().lock();
+    let _ = writeln!(err, "{text}");
+}
+
+/// Whether a person looks at standard output.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Whether a person can be asked.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks a question that is answered with yes or no; everything but `y` and `yes` is no.
+pub(crate) fn ask(question: &str) -> Result<bool, Error> {
+    let mut err = io::stderr().lock();
+    let _ = write!(err, "{question} [y/N] ");
+    let _ = err.flush();
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(Error::io("read", "standard input"))?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// A number with commas between thousands.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A number of things: `1 row`, `2,000 rows`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// Bytes in the largest unit that keeps a digit before the point.
+pub(crate) fn bytes(number: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if number < 1_024 {
+        return format!("{number} B");
+    }
+    let mut size = number as f64 / 1_024.0;
+    let mut unit = UNITS[0];
+    for larger in &UNITS[1..] {
+        if size < 1_024.0 {
+            break;
+        }
+        size /= 1_024.0;
+        unit = larger;
+    }
+    format!("{size:.1} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(count(1, "row"), "1 row");
+        assert_eq!(count(1_000, "row"), "1,000 rows");
+        assert_eq!(bytes(1_023), "1023 B");
+        assert_eq!(bytes(1_536), "1.5 KiB");
+        assert_eq!(bytes(1 << 30), "1.0 GiB");
+    }
+}

@@ -1,0 +1,242 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hadal_aggregate::{Answering, LeafOutcome};
+use hadal_block::BlockBuilder;
+use hadal_query::{Expr, Input, Shape};
+use hadal_types::{ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
+
+use super::*;
+use crate::merge::SEGMENT_ROWS_MIN;
+
+const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
+
+struct Bed {
+    clock: Arc<FixedClock>,
+    leaf: Leaf,
+}
+
+fn open(folder: Option<&Path>) -> Bed {
+    open_with(folder, u64::MAX)
+}
+
+fn open_with(folder: Option<&Path>, table_bytes_max: u64) -> Bed {
+    let clock = Arc::new(FixedClock::new(NOW));
+    let config = LeafConfig {
+        name: LeafName("leaf-0".into()),
+        folder: folder.map(Path::to_path_buf),
+        threads: 1,
+        table_bytes_max,
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+    };
+    Bed { clock, leaf: Leaf::open(config).expect("opens") }
+}
+
+fn name(text: &str) -> TableName {
+    TableName::new(text).expect("a name")
+}
+
+/// A batch of table `t` with one number column `v` of these values.
+fn batch(id: &str, content_hash: u64, values: std::ops::Range<i64>) -> Batch {
+    let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+    let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
+    let rows = values.clone().count();
+    for value in values {
+        builder.push_number(column, Number::integer(value)).expect("taken");
+        builder.end_row(Micros(NOW.0 + value));
+    }
+    let id = BatchId::new(id).expect("an id");
+    let block = builder.finish(NOW, Some((&id, content_hash))).expect("fits");
+    Batch { table: name("t"), id, content_hash, rows, block }
+}
+
+fn receipt(rows: usize, duplicate: bool, durable: bool) -> Result<Receipt, SinkError> {
+    Ok(Receipt { rows, duplicate, durable })
+}
+
+/// All values of `v` in the table, sorted, and the partial answer that they came in.
+async fn values(leaf: &Leaf) -> (Vec<i64>, Partial) {
+    let column = hadal_query::ColumnRef {
+        name: ColumnName::new("v").expect("a name"),
+        kind: Kind::Number,
+        logical: hadal_types::Logical::Plain,
+    };
+    let query = Query {
+        table: name("t"),
+        range: TimeRange::ALL,
+        filter: None,
+        shape: Shape::Rows { values: vec![Expr::Leaf(Input::Column(column))] },
+        outputs: Vec::new(),
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: 1_000_000,
+        offset: 0,
+        now: NOW,
+        deadline: Duration::from_secs(60),
+        require_complete: false,
+    };
+    let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
+    let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
+    let value = |row: Box<[Value]>| match &row[0] {
+        Value::Number(number) => number.to_i64().expect("an integer"),
+        other => panic!("{other}"),
+    };
+    (rows.into_sorted().into_iter().map(value).collect(), partial)
+}
+
+#[tokio::test]
+async fn a_batch_is_visible_once_it_is_acknowledged() {
+    let bed = open(None);
+    assert_eq!(bed.leaf.accept(batch("a", 1, 0..3)).await, receipt(3, false, false));
+    let (seen, partial) = values(&bed.leaf).await;
+    assert_eq!(seen, [0, 1, 2]);
+    assert_eq!(partial.coverage.rows_scanned, 3);
+    assert_eq!(partial.coverage.leaves[0].outcome, LeafOutcome::Answered);
+    let status = bed.leaf.status().await;
+    assert_eq!(status.leaves[0].tables[&name("t")].schema.rows, 3);
+}
+
+#[tokio::test]
+async fn a_retry_adds_nothing_and_other_bytes_are_a_conflict() {
+    let bed = open(None);
+    bed.leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
+    assert_eq!(bed.leaf.accept(batch("a", 1, 0..3)).await, receipt(3, true, false));
+    let conflict = bed.leaf.accept(batch("a", 2, 0..4)).await;
+    assert!(matches!(conflict, Err(SinkError::Conflict { .. })), "{conflict:?}");
+    assert_eq!(values(&bed.leaf).await.0, [0, 1, 2]);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_such_batch_are_refused() {
+    let bed = open(None);
+    let mut altered = batch("a", 1, 0..3);
+    *altered.block.last_mut().expect("bytes") ^= 1;
+    let mut renamed = batch("a", 1, 0..3);
+    renamed.id = BatchId::new("b").expect("an id");
+    let mut miscounted = batch("a", 1, 0..3);
+    miscounted.rows = 4;
+    let empty = Batch { block: Vec::new(), ..batch("a", 1, 0..3) };
+    for bad in [altered, renamed, miscounted, empty] {
+        let refused = bed.leaf.accept(bad).await;
+        assert!(matches!(refused, Err(SinkError::Corrupt { .. })), "{refused:?}");
+    }
+    assert_eq!(bed.leaf.accept(batch("a", 1, 0..3)).await, receipt(3, false, false));
+}
+
+#[tokio::test]
+async fn a_folder_keeps_rows_and_ids() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = open(Some(folder.path()));
+    for index in 0..40i64 {
+        let taken = bed.leaf.accept(batch(&format!("b{index}"), 1, index * 5..index * 5 + 5)).await;
+        assert_eq!(taken, receipt(5, false, true));
+    }
+    bed.leaf.merge_all();
+    drop(bed);
+    let bed = open(Some(folder.path()));
+    assert_eq!(values(&bed.leaf).await.0, (0..200).collect::<Vec<_>>());
+    assert_eq!(bed.leaf.accept(batch("b7", 1, 35..40)).await, receipt(5, true, true));
+    let conflict = bed.leaf.accept(batch("b7", 2, 35..41)).await;
+    assert!(matches!(conflict, Err(SinkError::Conflict { .. })), "{conflict:?}");
+}
+
+#[tokio::test]
+async fn merging_keeps_every_row_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = open(Some(folder.path()));
+    let rows = i64::try_from(SEGMENT_ROWS_MIN).expect("small");
+    for index in 0..64 {
+        let from = index * rows / 16;
+        bed.leaf
+            .accept(batch(&format!("b{index}"), 1, from..from + rows / 16))
+            .await
+            .expect("taken");
+    }
+    bed.leaf.merge_all();
+    let expected: Vec<i64> = (0..4 * rows).collect();
+    assert_eq!(values(&bed.leaf).await.0, expected);
+    assert!(bed.leaf.inspect(&name("t")).len() < 16);
+    // Settled rows are regrouped by time.
+    bed.clock.set(Micros(NOW.0 + 3_600 * Micros::SECOND));
+    bed.leaf.merge_all();
+    let blocks = bed.leaf.inspect(&name("t"));
+    assert_eq!(blocks.len(), 1, "{blocks:?}");
+    assert!(!blocks[0].is_fresh);
+    assert_eq!(values(&bed.leaf).await.0, expected);
+    drop(bed);
+    let bed = open(Some(folder.path()));
+    assert_eq!(values(&bed.leaf).await.0, expected);
+}
+
+#[tokio::test]
+async fn a_dropped_table_is_gone_for_good() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = open(Some(folder.path()));
+    bed.leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
+    assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(3));
+    assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(0));
+    assert!(values(&bed.leaf).await.0.is_empty());
+    bed.leaf.accept(batch("a", 1, 5..6)).await.expect("the id is free again");
+    drop(bed);
+    assert_eq!(values(&open(Some(folder.path())).leaf).await.0, [5]);
+}
+
+#[tokio::test]
+async fn a_table_over_its_size_drops_its_oldest_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let size = batch("a", 1, 0..5_000).block.len() as u64;
+    let bed = open_with(Some(folder.path()), size * 3);
+    for index in 0..6 {
+        let from = index * 5_000;
+        bed.leaf.accept(batch(&format!("b{index}"), 1, from..from + 5_000)).await.expect("taken");
+        bed.leaf.merge_all();
+    }
+    let kept: BTreeSet<i64> = values(&bed.leaf).await.0.into_iter().collect();
+    assert!(kept.contains(&29_999), "the newest rows stay");
+    assert!(!kept.contains(&0), "the oldest rows go");
+    let status = bed.leaf.status().await;
+    let table = &status.leaves[0].tables[&name("t")];
+    assert_eq!(table.dropped_rows + kept.len() as u64, 30_000);
+    assert!(table.block_bytes <= size * 3);
+    drop(bed);
+    let reopened: BTreeSet<i64> =
+        values(&open(Some(folder.path())).leaf).await.0.into_iter().collect();
+    assert_eq!(reopened, kept);
+}
+
+#[tokio::test]
+async fn a_query_past_its_deadline_says_what_it_did_not_scan() {
+    let bed = open(None);
+    bed.leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
+    let (_, full) = values(&bed.leaf).await;
+    assert_eq!(full.coverage.fraction(), 1.0);
+    let query = Query {
+        table: name("t"),
+        range: TimeRange::ALL,
+        filter: None,
+        shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+        outputs: Vec::new(),
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: 1,
+        offset: 0,
+        now: NOW,
+        deadline: Duration::ZERO,
+        require_complete: false,
+    };
+    let late = bed.leaf.query(Arc::new(query), Instant::now()).await;
+    assert_eq!(late.coverage.leaves[0].outcome, LeafOutcome::Late);
+    assert_eq!((late.coverage.rows_scanned, late.coverage.rows_expected), (0, 3));
+}
+
+#[tokio::test]
+async fn a_stopping_leaf_takes_nothing_and_still_answers() {
+    let bed = open(None);
+    bed.leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
+    bed.leaf.stop_taking();
+    let refused = bed.leaf.accept(batch("b", 1, 3..4)).await;
+    assert!(matches!(refused, Err(SinkError::Unavailable(_))), "{refused:?}");
+    assert_eq!(values(&bed.leaf).await.0, [0, 1, 2]);
+}
