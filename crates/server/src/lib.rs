@@ -1,1 +1,38 @@
-//! Placeholder.
+//! The doors: HTTP and JSON on one port.
+//!
+//! ```text
+//! connection (how many, how slow) ──> harden ──> measure ──> guard (scope, Host, Origin, token)
+//!     ──> POST /v1/log/{table}   body, inflated ──> ingest ──> batches ──> sink
+//!     ──> POST /v1/query         SQL or JSON ──> Query ──> root ──> answer
+//!     ──> tables, status, metrics, page
+//! ```
+//!
+//! A request is let in or not by its head alone: nothing of a body is inflated or parsed for
+//! somebody without permission. Errors are problem+json. Nothing here knows a leaf or a block.
+
+mod answer;
+mod app;
+mod auth;
+mod body;
+mod cell;
+mod config;
+mod connection;
+mod describe;
+mod facts;
+mod inflate;
+mod log;
+mod metrics;
+mod page;
+mod problem;
+mod query;
+mod routes;
+mod serve;
+mod status;
+mod summary;
+mod tables;
+
+pub use app::{App, router};
+pub use auth::Scope;
+pub use config::{About, Config, ConfigError, Token};
+pub use routes::route_list;
+pub use serve::{ServeError, serve};

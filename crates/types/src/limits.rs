@@ -110,7 +110,33 @@ pub const LEAVES_MAX: usize = 10_000;
 pub const QUANTILE_EXACT_ROWS: usize = 256;
 /// Distinct values up to which `count(DISTINCT …)` is exact.
 pub const DISTINCT_EXACT_VALUES: usize = 1_024;
+/// Rejected rows of one body that are kept in `_rejects`.
+pub const REJECTS_KEPT_MAX: usize = 1_000;
 /// Rejected rows whose reasons are returned to the caller.
 pub const REJECTS_SHOWN_MAX: usize = 100;
 /// Fanout of the aggregation tree (Scuba, VLDB 2013, section 3.5).
 pub const TREE_FANOUT: usize = 5;
+/// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
+pub const BATCH_ID_BYTES_MAX: usize = 112;
+/// Batches of one body that wait for the sink at the same time.
+pub const BATCHES_UNDER_WAY_MAX: usize = 4;
+/// Bytes of the body of a query.
+pub const QUERY_BODY_BYTES_MAX: usize = 1 << 20;
+/// Columns that SUMMARIZE looks at.
+pub const SUMMARY_COLUMNS_MAX: usize = 200;
+/// Columns with their statistics in one answer.
+pub const COLUMNS_LISTED_MAX: usize = 500;
+/// Frequent values of a column in one answer.
+pub const VALUES_LISTED_MAX: usize = 1_000;
+/// Connections at the same time on one port.
+pub const CONNECTIONS_MAX: usize = 1_024;
+/// Bytes of the head of a request.
+pub const HEADER_BYTES_MAX: usize = 64 << 10;
+/// How long the head of a request may take, in seconds.
+pub const HEADER_SECONDS: u64 = 10;
+/// How long a connection may be silent between requests, in seconds.
+pub const IDLE_SECONDS: u64 = 60;
+/// How long a client may stop sending a body, or reading an answer, in seconds.
+pub const STALL_SECONDS: u64 = 30;
+/// How long a server that stops waits for what runs, in seconds.
+pub const SHUTDOWN_SECONDS: u64 = 30;

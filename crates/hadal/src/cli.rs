@@ -1,0 +1,148 @@
+//! The command line: names, flags, and help that teaches by example.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::client::Client;
+use crate::commands::{demo, drop, import, inspect, log, open, query, serve, status};
+use crate::error::Error;
+use crate::machine;
+
+/// Where a server listens unless told otherwise.
+pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:4280";
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{} (commit {}, {})", env!("CARGO_PKG_VERSION"), env!("HADAL_COMMIT"), machine::cpu_path())
+});
+
+/// An in-memory database for live events: log anything, ask at once.
+#[derive(Parser)]
+#[command(
+    name = "hadal",
+    version = VERSION.as_str(),
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  hadal demo                                        a database full of events, on a page
+  hadal serve                                       a server for your own events
+  echo '{\"user\": \"ada\", \"ms\": 12}' | hadal log clicks
+  hadal query 'SELECT user, avg(ms) FROM clicks GROUP BY user'
+  hadal open access.log                             look into a file, keep nothing"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Serve(serve::ServeArgs),
+    Demo(demo::DemoArgs),
+    Open(open::OpenArgs),
+    Log(log::LogArgs),
+    Import(import::ImportArgs),
+    Query(query::QueryArgs),
+    Drop(drop::DropArgs),
+    Status(status::StatusArgs),
+    Inspect(inspect::InspectArgs),
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Error> {
+        match self {
+            Self::Serve(args) => serve::run(&args),
+            Self::Demo(args) => demo::run(&args),
+            Self::Open(args) => open::run(&args),
+            Self::Log(args) => log::run(&args),
+            Self::Import(args) => import::run(&args),
+            Self::Query(args) => query::run(&args),
+            Self::Drop(args) => drop::run(&args),
+            Self::Status(args) => status::run(&args),
+            Self::Inspect(args) => inspect::run(&args),
+        }
+    }
+}
+
+/// Which server to talk to.
+#[derive(Args)]
+pub(crate) struct ServerArgs {
+    /// The server's address [default: http://127.0.0.1:4280]
+    #[arg(long, env = "HADAL_SERVER", value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// The server's token, where it asks for one
+    #[arg(long, env = "HADAL_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+impl ServerArgs {
+    /// A client of the server.
+    pub(crate) fn client(&self) -> Result<Client, Error> {
+        Client::new(self.server.as_deref().unwrap_or(LISTEN_DEFAULT), self.token.as_deref())
+    }
+}
+
+/// Where to listen, and to whom.
+#[derive(Args, Clone)]
+pub(crate) struct DoorArgs {
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, env = "HADAL_LISTEN", default_value = LISTEN_DEFAULT, value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
+    /// File with the admin token [default: admin-token in the data folder, made if needed]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// TLS ends elsewhere: other machines may connect without it
+    #[arg(long)]
+    pub(crate) no_tls: bool,
+    /// A name by which clients may call this server, besides localhost and its address
+    #[arg(long, alias = "allow-host", value_name = "NAME")]
+    pub(crate) allowed_host: Vec<String>,
+}
+
+/// Where rows are kept.
+#[derive(Args, Clone)]
+pub(crate) struct DataArgs {
+    /// Folder that keeps the rows [default: hadal in the user's data folder]
+    #[arg(long, env = "HADAL_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+impl DataArgs {
+    /// The folder, given or default.
+    pub(crate) fn folder(&self) -> Result<PathBuf, Error> {
+        self.data.clone().or_else(default_data_folder).ok_or_else(|| {
+            Error::Usage("there is no HOME to keep data in; give --data DIR, or --memory".to_owned())
+        })
+    }
+}
+
+/// `hadal` in the user's data folder, as the XDG Base Directory Specification has it.
+fn default_data_folder() -> Option<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(base.join("hadal"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_teaches_by_example() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Examples:"), "{}", command.get_name());
+            assert!(help.contains(&format!("hadal {}", command.get_name())), "{help}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The commands, one file each.
+
+pub(crate) mod demo;
+pub(crate) mod drop;
+pub(crate) mod import;
+pub(crate) mod inspect;
+pub(crate) mod log;
+pub(crate) mod open;
+pub(crate) mod query;
+pub(crate) mod serve;
+pub(crate) mod status;

@@ -1,0 +1,104 @@
+//! `hadal log`: what comes on standard input becomes rows, as it comes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use hadal_types::{BatchId, TableName};
+
+use crate::cli::{DataArgs, ServerArgs};
+use crate::client::{Client, LogOptions};
+use crate::commands::serve::log_to_stderr;
+use crate::error::Error;
+use crate::input::{Pace, Source, live_rows};
+use crate::service::{Service, ServiceConfig, say_damage};
+use crate::transfer::{Outcome, Transfer, fresh_batch_id};
+use crate::{cli, output};
+
+/// Rows that trickle are sent after this time.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Log standard input into a table
+#[derive(Args)]
+#[command(after_help = "Examples:
+  echo '{\"user\": \"ada\", \"ms\": 12}' | hadal log clicks
+  tail -f app.log | hadal log app                    plain lines: column message
+  journalctl -o json -f | hadal log journal
+  hadal log clicks --batch 2026-11-21 < clicks.jsonl  twice is once: same id, same rows
+
+JSON lines and plain lines are told apart by the first character. Without a server on the default
+address it starts one there, which keeps the rows in the default data folder.")]
+pub(crate) struct LogArgs {
+    /// The table; it is made when its first row comes
+    table: String,
+    /// The column that holds each row's time
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
+    /// Columns whose arrays are sets, not vectors
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    sets: Vec<String>,
+    /// An id for all rows: sending the same rows again under it adds nothing
+    #[arg(long, value_name = "ID")]
+    batch: Option<String>,
+    #[command(flatten)]
+    server: ServerArgs,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &LogArgs) -> Result<(), Error> {
+    let table = TableName::new(&args.table)?;
+    let batch = match &args.batch {
+        Some(id) => BatchId::new(id).ok_or_else(|| Error::BatchId(id.clone()))?,
+        None => fresh_batch_id()?,
+    };
+    let client = args.server.client()?;
+    if args.server.server.is_some() || client.is_there() {
+        let outcome = send(args, &client, &table, batch)?;
+        output::say(&outcome.report(&table));
+        return Ok(());
+    }
+    serve_and_send(args, table, batch)
+}
+
+fn send(
+    args: &LogArgs,
+    client: &Client,
+    table: &TableName,
+    batch: BatchId,
+) -> Result<Outcome, Error> {
+    let source = Source::open(Path::new("-"))?;
+    let options = LogOptions {
+        time_column: args.time.clone(),
+        sets: args.sets.clone(),
+        any_age: false,
+    };
+    // A retry under the same id must be cut at the same rows.
+    let pace = if args.batch.is_some() { Pace::BySize } else { Pace::Every(PACE) };
+    let transfer = Transfer { client, table, options: &options, pace, batch };
+    transfer.run(live_rows(source.reader, &source.place)?, &|_| ())
+}
+
+/// There is no server, so this process is one, and goes on being one when its input has ended.
+fn serve_and_send(args: &LogArgs, table: TableName, batch: BatchId) -> Result<(), Error> {
+    log_to_stderr();
+    let service = Service::open(ServiceConfig::standard(args.data.folder()?))?;
+    say_damage(&service.recovered);
+    let url = service.url();
+    output::say(&format!(
+        "no server on {}: this is one now, on {url}, data: {}; Ctrl-C stops it",
+        cli::LISTEN_DEFAULT,
+        service.data()
+    ));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let outcome = Client::new(&url, None).and_then(|client| send(args, &client, &table, batch));
+            match outcome {
+                Ok(outcome) => output::say(&outcome.report(&table)),
+                Err(error) => output::say(&format!("error: {error}")),
+            }
+        });
+        service.run(|| output::say("stopping"))
+    })
+}

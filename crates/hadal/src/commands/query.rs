@@ -1,0 +1,89 @@
+//! `hadal query`: asks a server, and writes the answer for people or for programs.
+
+use std::io::Read;
+
+use clap::Args;
+
+use crate::cli::ServerArgs;
+use crate::client::Answer;
+use crate::error::Error;
+use crate::output;
+use crate::render::{Format, render};
+
+/// Below this share of the expected rows an answer comes with a warning.
+const COVERAGE_WARNING: f64 = 0.995;
+
+/// Ask a question in SQL
+#[derive(Args)]
+#[command(after_help = "Examples:
+  hadal query 'SHOW TABLES'
+  hadal query 'SELECT service, p95(latency_us) FROM requests GROUP BY service ORDER BY 2 DESC'
+  hadal query \"SELECT count(*), time_bucket('1 minute', time) AS minute FROM requests GROUP BY minute\"
+  hadal query --format csv 'SELECT * FROM requests LIMIT 1000' > rows.csv
+  echo 'SELECT 1' | hadal query
+
+On a terminal the answer is a table, with a chart where there is a series; into a file or a pipe
+it is CSV. What there is to say about an answer (coverage, warnings) goes to standard error.")]
+pub(crate) struct QueryArgs {
+    /// The question; standard input if it is left out
+    #[arg(value_name = "SQL")]
+    sql: Option<String>,
+    /// How the answer is written [default: table on a terminal, else csv]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &QueryArgs) -> Result<(), Error> {
+    let mut sql = args.sql.clone().unwrap_or_default();
+    if args.sql.is_none() {
+        let stdin = std::io::stdin();
+        stdin.lock().read_to_string(&mut sql).map_err(Error::io("read", "standard input"))?;
+    }
+    let answer = args.server.client()?.query(&sql)?;
+    let is_terminal = output::is_terminal();
+    let format = args.format.unwrap_or(if is_terminal { Format::Table } else { Format::Csv });
+    output::print(&render(&answer, format, is_terminal)?)?;
+    for remark in remarks(&answer) {
+        output::say(&remark);
+    }
+    if format == Format::Table {
+        output::say(&summary(&answer));
+    }
+    Ok(())
+}
+
+/// What the reader of an answer must know.
+fn remarks(answer: &Answer) -> Vec<String> {
+    let mut remarks: Vec<String> =
+        answer.warnings.iter().map(|warning| format!("warning: {}", warning.message)).collect();
+    let coverage = &answer.coverage;
+    if coverage.fraction < COVERAGE_WARNING {
+        remarks.push(format!(
+            "warning: only {:.1} % of the rows were looked at: {} of {} leaves answered",
+            coverage.fraction * 100.0,
+            coverage.leaves_answered,
+            coverage.leaves_asked
+        ));
+    }
+    remarks
+}
+
+/// How much was asked for how much, in one line.
+fn summary(answer: &Answer) -> String {
+    let coverage = &answer.coverage;
+    let mut text = output::count(answer.rows.len() as u64, "row");
+    if coverage.rows_expected > 0 {
+        text.push_str(&format!(
+            "; looked at {} of {}",
+            output::thousands(coverage.rows_scanned),
+            output::count(coverage.rows_expected, "stored row")
+        ));
+    }
+    if let Some(millis) = answer.stats.get("elapsed_ms").and_then(serde_json::Value::as_f64) {
+        text.push_str(&format!(" in {millis:.1} ms"));
+    }
+    text
+}

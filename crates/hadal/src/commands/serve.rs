@@ -1,0 +1,74 @@
+//! `hadal serve`: a server that keeps its rows in a folder.
+
+use std::sync::Arc;
+
+use clap::Args;
+use hadal_types::SystemClock;
+
+use crate::cli::{DataArgs, DoorArgs};
+use crate::engine::LEAVES_IN_PROCESS_MAX;
+use crate::error::Error;
+use crate::service::{Service, ServiceConfig, say_damage};
+use crate::{machine, output};
+
+/// Start a server
+#[derive(Args)]
+#[command(after_help = "Examples:
+  hadal serve                                        on 127.0.0.1:4280
+  hadal serve --listen 127.0.0.1:9000 --data ./data  elsewhere, rows in ./data
+  hadal serve --memory                               keep nothing
+
+It stops in order on Ctrl-C and on SIGTERM. What was acknowledged outlives kill -9, too.")]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    doors: DoorArgs,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Keep rows in memory only
+    #[arg(long, conflicts_with = "data")]
+    memory: bool,
+    /// Parts that work side by side [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
+        .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
+    leaves: Option<u16>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
+    log_to_stderr();
+    let folder = if args.memory { None } else { Some(args.data.folder()?) };
+    let service = Service::open(ServiceConfig {
+        doors: args.doors.clone(),
+        folder,
+        leaves: args.leaves.map_or_else(machine::cores, usize::from),
+        clock: Arc::new(SystemClock),
+    })?;
+    say_damage(&service.recovered);
+    output::print(&announcement(&service))?;
+    service.run(|| output::say("stopping"))
+}
+
+/// One line: where, with what, and what was there already.
+fn announcement(service: &Service) -> String {
+    let recovered = &service.recovered;
+    let found = match recovered.rows {
+        0 => "no rows yet".to_owned(),
+        rows => format!(
+            "recovered {} of {} in {:.2} s",
+            output::count(rows, "row"),
+            output::count(recovered.tables as u64, "table"),
+            recovered.time.as_secs_f64()
+        ),
+    };
+    let (url, data, cpu) = (service.url(), service.data(), machine::cpu_path());
+    format!("hadal listens on {url} data: {data}; {found}; cpu: {cpu}\n")
+}
+
+/// What the server's parts have to report goes to standard error.
+pub(crate) fn log_to_stderr() {
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN);
+    // A second one is never started.
+    let _ = subscriber.try_init();
+}

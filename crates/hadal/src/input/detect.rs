@@ -1,0 +1,112 @@
+//! Tells by its beginning and its name how a text is written.
+
+use std::path::Path;
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum InputFormat {
+    /// One JSON object per line.
+    #[value(name = "jsonl")]
+    JsonLines,
+    /// A JSON array of objects, or objects one after the other over any lines.
+    Json,
+    /// Comma-separated values with a head line.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// The same with semicolons.
+    #[value(name = "semicolons")]
+    Semicolons,
+    /// Plain lines, each the column `message`.
+    Text,
+}
+
+/// Lines that are looked at.
+const LINES: usize = 20;
+
+/// The format of a text that begins with `head`; a name's ending decides between the ones that the
+/// text could be.
+pub(crate) fn detect(head: &[u8], path: &Path) -> InputFormat {
+    let text = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
+    if text.first() == Some(&b'{') {
+        let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(first).is_ok();
+        return if is_whole || first.len() == text.len() {
+            InputFormat::JsonLines
+        } else {
+            InputFormat::Json
+        };
+    }
+    if begins_array(text) {
+        return InputFormat::Json;
+    }
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("csv") => separated(text).unwrap_or(InputFormat::Csv),
+        Some("tsv") => InputFormat::Tsv,
+        Some("log" | "txt") => InputFormat::Text,
+        _ => separated(text).unwrap_or(InputFormat::Text),
+    }
+}
+
+/// Whether a text begins like an array of objects, and not like a line of a log.
+pub(super) fn begins_array(text: &[u8]) -> bool {
+    let rest = text.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+    rest.is_some_and(|rest| matches!(rest.first(), Some(b'{' | b']')))
+}
+
+/// The separator that cuts all first lines into the same number of fields, two at least, under a
+/// head of distinct names.
+fn separated(text: &[u8]) -> Option<InputFormat> {
+    let formats =
+        [(b',', InputFormat::Csv), (b'\t', InputFormat::Tsv), (b';', InputFormat::Semicolons)];
+    formats.into_iter().find(|(separator, _)| is_table(text, *separator)).map(|(_, format)| format)
+}
+
+fn is_table(text: &[u8], separator: u8) -> bool {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator)
+        .from_reader(text);
+    let records: Vec<csv::StringRecord> = reader.records().take(LINES).map_while(Result::ok).collect();
+    // The last one may be cut off.
+    let whole = if records.len() > 2 { &records[..records.len() - 1] } else { &records };
+    let Some(head) = whole.first() else { return false };
+    let mut names: Vec<&str> = head.iter().map(str::trim).collect();
+    names.sort_unstable();
+    names.dedup();
+    let are_names = names.len() == head.len()
+        && names.iter().all(|name| !name.starts_with(|c: char| c.is_ascii_digit()));
+    head.len() >= 2 && whole.len() >= 2 && are_names && whole.iter().all(|r| r.len() == head.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_tell_what_they_are() {
+        let cases = [
+            ("{\"a\": 1}\n{\"a\": 2}\n", "x", InputFormat::JsonLines),
+            ("{\"a\": 1", "x", InputFormat::JsonLines),
+            ("{\n  \"a\": 1\n}\n", "x", InputFormat::Json),
+            (" [\n{\"a\": 1}]", "x.csv", InputFormat::Json),
+            ("[]", "x", InputFormat::Json),
+            ("[error] it broke\n", "x", InputFormat::Text),
+            ("a,b\n1,2\n3,4\n", "x", InputFormat::Csv),
+            ("a;b\n1,5;2\n3,1;4\n", "x", InputFormat::Semicolons),
+            ("a;b\n1,5;2\n3,1;4\n", "x.csv.gz", InputFormat::Semicolons),
+            ("a\tb\n1\t2\n", "x", InputFormat::Tsv),
+            ("a\n1\n", "x.csv", InputFormat::Csv),
+            ("2026-11-21 03:51:42,123 start\n2026-11-21 03:51:43,456 go\n", "x", InputFormat::Text),
+            ("one, two\nthree, four, five\n", "x", InputFormat::Text),
+            ("a,b\n1,2\n", "x.log", InputFormat::Text),
+            ("", "x", InputFormat::Text),
+        ];
+        for (text, name, format) in cases {
+            assert_eq!(detect(text.as_bytes(), Path::new(name)), format, "{text:?} {name}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Rows on their way to a server: a thread reads them, and whoever sends takes them in chunks.
+//!
+//! A chunk is cut when it is full; where rows trickle, also when nothing fuller comes soon. The
+//! reader waits while enough chunks are ready, so memory is bounded.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::Rows;
+use crate::error::Error;
+
+/// A chunk is full at so many bytes.
+const CHUNK_BYTES: usize = 4 << 20;
+/// Chunks that wait to be sent.
+const CHUNKS_MAX: usize = 2;
+
+/// When chunks are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// At the same rows whenever the same rows are read.
+    BySize,
+    /// After so long at the latest.
+    Every(Duration),
+}
+
+/// Rows as JSON lines.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    pub(crate) lines: Vec<u8>,
+    /// Rows that came before it.
+    pub(crate) first_row: u64,
+    rows: u64,
+}
+
+/// What the two sides share.
+#[derive(Default)]
+pub(crate) struct Feed {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    filling: Chunk,
+    full: VecDeque<Chunk>,
+    is_over: bool,
+    is_abandoned: bool,
+    error: Option<Error>,
+}
+
+impl Feed {
+    /// Reads all rows, until the end or an error, or until nobody takes them any more.
+    pub(crate) fn read(&self, rows: &mut dyn Rows) {
+        let mut line = Vec::new();
+        let outcome = loop {
+            line.clear();
+            match rows.next(&mut line) {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+            let mut state = self.lock();
+            while state.full.len() >= CHUNKS_MAX && !state.is_abandoned {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if state.is_abandoned {
+                return;
+            }
+            if state.push(&line) {
+                self.changed.notify_all();
+            }
+        };
+        let mut state = self.lock();
+        state.is_over = true;
+        state.error = outcome.err();
+        self.changed.notify_all();
+    }
+
+    /// The next chunk, or `None` at the end. What was read before an error comes before it.
+    pub(crate) fn take(&self, pace: Pace) -> Result<Option<Chunk>, Error> {
+        let mut state = self.lock();
+        loop {
+            if let Some(chunk) = state.full.pop_front() {
+                self.changed.notify_all();
+                return Ok(Some(chunk));
+            }
+            let has_some = state.filling.rows > 0;
+            if state.is_over && !has_some {
+                return state.error.take().map_or(Ok(None), Err);
+            }
+            if state.is_over {
+                return Ok(Some(state.cut()));
+            }
+            state = match pace {
+                Pace::Every(time) => {
+                    let waited = self.changed.wait_timeout(state, time);
+                    let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                    if has_some && state.full.is_empty() && !state.is_over {
+                        return Ok(Some(state.cut()));
+                    }
+                    state
+                }
+                Pace::BySize => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Nobody will take more chunks.
+    pub(crate) fn abandon(&self) {
+        self.lock().is_abandoned = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Adds a row; whether that filled a chunk.
+    fn push(&mut self, line: &[u8]) -> bool {
+        self.filling.lines.extend_from_slice(line);
+        self.filling.rows += 1;
+        let is_full = self.filling.lines.len() >= CHUNK_BYTES;
+        if is_full {
+            let chunk = self.cut();
+            self.full.push_back(chunk);
+        }
+        is_full
+    }
+
+    fn cut(&mut self) -> Chunk {
+        let first_row = self.filling.first_row + self.filling.rows;
+        std::mem::replace(&mut self.filling, Chunk { first_row, ..Chunk::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many rows of so many bytes, then an error or the end.
+    struct MadeUp(u64, usize, bool);
+
+    impl Rows for MadeUp {
+        fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+            if self.0 == 0 {
+                return if self.2 { Err(Error::Usage("broken".to_owned())) } else { Ok(false) };
+            }
+            self.0 -= 1;
+            out.extend(std::iter::repeat_n(b'x', self.1));
+            Ok(true)
+        }
+    }
+
+    fn take_all(rows: MadeUp, pace: Pace) -> (Vec<(u64, u64)>, Option<Error>) {
+        let (feed, mut rows) = (Feed::default(), rows);
+        std::thread::scope(|scope| {
+            scope.spawn(|| feed.read(&mut rows));
+            let mut chunks = Vec::new();
+            loop {
+                match feed.take(pace) {
+                    Ok(Some(chunk)) => chunks.push((chunk.first_row, chunk.rows)),
+                    Ok(None) => return (chunks, None),
+                    Err(error) => return (chunks, Some(error)),
+                }
+            }
+        })
+    }
+
+    #[test]
+    fn chunks_are_cut_at_the_same_rows() {
+        let (chunks, error) = take_all(MadeUp(10, 1 << 20, false), Pace::BySize);
+        assert_eq!(chunks, [(0, 4), (4, 4), (8, 2)]);
+        assert!(error.is_none());
+    }
+
+    #[test]
+    fn rows_before_an_error_are_not_lost() {
+        let (chunks, error) = take_all(MadeUp(5, 1 << 20, true), Pace::BySize);
+        assert_eq!(chunks, [(0, 4), (4, 1)]);
+        assert!(error.is_some());
+    }
+
+    #[test]
+    fn a_quick_pace_loses_no_row() {
+        let (chunks, _) = take_all(MadeUp(1_000, 5_000, false), Pace::Every(Duration::ZERO));
+        assert_eq!(chunks.iter().map(|(_, rows)| rows).sum::<u64>(), 1_000);
+        let mut next = 0;
+        for (first_row, rows) in chunks {
+            assert_eq!(first_row, next);
+            next += rows;
+        }
+    }
+
+    #[test]
+    fn trickling_rows_do_not_wait_for_more() {
+        /// Gives its second row only when it is told that the first was taken.
+        struct Trickle(std::sync::mpsc::Receiver<()>, u64);
+        impl Rows for Trickle {
+            fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+                if self.1 > 0 {
+                    self.0.recv().expect("the first row is taken");
+                }
+                self.1 += 1;
+                out.push(b'\n');
+                Ok(self.1 <= 2)
+            }
+        }
+        let (taken, told) = std::sync::mpsc::channel();
+        let (feed, mut rows) = (Feed::default(), Trickle(told, 0));
+        let pace = Pace::Every(Duration::from_millis(1));
+        std::thread::scope(|scope| {
+            scope.spawn(|| feed.read(&mut rows));
+            for first_row in 0..2 {
+                let chunk = feed.take(pace).expect("no error").expect("a chunk");
+                assert_eq!((chunk.first_row, chunk.rows), (first_row, 1));
+                taken.send(()).expect("somebody listens");
+            }
+            assert!(feed.take(pace).expect("no error").is_none());
+        });
+    }
+}

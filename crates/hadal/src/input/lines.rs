@@ -1,0 +1,86 @@
+//! Lines of bounded length, passed on as they are.
+
+use std::io::{self, BufRead};
+
+use hadal_types::limits::LINE_BYTES_MAX;
+
+use super::{Reader, Rows};
+use crate::error::Error;
+
+/// JSON lines: the server reads them, and says of each what is wrong with it.
+pub(super) struct JsonLines {
+    reader: Reader,
+    place: String,
+}
+
+impl JsonLines {
+    pub(super) fn new(reader: Reader, place: &str) -> Self {
+        Self { reader, place: place.to_owned() }
+    }
+}
+
+impl Rows for JsonLines {
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        read_line(&mut self.reader, out).map_err(Error::io("read", &self.place))
+    }
+}
+
+/// Appends the next line with a line feed; false at the end. A line that is longer than a line may
+/// be is cut just beyond the limit, so that it is refused for its length.
+pub(super) fn read_line(reader: &mut dyn BufRead, out: &mut Vec<u8>) -> io::Result<bool> {
+    let start = out.len();
+    loop {
+        let buffer = reader.fill_buf()?;
+        if buffer.is_empty() {
+            break;
+        }
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let taken = end.map_or(buffer.len(), |end| end + 1);
+        let room = (LINE_BYTES_MAX + 1).saturating_sub(out.len() - start);
+        out.extend_from_slice(&buffer[..end.unwrap_or(taken).min(room)]);
+        reader.consume(taken);
+        if end.is_some() {
+            out.push(b'\n');
+            return Ok(true);
+        }
+    }
+    if out.len() == start {
+        return Ok(false);
+    }
+    out.push(b'\n');
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[u8], buffer: usize) -> Vec<Vec<u8>> {
+        let mut reader = io::BufReader::with_capacity(buffer, text);
+        let mut lines = Vec::new();
+        loop {
+            let mut line = Vec::new();
+            if !read_line(&mut reader, &mut line).expect("a line") {
+                return lines;
+            }
+            lines.push(line);
+        }
+    }
+
+    #[test]
+    fn every_line_ends_with_one_line_feed() {
+        for buffer in [1, 2, 3, 100] {
+            assert_eq!(lines(b"a\n\nbc", buffer), [&b"a\n"[..], b"\n", b"bc\n"]);
+            assert_eq!(lines(b"a\n", buffer), [b"a\n"]);
+            assert!(lines(b"", buffer).is_empty());
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut_beyond_the_limit() {
+        let text = [vec![b'x'; 3 * LINE_BYTES_MAX], b"\nb\n".to_vec()].concat();
+        let lines = lines(&text, 64 << 10);
+        assert_eq!(lines[0].len(), LINE_BYTES_MAX + 2);
+        assert_eq!(lines[1], b"b\n");
+    }
+}

@@ -1,0 +1,233 @@
+//! A server in this process: opened, announced, run until it is told to stop, closed.
+
+use std::fs;
+use std::future::Future;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_server::{About, App, Config, Token};
+use hadal_types::{Clock, SystemClock};
+use tokio::net::TcpListener;
+use tokio::runtime::{Handle, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::{DoorArgs, LISTEN_DEFAULT};
+use crate::engine::{Engine, EngineConfig, Recovered};
+use crate::error::Error;
+use crate::{machine, output};
+
+/// The admin token's file in a data folder.
+const TOKEN_FILE: &str = "admin-token";
+/// After a stop, queries and threads that are still at work are given so long.
+const STOP_TIME: Duration = Duration::from_secs(5);
+
+/// What a server is made of.
+pub(crate) struct ServiceConfig {
+    pub(crate) doors: DoorArgs,
+    /// `None`: in memory.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) leaves: usize,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// A server that is open, and not yet served.
+pub(crate) struct Service {
+    pub(crate) engine: Engine,
+    pub(crate) recovered: Recovered,
+    config: Config,
+    listener: TcpListener,
+    clock: Arc<dyn Clock>,
+    runtime: Runtime,
+}
+
+impl ServiceConfig {
+    /// A server in memory on a free port of this machine.
+    pub(crate) fn private() -> Self {
+        let doors = DoorArgs {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            token_file: None,
+            no_tls: false,
+            allowed_host: Vec::new(),
+        };
+        let clock = Arc::new(SystemClock);
+        Self { doors, folder: None, leaves: machine::cores(), clock }
+    }
+
+    /// A server where clients look for one, with its rows in a folder.
+    pub(crate) fn standard(folder: PathBuf) -> Self {
+        let mut config = Self { folder: Some(folder), ..Self::private() };
+        if let Ok(listen) = LISTEN_DEFAULT.parse() {
+            config.doors.listen = listen;
+        }
+        config
+    }
+}
+
+impl Service {
+    /// Takes the address first, so that a second server on it stops before it opens any data;
+    /// then recovers what there is.
+    pub(crate) fn open(config: ServiceConfig) -> Result<Self, Error> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(machine::cores())
+            .thread_name("hadal")
+            .enable_all()
+            .build()
+            .map_err(Error::io("start", "the runtime"))?;
+        let listen = config.doors.listen;
+        let listener = runtime
+            .block_on(TcpListener::bind(listen))
+            .map_err(Error::io("listen on", listen))?;
+        let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
+        let doors = doors(&config, bound)?;
+        doors.check().map_err(|error| Error::Usage(error.to_string()))?;
+        let engine = EngineConfig {
+            folder: config.folder,
+            leaves: config.leaves,
+            clock: Arc::clone(&config.clock),
+        };
+        let (engine, recovered) = runtime.block_on(Engine::open(&engine))?;
+        Ok(Self { engine, recovered, config: doors, listener, clock: config.clock, runtime })
+    }
+
+    /// The address to open in a browser: this machine's own where the server listens on all.
+    pub(crate) fn url(&self) -> String {
+        let mut address = self.config.listen;
+        if address.ip().is_unspecified() {
+            address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        }
+        format!("http://{address}")
+    }
+
+    /// Where rows are kept, in words.
+    pub(crate) fn data(&self) -> &str {
+        &self.config.about.data
+    }
+
+    /// For threads that hand batches over.
+    pub(crate) fn handle(&self) -> Handle {
+        self.runtime.handle().clone()
+    }
+
+    /// Serves until SIGTERM or SIGINT, then stops in order: no new requests, running ones
+    /// finished, no more batches, files closed. `stop` is called when it begins to stop.
+    pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        let Self { engine, config, listener, clock, runtime, .. } = self;
+        let told = runtime.block_on(async { told_to_stop() })?;
+        let shutdown = async move {
+            told.await;
+            stop();
+        };
+        let app = App::new(engine.root.clone(), Arc::clone(&engine.sink), clock);
+        let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
+        engine.stop_taking();
+        runtime.shutdown_timeout(STOP_TIME);
+        drop(engine);
+        served.map_err(|error| Error::Server(error.to_string()))
+    }
+}
+
+/// Becomes ready when the process is asked to end.
+fn told_to_stop() -> Result<impl Future<Output = ()>, Error> {
+    let handle = |kind| signal(kind).map_err(Error::io("handle", "signals"));
+    let (mut term, mut int) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = term.recv() => (),
+            _ = int.recv() => (),
+        }
+    })
+}
+
+fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
+    let mut doors = Config::new(bound);
+    doors.no_tls = config.doors.no_tls;
+    doors.allowed_hosts.clone_from(&config.doors.allowed_host);
+    let in_folder = || Some(config.folder.as_ref()?.join(TOKEN_FILE));
+    if let Some(file) = config.doors.token_file.clone().or_else(in_folder) {
+        doors.admin_token = Some(token(&file)?);
+    }
+    doors.about = About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: env!("HADAL_COMMIT").to_owned(),
+        cpu: machine::cpu_path().to_owned(),
+        data: match &config.folder {
+            Some(folder) => folder.display().to_string(),
+            None => "in memory only".to_owned(),
+        },
+    };
+    Ok(doors)
+}
+
+/// The token in a file that only its owner may read; a file that is not there is made.
+fn token(file: &Path) -> Result<Token, Error> {
+    let place = file.display().to_string();
+    match fs::read_to_string(file) {
+        Ok(text) => Token::parse(&text).ok_or_else(|| {
+            Error::Usage(format!("{place} does not hold 64 hexadecimal digits"))
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let token = Token::random()
+                .map_err(|error| Error::Server(format!("cannot make a token: {error}")))?;
+            if let Some(folder) = file.parent() {
+                fs::create_dir_all(folder).map_err(Error::io("make", folder.display()))?;
+            }
+            fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(file)
+                .and_then(|mut file| writeln!(file, "{}", token.reveal()))
+                .map_err(Error::io("write", &place))?;
+            Ok(token)
+        }
+        Err(error) => Err(Error::io("read", &place)(error)),
+    }
+}
+
+/// Says on standard error what a recovery found that a person should look at.
+pub(crate) fn say_damage(recovered: &Recovered) {
+    for (leaf, report) in &recovered.reports {
+        if report.log_bytes_cut + report.manifest_bytes_cut > 0 {
+            let cut = output::bytes(report.log_bytes_cut + report.manifest_bytes_cut);
+            output::say(&format!(
+                "{leaf}: cut {cut} that a crash left half written; they were never acknowledged"
+            ));
+        }
+        if report.frames_damaged > 0 {
+            let bytes = output::bytes(report.damaged_bytes);
+            output::say(&format!(
+                "{leaf}: DAMAGED: {bytes} in {} of the log; acknowledged rows may be lost",
+                output::count(report.frames_damaged, "place")
+            ));
+        }
+        for lost in &report.lost_blocks {
+            output::say(&format!(
+                "{leaf}: LOST: a row block of table {}: {}",
+                lost.table, lost.reason
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_made_once_and_for_its_owner_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("data").join(TOKEN_FILE);
+        let first = token(&file).expect("a token");
+        let mode = fs::metadata(&file).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(token(&file).expect("a token").matches(&first));
+        fs::write(&file, "secret").expect("written");
+        assert!(matches!(token(&file), Err(Error::Usage(_))));
+    }
+}

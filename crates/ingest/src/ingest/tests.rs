@@ -1,0 +1,340 @@
+use std::collections::BTreeMap;
+
+use hadal_block::BlockView;
+use hadal_types::time::parse_timestamp;
+use hadal_types::{Value, limits};
+use proptest::prelude::*;
+
+use super::*;
+
+fn now() -> Micros {
+    parse_timestamp("2026-11-21T12:00:00Z").expect("a time")
+}
+
+fn settings() -> Settings {
+    Settings {
+        table: TableName::new("t").expect("a name"),
+        batch_id: BatchId::new("b").expect("an id"),
+        time_column: None,
+        table_time_column: None,
+        table_oldest: None,
+        table_columns: HashSet::new(),
+        sets: HashSet::new(),
+        any_age: true,
+    }
+}
+
+fn ingest_as(
+    settings: Settings,
+    format: Format,
+    body: &[u8],
+    piece: usize,
+) -> (Vec<Batch>, Summary) {
+    let mut ingest = Ingest::new(settings, format, now());
+    let mut batches = Vec::new();
+    for piece in body.chunks(piece.max(1)) {
+        batches.extend(ingest.push(piece).expect("encodes"));
+    }
+    let (last, summary) = ingest.finish().expect("encodes");
+    batches.extend(last);
+    (batches, summary)
+}
+
+fn ingest(body: &str) -> (Vec<Batch>, Summary) {
+    ingest_as(settings(), Format::Json, body.as_bytes(), body.len())
+}
+
+/// The cells of all rows: name and value, names of other kinds than the first with `::kind`.
+fn rows(batches: &[Batch]) -> Vec<BTreeMap<String, Value>> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        let block = BlockView::parse(&batch.block).expect("parses");
+        assert_eq!(block.rows(), batch.rows);
+        let mut cells = vec![BTreeMap::new(); block.rows()];
+        for column in block.columns() {
+            let data = column.decode().expect("decodes");
+            for (row, cells) in cells.iter_mut().enumerate() {
+                let name = format!("{}::{}", column.name(), column.kind());
+                if data.has_value(row) {
+                    cells.insert(name, data.value(row));
+                }
+            }
+        }
+        rows.extend(cells);
+    }
+    rows
+}
+
+fn reasons(summary: &Summary) -> Vec<(u64, String)> {
+    summary.rejected.iter().map(|reject| (reject.line, reject.reason.clone())).collect()
+}
+
+fn warned(summary: &Summary) -> Vec<(&'static str, u64)> {
+    summary.warnings.iter().map(|warning| (warning.code, warning.count)).collect()
+}
+
+#[test]
+fn every_kind_of_value_finds_its_column() {
+    let body = r#"{"time":1700000000,"n":1.50,"b":true,"s":"x","v":["b","a"],"o":{"p":-2},"z":null,
+                   "set":{"$set":["b","a","b"]}}"#;
+    let (batches, summary) = ingest(body);
+    assert_eq!((summary.accepted, summary.rejected_count), (1, 0), "{summary:?}");
+    assert_eq!(summary.time_from, "column time");
+    let row = &rows(&batches)[0];
+    let expected = [
+        ("b::number", Value::Bool(true)),
+        ("n::number", Value::Number("1.5".parse().expect("a number"))),
+        ("o.p::number", Value::integer(-2)),
+        ("s::string", Value::string("x")),
+        ("set::set", Value::set(["a", "b"])),
+        ("time::number", Value::Time(Micros(1_700_000_000_000_000))),
+        ("v::vector", Value::vector(["b", "a"])),
+    ];
+    let expected = expected.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+    assert_eq!(*row, expected);
+}
+
+#[test]
+fn a_name_may_have_two_kinds_and_rows_several_shapes() {
+    let (batches, _) = ingest("{\"a\":1}\n{\"a\":\"x\"}\n{\"c\":[\"y\"]}\n{}");
+    let names: Vec<Vec<String>> =
+        rows(&batches).iter().map(|row| row.keys().cloned().collect()).collect();
+    assert_eq!(names[0], ["a::number", "time::number"]);
+    assert_eq!(names[1], ["a::string", "time::number"]);
+    assert_eq!(names[2], ["c::vector", "time::number"]);
+    assert_eq!(names[3], ["time::number"]);
+}
+
+#[test]
+fn named_columns_are_sets() {
+    let mut settings = settings();
+    settings.sets.insert("tags".to_owned());
+    let body = br#"{"tags":["b","a"],"other":["b","a"]}"#;
+    let (batches, _) = ingest_as(settings, Format::Json, body, 1_000);
+    let row = &rows(&batches)[0];
+    assert_eq!(row["tags::set"], Value::set(["a", "b"]));
+    assert_eq!(row["other::vector"], Value::vector(["b", "a"]));
+}
+
+#[test]
+fn bad_records_are_rejected_and_the_rest_goes_on() {
+    let body = "{\"a\":1}\n{\"a\":1e400}\n7\n{\"a\":NaN}\n{\"a\":2}\n{\"\":1}\n{\"sample_rate\":0}\n\
+                {\"sample_rate\":\"x\"}\n{\"time\":\"never\"}\n{\"time\":99999999999999999999}\n{\"a\":3}";
+    let (batches, summary) = ingest(body);
+    assert_eq!((summary.accepted, summary.rejected_count), (3, 8));
+    let values: Vec<Value> = rows(&batches).iter().map(|row| row["a::number"].clone()).collect();
+    assert_eq!(values, [1, 2, 3].map(Value::integer));
+    let reasons = reasons(&summary);
+    for (index, (line, part)) in [
+        (2, "column a: number 1e400"),
+        (3, "expected an object"),
+        (4, "expected value"),
+        (6, "name is empty"),
+        (7, "sample_rate 0"),
+        (8, "sample_rate \"x\" is not a number"),
+        (9, "\"never\" is not a time"),
+        (10, "more than a day in the future"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(reasons[index].0, line);
+        assert!(reasons[index].1.contains(part), "{:?}", reasons[index]);
+    }
+    assert_eq!(summary.rejected[1].excerpt, "7");
+}
+
+#[test]
+fn times_of_the_far_future_and_past_are_refused() {
+    let mut settings = settings();
+    settings.any_age = false;
+    settings.table_oldest = Some(now());
+    let body = "{\"time\":\"2026-11-22T11:00:00Z\"}\n{\"time\":\"2026-11-22T13:00:00Z\"}\n\
+                {\"time\":\"2026-10-23T00:00:00Z\"}\n{\"time\":\"2026-10-21T00:00:00Z\"}";
+    let (_, summary) = ingest_as(settings, Format::Json, body.as_bytes(), 1_000);
+    assert_eq!(summary.accepted, 2);
+    let reasons = reasons(&summary);
+    assert!(reasons[0].1.contains("future"), "{reasons:?}");
+    assert!(reasons[1].1.contains("limit of 30 days"), "{reasons:?}");
+}
+
+#[test]
+fn a_table_that_begins_with_old_rows_has_no_age_limit() {
+    let ask = |oldest: Option<Micros>, body: &str| {
+        let settings = Settings { any_age: false, table_oldest: oldest, ..settings() };
+        ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
+    };
+    let old_first = ask(None, "{\"date\":\"2001-01-01\"}\n{\"date\":\"2001-06-30\"}");
+    assert_eq!((old_first.accepted, warned(&old_first)), (2, vec![("no_age_limit", 1)]));
+    assert_eq!(ask(None, "{\"date\":\"2026-11-21\"}\n{\"date\":\"2001-06-30\"}").accepted, 1);
+    let old_table = parse_timestamp("2001-01-01");
+    assert_eq!(ask(old_table, "{\"date\":\"2002-01-01\"}").accepted, 1);
+}
+
+#[test]
+fn the_time_column_is_the_first_that_holds_a_time() {
+    for (body, time_from) in [
+        (r#"{"ts":1700000000,"timestamp":1600000000}"#, "column timestamp"),
+        (r#"{"date":"monday","created_at":"2020-01-01"}"#, "column created_at"),
+        (r#"{"a":1}"#, "arrival time"),
+        (r#"{"time":"2020-01-01","ts":5}"#, "column time"),
+    ] {
+        let (_, summary) = ingest(body);
+        assert_eq!(summary.time_from, time_from, "{body}");
+        assert_eq!(summary.accepted, 1);
+    }
+    let named = Settings { time_column: ColumnName::new("at").ok(), ..settings() };
+    let body = br#"{"at":1700000000000,"time":5}"#;
+    let (batches, _) = ingest_as(named, Format::Json, body, 1_000);
+    let row = &rows(&batches)[0];
+    assert_eq!(row["at::number"], Value::Time(Micros(1_700_000_000_000_000)));
+    assert_eq!(row["time::number"], Value::integer(5));
+}
+
+#[test]
+fn a_table_keeps_its_time_column() {
+    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
+    let body = b"{\"ts\":1700000000}\n{\"timestamp\":1600000000,\"a\":1}\n{\"a\":2}";
+    let (batches, summary) = ingest_as(known, Format::Json, body, 1_000);
+    let times: Vec<Value> = rows(&batches).iter().map(|row| row["ts::number"].clone()).collect();
+    let seconds = |seconds: i64| Value::Time(Micros(seconds * 1_000_000));
+    assert_eq!(times, [seconds(1_700_000_000), seconds(1_600_000_000), Value::Time(now())]);
+    assert_eq!(warned(&summary), [("arrival_time", 1)]);
+}
+
+#[test]
+fn long_values_are_cut_with_a_warning() {
+    let long = "é".repeat(limits::STRING_BYTES_MAX);
+    let many: Vec<String> =
+        (0..=limits::LIST_ELEMENTS_MAX).map(|index| index.to_string()).collect();
+    let body = serde_json::json!({ "s": long, "v": many }).to_string();
+    let (batches, summary) = ingest(&body);
+    let row = &rows(&batches)[0];
+    let (Value::String(text), Value::Vector(list)) = (&row["s::string"], &row["v::vector"]) else {
+        panic!("{row:?}");
+    };
+    assert_eq!(text.len(), limits::STRING_BYTES_MAX);
+    assert_eq!(list.len(), limits::LIST_ELEMENTS_MAX);
+    assert!(warned(&summary).contains(&("cut", 2)), "{summary:?}");
+}
+
+#[test]
+fn odd_values_are_kept_with_a_warning() {
+    let body = "{\"a\":1,\"a\":2,\"n\":[[1]],\"big\":18446744073709551617}\n{\"s\":\"\u{1}\"}";
+    let mut bytes = body.replace('\u{1}', "?").into_bytes();
+    let at = bytes.iter().position(|&byte| byte == b'?').expect("there");
+    bytes[at] = 0xff;
+    let (batches, summary) = ingest_as(settings(), Format::Json, &bytes, 1_000);
+    let rows = rows(&batches);
+    assert_eq!(rows[0]["a::number"], Value::integer(1));
+    assert_eq!(rows[0]["n::string"], Value::string("[[1]]"));
+    assert_eq!(rows[1]["s::string"], Value::string("\u{fffd}"));
+    let expected = [
+        ("arrival_time", 2),
+        ("duplicate_key", 1),
+        ("invalid_utf8", 1),
+        ("nested_array", 1),
+        ("rounded", 1),
+    ];
+    assert_eq!(warned(&summary), expected);
+}
+
+#[test]
+fn columns_beyond_the_limit_go_to_overflow() {
+    let row = |from: usize| {
+        let fields: Vec<String> =
+            (from..from + 900).map(|index| format!("\"c{index}\":{index}")).collect();
+        format!("{{{}}}\n", fields.join(","))
+    };
+    let body: String = (0..10).map(|index| row(index * 900)).collect();
+    let (batches, summary) = ingest(&body);
+    assert_eq!(summary.accepted, 10);
+    let rows = rows(&batches);
+    let names: HashSet<&String> = rows.iter().flat_map(|row| row.keys()).collect();
+    assert_eq!(names.len(), limits::TABLE_COLUMNS_MAX + 2, "the time, and _overflow");
+    let Value::String(overflow) = &rows[9]["_overflow::string"] else { panic!() };
+    assert!(overflow.contains("\"c8999\":\"8999\""), "{overflow}");
+    assert!(warned(&summary).contains(&("overflow", 9_000 - 4_096)), "{:?}", warned(&summary));
+}
+
+#[test]
+fn batches_are_cut_by_rows_and_have_parts() {
+    let body = "{\"a\":1}\n".repeat(limits::BLOCK_ROWS_MAX + 5);
+    let (batches, summary) = ingest(&body);
+    assert_eq!(summary.accepted as usize, limits::BLOCK_ROWS_MAX + 5);
+    let ids: Vec<&str> = batches.iter().map(|batch| batch.id.as_str()).collect();
+    assert_eq!(ids, ["b", "b#1"]);
+    assert_eq!(batches[1].rows, 5);
+    let (again, _) = ingest(&body);
+    let hashes = |batches: &[Batch]| batches.iter().map(|b| b.content_hash).collect::<Vec<_>>();
+    assert_eq!(hashes(&again), hashes(&batches));
+    let (other, _) = ingest(&body.replacen('1', "2", 1));
+    assert_ne!(other[0].content_hash, batches[0].content_hash);
+    assert_eq!(other[1].content_hash, batches[1].content_hash);
+}
+
+#[test]
+fn plain_lines_are_messages() {
+    let body = b"2026-11-21T11:00:00Z up\n\n{\"a\": not json\r\n";
+    let (batches, summary) = ingest_as(settings(), Format::Lines, body, 7);
+    assert_eq!(summary.accepted, 2);
+    let rows = rows(&batches);
+    assert_eq!(rows[0]["message::string"], Value::string("2026-11-21T11:00:00Z up"));
+    assert_eq!(
+        rows[0]["time::number"],
+        Value::Time(parse_timestamp("2026-11-21T11:00:00Z").expect("a time"))
+    );
+    assert_eq!(rows[1]["message::string"], Value::string("{\"a\": not json"));
+}
+
+#[test]
+fn rejects_become_rows_of_their_own_table() {
+    let (_, summary) = ingest("{\"a\":1}\nx");
+    let table = TableName::new("t").expect("a name");
+    let id = BatchId::new("r").expect("an id");
+    let batch = crate::rejects_batch(&summary.rejected, &table, "http", now(), id)
+        .expect("encodes")
+        .expect("a batch");
+    assert_eq!(batch.table.as_str(), crate::REJECTS_TABLE);
+    let row = &rows(&[batch])[0];
+    assert_eq!(row["line::number"], Value::integer(2));
+    assert_eq!(row["excerpt::string"], Value::string("x"));
+    assert_eq!(row["table::string"], Value::string("t"));
+}
+
+#[test]
+fn nothing_in_gives_nothing_out() {
+    for body in ["", "\n\n", "[]", " "] {
+        let (batches, summary) = ingest(body);
+        assert!(batches.is_empty());
+        assert_eq!((summary.accepted, summary.rejected_count), (0, 0), "{body:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn pieces_do_not_matter(body in "[\\[\\]{}\",:a-c0-9 \n\\\\é]{0,200}", piece in 1usize..20) {
+        let whole = ingest_as(settings(), Format::Json, body.as_bytes(), body.len());
+        let cut = ingest_as(settings(), Format::Json, body.as_bytes(), piece);
+        prop_assert_eq!(rows(&whole.0), rows(&cut.0));
+        prop_assert_eq!(whole.1.rejected, cut.1.rejected);
+    }
+
+    #[test]
+    fn any_bytes_are_rows_or_rejects(body in prop::collection::vec(any::<u8>(), 0..300)) {
+        for format in [Format::Json, Format::Lines] {
+            let (batches, summary) = ingest_as(settings(), format, &body, 7);
+            let in_batches: usize = batches.iter().map(|batch| batch.rows).sum();
+            prop_assert_eq!(in_batches as u64, summary.accepted);
+        }
+    }
+
+    #[test]
+    fn numbers_and_strings_survive(number in any::<i64>(), text in "\\PC{0,20}") {
+        let body = serde_json::json!({ "n": number, "s": text }).to_string();
+        let (batches, _) = ingest(&body);
+        let row = &rows(&batches)[0];
+        prop_assert_eq!(&row["n::number"], &Value::integer(number));
+        prop_assert_eq!(&row["s::string"], &Value::string(&text));
+    }
+}

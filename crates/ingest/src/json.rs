@@ -1,0 +1,314 @@
+//! One JSON object to fields, numbers kept as written.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use hadal_types::Number;
+use hadal_types::limits::{JSON_DEPTH_MAX, ROW_FIELDS_MAX};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// One value of a row. What is too deep or has no column of its own is JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Field<'j> {
+    /// A number, and whether digits of it were lost.
+    Number {
+        number: Number,
+        rounded: bool,
+    },
+    Bool(bool),
+    String(Cow<'j, str>),
+    /// An array, its elements as text.
+    List(Vec<Cow<'j, str>>),
+    /// `{"$set": […]}`.
+    Set(Vec<Cow<'j, str>>),
+    /// An array with arrays or objects in it, as JSON text.
+    Text(&'j str),
+}
+
+/// Calls `take` with the dotted name and value of each field of an object that is not null.
+///
+/// # Errors
+/// A reason, when the text is no JSON object within the limits, or the first error of `take`.
+pub(crate) fn fields<'j>(
+    text: &'j str,
+    take: &mut dyn FnMut(&str, Field<'j>) -> Result<(), String>,
+) -> Result<(), String> {
+    let object: Object<'j> = serde_json::from_str(text).map_err(|error| {
+        let at = format!(" at line {} column {}", error.line(), error.column());
+        let reason = error.to_string();
+        let reason = reason.strip_suffix(&at).unwrap_or(&reason);
+        format!("{reason} at character {}", error.column())
+    })?;
+    let mut walk = Walk { name: String::new(), count: 0, take };
+    walk.object(object, 1)
+}
+
+struct Walk<'t, 'j> {
+    name: String,
+    count: usize,
+    take: &'t mut dyn FnMut(&str, Field<'j>) -> Result<(), String>,
+}
+
+impl<'j> Walk<'_, 'j> {
+    fn object(&mut self, object: Object<'j>, depth: usize) -> Result<(), String> {
+        for (key, raw) in object.0 {
+            let before = self.name.len();
+            if depth > 1 {
+                self.name.push('.');
+            }
+            self.name.push_str(&key);
+            self.value(raw.get(), depth)?;
+            self.name.truncate(before);
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, raw: &'j str, depth: usize) -> Result<(), String> {
+        let field = match raw.as_bytes().first() {
+            Some(b'n') => return Ok(()),
+            Some(b't') => Field::Bool(true),
+            Some(b'f') => Field::Bool(false),
+            Some(b'"') => Field::String(string(raw)?),
+            Some(b'[') => list(raw)?.map_or(Field::Text(raw), Field::List),
+            Some(b'{') => {
+                let object: Object<'j> =
+                    serde_json::from_str(raw).map_err(|error| error.to_string())?;
+                match set_of(&object)? {
+                    Some(elements) => Field::Set(elements),
+                    None if depth >= JSON_DEPTH_MAX => {
+                        return Err(format!("nested deeper than {JSON_DEPTH_MAX} levels"));
+                    }
+                    None => return self.object(object, depth + 1),
+                }
+            }
+            _ => {
+                let number = self.number(raw)?;
+                Field::Number { number, rounded: lost_digits(raw, number) }
+            }
+        };
+        self.count += 1;
+        if self.count > ROW_FIELDS_MAX {
+            return Err(format!("more than {ROW_FIELDS_MAX} fields"));
+        }
+        (self.take)(&self.name, field)
+    }
+
+    fn number(&self, raw: &str) -> Result<Number, String> {
+        raw.parse().map_err(|error| format!("column {}: {error}", self.name))
+    }
+}
+
+/// Whether `number` has fewer digits than it was written with.
+fn lost_digits(raw: &str, number: Number) -> bool {
+    /// So many digits survive in any double.
+    const SAFE: usize = 15;
+    raw.len() > SAFE && digits(raw) > digits(&number.to_string())
+}
+
+/// Digits between the first and the last that is not zero, exponent aside.
+fn digits(text: &str) -> usize {
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_matches('0').len()
+}
+
+fn string(raw: &str) -> Result<Cow<'_, str>, String> {
+    let text: Text<'_> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    Ok(text.0)
+}
+
+/// The elements of an array as texts; `None` when some are arrays or objects.
+fn list(raw: &str) -> Result<Option<Vec<Cow<'_, str>>>, String> {
+    let elements: Elements<'_> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    let nested = |raw: &&RawValue| raw.get().starts_with(['[', '{']);
+    if elements.0.iter().any(nested) {
+        return Ok(None);
+    }
+    let texts = elements.0.into_iter().filter_map(|raw| element(raw.get()).transpose());
+    texts.collect::<Result<_, _>>().map(Some)
+}
+
+/// An element as text; `None` for null.
+fn element(raw: &str) -> Result<Option<Cow<'_, str>>, String> {
+    match raw.as_bytes().first() {
+        Some(b'"') => string(raw).map(Some),
+        Some(b'n') => Ok(None),
+        _ => Ok(Some(Cow::Borrowed(raw))),
+    }
+}
+
+/// The elements, when the object is `{"$set": […]}`.
+fn set_of<'j>(object: &Object<'j>) -> Result<Option<Vec<Cow<'j, str>>>, String> {
+    match object.0.as_slice() {
+        [(key, raw)] if key == "$set" => {
+            let elements = if raw.get().starts_with('[') { list(raw.get())? } else { None };
+            elements.map(Some).ok_or_else(|| "$set takes an array of strings".to_owned())
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Keys and raw values, in order.
+struct Object<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
+
+struct Elements<'j>(Vec<&'j RawValue>);
+
+/// A string, borrowed where it has no escapes.
+struct Text<'j>(Cow<'j, str>);
+
+impl<'j> Deserialize<'j> for Object<'j> {
+    fn deserialize<D: Deserializer<'j>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Keys;
+        impl<'j> Visitor<'j> for Keys {
+            type Value = Object<'j>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'j>>(self, mut map: A) -> Result<Object<'j>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some((Text(key), raw)) = map.next_entry::<Text<'j>, &'j RawValue>()? {
+                    fields.push((key, raw));
+                }
+                Ok(Object(fields))
+            }
+        }
+        deserializer.deserialize_map(Keys)
+    }
+}
+
+impl<'j> Deserialize<'j> for Elements<'j> {
+    fn deserialize<D: Deserializer<'j>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'j> Visitor<'j> for All {
+            type Value = Elements<'j>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'j>>(self, mut all: A) -> Result<Elements<'j>, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(raw) = all.next_element::<&'j RawValue>()? {
+                    elements.push(raw);
+                }
+                Ok(Elements(elements))
+            }
+        }
+        deserializer.deserialize_seq(All)
+    }
+}
+
+impl<'j> Deserialize<'j> for Text<'j> {
+    fn deserialize<D: Deserializer<'j>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Str;
+        impl<'j> Visitor<'j> for Str {
+            type Value = Text<'j>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'j str) -> Result<Text<'j>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'j>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(String, String)>, String> {
+        let mut found = Vec::new();
+        fields(text, &mut |name, field| {
+            found.push((name.to_owned(), format!("{field:?}")));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn field(text: &str) -> Field<'_> {
+        let mut found = None;
+        fields(text, &mut |_, field| {
+            found = Some(field);
+            Ok(())
+        })
+        .expect(text);
+        found.expect("a field")
+    }
+
+    #[test]
+    fn objects_flatten_to_dotted_names() {
+        let names: Vec<String> = read(r#"{"a":{"b":1,"c":{"d":2}},"e":null,"f.g":3}"#)
+            .expect("reads")
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(names, ["a.b", "a.c.d", "f.g"]);
+    }
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let read_number = |text: &str| match field(&format!("{{\"a\":{text}}}")) {
+            Field::Number { number, rounded } => (number.to_string(), rounded),
+            other => panic!("{other:?}"),
+        };
+        for exact in ["1234567890.123456789", "9223372036854775807", "-0.5", "0.1"] {
+            assert_eq!(read_number(exact), (exact.to_owned(), false));
+        }
+        assert_eq!(read_number("1e300"), ("1e300".to_owned(), false));
+        assert!(read_number("18446744073709551617").1);
+        assert!(read_number("0.12345678901234567890123").1);
+        assert!(read(r#"{"a":1e400}"#).expect_err("too large").contains("column a"));
+        assert!(read(r#"{"a":NaN}"#).is_err());
+    }
+
+    #[test]
+    fn arrays_are_lists_of_texts() {
+        let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned().into()).collect();
+        assert_eq!(
+            field(r#"{"a":["x","\n",1,true,null]}"#),
+            Field::List(list(&["x", "\n", "1", "true"]))
+        );
+        assert_eq!(field(r#"{"a":[]}"#), Field::List(Vec::new()));
+        assert_eq!(field(r#"{"a":{"$set":["x"]}}"#), Field::Set(list(&["x"])));
+        assert_eq!(field(r#"{"a":[[1],2]}"#), Field::Text("[[1],2]"));
+        assert!(read(r#"{"a":{"$set":1}}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_no_row_says_why() {
+        for (bad, reason) in [
+            ("1", "expected an object"),
+            ("{", "EOF"),
+            (r#"{"a":1}x"#, "trailing characters"),
+            (r#"{"a":"\ud800"}"#, "hex escape"),
+        ] {
+            let error = read(bad).expect_err(bad);
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn depth_and_fields_have_limits() {
+        let nested = |depth: usize| format!("{}1{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
+        assert!(read(&nested(JSON_DEPTH_MAX)).is_ok());
+        assert!(read(&nested(JSON_DEPTH_MAX + 1)).expect_err("too deep").contains("nested deeper"));
+        assert!(read(&nested(100_000)).is_err());
+        let wide = |count: usize| {
+            let fields: Vec<String> = (0..count).map(|index| format!("\"c{index}\":1")).collect();
+            format!("{{{}}}", fields.join(","))
+        };
+        assert!(read(&wide(ROW_FIELDS_MAX)).is_ok());
+        assert!(read(&wide(ROW_FIELDS_MAX + 1)).expect_err("too wide").contains("fields"));
+    }
+}

@@ -1,0 +1,47 @@
+//! Plain log lines: the whole line is the message, a time at its start is its time.
+
+use hadal_types::Micros;
+
+use crate::time_column::of_text;
+
+/// The column that holds the line.
+pub(crate) const MESSAGE: &str = "message";
+
+/// Lengths, in words, that a time at the start of a line may have.
+const WORDS: [usize; 3] = [2, 1, 3];
+
+/// The time that the line begins with, if it does.
+pub(crate) fn leading_time(line: &str) -> Option<Micros> {
+    WORDS.iter().find_map(|&words| {
+        let end = line
+            .char_indices()
+            .filter(|(_, character)| *character == ' ')
+            .map(|(at, _)| at)
+            .chain([line.len()])
+            .nth(words - 1)?;
+        of_text(line[..end].trim_end_matches([':', ']']).trim_start_matches('['))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hadal_types::time::parse_timestamp;
+
+    #[test]
+    fn a_time_at_the_start_is_found() {
+        let expected = parse_timestamp("2026-11-21T03:51:42Z");
+        for line in [
+            "2026-11-21T03:51:42Z all is well",
+            "2026-11-21 03:51:42 all is well",
+            "[2026-11-21 03:51:42] all is well",
+            "2026-11-21 03:51:42,000 INFO all is well",
+            "2026-11-21T03:51:42Z",
+        ] {
+            assert_eq!(leading_time(line), expected, "{line}");
+        }
+        for line in ["", "all is well", "at 2026-11-21 03:51:42"] {
+            assert_eq!(leading_time(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Cutting a body into records, in pieces of any size: lines, or the values of JSON text.
+
+use std::ops::ControlFlow;
+
+use hadal_types::limits::LINE_BYTES_MAX;
+
+/// One record of a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Record<'r> {
+    /// Its bytes, without what is around them.
+    Whole(&'r [u8]),
+    /// It was longer than [`LINE_BYTES_MAX`]; these are its first bytes.
+    TooLong(&'r [u8]),
+}
+
+/// How records are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Nothing but white space so far.
+    Start,
+    /// One record a line.
+    Lines,
+    /// JSON values, one after another, or the elements of one array.
+    Values,
+}
+
+/// Cuts bytes into records.
+#[derive(Debug)]
+pub(crate) struct Splitter {
+    mode: Mode,
+    /// What came of the record that is not complete yet, up to the limit.
+    pending: Vec<u8>,
+    /// Bytes of that record, those beyond the limit included.
+    length: usize,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    is_array: bool,
+    /// Lines that began before the current record, from 1.
+    pub(crate) number: u64,
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+impl Splitter {
+    /// Cuts JSON: lines if the first line is whole, else values.
+    pub(crate) fn json() -> Self {
+        Self::new(Mode::Start)
+    }
+
+    /// Cuts lines of any text.
+    pub(crate) fn lines() -> Self {
+        Self::new(Mode::Lines)
+    }
+
+    fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            pending: Vec::new(),
+            length: 0,
+            depth: 0,
+            in_string: false,
+            escaped: false,
+            is_array: false,
+            number: 0,
+        }
+    }
+
+    /// Takes bytes, and calls `take` with the number, from 1, of each record that is complete
+    /// and the record.
+    pub(crate) fn push(&mut self, bytes: &[u8], take: &mut dyn FnMut(u64, Record<'_>)) {
+        let mut rest = bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            match self.mode {
+                Mode::Start => rest = self.start(rest, byte, after),
+                Mode::Lines => rest = self.line(rest, take),
+                Mode::Values => {
+                    self.value_byte(byte, take);
+                    rest = after;
+                }
+            }
+        }
+    }
+
+    /// Calls `take` with what is left at the end of the body.
+    pub(crate) fn finish(mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
+        if !self.pending.trim_ascii().is_empty() {
+            self.emit(take);
+        }
+    }
+
+    /// Skips white space and a byte order mark; the first other byte tells arrays from the rest.
+    fn start<'b>(&mut self, rest: &'b [u8], byte: u8, after: &'b [u8]) -> &'b [u8] {
+        if byte == b'\n' {
+            self.number += 1;
+        }
+        if byte.is_ascii_whitespace() || BYTE_ORDER_MARK.contains(&byte) {
+            return after;
+        }
+        if byte == b'[' {
+            (self.mode, self.is_array) = (Mode::Values, true);
+            self.number = 0;
+            return after;
+        }
+        self.mode = Mode::Lines;
+        rest
+    }
+
+    /// Takes bytes up to the end of the line, and returns the rest.
+    fn line<'b>(&mut self, bytes: &'b [u8], take: &mut dyn FnMut(u64, Record<'_>)) -> &'b [u8] {
+        let end = bytes.iter().position(|&byte| byte == b'\n');
+        let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+        self.keep(line);
+        let Some((_, rest)) = rest.split_first() else { return rest };
+        if self.number == 0 && self.is_open_object() {
+            self.turn_to_values(take);
+            return rest;
+        }
+        self.number += 1;
+        let blank = self.pending.trim_ascii().is_empty();
+        let number = self.number;
+        if !blank {
+            self.emit_as(number, take);
+        }
+        self.clear();
+        rest
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = LINE_BYTES_MAX.saturating_sub(self.pending.len());
+        self.pending.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.length += bytes.len();
+    }
+
+    /// Whether the first line is the beginning of an object that goes on.
+    fn is_open_object(&self) -> bool {
+        let mut depth = DepthCounter::default();
+        self.pending.trim_ascii_start().first() == Some(&b'{')
+            && self.length <= LINE_BYTES_MAX
+            && self.pending.iter().all(|&byte| depth.step(byte).is_continue())
+            && depth.depth > 0
+            && !depth.in_string
+    }
+
+    /// Goes on by value, the first line being part of the first one.
+    fn turn_to_values(&mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
+        self.mode = Mode::Values;
+        let first = std::mem::take(&mut self.pending);
+        self.clear();
+        first.iter().for_each(|&byte| self.value_byte(byte, take));
+        self.value_byte(b'\n', take);
+    }
+
+    fn value_byte(&mut self, byte: u8, take: &mut dyn FnMut(u64, Record<'_>)) {
+        let between = self.depth == 0 && !self.in_string && self.pending.is_empty();
+        if between && (byte.is_ascii_whitespace() || byte == b',') {
+            return;
+        }
+        if self.is_array && self.depth == 0 && !self.in_string && matches!(byte, b',' | b']') {
+            self.number += 1;
+            let number = self.number;
+            if !self.pending.trim_ascii().is_empty() {
+                self.emit_as(number, take);
+            }
+            return self.clear();
+        }
+        self.keep(&[byte]);
+        let mut counter =
+            DepthCounter { depth: self.depth, in_string: self.in_string, escaped: self.escaped };
+        // A closing bracket too many ends the value, which is then rejected.
+        let ended =
+            counter.step(byte).is_break() || (counter.depth == 0 && matches!(byte, b'}' | b']'));
+        (self.depth, self.in_string, self.escaped) =
+            (counter.depth, counter.in_string, counter.escaped);
+        if ended && !self.is_array {
+            self.emit(take);
+        }
+    }
+
+    fn emit(&mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
+        self.number += 1;
+        let number = self.number;
+        self.emit_as(number, take);
+        self.clear();
+    }
+
+    fn emit_as(&self, number: u64, take: &mut dyn FnMut(u64, Record<'_>)) {
+        let record = self.pending.trim_ascii();
+        take(
+            number,
+            match self.length > LINE_BYTES_MAX {
+                true => Record::TooLong(record),
+                false => Record::Whole(record),
+            },
+        );
+    }
+
+    fn clear(&mut self) {
+        self.pending.clear();
+        self.length = 0;
+        (self.depth, self.in_string, self.escaped) = (0, false, false);
+    }
+}
+
+/// Follows brackets and strings of JSON text.
+#[derive(Default)]
+struct DepthCounter {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl DepthCounter {
+    /// Breaks at a closing bracket that closes nothing.
+    fn step(&mut self, byte: u8) -> ControlFlow<()> {
+        if self.in_string {
+            let ends = byte == b'"' && !self.escaped;
+            self.escaped = byte == b'\\' && !self.escaped;
+            self.in_string = !ends;
+            return ControlFlow::Continue(());
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => match self.depth.checked_sub(1) {
+                Some(depth) => self.depth = depth,
+                None => return ControlFlow::Break(()),
+            },
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(mut splitter: Splitter, body: &[u8], piece: usize) -> Vec<(u64, String)> {
+        let mut records = Vec::new();
+        let mut take = |number, record: Record<'_>| {
+            let text = match record {
+                Record::Whole(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Record::TooLong(bytes) => format!("too long: {}", bytes.len()),
+            };
+            records.push((number, text));
+        };
+        body.chunks(piece).for_each(|piece| splitter.push(piece, &mut take));
+        splitter.finish(&mut take);
+        records
+    }
+
+    fn in_any_pieces(body: &str) -> Vec<(u64, String)> {
+        let whole = split(Splitter::json(), body.as_bytes(), body.len().max(1));
+        for piece in 1..7 {
+            assert_eq!(split(Splitter::json(), body.as_bytes(), piece), whole, "{piece}");
+        }
+        whole
+    }
+
+    fn texts(body: &str) -> Vec<String> {
+        in_any_pieces(body).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn lines_are_records() {
+        let records = in_any_pieces("\u{feff}{\"a\":1}\r\n\n  {\"a\":2}\nx");
+        let expected = [(1, "{\"a\":1}"), (3, "{\"a\":2}"), (4, "x")];
+        assert_eq!(records, expected.map(|(line, text)| (line, text.to_owned())));
+    }
+
+    #[test]
+    fn elements_of_an_array_are_records() {
+        assert_eq!(
+            texts(" [ {\"a\":\"],\"}, {\"b\":[1,2]} ,3]\n"),
+            ["{\"a\":\"],\"}", "{\"b\":[1,2]}", "3"]
+        );
+        assert!(texts("[]").is_empty());
+    }
+
+    #[test]
+    fn one_object_may_span_lines() {
+        assert_eq!(
+            texts("{\n \"a\": {\"b\": \"}\\\"\"}\n}\n{\"c\": 1}"),
+            ["{\n \"a\": {\"b\": \"}\\\"\"}\n}", "{\"c\": 1}"]
+        );
+    }
+
+    #[test]
+    fn a_broken_line_does_not_swallow_the_next() {
+        assert_eq!(texts("{\"a\":1}\n{\"b\":\n{\"c\":3}"), ["{\"a\":1}", "{\"b\":", "{\"c\":3}"]);
+    }
+
+    #[test]
+    fn too_long_a_line_is_not_kept() {
+        let body = format!("{{\"a\":1}}\n{}\n{{\"b\":2}}\n", "x".repeat(3 * LINE_BYTES_MAX));
+        let records = split(Splitter::json(), body.as_bytes(), 1 << 16);
+        assert_eq!(records[1], (2, format!("too long: {LINE_BYTES_MAX}")));
+        assert_eq!(records[2], (3, "{\"b\":2}".to_owned()));
+    }
+
+    #[test]
+    fn plain_lines_are_never_json() {
+        let records = split(Splitter::lines(), b"[1]\n{\nx", 2);
+        assert_eq!(records.len(), 3);
+    }
+}

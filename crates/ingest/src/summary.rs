@@ -1,0 +1,81 @@
+//! What became of a body: counted, and said in words.
+
+use std::collections::BTreeMap;
+
+use crate::rejects::Reject;
+
+/// What became of a body.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Rows that are in batches.
+    pub accepted: u64,
+    /// Records that are in none.
+    pub rejected_count: u64,
+    /// The first of those, at most [`REJECTS_KEPT_MAX`](hadal_types::limits::REJECTS_KEPT_MAX).
+    pub rejected: Vec<Reject>,
+    /// What was changed on the way.
+    pub warnings: Vec<Warning>,
+    /// Where the rows' times came from, for people: `column ts`, `arrival time`.
+    pub time_from: String,
+}
+
+/// Something that was changed on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What, for programs.
+    pub code: &'static str,
+    /// How often.
+    pub count: u64,
+    /// The same in words.
+    pub message: String,
+}
+
+/// What can be warned of, counted.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings(BTreeMap<&'static str, u64>);
+
+impl Warnings {
+    pub(crate) fn add(&mut self, code: &'static str) {
+        *self.0.entry(code).or_default() += 1;
+    }
+
+    pub(crate) fn count(&self, code: &str) -> u64 {
+        self.0.get(code).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn into_list(self) -> Vec<Warning> {
+        let warning = |(code, count)| Warning { code, count, message: message(code, count) };
+        self.0.into_iter().map(warning).collect()
+    }
+}
+
+pub(crate) const ARRIVAL_TIME: &str = "arrival_time";
+pub(crate) const CUT: &str = "cut";
+pub(crate) const DUPLICATE_KEY: &str = "duplicate_key";
+pub(crate) const INVALID_UTF8: &str = "invalid_utf8";
+pub(crate) const NESTED_ARRAY: &str = "nested_array";
+pub(crate) const NO_AGE_LIMIT: &str = "no_age_limit";
+pub(crate) const OVERFLOW: &str = "overflow";
+pub(crate) const ROUNDED: &str = "rounded";
+
+fn message(code: &str, count: u64) -> String {
+    match code {
+        ARRIVAL_TIME => {
+            format!("{count} rows have no time of their own; they got the time of arrival")
+        }
+        CUT => format!("{count} values were longer than the limit and were cut"),
+        DUPLICATE_KEY => format!("{count} fields came twice in their row; the first value counts"),
+        INVALID_UTF8 => format!("{count} records were not UTF-8; what was wrong became U+FFFD"),
+        NESTED_ARRAY => {
+            format!("{count} arrays with arrays or objects in them are kept as JSON text")
+        }
+        NO_AGE_LIMIT => {
+            "the first row is older than a day, so no row was refused for its age".to_owned()
+        }
+        OVERFLOW => {
+            format!("{count} fields had no room for a column of their own; they are in _overflow")
+        }
+        ROUNDED => format!("{count} numbers have more digits than a double and were rounded"),
+        other => format!("{other}: {count}"),
+    }
+}

@@ -1,0 +1,183 @@
+//! Who may do what: one function, asked at every door before a byte of a body is read.
+//!
+//! On loopback everybody on the machine may do anything, so what must be kept out is a web page
+//! that a person on this machine looks at: it can send requests here, and after DNS rebinding even
+//! read the answers. Its requests carry a foreign `Origin`, or a foreign name as `Host`.
+
+use std::net::IpAddr;
+
+use axum::http::{HeaderMap, header};
+
+use crate::config::{Config, Token};
+use crate::problem::{Problem, ProblemKind};
+
+/// What a request wants to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Add rows.
+    Log,
+    /// Read rows, schemas and figures.
+    Query,
+    /// Change tables.
+    Define,
+    /// Change the server.
+    Admin,
+}
+
+/// Whether a request with these headers may do what `scope` says.
+///
+/// # Errors
+/// The problem to answer with: 403 for a foreign page, 401 without the token.
+pub(crate) fn admit(scope: Scope, headers: &HeaderMap, config: &Config) -> Result<(), Problem> {
+    let host = header(headers, header::HOST)
+        .ok_or_else(|| Problem::new(ProblemKind::BadRequest, "there is no Host header"))?;
+    if !is_own_host(host, config) {
+        let detail = format!("{host:?} is not a name of this server");
+        let hint = "call it by its address, or start it with --allowed-host NAME";
+        return Err(Problem::new(ProblemKind::Forbidden, detail).hint(hint));
+    }
+    // A page of this server may ask; a browser names every other page here.
+    if let Some(origin) = header(headers, header::ORIGIN)
+        && !is_same_origin(origin, host)
+    {
+        let detail = format!("pages of {origin:?} may not use this server");
+        return Err(Problem::new(ProblemKind::Forbidden, detail));
+    }
+    if config.is_loopback() || has_scope(scope, headers, config) {
+        return Ok(());
+    }
+    Err(Problem::new(ProblemKind::Unauthorized, "the request has not the admin token")
+        .hint("send it: Authorization: Bearer TOKEN; it is in the file admin-token of --data"))
+}
+
+/// Whether the request's token is good for `scope`: there is one token, and it is for all.
+fn has_scope(_scope: Scope, headers: &HeaderMap, config: &Config) -> bool {
+    let bearer = header(headers, header::AUTHORIZATION).and_then(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| Token::parse(token)).flatten()
+    });
+    match (bearer, &config.admin_token) {
+        (Some(given), Some(own)) => own.matches(&given),
+        _ => false,
+    }
+}
+
+/// Whether `host` (a name or an address, perhaps with a port) means this server.
+///
+/// A bind that other machines reach may be called by any address: an address cannot be rebound,
+/// and a token is asked for besides.
+fn is_own_host(host: &str, config: &Config) -> bool {
+    let name = without_port(host);
+    if let Some(address) = address(name) {
+        let own = config.listen.ip().to_canonical();
+        return address.is_loopback() || address == own || !config.is_loopback();
+    }
+    let same = |own: &str| own.trim_end_matches('.').eq_ignore_ascii_case(name);
+    same("localhost") || config.allowed_hosts.iter().any(|own| same(without_port(own)))
+}
+
+/// `http://HOST` or `https://HOST`, the port included.
+fn is_same_origin(origin: &str, host: &str) -> bool {
+    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+}
+
+fn without_port(host: &str) -> &str {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    // "::1" without brackets has colons of its own.
+    if name.contains(':') && !name.starts_with('[') { host } else { name }
+}
+
+fn address(name: &str) -> Option<IpAddr> {
+    let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
+    bare.parse::<IpAddr>().ok().map(|address| address.to_canonical())
+}
+
+fn header(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+    use axum::response::IntoResponse;
+
+    use super::*;
+
+    fn config(listen: &str) -> Config {
+        let mut config = Config::new(listen.parse().expect("an address"));
+        config.allowed_hosts = vec!["hadal.example".to_owned()];
+        config
+    }
+
+    fn status(config: &Config, headers: &[(header::HeaderName, &str)]) -> u16 {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(name, HeaderValue::from_str(value).expect("a value"));
+        }
+        match admit(Scope::Query, &map, config) {
+            Ok(()) => 200,
+            Err(problem) => problem.into_response().status().as_u16(),
+        }
+    }
+
+    #[test]
+    fn a_loopback_bind_has_its_own_names_only() {
+        let config = config("127.0.0.1:4280");
+        for (host, expected) in [
+            ("localhost", 200),
+            ("LOCALHOST:4280", 200),
+            ("127.0.0.1:4280", 200),
+            ("[::1]:4280", 200),
+            ("::1", 200),
+            ("hadal.example:80", 200),
+            ("evil.example", 403),
+            ("localhost.evil.example", 403),
+            ("127.0.0.1.evil.example:4280", 403),
+            ("10.0.0.1", 403),
+            ("[::ffff:10.0.0.1]", 403),
+            ("", 403),
+        ] {
+            assert_eq!(status(&config, &[(header::HOST, host)]), expected, "{host}");
+        }
+        assert_eq!(status(&config, &[]), 400);
+    }
+
+    #[test]
+    fn a_page_of_another_origin_may_nothing() {
+        let config = config("127.0.0.1:4280");
+        for (origin, expected) in [
+            ("http://localhost:4280", 200),
+            ("https://localhost:4280", 200),
+            ("http://localhost", 403),
+            ("http://localhost:9", 403),
+            ("http://evil.example", 403),
+            ("null", 403),
+            ("localhost:4280", 403),
+        ] {
+            let headers = [(header::HOST, "localhost:4280"), (header::ORIGIN, origin)];
+            assert_eq!(status(&config, &headers), expected, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_wide_bind_asks_for_the_token() {
+        let mut config = config("0.0.0.0:4280");
+        let token = Token::random().expect("randomness");
+        config.admin_token = Some(token.clone());
+        let host = (header::HOST, "10.0.0.1:4280");
+        let bearer = |text: String| status(&config, &[host, (header::AUTHORIZATION, &text)]);
+        assert_eq!(bearer(format!("Bearer {}", token.reveal())), 200);
+        assert_eq!(bearer(format!("bearer {}", token.reveal())), 200);
+        assert_eq!(bearer(format!("Bearer {}", "0".repeat(64))), 401);
+        assert_eq!(bearer(format!("Basic {}", token.reveal())), 401);
+        assert_eq!(bearer(token.reveal()), 401);
+        assert_eq!(status(&config, &[host]), 401);
+        // A local client is no exception, and a name must still be an own one.
+        assert_eq!(status(&config, &[(header::HOST, "localhost:4280")]), 401);
+        assert_eq!(status(&config, &[(header::HOST, "evil.example")]), 403);
+    }
+}

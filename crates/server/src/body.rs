@@ -1,0 +1,79 @@
+//! Bytes that come in: bounded in size, and in how long they may stop coming.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use hadal_types::limits;
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use crate::problem::{Problem, ProblemKind};
+
+/// A request's body, read piece by piece.
+pub(crate) struct RequestBody {
+    body: Body,
+}
+
+impl RequestBody {
+    pub(crate) fn new(body: Body) -> Self {
+        Self { body }
+    }
+
+    /// The next piece, or `None` at the end.
+    ///
+    /// # Errors
+    /// When nothing comes for [`limits::STALL_SECONDS`], or the body breaks off.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        let stall = Duration::from_secs(limits::STALL_SECONDS);
+        loop {
+            let frame = timeout(stall, self.body.frame()).await.map_err(|_| stalled())?;
+            match frame {
+                None => return Ok(None),
+                Some(Err(error)) => {
+                    let detail = format!("the body broke off: {error}");
+                    return Err(Problem::new(ProblemKind::BadRequest, detail));
+                }
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        return Ok(Some(bytes));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The whole body of at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// When it is longer, or as [`Self::next`].
+    pub(crate) async fn all(mut self, bytes_max: usize) -> Result<Vec<u8>, Problem> {
+        let mut all = Vec::new();
+        while let Some(bytes) = self.next().await? {
+            if all.len() + bytes.len() > bytes_max {
+                self.drain().await;
+                let detail = format!("a body of more than {bytes_max} bytes");
+                return Err(Problem::new(ProblemKind::TooLarge, detail));
+            }
+            all.extend_from_slice(&bytes);
+        }
+        Ok(all)
+    }
+
+    /// Reads on for a while: a client that still sends when the connection is closed may never
+    /// see why.
+    pub(crate) async fn drain(&mut self) {
+        let mut drained = 0;
+        while drained < limits::BODY_BYTES_MAX {
+            match self.next().await {
+                Ok(Some(bytes)) => drained += bytes.len(),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+}
+
+fn stalled() -> Problem {
+    let detail = format!("nothing came for {} seconds", limits::STALL_SECONDS);
+    Problem::new(ProblemKind::Stalled, detail)
+}

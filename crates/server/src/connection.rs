@@ -1,0 +1,155 @@
+//! One connection: requests one after the other, and a limit to every way of keeping it waiting.
+//!
+//! | the client | is cut off after |
+//! |---|---|
+//! | sends a head, byte by byte | [`limits::HEADER_SECONDS`] |
+//! | sends nothing between requests | [`limits::IDLE_SECONDS`] |
+//! | stops sending a body | [`limits::STALL_SECONDS`] (`body.rs`) |
+//! | stops reading an answer | [`limits::STALL_SECONDS`] |
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hadal_types::limits;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
+use tokio::time::{Sleep, sleep};
+use tower::ServiceExt;
+
+/// Serves requests until the client is done, or too slow, or `stop` says so; then the request
+/// under way is finished.
+pub(crate) async fn serve_connection<S>(stream: S, router: Router, mut stop: watch::Receiver<bool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let is_answering = Arc::new(AtomicBool::new(false));
+    let paced = Paced::new(stream, Arc::clone(&is_answering));
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        is_answering.store(true, Ordering::Relaxed);
+        let (router, is_answering) = (router.clone(), Arc::clone(&is_answering));
+        async move {
+            let response = router.oneshot(request.map(Body::new)).await;
+            is_answering.store(false, Ordering::Relaxed);
+            response.or_else(|error: Infallible| match error {})
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        // Runs between requests too, and includes the head that follows.
+        .header_read_timeout(Duration::from_secs(limits::IDLE_SECONDS))
+        .max_buf_size(limits::HEADER_BYTES_MAX)
+        .serve_connection(TokioIo::new(paced), service);
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = stop.wait_for(|stop| *stop) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+/// A stream that gives up on a client that is too slow.
+struct Paced<S> {
+    stream: S,
+    /// A request has come and its answer has not been made: reads may take any time.
+    is_answering: Arc<AtomicBool>,
+    /// Runs while a head is coming in.
+    head: Option<Pin<Box<Sleep>>>,
+    /// Runs while the client does not take what it is sent.
+    write: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Paced<S> {
+    fn new(stream: S, is_answering: Arc<AtomicBool>) -> Self {
+        Self { stream, is_answering, head: None, write: None }
+    }
+
+    /// `written`, unless that has been pending for too long.
+    fn pace<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.write = None;
+            return written;
+        }
+        let stall = Duration::from_secs(limits::STALL_SECONDS);
+        let timer = self.write.get_or_insert_with(|| Box::pin(sleep(stall)));
+        timer.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let filled = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if self.is_answering.load(Ordering::Relaxed) {
+            self.head = None;
+            return read;
+        }
+        if read.is_ready() {
+            if buffer.filled().len() > filled && self.head.is_none() {
+                let longest = Duration::from_secs(limits::HEADER_SECONDS);
+                self.head = Some(Box::pin(sleep(longest)));
+            }
+            return read;
+        }
+        match &mut self.head {
+            Some(timer) => timer.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.pace(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.pace(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.pace(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.pace(context, shut)
+    }
+}

@@ -1,0 +1,160 @@
+//! `POST /v1/query`: SQL or a query in JSON to an answer.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use hadal_aggregate::Answer;
+use hadal_query::{Query, Shape};
+use hadal_sql::{Context, Note, QuerySpec, SqlError, Statement, UnknownColumns};
+use hadal_tree::Catalog;
+use hadal_types::{TableName, TableSchema, limits};
+use serde::Deserialize;
+
+use crate::answer::{Answered, WarningBody};
+use crate::app::{Doors, blocking};
+use crate::body::RequestBody;
+use crate::problem::{Problem, ProblemKind};
+use crate::{describe, summary};
+
+/// What is asked: one of the first two, and how long the answer may take.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ask {
+    sql: Option<String>,
+    query: Option<QuerySpec>,
+    deadline_ms: Option<u64>,
+}
+
+/// Answers one statement.
+pub(crate) async fn post(
+    State(doors): State<Doors>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let start = Instant::now();
+    let body = RequestBody::new(request.into_body()).all(limits::QUERY_BODY_BYTES_MAX).await?;
+    let ask = Ask::read(&body)?;
+    let answered = answer(&doors, &ask).await;
+    doors.metrics.query(start.elapsed());
+    let answered = Answered { elapsed: start.elapsed(), ..answered? };
+    blocking(move || answered.respond()).await?
+}
+
+impl Ask {
+    fn read(body: &[u8]) -> Result<Self, Problem> {
+        let ask: Self = serde_json::from_slice(body).map_err(|error| {
+            let detail = format!("the body is not a query in JSON: {error}");
+            Problem::new(ProblemKind::BadRequest, detail)
+                .hint("send {\"sql\": \"SELECT …\"} or {\"query\": {\"table\": \"…\", …}}")
+        })?;
+        let bad = |detail: String| Err(Problem::new(ProblemKind::BadRequest, detail));
+        if ask.sql.is_some() == ask.query.is_some() {
+            return bad("the body must have one of \"sql\" and \"query\"".to_owned());
+        }
+        let bytes = ask.sql.as_ref().map_or(0, String::len);
+        if bytes > limits::SQL_BYTES_MAX {
+            let detail = format!("{bytes} bytes of SQL; at most {}", limits::SQL_BYTES_MAX);
+            return Err(Problem::new(ProblemKind::TooLarge, detail));
+        }
+        let longest = limits::QUERY_DEADLINE_MS_MAX;
+        if ask.deadline_ms.is_some_and(|deadline| !(1..=longest).contains(&deadline)) {
+            return bad(format!("deadline_ms must be 1 to {longest}"));
+        }
+        Ok(ask)
+    }
+
+    /// What is asked, against these tables.
+    fn lower(&self, doors: &Doors, catalog: &Catalog) -> Result<Statement, Problem> {
+        let tables = Tables { catalog, missed: Cell::new(false) };
+        let context = Context {
+            catalog: &tables,
+            now: doors.app.clock.now(),
+            unknown_columns: UnknownColumns::Error,
+        };
+        let lowered = match (&self.sql, &self.query) {
+            (Some(sql), _) => hadal_sql::lower(sql, &context),
+            (None, Some(spec)) => hadal_sql::lower_spec(spec, &context),
+            (None, None) => hadal_sql::lower("", &context),
+        };
+        lowered.map_err(|error: SqlError| {
+            let kind = match tables.missed.get() {
+                true => ProblemKind::UnknownTable,
+                false => ProblemKind::BadQuery,
+            };
+            Problem::of_sql(kind, error)
+        })
+    }
+}
+
+/// The tables, as a text is read against them; notes whether the last one looked for was missing.
+struct Tables<'c> {
+    catalog: &'c Catalog,
+    missed: Cell<bool>,
+}
+
+impl hadal_sql::Catalog for Tables<'_> {
+    fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
+        let schema = self.catalog.schema(name);
+        self.missed.set(schema.is_none());
+        schema
+    }
+
+    fn table_names(&self) -> Vec<TableName> {
+        self.catalog.tables.keys().cloned().collect()
+    }
+}
+
+async fn answer(doors: &Doors, ask: &Ask) -> Result<Answered, Problem> {
+    let catalog = doors.app.root.catalog().await;
+    let deadline = Duration::from_millis(ask.deadline_ms.unwrap_or(limits::QUERY_DEADLINE_MS));
+    match ask.lower(doors, &catalog)? {
+        Statement::Query { mut query, notes } => {
+            if ask.deadline_ms.is_some() {
+                query.deadline = deadline;
+            }
+            run(doors, *query, notes).await
+        }
+        Statement::ShowTables => Ok(describe::show_tables(&catalog)),
+        Statement::Describe(table) => Ok(describe::describe(&schema(&catalog, &table)?)),
+        Statement::Summarize(table) => {
+            summary::summarize(doors, &schema(&catalog, &table)?, deadline).await
+        }
+        Statement::Values { columns, row } => {
+            Ok(Answered { columns, rows: vec![row], ..Answered::default() })
+        }
+    }
+}
+
+fn schema(catalog: &Catalog, table: &TableName) -> Result<Arc<TableSchema>, Problem> {
+    catalog.schema(table.as_str()).ok_or_else(|| {
+        Problem::new(ProblemKind::UnknownTable, format!("there is no table {table}"))
+    })
+}
+
+async fn run(doors: &Doors, query: Query, notes: Vec<Note>) -> Result<Answered, Problem> {
+    let is_grouped = matches!(query.shape, Shape::Groups { .. });
+    let (has_series, range) = (query.series.is_some(), query.range);
+    let answer = ask(doors, query).await?;
+    let mut warnings: Vec<WarningBody> = notes.into_iter().map(WarningBody::from).collect();
+    warnings.extend(answer.warnings.iter().map(WarningBody::from));
+    Ok(Answered {
+        columns: answer.columns,
+        rows: answer.rows,
+        samples: is_grouped.then_some(answer.raw_counts),
+        other: has_series.then_some(answer.others),
+        time: Some(range),
+        coverage: answer.coverage,
+        stats: answer.stats,
+        warnings,
+        elapsed: Duration::ZERO,
+    })
+}
+
+/// Asks the tree. Dropping the future, as when the client hangs up, cancels the query.
+pub(crate) async fn ask(doors: &Doors, query: Query) -> Result<Answer, Problem> {
+    let deadline = Instant::now() + query.deadline;
+    let answer = doors.app.root.ask(query).await;
+    answer.map_err(|error| Problem::of_ask(&error, Instant::now() >= deadline))
+}

@@ -1,0 +1,102 @@
+//! How the server is: for people, for whoever restarts it, and for Prometheus.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use hadal_wire::{LeafState, TableStatus};
+use serde::Serialize;
+
+use crate::answer::json;
+use crate::app::Doors;
+use crate::problem::{Problem, ProblemKind};
+
+/// `GET /healthz`: the process answers.
+pub(crate) async fn healthy() -> &'static str {
+    "ok\n"
+}
+
+/// `GET /readyz`: some leaf takes batches and answers queries.
+pub(crate) async fn ready(State(doors): State<Doors>) -> Result<&'static str, Problem> {
+    let catalog = doors.app.root.catalog().await;
+    match catalog.leaves.iter().any(|(_, state, _)| *state == LeafState::Alive) {
+        true => Ok("ok\n"),
+        false => Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive")),
+    }
+}
+
+/// `GET /v1/version`.
+pub(crate) async fn version(State(doors): State<Doors>) -> Result<Response, Problem> {
+    #[derive(Serialize)]
+    struct Version<'a> {
+        version: &'a str,
+        commit: &'a str,
+        cpu: &'a str,
+        data: &'a str,
+    }
+    let about = &doors.config.about;
+    json(&Version {
+        version: &about.version,
+        commit: &about.commit,
+        cpu: &about.cpu,
+        data: &about.data,
+    })
+}
+
+#[derive(Serialize)]
+struct Status {
+    uptime_seconds: u64,
+    tables: usize,
+    rows: u64,
+    blocks: u64,
+    block_bytes: u64,
+    raw_bytes: u64,
+    dropped_rows: u64,
+    leaves: Vec<Leaf>,
+}
+
+#[derive(Serialize)]
+struct Leaf {
+    name: String,
+    state: &'static str,
+    block_bytes: u64,
+    /// What the ledger of acknowledgements expects of it, over all tables.
+    rows_expected: u64,
+}
+
+/// `GET /v1/status`.
+pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Problem> {
+    let catalog = doors.app.root.catalog().await;
+    let sum = |of: fn(&TableStatus) -> u64| catalog.tables.values().map(of).sum();
+    let ledger = &doors.app.ledger;
+    let leaves = catalog.leaves.iter().map(|(name, state, block_bytes)| Leaf {
+        name: name.to_string(),
+        state: state_name(*state),
+        block_bytes: *block_bytes,
+        rows_expected: catalog.tables.keys().map(|table| ledger.expected(name, table)).sum(),
+    });
+    json(&Status {
+        uptime_seconds: doors.started.elapsed().as_secs(),
+        tables: catalog.tables.len(),
+        rows: sum(|table| table.schema.rows),
+        blocks: sum(|table| table.blocks),
+        block_bytes: sum(|table| table.block_bytes),
+        raw_bytes: sum(|table| table.raw_bytes),
+        dropped_rows: sum(|table| table.dropped_rows),
+        leaves: leaves.collect(),
+    })
+}
+
+fn state_name(state: LeafState) -> &'static str {
+    match state {
+        LeafState::Recovering => "recovering",
+        LeafState::Alive => "alive",
+        LeafState::Stopping => "stopping",
+    }
+}
+
+/// `GET /metrics`.
+pub(crate) async fn metrics(State(doors): State<Doors>) -> Response {
+    let catalog = doors.app.root.catalog().await;
+    let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    ([(header::CONTENT_TYPE, text)], doors.metrics.text(&catalog)).into_response()
+}
