@@ -3,3 +3,4 @@
 pub mod generate;
 pub mod engine;
 pub mod oracle;
+pub mod session;

@@ -45,6 +45,15 @@ pub(crate) struct LogOptions {
     pub(crate) any_age: bool,
 }
 
+/// One batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogBatch<'b> {
+    pub(crate) id: &'b BatchId,
+    /// What its lines are.
+    pub(crate) media_type: &'b str,
+    pub(crate) lines: &'b [u8],
+}
+
 impl LogOptions {
     fn query_string(&self) -> String {
         let mut pairs = Vec::new();
@@ -104,21 +113,19 @@ impl Client {
         }
     }
 
-    /// Logs JSON lines as one batch. The same batch may be sent again, so it is, for a while, when
+    /// Logs the lines of a batch. The same batch may be sent again, so it is, for a while, when
     /// the server is busy or gone.
     pub(crate) fn log(
         &self,
         table: &TableName,
         options: &LogOptions,
-        batch: &BatchId,
-        lines: &[u8],
+        batch: LogBatch<'_>,
     ) -> Result<LogReceipt, Error> {
         let path = format!("/v1/log/{table}{}", options.query_string());
-        let headers =
-            [("Content-Type", "application/x-ndjson"), ("Hadal-Batch", batch.as_str())];
+        let headers = [("Content-Type", batch.media_type), ("Hadal-Batch", batch.id.as_str())];
         let start = Instant::now();
         loop {
-            let outcome = self.json(Method::POST, &path, &headers, lines.to_vec());
+            let outcome = self.json(Method::POST, &path, &headers, batch.lines.to_vec());
             let may_pass = match &outcome {
                 Err(Error::NoServer { .. }) => true,
                 Err(Error::Refused(problem)) => problem.may_pass(),

@@ -32,6 +32,7 @@ pub(crate) struct Engine {
     leaves: Vec<Arc<Leaf>>,
     pub(crate) root: Root,
     pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) ledger: Arc<Ledger>,
 }
 
 /// What a data folder brought back.
@@ -75,7 +76,7 @@ impl Engine {
         let recovered = Recovered::new(&leaves, &statuses, start.elapsed());
         let root = Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger)));
         let sink = Arc::new(Placement::new(placed, &ledger));
-        Ok((Self { leaves, root, sink }, recovered))
+        Ok((Self { leaves, root, sink, ledger }, recovered))
     }
 
     /// The leaves, for those who look inside.

@@ -1,11 +1,10 @@
-//! Files and streams as rows: one JSON object per line, whatever they were written as.
+//! Files and streams as rows of one line each: JSON, whatever they were written as, or plain text.
 
 mod csv_rows;
 mod detect;
 mod feed;
 mod json_objects;
 mod lines;
-mod plain;
 mod source;
 
 pub(crate) use detect::{InputFormat, detect};
@@ -16,10 +15,20 @@ use std::io::BufRead;
 
 use crate::error::Error;
 
+/// What lines of JSON are called in HTTP.
+const JSON_LINES: &str = "application/x-ndjson";
+/// What plain lines are called.
+const TEXT_LINES: &str = "text/plain";
+
 /// Something that gives rows, one after the other.
 pub(crate) trait Rows: Send {
-    /// Appends the next row to `out`, as JSON in one line with its line feed; false at the end.
+    /// Appends the next row to `out`, in one line with its line feed; false at the end.
     fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error>;
+
+    /// What the lines are.
+    fn media_type(&self) -> &'static str {
+        JSON_LINES
+    }
 
     /// What a row's number counts, for messages.
     fn unit(&self) -> &'static str {
@@ -37,25 +46,25 @@ pub(crate) fn rows(
     place: &str,
 ) -> Result<Box<dyn Rows>, Error> {
     Ok(match format {
-        InputFormat::JsonLines => Box::new(lines::JsonLines::new(reader, place)),
+        InputFormat::JsonLines => Box::new(lines::Lines::json(reader, place)),
         InputFormat::Json => Box::new(json_objects::JsonObjects::new(reader, place)),
         InputFormat::Csv => Box::new(csv_rows::CsvRows::new(reader, b',', place)?),
         InputFormat::Tsv => Box::new(csv_rows::CsvRows::new(reader, b'\t', place)?),
         InputFormat::Semicolons => Box::new(csv_rows::CsvRows::new(reader, b';', place)?),
-        InputFormat::Text => Box::new(plain::PlainLines::new(reader, place, true)),
+        InputFormat::Text => Box::new(lines::Lines::text(reader, place)),
     })
 }
 
 /// The rows of a stream that is still being written: JSON lines or plain lines, told apart by the
-/// first character. Plain lines get the time of their arrival.
+/// first character.
 pub(crate) fn live_rows(mut reader: Reader, place: &str) -> Result<Box<dyn Rows>, Error> {
     let start = reader.fill_buf().map_err(Error::io("read", place))?;
     Ok(match start.trim_ascii_start().first() {
-        Some(b'{') => Box::new(lines::JsonLines::new(reader, place)),
+        Some(b'{') => Box::new(lines::Lines::json(reader, place)),
         Some(b'[') if detect::begins_array(start) => {
             Box::new(json_objects::JsonObjects::new(reader, place))
         }
-        _ => Box::new(plain::PlainLines::new(reader, place, false)),
+        _ => Box::new(lines::Lines::text(reader, place)),
     })
 }
 

@@ -121,7 +121,12 @@ impl Service {
             told.await;
             stop();
         };
-        let app = App::new(engine.root.clone(), Arc::clone(&engine.sink), clock);
+        let app = App {
+            root: engine.root.clone(),
+            sink: Arc::clone(&engine.sink),
+            ledger: Arc::clone(&engine.ledger),
+            clock,
+        };
         let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
         engine.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);

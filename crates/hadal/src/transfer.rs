@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hadal_types::{BatchId, TableName};
 
-use crate::client::{Client, LogOptions, Warning};
+use crate::client::{Client, LogBatch, LogOptions, Warning};
 use crate::error::Error;
 use crate::input::{Feed, Pace, Rows};
 use crate::output;
@@ -43,12 +43,13 @@ impl Transfer<'_> {
         progress: &dyn Fn(u64),
     ) -> Result<Outcome, Error> {
         let (feed, start) = (Arc::new(Feed::default()), Instant::now());
+        let media_type = rows.media_type();
         let mut outcome = Outcome { unit: rows.unit(), ..Outcome::default() };
         let reading = Arc::clone(&feed);
         // Not waited for: it may wait itself, for a stream that gives nothing more.
         let reader = std::thread::Builder::new().name("hadal-read".to_owned());
         reader.spawn(move || reading.read(&mut *rows)).map_err(Error::io("start", "a thread"))?;
-        let sent = self.send(&feed, &mut outcome, progress);
+        let sent = self.send(&feed, media_type, &mut outcome, progress);
         feed.abandon();
         outcome.time = start.elapsed();
         sent.map(|()| outcome)
@@ -57,13 +58,15 @@ impl Transfer<'_> {
     fn send(
         &self,
         feed: &Feed,
+        media_type: &str,
         outcome: &mut Outcome,
         progress: &dyn Fn(u64),
     ) -> Result<(), Error> {
         for part in 0.. {
             let Some(chunk) = feed.take(self.pace)? else { break };
-            let batch = self.batch.part(part);
-            let receipt = self.client.log(self.table, self.options, &batch, &chunk.lines)?;
+            let id = &self.batch.part(part);
+            let batch = LogBatch { id, media_type, lines: &chunk.lines };
+            let receipt = self.client.log(self.table, self.options, batch)?;
             outcome.rows += receipt.accepted;
             outcome.rejected += receipt.rejected_count;
             let room = REASONS_MAX - outcome.reasons.len();

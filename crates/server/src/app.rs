@@ -1,10 +1,8 @@
 //! The doors put together: what each request goes through, from the first header to the answer.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
@@ -14,7 +12,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use hadal_tree::{Ledger, Root};
-use hadal_types::{Clock, ColumnName, TableName};
+use hadal_types::Clock;
 use hadal_wire::Sink;
 use tokio::sync::Semaphore;
 
@@ -48,10 +46,6 @@ pub(crate) struct Shared {
     pub(crate) started: Instant,
     /// Bodies that are parsed at the same time: as many as there are cores.
     pub(crate) parsers: Semaphore,
-    /// Numbers the bodies that came without a batch id.
-    pub(crate) bodies: AtomicU64,
-    /// The time columns of tables that were logged to, which later batches keep to.
-    time_columns: Mutex<HashMap<TableName, ColumnName>>,
 }
 
 impl Shared {
@@ -63,18 +57,7 @@ impl Shared {
             metrics: Metrics::default(),
             started: Instant::now(),
             parsers: Semaphore::new(cores),
-            bodies: AtomicU64::new(0),
-            time_columns: Mutex::default(),
         }
-    }
-
-    /// Forgets what was chosen for a table that is no more.
-    pub(crate) fn forget_table(&self, table: &TableName) {
-        self.lock_time_columns().remove(table);
-    }
-
-    fn lock_time_columns(&self) -> std::sync::MutexGuard<'_, HashMap<TableName, ColumnName>> {
-        self.time_columns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,9 +71,7 @@ pub(crate) fn router_of(doors: &Doors) -> Router {
     for Route { path, scope, handler, .. } in routes() {
         let guarded = match scope {
             None => handler,
-            Some(scope) => {
-                handler.layer(from_fn_with_state((Arc::clone(doors), scope), guard))
-            }
+            Some(scope) => handler.layer(from_fn_with_state((Arc::clone(doors), scope), guard)),
         };
         router = router.route(path, guarded);
     }

@@ -168,14 +168,14 @@ mod tests {
         let mut config = config("0.0.0.0:4280");
         let token = Token::random().expect("randomness");
         config.admin_token = Some(token.clone());
-        let host = (header::HOST, "10.0.0.1:4280");
-        let bearer = |text: String| status(&config, &[host, (header::AUTHORIZATION, &text)]);
+        let host = || (header::HOST, "10.0.0.1:4280");
+        let bearer = |text: String| status(&config, &[host(), (header::AUTHORIZATION, &text)]);
         assert_eq!(bearer(format!("Bearer {}", token.reveal())), 200);
         assert_eq!(bearer(format!("bearer {}", token.reveal())), 200);
         assert_eq!(bearer(format!("Bearer {}", "0".repeat(64))), 401);
         assert_eq!(bearer(format!("Basic {}", token.reveal())), 401);
         assert_eq!(bearer(token.reveal()), 401);
-        assert_eq!(status(&config, &[host]), 401);
+        assert_eq!(status(&config, &[host()]), 401);
         // A local client is no exception, and a name must still be an own one.
         assert_eq!(status(&config, &[(header::HOST, "localhost:4280")]), 401);
         assert_eq!(status(&config, &[(header::HOST, "evil.example")]), 403);

@@ -7,7 +7,6 @@
 //! | stops sending a body | [`limits::STALL_SECONDS`] (`body.rs`) |
 //! | stops reading an answer | [`limits::STALL_SECONDS`] |
 
-use std::convert::Infallible;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -40,7 +39,7 @@ where
         async move {
             let response = router.oneshot(request.map(Body::new)).await;
             is_answering.store(false, Ordering::Relaxed);
-            response.or_else(|error: Infallible| match error {})
+            response
         }
     });
     let connection = http1::Builder::new()
@@ -114,7 +113,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
             return read;
         }
         match &mut self.head {
-            Some(timer) => timer.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Some(timer) => {
+                timer.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+            }
             None => Poll::Pending,
         }
     }

@@ -66,27 +66,23 @@ impl Inflater {
     }
 
     /// Takes compressed bytes, and calls `take` with the plain ones.
-    pub(crate) fn push(
+    pub(crate) fn push<E: From<InflateError>>(
         &mut self,
         bytes: &[u8],
-        take: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), InflateError> {
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Self { method, taken, made } = self;
         *taken += bytes.len() as u64;
         let most = FREE_BYTES.max(taken.saturating_mul(limits::INFLATE_RATIO_MAX as u64));
         let mut counted = |plain: &[u8]| {
             *made += plain.len() as u64;
             if *made > most {
-                return Err(InflateError::Ratio);
+                return Err(InflateError::Ratio.into());
             }
-            take(plain);
-            Ok(())
+            take(plain)
         };
         match method {
-            Method::Identity => {
-                take(bytes);
-                Ok(())
-            }
+            Method::Identity => take(bytes),
             Method::Gzip(decoder) => gunzip(decoder, bytes, &mut counted),
             Method::Zstd { decoder, is_between_frames } => {
                 unzstd(decoder, is_between_frames, bytes, &mut counted)
@@ -95,28 +91,28 @@ impl Inflater {
     }
 
     /// Calls `take` with what is left at the end of the body.
-    pub(crate) fn finish(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), InflateError> {
+    pub(crate) fn finish<E: From<InflateError>>(
+        &mut self,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         match &mut self.method {
             Method::Identity => Ok(()),
             Method::Gzip(_) if self.taken == 0 => Ok(()),
             Method::Gzip(decoder) => {
                 decoder.try_finish().map_err(|_| InflateError::Truncated(GZIP))?;
-                take(&std::mem::take(decoder.get_mut()));
-                Ok(())
+                take(decoder.get_ref())
             }
             Method::Zstd { is_between_frames: true, .. } => Ok(()),
-            Method::Zstd { .. } => Err(InflateError::Truncated(ZSTD)),
+            Method::Zstd { .. } => Err(InflateError::Truncated(ZSTD).into()),
         }
     }
 }
 
-type Take<'t> = dyn FnMut(&[u8]) -> Result<(), InflateError> + 't;
-
-fn gunzip(
+fn gunzip<E: From<InflateError>>(
     decoder: &mut MultiGzDecoder<Vec<u8>>,
     bytes: &[u8],
-    take: &mut Take<'_>,
-) -> Result<(), InflateError> {
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
     for step in bytes.chunks(GZIP_STEP) {
         let written = decoder.write_all(step).and_then(|()| decoder.flush());
         written.map_err(|error| InflateError::Corrupt(GZIP, error.to_string()))?;
@@ -126,12 +122,12 @@ fn gunzip(
     Ok(())
 }
 
-fn unzstd(
+fn unzstd<E: From<InflateError>>(
     decoder: &mut Decoder<'static>,
     is_between_frames: &mut bool,
     bytes: &[u8],
-    take: &mut Take<'_>,
-) -> Result<(), InflateError> {
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
     let mut input = InBuffer::around(bytes);
     let mut plain = vec![0; ZSTD_STEP];
     loop {
@@ -169,10 +165,14 @@ mod tests {
     fn inflate(encoding: &str, bytes: &[u8], step: usize) -> Result<Vec<u8>, InflateError> {
         let mut inflater = Inflater::new(encoding).expect("an encoding");
         let mut plain = Vec::new();
+        let mut take = |bytes: &[u8]| {
+            plain.extend_from_slice(bytes);
+            Ok::<_, InflateError>(())
+        };
         for piece in bytes.chunks(step.max(1)) {
-            inflater.push(piece, &mut |bytes| plain.extend_from_slice(bytes))?;
+            inflater.push(piece, &mut take)?;
         }
-        inflater.finish(&mut |bytes| plain.extend_from_slice(bytes))?;
+        inflater.finish(&mut take)?;
         Ok(plain)
     }
 
@@ -229,7 +229,10 @@ mod tests {
         for (encoding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd(&zeros))] {
             let mut inflater = Inflater::new(encoding).expect("an encoding");
             let mut made = 0;
-            let result = inflater.push(&bomb, &mut |bytes| made += bytes.len());
+            let result = inflater.push(&bomb, &mut |bytes| {
+                made += bytes.len();
+                Ok(())
+            });
             assert_eq!(result, Err(InflateError::Ratio), "{encoding}");
             assert!(made <= (1 << 20).max(100 * bomb.len()), "{encoding}: {made}");
         }

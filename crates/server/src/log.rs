@@ -1,6 +1,269 @@
-//! x
+//! `POST /v1/log/{table}`: a body of any length to batches, in bounded memory.
+//!
+//! ```text
+//! body ──> intake (inflate, parse, encode: on threads that may block) ──> outbox ──> sink
+//! ```
+//!
+//! The body is not read further while the intake works or too many batches wait for the sink, so a
+//! client sends as fast as rows are kept. Good rows are taken whatever the bad ones are, unless
+//! the request is strict: then all is parsed before anything is sent.
+
+mod intake;
+mod outbox;
+mod wish;
+
 use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
-use crate::app::Doors;
-use crate::problem::Problem;
-pub(crate) async fn accept(State(_d): State<Doors>, Path(_n): Path<String>, _r: Request) -> Result<Response, Problem> { Err(Problem::new(crate::problem::ProblemKind::Busy, "")) }
+use hadal_ingest::{Ingest, Reject, Settings, Summary, rejects_batch};
+use hadal_types::{BatchId, Micros, TableName, limits};
+use hadal_wire::Batch;
+use serde::Serialize;
+
+use crate::answer::json;
+use crate::app::{Doors, blocking};
+use crate::body::RequestBody;
+use crate::metrics::count;
+use crate::problem::{Problem, ProblemKind};
+use intake::Intake;
+use outbox::{Outbox, Sent};
+use wish::Wish;
+
+/// Bytes that are parsed at a time.
+const PIECE_BYTES: usize = 128 << 10;
+/// What `_rejects` calls the door that a row came by.
+const SOURCE: &str = "http";
+
+/// Takes the rows of a body.
+pub(crate) async fn accept(
+    State(doors): State<Doors>,
+    Path(table): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (head, body) = request.into_parts();
+    let mut body = RequestBody::new(body);
+    let logged = take(&doors, &table, &head.headers, &mut body).await;
+    if logged.is_err() {
+        body.drain().await;
+    }
+    json(&logged?)
+}
+
+async fn take(
+    doors: &Doors,
+    table: &str,
+    headers: &HeaderMap,
+    body: &mut RequestBody,
+) -> Result<Logged, Problem> {
+    let table = own_table(table)?;
+    let wish = Wish::read(headers)?;
+    let now = doors.app.clock.now();
+    let batch_id = wish.batch.map_or_else(random_id, Ok)?;
+    let catalog = doors.app.root.catalog().await;
+    let schema = catalog.schema(table.as_str());
+    let settings = Settings {
+        table: table.clone(),
+        batch_id,
+        time_column: wish.time,
+        table_time_column: schema.as_ref().map(|schema| schema.time_column.clone()),
+        table_oldest: schema.as_ref().and_then(|schema| Some(schema.time_range?.0)),
+        table_columns: schema
+            .iter()
+            .flat_map(|schema| &schema.columns)
+            .map(|column| column.name.to_string())
+            .collect(),
+        sets: wish.sets,
+        any_age: wish.any_age,
+    };
+    let ingest = Ingest::new(settings, wish.format, now);
+    let intake = Intake::new(wish.inflater, ingest, wish.strict);
+    let mut outbox = Outbox::new(doors);
+    let taken = match wish.strict {
+        true => take_all_or_none(doors, body, intake, &mut outbox).await,
+        false => take_as_it_comes(doors, body, intake, &mut outbox).await,
+    };
+    let summary = taken.map_err(|problem| match outbox.sent.rows {
+        0 => problem,
+        rows => problem.with("accepted", rows),
+    })?;
+    Ok(finish(doors, &table, now, outbox.sent, summary).await)
+}
+
+fn own_table(name: &str) -> Result<TableName, Problem> {
+    let table = TableName::new(name)
+        .map_err(|error| Problem::new(ProblemKind::BadRequest, error.to_string()))?;
+    if table.is_own() {
+        let detail = format!("table {table} is one of Hadal's own, as its _ says");
+        return Err(Problem::new(ProblemKind::Forbidden, detail));
+    }
+    Ok(table)
+}
+
+/// An id for a body that came without one: it cannot be sent again under it.
+fn random_id() -> Result<BatchId, Problem> {
+    let mut bytes = [0; 16];
+    let random = getrandom::fill(&mut bytes);
+    random.map_err(|error| Problem::internal("there is no randomness for a batch id", &error))?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    BatchId::new(&digits).ok_or_else(|| Problem::internal("a batch id cannot be made", &digits))
+}
+
+async fn take_as_it_comes(
+    doors: &Doors,
+    body: &mut RequestBody,
+    mut intake: Intake,
+    outbox: &mut Outbox,
+) -> Result<Summary, Problem> {
+    while let Some(piece) = next_piece(doors, body).await? {
+        let batches;
+        (intake, batches) = parse(doors, intake, piece).await?;
+        outbox.send_all(batches).await?;
+    }
+    let (batches, summary) = end(doors, intake).await?;
+    outbox.send_all(batches).await?;
+    outbox.settle_all().await?;
+    Ok(summary)
+}
+
+async fn take_all_or_none(
+    doors: &Doors,
+    body: &mut RequestBody,
+    mut intake: Intake,
+    outbox: &mut Outbox,
+) -> Result<Summary, Problem> {
+    let mut held = Vec::new();
+    while let Some(piece) = next_piece(doors, body).await? {
+        let batches;
+        (intake, batches) = parse(doors, intake, piece).await?;
+        held.extend(batches);
+    }
+    let (batches, summary) = end(doors, intake).await?;
+    held.extend(batches);
+    if summary.rejected_count > 0 {
+        let records = summary.accepted + summary.rejected_count;
+        let detail = format!("{} of {records} rows are bad", summary.rejected_count);
+        let problem = Problem::new(ProblemKind::RowsRejected, detail);
+        return Err(problem
+            .with("rejected_count", summary.rejected_count)
+            .with("rejected", serde_json::json!(shown(&summary.rejected))));
+    }
+    outbox.send_all(held).await?;
+    outbox.settle_all().await?;
+    Ok(summary)
+}
+
+/// The next bytes of the body, enough of them to be worth a change of threads.
+async fn next_piece(doors: &Doors, body: &mut RequestBody) -> Result<Option<Vec<u8>>, Problem> {
+    let mut piece = Vec::new();
+    while piece.len() < PIECE_BYTES
+        && let Some(bytes) = body.next().await?
+    {
+        piece.extend_from_slice(&bytes);
+    }
+    count(&doors.metrics.bytes_logged, piece.len() as u64);
+    Ok((!piece.is_empty()).then_some(piece))
+}
+
+async fn parse(
+    doors: &Doors,
+    mut intake: Intake,
+    piece: Vec<u8>,
+) -> Result<(Intake, Vec<Batch>), Problem> {
+    let _turn = doors.parsers.acquire().await;
+    blocking(move || {
+        let batches = intake.push(&piece)?;
+        Ok((intake, batches))
+    })
+    .await?
+}
+
+async fn end(doors: &Doors, intake: Intake) -> Result<(Vec<Batch>, Summary), Problem> {
+    let _turn = doors.parsers.acquire().await;
+    blocking(move || intake.finish().map_err(Problem::from)).await?
+}
+
+/// What a client is told.
+#[derive(Debug, Serialize)]
+struct Logged {
+    accepted: u64,
+    rejected_count: u64,
+    rejected: Vec<Rejected>,
+    warnings: Vec<Warning>,
+    time_from: String,
+    duplicate: bool,
+    durable: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Rejected {
+    line: u64,
+    reason: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Warning {
+    code: &'static str,
+    count: u64,
+    message: String,
+}
+
+fn shown(rejects: &[Reject]) -> Vec<Rejected> {
+    let shown = rejects.iter().take(limits::REJECTS_SHOWN_MAX);
+    shown.map(|r| Rejected { line: r.line, reason: r.reason.clone() }).collect()
+}
+
+/// Counts what became of the body, keeps its bad rows, and says so.
+async fn finish(
+    doors: &Doors,
+    table: &TableName,
+    now: Micros,
+    sent: Sent,
+    summary: Summary,
+) -> Logged {
+    count(&doors.metrics.rows_accepted, sent.new_rows);
+    count(&doors.metrics.rows_rejected, summary.rejected_count);
+    count(&doors.metrics.batches_duplicate, sent.duplicates);
+    let duplicate = sent.duplicates > 0 && sent.duplicates == sent.batches;
+    let mut warnings: Vec<Warning> = summary
+        .warnings
+        .into_iter()
+        .map(|warning| {
+            let hadal_ingest::Warning { code, count, message } = warning;
+            Warning { code, count, message }
+        })
+        .collect();
+    // The bad rows of a body that came before were kept then.
+    if !duplicate && let Err(problem) = keep_rejects(doors, table, now, &summary.rejected).await {
+        tracing::warn!(%table, ?problem, "rejected rows could not be kept");
+        let message = "the rejected rows could not be kept in _rejects".to_owned();
+        let count = summary.rejected_count;
+        warnings.push(Warning { code: "rejects_not_kept", count, message });
+    }
+    Logged {
+        accepted: summary.accepted,
+        rejected_count: summary.rejected_count,
+        rejected: shown(&summary.rejected),
+        warnings,
+        time_from: summary.time_from,
+        duplicate,
+        durable: sent.durable,
+    }
+}
+
+async fn keep_rejects(
+    doors: &Doors,
+    table: &TableName,
+    now: Micros,
+    rejects: &[Reject],
+) -> Result<(), Problem> {
+    if rejects.is_empty() {
+        return Ok(());
+    }
+    let batch = rejects_batch(rejects, table, SOURCE, now, random_id()?)
+        .map_err(|error| Problem::internal("rejected rows cannot be encoded", &error))?;
+    if let Some(batch) = batch {
+        let receipt = doors.app.sink.accept(batch).await;
+        receipt.map_err(|error| Problem::of_sink(&error))?;
+    }
+    Ok(())
+}

@@ -59,9 +59,11 @@ impl ProblemKind {
                 ("encoding", "The encoding is not known", Http::UNSUPPORTED_MEDIA_TYPE)
             }
             Self::Limit => ("limit", "A limit was reached", Http::UNPROCESSABLE_ENTITY),
-            Self::RowsRejected => {
-                ("rows-rejected", "Some rows are bad, so none was taken", Http::UNPROCESSABLE_ENTITY)
-            }
+            Self::RowsRejected => (
+                "rows-rejected",
+                "Some rows are bad, so none was taken",
+                Http::UNPROCESSABLE_ENTITY,
+            ),
             Self::Busy => ("busy", "Too much is under way", Http::TOO_MANY_REQUESTS),
             Self::Internal => {
                 ("internal", "Something went wrong here", Http::INTERNAL_SERVER_ERROR)

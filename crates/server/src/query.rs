@@ -117,9 +117,13 @@ async fn answer(doors: &Doors, ask: &Ask) -> Result<Answered, Problem> {
             run(doors, *query, notes).await
         }
         Statement::ShowTables => Ok(describe::show_tables(&catalog)),
-        Statement::Describe(table) => Ok(describe::describe(&schema(&catalog, &table)?)),
+        Statement::Describe(table) => {
+            let schema = schema(&catalog, &table)?;
+            Ok(describe::describe(&schema))
+        }
         Statement::Summarize(table) => {
-            summary::summarize(doors, &schema(&catalog, &table)?, deadline).await
+            let schema = schema(&catalog, &table)?;
+            summary::summarize(doors, &schema, deadline).await
         }
         Statement::Values { columns, row } => {
             Ok(Answered { columns, rows: vec![row], ..Answered::default() })

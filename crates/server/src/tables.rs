@@ -126,7 +126,6 @@ pub(crate) async fn delete(
     let exists = doors.app.root.catalog().await.tables.contains_key(&table);
     // A table without rows is none, but its leaves may remember its batches.
     let dropped = doors.app.sink.drop_table(table.clone()).await;
-    doors.forget_table(&table);
     let rows = dropped.map_err(|error| Problem::of_sink(&error))?;
     if !exists && rows == 0 {
         return Err(unknown_table(&name));
@@ -160,9 +159,8 @@ impl Page {
         let prefix = self.prefix.as_deref().unwrap_or_default().to_lowercase();
         let begins = |name: &str| name.to_lowercase().starts_with(&prefix);
         let after = |name: &str| self.after.as_deref().is_none_or(|after| after < name);
-        let fits = |column: &&ColumnSchema| {
-            begins(column.name.as_str()) && after(column.name.as_str())
-        };
+        let fits =
+            |column: &&ColumnSchema| begins(column.name.as_str()) && after(column.name.as_str());
         schema.columns.iter().filter(fits).collect()
     }
 }
@@ -246,8 +244,8 @@ pub(crate) async fn values(
         true => asker.top(column, None, LISTS_MAX).await?,
         false => asker.top(column, prefix, limit as u64).await?,
     };
-    let complete = answer.coverage.fraction() >= 1.0
-        && (!is_list || (answer.rows.len() as u64) < LISTS_MAX);
+    let complete =
+        answer.coverage.fraction() >= 1.0 && (!is_list || (answer.rows.len() as u64) < LISTS_MAX);
     let rows = match is_list {
         true => members(&answer.rows, prefix, limit),
         false => answer.rows,

@@ -12,7 +12,7 @@ use crate::bound::{Aggregate, Bound, Leaf};
 use crate::error::{Fault, NOWHERE, Read};
 use crate::place::{place, place_of_name};
 use crate::scope::a;
-use crate::{arithmetic, function};
+use crate::arithmetic;
 
 /// What an aggregate function computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +282,7 @@ pub(crate) fn row_expr(bound: &Bound) -> Read<RowExpr> {
     bound.expr.try_map_leaves(&mut |leaf| match leaf {
         Leaf::Input(input) => Ok(RowExpr::Leaf(input.clone())),
         Leaf::Aggregate(_) => {
-            Err(Fault::new(format!("{} cannot stand here", function::leaf_name(leaf)), NOWHERE))
+            Err(Fault::new("an aggregate cannot stand among raw rows", NOWHERE).hint("add GROUP BY"))
         }
     })
 }

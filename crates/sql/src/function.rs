@@ -6,7 +6,7 @@ use sqlparser::ast::{self, CaseWhen, CeilFloorKind, Expr};
 use sqlparser::tokenizer::Location;
 
 use crate::bind::{Binder, arguments, truth};
-use crate::bound::{Bound, Leaf};
+use crate::bound::Bound;
 use crate::error::{Fault, NOWHERE, Read};
 use crate::place::{place, place_of_name};
 use crate::scope::a;
@@ -320,14 +320,4 @@ fn unite(values: Vec<Bound>) -> Read<(Vec<Bound>, Type)> {
     }
     let names: Vec<&str> = types.iter().map(|of| of.name()).collect();
     Err(Fault::new(format!("values of different types: {}", names.join(", ")), NOWHERE))
-}
-
-/// What every leaf is called in messages.
-pub(crate) fn leaf_name(leaf: &Leaf) -> String {
-    match leaf {
-        Leaf::Input(Input::Time) => "time".to_owned(),
-        Leaf::Input(Input::Column(column)) => column.name.to_string(),
-        Leaf::Input(Input::AnyText(_)) => "search".to_owned(),
-        Leaf::Aggregate(_) => "an aggregate".to_owned(),
-    }
 }

@@ -15,6 +15,7 @@ mod compare;
 mod duration;
 mod error;
 mod function;
+mod group;
 mod list_function;
 mod literal;
 mod parse;
@@ -67,7 +68,7 @@ pub enum UnknownColumns {
 }
 
 /// A statement, lowered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement {
     /// A question about one table.
     Query {

@@ -129,7 +129,10 @@ impl<'s> Parts<'s> {
 /// The item that the parser found; `name` is used where it has no alias.
 pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
     match item {
-        ast::SelectItem::UnnamedExpr(expr) => Ok(Item { expr: Some(expr), name, aliased: false }),
+        ast::SelectItem::UnnamedExpr(expr) => {
+            let name = column_name(&expr).unwrap_or(name);
+            Ok(Item { expr: Some(expr), name, aliased: false })
+        }
         ast::SelectItem::ExprWithAlias { expr, alias } => {
             Ok(Item { expr: Some(expr), name: alias.value, aliased: true })
         }
@@ -155,6 +158,15 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
         ast::SelectItem::ExprWithAliases { expr, .. } => {
             Err(Fault::new("an item has one alias", place(&expr)))
         }
+    }
+}
+
+/// The name of a column, without the quotes that it may be written in.
+fn column_name(expr: &ast::Expr) -> Option<String> {
+    match expr {
+        ast::Expr::Identifier(ident) => Some(ident.value.clone()),
+        ast::Expr::CompoundIdentifier(idents) => Some(crate::scope::joined(idents)),
+        _ => None,
     }
 }
 

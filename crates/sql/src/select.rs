@@ -3,216 +3,163 @@
 use std::time::Duration;
 
 use hadal_query::{
-    Expr, Function, OrderKey, Output, OutputExpr, Query, RowExpr, SeriesLimit, Slot,
+    Expr, Function, OrderKey, Output, OutputExpr, Query, RowExpr, SeriesLimit, Shape, Slot,
+    time_bucket_width,
 };
 use hadal_types::{TableSchema, limits};
-use sqlparser::ast;
+use sqlparser::ast::{self, BinaryOperator, OrderBySort};
 
 use crate::Note;
 use crate::aggregate::row_expr;
 use crate::bind::{Aggregates, Binder, operands};
-use crate::bound::{Bound, BoundExpr};
+use crate::bound::Bound;
 use crate::error::{Fault, NOWHERE, Read, SqlError};
-use crate::parts::{Groups, Item, Parts, Piece};
+use crate::group::{self, at_position, position};
+use crate::parts::Parts;
 use crate::place::place;
 use crate::scope::{Column, Scope};
-use crate::slots::Slots;
-use crate::time_range::{Intervals, Split, split};
+use crate::slots::{Slots, Values, is_true};
+use crate::time_range::{Intervals, split};
 
 /// One output column before it is known what it is computed from.
-struct Selected {
-    name: String,
-    bound: Bound,
+pub(crate) struct Selected {
+    pub(crate) name: String,
+    pub(crate) bound: Bound,
     /// The item that it comes from.
     item: usize,
 }
 
-/// Lowers a question about the table of `scope`.
-pub(crate) fn lower(parts: Parts<'_>, scope: Scope<'_>) -> Result<(Query, Vec<Note>), SqlError> {
-    let (now, table) = (scope.now(), scope.table());
+/// Lowers a question about `table`.
+pub(crate) fn lower(
+    parts: Parts<'_>,
+    scope: Scope<'_>,
+    table: &TableSchema,
+) -> Result<(Query, Vec<Note>), SqlError> {
+    let now = scope.now();
     let mut binder = Binder::new(scope);
-    let (intervals, filter) = conditions(&mut binder, &parts)?;
-    binder.aggregates = Aggregates::Allowed;
-    let selected = select(&mut binder, table, &parts)?;
-    let named = |one: &&Selected| parts.items[one.item].part.aliased;
-    binder.aliases =
-        selected.iter().filter(named).map(|one| (one.name.clone(), one.bound.clone())).collect();
-    binder.use_aliases = true;
-    let mut slots = slots(&mut binder, &parts, &selected)?;
+    let conditions = conditions(&mut binder, &parts)?;
+    let selected = select(&mut binder, &parts, table)?;
+    binder.aliases = aliases(&parts, &selected);
+    let mut slots = match group::is_grouped(&parts, &selected) {
+        true => group::slots(&mut binder, &parts, &selected)?,
+        false => Slots::Rows(Values::default()),
+    };
     let outputs = outputs(&parts, &selected, &mut slots)?;
     let having = having(&mut binder, &parts, &mut slots)?;
-    let order = order(&mut binder, &parts, &selected, &mut slots)?;
-    let uses_seconds = slots.uses_seconds();
-    let shape = slots.into_shape().map_err(|fault| on_first(&parts, fault))?;
-    let mut query = Query {
-        table: table.map(|table| table.name.clone()).ok_or_else(missing_table)?,
-        range: intervals.hull(),
-        filter,
-        shape,
+    let order = order(&mut binder, &parts, &outputs, &mut slots)?;
+    let split = split(conditions);
+    let series = series(&parts, &selected, &outputs, &slots)?;
+    check_time(&parts, &selected, &outputs, &slots, &split.intervals)?;
+    let mut notes = binder.notes;
+    let limit = limit(parts.limit, &mut notes);
+    let range = split.intervals.hull();
+    if range.from.is_none() && range.to.is_none() {
+        let message = "no time range: all rows of the table were asked for".to_owned();
+        notes.push(Note { code: "no_time_range", message });
+    }
+    let query = Query {
+        table: table.name.clone(),
+        range,
+        filter: conjunction(split.rest),
+        shape: slots.into_shape(),
         outputs,
         having,
         order,
-        series: None,
-        limit: limit(&parts, &mut binder.notes),
+        series,
+        limit,
         offset: parts.offset,
         now,
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
     };
-    check_time(&query, &intervals, uses_seconds).map_err(|fault| on_first(&parts, fault))?;
-    query.series = series(&query, parts.series).map_err(|fault| on_first(&parts, fault))?;
-    if query.range.from.is_none() && query.range.to.is_none() {
-        let message = format!("there is no time range, so all of {} is scanned", query.table);
-        binder.notes.push(Note { code: "no_time_range", message });
-    }
-    Ok((query, binder.notes))
+    check_depth(&query).map_err(Fault::unplaced)?;
+    Ok((query, notes))
 }
 
-fn missing_table() -> SqlError {
-    SqlError {
-        message: "FROM and a table are missing".to_owned(),
-        field: None,
-        position: None,
-        hint: Some("SHOW TABLES lists the tables".to_owned()),
-    }
-}
-
-/// The error of a fault that belongs to no one part.
-fn on_first(parts: &Parts<'_>, fault: Fault) -> SqlError {
-    match parts.items.first() {
-        Some(item) => item.source.error(fault),
-        None => missing_table(),
-    }
-}
-
-/// The time range and what else the conditions ask of each row.
-fn conditions(
-    binder: &mut Binder<'_>,
-    parts: &Parts<'_>,
-) -> Result<(Intervals, Option<RowExpr>), SqlError> {
+/// The conditions of WHERE, all of which must be true.
+fn conditions(binder: &mut Binder<'_>, parts: &Parts<'_>) -> Result<Vec<RowExpr>, SqlError> {
     binder.aggregates = Aggregates::NotIn("WHERE");
     let mut conditions = Vec::new();
-    for filter in &parts.filters {
-        for operand in operands(&filter.part, &ast::BinaryOperator::And) {
-            let bound = filter.read(|_| binder.bind_truth(operand).and_then(|b| row_expr(&b)))?;
-            flatten(bound, &mut conditions);
+    for piece in &parts.filters {
+        for operand in operands(&piece.part, &BinaryOperator::And) {
+            let condition = piece.read(|_| row_expr(&binder.bind_truth(operand)?))?;
+            flatten(condition, &mut conditions);
         }
     }
-    let Split { intervals, mut rest } = split(conditions);
-    let filter = match rest.len() {
-        0 => None,
-        1 => rest.pop(),
-        _ => Some(Expr::call(Function::And, rest)),
-    };
-    Ok((intervals, filter))
+    Ok(conditions)
 }
 
-/// The operands of AND, such as those that BETWEEN becomes.
+/// The operands of AND, such as those that BETWEEN becomes; what is always true is left out.
 fn flatten(condition: RowExpr, conditions: &mut Vec<RowExpr>) {
     match condition {
         Expr::Call { function: Function::And, arguments } => {
             arguments.into_iter().for_each(|argument| flatten(argument, conditions));
         }
-        other => conditions.push(other),
+        condition if is_true(&condition) => {}
+        condition => conditions.push(condition),
     }
 }
 
+fn conjunction(mut conditions: Vec<RowExpr>) -> Option<RowExpr> {
+    match conditions.len() {
+        0 | 1 => conditions.pop(),
+        _ => Some(Expr::call(Function::And, conditions)),
+    }
+}
+
+/// Binds what is selected; `*` becomes all columns.
 fn select(
     binder: &mut Binder<'_>,
-    table: Option<&TableSchema>,
     parts: &Parts<'_>,
+    table: &TableSchema,
 ) -> Result<Vec<Selected>, SqlError> {
-    let mut selected = Vec::new();
-    for (index, item) in parts.items.iter().enumerate() {
-        match &item.part.expr {
+    binder.aggregates = Aggregates::Allowed;
+    let mut selected: Vec<Selected> = Vec::with_capacity(parts.items.len());
+    for (item, piece) in parts.items.iter().enumerate() {
+        match &piece.part.expr {
             Some(expr) => {
-                let bound = item.read(|_| binder.bind(expr))?;
-                selected.push(Selected { name: item.part.name.clone(), bound, item: index });
+                let bound = piece.read(|_| binder.bind(expr))?;
+                selected.push(Selected { name: piece.part.name.clone(), bound, item });
             }
-            None => selected.extend(table.into_iter().flat_map(|table| all_columns(table, index))),
+            None => {
+                let columns = all_columns(table).into_iter();
+                selected.extend(columns.map(|(name, bound)| Selected { name, bound, item }));
+            }
         }
-    }
-    let (count, most) = (selected.len(), limits::OUTPUTS_MAX);
-    if count > most {
-        let message = format!("an answer of {count} columns; at most {most} are allowed");
-        return Err(on_first(parts, Fault::new(message, NOWHERE)));
+        if selected.len() > limits::OUTPUTS_MAX {
+            let (count, most) = (selected.len(), limits::OUTPUTS_MAX);
+            let message = format!("{count} output columns; at most {most} are allowed");
+            return piece.read(|_| Err(Fault::new(message, NOWHERE)));
+        }
     }
     Ok(selected)
 }
 
-/// `*`: the time, then all columns by name; a column of several kinds once for each.
-fn all_columns(table: &TableSchema, item: usize) -> Vec<Selected> {
-    let name = table.time_column.to_string();
-    let mut all = vec![Selected { name, bound: Column::Time.bind(), item }];
-    for column in table.columns.iter().filter(|column| column.name != table.time_column) {
+/// What `*` means: the time column, then the others by name; of a column with several kinds
+/// each, the one with most rows under the plain name.
+fn all_columns(table: &TableSchema) -> Vec<(String, Bound)> {
+    let time = (table.time_column.to_string(), Column::Time.bind());
+    let others = table.columns.iter().filter(|column| column.name != table.time_column);
+    let parts = others.flat_map(|column| {
         let main = column.main_part().map(|part| part.kind);
-        for part in &column.parts {
-            let name = match Some(part.kind) == main {
-                true => column.name.to_string(),
-                false => format!("{}::{}", column.name, part.kind),
-            };
-            all.push(Selected { name, bound: Bound::part(column, part.kind), item });
-        }
-    }
-    all
+        let name = move |kind| match Some(kind) == main {
+            true => column.name.to_string(),
+            false => format!("{}::{kind}", column.name),
+        };
+        let minor = column.parts.iter().map(|part| part.kind).filter(move |k| Some(*k) != main);
+        let kinds = main.into_iter().chain(minor);
+        kinds.map(move |kind| (name(kind), Bound::part(column, kind)))
+    });
+    std::iter::once(time).chain(parts).collect()
 }
 
-/// Raw rows, or groups with their keys.
-fn slots(
-    binder: &mut Binder<'_>,
-    parts: &Parts<'_>,
-    selected: &[Selected],
-) -> Result<Slots, SqlError> {
-    let plain = selected.iter().filter(|one| !one.bound.has_aggregate());
-    let keys: Vec<BoundExpr> = match &parts.groups {
-        Groups::By(by) => {
-            binder.aggregates = Aggregates::NotIn("GROUP BY");
-            let keys = by
-                .iter()
-                .map(|key| key.read(|expr| key_of(binder, expr, selected)))
-                .collect::<Result<_, _>>()?;
-            binder.aggregates = Aggregates::Allowed;
-            keys
-        }
-        Groups::All => plain.map(|one| one.bound.expr.clone()).collect(),
-        Groups::None if parts.distinct => plain.map(|one| one.bound.expr.clone()).collect(),
-        Groups::None => {
-            let grouped = parts.having.is_some()
-                || selected.iter().any(|one| one.bound.has_aggregate());
-            if !grouped {
-                return Ok(Slots::raw());
-            }
-            Vec::new()
-        }
-    };
-    Slots::grouped(keys).map_err(|fault| on_first(parts, fault))
-}
-
-fn key_of(
-    binder: &mut Binder<'_>,
-    expr: &ast::Expr,
-    selected: &[Selected],
-) -> Read<BoundExpr> {
-    let bound = match position(expr, selected)? {
-        Some(one) => one.bound.clone(),
-        None => binder.bind(expr)?,
-    };
-    if bound.has_aggregate() {
-        return Err(Fault::new("an aggregate cannot be grouped by", place(expr)));
-    }
-    Ok(bound.expr)
-}
-
-/// The output column that a plain number counts to, from 1.
-fn position<'s>(expr: &ast::Expr, selected: &'s [Selected]) -> Read<Option<&'s Selected>> {
-    let ast::Expr::Value(value) = expr else { return Ok(None) };
-    let ast::Value::Number(digits, _) = &value.value else { return Ok(None) };
-    let index = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let found = index.and_then(|index| selected.get(index));
-    found.map(Some).ok_or_else(|| {
-        let message = format!("there is no output column {digits}; there are {}", selected.len());
-        Fault::new(message, place(expr))
-    })
+/// The names that GROUP BY, HAVING and ORDER BY can use for output columns.
+fn aliases(parts: &Parts<'_>, selected: &[Selected]) -> Vec<(String, Bound)> {
+    selected
+        .iter()
+        .filter(|output| parts.items.get(output.item).is_some_and(|item| item.part.aliased))
+        .map(|output| (output.name.clone(), output.bound.clone()))
+        .collect()
 }
 
 fn outputs(
@@ -220,13 +167,28 @@ fn outputs(
     selected: &[Selected],
     slots: &mut Slots,
 ) -> Result<Vec<Output>, SqlError> {
-    let output = |one: &Selected| {
-        let item: &Piece<'_, Item> = &parts.items[one.item];
-        let at = item.part.expr.as_ref().map_or(NOWHERE, place);
-        let expr = item.read(|_| slots.output(&one.bound).map_err(|fault| fault.or_at(at)))?;
-        Ok(Output { name: one.name.clone(), value_type: one.bound.value_type, expr })
-    };
-    selected.iter().map(output).collect()
+    let mut outputs = Vec::with_capacity(selected.len());
+    for output in selected {
+        let expr = at_item(parts, output, || slots.output(&output.bound))?;
+        let value_type = output.bound.value_type;
+        outputs.push(Output { name: output.name.clone(), value_type, expr });
+    }
+    Ok(outputs)
+}
+
+/// What `read` returns, its error placed at the item that the output comes from.
+fn at_item<T>(
+    parts: &Parts<'_>,
+    output: &Selected,
+    read: impl FnOnce() -> Read<T>,
+) -> Result<T, SqlError> {
+    match parts.items.get(output.item) {
+        Some(piece) => piece.read(|item| {
+            let at = item.expr.as_ref().map_or(NOWHERE, place);
+            read().map_err(|fault| fault.or_at(at))
+        }),
+        None => read().map_err(Fault::unplaced),
+    }
 }
 
 fn having(
@@ -234,86 +196,150 @@ fn having(
     parts: &Parts<'_>,
     slots: &mut Slots,
 ) -> Result<Option<OutputExpr>, SqlError> {
-    let Some(having) = &parts.having else { return Ok(None) };
-    having
-        .read(|expr| {
-            let bound = binder.bind_truth(expr)?;
-            slots.output(&bound).map_err(|fault| fault.or_at(place(expr)))
-        })
-        .map(Some)
+    binder.use_aliases = true;
+    binder.aggregates = Aggregates::Allowed;
+    let Some(piece) = &parts.having else { return Ok(None) };
+    let output = piece.read(|expr| {
+        let bound = binder.bind_truth(expr)?;
+        slots.output(&bound).map_err(|fault| fault.or_at(place(expr)))
+    })?;
+    Ok(Some(output))
 }
 
+/// How the answer is sorted; raw rows newest first when nothing is said.
 fn order(
     binder: &mut Binder<'_>,
     parts: &Parts<'_>,
-    selected: &[Selected],
+    outputs: &[Output],
     slots: &mut Slots,
 ) -> Result<Vec<OrderKey>, SqlError> {
-    if parts.order.is_empty() && matches!(slots, Slots::Raw { .. }) {
-        // The newest rows first.
-        let expr = slots.output(&Column::Time.bind()).map_err(|fault| on_first(parts, fault))?;
-        return Ok(vec![OrderKey { expr, descending: true, nulls_first: true }]);
+    if !slots.is_grouped() {
+        binder.aggregates = Aggregates::NotIn("ORDER BY of raw rows");
     }
-    let key = |piece: &Piece<'_, ast::OrderByExpr>| {
-        piece.read(|order| {
-            let bound = match position(&order.expr, selected)? {
-                Some(one) => one.bound.clone(),
-                None => binder.bind(&order.expr)?,
-            };
-            let expr =
-                slots.output(&bound).map_err(|fault| fault.or_at(place(&order.expr)))?;
-            let descending = match order.options.sort {
-                None | Some(ast::OrderBySort::Asc) => false,
-                Some(ast::OrderBySort::Desc) => true,
-                Some(_) => {
-                    return Err(Fault::new("ORDER BY takes ASC or DESC", place(&order.expr)));
-                }
-            };
-            // As PostgreSQL has it: null counts as larger than all else.
-            let nulls_first = order.options.nulls_first.unwrap_or(descending);
-            Ok(OrderKey { expr, descending, nulls_first })
-        })
+    let mut keys = Vec::with_capacity(parts.order.len());
+    for piece in &parts.order {
+        keys.push(piece.read(|order| order_key(binder, order, outputs, slots))?);
+    }
+    if keys.is_empty() && !slots.is_grouped() {
+        let expr = slots.output(&Column::Time.bind()).map_err(Fault::unplaced)?;
+        keys.push(OrderKey { expr, descending: true, nulls_first: false });
+    }
+    Ok(keys)
+}
+
+fn order_key(
+    binder: &mut Binder<'_>,
+    order: &ast::OrderByExpr,
+    outputs: &[Output],
+    slots: &mut Slots,
+) -> Read<OrderKey> {
+    let at = place(&order.expr);
+    if order.with_fill.is_some() {
+        return Err(Fault::new("WITH FILL is not supported", at));
+    }
+    let descending = match order.options.sort {
+        None | Some(OrderBySort::Asc) => false,
+        Some(OrderBySort::Desc) => true,
+        Some(OrderBySort::Using(_)) => {
+            return Err(Fault::new("ORDER BY … USING is not supported", at).hint("write DESC"));
+        }
     };
-    parts.order.iter().map(key).collect()
-}
-
-fn limit(parts: &Parts<'_>, notes: &mut Vec<Note>) -> u64 {
-    let most = limits::LIMIT_DEFAULT;
-    let limit = parts.limit.unwrap_or(most);
-    if limit > most {
-        let message = format!("LIMIT {limit} was lowered to {most}, the most that an answer holds");
-        notes.push(Note { code: "limit_lowered", message });
-    }
-    limit.min(most)
-}
-
-fn check_time(query: &Query, intervals: &Intervals, uses_seconds: bool) -> Read<()> {
-    if uses_seconds && !intervals.is_one_closed() {
-        return Err(Fault::new("per_second and per_minute need one time range with both ends", NOWHERE)
-            .hint("for example WHERE time >= now() - 3600 AND time < now()"));
-    }
-    let too_many = query.time_key().and_then(|(_, width)| intervals.too_many_buckets(width));
-    if let Some(buckets) = too_many {
-        let most = limits::TIME_BUCKETS_MAX;
-        let message = format!("{buckets} time buckets; at most {most} are allowed");
-        return Err(Fault::new(message, NOWHERE).hint("take wider buckets or a shorter time"));
-    }
-    Ok(())
-}
-
-/// The series limit: ranked by the first output that holds an aggregate, else by the count.
-fn series(query: &Query, count: Option<usize>) -> Read<Option<SeriesLimit>> {
-    let Some(count) = count else { return Ok(None) };
-    if query.time_key().is_none() {
-        return Err(Fault::new("LIMIT n SERIES needs a time bucket to group by", NOWHERE)
-            .hint("GROUP BY time_bucket('1 minute', time), service"));
-    }
-    let is_aggregate = |expr: &OutputExpr| {
-        let mut found = false;
-        expr.for_each_leaf(&mut |slot| found |= !matches!(slot, Slot::Key(_)));
-        found
+    let expr = match position(&order.expr) {
+        Some(position) => at_position(position, &order.expr, outputs)?.expr.clone(),
+        None => {
+            let bound = binder.bind(&order.expr)?;
+            slots.output(&bound).map_err(|fault| fault.or_at(at))?
+        }
     };
-    let ranked = query.outputs.iter().map(|output| &output.expr).find(|expr| is_aggregate(expr));
-    let rank = ranked.cloned().unwrap_or(Expr::Leaf(Slot::Count));
+    // As in PostgreSQL, null is larger than every value.
+    let nulls_first = order.options.nulls_first.unwrap_or(descending);
+    Ok(OrderKey { expr, descending, nulls_first })
+}
+
+/// The series limit, ranked by the first aggregate that is selected.
+fn series(
+    parts: &Parts<'_>,
+    selected: &[Selected],
+    outputs: &[Output],
+    slots: &Slots,
+) -> Result<Option<SeriesLimit>, SqlError> {
+    let Some(count) = parts.series else { return Ok(None) };
+    if !slots.keys().any(|key| time_bucket_width(key).is_some()) {
+        let fault = Fault::new("a limit of series needs a time bucket to group by", NOWHERE);
+        return Err(fault.hint("GROUP BY time_bucket('1 minute', time)").unplaced());
+    }
+    let mut both = selected.iter().zip(outputs);
+    let first = both.find(|(output, _)| output.bound.has_aggregate());
+    let rank = match first {
+        Some((_, output)) => output.expr.clone(),
+        None => Expr::Leaf(Slot::Count),
+    };
     Ok(Some(SeriesLimit { count, rank }))
+}
+
+/// Checks what depends on how long the time range is.
+fn check_time(
+    parts: &Parts<'_>,
+    selected: &[Selected],
+    outputs: &[Output],
+    slots: &Slots,
+    intervals: &Intervals,
+) -> Result<(), SqlError> {
+    let width = slots.keys().find_map(time_bucket_width);
+    if let Some(count) = width.and_then(|width| intervals.too_many_buckets(width)) {
+        let most = limits::TIME_BUCKETS_MAX;
+        let message = format!("{count} time buckets in the time range; at most {most} are allowed");
+        return Err(Fault::new(message, NOWHERE).hint("ask for wider buckets").unplaced());
+    }
+    // In a time bucket, what lies between two ranges does not count; without one it would.
+    let closed = if width.is_some() { intervals.is_closed() } else { intervals.is_one_closed() };
+    if closed {
+        return Ok(());
+    }
+    let per = selected.iter().zip(outputs).find(|(_, output)| takes_seconds(&output.expr));
+    match per {
+        Some((output, _)) => at_item(parts, output, || {
+            Err(Fault::new("per_second and per_minute need one time range with both ends", NOWHERE)
+                .hint("for example WHERE time >= now() - 3600 AND time < now()"))
+        }),
+        None => Ok(()),
+    }
+}
+
+fn takes_seconds(expr: &OutputExpr) -> bool {
+    let mut found = false;
+    expr.for_each_leaf(&mut |slot| found |= *slot == Slot::Seconds);
+    found
+}
+
+fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {
+    let most = limits::LIMIT_DEFAULT;
+    match limit {
+        Some(limit) if limit > most => {
+            let message = format!("LIMIT {limit} is lowered to {most}, the most that is allowed");
+            notes.push(Note { code: "limit_lowered", message });
+            most
+        }
+        Some(limit) => limit,
+        None => most,
+    }
+}
+
+/// Checks that no expression is too deep for those who walk it.
+fn check_depth(query: &Query) -> Read<()> {
+    let rows: Vec<&RowExpr> = match &query.shape {
+        Shape::Rows { values } => values.iter().chain(&query.filter).collect(),
+        Shape::Groups { keys, measures } => {
+            let arguments = measures.iter().map(|measure| &measure.argument);
+            keys.iter().chain(arguments).chain(&query.filter).collect()
+        }
+    };
+    let outputs = query.outputs.iter().map(|output| &output.expr);
+    let orders = query.order.iter().map(|key| &key.expr);
+    let deepest_row = rows.into_iter().map(Expr::depth).max();
+    let deepest_output = outputs.chain(orders).chain(&query.having).map(Expr::depth).max();
+    match deepest_row.max(deepest_output) {
+        Some(depth) if depth > limits::EXPR_DEPTH_MAX => Err(crate::parse::too_deep(NOWHERE)),
+        _ => Ok(()),
+    }
 }

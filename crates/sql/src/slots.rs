@@ -1,121 +1,140 @@
-//! From bound expressions to slots: what the leaves compute for each row or group, and what the
-//! root computes from that.
+//! From bound expressions to what leaves compute and what the root makes of it: each group key,
+//! measure or raw value gets a slot once, and outputs refer to slots.
 
-use hadal_query::{Expr, Measure, OutputExpr, RowExpr, Shape, Slot};
-use hadal_types::limits;
+use std::collections::HashMap;
+
+use hadal_query::{Expr, Input, Measure, OutputExpr, RowExpr, Shape, Slot};
+use hadal_types::Value;
 
 use crate::aggregate::row_expr;
 use crate::bound::{Aggregate, Bound, BoundExpr, Leaf};
 use crate::error::{Fault, NOWHERE, Read};
 
-/// What is computed for each row (raw) or each group, as found so far.
-#[derive(Debug)]
+/// What the leaves are asked to compute.
 pub(crate) enum Slots {
-    Raw { values: Vec<RowExpr> },
-    Grouped { keys: Vec<BoundExpr>, measures: Vec<Measure>, uses_seconds: bool },
+    Rows(Values),
+    Groups(GroupSlots),
+}
+
+/// The values of raw rows.
+#[derive(Default)]
+pub(crate) struct Values {
+    values: Vec<RowExpr>,
+    index: HashMap<RowExpr, usize>,
+}
+
+/// The keys and measures of groups.
+#[derive(Default)]
+pub(crate) struct GroupSlots {
+    keys: Vec<(BoundExpr, RowExpr)>,
+    measures: Vec<Measure>,
+    index: HashMap<Measure, usize>,
 }
 
 impl Slots {
-    pub(crate) fn raw() -> Self {
-        Self::Raw { values: Vec::new() }
-    }
-
-    /// Groups by these keys, repeats left out.
-    pub(crate) fn grouped(keys: Vec<BoundExpr>) -> Read<Self> {
-        let mut distinct: Vec<BoundExpr> = Vec::new();
+    /// Slots for groups with these keys; a key that comes twice is one.
+    pub(crate) fn groups(keys: impl IntoIterator<Item = Bound>) -> Read<Self> {
+        let mut slots = GroupSlots::default();
         for key in keys {
-            if !distinct.contains(&key) {
-                distinct.push(key);
+            let row = row_expr(&key)?;
+            if !slots.keys.iter().any(|(_, known)| *known == row) {
+                slots.keys.push((key.expr, row));
             }
         }
-        let (count, most) = (distinct.len(), limits::GROUP_KEYS_MAX);
-        if count > most {
-            let message = format!("{count} columns to group by; at most {most} are allowed");
-            return Err(Fault::new(message, NOWHERE));
-        }
-        Ok(Self::Grouped { keys: distinct, measures: Vec::new(), uses_seconds: false })
+        Ok(Self::Groups(slots))
     }
 
-    /// What the root computes to get `bound`.
+    /// The output that `bound` is.
     pub(crate) fn output(&mut self, bound: &Bound) -> Read<OutputExpr> {
         match self {
-            Self::Raw { values } => {
-                let value = row_expr(bound)?;
-                let index = values.iter().position(|own| *own == value).unwrap_or_else(|| {
-                    values.push(value);
-                    values.len() - 1
-                });
-                Ok(Expr::Leaf(Slot::Key(index)))
-            }
-            Self::Grouped { keys, measures, uses_seconds } => {
-                lift(&bound.expr, keys, measures, uses_seconds)
-            }
+            Self::Rows(values) => values.output(bound),
+            Self::Groups(groups) => groups.output(&bound.expr),
         }
     }
 
-    /// Whether seconds of the time range are used.
-    pub(crate) const fn uses_seconds(&self) -> bool {
-        matches!(self, Self::Grouped { uses_seconds: true, .. })
+    pub(crate) fn is_grouped(&self) -> bool {
+        matches!(self, Self::Groups(_))
     }
 
-    /// The shape of the query.
-    pub(crate) fn into_shape(self) -> Read<Shape> {
-        Ok(match self {
-            Self::Raw { values } => Shape::Rows { values },
-            Self::Grouped { keys, measures, .. } => Shape::Groups {
-                keys: keys
-                    .into_iter()
-                    .map(|key| row_expr(&Bound::new(key, hadal_query::Type::Null)))
-                    .collect::<Read<_>>()?,
-                measures,
+    /// The keys; none for raw rows.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &RowExpr> {
+        let keys = match self {
+            Self::Rows(_) => &[],
+            Self::Groups(groups) => groups.keys.as_slice(),
+        };
+        keys.iter().map(|(_, key)| key)
+    }
+
+    pub(crate) fn into_shape(self) -> Shape {
+        match self {
+            Self::Rows(values) => Shape::Rows { values: values.values },
+            Self::Groups(groups) => Shape::Groups {
+                keys: groups.keys.into_iter().map(|(_, key)| key).collect(),
+                measures: groups.measures,
             },
+        }
+    }
+}
+
+impl Values {
+    fn output(&mut self, bound: &Bound) -> Read<OutputExpr> {
+        if let Expr::Literal(value) = &bound.expr {
+            return Ok(Expr::Literal(value.clone()));
+        }
+        let value = row_expr(bound)?;
+        let next = self.values.len();
+        let slot = *self.index.entry(value.clone()).or_insert(next);
+        if slot == next {
+            self.values.push(value);
+        }
+        Ok(Expr::Leaf(Slot::Key(slot)))
+    }
+}
+
+impl GroupSlots {
+    fn output(&mut self, expr: &BoundExpr) -> Read<OutputExpr> {
+        if let Some(key) = self.keys.iter().position(|(key, _)| key == expr) {
+            return Ok(Expr::Leaf(Slot::Key(key)));
+        }
+        Ok(match expr {
+            Expr::Literal(value) => Expr::Literal(value.clone()),
+            Expr::Leaf(Leaf::Aggregate(aggregate)) => Expr::Leaf(self.aggregate(aggregate)),
+            Expr::Leaf(Leaf::Input(input)) => return Err(not_grouped(input)),
+            Expr::Call { function, arguments } => {
+                let arguments = arguments.iter().map(|argument| self.output(argument));
+                Expr::Call { function: *function, arguments: arguments.collect::<Read<_>>()? }
+            }
         })
     }
-}
 
-/// An expression over groups: what is a key becomes that key, aggregates become slots.
-fn lift(
-    expr: &BoundExpr,
-    keys: &[BoundExpr],
-    measures: &mut Vec<Measure>,
-    uses_seconds: &mut bool,
-) -> Read<OutputExpr> {
-    if let Some(index) = keys.iter().position(|key| key == expr) {
-        return Ok(Expr::Leaf(Slot::Key(index)));
-    }
-    Ok(match expr {
-        Expr::Literal(value) => Expr::Literal(value.clone()),
-        Expr::Leaf(Leaf::Aggregate(aggregate)) => {
-            *uses_seconds |= *aggregate == Aggregate::Seconds;
-            Expr::Leaf(slot(aggregate, measures))
-        }
-        Expr::Leaf(leaf @ Leaf::Input(_)) => {
-            let name = crate::function::leaf_name(leaf);
-            let message = format!("{name} is neither grouped by nor inside an aggregate");
-            let hint = format!("add it to GROUP BY, or take max({name}) or count(DISTINCT {name})");
-            return Err(Fault::new(message, NOWHERE).hint(hint));
-        }
-        Expr::Call { function, arguments } => Expr::Call {
-            function: *function,
-            arguments: arguments
-                .iter()
-                .map(|argument| lift(argument, keys, measures, uses_seconds))
-                .collect::<Read<_>>()?,
-        },
-    })
-}
-
-fn slot(aggregate: &Aggregate, measures: &mut Vec<Measure>) -> Slot {
-    match aggregate {
-        Aggregate::RawCount => Slot::RawCount,
-        Aggregate::Count => Slot::Count,
-        Aggregate::Seconds => Slot::Seconds,
-        Aggregate::Of(measure, finish) => {
-            let index = measures.iter().position(|own| own == measure).unwrap_or_else(|| {
-                measures.push(measure.clone());
-                measures.len() - 1
-            });
-            Slot::Measure(index, *finish)
+    fn aggregate(&mut self, aggregate: &Aggregate) -> Slot {
+        match aggregate {
+            Aggregate::RawCount => Slot::RawCount,
+            Aggregate::Count => Slot::Count,
+            Aggregate::Seconds => Slot::Seconds,
+            Aggregate::Of(measure, finish) => {
+                let next = self.measures.len();
+                let slot = *self.index.entry(measure.clone()).or_insert(next);
+                if slot == next {
+                    self.measures.push(measure.clone());
+                }
+                Slot::Measure(slot, *finish)
+            }
         }
     }
+}
+
+fn not_grouped(input: &Input) -> Fault {
+    let name = match input {
+        Input::Time => "time",
+        Input::Column(column) => column.name.as_str(),
+        Input::AnyText(_) => "search",
+    };
+    Fault::new(format!("column {name} is neither in GROUP BY nor inside an aggregate"), NOWHERE)
+        .hint(format!("add {name} to GROUP BY, or ask for max({name}) or count(DISTINCT {name})"))
+}
+
+/// Whether the expression is nothing but a constant.
+pub(crate) fn is_true(expr: &RowExpr) -> bool {
+    matches!(expr, Expr::Literal(Value::Bool(true)))
 }

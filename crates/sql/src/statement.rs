@@ -145,7 +145,7 @@ fn lower_select(
         Some(table) => {
             let schema = Scope::table_named(&table.name, context).map_err(error)?;
             let scope = Scope::new(context, &schema, table.alias);
-            let (query, notes) = select::lower(parts, scope)?;
+            let (query, notes) = select::lower(parts, scope, &schema)?;
             Ok(Statement::Query { query: Box::new(query), notes })
         }
         None => {

@@ -56,16 +56,20 @@ impl Intervals {
         }
     }
 
+    /// Whether it has two ends.
+    pub(crate) fn is_closed(&self) -> bool {
+        let hull = self.hull();
+        hull.from.is_some() && hull.to.is_some()
+    }
+
     /// Whether it is one interval with two ends.
     pub(crate) fn is_one_closed(&self) -> bool {
-        let hull = self.hull();
-        self.0.len() <= 1 && hull.from.is_some() && hull.to.is_some()
+        self.0.len() <= 1 && self.is_closed()
     }
 
     /// How many buckets of `width` microseconds it has at most; `None` where it is open.
     pub(crate) fn buckets(&self, width: i64) -> Option<u64> {
-        let hull = self.hull();
-        (hull.from.is_some() && hull.to.is_some()).then_some(())?;
+        self.is_closed().then_some(())?;
         let count = |(from, to): &Interval| {
             let length = to.saturating_sub(*from).max(0).unsigned_abs();
             length.div_ceil(width.unsigned_abs().max(1))

@@ -104,6 +104,14 @@ pub const FAULTS_MAX: usize = 16;
 pub const WARNINGS_MAX: usize = 64;
 /// Bytes of the text of one warning or fault.
 pub const NOTE_BYTES_MAX: usize = 1_024;
+/// Bytes of one query on its way to a peer.
+pub const QUERY_BYTES_MAX: usize = 4 << 20;
+/// Bytes of any message between peers: a row block, or a partial answer, and what goes with it.
+pub const MESSAGE_BYTES_MAX: usize = BLOCK_BYTES_MAX + (1 << 20);
+/// Memory that one message between peers may take once decoded, without what it carries delimited.
+pub const MESSAGE_MEMORY_MAX: usize = 64 << 20;
+/// Memory that all delimited messages in one message may take, were they decoded at once.
+pub const FRAMES_MEMORY_MAX: usize = 1 << 30;
 /// Leaves that one answer's coverage lists one by one.
 pub const LEAVES_MAX: usize = 10_000;
 /// Rows up to which percentiles are exact.

@@ -2,13 +2,42 @@
 //!
 //! A leaf, a remote process and an aggregator over peers all are a `Peer`, so trees nest without
 //! further mechanism (Scuba, VLDB 2013, section 3.5). Everything that crosses the seam has a
-//! protobuf form (`spec/proto`), whether or not a network lies between.
+//! protobuf form (`spec/proto`), whether or not a network lies between: [`Mirrored`] puts one
+//! between any two without a network.
+//!
+//! Encoding never fails. Decoding trusts nothing: [`WireError`] says what is wrong and where, and
+//! no bytes make it take more memory than the limits allow.
 
+mod batch;
+mod codes;
+mod error;
+mod expr;
+mod frames;
+mod guard;
+mod mirrored;
+mod partial;
 mod peer;
+mod proto;
+mod query;
 mod sink;
+mod state;
+mod status;
+mod value;
 
+pub use batch::{
+    decode_accepted, decode_batch, decode_drop_table, decode_dropped, decode_known, decode_knows,
+    encode_accepted, encode_batch, encode_drop_table, encode_dropped, encode_known, encode_knows,
+};
+pub use error::{Flaw, WireError};
+pub use mirrored::Mirrored;
+pub use partial::{decode_partial, encode_partial};
 pub use peer::{LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableStatus};
+pub use query::QueryRequest;
 pub use sink::{Batch, Receipt, Sink, SinkError};
+pub use status::{decode_status, encode_status};
 
 /// What an asynchronous method of a seam returns. Dropping it cancels the work.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+#[cfg(test)]
+mod tests;

@@ -34,14 +34,14 @@ impl fmt::Display for LeafName {
 }
 
 /// The state of the leaves at or below a peer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerStatus {
     /// One per leaf, sorted by name.
     pub leaves: Vec<LeafStatus>,
 }
 
 /// One leaf at one moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafStatus {
     /// Its name.
     pub name: LeafName,

@@ -23,7 +23,7 @@ pub trait Sink: Send + Sync {
 }
 
 /// Rows of one table, encoded as one row block by the first Hadal process that saw them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The table.
     pub table: TableName,

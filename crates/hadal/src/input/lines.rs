@@ -4,30 +4,41 @@ use std::io::{self, BufRead};
 
 use hadal_types::limits::LINE_BYTES_MAX;
 
-use super::{Reader, Rows};
+use super::{JSON_LINES, Reader, Rows, TEXT_LINES};
 use crate::error::Error;
 
-/// JSON lines: the server reads them, and says of each what is wrong with it.
-pub(super) struct JsonLines {
+/// Lines of JSON or of plain text: the server reads them, and says of each what is wrong with it.
+pub(super) struct Lines {
     reader: Reader,
     place: String,
+    media_type: &'static str,
 }
 
-impl JsonLines {
-    pub(super) fn new(reader: Reader, place: &str) -> Self {
-        Self { reader, place: place.to_owned() }
+impl Lines {
+    /// Lines of JSON, an object each.
+    pub(super) fn json(reader: Reader, place: &str) -> Self {
+        Self { reader, place: place.to_owned(), media_type: JSON_LINES }
+    }
+
+    /// Plain lines.
+    pub(super) fn text(reader: Reader, place: &str) -> Self {
+        Self { reader, place: place.to_owned(), media_type: TEXT_LINES }
     }
 }
 
-impl Rows for JsonLines {
+impl Rows for Lines {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
         read_line(&mut self.reader, out).map_err(Error::io("read", &self.place))
+    }
+
+    fn media_type(&self) -> &'static str {
+        self.media_type
     }
 }
 
 /// Appends the next line with a line feed; false at the end. A line that is longer than a line may
 /// be is cut just beyond the limit, so that it is refused for its length.
-pub(super) fn read_line(reader: &mut dyn BufRead, out: &mut Vec<u8>) -> io::Result<bool> {
+fn read_line(reader: &mut dyn BufRead, out: &mut Vec<u8>) -> io::Result<bool> {
     let start = out.len();
     loop {
         let buffer = reader.fill_buf()?;

@@ -261,7 +261,7 @@ fn columns_beyond_the_limit_go_to_overflow() {
 fn batches_are_cut_by_rows_and_have_parts() {
     let body = "{\"a\":1}\n".repeat(limits::BLOCK_ROWS_MAX + 5);
     let (batches, summary) = ingest(&body);
-    assert_eq!(summary.accepted as usize, limits::BLOCK_ROWS_MAX + 5);
+    assert_eq!(summary.accepted, limits::BLOCK_ROWS_MAX as u64 + 5);
     let ids: Vec<&str> = batches.iter().map(|batch| batch.id.as_str()).collect();
     assert_eq!(ids, ["b", "b#1"]);
     assert_eq!(batches[1].rows, 5);

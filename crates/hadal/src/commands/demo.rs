@@ -1,0 +1,115 @@
+//! `hadal demo`: a server with two tables that go on living, and a page to look at them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use hadal_types::{Clock, SystemClock};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::DoorArgs;
+use crate::commands::open::open_browser;
+use crate::commands::serve::log_to_stderr;
+use crate::demo::{Demo, Destination, Progress, ShiftedClock, Stop, parse_now};
+use crate::error::Error;
+use crate::service::{Service, ServiceConfig, say_damage};
+use crate::{machine, output};
+
+/// Start a database full of events, to play with
+#[derive(Args)]
+#[command(after_help = "Examples:
+  hadal demo
+  hadal demo --rows 1000000 --listen 127.0.0.1:9000
+  hadal demo --seed 7 --now 2026-11-21T12:00:00Z    the same rows every time
+
+Table requests is an invented web shop: two weeks of its requests, and what goes on now. Table
+processes is this machine: what its processes do, every second (names only, never arguments).")]
+pub(crate) struct DemoArgs {
+    /// Rows of history
+    #[arg(long, default_value_t = 10_000_000, value_name = "N")]
+    rows: u64,
+    /// Other seeds give other rows
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// The moment at which history ends and live events begin [default: now]
+    #[arg(long, value_name = "TIME")]
+    now: Option<String>,
+    /// Folder that keeps the rows [default: none, they are kept in memory]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Do not open a browser
+    #[arg(long)]
+    no_browser: bool,
+    #[command(flatten)]
+    doors: DoorArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
+    log_to_stderr();
+    let clock: Arc<dyn Clock> = match &args.now {
+        Some(now) => Arc::new(ShiftedClock::new(SystemClock, parse_now(now)?)),
+        None => Arc::new(SystemClock),
+    };
+    let now = match &args.now {
+        Some(now) => parse_now(now)?,
+        None => clock.now(),
+    };
+    let service = Service::open(ServiceConfig {
+        doors: args.doors.clone(),
+        folder: args.data.clone(),
+        leaves: machine::cores(),
+        clock: Arc::clone(&clock),
+    })?;
+    say_damage(&service.recovered);
+    let url = service.url();
+    output::print(&format!("{url}\n"))?;
+    let runtime = service.handle();
+    let catalog = runtime.block_on(service.engine.root.catalog());
+    let demo = Demo {
+        seed: args.seed,
+        rows: args.rows,
+        now,
+        threads: machine::cores(),
+        has_history: catalog.tables.contains_key("requests"),
+    };
+    let stop = Stop::default();
+    let sink = Arc::clone(&service.engine.sink);
+    let to = Destination { sink, clock, runtime, stop: stop.clone() };
+    let threads = demo.start(&to, progress(args.rows)?)?;
+    drop(to);
+    if !args.no_browser && output::is_terminal() {
+        open_browser(&url);
+    }
+    // The threads end before the leaves do, so that no row is refused.
+    service.run(move || {
+        stop.stop();
+        for thread in threads {
+            // One that panicked has said so.
+            let _ = thread.join();
+        }
+    })
+}
+
+/// A bar on standard error while history is made, and a line when it is there.
+fn progress(rows: u64) -> Result<Arc<Progress>, Error> {
+    let style = ProgressStyle::with_template("{bar:30} {human_pos} rows, {per_sec}, {eta} left");
+    let style = style.map_err(|error| Error::Usage(error.to_string()))?;
+    let (bar, start) = (ProgressBar::new(rows).with_style(style), Instant::now());
+    let arrived = AtomicU64::new(0);
+    Ok(Arc::new(move |block_rows| {
+        bar.inc(block_rows);
+        let before = arrived.fetch_add(block_rows, Ordering::Relaxed);
+        let millions = |rows: u64| rows / 1_000_000;
+        let seconds = start.elapsed().as_secs_f64();
+        if before + block_rows == rows {
+            bar.finish_and_clear();
+            output::say(&format!("{} in {seconds:.1} s", output::count(rows, "row")));
+        } else if bar.is_hidden() && millions(before) < millions(before + block_rows) {
+            let arrived = output::count(before + block_rows, "row");
+            output::say(&format!("{arrived} in {seconds:.1} s"));
+        }
+    }))
+}

@@ -1,0 +1,123 @@
+//! `hadal status`: what a server holds and how it is.
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::cli::ServerArgs;
+use crate::error::Error;
+use crate::output;
+
+/// Show what a server holds
+#[derive(Args)]
+#[command(after_help = "Examples:
+  hadal status
+  hadal status --server http://db:4280")]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: String,
+    commit: String,
+    cpu: String,
+    data: String,
+}
+
+#[derive(Deserialize)]
+struct Status {
+    uptime_seconds: u64,
+    leaves: Vec<Leaf>,
+}
+
+#[derive(Deserialize)]
+struct Leaf {
+    name: String,
+    state: String,
+    block_bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct Tables {
+    tables: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    name: String,
+    rows: u64,
+    block_bytes: u64,
+    raw_bytes: u64,
+    first_time: Option<String>,
+    last_time: Option<String>,
+    dropped_rows: u64,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
+    let client = args.server.client()?;
+    let version: Version = client.get("/v1/version")?;
+    let status: Status = client.get("/v1/status")?;
+    let tables: Tables = client.get("/v1/tables")?;
+    let Version { version, commit, cpu, data } = version;
+    let mut text = format!(
+        "hadal {version} (commit {commit}, {cpu}) on {}, up {}, data: {data}\n",
+        client.url(),
+        duration(status.uptime_seconds)
+    );
+    for Leaf { name, state, block_bytes } in &status.leaves {
+        text.push_str(&format!("{name}: {state}, {}\n", output::bytes(*block_bytes)));
+    }
+    if tables.tables.is_empty() {
+        text.push_str("no tables yet; make one: echo '{\"hello\": \"world\"}' | hadal log greetings\n");
+    }
+    for table in &tables.tables {
+        text.push_str(&line(table));
+    }
+    output::print(&text)
+}
+
+fn line(table: &Table) -> String {
+    let mut text = format!(
+        "table {}: {}, {} ({} without encoding)",
+        table.name,
+        output::count(table.rows, "row"),
+        output::bytes(table.block_bytes),
+        output::bytes(table.raw_bytes)
+    );
+    if let (Some(first), Some(last)) = (&table.first_time, &table.last_time) {
+        text.push_str(&format!(", {first} to {last}"));
+    }
+    if table.dropped_rows > 0 {
+        let rows = output::count(table.dropped_rows, "row");
+        text.push_str(&format!("; it was over its size: the oldest {rows} were dropped"));
+    }
+    text.push('\n');
+    text
+}
+
+/// Seconds in the two largest units that matter.
+fn duration(seconds: u64) -> String {
+    let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
+    let (minutes, rest) = (seconds / 60 % 60, seconds % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{rest} s"),
+        (0, 0, _) => format!("{minutes} min {rest} s"),
+        (0, _, _) => format!("{hours} h {minutes} min"),
+        _ => format!("{days} d {hours} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_two_units() {
+        assert_eq!(duration(0), "0 s");
+        assert_eq!(duration(61), "1 min 1 s");
+        assert_eq!(duration(3_600), "1 h 0 min");
+        assert_eq!(duration(90_000), "1 d 1 h");
+    }
+}

@@ -1,0 +1,139 @@
+//! The demo's data: an invented web shop and this machine's processes, past and going on.
+//!
+//! Rows are built straight into row blocks and handed to the placement like any batch.
+
+mod history;
+mod live;
+mod proc_folder;
+mod processes;
+mod random;
+mod requests;
+mod rhythm;
+mod stop;
+mod vocabulary;
+mod words;
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use hadal_types::time::{TimeUnit, parse_timestamp};
+use hadal_types::{Clock, Micros, Number, TableName};
+
+use crate::error::Error;
+use crate::output;
+use proc_folder::MachineProcFolder;
+use processes::Processes;
+use requests::Requests;
+
+pub(crate) use history::Destination;
+pub(crate) use stop::Stop;
+
+/// What is made up.
+pub(crate) struct Demo {
+    pub(crate) seed: u64,
+    pub(crate) rows: u64,
+    /// Where history ends.
+    pub(crate) now: Micros,
+    /// Threads that make history.
+    pub(crate) threads: usize,
+    /// Whether there is history already, in a data folder.
+    pub(crate) has_history: bool,
+}
+
+/// Called with the rows of each block of history that has arrived.
+pub(crate) type Progress = dyn Fn(u64) + Send + Sync;
+
+impl Demo {
+    /// Starts to fill both tables, each on threads of its own, until `to` says stop.
+    pub(crate) fn start(
+        self,
+        to: &Destination,
+        progress: Arc<Progress>,
+    ) -> Result<Vec<JoinHandle<()>>, Error> {
+        let table = TableName::new("requests")?;
+        let machine = TableName::new("processes")?;
+        let requests = Arc::new(Requests::new(self.seed, self.now, self.rows));
+        let mut threads = Vec::new();
+        if !self.has_history {
+            let (requests, table, to) = (Arc::clone(&requests), table.clone(), to.clone());
+            threads.push(spawn("demo-history", move || {
+                history::fill(&requests, &table, &to, self.threads, &*progress)
+            })?);
+        }
+        let live = to.clone();
+        threads.push(spawn("demo-live", move || {
+            live::requests(&requests, self.now, &table, &live)
+        })?);
+        if let Some(folder) = MachineProcFolder::open() {
+            let (processes, to) = (Processes::new(Box::new(folder)), to.clone());
+            threads
+                .push(spawn("demo-processes", move || live::processes(processes, &machine, &to))?);
+        }
+        Ok(threads)
+    }
+}
+
+fn spawn(
+    name: &str,
+    work: impl FnOnce() -> Result<(), Error> + Send + 'static,
+) -> Result<JoinHandle<()>, Error> {
+    let report = move || {
+        if let Err(error) = work() {
+            output::say(&format!("error: {error}"));
+        }
+    };
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(report).map_err(Error::io("start", name))
+}
+
+/// A clock that goes on from another moment than the machine's.
+pub(crate) struct ShiftedClock<C> {
+    clock: C,
+    shift: i64,
+}
+
+impl<C: Clock> ShiftedClock<C> {
+    /// A clock at which it is `now` now.
+    pub(crate) fn new(clock: C, now: Micros) -> Self {
+        let shift = now.0.saturating_sub(clock.now().0);
+        Self { clock, shift }
+    }
+}
+
+impl<C: Clock> Clock for ShiftedClock<C> {
+    fn now(&self) -> Micros {
+        Micros(self.clock.now().0.saturating_add(self.shift))
+    }
+}
+
+/// Reads a moment: ISO 8601, or a number of seconds (or finer units) since 1970.
+pub(crate) fn parse_now(text: &str) -> Result<Micros, Error> {
+    let number = || text.parse::<Number>().ok().and_then(|n| TimeUnit::guess(n).read(n));
+    parse_timestamp(text).or_else(number).ok_or_else(|| {
+        Error::Usage(format!("--now {text}: not a time such as 2026-11-21T12:00:00Z"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_types::FixedClock;
+
+    use super::*;
+
+    #[test]
+    fn a_shifted_clock_goes_on() {
+        let clock = ShiftedClock::new(FixedClock::new(Micros(1_000)), Micros(50));
+        assert_eq!(clock.now(), Micros(50));
+        clock.clock.set(Micros(1_007));
+        assert_eq!(clock.now(), Micros(57));
+    }
+
+    #[test]
+    fn moments_are_read() {
+        let noon = Micros(1_700_049_600 * Micros::SECOND);
+        for text in ["2023-11-15T12:00:00Z", "1700049600", "1700049600000"] {
+            assert_eq!(parse_now(text).expect("a time"), noon);
+        }
+        assert!(parse_now("yesterday").is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! What is done with a body's bytes, without any waiting: inflate, parse, encode.
+
+use hadal_ingest::{Ingest, Summary};
+use hadal_types::limits;
+use hadal_wire::Batch;
+
+use crate::inflate::{InflateError, Inflater};
+use crate::problem::{Problem, ProblemKind};
+
+/// Why a body was given up in the middle.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum IntakeError {
+    #[error(transparent)]
+    Inflate(#[from] InflateError),
+    #[error("a batch cannot be encoded: {0}")]
+    Block(String),
+    #[error("a strict body of more than {} bytes; send it in parts", limits::BODY_BYTES_MAX)]
+    Body,
+    #[error(
+        "a strict body of more than {} bytes once inflated; send it in parts",
+        limits::BODY_INFLATED_BYTES_MAX
+    )]
+    Inflated,
+}
+
+impl From<IntakeError> for Problem {
+    fn from(error: IntakeError) -> Self {
+        let kind = match &error {
+            IntakeError::Inflate(InflateError::Ratio)
+            | IntakeError::Body
+            | IntakeError::Inflated => ProblemKind::TooLarge,
+            IntakeError::Inflate(_) => ProblemKind::BadBatch,
+            IntakeError::Block(_) => ProblemKind::Limit,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// From a body's bytes to batches.
+pub(crate) struct Intake {
+    inflater: Inflater,
+    ingest: Ingest,
+    /// All of the body will be held before any of it is sent, so it must not be long.
+    is_held: bool,
+    taken: usize,
+    inflated: usize,
+}
+
+impl Intake {
+    pub(crate) fn new(inflater: Inflater, ingest: Ingest, is_held: bool) -> Self {
+        Self { inflater, ingest, is_held, taken: 0, inflated: 0 }
+    }
+
+    /// Takes bytes, and returns the batches that are full with them.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Batch>, IntakeError> {
+        self.taken += bytes.len();
+        if self.is_held && self.taken > limits::BODY_BYTES_MAX {
+            return Err(IntakeError::Body);
+        }
+        let mut batches = Vec::new();
+        let Self { inflater, ingest, is_held, inflated, .. } = self;
+        inflater.push(bytes, &mut |plain| {
+            *inflated += plain.len();
+            if *is_held && *inflated > limits::BODY_INFLATED_BYTES_MAX {
+                return Err(IntakeError::Inflated);
+            }
+            batches.extend(feed(ingest, plain)?);
+            Ok(())
+        })?;
+        Ok(batches)
+    }
+
+    /// Ends the body: the last batches, and what became of all of it.
+    pub(crate) fn finish(mut self) -> Result<(Vec<Batch>, Summary), IntakeError> {
+        let mut batches = Vec::new();
+        let Self { inflater, ingest, .. } = &mut self;
+        inflater.finish(&mut |plain| {
+            batches.extend(feed(ingest, plain)?);
+            Ok::<_, IntakeError>(())
+        })?;
+        let finished = self.ingest.finish();
+        let (last, summary) = finished.map_err(|error| IntakeError::Block(error.to_string()))?;
+        batches.extend(last);
+        Ok((batches, summary))
+    }
+}
+
+fn feed(ingest: &mut Ingest, plain: &[u8]) -> Result<Vec<Batch>, IntakeError> {
+    ingest.push(plain).map_err(|error| IntakeError::Block(error.to_string()))
+}

@@ -1,0 +1,107 @@
+//! Batches on their way to the sink: a few at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_types::limits;
+use hadal_wire::{Batch, Receipt, Sink, SinkError};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use crate::app::Doors;
+use crate::problem::Problem;
+
+/// How long to wait before a busy sink is asked again.
+const BUSY_PAUSE: Duration = Duration::from_millis(50);
+
+/// Sends batches, at most [`limits::BATCHES_UNDER_WAY_MAX`] at a time. Dropping it calls off
+/// those that are under way.
+pub(crate) struct Outbox {
+    sink: Arc<dyn Sink>,
+    under_way: JoinSet<Result<Receipt, SinkError>>,
+    is_first: bool,
+    pub(crate) sent: Sent,
+}
+
+/// What the sink has acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) batches: u64,
+    /// Batches that had been taken before.
+    pub(crate) duplicates: u64,
+    pub(crate) rows: u64,
+    /// Rows that had not been taken before.
+    pub(crate) new_rows: u64,
+    /// All of it survives a crash.
+    pub(crate) durable: bool,
+}
+
+impl Outbox {
+    pub(crate) fn new(doors: &Doors) -> Self {
+        Self {
+            sink: Arc::clone(&doors.app.sink),
+            under_way: JoinSet::new(),
+            is_first: true,
+            sent: Sent { batches: 0, duplicates: 0, rows: 0, new_rows: 0, durable: true },
+        }
+    }
+
+    /// Sends batches, waiting for earlier ones where too many are under way.
+    pub(crate) async fn send_all(&mut self, batches: Vec<Batch>) -> Result<(), Problem> {
+        for batch in batches {
+            while self.under_way.len() >= limits::BATCHES_UNDER_WAY_MAX {
+                self.settle_one().await?;
+            }
+            // A client that has just begun can come back later at little cost; the rest of a
+            // long body is worth waiting for.
+            let patience = match self.is_first {
+                true => Duration::ZERO,
+                false => Duration::from_secs(limits::STALL_SECONDS),
+            };
+            self.is_first = false;
+            self.under_way.spawn(deliver(Arc::clone(&self.sink), batch, patience));
+        }
+        Ok(())
+    }
+
+    /// Waits for all that is under way.
+    pub(crate) async fn settle_all(&mut self) -> Result<(), Problem> {
+        while !self.under_way.is_empty() {
+            self.settle_one().await?;
+        }
+        Ok(())
+    }
+
+    async fn settle_one(&mut self) -> Result<(), Problem> {
+        let Some(settled) = self.under_way.join_next().await else { return Ok(()) };
+        let receipt = settled
+            .map_err(|error| Problem::internal("a batch was lost on its way", &error))?
+            .map_err(|error| Problem::of_sink(&error))?;
+        let rows = receipt.rows as u64;
+        self.sent.batches += 1;
+        self.sent.rows += rows;
+        match receipt.duplicate {
+            true => self.sent.duplicates += 1,
+            false => self.sent.new_rows += rows,
+        }
+        self.sent.durable &= receipt.durable;
+        Ok(())
+    }
+}
+
+/// Sends one batch, again and again while the sink is busy, for as long as `patience` lasts.
+async fn deliver(
+    sink: Arc<dyn Sink>,
+    batch: Batch,
+    patience: Duration,
+) -> Result<Receipt, SinkError> {
+    let until = Instant::now() + patience;
+    loop {
+        match sink.accept(batch.clone()).await {
+            Err(SinkError::Busy(_)) if Instant::now() + BUSY_PAUSE < until => {
+                sleep(BUSY_PAUSE).await;
+            }
+            settled => return settled,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What the head of a log request says of its body.
+
+use std::collections::HashSet;
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use hadal_ingest::Format;
+use hadal_types::{BatchId, ColumnName, limits};
+
+use crate::inflate::Inflater;
+use crate::problem::{Problem, ProblemKind};
+
+/// What the head says, with defaults for what it does not say.
+pub(crate) struct Wish {
+    pub(crate) format: Format,
+    pub(crate) inflater: Inflater,
+    pub(crate) batch: Option<BatchId>,
+    pub(crate) time: Option<ColumnName>,
+    pub(crate) sets: HashSet<String>,
+    pub(crate) strict: bool,
+    pub(crate) any_age: bool,
+}
+
+/// Headers of ours begin so.
+const OWN: &str = "hadal-";
+
+impl Wish {
+    /// Reads the head; a `Hadal-` header that is not known is an error, or a slip of the finger
+    /// would go unnoticed.
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Self, Problem> {
+        let mut wish = Self {
+            format: format(headers)?,
+            inflater: inflater(headers)?,
+            batch: None,
+            time: None,
+            sets: HashSet::new(),
+            strict: false,
+            any_age: false,
+        };
+        for (name, value) in headers {
+            let Some(own) = name.as_str().strip_prefix(OWN) else { continue };
+            let text = text(name.as_str(), value)?;
+            match own {
+                "batch" => wish.batch = Some(batch(text)?),
+                "time" => wish.time = Some(column(name.as_str(), text)?),
+                "sets" => {
+                    for set in text.split(',') {
+                        let column = column(name.as_str(), set.trim())?;
+                        wish.sets.insert(column.to_string());
+                    }
+                }
+                "strict" => wish.strict = truth(name.as_str(), text)?,
+                "any-age" => wish.any_age = truth(name.as_str(), text)?,
+                _ => {
+                    let known = "Hadal-Batch, -Time, -Sets, -Strict and -Any-Age";
+                    return Err(bad(format!("there is no header {name}; there are {known}")));
+                }
+            }
+        }
+        Ok(wish)
+    }
+}
+
+/// JSON unless it says that it is something else: what `curl -d` says is not to be believed.
+fn format(headers: &HeaderMap) -> Result<Format, Problem> {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(Format::Json) };
+    let kind = value.to_str().unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match kind.as_str() {
+        "text/plain" => Ok(Format::Lines),
+        "" | "application/octet-stream" | "application/x-www-form-urlencoded" => Ok(Format::Json),
+        json if json.contains("json") => Ok(Format::Json),
+        _ => {
+            let detail = format!("rows of type {kind} cannot be logged");
+            let problem = Problem::new(ProblemKind::Encoding, detail);
+            Err(problem.hint("send JSON, or lines of text as text/plain; or use hadal import"))
+        }
+    }
+}
+
+fn inflater(headers: &HeaderMap) -> Result<Inflater, Problem> {
+    let encoding = headers.get(header::CONTENT_ENCODING);
+    let encoding = encoding.map_or("", |value| value.to_str().unwrap_or("?"));
+    Inflater::new(encoding).ok_or_else(|| {
+        let detail = format!("content-encoding {encoding:?} is not known");
+        Problem::new(ProblemKind::Encoding, detail).hint("use gzip, zstd or none")
+    })
+}
+
+fn batch(text: &str) -> Result<BatchId, Problem> {
+    let id = BatchId::new(text).filter(|_| text.len() <= limits::BATCH_ID_BYTES_MAX);
+    id.ok_or_else(|| {
+        let most = limits::BATCH_ID_BYTES_MAX;
+        bad(format!("Hadal-Batch must be 1 to {most} visible ASCII characters without spaces"))
+    })
+}
+
+fn column(header: &str, text: &str) -> Result<ColumnName, Problem> {
+    ColumnName::new(text).map_err(|error| bad(format!("header {header}: {error}")))
+}
+
+fn truth(header: &str, text: &str) -> Result<bool, Problem> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(bad(format!("header {header} is {text:?}; it may be true or false"))),
+    }
+}
+
+fn text<'v>(header: &str, value: &'v HeaderValue) -> Result<&'v str, Problem> {
+    std::str::from_utf8(value.as_bytes()).map_err(|_| bad(format!("header {header} is not UTF-8")))
+}
+
+fn bad(detail: String) -> Problem {
+    Problem::new(ProblemKind::BadRequest, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderName;
+
+    use super::*;
+
+    fn read(headers: &[(&str, &str)]) -> Result<Wish, Problem> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name: HeaderName = name.parse().expect("a header");
+            map.append(name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
+        }
+        Wish::read(&map)
+    }
+
+    #[test]
+    fn a_head_without_wishes_has_defaults() {
+        let wish = read(&[]).expect("a wish");
+        assert_eq!(wish.format, Format::Json);
+        assert!(wish.batch.is_none() && wish.time.is_none() && wish.sets.is_empty());
+        assert!(!wish.strict && !wish.any_age);
+    }
+
+    #[test]
+    fn wishes_are_read() {
+        let wish = read(&[
+            ("content-type", "text/plain; charset=utf-8"),
+            ("hadal-batch", "b-1"),
+            ("hadal-time", "größe"),
+            ("hadal-sets", "tags, roles"),
+            ("hadal-strict", "True"),
+            ("hadal-any-age", "true"),
+        ])
+        .expect("a wish");
+        assert_eq!(wish.format, Format::Lines);
+        assert_eq!(wish.batch, BatchId::new("b-1"));
+        assert_eq!(wish.time, ColumnName::new("größe").ok());
+        assert_eq!(wish.sets, HashSet::from(["tags".to_owned(), "roles".to_owned()]));
+        assert!(wish.strict && wish.any_age);
+    }
+
+    #[test]
+    fn wrong_wishes_are_refused() {
+        let longest = "x".repeat(limits::BATCH_ID_BYTES_MAX);
+        assert!(read(&[("hadal-batch", &longest)]).is_ok());
+        for (name, value) in [
+            ("hadal-batch", format!("{longest}x").as_str()),
+            ("hadal-batch", "two words"),
+            ("hadal-batch", ""),
+            ("hadal-time", ""),
+            ("hadal-sets", "a,,b"),
+            ("hadal-strict", "yes"),
+            ("hadal-bach", "x"),
+            ("content-type", "application/x-parquet"),
+            ("content-encoding", "br"),
+        ] {
+            assert!(read(&[(name, value)]).is_err(), "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn what_curl_says_of_its_data_is_json() {
+        for kind in
+            ["application/x-www-form-urlencoded", "application/json", "application/x-ndjson"]
+        {
+            assert_eq!(
+                read(&[("content-type", kind)]).map(|wish| wish.format).ok(),
+                Some(Format::Json)
+            );
+        }
+    }
+}

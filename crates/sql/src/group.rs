@@ -1,0 +1,123 @@
+//! What rows are grouped by: expressions, output columns by name or position, ALL, or, with
+//! DISTINCT, everything selected.
+
+use hadal_types::limits;
+use sqlparser::ast::{self, Expr};
+
+use crate::bind::{Aggregates, Binder, strip};
+use crate::bound::Bound;
+use crate::error::{Fault, NOWHERE, Read, SqlError};
+use crate::parts::{Groups, Parts};
+use crate::place::place;
+use crate::select::Selected;
+use crate::slots::Slots;
+
+/// Whether the question asks for groups, not raw rows.
+pub(crate) fn is_grouped(parts: &Parts<'_>, selected: &[Selected]) -> bool {
+    parts.distinct
+        || parts.having.is_some()
+        || !matches!(parts.groups, Groups::None)
+        || selected.iter().any(|item| item.bound.has_aggregate())
+}
+
+/// The slots of the question's groups.
+pub(crate) fn slots(
+    binder: &mut Binder<'_>,
+    parts: &Parts<'_>,
+    selected: &[Selected],
+) -> Result<Slots, SqlError> {
+    refuse_wildcard(parts)?;
+    let keys = match &parts.groups {
+        Groups::None if parts.distinct => distinct(selected)?,
+        _ if parts.distinct => {
+            let fault = Fault::new("DISTINCT beside GROUP BY is not supported", NOWHERE);
+            return Err(fault.hint("groups are distinct already").unplaced());
+        }
+        Groups::None => Vec::new(),
+        Groups::All => plain(selected),
+        Groups::By(list) => {
+            binder.aggregates = Aggregates::NotIn("GROUP BY");
+            binder.use_aliases = true;
+            let mut keys = Vec::with_capacity(list.len());
+            for piece in list {
+                keys.push(piece.read(|expr| key(binder, expr, selected))?);
+            }
+            keys
+        }
+    };
+    let slots = Slots::groups(keys).map_err(Fault::unplaced)?;
+    let (count, most) = (slots.keys().count(), limits::GROUP_KEYS_MAX);
+    match count > most {
+        true => Err(Fault::new(format!("{count} group keys; at most {most} are allowed"), NOWHERE)
+            .unplaced()),
+        false => Ok(slots),
+    }
+}
+
+fn refuse_wildcard(parts: &Parts<'_>) -> Result<(), SqlError> {
+    let wildcard = parts.items.iter().find(|item| item.part.expr.is_none());
+    match wildcard {
+        Some(_) if parts.distinct => Ok(()),
+        Some(item) => item.read(|_| {
+            Err(Fault::new("* selects raw rows and cannot stand beside groups", NOWHERE)
+                .hint("name the columns, or write count(*)"))
+        }),
+        None => Ok(()),
+    }
+}
+
+/// All that is selected, where it is no aggregate.
+fn plain(selected: &[Selected]) -> Vec<Bound> {
+    selected
+        .iter()
+        .map(|item| &item.bound)
+        .filter(|bound| !bound.has_aggregate() && bound.as_literal().is_none())
+        .cloned()
+        .collect()
+}
+
+fn distinct(selected: &[Selected]) -> Result<Vec<Bound>, SqlError> {
+    if selected.iter().any(|item| item.bound.has_aggregate()) {
+        let fault = Fault::new("DISTINCT beside an aggregate is not supported", NOWHERE);
+        return Err(fault.hint("count(DISTINCT x) counts different values").unplaced());
+    }
+    Ok(plain(selected))
+}
+
+fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<Bound> {
+    if let Some(position) = position(expr) {
+        let bound = &at_position(position, expr, selected)?.bound;
+        return match bound.has_aggregate() {
+            true => Err(Fault::new(
+                format!("output {position} is an aggregate and cannot be grouped by"),
+                place(expr),
+            )),
+            false => Ok(bound.clone()),
+        };
+    }
+    binder.bind(expr)
+}
+
+/// The position of an output column that a bare whole number means.
+pub(crate) fn position(expr: &Expr) -> Option<&str> {
+    match strip(expr) {
+        Expr::Value(value) => match &value.value {
+            ast::Value::Number(digits, _) => Some(digits),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The output column at a position, which counts from 1.
+pub(crate) fn at_position<'s, T>(
+    position: &str,
+    expr: &Expr,
+    outputs: &'s [T],
+) -> Read<&'s T> {
+    let index = position.parse::<usize>().ok().and_then(|position| position.checked_sub(1));
+    index.and_then(|index| outputs.get(index)).ok_or_else(|| {
+        let count = outputs.len();
+        Fault::new(format!("there is no output {position}; there are {count}"), place(expr))
+    })
+}

@@ -1,0 +1,54 @@
+//! Turns `spec/proto` into Rust: the messages themselves, and the shape of each, by which
+//! `src/guard.rs` looks at bytes before they are decoded.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+
+const FOLDER: &str = "../../spec/proto";
+const FILES: [&str; 4] = ["value.proto", "query.proto", "partial.proto", "peer.proto"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    rerun_when_changed();
+    let descriptors = protox::compile(FILES, [FOLDER])?;
+    let mut shapes = String::new();
+    for message in descriptors.file.iter().flat_map(|file| &file.message_type) {
+        let mut fields = String::new();
+        for field in &message.field {
+            let repeated = field.label().as_str_name() == "LABEL_REPEATED";
+            let target = field.type_name().rsplit('.').next().unwrap_or_default();
+            let kind = match (field.r#type().as_str_name(), repeated) {
+                ("TYPE_MESSAGE", false) => format!("One(<{target} as Shaped>::SHAPE)"),
+                ("TYPE_MESSAGE", true) => format!("Many(<{target} as Shaped>::SHAPE)"),
+                ("TYPE_BYTES", false) => "Slice".to_owned(),
+                ("TYPE_STRING", false) => "Text".to_owned(),
+                ("TYPE_STRING", true) => "Texts".to_owned(),
+                ("TYPE_BYTES" | "TYPE_GROUP", _) => {
+                    return Err(format!("{}: no shape for it", field.name()).into());
+                }
+                (_, false) => "Scalar".to_owned(),
+                (_, true) => "Scalars".to_owned(),
+            };
+            write!(fields, "({}, Field::{kind}), ", field.number())?;
+        }
+        writeln!(
+            shapes,
+            "impl Shaped for {name} {{ const SHAPE: &'static Shape = &Shape {{ name: \"{name}\", \
+             bytes: size_of::<Self>(), fields: &[{fields}] }}; }}",
+            name = message.name(),
+        )?;
+    }
+    let out = std::env::var("OUT_DIR")?;
+    std::fs::write(Path::new(&out).join("shapes.rs"), shapes)?;
+    // Bytes are slices of what was received, not copies.
+    prost_build::Config::new().bytes(["."]).compile_fds(descriptors)?;
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+fn rerun_when_changed() {
+    for file in FILES {
+        println!("cargo::rerun-if-changed={FOLDER}/{file}");
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+}

@@ -1,0 +1,183 @@
+//! Batches and what becomes of them, to and from bytes.
+
+use bytes::Bytes;
+use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, MESSAGE_BYTES_MAX, QUERY_BYTES_MAX};
+use hadal_types::{BatchId, TableName};
+use prost::Message;
+
+use crate::error::{At, WireError, at_most, required};
+use crate::expr::{decode_index, encode_index};
+use crate::guard;
+use crate::proto::{self, accept_response, drop_table_response, sink_error};
+use crate::sink::{Batch, Receipt, SinkError};
+use crate::value::{decode_batch_id, decode_table};
+
+/// Bytes of any message here but a batch: names and a few words.
+const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
+
+/// A batch's bytes.
+#[must_use]
+pub fn encode_batch(batch: Batch) -> Bytes {
+    let batch = proto::Batch {
+        table: batch.table.to_string(),
+        id: batch.id.to_string(),
+        content_hash: batch.content_hash,
+        rows: encode_index(batch.rows),
+        block: batch.block.into(),
+    };
+    batch.encode_to_vec().into()
+}
+
+/// Reads what [`encode_batch`] wrote. The row block is not looked into.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_batch(bytes: Bytes) -> Result<Batch, WireError> {
+    let batch: proto::Batch = guard::decode(bytes, MESSAGE_BYTES_MAX)?;
+    at_most("bytes", batch.block.len(), BLOCK_BYTES_MAX).at("block")?;
+    Ok(Batch {
+        table: decode_table(&batch.table).at("table")?,
+        id: decode_batch_id(&batch.id).at("id")?,
+        content_hash: batch.content_hash,
+        rows: decode_rows(batch.rows).at("rows")?,
+        block: batch.block.into(),
+    })
+}
+
+/// What became of a batch, as bytes.
+#[must_use]
+pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
+    let response = match accepted {
+        Ok(receipt) => accept_response::Response::Receipt(proto::Receipt {
+            rows: encode_index(receipt.rows),
+            duplicate: receipt.duplicate,
+            durable: receipt.durable,
+        }),
+        Err(error) => accept_response::Response::Error(encode_error(error)),
+    };
+    proto::AcceptResponse { response: Some(response) }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_accepted`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, WireError> {
+    let response: proto::AcceptResponse = guard::decode(bytes, SMALL_BYTES_MAX)?;
+    Ok(match required(response.response)? {
+        accept_response::Response::Receipt(receipt) => Ok(Receipt {
+            rows: decode_rows(receipt.rows).at("rows")?,
+            duplicate: receipt.duplicate,
+            durable: receipt.durable,
+        }),
+        accept_response::Response::Error(error) => Err(decode_error(error).at("error")?),
+    })
+}
+
+/// The question whether a batch is known, as bytes.
+#[must_use]
+pub fn encode_knows(table: &TableName, id: &BatchId) -> Bytes {
+    proto::KnowsRequest { table: table.to_string(), id: id.to_string() }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_knows`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_knows(bytes: Bytes) -> Result<(TableName, BatchId), WireError> {
+    let request: proto::KnowsRequest = guard::decode(bytes, SMALL_BYTES_MAX)?;
+    Ok((decode_table(&request.table).at("table")?, decode_batch_id(&request.id).at("id")?))
+}
+
+/// Whether a batch is known, as bytes.
+#[must_use]
+pub fn encode_known(known: bool) -> Bytes {
+    proto::KnowsResponse { known }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_known`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_known(bytes: Bytes) -> Result<bool, WireError> {
+    let response: proto::KnowsResponse = guard::decode(bytes, SMALL_BYTES_MAX)?;
+    Ok(response.known)
+}
+
+/// The wish to drop a table, as bytes.
+#[must_use]
+pub fn encode_drop_table(table: &TableName) -> Bytes {
+    proto::DropTable { table: table.to_string() }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_drop_table`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_drop_table(bytes: Bytes) -> Result<TableName, WireError> {
+    let request: proto::DropTable = guard::decode(bytes, SMALL_BYTES_MAX)?;
+    decode_table(&request.table).at("table")
+}
+
+/// What became of the wish to drop a table, as bytes.
+#[must_use]
+pub fn encode_dropped(dropped: &Result<u64, SinkError>) -> Bytes {
+    let response = match dropped {
+        Ok(rows) => drop_table_response::Response::DroppedRows(*rows),
+        Err(error) => drop_table_response::Response::Error(encode_error(error)),
+    };
+    proto::DropTableResponse { response: Some(response) }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_dropped`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_dropped(bytes: Bytes) -> Result<Result<u64, SinkError>, WireError> {
+    let response: proto::DropTableResponse = guard::decode(bytes, SMALL_BYTES_MAX)?;
+    Ok(match required(response.response)? {
+        drop_table_response::Response::DroppedRows(rows) => Ok(rows),
+        drop_table_response::Response::Error(error) => Err(decode_error(error).at("error")?),
+    })
+}
+
+fn decode_rows(rows: u64) -> Result<usize, WireError> {
+    let rows = decode_index(rows)?;
+    at_most("rows", rows, BLOCK_ROWS_MAX).map(|()| rows)
+}
+
+fn encode_error(error: &SinkError) -> proto::SinkError {
+    let error = match error.clone() {
+        SinkError::Conflict { id } => {
+            sink_error::Error::Conflict(proto::BatchConflict { id: id.to_string() })
+        }
+        SinkError::Corrupt { id, table, reason } => {
+            let (id, table) = (id.to_string(), table.to_string());
+            sink_error::Error::Corrupt(proto::BatchCorrupt { id, table, reason })
+        }
+        SinkError::Busy(who) => sink_error::Error::Busy(who),
+        SinkError::Limit(words) => sink_error::Error::Limit(words),
+        SinkError::Full(words) => sink_error::Error::Full(words),
+        SinkError::Store(words) => sink_error::Error::Store(words),
+        SinkError::Unavailable(who) => sink_error::Error::Unavailable(who),
+    };
+    proto::SinkError { error: Some(error) }
+}
+
+fn decode_error(error: proto::SinkError) -> Result<SinkError, WireError> {
+    Ok(match required(error.error)? {
+        sink_error::Error::Conflict(conflict) => {
+            SinkError::Conflict { id: decode_batch_id(&conflict.id).at("id")? }
+        }
+        sink_error::Error::Corrupt(corrupt) => SinkError::Corrupt {
+            id: decode_batch_id(&corrupt.id).at("id")?,
+            table: decode_table(&corrupt.table).at("table")?,
+            reason: corrupt.reason,
+        },
+        sink_error::Error::Busy(who) => SinkError::Busy(who),
+        sink_error::Error::Limit(words) => SinkError::Limit(words),
+        sink_error::Error::Full(words) => SinkError::Full(words),
+        sink_error::Error::Store(words) => SinkError::Store(words),
+        sink_error::Error::Unavailable(who) => SinkError::Unavailable(who),
+    })
+}

@@ -1,0 +1,90 @@
+//! Codes: what is one of a few named things, both ways.
+//!
+//! Each table below is checked to be complete twice: a new variant without a code does not compile,
+//! nor does a new code without a variant.
+
+use hadal_aggregate::{FaultCode, LeafOutcome, WarningCode};
+use hadal_query::{Function, StateKind, Syntax, TimeField, Type};
+use hadal_types::{Kind, Logical};
+
+use crate::error::{Flaw, WireError};
+use crate::peer::LeafState;
+use crate::proto;
+
+/// Something with a code of `spec/proto`.
+pub(crate) trait Code: Sized {
+    /// Its code.
+    fn code(self) -> i32;
+
+    /// What has this code.
+    fn of_code(code: i32) -> Result<Self, WireError>;
+}
+
+macro_rules! codes {
+    ($($type:ident { $($variant:ident $(($parameter:path))? = $code:ident,)* })*) => {$(
+        impl Code for $type {
+            fn code(self) -> i32 {
+                i32::from(match self {
+                    $(Self::$variant $(($parameter))? => proto::$type::$code,)*
+                })
+            }
+
+            fn of_code(code: i32) -> Result<Self, WireError> {
+                match proto::$type::try_from(code) {
+                    $(Ok(proto::$type::$code) => Ok(Self::$variant $(($parameter))?),)*
+                    Ok(proto::$type::Unspecified) => Err(Flaw::Missing.into()),
+                    Err(_) => Err(Flaw::UnknownCode(code).into()),
+                }
+            }
+        }
+    )*};
+}
+
+codes! {
+    Kind { Number = Number, String = String, Set = Set, Vector = Vector, }
+    Logical { Plain = Plain, Bool = Bool, Time = Time, }
+    StateKind {
+        Moments = Moments, Extremes = Extremes, Quantiles = Quantiles, Distinct = Distinct,
+    }
+    Type {
+        Null = Null, Bool = Bool, Number = Number, Time = Time, String = String, Set = Set,
+        Vector = Vector, Histogram = Histogram,
+    }
+    LeafOutcome {
+        Answered = Answered, Late = Late, Restarting = Restarting, Dead = Dead, Failed = Failed,
+    }
+    WarningCode {
+        OtherKindSkipped = OtherKindSkipped, GroupsDropped = GroupsDropped,
+        LimitReached = LimitReached, NoTimeRange = NoTimeRange,
+        BlocksUnreadable = BlocksUnreadable, RowsDropped = RowsDropped,
+        ColumnAbsent = ColumnAbsent,
+    }
+    FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, }
+    LeafState { Recovering = Recovering, Alive = Alive, Stopping = Stopping, }
+    Function {
+        And = And, Or = Or, Not = Not, IsNull = IsNull,
+        Equal = Equal, NotEqual = NotEqual, Less = Less, LessOrEqual = LessOrEqual,
+        Greater = Greater, GreaterOrEqual = GreaterOrEqual, In = In,
+        Add = Add, Subtract = Subtract, Multiply = Multiply, Divide = Divide,
+        DivideWhole = DivideWhole, Remainder = Remainder, Negate = Negate, Abs = Abs,
+        Round = Round, Floor = Floor, Ceil = Ceil, Bucket = Bucket,
+        AddSeconds = AddSeconds, SecondsBetween = SecondsBetween, TimeBucket = TimeBucket,
+        Extract(TimeField::Year) = ExtractYear,
+        Extract(TimeField::Month) = ExtractMonth,
+        Extract(TimeField::Day) = ExtractDay,
+        Extract(TimeField::Hour) = ExtractHour,
+        Extract(TimeField::Minute) = ExtractMinute,
+        Extract(TimeField::Second) = ExtractSecond,
+        Extract(TimeField::DayOfWeek) = ExtractDayOfWeek,
+        Extract(TimeField::Epoch) = ExtractEpoch,
+        Matches(Syntax::Like) = MatchesLike,
+        Matches(Syntax::ILike) = MatchesIlike,
+        Matches(Syntax::Regex) = MatchesRegex,
+        Matches(Syntax::IRegex) = MatchesIregex,
+        Lower = Lower, Upper = Upper, Length = Length, Concat = Concat,
+        IncludesAny = IncludesAny, IncludesAll = IncludesAll, IncludesNone = IncludesNone,
+        IncludesStart = IncludesStart, IncludesEnd = IncludesEnd,
+        IncludesWithin = IncludesWithin, IsEmpty = IsEmpty,
+        Coalesce = Coalesce, Case = Case, ToText = ToText, ToNumber = ToNumber,
+    }
+}

@@ -1,0 +1,181 @@
+//! Expressions, to and from lists of nodes in Polish notation.
+
+use hadal_query::{ColumnRef, Expr, Finish, Input, Slot};
+use hadal_types::limits::{EXPR_DEPTH_MAX, HISTOGRAM_BUCKETS_MAX};
+
+use crate::codes::Code;
+use crate::error::{At, Flaw, WireError, at_most, required, unfit};
+use crate::proto::expr_node::Node;
+use crate::proto::{self, input, slot};
+use crate::value::{decode_column, decode_value, encode_value};
+
+/// A leaf of an expression.
+pub(crate) trait Leaf: Sized {
+    fn encode(&self) -> Node;
+
+    /// The leaf that a node is, which is neither a literal nor a call.
+    fn decode(node: Node) -> Result<Self, WireError>;
+}
+
+pub(crate) fn encode_expr<L: Leaf>(expr: &Expr<L>) -> proto::Expr {
+    let (mut nodes, mut waiting) = (Vec::new(), vec![expr]);
+    while let Some(expr) = waiting.pop() {
+        let node = match expr {
+            Expr::Literal(value) => Node::Literal(encode_value(value)),
+            Expr::Leaf(leaf) => leaf.encode(),
+            Expr::Call { function, arguments } => {
+                waiting.extend(arguments.iter().rev());
+                let arguments = u32::try_from(arguments.len()).unwrap_or(u32::MAX);
+                Node::Call(proto::Call { function: function.code(), arguments })
+            }
+        };
+        nodes.push(proto::ExprNode { node: Some(node) });
+    }
+    proto::Expr { nodes }
+}
+
+/// From the last node to the first, every call finds its arguments on top of those that are ready,
+/// the first one uppermost. So there is no recursion, and no expression is ever too deep to drop.
+pub(crate) fn decode_expr<L: Leaf>(expr: Option<proto::Expr>) -> Result<Expr<L>, WireError> {
+    let nodes = required(expr)?.nodes;
+    let mut ready: Vec<(Expr<L>, usize)> = Vec::new();
+    for (index, node) in nodes.into_iter().enumerate().rev() {
+        let parsed = decode_node(node, &mut ready).at_index("nodes", index)?;
+        ready.push(parsed);
+    }
+    match (ready.pop(), ready.len()) {
+        (Some((expr, _)), 0) => Ok(expr),
+        (None, _) => Err(Flaw::Missing.into()),
+        (Some(_), others) => Err(unfit(format!("{} expressions", others + 1), "one")),
+    }
+}
+
+/// The expression that begins with this node, and its depth.
+fn decode_node<L: Leaf>(
+    node: proto::ExprNode,
+    ready: &mut Vec<(Expr<L>, usize)>,
+) -> Result<(Expr<L>, usize), WireError> {
+    let call = match required(node.node)? {
+        Node::Literal(value) => return Ok((Expr::Literal(decode_value(value)?), 1)),
+        Node::Call(call) => call,
+        leaf => return Ok((Expr::Leaf(L::decode(leaf)?), 1)),
+    };
+    let function = Code::of_code(call.function).at("function")?;
+    let from = usize::try_from(call.arguments).ok().and_then(|n| ready.len().checked_sub(n));
+    let from = from.ok_or_else(|| {
+        unfit(format!("{} arguments", call.arguments), format!("the {} that follow", ready.len()))
+    })?;
+    let depth = 1 + ready[from..].iter().map(|(_, depth)| *depth).max().unwrap_or(0);
+    at_most("levels", depth, EXPR_DEPTH_MAX)?;
+    let arguments = ready.drain(from..).rev().map(|(argument, _)| argument).collect();
+    Ok((Expr::Call { function, arguments }, depth))
+}
+
+impl Leaf for Input {
+    fn encode(&self) -> Node {
+        let input = match self {
+            Self::Time => input::Input::Time(proto::Empty {}),
+            Self::Column(column) => input::Input::Column(proto::ColumnRef {
+                name: column.name.to_string(),
+                kind: column.kind.code(),
+                logical: column.logical.code(),
+            }),
+            Self::AnyText(text) => input::Input::AnyText(text.clone()),
+        };
+        Node::Input(proto::Input { input: Some(input) })
+    }
+
+    fn decode(node: Node) -> Result<Self, WireError> {
+        let Node::Input(input) = node else {
+            return Err(unfit("a slot", "an input, in an expression over rows"));
+        };
+        Ok(match required(input.input)? {
+            input::Input::Time(proto::Empty {}) => Self::Time,
+            input::Input::Column(column) => Self::Column(ColumnRef {
+                name: decode_column(&column.name)?,
+                kind: Code::of_code(column.kind).at("kind")?,
+                logical: Code::of_code(column.logical).at("logical")?,
+            }),
+            input::Input::AnyText(text) => Self::AnyText(text),
+        })
+    }
+}
+
+impl Leaf for Slot {
+    fn encode(&self) -> Node {
+        let slot = match self {
+            Self::Key(index) => slot::Slot::Key(encode_index(*index)),
+            Self::RawCount => slot::Slot::RawCount(proto::Empty {}),
+            Self::Count => slot::Slot::Count(proto::Empty {}),
+            Self::Measure(index, finish) => {
+                let (finish, parameter) = encode_finish(*finish);
+                let (index, finish) = (encode_index(*index), finish.into());
+                slot::Slot::Measure(proto::MeasureSlot { index, finish, parameter })
+            }
+            Self::Seconds => slot::Slot::Seconds(proto::Empty {}),
+        };
+        Node::Slot(proto::Slot { slot: Some(slot) })
+    }
+
+    fn decode(node: Node) -> Result<Self, WireError> {
+        let Node::Slot(slot) = node else {
+            return Err(unfit("an input", "a slot, in an expression over groups"));
+        };
+        Ok(match required(slot.slot)? {
+            slot::Slot::Key(index) => Self::Key(decode_index(index)?),
+            slot::Slot::RawCount(proto::Empty {}) => Self::RawCount,
+            slot::Slot::Count(proto::Empty {}) => Self::Count,
+            slot::Slot::Measure(measure) => {
+                let finish = decode_finish(measure.finish, measure.parameter).at("finish")?;
+                Self::Measure(decode_index(measure.index)?, finish)
+            }
+            slot::Slot::Seconds(proto::Empty {}) => Self::Seconds,
+        })
+    }
+}
+
+pub(crate) fn encode_index(index: usize) -> u64 {
+    u64::try_from(index).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn decode_index(index: u64) -> Result<usize, WireError> {
+    usize::try_from(index).map_err(|_| unfit(index, "an index"))
+}
+
+fn encode_finish(finish: Finish) -> (proto::Finish, u32) {
+    match finish {
+        Finish::Count => (proto::Finish::Count, 0),
+        Finish::RawCount => (proto::Finish::RawCount, 0),
+        Finish::Sum => (proto::Finish::Sum, 0),
+        Finish::Avg => (proto::Finish::Avg, 0),
+        Finish::Min => (proto::Finish::Min, 0),
+        Finish::Max => (proto::Finish::Max, 0),
+        Finish::Quantile(millionths) => (proto::Finish::Quantile, millionths),
+        Finish::Histogram(buckets) => (proto::Finish::Histogram, u32::from(buckets)),
+        Finish::Distinct => (proto::Finish::Distinct, 0),
+    }
+}
+
+fn decode_finish(code: i32, parameter: u32) -> Result<Finish, WireError> {
+    let finish = match proto::Finish::try_from(code) {
+        Ok(proto::Finish::Count) => Finish::Count,
+        Ok(proto::Finish::RawCount) => Finish::RawCount,
+        Ok(proto::Finish::Sum) => Finish::Sum,
+        Ok(proto::Finish::Avg) => Finish::Avg,
+        Ok(proto::Finish::Min) => Finish::Min,
+        Ok(proto::Finish::Max) => Finish::Max,
+        Ok(proto::Finish::Quantile) => return Ok(Finish::Quantile(parameter)),
+        Ok(proto::Finish::Histogram) => {
+            let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
+            at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;
+            return Ok(Finish::Histogram(buckets));
+        }
+        Ok(proto::Finish::Distinct) => Finish::Distinct,
+        Ok(proto::Finish::Unspecified) => return Err(Flaw::Missing.into()),
+        Err(_) => return Err(Flaw::UnknownCode(code).into()),
+    };
+    if parameter == 0 { Ok(finish) } else { Err(unfit(format!("parameter {parameter}"), "none")) }
+}
+
+#[cfg(test)]
+mod tests;

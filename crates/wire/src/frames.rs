@@ -1,0 +1,60 @@
+//! Delimited messages: each preceded by its length. They are decoded one by one, so that a long
+//! list never exists as protobuf messages all at once.
+
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+use hadal_types::limits::{FRAMES_MEMORY_MAX, MESSAGE_MEMORY_MAX};
+use prost::Message;
+
+use crate::error::{At, Flaw, WireError};
+use crate::guard::{self, Shaped};
+
+/// The messages, one after the other, each preceded by its length.
+pub(crate) fn encode<M: Message>(messages: impl IntoIterator<Item = M>) -> Bytes {
+    let mut bytes = Vec::new();
+    for message in messages {
+        bytes.extend_from_slice(&message.encode_length_delimited_to_vec());
+    }
+    bytes.into()
+}
+
+/// Reads delimited messages. Together they may take [`FRAMES_MEMORY_MAX`] bytes once decoded, each
+/// of them [`MESSAGE_MEMORY_MAX`]. Nothing is of use after the first error.
+pub(crate) struct Frames<M> {
+    bytes: Bytes,
+    memory_left: usize,
+    message: PhantomData<M>,
+}
+
+impl<M: Message + Shaped + Default> Frames<M> {
+    pub(crate) fn new(bytes: Bytes) -> Self {
+        Self { bytes, memory_left: FRAMES_MEMORY_MAX, message: PhantomData }
+    }
+
+    fn read(&mut self) -> Result<M, WireError> {
+        let frame = self.cut().map_err(WireError::from).at(M::SHAPE.name)?;
+        let most = MESSAGE_MEMORY_MAX.min(self.memory_left);
+        self.memory_left -= guard::memory::<M>(&frame, most)?;
+        M::decode(frame).map_err(|error| Flaw::Protobuf(error.to_string()).into()).at(M::SHAPE.name)
+    }
+
+    /// Takes the next message's bytes.
+    fn cut(&mut self) -> Result<Bytes, Flaw> {
+        let mut rest: &[u8] = &self.bytes;
+        let length = usize::try_from(guard::varint(&mut rest)?).unwrap_or(usize::MAX);
+        let from = self.bytes.len() - rest.len();
+        guard::take(&mut rest, length)?;
+        let frame = self.bytes.slice(from..from + length);
+        self.bytes = self.bytes.slice(from + length..);
+        Ok(frame)
+    }
+}
+
+impl<M: Message + Shaped + Default> Iterator for Frames<M> {
+    type Item = Result<M, WireError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.bytes.is_empty()).then(|| self.read())
+    }
+}

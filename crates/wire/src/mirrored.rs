@@ -1,0 +1,159 @@
+//! Mirror mode: in process, but every hop encodes and decodes.
+//!
+//! The same suites run in process, mirrored and on a cluster, so that the three cannot drift. A
+//! wrapped peer sees only what came through bytes, and so does whoever asks it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use bytes::Bytes;
+use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
+use hadal_query::Query;
+use hadal_types::{BatchId, TableName};
+
+use crate::BoxFuture;
+use crate::batch::{
+    decode_accepted, decode_batch, decode_drop_table, decode_dropped, decode_known, decode_knows,
+    encode_accepted, encode_batch, encode_drop_table, encode_dropped, encode_known, encode_knows,
+};
+use crate::error::WireError;
+use crate::partial::{decode_partial, encode_partial};
+use crate::peer::{LeafName, Peer, PeerStatus};
+use crate::query::QueryRequest;
+use crate::sink::{Batch, Receipt, Sink, SinkError};
+use crate::status::{decode_status, encode_status};
+
+/// A peer, or a sink, behind a wire that is no network.
+pub struct Mirrored<P: ?Sized> {
+    name: LeafName,
+    failures: AtomicU64,
+    first_failure: OnceLock<WireError>,
+    inner: Arc<P>,
+}
+
+impl<P: ?Sized> Mirrored<P> {
+    /// Wraps `inner`; `name` is who failed when its answer cannot be read.
+    #[must_use]
+    pub fn new(name: LeafName, inner: Arc<P>) -> Self {
+        Self { name, failures: AtomicU64::new(0), first_failure: OnceLock::new(), inner }
+    }
+
+    /// How often something did not come through. Always 0, unless there is a mistake.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+
+    /// The first error of those.
+    #[must_use]
+    pub fn first_failure(&self) -> Option<&WireError> {
+        self.first_failure.get()
+    }
+
+    /// Counts a failure.
+    fn note(&self, error: WireError) -> WireError {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        self.first_failure.get_or_init(|| error.clone());
+        error
+    }
+
+    /// The answer of a peer of whom no answer came: a limit is the question's fault, all else
+    /// the world's.
+    fn failed(&self, query: &Query, error: &WireError, code: FaultCode, start: Instant) -> Partial {
+        let mut partial = Partial::empty(query);
+        if error.is_limit() {
+            partial.faults.add(Fault::new(code, &error.to_string()));
+        }
+        let leaf = LeafCoverage {
+            name: self.name.to_string(),
+            outcome: LeafOutcome::Failed,
+            rows_expected: 0,
+            rows_scanned: 0,
+            micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
+        };
+        partial.coverage = Coverage::of_leaf(leaf, false);
+        partial
+    }
+}
+
+impl<P: Peer + ?Sized> Mirrored<P> {
+    async fn ask(&self, query: &Arc<Query>, deadline: Instant) -> Partial {
+        let start = Instant::now();
+        let remaining = deadline.saturating_duration_since(start);
+        let request = QueryRequest { query: Arc::clone(query), remaining, attempt: 0 };
+        match QueryRequest::decode(request.encode()).map_err(|error| self.note(error)) {
+            Err(error) => self.failed(query, &error, FaultCode::Invalid, start),
+            Ok(request) => {
+                let bytes = self.answer(request).await;
+                match decode_partial(bytes, query).map_err(|error| self.note(error)) {
+                    Err(error) => self.failed(query, &error, FaultCode::Memory, start),
+                    Ok(partial) => partial,
+                }
+            }
+        }
+    }
+
+    /// The other side of the wire.
+    async fn answer(&self, request: QueryRequest) -> Bytes {
+        let deadline = Instant::now() + request.remaining;
+        encode_partial(self.inner.query(request.query, deadline).await)
+    }
+}
+
+impl<P: Peer + ?Sized> Peer for Mirrored<P> {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(async move { self.ask(&query, deadline).await })
+    }
+
+    /// A status that cannot be read is that of no leaves.
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async move {
+            let bytes = encode_status(&self.inner.status().await);
+            decode_status(bytes).map_err(|error| self.note(error)).unwrap_or_default()
+        })
+    }
+}
+
+impl<S: Sink + ?Sized> Mirrored<S> {
+    /// A batch of which nobody can tell whether it was taken was not acknowledged.
+    fn lost(&self, error: WireError) -> SinkError {
+        SinkError::Store(self.note(error).to_string())
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for Mirrored<S> {
+    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(async move {
+            let (id, table) = (batch.id.clone(), batch.table.clone());
+            let batch = decode_batch(encode_batch(batch)).map_err(|error| {
+                let reason = self.note(error).to_string();
+                SinkError::Corrupt { id, table, reason }
+            })?;
+            let accepted = self.inner.accept(batch).await;
+            decode_accepted(encode_accepted(&accepted)).map_err(|error| self.lost(error))?
+        })
+    }
+
+    /// Nothing is known by a sink that cannot be understood.
+    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let asked = decode_knows(encode_knows(table, id)).map_err(|error| self.note(error));
+            let Ok((table, id)) = asked else { return false };
+            let known = self.inner.knows(&table, &id).await;
+            decode_known(encode_known(known)).map_err(|error| self.note(error)).unwrap_or(false)
+        })
+    }
+
+    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let asked = decode_drop_table(encode_drop_table(&table));
+            let table = asked.map_err(|error| self.lost(error))?;
+            let dropped = self.inner.drop_table(table).await;
+            decode_dropped(encode_dropped(&dropped)).map_err(|error| self.lost(error))?
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

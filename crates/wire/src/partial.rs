@@ -1,0 +1,226 @@
+//! Partial answers, to and from bytes.
+//!
+//! What a partial answer may hold depends on its query, so both sides need that. Groups and rows
+//! are read one by one (see `frames.rs`), because there may be very many of them.
+
+use bytes::Bytes;
+use hadal_aggregate::{
+    Answering, Coverage, Fault, Faults, Group, Groups, KeyedGroup, LeafCoverage, Partial,
+    ScanStats, TopRows, Warnings,
+};
+use hadal_query::{Query, Shape, StateKind};
+use hadal_types::Value;
+use hadal_types::limits::{
+    FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, WARNINGS_MAX,
+};
+use prost::Message;
+
+use crate::codes::Code;
+use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::frames::{self, Frames};
+use crate::guard;
+use crate::proto::{self, partial};
+use crate::state::{decode_state, decode_tally, encode_state, encode_tally};
+use crate::value::{decode_leaf_name, decode_value, encode_value};
+
+/// A partial answer's bytes; equal ones have equal bytes.
+#[must_use]
+pub fn encode_partial(partial: Partial) -> Bytes {
+    let answering = match partial.answering {
+        Answering::Groups(groups) => partial::Answering::Groups(encode_groups(groups)),
+        Answering::Rows(rows) => {
+            let rows = rows.into_sorted();
+            let rows = rows.iter().map(|row| proto::Row { values: encode_values(row) });
+            partial::Answering::Rows(proto::Rows { rows: frames::encode(rows) })
+        }
+    };
+    let warnings = partial.warnings.iter().map(|warning| proto::Warning {
+        code: warning.code.code(),
+        subject: warning.subject,
+        count: warning.count,
+    });
+    let faults = partial.faults.iter().map(|fault| proto::Fault {
+        code: fault.code.code(),
+        message: fault.message.clone(),
+    });
+    let message = proto::Partial {
+        answering: Some(answering),
+        coverage: Some(encode_coverage(partial.coverage)),
+        stats: Some(encode_stats(partial.stats)),
+        warnings: warnings.collect(),
+        faults: faults.collect(),
+    };
+    message.encode_to_vec().into()
+}
+
+/// Reads what [`encode_partial`] made of a partial answer to `query`.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_partial(bytes: Bytes, query: &Query) -> Result<Partial, WireError> {
+    let message: proto::Partial = guard::decode(bytes, MESSAGE_BYTES_MAX)?;
+    let answering = match required(message.answering).at("answering")? {
+        partial::Answering::Groups(groups) => {
+            Answering::Groups(decode_groups(groups, query).at("groups")?)
+        }
+        partial::Answering::Rows(rows) => Answering::Rows(decode_rows(rows, query).at("rows")?),
+    };
+    Ok(Partial {
+        answering,
+        coverage: required(message.coverage).and_then(decode_coverage).at("coverage")?,
+        stats: required(message.stats).map(decode_stats).at("stats")?,
+        warnings: decode_warnings(message.warnings).at("warnings")?,
+        faults: decode_faults(message.faults).at("faults")?,
+    })
+}
+
+fn encode_values(values: &[Value]) -> Vec<proto::Value> {
+    values.iter().map(encode_value).collect()
+}
+
+/// So many values.
+fn decode_values(values: Vec<proto::Value>, count: usize) -> Result<Box<[Value]>, WireError> {
+    if values.len() != count {
+        return Err(unfit(format!("{} values", values.len()), count));
+    }
+    each("values", values, decode_value).map(Vec::into_boxed_slice)
+}
+
+fn encode_groups(groups: Groups) -> proto::Groups {
+    let (groups, dropped_rows) = groups.into_sorted();
+    let groups = groups.iter().map(|(key, group)| proto::Group {
+        key: encode_values(key),
+        tally: Some(encode_tally(group.tally)),
+        states: group.states.iter().map(encode_state).collect(),
+    });
+    proto::Groups { groups: frames::encode(groups), dropped_rows }
+}
+
+fn decode_groups(message: proto::Groups, query: &Query) -> Result<Groups, WireError> {
+    let kinds: Vec<StateKind> = query.measures().iter().map(|measure| measure.kind).collect();
+    let mut groups: Vec<KeyedGroup> = Vec::new();
+    for (index, group) in Frames::new(message.groups).enumerate() {
+        at_most("groups", index + 1, LEAF_GROUPS_MAX)?;
+        let group = group.and_then(|group| decode_group(group, query.keys().len(), &kinds));
+        let group = group.at_index("groups", index)?;
+        if groups.last().is_some_and(|last| last.0 >= group.0) {
+            return Err(unfit("keys out of order", "ascending keys")).at_index("groups", index);
+        }
+        groups.push(group);
+    }
+    Groups::from_parts(query, groups, message.dropped_rows)
+        .ok_or_else(|| unfit("groups", "such as the query asks for"))
+}
+
+fn decode_group(
+    group: proto::Group,
+    key_count: usize,
+    kinds: &[StateKind],
+) -> Result<KeyedGroup, WireError> {
+    if group.states.len() != kinds.len() {
+        return Err(unfit(format!("{} states", group.states.len()), kinds.len()));
+    }
+    let key = decode_values(group.key, key_count).at("key")?;
+    let tally = decode_tally(group.tally).at("tally")?;
+    let mut kinds = kinds.iter();
+    let states = each("states", group.states, |state| {
+        let kind = required(kinds.next())?;
+        decode_state(state, *kind)
+    })?;
+    Ok((key, Group { tally, states: states.into() }))
+}
+
+fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, WireError> {
+    let Shape::Rows { values } = &query.shape else {
+        return Err(unfit("rows", "groups"));
+    };
+    let rows_max = query.offset.saturating_add(query.limit);
+    let rows_max = usize::try_from(rows_max).unwrap_or(usize::MAX);
+    let mut rows = Vec::new();
+    for (index, row) in Frames::<proto::Row>::new(message.rows).enumerate() {
+        at_most("rows", index + 1, rows_max)?;
+        let row = row.and_then(|row| decode_values(row.values, values.len()));
+        rows.push(row.at_index("rows", index)?);
+    }
+    TopRows::from_parts(query, rows).ok_or_else(|| unfit("rows", "such as the query asks for"))
+}
+
+fn encode_coverage(coverage: Coverage) -> proto::Coverage {
+    let leaves = coverage.leaves.into_iter().map(|leaf| proto::LeafCoverage {
+        name: leaf.name,
+        outcome: leaf.outcome.code(),
+        rows_expected: leaf.rows_expected,
+        rows_scanned: leaf.rows_scanned,
+        micros: leaf.micros,
+    });
+    proto::Coverage {
+        leaves_asked: coverage.leaves_asked,
+        leaves_answered: coverage.leaves_answered,
+        leaves_with_table: coverage.leaves_with_table,
+        rows_expected: coverage.rows_expected,
+        rows_scanned: coverage.rows_scanned,
+        leaves: leaves.collect(),
+    }
+}
+
+fn decode_coverage(coverage: proto::Coverage) -> Result<Coverage, WireError> {
+    at_most("leaves", coverage.leaves.len(), LEAVES_MAX)?;
+    let leaves = each("leaves", coverage.leaves, |leaf| {
+        Ok(LeafCoverage {
+            name: decode_leaf_name(leaf.name).at("name")?,
+            outcome: Code::of_code(leaf.outcome).at("outcome")?,
+            rows_expected: leaf.rows_expected,
+            rows_scanned: leaf.rows_scanned,
+            micros: leaf.micros,
+        })
+    })?;
+    if !leaves.is_sorted() {
+        return Err(unfit("leaves out of order", "ascending names"));
+    }
+    Ok(Coverage {
+        leaves_asked: coverage.leaves_asked,
+        leaves_answered: coverage.leaves_answered,
+        leaves_with_table: coverage.leaves_with_table,
+        rows_expected: coverage.rows_expected,
+        rows_scanned: coverage.rows_scanned,
+        leaves,
+    })
+}
+
+fn encode_stats(stats: ScanStats) -> proto::ScanStats {
+    let ScanStats { rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros } =
+        stats;
+    proto::ScanStats { rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros }
+}
+
+fn decode_stats(stats: proto::ScanStats) -> ScanStats {
+    let proto::ScanStats {
+        rows_read,
+        rows_matched,
+        blocks,
+        blocks_skipped,
+        bytes_read,
+        scan_micros,
+    } = stats;
+    ScanStats { rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros }
+}
+
+fn decode_warnings(list: Vec<proto::Warning>) -> Result<Warnings, WireError> {
+    at_most("warnings", list.len(), WARNINGS_MAX)?;
+    let mut warnings = Warnings::default();
+    for warning in list {
+        at_most("bytes of a subject", warning.subject.len(), NOTE_BYTES_MAX)?;
+        warnings.add(Code::of_code(warning.code)?, &warning.subject, warning.count);
+    }
+    Ok(warnings)
+}
+
+fn decode_faults(list: Vec<proto::Fault>) -> Result<Faults, WireError> {
+    at_most("faults", list.len(), FAULTS_MAX)?;
+    let mut faults = Faults::default();
+    for fault in list {
+        at_most("bytes of a message", fault.message.len(), NOTE_BYTES_MAX)?;
+        faults.add(Fault::new(Code::of_code(fault.code)?, &fault.message));
+    }
+    Ok(faults)
+}

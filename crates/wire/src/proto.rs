@@ -1,0 +1,8 @@
+//! The messages of `spec/proto` as prost makes them. Only the conversions of this crate use them.
+
+#![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated code")]
+
+use crate::guard::{Field, Shape, Shaped};
+
+include!(concat!(env!("OUT_DIR"), "/hadal.v1.rs"));
+include!(concat!(env!("OUT_DIR"), "/shapes.rs"));

@@ -1,0 +1,231 @@
+//! A query on its way to a peer, to and from bytes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hadal_query::{Measure, OrderKey, Output, OutputExpr, Query, SeriesLimit, Shape, Slot};
+use hadal_types::limits::{GROUP_KEYS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX};
+use hadal_types::{Micros, TimeRange};
+use prost::Message;
+
+use crate::codes::Code;
+use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::expr::{decode_expr, decode_index, encode_expr, encode_index};
+use crate::guard;
+use crate::proto::{self, query};
+use crate::value::decode_table;
+
+/// A query as it is sent to a peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryRequest {
+    /// The query.
+    pub query: Arc<Query>,
+    /// What is left until the answer must be there, from the moment of arrival: in whole
+    /// milliseconds, and at most [`QUERY_DEADLINE_MS_MAX`] of them.
+    pub remaining: Duration,
+    /// 0 for the first time that this peer is asked.
+    pub attempt: u32,
+}
+
+impl QueryRequest {
+    /// The request's bytes.
+    #[must_use]
+    pub fn encode(&self) -> Bytes {
+        // A deadline that is cut is kept; one that is rounded up is missed.
+        let millis = u64::try_from(self.remaining.as_millis()).unwrap_or(u64::MAX);
+        let request = proto::QueryRequest {
+            query: Some(encode_query(&self.query)),
+            deadline_ms: millis.min(QUERY_DEADLINE_MS_MAX),
+            attempt: self.attempt,
+        };
+        request.encode_to_vec().into()
+    }
+
+    /// Reads what [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// [`WireError`] for anything else.
+    pub fn decode(bytes: Bytes) -> Result<Self, WireError> {
+        let request: proto::QueryRequest = guard::decode(bytes, QUERY_BYTES_MAX)?;
+        if request.deadline_ms > QUERY_DEADLINE_MS_MAX {
+            let expected = format_args!("0 to {QUERY_DEADLINE_MS_MAX}");
+            return Err(unfit(request.deadline_ms, expected)).at("deadline_ms");
+        }
+        let query = required(request.query).and_then(decode_query).at("query")?;
+        let remaining = Duration::from_millis(request.deadline_ms);
+        Ok(Self { query: Arc::new(query), remaining, attempt: request.attempt })
+    }
+}
+
+fn encode_query(query: &Query) -> proto::Query {
+    let shape = match &query.shape {
+        Shape::Rows { values } => {
+            let values = values.iter().map(encode_expr).collect();
+            query::Shape::Rows(proto::RowsShape { values })
+        }
+        Shape::Groups { keys, measures } => query::Shape::Groups(proto::GroupsShape {
+            keys: keys.iter().map(encode_expr).collect(),
+            measures: measures.iter().map(encode_measure).collect(),
+        }),
+    };
+    proto::Query {
+        table: query.table.to_string(),
+        from_micros: query.range.from.map(|time| time.0),
+        to_micros: query.range.to.map(|time| time.0),
+        filter: query.filter.as_ref().map(encode_expr),
+        shape: Some(shape),
+        outputs: query.outputs.iter().map(encode_output).collect(),
+        having: query.having.as_ref().map(encode_expr),
+        order: query.order.iter().map(encode_order).collect(),
+        series: query.series.as_ref().map(|series| proto::SeriesLimit {
+            count: encode_index(series.count),
+            rank: Some(encode_expr(&series.rank)),
+        }),
+        limit: query.limit,
+        offset: query.offset,
+        now_micros: query.now.0,
+        deadline_seconds: query.deadline.as_secs(),
+        deadline_nanos: query.deadline.subsec_nanos(),
+        require_complete: query.require_complete,
+    }
+}
+
+fn decode_query(wire: proto::Query) -> Result<Query, WireError> {
+    at_most("columns", wire.outputs.len(), OUTPUTS_MAX).at("outputs")?;
+    let filter = wire.filter.map(|filter| decode_expr(Some(filter))).transpose().at("filter")?;
+    let having = wire.having.map(|having| decode_expr(Some(having))).transpose().at("having")?;
+    let query = Query {
+        table: decode_table(&wire.table).at("table")?,
+        range: TimeRange {
+            from: wire.from_micros.map(Micros),
+            to: wire.to_micros.map(Micros),
+        },
+        filter,
+        shape: required(wire.shape).and_then(decode_shape).at("shape")?,
+        outputs: each("outputs", wire.outputs, decode_output)?,
+        having,
+        order: each("order", wire.order, decode_order)?,
+        series: wire.series.map(decode_series).transpose().at("series")?,
+        limit: wire.limit,
+        offset: wire.offset,
+        now: Micros(wire.now_micros),
+        deadline: decode_deadline(wire.deadline_seconds, wire.deadline_nanos).at("deadline")?,
+        require_complete: wire.require_complete,
+    };
+    check_slots(&query)?;
+    Ok(query)
+}
+
+fn decode_shape(shape: query::Shape) -> Result<Shape, WireError> {
+    match shape {
+        query::Shape::Rows(rows) => {
+            let values = each("values", rows.values, |value| decode_expr(Some(value)))?;
+            Ok(Shape::Rows { values })
+        }
+        query::Shape::Groups(groups) => {
+            at_most("keys", groups.keys.len(), GROUP_KEYS_MAX)?;
+            Ok(Shape::Groups {
+                keys: each("keys", groups.keys, |key| decode_expr(Some(key)))?,
+                measures: each("measures", groups.measures, decode_measure)?,
+            })
+        }
+    }
+}
+
+fn encode_measure(measure: &Measure) -> proto::Measure {
+    let argument = Some(encode_expr(&measure.argument));
+    proto::Measure { kind: measure.kind.code(), argument }
+}
+
+fn decode_measure(measure: proto::Measure) -> Result<Measure, WireError> {
+    let kind = Code::of_code(measure.kind).at("kind")?;
+    Ok(Measure { kind, argument: decode_expr(measure.argument).at("argument")? })
+}
+
+fn encode_output(output: &Output) -> proto::Output {
+    proto::Output {
+        name: output.name.clone(),
+        r#type: output.value_type.code(),
+        expr: Some(encode_expr(&output.expr)),
+    }
+}
+
+fn decode_output(output: proto::Output) -> Result<Output, WireError> {
+    let value_type = Code::of_code(output.r#type).at("type")?;
+    Ok(Output { name: output.name, value_type, expr: decode_expr(output.expr).at("expr")? })
+}
+
+fn encode_order(key: &OrderKey) -> proto::OrderKey {
+    proto::OrderKey {
+        expr: Some(encode_expr(&key.expr)),
+        descending: key.descending,
+        nulls_first: key.nulls_first,
+    }
+}
+
+fn decode_order(key: proto::OrderKey) -> Result<OrderKey, WireError> {
+    let expr = decode_expr(key.expr).at("expr")?;
+    Ok(OrderKey { expr, descending: key.descending, nulls_first: key.nulls_first })
+}
+
+fn decode_series(series: proto::SeriesLimit) -> Result<SeriesLimit, WireError> {
+    let count = decode_index(series.count).at("count")?;
+    Ok(SeriesLimit { count, rank: decode_expr(series.rank).at("rank")? })
+}
+
+fn decode_deadline(seconds: u64, nanos: u32) -> Result<Duration, WireError> {
+    if nanos < 1_000_000_000 {
+        Ok(Duration::new(seconds, nanos))
+    } else {
+        Err(unfit(format!("{nanos} nanoseconds"), "less than a second"))
+    }
+}
+
+/// Refuses slots that name a key or a measure that the query does not have.
+fn check_slots(query: &Query) -> Result<(), WireError> {
+    check_expr(query, query.having.as_ref()).at("having")?;
+    check_expr(query, query.series.as_ref().map(|series| &series.rank)).at("series")?;
+    for (index, output) in query.outputs.iter().enumerate() {
+        check_expr(query, Some(&output.expr)).at_index("outputs", index)?;
+    }
+    for (index, key) in query.order.iter().enumerate() {
+        check_expr(query, Some(&key.expr)).at_index("order", index)?;
+    }
+    Ok(())
+}
+
+fn check_expr(query: &Query, expr: Option<&OutputExpr>) -> Result<(), WireError> {
+    let mut checked = Ok(());
+    if let Some(expr) = expr {
+        expr.for_each_leaf(&mut |slot| {
+            if checked.is_ok() {
+                checked = check_slot(query, slot);
+            }
+        });
+    }
+    checked
+}
+
+fn check_slot(query: &Query, slot: &Slot) -> Result<(), WireError> {
+    let keys = match &query.shape {
+        Shape::Rows { values } => values.len(),
+        Shape::Groups { keys, .. } => keys.len(),
+    };
+    match slot {
+        Slot::Key(index) if *index >= keys => {
+            Err(unfit(format!("key {index}"), format_args!("one of {keys}")))
+        }
+        Slot::Measure(index, finish) => match query.measures().get(*index) {
+            Some(measure) if measure.kind == finish.state() => Ok(()),
+            Some(measure) => {
+                Err(unfit(format!("{finish:?}"), format_args!("something of {:?}", measure.kind)))
+            }
+            None => {
+                let measures = query.measures().len();
+                Err(unfit(format!("measure {index}"), format_args!("one of {measures}")))
+            }
+        },
+        Slot::Key(_) | Slot::RawCount | Slot::Count | Slot::Seconds => Ok(()),
+    }
+}

@@ -1,0 +1,170 @@
+//! What is kept of a group's values, to and from messages. Numbers are exact; which parts belong
+//! together is what `from_parts` of each state says.
+
+use bytes::Bytes;
+use hadal_aggregate::{
+    Distinct, DistinctParts, Extremes, Moments, Quantiles, QuantilesParts, State, Sum, SumParts,
+    Tally,
+};
+use hadal_query::StateKind;
+use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
+use hadal_types::{Number, Weight};
+
+use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::proto::{self, distinct, quantiles, state};
+use crate::value::{
+    decode_integer, decode_number, decode_value, encode_integer, encode_number, encode_value,
+};
+
+pub(crate) fn encode_tally(tally: Tally) -> proto::Tally {
+    proto::Tally {
+        rows: tally.rows(),
+        weight: Some(encode_integer(tally.weight())),
+        weight_squares: Some(encode_integer(tally.weight_squares())),
+    }
+}
+
+pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<Tally, WireError> {
+    let tally = required(tally)?;
+    let weight = decode_integer(tally.weight).at("weight")?;
+    let squares = decode_integer(tally.weight_squares).at("weight_squares")?;
+    Tally::from_parts(tally.rows, weight, squares).ok_or_else(|| {
+        let found = format!("{} rows of weight {weight}, squared {squares}", tally.rows);
+        unfit(found, "what rows weigh")
+    })
+}
+
+pub(crate) fn encode_state(state: &State) -> proto::State {
+    let state = match state {
+        State::Moments(moments) => state::State::Moments(proto::Moments {
+            tally: Some(encode_tally(moments.tally)),
+            sum: Some(encode_sum(&moments.sum)),
+        }),
+        State::Extremes(extremes) => state::State::Extremes(proto::Extremes {
+            min: extremes.min().map(encode_value),
+            max: extremes.max().map(encode_value),
+        }),
+        State::Quantiles(quantiles) => state::State::Quantiles(encode_quantiles(quantiles)),
+        State::Distinct(distinct) => state::State::Distinct(encode_distinct(distinct)),
+    };
+    proto::State { state: Some(state) }
+}
+
+/// The state, which must be of this kind.
+pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State, WireError> {
+    let state = match required(state.state)? {
+        state::State::Moments(moments) => State::Moments(Moments {
+            tally: decode_tally(moments.tally).at("tally")?,
+            sum: required(moments.sum).and_then(decode_sum).at("sum")?,
+        }),
+        state::State::Extremes(extremes) => State::Extremes(decode_extremes(extremes)?),
+        state::State::Quantiles(quantiles) => State::Quantiles(decode_quantiles(quantiles)?),
+        state::State::Distinct(distinct) => State::Distinct(decode_distinct(distinct)?),
+    };
+    if state.kind() == kind {
+        Ok(state)
+    } else {
+        Err(unfit(format!("{:?}", state.kind()), format_args!("{kind:?}")))
+    }
+}
+
+fn encode_sum(sum: &Sum) -> proto::Sum {
+    let SumParts { decimals, doubles, overflow } = sum.to_parts();
+    proto::Sum { decimals: Bytes::copy_from_slice(&decimals), doubles, overflow }
+}
+
+fn decode_sum(sum: proto::Sum) -> Result<Sum, WireError> {
+    let decimals = (&*sum.decimals)
+        .try_into()
+        .map_err(|_| unfit(format!("{} bytes of decimals", sum.decimals.len()), "32"))?;
+    let parts = SumParts { decimals, doubles: sum.doubles, overflow: sum.overflow };
+    Sum::from_parts(&parts).ok_or_else(|| unfit("digits out of range", "an exact sum"))
+}
+
+fn decode_extremes(extremes: proto::Extremes) -> Result<Extremes, WireError> {
+    let range = match (extremes.min, extremes.max) {
+        (None, None) => None,
+        (min, max) => Some((
+            required(min).and_then(decode_value).at("min")?,
+            required(max).and_then(decode_value).at("max")?,
+        )),
+    };
+    Extremes::from_parts(range).ok_or_else(|| unfit("a range upside down or of null", "min to max"))
+}
+
+fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
+    let quantiles = match quantiles.to_parts() {
+        QuantilesParts::Exact(values) => {
+            let values = values.into_iter().map(|(number, weight)| proto::WeightedNumber {
+                number: Some(encode_number(number)),
+                weight: weight.millionths().unsigned_abs(),
+            });
+            let values = values.collect();
+            quantiles::Quantiles::Exact(proto::WeightedNumbers { values })
+        }
+        QuantilesParts::Sketch { rows, min, max, buckets } => {
+            let buckets = buckets.into_iter().map(|(bucket, weight)| {
+                proto::QuantileBucket { bucket, weight: Some(encode_integer(weight)) }
+            });
+            quantiles::Quantiles::Sketch(proto::QuantileSketch {
+                rows,
+                min: Some(encode_number(min)),
+                max: Some(encode_number(max)),
+                buckets: buckets.collect(),
+            })
+        }
+    };
+    proto::Quantiles { quantiles: Some(quantiles) }
+}
+
+fn decode_quantiles(quantiles: proto::Quantiles) -> Result<Quantiles, WireError> {
+    let parts = match required(quantiles.quantiles)? {
+        quantiles::Quantiles::Exact(exact) => {
+            at_most("values", exact.values.len(), QUANTILE_EXACT_ROWS)?;
+            QuantilesParts::Exact(each("values", exact.values, decode_weighted)?)
+        }
+        quantiles::Quantiles::Sketch(sketch) => QuantilesParts::Sketch {
+            rows: sketch.rows,
+            min: decode_number(sketch.min).at("min")?,
+            max: decode_number(sketch.max).at("max")?,
+            buckets: each("buckets", sketch.buckets, |bucket| {
+                Ok((bucket.bucket, decode_integer(bucket.weight)?))
+            })?,
+        },
+    };
+    Quantiles::from_parts(parts)
+        .ok_or_else(|| unfit("buckets out of order or range", "a distribution"))
+}
+
+fn decode_weighted(value: proto::WeightedNumber) -> Result<(Number, Weight), WireError> {
+    let number = decode_number(value.number).at("number")?;
+    let weight = i64::try_from(value.weight).ok().and_then(Weight::from_millionths);
+    let weight = weight.ok_or_else(|| {
+        let expected = format_args!("1 to {}", Weight::MILLIONTHS_MAX);
+        unfit(format!("a weight of {} millionths", value.weight), expected)
+    })?;
+    Ok((number, weight))
+}
+
+fn encode_distinct(distinct: &Distinct) -> proto::Distinct {
+    let distinct = match distinct.to_parts() {
+        DistinctParts::Exact(hashes) => distinct::Distinct::Exact(proto::Hashes { hashes }),
+        DistinctParts::Registers(registers) => distinct::Distinct::Registers(registers.into()),
+    };
+    proto::Distinct { distinct: Some(distinct) }
+}
+
+fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, WireError> {
+    let parts = match required(distinct.distinct)? {
+        distinct::Distinct::Exact(proto::Hashes { hashes }) => {
+            at_most("hashes", hashes.len(), DISTINCT_EXACT_VALUES)?;
+            if !hashes.is_sorted_by(|left, right| left < right) {
+                return Err(unfit("hashes out of order", "ascending hashes, each once"));
+            }
+            DistinctParts::Exact(hashes)
+        }
+        distinct::Distinct::Registers(registers) => DistinctParts::Registers(registers.into()),
+    };
+    Distinct::from_parts(parts)
+        .ok_or_else(|| unfit("registers of another number or size", "a set of hashes"))
+}

@@ -1,0 +1,146 @@
+//! The state of leaves, to and from bytes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hadal_types::limits::{LEAVES_MAX, MESSAGE_BYTES_MAX, TABLES_MAX};
+use hadal_types::{ColumnPart, ColumnSchema, Micros, TableName, TableSchema};
+use prost::Message;
+
+use crate::codes::Code;
+use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::frames::{self, Frames};
+use crate::guard;
+use crate::peer::{LeafName, LeafStatus, PeerStatus, TableStatus};
+use crate::proto;
+use crate::value::{decode_column, decode_leaf_name, decode_table};
+
+/// A status's bytes.
+#[must_use]
+pub fn encode_status(status: &PeerStatus) -> Bytes {
+    let leaves = status.leaves.iter().map(encode_leaf).collect();
+    proto::Status { leaves }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_status`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_status(bytes: Bytes) -> Result<PeerStatus, WireError> {
+    let status: proto::Status = guard::decode(bytes, MESSAGE_BYTES_MAX)?;
+    at_most("leaves", status.leaves.len(), LEAVES_MAX)?;
+    let leaves = each("leaves", status.leaves, decode_leaf)?;
+    if !leaves.is_sorted_by(|left, right| left.name <= right.name) {
+        return Err(unfit("leaves out of order", "ascending names"));
+    }
+    Ok(PeerStatus { leaves })
+}
+
+fn encode_leaf(leaf: &LeafStatus) -> proto::LeafStatus {
+    proto::LeafStatus {
+        name: leaf.name.to_string(),
+        state: leaf.state.code(),
+        block_bytes: leaf.block_bytes,
+        tables: frames::encode(leaf.tables.values().map(|table| encode_table(table))),
+    }
+}
+
+fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, WireError> {
+    let mut tables: BTreeMap<TableName, Arc<TableStatus>> = BTreeMap::new();
+    for (index, table) in Frames::new(leaf.tables).enumerate() {
+        at_most("tables", index + 1, TABLES_MAX)?;
+        let table = table.and_then(decode_table_status).at_index("tables", index)?;
+        let name = table.schema.name.clone();
+        if tables.last_key_value().is_some_and(|(last, _)| *last >= name) {
+            return Err(unfit("tables out of order", "ascending names")).at_index("tables", index);
+        }
+        tables.insert(name, Arc::new(table));
+    }
+    Ok(LeafStatus {
+        name: LeafName(decode_leaf_name(leaf.name).at("name")?.into()),
+        state: Code::of_code(leaf.state).at("state")?,
+        block_bytes: leaf.block_bytes,
+        tables: Arc::new(tables),
+    })
+}
+
+fn encode_table(table: &TableStatus) -> proto::TableStatus {
+    proto::TableStatus {
+        schema: Some(encode_schema(&table.schema)),
+        blocks: table.blocks,
+        block_bytes: table.block_bytes,
+        raw_bytes: table.raw_bytes,
+        dropped_rows: table.dropped_rows,
+    }
+}
+
+fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireError> {
+    Ok(TableStatus {
+        schema: Arc::new(required(table.schema).and_then(decode_schema).at("schema")?),
+        blocks: table.blocks,
+        block_bytes: table.block_bytes,
+        raw_bytes: table.raw_bytes,
+        dropped_rows: table.dropped_rows,
+    })
+}
+
+fn encode_schema(schema: &TableSchema) -> proto::TableSchema {
+    let span = |(first, last): (Micros, Micros)| proto::TimeSpan {
+        first_micros: first.0,
+        last_micros: last.0,
+    };
+    proto::TableSchema {
+        name: schema.name.to_string(),
+        time_column: schema.time_column.to_string(),
+        columns: schema.columns.iter().map(encode_column).collect(),
+        rows: schema.rows,
+        time_span: schema.time_range.map(span),
+    }
+}
+
+fn decode_schema(schema: proto::TableSchema) -> Result<TableSchema, WireError> {
+    let columns = each("columns", schema.columns, decode_column_schema)?;
+    if !columns.is_sorted_by(|left, right| left.name < right.name) {
+        return Err(unfit("columns out of order", "ascending names"));
+    }
+    Ok(TableSchema {
+        name: decode_table(&schema.name).at("name")?,
+        time_column: decode_column(&schema.time_column).at("time_column")?,
+        columns,
+        rows: schema.rows,
+        time_range: schema.time_span.map(decode_span).transpose().at("time_span")?,
+    })
+}
+
+fn decode_span(span: proto::TimeSpan) -> Result<(Micros, Micros), WireError> {
+    let proto::TimeSpan { first_micros, last_micros } = span;
+    if first_micros <= last_micros {
+        Ok((Micros(first_micros), Micros(last_micros)))
+    } else {
+        Err(unfit(format!("{first_micros} to {last_micros}"), "the first time before the last"))
+    }
+}
+
+fn encode_column(column: &ColumnSchema) -> proto::ColumnSchema {
+    let parts = column.parts.iter().map(|part| proto::ColumnPart {
+        kind: part.kind.code(),
+        logical: part.logical.code(),
+        rows: part.rows,
+    });
+    proto::ColumnSchema { name: column.name.to_string(), parts: parts.collect() }
+}
+
+fn decode_column_schema(column: proto::ColumnSchema) -> Result<ColumnSchema, WireError> {
+    let parts = each("parts", column.parts, |part| {
+        Ok(ColumnPart {
+            kind: Code::of_code(part.kind).at("kind")?,
+            logical: Code::of_code(part.logical).at("logical")?,
+            rows: part.rows,
+        })
+    })?;
+    if parts.is_empty() || !parts.is_sorted_by(|left, right| left.kind < right.kind) {
+        return Err(unfit("parts missing or out of order", "ascending kinds")).at("parts");
+    }
+    Ok(ColumnSchema { name: decode_column(&column.name).at("name")?, parts })
+}

@@ -1,0 +1,98 @@
+//! The SQL truth files: questions and answers worked out by hand, in sqllogictest's form.
+//!
+//! Besides SQL a statement may be `LOG table` followed by lines of JSON: they are logged in one
+//! batch, or with `LOG EACH table` in one batch a line; `HADAL DROP table` drops it.
+//! `HADAL_SLT=name` runs one file.
+
+use std::path::{Path, PathBuf};
+
+use hadal_tests::session::{Hops, Session};
+use hadal_types::time::parse_timestamp;
+use hadal_types::{Number, Value};
+use sqllogictest::{DB, DBOutput, DefaultColumnType, Runner};
+
+/// What `now()` is in all files.
+const NOW: &str = "2026-11-21T12:00:00Z";
+
+struct Hadal(Session);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Refused(String);
+
+impl DB for Hadal {
+    type Error = Refused;
+    type ColumnType = DefaultColumnType;
+
+    fn run(&mut self, statement: &str) -> Result<DBOutput<DefaultColumnType>, Refused> {
+        let (first, body) = statement.split_once('\n').unwrap_or((statement, ""));
+        if let Some(table) = first.strip_prefix("LOG ") {
+            let (table, by_line) = match table.strip_prefix("EACH ") {
+                Some(table) => (table, true),
+                None => (table, false),
+            };
+            let summary = self.0.log(table.trim(), body, by_line).map_err(Refused)?;
+            return match summary.rejected.first() {
+                Some(reject) => Err(Refused(format!("line {}: {}", reject.line, reject.reason))),
+                None => Ok(DBOutput::StatementComplete(summary.accepted)),
+            };
+        }
+        if let Some(table) = first.strip_prefix("HADAL DROP ") {
+            return self.0.drop_table(table).map(DBOutput::StatementComplete).map_err(Refused);
+        }
+        let answer = self.0.ask(statement).map_err(Refused)?;
+        let types = vec![DefaultColumnType::Text; answer.names.len()];
+        let rows = answer.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
+        Ok(DBOutput::Rows { types, rows })
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::String(text) if text.is_empty() => "(empty)".to_owned(),
+        // Spaces separate values in a truth file.
+        Value::Set(elements) => format!("{{{}}}", elements.join(",")),
+        Value::Vector(elements) => format!("[{}]", elements.join(",")),
+        Value::Number(Number::Double(double)) => format!("{double:e}"),
+        other => other.to_string().replace(' ', "_"),
+    }
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("slt/files");
+    let wanted = std::env::var("HADAL_SLT").ok();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder of truth files")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "slt"))
+        .filter(|path| wanted.as_deref().is_none_or(|name| path.ends_with(format!("{name}.slt"))))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no truth files");
+    files
+}
+
+fn run_all(leaves: usize, hops: Hops) {
+    let now = parse_timestamp(NOW).expect("a time");
+    let mut failures = Vec::new();
+    for file in files() {
+        let mut runner = Runner::new(|| async {
+            Session::new(leaves, hops, now).map(Hadal).map_err(Refused)
+        });
+        if let Err(error) = runner.run_file(&file) {
+            failures.push(format!("{}: {error}", file.display()));
+        }
+    }
+    assert!(failures.is_empty(), "{leaves} leaves, {hops:?}:\n{}", failures.join("\n\n"));
+}
+
+#[test]
+fn one_leaf() {
+    run_all(1, Hops::InProcess);
+}
+
+#[test]
+fn seven_leaves() {
+    run_all(7, Hops::InProcess);
+}

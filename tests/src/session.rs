@@ -1,0 +1,187 @@
+//! All of Hadal below its doors in one process: leaves in memory, the tree over them, SQL on top.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use hadal_ingest::{Format, Ingest, Settings, Summary};
+use hadal_leaf::{Leaf, LeafConfig};
+use hadal_sql::{Context, Statement, UnknownColumns, lower};
+use hadal_tree::{Aggregator, Catalog, Ledger, Placement, PlacementLeaf, Root};
+use hadal_types::{BatchId, Clock, FixedClock, Micros, TableName, TableSchema, Value};
+use hadal_wire::{LeafName, Peer, Sink};
+
+/// How leaves are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hops {
+    /// By calls.
+    InProcess,
+}
+
+/// One process of Hadal, at a fixed time.
+pub struct Session {
+    runtime: tokio::runtime::Runtime,
+    root: Root,
+    sink: Arc<dyn Sink>,
+    clock: Arc<FixedClock>,
+    bodies: u64,
+}
+
+/// What a statement gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// The answer's column names.
+    pub names: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+    /// How many stored rows each rests on; empty for constants.
+    pub raw_counts: Vec<u64>,
+    /// Which rows sum up the series beyond the limit.
+    pub others: Vec<bool>,
+    /// Codes of notes and warnings.
+    pub warnings: Vec<String>,
+}
+
+/// The catalog of SQL over the one of the tree.
+struct Tables(Catalog);
+
+impl hadal_sql::Catalog for Tables {
+    fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
+        self.0.schema(name)
+    }
+
+    fn table_names(&self) -> Vec<TableName> {
+        self.0.tables.keys().cloned().collect()
+    }
+}
+
+impl Session {
+    /// So many leaves in memory, at `now`.
+    ///
+    /// # Errors
+    /// What keeps a thread from being started.
+    pub fn new(leaves: usize, hops: Hops, now: Micros) -> Result<Self, String> {
+        let clock = Arc::new(FixedClock::new(now));
+        let ledger = Arc::new(Ledger::default());
+        let (mut peers, mut sinks) = (Vec::new(), Vec::new());
+        for index in 0..leaves {
+            let name = LeafName(format!("leaf-{index}").into());
+            let leaf = Leaf::open(LeafConfig {
+                name: name.clone(),
+                folder: None,
+                threads: 1,
+                table_bytes_max: u64::MAX,
+                clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            });
+            let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
+            let (peer, sink): (Arc<dyn Peer>, Arc<dyn Sink>) = match hops {
+                Hops::InProcess => (Arc::clone(&leaf) as Arc<dyn Peer>, leaf),
+            };
+            peers.push((name.clone(), peer));
+            sinks.push(PlacementLeaf { name, sink, block_bytes: 0 });
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            runtime,
+            root: Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger))),
+            sink: Arc::new(Placement::new(sinks, &ledger)),
+            clock,
+            bodies: 0,
+        })
+    }
+
+    /// Logs a body of JSON to a table, every line a batch of its own if `by_line`.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn log(&mut self, table: &str, body: &str, by_line: bool) -> Result<Summary, String> {
+        let bodies: Vec<&str> = if by_line { body.lines().collect() } else { vec![body] };
+        let mut last = Summary::default();
+        for body in bodies {
+            let summary = self.log_body(table, body)?;
+            last.accepted += summary.accepted;
+            last.rejected_count += summary.rejected_count;
+            last.rejected.extend(summary.rejected);
+            last.warnings.extend(summary.warnings);
+            last.time_from = summary.time_from;
+        }
+        Ok(last)
+    }
+
+    fn log_body(&mut self, table: &str, body: &str) -> Result<Summary, String> {
+        let table = TableName::new(table).map_err(|error| error.to_string())?;
+        self.bodies += 1;
+        let batch_id = BatchId::new(&format!("body-{}", self.bodies)).ok_or("a batch id")?;
+        let schema = self.runtime.block_on(self.root.catalog()).schema(table.as_str());
+        let settings = Settings {
+            table,
+            batch_id,
+            time_column: None,
+            table_time_column: schema.as_ref().map(|schema| schema.time_column.clone()),
+            table_oldest: schema.as_ref().and_then(|schema| Some(schema.time_range?.0)),
+            table_columns: HashSet::new(),
+            sets: HashSet::new(),
+            any_age: true,
+        };
+        let mut ingest = Ingest::new(settings, Format::Json, self.clock.now());
+        let mut batches = ingest.push(body.as_bytes()).map_err(|error| error.to_string())?;
+        let (rest, summary) = ingest.finish().map_err(|error| error.to_string())?;
+        batches.extend(rest);
+        for batch in batches {
+            let taken = self.runtime.block_on(self.sink.accept(batch));
+            taken.map_err(|error| error.to_string())?;
+        }
+        Ok(summary)
+    }
+
+    /// Drops a table; returns its rows.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn drop_table(&self, table: &str) -> Result<u64, String> {
+        let table = TableName::new(table).map_err(|error| error.to_string())?;
+        let dropping = self.sink.drop_table(table);
+        self.runtime.block_on(dropping).map_err(|error| error.to_string())
+    }
+
+    /// Answers a question in SQL.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the hint in parentheses.
+    pub fn ask(&self, sql: &str) -> Result<Rows, String> {
+        let catalog = Tables(self.runtime.block_on(self.root.catalog()));
+        let context = Context {
+            catalog: &catalog,
+            now: self.clock.now(),
+            unknown_columns: UnknownColumns::Error,
+        };
+        let statement = lower(sql, &context).map_err(|error| match &error.hint {
+            Some(hint) => format!("{} ({hint})", error.message),
+            None => error.message.clone(),
+        })?;
+        match statement {
+            Statement::Query { query, notes } => {
+                let answer = self.runtime.block_on(self.root.ask(*query));
+                let answer = answer.map_err(|error| error.to_string())?;
+                let notes = notes.iter().map(|note| note.code.to_owned());
+                let warnings = answer.warnings.iter().map(|warning| format!("{:?}", warning.code));
+                Ok(Rows {
+                    names: answer.columns.into_iter().map(|(name, _)| name).collect(),
+                    rows: answer.rows,
+                    raw_counts: answer.raw_counts,
+                    others: answer.others,
+                    warnings: notes.chain(warnings).collect(),
+                })
+            }
+            Statement::Values { columns, row } => Ok(Rows {
+                names: columns.into_iter().map(|(name, _)| name).collect(),
+                rows: vec![row],
+                ..Rows::default()
+            }),
+            other => Err(format!("{other:?} is answered by the doors")),
+        }
+    }
+}
