@@ -45,7 +45,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
 fn rerun_when_changed() {
     for file in FILES {
         println!("cargo::rerun-if-changed={FOLDER}/{file}");

@@ -15,7 +15,12 @@ use crate::machine;
 pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:4280";
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
-    format!("{} (commit {}, {})", env!("CARGO_PKG_VERSION"), env!("HADAL_COMMIT"), machine::cpu_path())
+    format!(
+        "{} (commit {}, {})",
+        env!("CARGO_PKG_VERSION"),
+        env!("HADAL_COMMIT"),
+        machine::cpu_path()
+    )
 });
 
 /// An in-memory database for live events: log anything, ask at once.
@@ -81,7 +86,12 @@ pub(crate) struct ServerArgs {
 impl ServerArgs {
     /// A client of the server.
     pub(crate) fn client(&self) -> Result<Client, Error> {
-        Client::new(self.server.as_deref().unwrap_or(LISTEN_DEFAULT), self.token.as_deref())
+        self.client_or(LISTEN_DEFAULT)
+    }
+
+    /// A client of the server, by default of the one at an address.
+    pub(crate) fn client_or(&self, address: &str) -> Result<Client, Error> {
+        Client::new(self.server.as_deref().unwrap_or(address), self.token.as_deref())
     }
 }
 
@@ -114,15 +124,19 @@ impl DataArgs {
     /// The folder, given or default.
     pub(crate) fn folder(&self) -> Result<PathBuf, Error> {
         self.data.clone().or_else(default_data_folder).ok_or_else(|| {
-            Error::Usage("there is no HOME to keep data in; give --data DIR, or --memory".to_owned())
+            Error::Usage(
+                "there is no HOME to keep data in; give --data DIR, or --memory".to_owned(),
+            )
         })
     }
 }
 
 /// `hadal` in the user's data folder, as the XDG Base Directory Specification has it.
 fn default_data_folder() -> Option<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base =
+        absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
     Some(base.join("hadal"))
 }
 

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 
-pub(crate) use answer::{Answer, Column, Coverage, LogReceipt, Warning};
+pub(crate) use answer::{Answer, LogReceipt, Warning};
 pub(crate) use problem::Problem;
 
 use crate::error::Error;
@@ -55,19 +55,18 @@ pub(crate) struct LogBatch<'b> {
 }
 
 impl LogOptions {
-    fn query_string(&self) -> String {
-        let mut pairs = Vec::new();
+    fn headers(&self) -> Vec<(&'static str, String)> {
+        let mut headers = Vec::new();
         if let Some(column) = &self.time_column {
-            pairs.push(format!("time={}", percent_encode(column)));
+            headers.push(("Hadal-Time", column.clone()));
         }
         if !self.sets.is_empty() {
-            let sets: Vec<String> = self.sets.iter().map(|name| percent_encode(name)).collect();
-            pairs.push(format!("sets={}", sets.join(",")));
+            headers.push(("Hadal-Sets", self.sets.join(",")));
         }
         if self.any_age {
-            pairs.push("age=any".to_owned());
+            headers.push(("Hadal-Any-Age", "true".to_owned()));
         }
-        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+        headers
     }
 }
 
@@ -106,7 +105,7 @@ impl Client {
     /// Answers a query.
     pub(crate) fn query(&self, sql: &str) -> Result<Answer, Error> {
         let body = serde_json::json!({ "sql": sql }).to_string().into_bytes();
-        let json = [("Content-Type", "application/json")];
+        let json = [("Content-Type", "application/json".to_owned())];
         match self.json(Method::POST, "/v1/query", &json, body) {
             Err(Error::Refused(problem)) => Err(Error::Refused(Box::new(problem.with_sql(sql)))),
             other => other,
@@ -121,8 +120,10 @@ impl Client {
         options: &LogOptions,
         batch: LogBatch<'_>,
     ) -> Result<LogReceipt, Error> {
-        let path = format!("/v1/log/{table}{}", options.query_string());
-        let headers = [("Content-Type", batch.media_type), ("Hadal-Batch", batch.id.as_str())];
+        let path = format!("/v1/log/{table}");
+        let mut headers = options.headers();
+        headers.push(("Content-Type", batch.media_type.to_owned()));
+        headers.push(("Hadal-Batch", batch.id.to_string()));
         let start = Instant::now();
         loop {
             let outcome = self.json(Method::POST, &path, &headers, batch.lines.to_vec());
@@ -148,6 +149,14 @@ impl Client {
         self.json::<Dropped>(Method::DELETE, &path, &[], Vec::new()).map(|dropped| dropped.rows)
     }
 
+    /// Drops a table if there is one.
+    pub(crate) fn drop_table_if_there(&self, table: &TableName) -> Result<(), Error> {
+        match self.drop_table(table) {
+            Err(Error::Refused(problem)) if problem.is_not_found() => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
     /// What stands at a path.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         self.json(Method::GET, path, &[], Vec::new())
@@ -157,7 +166,7 @@ impl Client {
         &self,
         method: Method,
         path: &str,
-        headers: &[(&str, &str)],
+        headers: &[(&str, String)],
         body: Vec<u8>,
     ) -> Result<T, Error> {
         let response = self.send(method, path, headers, body)?;
@@ -173,23 +182,21 @@ impl Client {
         if !status.is_success() {
             return Err(Error::Refused(Box::new(Problem::read(status.as_u16(), &bytes))));
         }
-        serde_json::from_slice(&bytes).map_err(|error| Error::NotHadal {
-            url: self.base.clone(),
-            reason: error.to_string(),
-        })
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Error::NotHadal { url: self.base.clone(), reason: error.to_string() })
     }
 
     fn send(
         &self,
         method: Method,
         path: &str,
-        headers: &[(&str, &str)],
+        headers: &[(&str, String)],
         body: Vec<u8>,
     ) -> Result<Response<ureq::Body>, Error> {
-        let mut request =
-            Request::builder().method(method).uri(format!("{}{path}", self.base));
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         for (name, value) in headers {
-            request = request.header(*name, *value);
+            // Names of columns may be any text.
+            request = request.header(*name, value.as_bytes());
         }
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
@@ -202,19 +209,6 @@ impl Client {
     fn no_server(&self, error: &dyn std::fmt::Display) -> Error {
         Error::NoServer { url: self.base.clone(), reason: error.to_string() }
     }
-}
-
-/// The text as a value of a URL's query: all but letters, digits and `-._~` as `%XX`.
-fn percent_encode(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]
@@ -230,13 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn options_become_a_query_string() {
-        assert_eq!(LogOptions::default().query_string(), "");
+    fn options_become_headers() {
+        assert!(LogOptions::default().headers().is_empty());
         let options = LogOptions {
-            time_column: Some("a&b".to_owned()),
+            time_column: Some("at".to_owned()),
             sets: vec!["x".to_owned(), "y z".to_owned()],
             any_age: true,
         };
-        assert_eq!(options.query_string(), "?time=a%26b&sets=x,y%20z&age=any");
+        let expected = [("Hadal-Time", "at"), ("Hadal-Sets", "x,y z"), ("Hadal-Any-Age", "true")];
+        assert_eq!(options.headers(), expected.map(|(name, value)| (name, value.to_owned())));
     }
 }

@@ -61,9 +61,8 @@ impl Demo {
             })?);
         }
         let live = to.clone();
-        threads.push(spawn("demo-live", move || {
-            live::requests(&requests, self.now, &table, &live)
-        })?);
+        threads
+            .push(spawn("demo-live", move || live::requests(&requests, self.now, &table, &live))?);
         if let Some(folder) = MachineProcFolder::open() {
             let (processes, to) = (Processes::new(Box::new(folder)), to.clone());
             threads

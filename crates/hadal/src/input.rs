@@ -8,7 +8,7 @@ mod lines;
 mod source;
 
 pub(crate) use detect::{InputFormat, detect};
-pub(crate) use feed::{Chunk, Feed, Pace};
+pub(crate) use feed::{Feed, Pace};
 pub(crate) use source::{Source, stem};
 
 use std::io::BufRead;

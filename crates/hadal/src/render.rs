@@ -31,7 +31,11 @@ pub(crate) fn render(answer: &Answer, format: Format, with_chart: bool) -> Resul
         Format::Csv => csv(answer),
         Format::Json => {
             let rows: Vec<String> = rows_as_json(answer).collect();
-            Ok(if rows.is_empty() { "[]\n".to_owned() } else { format!("[{}]\n", rows.join(",\n ")) })
+            Ok(if rows.is_empty() {
+                "[]\n".to_owned()
+            } else {
+                format!("[{}]\n", rows.join(",\n "))
+            })
         }
         Format::Jsonl => Ok(rows_as_json(answer).map(|row| row + "\n").collect()),
     }
@@ -53,7 +57,8 @@ fn csv(answer: &Answer) -> Result<String, Error> {
     for row in &answer.rows {
         writer.write_record(row.iter().map(plain)).map_err(failed)?;
     }
-    let bytes = writer.into_inner().map_err(|error| Error::io("write", "csv")(error.into_error()))?;
+    let bytes =
+        writer.into_inner().map_err(|error| Error::io("write", "csv")(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -79,13 +84,13 @@ pub(crate) mod tests {
             .collect();
         let coverage = serde_json::json!({"leaves_asked": 1, "leaves_answered": 1,
             "rows_expected": 1, "rows_scanned": 1, "fraction": 1.0});
-        let document =
-            serde_json::json!({"columns": columns, "rows": rows, "coverage": coverage});
+        let document = serde_json::json!({"columns": columns, "rows": rows, "coverage": coverage});
         serde_json::from_value(document).expect("an answer")
     }
 
     fn odd() -> Answer {
-        let rows = serde_json::json!([["a,\"b\"", 1.5, null], [null, "9007199254740993", ["x", "y"]]]);
+        let rows =
+            serde_json::json!([["a,\"b\"", 1.5, null], [null, "9007199254740993", ["x", "y"]]]);
         answer(&[("name", "string"), ("n", "number"), ("tags", "set")], rows)
     }
 

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::{DoorArgs, LISTEN_DEFAULT};
+use crate::cli::DoorArgs;
 use crate::engine::{Engine, EngineConfig, Recovered};
 use crate::error::Error;
 use crate::{machine, output};
@@ -58,11 +58,9 @@ impl ServiceConfig {
     }
 
     /// A server where clients look for one, with its rows in a folder.
-    pub(crate) fn standard(folder: PathBuf) -> Self {
+    pub(crate) fn standard(listen: SocketAddr, folder: PathBuf) -> Self {
         let mut config = Self { folder: Some(folder), ..Self::private() };
-        if let Ok(listen) = LISTEN_DEFAULT.parse() {
-            config.doors.listen = listen;
-        }
+        config.doors.listen = listen;
         config
     }
 }
@@ -78,9 +76,8 @@ impl Service {
             .build()
             .map_err(Error::io("start", "the runtime"))?;
         let listen = config.doors.listen;
-        let listener = runtime
-            .block_on(TcpListener::bind(listen))
-            .map_err(Error::io("listen on", listen))?;
+        let listener =
+            runtime.block_on(TcpListener::bind(listen)).map_err(Error::io("listen on", listen))?;
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let doors = doors(&config, bound)?;
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
@@ -171,9 +168,8 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
 fn token(file: &Path) -> Result<Token, Error> {
     let place = file.display().to_string();
     match fs::read_to_string(file) {
-        Ok(text) => Token::parse(&text).ok_or_else(|| {
-            Error::Usage(format!("{place} does not hold 64 hexadecimal digits"))
-        }),
+        Ok(text) => Token::parse(&text)
+            .ok_or_else(|| Error::Usage(format!("{place} does not hold 64 hexadecimal digits"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let token = Token::random()
                 .map_err(|error| Error::Server(format!("cannot make a token: {error}")))?;

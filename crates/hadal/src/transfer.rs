@@ -64,7 +64,7 @@ impl Transfer<'_> {
     ) -> Result<(), Error> {
         for part in 0.. {
             let Some(chunk) = feed.take(self.pace)? else { break };
-            let id = &self.batch.part(part);
+            let id = &self.part(part)?;
             let batch = LogBatch { id, media_type, lines: &chunk.lines };
             let receipt = self.client.log(self.table, self.options, batch)?;
             outcome.rows += receipt.accepted;
@@ -78,6 +78,14 @@ impl Transfer<'_> {
             progress(outcome.rows);
         }
         Ok(())
+    }
+}
+
+impl Transfer<'_> {
+    /// The id of a chunk. The server cuts chunks further, and numbers the pieces in its own way.
+    fn part(&self, part: u64) -> Result<BatchId, Error> {
+        let id = if part == 0 { self.batch.to_string() } else { format!("{}.{part}", self.batch) };
+        BatchId::new(&id).ok_or(Error::BatchId(id))
     }
 }
 

@@ -25,4 +25,4 @@ mod status;
 mod sync;
 mod table;
 
-pub use leaf::{Leaf, LeafConfig};
+pub use leaf::{BlockInfo, Leaf, LeafConfig};

@@ -6,6 +6,7 @@ use hadal_sql::{Position, SqlError};
 use hadal_tree::AskError;
 use hadal_wire::SinkError;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 /// What kind of thing went wrong: a stable name for programs, a title for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,10 +83,8 @@ impl ProblemKind {
 pub(crate) struct Problem {
     kind: ProblemKind,
     detail: String,
-    field: Option<String>,
-    position: Option<Position>,
-    hint: Option<String>,
-    extra: serde_json::Map<String, serde_json::Value>,
+    /// Further keys: `hint`, `position`, and those of the kind.
+    more: Map<String, Value>,
 }
 
 #[derive(Serialize)]
@@ -94,44 +93,23 @@ struct Body<'p> {
     title: &'static str,
     status: u16,
     detail: &'p str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<&'p str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    position: Option<Place>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'p str>,
     #[serde(flatten)]
-    extra: &'p serde_json::Map<String, serde_json::Value>,
-}
-
-#[derive(Serialize)]
-struct Place {
-    line: u64,
-    column: u64,
-    offset: usize,
+    more: &'p Map<String, Value>,
 }
 
 impl Problem {
     pub(crate) fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-            field: None,
-            position: None,
-            hint: None,
-            extra: serde_json::Map::new(),
-        }
+        Self { kind, detail: detail.into(), more: Map::new() }
     }
 
     /// The same with advice.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        self.with("hint", hint.into())
     }
 
     /// The same with one more key.
-    pub(crate) fn with(mut self, key: &str, value: impl Into<serde_json::Value>) -> Self {
-        self.extra.insert(key.to_owned(), value.into());
+    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(key.to_owned(), value.into());
         self
     }
 
@@ -143,11 +121,18 @@ impl Problem {
 
     /// A text that is no query.
     pub(crate) fn of_sql(kind: ProblemKind, error: SqlError) -> Self {
-        Self {
-            field: error.field,
-            position: error.position,
-            hint: error.hint,
-            ..Self::new(kind, error.message)
+        let SqlError { message, field, position, hint } = error;
+        let mut problem = Self::new(kind, message);
+        if let Some(field) = field {
+            problem = problem.with("field", field);
+        }
+        if let Some(Position { line, column, offset }) = position {
+            let place = json!({ "line": line, "column": column, "offset": offset });
+            problem = problem.with("position", place);
+        }
+        match hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
         }
     }
 
@@ -193,14 +178,7 @@ impl IntoResponse for Problem {
             title,
             status: status.as_u16(),
             detail: &self.detail,
-            field: self.field.as_deref(),
-            position: self.position.map(|Position { line, column, offset }| Place {
-                line,
-                column,
-                offset,
-            }),
-            hint: self.hint.as_deref(),
-            extra: &self.extra,
+            more: &self.more,
         };
         let body = serde_json::to_vec(&body).unwrap_or_default();
         let json = HeaderValue::from_static("application/problem+json");

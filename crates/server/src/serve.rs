@@ -28,7 +28,7 @@ pub enum ServeError {
 
 /// What a client beyond the limit is told; it is not asked what it wants first.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
-    content-type: application/problem+json\r\ncontent-length: 115\r\n\
+    content-type: application/problem+json\r\ncontent-length: 119\r\n\
     retry-after: 1\r\nconnection: close\r\n\r\n\
     {\"type\":\"urn:hadal:problem:unavailable\",\"title\":\"This cannot be done now\",\
     \"status\":503,\"detail\":\"too many connections\"}";

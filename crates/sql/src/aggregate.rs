@@ -7,12 +7,12 @@ use hadal_query::{Finish, Function, Measure, RowExpr, Type};
 use hadal_types::{Number, Value, limits};
 use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, OrderBySort};
 
+use crate::arithmetic;
 use crate::bind::{Aggregates, Binder};
 use crate::bound::{Aggregate, Bound, Leaf};
 use crate::error::{Fault, NOWHERE, Read};
 use crate::place::{place, place_of_name};
 use crate::scope::a;
-use crate::arithmetic;
 
 /// What an aggregate function computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +77,7 @@ fn percentile_name(name: &str) -> Option<u32> {
 }
 
 /// Binds a call of an aggregate.
-pub(crate) fn bind(
-    binder: &mut Binder<'_>,
-    kind: Kind,
-    function: &ast::Function,
-) -> Read<Bound> {
+pub(crate) fn bind(binder: &mut Binder<'_>, kind: Kind, function: &ast::Function) -> Read<Bound> {
     let name = name_of(function);
     let at = place_of_name(&function.name);
     if let Kind::Per(seconds) = kind {
@@ -282,7 +278,8 @@ pub(crate) fn row_expr(bound: &Bound) -> Read<RowExpr> {
     bound.expr.try_map_leaves(&mut |leaf| match leaf {
         Leaf::Input(input) => Ok(RowExpr::Leaf(input.clone())),
         Leaf::Aggregate(_) => {
-            Err(Fault::new("an aggregate cannot stand among raw rows", NOWHERE).hint("add GROUP BY"))
+            Err(Fault::new("an aggregate cannot stand among raw rows", NOWHERE)
+                .hint("add GROUP BY"))
         }
     })
 }
@@ -313,12 +310,7 @@ fn within_group(
 }
 
 /// `per_minute(sum(x))`.
-fn per(
-    binder: &mut Binder<'_>,
-    seconds: i64,
-    function: &ast::Function,
-    name: &str,
-) -> Read<Bound> {
+fn per(binder: &mut Binder<'_>, seconds: i64, function: &ast::Function, name: &str) -> Read<Bound> {
     let Some(argument) = argument(function, name)? else {
         return Err(Fault::new(format!("{name} takes an aggregate"), NOWHERE)
             .hint(format!("{name}(count(*))")));

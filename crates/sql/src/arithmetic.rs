@@ -55,14 +55,17 @@ pub(crate) fn time(bound: Bound) -> Read<Bound> {
     match (bound.value_type, bound.as_string()) {
         (Type::Time | Type::Null, _) => Ok(bound),
         (_, Some(text)) => literal::time_of_text(text).map(Bound::literal),
-        (other, None) => Err(Fault::new(format!("a time is needed; this is {}", a(other)), NOWHERE)),
+        (other, None) => {
+            Err(Fault::new(format!("a time is needed; this is {}", a(other)), NOWHERE))
+        }
     }
 }
 
 /// `time`, so many seconds later.
 fn later(time: Bound, seconds: Bound) -> Read<Bound> {
     let seconds = number(seconds, NOWHERE)?;
-    let constant = seconds.as_number().is_some() && matches!(time.as_literal(), Some(Value::Time(_)));
+    let constant =
+        seconds.as_number().is_some() && matches!(time.as_literal(), Some(Value::Time(_)));
     let later = Bound::call(Function::AddSeconds, [time, seconds], Type::Time);
     match later.as_literal() {
         Some(Value::Null) if constant => Err(literal::outside()),

@@ -193,9 +193,8 @@ impl<'a> Binder<'a> {
         if !self.use_aliases || self.aggregates == Aggregates::Inside {
             return None;
         }
-        let allowed = |bound: &Bound| {
-            self.aggregates == Aggregates::Allowed || !bound.has_aggregate()
-        };
+        let allowed =
+            |bound: &Bound| self.aggregates == Aggregates::Allowed || !bound.has_aggregate();
         let named = |same: &dyn Fn(&str) -> bool| {
             let found = self.aliases.iter().find(|(name, bound)| same(name) && allowed(bound));
             found.map(|(_, bound)| bound.clone())
@@ -252,9 +251,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn allow_aggregate(&self, name: &str, at: Location) -> Read<()> {
         match self.aggregates {
             Aggregates::Allowed => Ok(()),
-            Aggregates::Inside => {
-                Err(Fault::new(format!("{name} inside another aggregate"), at))
-            }
+            Aggregates::Inside => Err(Fault::new(format!("{name} inside another aggregate"), at)),
             Aggregates::NotIn(clause) => {
                 let fault = Fault::new(format!("{name} is an aggregate; {clause} has none"), at);
                 Err(match clause {
@@ -302,9 +299,10 @@ pub(crate) fn truth(bound: Bound, at: Location) -> Read<Bound> {
 }
 
 fn is_null_column(column: &ColumnSchema) -> Bound {
-    let parts = column.parts.iter().map(|part| {
-        Bound::call(Function::IsNull, [Bound::part(column, part.kind)], Type::Bool)
-    });
+    let parts = column
+        .parts
+        .iter()
+        .map(|part| Bound::call(Function::IsNull, [Bound::part(column, part.kind)], Type::Bool));
     let mut parts: Vec<Bound> = parts.collect();
     match parts.len() {
         0 => Bound::literal(Value::Bool(true)),

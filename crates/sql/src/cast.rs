@@ -123,18 +123,15 @@ fn target(data_type: &DataType) -> Read<Target> {
         | "character" => Target::Kind(Kind::String),
         "number" | "int" | "integer" | "bigint" | "smallint" | "tinyint" | "int2" | "int4"
         | "int8" | "int64" | "float" | "float4" | "float8" | "float64" | "double"
-        | "double precision" | "real" | "numeric" | "decimal" | "dec" => {
-            Target::Kind(Kind::Number)
-        }
+        | "double precision" | "real" | "numeric" | "decimal" | "dec" => Target::Kind(Kind::Number),
         "set" => Target::Kind(Kind::Set),
         "vector" => Target::Kind(Kind::Vector),
         "bool" | "boolean" => Target::Bool,
         "date" => Target::Day,
         _ if name.starts_with("timestamp") || name.starts_with("datetime") => Target::Time,
         _ => {
-            return Err(Fault::new(format!("there is no type {name}{zone}"), NOWHERE).hint(
-                "kinds are number, string, set and vector; also bool, timestamp and date",
-            ));
+            return Err(Fault::new(format!("there is no type {name}{zone}"), NOWHERE)
+                .hint("kinds are number, string, set and vector; also bool, timestamp and date"));
         }
     })
 }

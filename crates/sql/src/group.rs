@@ -110,11 +110,7 @@ pub(crate) fn position(expr: &Expr) -> Option<&str> {
 }
 
 /// The output column at a position, which counts from 1.
-pub(crate) fn at_position<'s, T>(
-    position: &str,
-    expr: &Expr,
-    outputs: &'s [T],
-) -> Read<&'s T> {
+pub(crate) fn at_position<'s, T>(position: &str, expr: &Expr, outputs: &'s [T]) -> Read<&'s T> {
     let index = position.parse::<usize>().ok().and_then(|position| position.checked_sub(1));
     index.and_then(|index| outputs.get(index)).ok_or_else(|| {
         let count = outputs.len();

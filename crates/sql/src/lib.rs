@@ -1,8 +1,14 @@
 //! Text to [`hadal_query::Query`] and back: the SQL of people, and the JSON spelling of the page.
 //!
+//! ```text
+//! QuerySpec --spell--> SQL --parse--> parts --bind--> types and names --select--> Query
+//! ```
+//!
 //! A text is parsed (`parse`), cut into parts (`parts`), its names looked up and its types
 //! checked (`bind` and the files beside it), and the parts lowered to the one query (`select`).
-//! The dialect is described for people in `spec/sql.md`.
+//! The page's JSON is spelled as SQL first, so that the two cannot mean different things. The
+//! dialect is described for people in `spec/sql.md`; its model is PostgreSQL, after the query
+//! model of Scuba (VLDB 2013, section 3.4).
 //!
 //! Nothing here knows rows, blocks or leaves: a [`Catalog`] says what tables there are.
 
@@ -26,6 +32,8 @@ mod scope;
 mod select;
 mod slots;
 mod spec;
+mod spec_time;
+mod spell;
 mod statement;
 mod suggest;
 mod time_function;
@@ -37,7 +45,7 @@ use hadal_query::{Query, Type};
 use hadal_types::{Micros, TableName, TableSchema, Value};
 
 pub use error::{Position, SqlError};
-pub use spec::{QuerySpec, Texts, lower_spec, to_sql};
+pub use spec::{Compare, QuerySpec, Texts, lower_spec, to_sql};
 
 /// What tables there are.
 pub trait Catalog {

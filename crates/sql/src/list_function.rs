@@ -52,19 +52,11 @@ pub(crate) fn bind(
 }
 
 fn needs_order(function: Function) -> bool {
-    matches!(
-        function,
-        Function::IncludesStart | Function::IncludesEnd | Function::IncludesWithin
-    )
+    matches!(function, Function::IncludesStart | Function::IncludesEnd | Function::IncludesWithin)
 }
 
 /// The set or vector that is asked; of a column with several kinds, the part that is one.
-fn list_of(
-    binder: &mut Binder<'_>,
-    function: Function,
-    name: &str,
-    expr: &Expr,
-) -> Read<Bound> {
+fn list_of(binder: &mut Binder<'_>, function: Function, name: &str, expr: &Expr) -> Read<Bound> {
     let bound = match binder.as_column(expr)? {
         Some(Column::Known(column)) => list_part(function, column),
         Some(column) => column.bind(),

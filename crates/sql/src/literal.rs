@@ -37,10 +37,9 @@ fn number(digits: &str) -> Read<Bound> {
         None if plain.starts_with('.') => format!("0{plain}"),
         None => plain,
     };
-    let number: Number =
-        spelled.parse().map_err(|error: hadal_types::number::NumberError| {
-            Fault::new(error.to_string(), NOWHERE)
-        })?;
+    let number: Number = spelled.parse().map_err(|error: hadal_types::number::NumberError| {
+        Fault::new(error.to_string(), NOWHERE)
+    })?;
     let whole = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
     Ok(Bound { whole, ..Bound::literal(Value::Number(number)) })
 }

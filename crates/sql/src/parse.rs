@@ -41,7 +41,10 @@ const PLAIN_WORDS: [Keyword; 13] = [
 pub(crate) fn tokenize(text: &str) -> Read<Vec<TokenWithSpan>> {
     if text.len() > limits::SQL_BYTES_MAX {
         let (length, most) = (text.len(), limits::SQL_BYTES_MAX);
-        return Err(Fault::new(format!("a text of {length} bytes; at most {most} are allowed"), NOWHERE));
+        return Err(Fault::new(
+            format!("a text of {length} bytes; at most {most} are allowed"),
+            NOWHERE,
+        ));
     }
     let mut tokens = Tokenizer::new(&DIALECT, text)
         .tokenize_with_location()
@@ -102,9 +105,8 @@ pub(crate) fn parse_all<T>(
     read: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
 ) -> Read<T> {
     let end = tokens.last().map_or(Location { line: 1, column: 1 }, |token| token.span.end);
-    let mut parser = Parser::new(&DIALECT)
-        .with_recursion_limit(PARSER_DEPTH)
-        .with_tokens_with_locations(tokens);
+    let mut parser =
+        Parser::new(&DIALECT).with_recursion_limit(PARSER_DEPTH).with_tokens_with_locations(tokens);
     let parsed = read(&mut parser).map_err(|error| refuse(&error, end))?;
     let next = parser.peek_token();
     match next.token {
@@ -260,9 +262,9 @@ pub(crate) fn drop_comma_before_from(tokens: &mut Vec<TokenWithSpan>) {
 
 /// Takes out `LIMIT n SERIES` and returns n with its place.
 pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize, Location)>> {
-    let found = tokens.windows(3).position(|words| {
-        is_keyword(&words[0], &[Keyword::LIMIT]) && is_word(&words[2], "series")
-    });
+    let found = tokens
+        .windows(3)
+        .position(|words| is_keyword(&words[0], &[Keyword::LIMIT]) && is_word(&words[2], "series"));
     let Some(at) = found else { return Ok(None) };
     let (place, number) = (tokens[at + 1].span.start, tokens[at + 1].token.to_string());
     tokens.drain(at..at + 3);
@@ -292,7 +294,7 @@ fn parse_place(text: &str) -> Option<Location> {
 
 fn lower_first(message: &str) -> String {
     let mut characters = message.chars();
-    characters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(characters).collect()
-    })
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
 }

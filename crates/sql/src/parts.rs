@@ -144,11 +144,8 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
                 && options.opt_rename.is_none();
             match plain {
                 true => Ok(Item { expr: None, name, aliased: false }),
-                false => Err(Fault::new(
-                    "* takes no options",
-                    options.wildcard_token.0.span.start,
-                )
-                .hint("name the columns that you want")),
+                false => Err(Fault::new("* takes no options", options.wildcard_token.0.span.start)
+                    .hint("name the columns that you want")),
             }
         }
         ast::SelectItem::QualifiedWildcard(_, options) => {

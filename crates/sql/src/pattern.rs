@@ -64,7 +64,8 @@ pub(crate) fn matches(
         return Err(Fault::new("a pattern must be a constant text", place(pattern)));
     };
     if matches!(value.value_type, Type::Set | Type::Vector | Type::Histogram) {
-        let message = format!("a pattern is matched with a string; this is {}", a(value.value_type));
+        let message =
+            format!("a pattern is matched with a string; this is {}", a(value.value_type));
         return Err(Fault::new(message, place(text))
             .hint("includes_any(column, 'x') asks for elements, search('x') for text anywhere"));
     }

@@ -76,10 +76,7 @@ pub(crate) fn place(expr: &Expr) -> Location {
 
 /// The place of a function's or table's name.
 pub(crate) fn place_of_name(name: &ast::ObjectName) -> Location {
-    name.0
-        .first()
-        .and_then(ast::ObjectNamePart::as_ident)
-        .map_or(NOWHERE, |ident| ident.span.start)
+    name.0.first().and_then(ast::ObjectNamePart::as_ident).map_or(NOWHERE, |ident| ident.span.start)
 }
 
 fn place_of_query(query: &ast::Query) -> Location {

@@ -61,10 +61,10 @@ impl<'a> Scope<'a> {
         }
         let names = context.catalog.table_names();
         let names = || names.iter().map(hadal_types::TableName::as_str);
-        if let Some(table) = only_caseless(parts, &name, names()) {
-            if let Some(table) = context.catalog.table(table) {
-                return Ok(table);
-            }
+        if let Some(table) = only_caseless(parts, &name, names())
+            && let Some(table) = context.catalog.table(table)
+        {
+            return Ok(table);
         }
         let at = parts.first().map_or(NOWHERE, |part| part.span.start);
         let fault = Fault::new(format!("there is no table {name}"), at);

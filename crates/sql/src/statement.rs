@@ -88,7 +88,7 @@ fn named_table(tokens: &[TokenWithSpan], context: &Context<'_>) -> Read<TableNam
             _ => return Err(unexpected(token)),
         }
     }
-    if parts.is_empty() || names.len() % 2 == 0 {
+    if parts.is_empty() || names.len().is_multiple_of(2) {
         return Err(Fault::new("the name of a table is missing", start));
     }
     Ok(Scope::table_named(&parts, context)?.name.clone())
@@ -111,9 +111,10 @@ fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
             "tables are not created: a table and its columns appear with the first row",
             "send rows to POST /v1/log/TABLE",
         ),
-        "update" | "merge" | "alter" | "replace" => {
-            ("rows are never changed", "log new rows, or replace a table with hadal import --replace")
-        }
+        "update" | "merge" | "alter" | "replace" => (
+            "rows are never changed",
+            "log new rows, or replace a table with hadal import --replace",
+        ),
         "delete" => (
             "rows are not deleted one by one; they expire by age and by bytes",
             "hadal drop TABLE deletes a whole table",

@@ -39,10 +39,8 @@ fn distance(left: &[char], right: &[char]) -> usize {
         for (column, to) in right.iter().enumerate() {
             let replaced = above[column] + usize::from(from != to);
             let mut least = replaced.min(above[column + 1] + 1).min(line[column] + 1);
-            let swapped = row > 0
-                && column > 0
-                && *from == right[column - 1]
-                && left[row - 1] == *to;
+            let swapped =
+                row > 0 && column > 0 && *from == right[column - 1] && left[row - 1] == *to;
             if swapped {
                 least = least.min(before[column - 1] + 1);
             }

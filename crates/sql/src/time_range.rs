@@ -93,7 +93,11 @@ impl Intervals {
             if from < to {
                 both.push((from, to));
             }
-            if left_to < right_to { left.next() } else { right.next() };
+            if left_to < right_to {
+                left.next()
+            } else {
+                right.next()
+            };
         }
         Self(both)
     }

@@ -39,10 +39,10 @@ pub fn encode_partial(partial: Partial) -> Bytes {
         subject: warning.subject,
         count: warning.count,
     });
-    let faults = partial.faults.iter().map(|fault| proto::Fault {
-        code: fault.code.code(),
-        message: fault.message.clone(),
-    });
+    let faults = partial
+        .faults
+        .iter()
+        .map(|fault| proto::Fault { code: fault.code.code(), message: fault.message.clone() });
     let message = proto::Partial {
         answering: Some(answering),
         coverage: Some(encode_coverage(partial.coverage)),

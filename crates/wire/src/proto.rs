@@ -1,6 +1,6 @@
 //! The messages of `spec/proto` as prost makes them. Only the conversions of this crate use them.
 
-#![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated code")]
+#![allow(missing_docs, unreachable_pub, dead_code, clippy::all, reason = "generated code")]
 
 use crate::guard::{Field, Shape, Shaped};
 

@@ -97,10 +97,7 @@ fn decode_query(wire: proto::Query) -> Result<Query, WireError> {
     let having = wire.having.map(|having| decode_expr(Some(having))).transpose().at("having")?;
     let query = Query {
         table: decode_table(&wire.table).at("table")?,
-        range: TimeRange {
-            from: wire.from_micros.map(Micros),
-            to: wire.to_micros.map(Micros),
-        },
+        range: TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) },
         filter,
         shape: required(wire.shape).and_then(decode_shape).at("shape")?,
         outputs: each("outputs", wire.outputs, decode_output)?,

@@ -103,8 +103,9 @@ fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
             quantiles::Quantiles::Exact(proto::WeightedNumbers { values })
         }
         QuantilesParts::Sketch { rows, min, max, buckets } => {
-            let buckets = buckets.into_iter().map(|(bucket, weight)| {
-                proto::QuantileBucket { bucket, weight: Some(encode_integer(weight)) }
+            let buckets = buckets.into_iter().map(|(bucket, weight)| proto::QuantileBucket {
+                bucket,
+                weight: Some(encode_integer(weight)),
             });
             quantiles::Quantiles::Sketch(proto::QuantileSketch {
                 rows,

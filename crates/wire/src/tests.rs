@@ -1,1 +1,7 @@
+//! What the whole crate promises: nothing is lost or changed on the wire, no bytes do harm, and
+//! what was once written can be read.
 
+mod hostile;
+mod round_trip;
+pub(crate) mod strategies;
+pub(crate) mod vectors;

@@ -34,11 +34,12 @@ impl Problem {
     /// Reads a refusal with this status; whatever it is, something can be said.
     pub(crate) fn read(status: u16, body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
-        let document: Option<Document> = serde_json::from_str::<Value>(&text)
-            .and_then(serde_json::from_value)
-            .ok();
+        let document: Option<Document> =
+            serde_json::from_str::<Value>(&text).and_then(serde_json::from_value).ok();
         let (message, hint, position) = match document {
-            Some(document) => (document.detail.or(document.title), document.hint, document.position),
+            Some(document) => {
+                (document.detail.or(document.title), document.hint, document.position)
+            }
             None => (Some(text.chars().take(200).collect()), None, None),
         };
         Self {
@@ -55,6 +56,11 @@ impl Problem {
     /// The same about this SQL text.
     pub(crate) fn with_sql(self, sql: &str) -> Self {
         Self { sql: Some(sql.to_owned()), ..self }
+    }
+
+    /// Whether what was asked for is not there.
+    pub(crate) const fn is_not_found(&self) -> bool {
+        self.status == 404
     }
 
     /// Whether the same request may be taken later.
@@ -92,7 +98,8 @@ mod tests {
         let body = br#"{"title": "bad query", "detail": "no column latencyy",
             "hint": "did you mean latency?", "position": {"line": 2, "column": 5, "offset": 11}}"#;
         let problem = Problem::read(400, body).with_sql("SELECT\n\tavg(latencyy)\nFROM t");
-        let expected = "no column latencyy\n  \tavg(latencyy)\n  \t   ^\nhint: did you mean latency?";
+        let expected =
+            "no column latencyy\n  \tavg(latencyy)\n  \t   ^\nhint: did you mean latency?";
         assert_eq!(problem.to_string(), expected);
     }
 

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
         args.files.iter().map(|file| Source::open(file)).collect();
     let sources = sources?;
     if args.replace {
-        client.drop_table(&table)?;
+        client.drop_table_if_there(&table)?;
     }
     for (source, file) in sources.into_iter().zip(&args.files) {
         let outcome = import(&client, &table, source, file, &args.reading)?;
@@ -88,11 +88,8 @@ pub(crate) fn import(
     start.map_err(Error::io("read", &source.place))?;
     let format = reading.format.unwrap_or_else(|| detect(&head, file));
     let reader = Box::new(BufReader::new(Cursor::new(head).chain(source.reader)));
-    let options = LogOptions {
-        time_column: reading.time.clone(),
-        sets: reading.sets.clone(),
-        any_age: true,
-    };
+    let options =
+        LogOptions { time_column: reading.time.clone(), sets: reading.sets.clone(), any_age: true };
     let batch = fresh_batch_id()?;
     let transfer = Transfer { client, table, options: &options, pace: Pace::BySize, batch };
     let bar = progress_bar(source.total_bytes)?;

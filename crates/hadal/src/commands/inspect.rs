@@ -46,7 +46,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Error> {
     if !folder.is_dir() {
         return Err(Error::Usage(format!("there is no data folder {}", folder.display())));
     }
-    let config = EngineConfig { folder: Some(folder.clone()), leaves: 0, clock: Arc::new(SystemClock) };
+    let config =
+        EngineConfig { folder: Some(folder.clone()), leaves: 0, clock: Arc::new(SystemClock) };
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
     let (engine, recovered) = runtime.block_on(Engine::open(&config))?;

@@ -1,19 +1,20 @@
 //! `hadal log`: what comes on standard input becomes rows, as it comes.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use hadal_types::{BatchId, TableName};
 
-use crate::cli::{DataArgs, ServerArgs};
+use crate::cli::{DataArgs, LISTEN_DEFAULT, ServerArgs};
 use crate::client::{Client, LogOptions};
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
 use crate::input::{Pace, Source, live_rows};
+use crate::output;
 use crate::service::{Service, ServiceConfig, say_damage};
 use crate::transfer::{Outcome, Transfer, fresh_batch_id};
-use crate::{cli, output};
 
 /// Rows that trickle are sent after this time.
 const PACE: Duration = Duration::from_millis(100);
@@ -42,6 +43,9 @@ pub(crate) struct LogArgs {
     batch: Option<String>,
     #[command(flatten)]
     server: ServerArgs,
+    /// Where to start a server if there is none
+    #[arg(long, env = "HADAL_LISTEN", default_value = LISTEN_DEFAULT, value_name = "ADDRESS")]
+    listen: SocketAddr,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -53,7 +57,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<(), Error> {
         Some(id) => BatchId::new(id).ok_or_else(|| Error::BatchId(id.clone()))?,
         None => fresh_batch_id()?,
     };
-    let client = args.server.client()?;
+    let client = args.server.client_or(&args.listen.to_string())?;
     if args.server.server.is_some() || client.is_there() {
         let outcome = send(args, &client, &table, batch)?;
         output::say(&outcome.report(&table));
@@ -69,11 +73,8 @@ fn send(
     batch: BatchId,
 ) -> Result<Outcome, Error> {
     let source = Source::open(Path::new("-"))?;
-    let options = LogOptions {
-        time_column: args.time.clone(),
-        sets: args.sets.clone(),
-        any_age: false,
-    };
+    let options =
+        LogOptions { time_column: args.time.clone(), sets: args.sets.clone(), any_age: false };
     // A retry under the same id must be cut at the same rows.
     let pace = if args.batch.is_some() { Pace::BySize } else { Pace::Every(PACE) };
     let transfer = Transfer { client, table, options: &options, pace, batch };
@@ -83,17 +84,18 @@ fn send(
 /// There is no server, so this process is one, and goes on being one when its input has ended.
 fn serve_and_send(args: &LogArgs, table: TableName, batch: BatchId) -> Result<(), Error> {
     log_to_stderr();
-    let service = Service::open(ServiceConfig::standard(args.data.folder()?))?;
+    let service = Service::open(ServiceConfig::standard(args.listen, args.data.folder()?))?;
     say_damage(&service.recovered);
     let url = service.url();
     output::say(&format!(
-        "no server on {}: this is one now, on {url}, data: {}; Ctrl-C stops it",
-        cli::LISTEN_DEFAULT,
+        "no server on {}: this is one now, on {url} data: {}; Ctrl-C stops it",
+        args.listen,
         service.data()
     ));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let outcome = Client::new(&url, None).and_then(|client| send(args, &client, &table, batch));
+            let outcome =
+                Client::new(&url, None).and_then(|client| send(args, &client, &table, batch));
             match outcome {
                 Ok(outcome) => output::say(&outcome.report(&table)),
                 Err(error) => output::say(&format!("error: {error}")),

@@ -70,7 +70,9 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
         text.push_str(&format!("{name}: {state}, {}\n", output::bytes(*block_bytes)));
     }
     if tables.tables.is_empty() {
-        text.push_str("no tables yet; make one: echo '{\"hello\": \"world\"}' | hadal log greetings\n");
+        text.push_str(
+            "no tables yet; make one: echo '{\"hello\": \"world\"}' | hadal log greetings\n",
+        );
     }
     for table in &tables.tables {
         text.push_str(&line(table));

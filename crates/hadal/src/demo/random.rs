@@ -109,8 +109,7 @@ impl Weighted {
 
     /// Index i is picked with a probability proportional to 1 / (i + 1)^exponent.
     pub(crate) fn zipf(length: usize, exponent: f64) -> Self {
-        let weights: Vec<f64> =
-            (1..=length).map(|rank| (rank as f64).powf(-exponent)).collect();
+        let weights: Vec<f64> = (1..=length).map(|rank| (rank as f64).powf(-exponent)).collect();
         Self::new(&weights)
     }
 
@@ -154,7 +153,8 @@ mod tests {
     #[test]
     fn distributions_have_their_middles() {
         let mut random = Random::new(7, 0);
-        let mean = |mut draw: Box<dyn FnMut() -> f64>| (0..50_000).map(|_| draw()).sum::<f64>() / 5e4;
+        let mean =
+            |mut draw: Box<dyn FnMut() -> f64>| (0..50_000).map(|_| draw()).sum::<f64>() / 5e4;
         let (mut normal, mut exponential) = (random.clone(), random.clone());
         assert!(mean(Box::new(move || normal.normal())).abs() < 0.02);
         assert!((mean(Box::new(move || exponential.exponential(8.0))) - 8.0).abs() < 0.2);

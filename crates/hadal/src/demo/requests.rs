@@ -347,7 +347,8 @@ mod tests {
         view.verify().expect("its checksums");
         assert_eq!(view.rows(), 5_000);
         assert!(view.batches().iter().all(|batch| batch.id == id));
-        let columns: Vec<&str> = view.columns().iter().map(|column| column.name().as_str()).collect();
+        let columns: Vec<&str> =
+            view.columns().iter().map(|column| column.name().as_str()).collect();
         assert_eq!(columns.len(), 20, "{columns:?}");
         let (first, last) = view.time_range();
         assert!(last <= NOW && first.0 > NOW.0 - 3 * DENSE_SECONDS * Micros::SECOND);

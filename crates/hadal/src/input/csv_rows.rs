@@ -38,7 +38,8 @@ pub(super) struct CsvRows {
 impl CsvRows {
     /// Reads the head, and enough rows to tell what the columns hold.
     pub(super) fn new(reader: Reader, separator: u8, place: &str) -> Result<Self, Error> {
-        let mut reader = ReaderBuilder::new().flexible(true).delimiter(separator).from_reader(reader);
+        let mut reader =
+            ReaderBuilder::new().flexible(true).delimiter(separator).from_reader(reader);
         let head = reader.headers().map_err(|error| failed(place, &error))?.clone();
         let mut sample = VecDeque::new();
         let mut record = StringRecord::new();
@@ -48,7 +49,8 @@ impl CsvRows {
             sample.push_back(record.clone());
         }
         let cells = (0..head.len()).map(|column| Cells::of(&sample, column)).collect();
-        let names = names(&head).iter().map(|name| Value::from(name.as_str()).to_string()).collect();
+        let names =
+            names(&head).iter().map(|name| Value::from(name.as_str()).to_string()).collect();
         Ok(Self { reader, place: place.to_owned(), names, cells, sample, record })
     }
 
@@ -96,7 +98,8 @@ impl Rows for CsvRows {
 impl Cells {
     /// What the cells of a column are, judged by a sample.
     fn of(sample: &VecDeque<StringRecord>, column: usize) -> Self {
-        let cells = || sample.iter().filter_map(|record| record.get(column)).filter(|c| !c.is_empty());
+        let cells =
+            || sample.iter().filter_map(|record| record.get(column)).filter(|c| !c.is_empty());
         if cells().next().is_none() {
             Self::Strings
         } else if cells().all(is_json_number) {
@@ -183,7 +186,10 @@ mod tests {
 
     #[test]
     fn quotes_and_line_feeds_are_kept() {
-        assert_eq!(rows("a,b\n\"x\ny\",\"say \"\"hi\"\"\"\n"), [r#"{"a":"x\ny","b":"say \"hi\""}"#]);
+        assert_eq!(
+            rows("a,b\n\"x\ny\",\"say \"\"hi\"\"\"\n"),
+            [r#"{"a":"x\ny","b":"say \"hi\""}"#]
+        );
     }
 
     #[test]

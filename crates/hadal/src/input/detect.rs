@@ -70,7 +70,8 @@ fn is_table(text: &[u8], separator: u8) -> bool {
         .flexible(true)
         .delimiter(separator)
         .from_reader(text);
-    let records: Vec<csv::StringRecord> = reader.records().take(LINES).map_while(Result::ok).collect();
+    let records: Vec<csv::StringRecord> =
+        reader.records().take(LINES).map_while(Result::ok).collect();
     // The last one may be cut off.
     let whole = if records.len() > 2 { &records[..records.len() - 1] } else { &records };
     let Some(head) = whole.first() else { return false };

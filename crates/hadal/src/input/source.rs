@@ -57,8 +57,7 @@ impl Source {
             let inflated = flate2::bufread::MultiGzDecoder::new(raw);
             Box::new(BufReader::with_capacity(BUFFER_BYTES, inflated))
         } else if magic.starts_with(ZSTD) {
-            let inflated =
-                zstd::Decoder::with_buffer(raw).map_err(Error::io("inflate", place))?;
+            let inflated = zstd::Decoder::with_buffer(raw).map_err(Error::io("inflate", place))?;
             Box::new(BufReader::with_capacity(BUFFER_BYTES, inflated))
         } else {
             refuse(magic, place)?;
@@ -73,7 +72,9 @@ fn refuse(magic: &[u8], place: &str) -> Result<(), Error> {
     const SUPPORTED: &str = "JSON lines, JSON, CSV and plain text can be read, also with gzip or \
         zstd";
     let reason = if magic.starts_with(ZIP) {
-        format!("is a zip archive; unpack it first: unzip -p {place} | hadal import - ({SUPPORTED})")
+        format!(
+            "is a zip archive; unpack it first: unzip -p {place} | hadal import - ({SUPPORTED})"
+        )
     } else if magic.starts_with(PARQUET) {
         format!("is a Parquet file, which this version does not read; {SUPPORTED}")
     } else {

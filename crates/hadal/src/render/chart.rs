@@ -37,9 +37,10 @@ fn number(row: &[Value], column: usize) -> Option<f64> {
 
 /// The columns before the values, but for the time: what tells one series from another.
 fn label(row: &[Value], time: Option<usize>, values: usize) -> String {
-    let parts = row.iter().enumerate().filter(|(column, value)| {
-        *column < values && Some(*column) != time && !value.is_number()
-    });
+    let parts = row
+        .iter()
+        .enumerate()
+        .filter(|(column, value)| *column < values && Some(*column) != time && !value.is_number());
     let parts: Vec<String> = parts.map(|(_, value)| super::plain(value)).collect();
     parts.join(" ")
 }
@@ -135,8 +136,12 @@ mod tests {
     #[test]
     fn groups_have_a_line_each() {
         let rows = serde_json::json!([
-            ["t1", "b", 5, 1], ["t2", "b", 5, 2], ["t3", "b", 5, 1],
-            ["t1", "a", 5, 3], ["t2", "a", 5, 3], ["t3", "a", 5, 3]
+            ["t1", "b", 5, 1],
+            ["t2", "b", 5, 2],
+            ["t3", "b", 5, 1],
+            ["t1", "a", 5, 3],
+            ["t2", "a", 5, 3],
+            ["t3", "a", 5, 3]
         ]);
         let columns =
             [("minute", "timestamp"), ("service", "string"), ("m", "number"), ("n", "number")];

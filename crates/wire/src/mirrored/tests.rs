@@ -1,1 +1,168 @@
+use std::pin::pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
+use hadal_query::{Expr, Function};
+use hadal_types::Value;
+use proptest::prelude::*;
+
+use super::*;
+use crate::tests::strategies;
+use crate::tests::vectors::{groups_partial, rows_partial, rows_query};
+
+/// Answers at once, always the same, and keeps what it was asked.
+#[derive(Default)]
+struct Fake {
+    partial: Mutex<Option<Partial>>,
+    status: PeerStatus,
+    accepted: Option<SinkError>,
+    asked: Mutex<Vec<(Query, Instant)>>,
+    batches: Mutex<Vec<Batch>>,
+}
+
+impl Peer for Fake {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        self.asked.lock().unwrap().push(((*query).clone(), deadline));
+        let partial = self.partial.lock().unwrap().clone();
+        Box::pin(async move { partial.unwrap_or_else(|| Partial::empty(&query)) })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async { self.status.clone() })
+    }
+}
+
+impl Sink for Fake {
+    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true };
+        self.batches.lock().unwrap().push(batch);
+        Box::pin(async move { self.accepted.clone().map_or(Ok(receipt), Err) })
+    }
+
+    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+        let batches = self.batches.lock().unwrap();
+        let known = batches.iter().any(|batch| batch.table == *table && batch.id == *id);
+        Box::pin(async move { known })
+    }
+
+    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+        let batches = self.batches.lock().unwrap();
+        let rows = batches.iter().filter(|batch| batch.table == table).map(|batch| batch.rows);
+        let rows = rows.sum::<usize>() as u64;
+        Box::pin(async move { self.accepted.clone().map_or(Ok(rows), Err) })
+    }
+}
+
+/// What a future that waits for nothing returns.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("it waits"),
+    }
+}
+
+fn mirrored(fake: Fake) -> Mirrored<Fake> {
+    Mirrored::new(LeafName("leaf-7".into()), Arc::new(fake))
+}
+
+fn answering(partial: Partial) -> Mirrored<Fake> {
+    mirrored(Fake { partial: Mutex::new(Some(partial)), ..Fake::default() })
+}
+
+fn ask<P: Peer + ?Sized>(peer: &Mirrored<P>, query: Query) -> Partial {
+    now(peer.query(Arc::new(query), Instant::now() + Duration::from_secs(5)))
+}
+
+proptest! {
+    #[test]
+    fn questions_and_answers_come_through((query, partial) in strategies::query_and_partial()) {
+        let peer = answering(partial.clone());
+        prop_assert_eq!(ask(&peer, query.clone()), partial);
+        prop_assert_eq!(&peer.inner.asked.lock().unwrap()[0].0, &query);
+        prop_assert_eq!((peer.failures(), peer.first_failure()), (0, None));
+    }
+
+    #[test]
+    fn sinks_come_through(batch in strategies::batch(), error in strategies::sink_error()) {
+        let sink = mirrored(Fake::default());
+        prop_assert!(!now(sink.knows(&batch.table, &batch.id)));
+        let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true };
+        prop_assert_eq!(now(sink.accept(batch.clone())), Ok(receipt));
+        prop_assert_eq!(&sink.inner.batches.lock().unwrap()[0], &batch);
+        prop_assert!(now(sink.knows(&batch.table, &batch.id)));
+        prop_assert_eq!(now(sink.drop_table(batch.table.clone())), Ok(batch.rows as u64));
+        let refusing = mirrored(Fake { accepted: Some(error.clone()), ..Fake::default() });
+        prop_assert_eq!(now(refusing.drop_table(batch.table.clone())), Err(error.clone()));
+        prop_assert_eq!(now(refusing.accept(batch)), Err(error));
+        prop_assert_eq!(sink.failures() + refusing.failures(), 0);
+    }
+
+    #[test]
+    fn states_come_through(status in strategies::status()) {
+        let peer = mirrored(Fake { status: status.clone(), ..Fake::default() });
+        prop_assert_eq!(now(peer.status()), status);
+        prop_assert_eq!(peer.failures(), 0);
+    }
+}
+
+#[test]
+fn mirrors_nest_and_need_not_know_what_they_wrap() {
+    let inner: Arc<dyn Peer> = Arc::new(answering(rows_partial()));
+    let peer: Mirrored<dyn Peer> = Mirrored::new(LeafName("outer".into()), inner);
+    assert_eq!(ask(&peer, rows_query()), rows_partial());
+    assert_eq!(peer.failures(), 0);
+}
+
+#[test]
+fn a_deadline_is_never_later_than_it_was() {
+    let peer = answering(rows_partial());
+    let deadline = Instant::now() + Duration::from_micros(2_500_900);
+    now(peer.query(Arc::new(rows_query()), deadline));
+    now(peer.query(Arc::new(rows_query()), Instant::now()));
+    let asked = peer.inner.asked.lock().unwrap();
+    assert!(asked[0].1 > deadline - Duration::from_secs(2));
+    assert!(asked[1].1 <= Instant::now());
+}
+
+#[test]
+fn an_answer_to_another_question_is_no_answer() {
+    let peer = answering(groups_partial());
+    let partial = ask(&peer, rows_query());
+    assert!(partial.fits(&Partial::empty(&rows_query())));
+    assert!(partial.faults.is_empty(), "it is not the user's");
+    let [leaf] = &partial.coverage.leaves[..] else { panic!("{:?}", partial.coverage) };
+    assert_eq!((&*leaf.name, leaf.outcome), ("leaf-7", LeafOutcome::Failed));
+    assert_eq!((partial.coverage.leaves_asked, partial.coverage.leaves_answered), (1, 0));
+    assert_eq!(peer.failures(), 1);
+    assert!(peer.first_failure().is_some_and(|error| !error.is_limit()));
+}
+
+#[test]
+fn a_question_beyond_the_limits_is_the_users_fault() {
+    let deep =
+        (0..70).fold(Expr::Literal(Value::Bool(true)), |expr, _| Expr::call(Function::Not, [expr]));
+    let peer = answering(rows_partial());
+    let partial = ask(&peer, Query { filter: Some(deep), ..rows_query() });
+    let faults: Vec<&Fault> = partial.faults.iter().collect();
+    let message = "query.filter.nodes[6]: 65 levels; at most 64 are allowed";
+    assert_eq!(faults, [&Fault::new(FaultCode::Invalid, message)]);
+    assert_eq!(peer.failures(), 1);
+    assert!(peer.inner.asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn what_a_broken_peer_says_of_itself_is_left_out() {
+    let status = PeerStatus {
+        leaves: vec![crate::LeafStatus {
+            name: LeafName("".into()),
+            state: crate::LeafState::Alive,
+            block_bytes: 0,
+            tables: Arc::default(),
+        }],
+    };
+    let peer = mirrored(Fake { status, ..Fake::default() });
+    assert_eq!(now(peer.status()), PeerStatus::default());
+    let error = peer.first_failure().expect("an error").to_string();
+    assert_eq!(error, "leaves[0].name: found no text, expected a leaf's name");
+}

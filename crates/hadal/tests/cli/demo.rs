@@ -1,0 +1,113 @@
+//! The demo's data, looked at as a person would.
+
+use std::time::Instant;
+
+use crate::harness::{DEADLINE, Finished, Running, finish, hadal, url_in};
+
+/// A demo, and how to ask it.
+struct Demo {
+    url: String,
+    process: Running,
+}
+
+impl Demo {
+    fn start(rows: &str, seed: &str) -> Self {
+        let now = "2026-11-20T18:00:00Z";
+        let process = Running::start(hadal(&[
+            "demo",
+            "--rows",
+            rows,
+            "--seed",
+            seed,
+            "--now",
+            now,
+            "--listen",
+            "127.0.0.1:0",
+        ]));
+        let url = url_in(&process.wait_for_output("http://"));
+        Self { url, process }
+    }
+
+    fn ask(&self, sql: &str) -> Finished {
+        finish(hadal(&["query", "--format", "csv", sql, "--server", &self.url]), b"")
+    }
+
+    fn rows(&self, sql: &str) -> Vec<String> {
+        let finished = self.ask(sql);
+        assert_eq!(finished.code, 0, "{sql}: {}", finished.stderr);
+        finished.stdout.lines().skip(1).map(str::to_owned).collect()
+    }
+
+    /// Asks until the answer is as wanted.
+    fn wait_until(&self, sql: &str, wanted: impl Fn(&str) -> bool) {
+        let start = Instant::now();
+        loop {
+            let found = self.ask(sql);
+            if found.stdout.lines().nth(1).is_some_and(&wanted) {
+                return;
+            }
+            assert!(start.elapsed() < DEADLINE, "{sql}: {found:?}");
+        }
+    }
+}
+
+/// History only, without what happens meanwhile.
+const HISTORY: &str = "time < '2026-11-20T18:00:00Z'";
+
+#[test]
+fn the_regression_can_be_found() {
+    let demo = Demo::start("600000", "3");
+    demo.process.wait_for_error("600,000 rows in");
+    // Errors and latency of the last 40 minutes by service, datacenter and build.
+    let sql = |time: &str| {
+        format!(
+            "SELECT service, datacenter, build, avg(status >= 500) AS failed, \
+             avg(latency_us) AS latency, count(*) AS n FROM requests \
+             WHERE kind = 'server' AND {time} GROUP BY service, datacenter, build \
+             ORDER BY failed DESC LIMIT 100000"
+        )
+    };
+    let parse = |line: &String| {
+        let fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+        let number = |index: usize| fields[index].parse::<f64>().unwrap();
+        (fields[..3].join(" "), number(3), number(4), number(5))
+    };
+    let since = "time >= '2026-11-20T17:20:00Z' AND time < '2026-11-20T18:00:00Z'";
+    let large = |rows: Vec<String>| -> Vec<(String, f64, f64, f64)> {
+        rows.iter().map(parse).filter(|(.., n)| *n >= 1_000.0).collect()
+    };
+    let now = large(demo.rows(&sql(since)));
+    let (worst, failed, latency, _) = &now[0];
+    assert_eq!(worst, "checkout fra2 r4830", "{now:#?}");
+    assert!(*failed > 0.15 && now[1].1 < failed / 2.0, "{now:#?}");
+    // The same service elsewhere, and the same place with older builds, are as fast as ever.
+    let others: Vec<_> = now.iter().filter(|(name, ..)| name.starts_with("checkout")).collect();
+    assert!(others.iter().skip(1).all(|(.., other, _)| other * 2.0 < *latency), "{others:#?}");
+    // Before the build came there was nothing of the sort.
+    let before = "time >= '2026-11-20T16:00:00Z' AND time < '2026-11-20T17:20:00Z'";
+    assert!(large(demo.rows(&sql(before))).iter().all(|(_, failed, ..)| *failed < 0.1));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows() {
+    let sum = |seed| {
+        let demo = Demo::start("70000", seed);
+        demo.process.wait_for_error("70,000 rows in");
+        let columns = "sum(user_id), sum(latency_us), sum(sample_rate), min(time), max(time)";
+        demo.rows(&format!("SELECT {columns} FROM requests WHERE {HISTORY}"))
+    };
+    let first = sum("5");
+    assert_eq!(first, sum("5"));
+    assert_ne!(first, sum("6"));
+}
+
+#[test]
+fn both_tables_go_on_living() {
+    let demo = Demo::start("1000000", "1");
+    let is_some = |line: &str| line.parse::<u64>().is_ok_and(|count| count > 0);
+    demo.wait_until("SELECT count(*) FROM requests WHERE time >= '2026-11-20T18:00:00Z'", is_some);
+    let own = "SELECT count(*) FROM processes WHERE command = 'hadal' AND cpu_percent >= 0";
+    demo.wait_until(own, is_some);
+    let shapes = demo.rows("SELECT kind, count(app), count(service) FROM requests GROUP BY kind");
+    assert_eq!(shapes.len(), 2, "{shapes:?}");
+}

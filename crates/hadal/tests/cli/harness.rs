@@ -1,0 +1,213 @@
+//! Starts the binary, and waits for what it says: never for an amount of time.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Nothing that a test waits for takes so long.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
+
+/// The binary with these arguments, and without anybody's settings.
+pub(crate) fn hadal(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hadal"));
+    command.args(args).stdin(Stdio::null());
+    for name in
+        ["HADAL_LISTEN", "HADAL_DATA", "HADAL_SERVER", "HADAL_TOKEN", "HOME", "XDG_DATA_HOME"]
+    {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// What a finished command left.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the binary to its end.
+pub(crate) fn run(args: &[&str], input: &[u8]) -> Finished {
+    finish(hadal(args), input)
+}
+
+/// Runs a command to its end.
+pub(crate) fn finish(mut command: Command, input: &[u8]) -> Finished {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // It may end without reading.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Finished {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A process that goes on, and the lines that it says.
+pub(crate) struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+impl Running {
+    /// Starts a command.
+    pub(crate) fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        Self {
+            stdin: child.stdin.take(),
+            stdout: lines(child.stdout.take().unwrap()),
+            stderr: lines(child.stderr.take().unwrap()),
+            child,
+        }
+    }
+
+    /// The next line on standard output that has `text` in it.
+    pub(crate) fn wait_for_output(&self, text: &str) -> String {
+        wait_for(&self.stdout, text)
+    }
+
+    /// The next line on standard error that has `text` in it.
+    pub(crate) fn wait_for_error(&self, text: &str) -> String {
+        wait_for(&self.stderr, text)
+    }
+
+    /// Writes to its standard input.
+    pub(crate) fn write(&mut self, text: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Ends its standard input.
+    pub(crate) fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub(crate) fn stop(mut self, signal: Signal) -> ExitStatus {
+        kill_process(self.pid(), signal).unwrap();
+        self.child.wait().unwrap()
+    }
+
+    /// Ends it at once, as a crash would.
+    pub(crate) fn kill_now(&self) {
+        kill_process(self.pid(), Signal::KILL).unwrap();
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().try_into().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            // The test may have seen enough.
+            let _ = sender.send(line);
+        }
+    });
+    receiver
+}
+
+fn wait_for(lines: &Receiver<String>, text: &str) -> String {
+    let mut seen = Vec::new();
+    loop {
+        match lines.recv_timeout(DEADLINE) {
+            Ok(line) if line.contains(text) => return line,
+            Ok(line) => seen.push(line),
+            Err(error) => panic!("{error} while waiting for {text:?} after {seen:#?}"),
+        }
+    }
+}
+
+/// A server and its address.
+pub(crate) struct Server {
+    pub(crate) process: Running,
+    pub(crate) url: String,
+    pub(crate) announcement: String,
+}
+
+impl Server {
+    /// Serves a data folder on a free port.
+    pub(crate) fn start(folder: &Path) -> Self {
+        Self::start_with(&["--data", folder.to_str().unwrap(), "--leaves", "2"])
+    }
+
+    /// Serves with these flags on a free port.
+    pub(crate) fn start_with(flags: &[&str]) -> Self {
+        let process =
+            Running::start(hadal(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat()));
+        let announcement = process.wait_for_output("http://");
+        Self { url: url_in(&announcement), process, announcement }
+    }
+
+    /// Runs a client command against it.
+    pub(crate) fn run(&self, args: &[&str], input: &[u8]) -> Finished {
+        run(&[args, &["--server", &self.url]].concat(), input)
+    }
+
+    /// The answer to a query as CSV without its head; the query must succeed.
+    pub(crate) fn query(&self, sql: &str) -> Vec<String> {
+        let finished = self.run(&["query", "--format", "csv", sql], b"");
+        assert_eq!(finished.code, 0, "{sql}: {}", finished.stderr);
+        finished.stdout.lines().skip(1).map(str::to_owned).collect()
+    }
+
+    /// Logs lines; the command must succeed. Returns what it said.
+    pub(crate) fn log(&self, args: &[&str], input: &str) -> String {
+        let finished = self.run(&[&["log"], args].concat(), input.as_bytes());
+        assert_eq!(finished.code, 0, "{}", finished.stderr);
+        finished.stderr
+    }
+
+    /// Posts a batch: see [`post`].
+    pub(crate) fn post(&self, path: &str, batch: &str, body: &str) -> Option<bool> {
+        post(&self.url, path, batch, body)
+    }
+}
+
+/// Posts a batch; whether it was acknowledged. `None` when the server is gone.
+pub(crate) fn post(url: &str, path: &str, batch: &str, body: &str) -> Option<bool> {
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).ok()?;
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nHadal-Batch: {batch}\r\n\
+         Content-Type: application/x-ndjson\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).ok()?;
+    let status = response.split(' ').nth(1)?;
+    Some(status == "200")
+}
+
+/// The address in a line.
+pub(crate) fn url_in(line: &str) -> String {
+    let url = &line[line.find("http://").unwrap()..];
+    url.split_whitespace().next().unwrap().to_owned()
+}

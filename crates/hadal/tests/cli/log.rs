@@ -1,0 +1,83 @@
+//! Logging standard input.
+
+use rustix::process::Signal;
+
+use crate::harness::{Running, Server, hadal, url_in};
+
+#[test]
+fn json_lines_and_plain_lines_are_told_apart() {
+    let server = Server::start_with(&["--memory"]);
+    let said = server.log(&["j"], "{\"a\": 1}\n{\"a\": 2}\n");
+    assert!(said.contains("2 rows went to table j"), "{said}");
+    server.log(&["p"], "it began\nit went on\n");
+    assert_eq!(server.query("SELECT a FROM j ORDER BY a"), ["1", "2"]);
+    assert_eq!(server.query("SELECT message FROM p ORDER BY message"), ["it began", "it went on"]);
+}
+
+#[test]
+fn rejected_rows_are_reported_with_reasons() {
+    let server = Server::start_with(&["--memory"]);
+    let said = server.log(&["t"], "{\"a\": 1}\n{\"a\": \n{\"a\": 3}\nnonsense\n");
+    assert!(said.contains("2 rows went to table t"), "{said}");
+    assert!(said.contains("2 rows rejected"), "{said}");
+    assert!(said.contains("line 2: ") && said.contains("line 4: "), "{said}");
+}
+
+#[test]
+fn the_same_batch_twice_is_once() {
+    let server = Server::start_with(&["--memory"]);
+    for _ in 0..2 {
+        server.log(&["t", "--batch", "monday"], "{\"a\": 1}\n{\"a\": 2}\n");
+    }
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["2"]);
+    let other = server.run(&["log", "t", "--batch", "monday"], b"{\"a\": 3}\n");
+    assert_eq!(other.code, 1);
+    assert!(other.stderr.contains("monday"), "{}", other.stderr);
+}
+
+#[test]
+fn the_time_column_and_sets_may_be_named() {
+    let server = Server::start_with(&["--memory"]);
+    let rows = "{\"at\": \"2026-11-21T12:00:00Z\", \"tags\": [\"b\", \"a\", \"b\"]}\n";
+    let said = server.log(&["t", "--time", "at", "--sets", "tags"], rows);
+    assert!(said.contains("1 row went"), "{said}");
+    let found = server.query("SELECT at, tags FROM t");
+    assert_eq!(found, ["2026-11-21T12:00:00Z,\"[\"\"a\"\",\"\"b\"\"]\""]);
+}
+
+#[test]
+fn rows_that_trickle_are_there_at_once() {
+    let server = Server::start_with(&["--memory"]);
+    let mut log = Running::start(hadal(&["log", "t", "--server", &server.url]));
+    for n in 1..=3 {
+        log.write("{\"a\": 1}\n");
+        let expected = n.to_string();
+        let start = std::time::Instant::now();
+        loop {
+            // The table is not there before its first row.
+            let found = server.run(&["query", "SELECT count(*) FROM t"], b"");
+            if found.stdout.lines().nth(1) == Some(&expected) {
+                break;
+            }
+            assert!(start.elapsed() < crate::harness::DEADLINE, "row {n} does not come");
+        }
+    }
+    log.close_input();
+    log.wait_for_error("3 rows went to table t");
+}
+
+#[test]
+fn without_a_server_it_starts_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = hadal(&["log", "t", "--listen", "127.0.0.1:0"]);
+    command.env("XDG_DATA_HOME", folder.path());
+    let mut log = Running::start(command);
+    let url = url_in(&log.wait_for_error("http://"));
+    log.write("{\"a\": 1}\n");
+    log.close_input();
+    log.wait_for_error("1 row went to table t");
+    let found = crate::harness::run(&["query", "SELECT a FROM t", "--server", &url], b"");
+    assert_eq!(found.stdout, "a\n1\n", "{}", found.stderr);
+    assert!(log.stop(Signal::TERM).success());
+    assert!(folder.path().join("hadal").is_dir());
+}

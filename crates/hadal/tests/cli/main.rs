@@ -1,0 +1,19 @@
+//! The binary from outside: started, asked, filled, killed, as a person or a script would.
+
+// `cfg(test)` on each module: clippy allows `unwrap` in test modules only.
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod demo;
+#[cfg(test)]
+mod flags;
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod import;
+#[cfg(test)]
+mod log;
+#[cfg(test)]
+mod query;
+#[cfg(test)]
+mod serve;

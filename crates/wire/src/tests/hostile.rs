@@ -1,0 +1,338 @@
+//! Bytes that nobody should send: they are refused by name, and never make anything panic.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hadal_types::limits::{FAULTS_MAX, MESSAGE_MEMORY_MAX, QUERY_BYTES_MAX};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use prost::Message;
+
+use super::strategies;
+use super::vectors::{groups_partial, groups_query, rows_partial, rows_query};
+use crate::batch::*;
+use crate::error::Flaw;
+use crate::partial::{decode_partial, encode_partial};
+use crate::proto;
+use crate::query::QueryRequest;
+use crate::status::{decode_status, encode_status};
+
+/// Decodes bytes as everything that there is.
+fn decode_as_all(bytes: &Bytes) {
+    let _ = QueryRequest::decode(bytes.clone());
+    for query in [groups_query(), rows_query()] {
+        let _ = decode_partial(bytes.clone(), &query);
+    }
+    let _ = decode_status(bytes.clone());
+    let _ = decode_batch(bytes.clone());
+    let _ = decode_accepted(bytes.clone());
+    let _ = decode_knows(bytes.clone());
+    let _ = decode_known(bytes.clone());
+    let _ = decode_drop_table(bytes.clone());
+    let _ = decode_dropped(bytes.clone());
+}
+
+/// Changes some bytes, and cuts or doubles some of them.
+fn damage(bytes: &[u8], changes: &[(Index, u8)], cut: &(Index, Index, bool)) -> Bytes {
+    let mut damaged = bytes.to_vec();
+    if damaged.is_empty() {
+        return Bytes::new();
+    }
+    for (at, change) in changes {
+        damaged[at.index(bytes.len())] ^= change;
+    }
+    let (from, to) = (cut.0.index(bytes.len()), cut.1.index(bytes.len()));
+    let range = from.min(to)..from.max(to);
+    if cut.2 {
+        let part = damaged[range.clone()].to_vec();
+        damaged.splice(range.start..range.start, part);
+    } else if range.len() < bytes.len() / 2 {
+        damaged.drain(range);
+    }
+    damaged.into()
+}
+
+fn damages() -> impl Strategy<Value = (Vec<(Index, u8)>, (Index, Index, bool))> {
+    let changes = prop::collection::vec((any::<Index>(), any::<u8>()), 0..4);
+    (changes, any::<(Index, Index, bool)>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        decode_as_all(&bytes.into());
+    }
+
+    #[test]
+    fn damaged_frozen_messages_never_panic((changes, cut) in damages()) {
+        let request = QueryRequest {
+            query: Arc::new(groups_query()),
+            remaining: Duration::from_secs(1),
+            attempt: 0,
+        };
+        for bytes in
+            [request.encode(), encode_partial(groups_partial()), encode_partial(rows_partial())]
+        {
+            decode_as_all(&damage(&bytes, &changes, &cut));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn damaged_queries_never_panic(query in strategies::query(), (changes, cut) in damages()) {
+        let request =
+            QueryRequest { query: Arc::new(query), remaining: Duration::ZERO, attempt: 0 };
+        decode_as_all(&damage(&request.encode(), &changes, &cut));
+    }
+
+    #[test]
+    fn damaged_partial_answers_never_panic(
+        (query, partial) in strategies::query_and_partial(), (changes, cut) in damages(),
+    ) {
+        // What is read in spite of the damage can be merged and finished.
+        let bytes = damage(&encode_partial(partial.clone()), &changes, &cut);
+        if let Ok(mut read) = decode_partial(bytes, &query) {
+            read.merge(partial);
+            let _ = hadal_aggregate::finish(read, &query);
+        }
+    }
+
+    #[test]
+    fn damaged_states_of_leaves_never_panic(
+        status in strategies::status(), (changes, cut) in damages(),
+    ) {
+        decode_as_all(&damage(&encode_status(&status), &changes, &cut));
+    }
+}
+
+/// Where and why the frozen query is refused once it is changed.
+fn refused_query(change: impl FnOnce(&mut proto::QueryRequest)) -> String {
+    let query = Arc::new(groups_query());
+    let request = QueryRequest { query, remaining: Duration::from_secs(1), attempt: 0 };
+    let mut wire = proto::QueryRequest::decode(request.encode()).expect("protobuf");
+    change(&mut wire);
+    QueryRequest::decode(wire.encode_to_vec().into()).expect_err("refused").to_string()
+}
+
+fn query_of(wire: &mut proto::QueryRequest) -> &mut proto::Query {
+    wire.query.as_mut().expect("a query")
+}
+
+fn groups_of(wire: &mut proto::QueryRequest) -> &mut proto::GroupsShape {
+    match query_of(wire).shape.as_mut() {
+        Some(proto::query::Shape::Groups(groups)) => groups,
+        _ => panic!("no groups"),
+    }
+}
+
+#[test]
+fn queries_are_refused_by_name() {
+    assert_eq!(refused_query(|wire| wire.query = None), "query: is missing");
+    assert_eq!(
+        refused_query(|wire| wire.deadline_ms = 600_001),
+        "deadline_ms: found 600001, expected 0 to 600000"
+    );
+    assert_eq!(
+        refused_query(|wire| query_of(wire).table = "a/b".to_owned()),
+        "query.table: found table name \"a/b\" has '/'; allowed are letters, digits and _ . : - \
+         of ASCII, expected a table name"
+    );
+    assert_eq!(refused_query(|wire| query_of(wire).shape = None), "query.shape: is missing");
+    assert_eq!(
+        refused_query(|wire| query_of(wire).deadline_nanos = 1_000_000_000),
+        "query.deadline: found 1000000000 nanoseconds, expected less than a second"
+    );
+    assert_eq!(
+        refused_query(|wire| groups_of(wire).measures[1].kind = 9),
+        "query.shape.measures[1].kind: code 9 is unknown"
+    );
+    assert_eq!(
+        refused_query(|wire| groups_of(wire).keys = vec![proto::Expr::default(); 21]),
+        "query.shape: 21 keys; at most 20 are allowed"
+    );
+    assert_eq!(
+        refused_query(|wire| groups_of(wire).keys[0].nodes.clear()),
+        "query.shape.keys[0]: is missing"
+    );
+    assert_eq!(
+        refused_query(|wire| query_of(wire).outputs = vec![proto::Output::default(); 5_001]),
+        "query.outputs: 5001 columns; at most 5000 are allowed"
+    );
+}
+
+#[test]
+fn slots_name_what_the_query_has() {
+    let slot = |slot| proto::Expr {
+        nodes: vec![proto::ExprNode {
+            node: Some(proto::expr_node::Node::Slot(proto::Slot { slot: Some(slot) })),
+        }],
+    };
+    let refused = |wrong: proto::slot::Slot| {
+        refused_query(|wire| query_of(wire).outputs[1].expr = Some(slot(wrong)))
+    };
+    assert_eq!(
+        refused(proto::slot::Slot::Key(2)),
+        "query.outputs[1]: found key 2, expected one of 2"
+    );
+    let measure = |index, finish: proto::Finish| {
+        let finish = finish.into();
+        proto::slot::Slot::Measure(proto::MeasureSlot { index, finish, parameter: 0 })
+    };
+    assert_eq!(
+        refused(measure(4, proto::Finish::Sum)),
+        "query.outputs[1]: found measure 4, expected one of 4"
+    );
+    assert_eq!(
+        refused(measure(1, proto::Finish::Sum)),
+        "query.outputs[1]: found Sum, expected something of Extremes"
+    );
+}
+
+/// Where and why the frozen partial answer is refused once it is changed.
+fn refused_partial(change: impl FnOnce(&mut proto::Partial)) -> String {
+    let mut wire = proto::Partial::decode(encode_partial(groups_partial())).expect("protobuf");
+    change(&mut wire);
+    let bytes = wire.encode_to_vec().into();
+    decode_partial(bytes, &groups_query()).expect_err("refused").to_string()
+}
+
+/// The same with one of its groups changed.
+fn refused_group(index: usize, change: impl FnOnce(&mut proto::Group)) -> String {
+    refused_partial(|partial| {
+        let Some(proto::partial::Answering::Groups(groups)) = &mut partial.answering else {
+            panic!("no groups")
+        };
+        let frames = crate::frames::Frames::new(groups.groups.clone());
+        let mut list: Vec<proto::Group> = frames.map(|group| group.expect("a group")).collect();
+        change(&mut list[index]);
+        groups.groups = crate::frames::encode(list);
+    })
+}
+
+#[test]
+fn partial_answers_are_refused_by_name() {
+    assert_eq!(refused_partial(|partial| partial.answering = None), "answering: is missing");
+    assert_eq!(refused_partial(|partial| partial.coverage = None), "coverage: is missing");
+    let rows = || Some(proto::partial::Answering::Rows(proto::Rows::default()));
+    assert_eq!(
+        refused_partial(|partial| partial.answering = rows()),
+        "rows: found rows, expected groups"
+    );
+    assert_eq!(
+        refused_partial(|partial| partial.faults = vec![proto::Fault::default(); FAULTS_MAX + 1]),
+        "faults: 17 faults; at most 16 are allowed"
+    );
+    assert_eq!(
+        refused_partial(|partial| partial.coverage.as_mut().expect("there").leaves.reverse()),
+        "coverage: found leaves out of order, expected ascending names"
+    );
+    assert_eq!(
+        refused_partial(|partial| partial.coverage.as_mut().expect("there").leaves[1].outcome = 6),
+        "coverage.leaves[1].outcome: code 6 is unknown"
+    );
+}
+
+#[test]
+fn groups_are_refused_by_name() {
+    assert_eq!(
+        refused_group(1, |group| drop(group.states.pop())),
+        "groups.groups[1]: found 3 states, expected 4"
+    );
+    assert_eq!(
+        refused_group(1, |group| group.states.swap(0, 1)),
+        "groups.groups[1].states[0]: found Extremes, expected Moments"
+    );
+    assert_eq!(
+        refused_group(0, |group| drop(group.key.pop())),
+        "groups.groups[0].key: found 1 values, expected 2"
+    );
+    assert_eq!(
+        refused_group(1, |group| group.key[1].value =
+            Some(proto::value::Value::String("/api/a".to_owned()))),
+        "groups.groups[1]: found keys out of order, expected ascending keys"
+    );
+    assert_eq!(
+        refused_group(0, |group| group.tally.as_mut().expect("there").rows = 0),
+        "groups.groups[0].tally: found 0 rows of weight 7500000, squared 18750000000000, \
+         expected what rows weigh"
+    );
+    let weigh = |group: &mut proto::Group, weight| {
+        let Some(proto::state::State::Quantiles(quantiles)) = &mut group.states[2].state else {
+            panic!("no quantiles")
+        };
+        let Some(proto::quantiles::Quantiles::Exact(exact)) = &mut quantiles.quantiles else {
+            panic!("not exact")
+        };
+        exact.values[0].weight = weight;
+    };
+    for weight in [0, 1_000_000_000_000_001, u64::MAX] {
+        assert_eq!(
+            refused_group(0, |group| weigh(group, weight)),
+            format!(
+                "groups.groups[0].states[2].values[0]: found a weight of {weight} millionths, \
+                 expected 1 to 1000000000000000"
+            )
+        );
+    }
+}
+
+#[test]
+fn more_rows_than_the_query_wants_are_refused() {
+    let row = proto::Row { values: vec![crate::value::encode_value(&hadal_types::Value::Null); 2] };
+    let partial = |rows: usize| proto::Partial {
+        answering: Some(proto::partial::Answering::Rows(proto::Rows {
+            rows: crate::frames::encode(vec![row.clone(); rows]),
+        })),
+        coverage: Some(proto::Coverage::default()),
+        stats: Some(proto::ScanStats::default()),
+        ..proto::Partial::default()
+    };
+    let decode = |rows| decode_partial(partial(rows).encode_to_vec().into(), &rows_query());
+    assert!(decode(105).is_ok());
+    let error = decode(106).expect_err("too many");
+    assert_eq!(error.to_string(), "rows: 106 rows; at most 105 are allowed");
+    assert!(error.is_limit());
+}
+
+#[test]
+fn fields_of_a_later_release_are_refused() {
+    let mut bytes = encode_partial(rows_partial()).to_vec();
+    bytes.extend_from_slice(&[15 << 3, 1]);
+    let error = decode_partial(bytes.into(), &rows_query()).expect_err("refused");
+    assert_eq!(error.to_string(), "Partial: field 15 is unknown");
+}
+
+#[test]
+fn bombs_are_refused_before_they_are_decoded() {
+    // Two bytes each: a node without content, a state without content.
+    let nodes = Bytes::from([0x0a, 0x00].repeat(QUERY_BYTES_MAX / 2 - 100));
+    let field = |number: u8, content: &[u8]| {
+        let mut bytes = vec![number << 3 | 2];
+        prost::encode_length_delimiter(content.len(), &mut bytes).expect("room");
+        bytes.extend_from_slice(content);
+        bytes
+    };
+    let bytes = field(1, &field(4, &nodes));
+    let error = QueryRequest::decode(bytes.into()).expect_err("a bomb");
+    assert_eq!(error.flaw, Flaw::Memory(MESSAGE_MEMORY_MAX));
+    assert!(error.is_limit());
+
+    let states = [0x1a, 0x00].repeat(1 << 20);
+    let mut frame = Vec::new();
+    prost::encode_length_delimiter(states.len(), &mut frame).expect("room");
+    frame.extend_from_slice(&states);
+    let bytes = field(1, &field(1, &frame));
+    let error = decode_partial(bytes.into(), &groups_query()).expect_err("a bomb");
+    assert_eq!(
+        error.to_string(),
+        "groups.groups[0].Group: needs more than 67108864 bytes of memory"
+    );
+
+    let long = vec![0; QUERY_BYTES_MAX + 1];
+    let error = QueryRequest::decode(long.into()).expect_err("too long");
+    assert_eq!(error.to_string(), "QueryRequest: 4194305 bytes; at most 4194304 are allowed");
+}

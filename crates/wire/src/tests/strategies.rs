@@ -1,0 +1,345 @@
+//! Random values, expressions, queries and partial answers. Whatever a variant holds is made here,
+//! so that what the wire leaves out shows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_aggregate::{
+    Answering, Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, ScanStats,
+    WarningCode,
+};
+use hadal_query::{
+    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, RowExpr,
+    SeriesLimit, Shape, Slot, StateKind, Type,
+};
+use hadal_types::value::HistogramBucket;
+use hadal_types::{
+    BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Kind, Logical, Micros, Number,
+    TableName, TableSchema, TimeRange, Value, Weight,
+};
+use proptest::prelude::*;
+use proptest::{collection, option};
+
+use crate::codes::Code;
+use crate::peer::{LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
+use crate::sink::{Batch, SinkError};
+
+/// Everything that has a code.
+pub(crate) fn coded<C: Code + std::fmt::Debug>() -> impl Strategy<Value = C> {
+    let count = (1..).take_while(|&code| C::of_code(code).is_ok()).count();
+    let last = i32::try_from(count).expect("few codes");
+    (1..=last).prop_map(|code| C::of_code(code).expect("a code"))
+}
+
+pub(crate) fn number() -> impl Strategy<Value = Number> {
+    let mantissa = prop_oneof![
+        any::<i64>().prop_map(i128::from),
+        (-100i128..100),
+        any::<i128>(),
+        Just(i128::MAX),
+        Just(i128::MIN),
+    ];
+    let decimal = (mantissa, 0u8..=36).prop_filter_map("a decimal", |(mantissa, scale)| {
+        Decimal::new(mantissa, scale).map(Number::Decimal)
+    });
+    let double = any::<u64>().prop_filter_map("finite", |bits| {
+        Number::from_f64(f64::from_bits(bits)).filter(|n| matches!(n, Number::Double(_)))
+    });
+    prop_oneof![3 => decimal, 1 => double]
+}
+
+/// What a cell or a key may be.
+pub(crate) fn cell() -> impl Strategy<Value = Value> {
+    let words = || collection::vec("[a-c\u{e9}]{0,3}", 0..4);
+    prop_oneof![
+        1 => Just(Value::Null),
+        1 => any::<bool>().prop_map(Value::Bool),
+        3 => number().prop_map(Value::Number),
+        1 => any::<i64>().prop_map(|micros| Value::Time(Micros(micros))),
+        2 => "\\PC{0,8}".prop_map(|text| Value::string(&text)),
+        1 => words().prop_map(Value::set),
+        1 => words().prop_map(Value::vector),
+    ]
+}
+
+pub(crate) fn value() -> impl Strategy<Value = Value> {
+    let bucket = (number(), number(), number()).prop_map(|(from, to, count)| HistogramBucket {
+        from,
+        to,
+        count,
+    });
+    let histogram = collection::vec(bucket, 0..4);
+    prop_oneof![9 => cell(), 1 => histogram.prop_map(|buckets| Value::Histogram(buckets.into()))]
+}
+
+fn column_name() -> impl Strategy<Value = ColumnName> {
+    "[a-z\u{e9} ]{1,5}".prop_map(|name| ColumnName::new(&name).expect("a name"))
+}
+
+pub(crate) fn table_name() -> impl Strategy<Value = TableName> {
+    "[A-Za-z0-9_.:-]{1,9}".prop_map(|name| TableName::new(&name).expect("a name"))
+}
+
+fn expr<L: Clone + std::fmt::Debug + 'static>(
+    leaf: impl Strategy<Value = L> + 'static,
+) -> impl Strategy<Value = Expr<L>> {
+    let end = prop_oneof![value().prop_map(Expr::Literal), leaf.prop_map(Expr::Leaf)];
+    end.prop_recursive(5, 12, 4, |inner| {
+        (coded::<Function>(), collection::vec(inner, 0..4))
+            .prop_map(|(function, arguments)| Expr::Call { function, arguments })
+    })
+}
+
+pub(crate) fn row_expr() -> impl Strategy<Value = RowExpr> {
+    let column = (column_name(), coded::<Kind>(), coded::<Logical>())
+        .prop_map(|(name, kind, logical)| Input::Column(ColumnRef { name, kind, logical }));
+    expr(prop_oneof![Just(Input::Time), column, "\\PC{0,5}".prop_map(Input::AnyText)])
+}
+
+fn finish(kind: StateKind) -> BoxedStrategy<Finish> {
+    match kind {
+        StateKind::Moments => {
+            let finishes = vec![Finish::Count, Finish::RawCount, Finish::Sum, Finish::Avg];
+            proptest::sample::select(finishes).boxed()
+        }
+        StateKind::Extremes => proptest::sample::select(vec![Finish::Min, Finish::Max]).boxed(),
+        StateKind::Quantiles => prop_oneof![
+            any::<u32>().prop_map(Finish::Quantile),
+            (0u16..=1_000).prop_map(Finish::Histogram),
+        ]
+        .boxed(),
+        StateKind::Distinct => Just(Finish::Distinct).boxed(),
+    }
+}
+
+/// A slot of a query of this shape.
+fn slot(shape: &Shape) -> BoxedStrategy<Slot> {
+    let plain = vec![Slot::RawCount, Slot::Count, Slot::Seconds];
+    let mut slots = proptest::sample::select(plain).boxed();
+    let (keys, measures) = match shape {
+        Shape::Rows { values } => (values.len(), &[][..]),
+        Shape::Groups { keys, measures } => (keys.len(), &measures[..]),
+    };
+    if keys > 0 {
+        slots = prop_oneof![slots, (0..keys).prop_map(Slot::Key)].boxed();
+    }
+    for (index, measure) in measures.iter().enumerate() {
+        let measured = finish(measure.kind).prop_map(move |finish| Slot::Measure(index, finish));
+        slots = prop_oneof![slots, measured].boxed();
+    }
+    slots
+}
+
+pub(crate) fn shape() -> impl Strategy<Value = Shape> {
+    let measure =
+        (coded::<StateKind>(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
+    prop_oneof![
+        1 => collection::vec(row_expr(), 0..4).prop_map(|values| Shape::Rows { values }),
+        3 => (collection::vec(row_expr(), 0..4), collection::vec(measure, 0..5))
+            .prop_map(|(keys, measures)| Shape::Groups { keys, measures }),
+    ]
+}
+
+pub(crate) fn query() -> impl Strategy<Value = Query> {
+    shape().prop_flat_map(query_of_shape)
+}
+
+fn query_of_shape(shape: Shape) -> impl Strategy<Value = Query> {
+    let over = || expr(slot(&shape)).boxed();
+    let output = ("\\PC{0,5}", coded::<Type>(), over())
+        .prop_map(|(name, value_type, expr)| Output { name, value_type, expr });
+    let order = (over(), any::<bool>(), any::<bool>())
+        .prop_map(|(expr, descending, nulls_first)| OrderKey { expr, descending, nulls_first });
+    let series = (any::<usize>(), over()).prop_map(|(count, rank)| SeriesLimit { count, rank });
+    let time = || option::of(any::<i64>().prop_map(Micros));
+    let what = (
+        table_name(),
+        (time(), time()).prop_map(|(from, to)| TimeRange { from, to }),
+        option::of(row_expr()),
+        collection::vec(output, 0..4),
+        option::of(over()),
+        collection::vec(order, 0..3),
+        option::of(series),
+    );
+    let how = (10u64..1_000, 0u64..1_000, any::<i64>(), any::<Duration>(), any::<bool>());
+    (Just(shape), what, how).prop_map(
+        |(shape, (table, range, filter, outputs, having, order, series), how)| {
+            let (limit, offset, now, deadline, require_complete) = how;
+            Query {
+                table,
+                range,
+                filter,
+                shape,
+                outputs,
+                having,
+                order,
+                series,
+                limit,
+                offset,
+                now: Micros(now),
+                deadline,
+                require_complete,
+            }
+        },
+    )
+}
+
+pub(crate) fn weight() -> impl Strategy<Value = Weight> {
+    prop_oneof![
+        Just(Weight::ONE),
+        (1..=Weight::MILLIONTHS_MAX)
+            .prop_map(|millionths| { Weight::from_millionths(millionths).expect("in range") })
+    ]
+}
+
+/// A row as it is: what it says of every key, and of every measure.
+type Row = (Vec<Value>, Vec<Value>, Weight);
+
+fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
+    match &mut partial.answering {
+        // What is answered when the order of raw rows cannot run: a fault, and nothing else.
+        Answering::Groups(_) if !partial.faults.is_empty() => {}
+        Answering::Groups(groups) => {
+            let group = groups.entry(keys).expect("room");
+            group.tally.add_row(*weight);
+            for (state, argument) in group.states.iter_mut().zip(arguments) {
+                state.add(argument, *weight);
+            }
+        }
+        Answering::Rows(rows) => rows.add(keys.clone().into()),
+    }
+}
+
+/// Partial answers of some rows, and, for the forms that states have when there are many, of a
+/// run of whole numbers in the first of their groups.
+fn answering(query: &Query) -> impl Strategy<Value = Partial> + use<> {
+    let keys = match &query.shape {
+        Shape::Rows { values } => values.len(),
+        Shape::Groups { keys, .. } => keys.len(),
+    };
+    let measures = query.measures().len();
+    let row = (collection::vec(cell(), keys), collection::vec(cell(), measures), weight()).boxed();
+    let run = prop_oneof![4 => Just(0i64), 1 => Just(300), 1 => Just(1_100)];
+    let query = query.clone();
+    (collection::vec(row, 0..6), run).prop_map(move |(rows, run)| {
+        let mut partial = Partial::empty(&query);
+        rows.iter().for_each(|row| add_row(&mut partial, row));
+        if let Some((keys, ..)) = rows.first() {
+            for number in 0..run {
+                let arguments = vec![Value::integer(number); measures];
+                add_row(&mut partial, &(keys.clone(), arguments, Weight::ONE));
+            }
+        }
+        partial
+    })
+}
+
+fn coverage() -> impl Strategy<Value = Coverage> {
+    let counts = (0..1_000_000u64, 0..1_000_000u64, any::<u64>());
+    let leaf = ("\\PC{1,5}", coded::<LeafOutcome>(), counts, any::<bool>());
+    collection::vec(leaf, 0..5).prop_map(|leaves| {
+        let mut coverage = Coverage::default();
+        for (name, outcome, (rows_expected, rows_scanned, micros), has_table) in leaves {
+            let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros };
+            coverage.merge(Coverage::of_leaf(leaf, has_table));
+        }
+        coverage
+    })
+}
+
+pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<> {
+    let stats = any::<[u64; 6]>().prop_map(|counts| {
+        let [rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros] = counts;
+        ScanStats { rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros }
+    });
+    let warnings = collection::vec((coded::<WarningCode>(), "\\PC{0,5}", any::<u64>()), 0..4);
+    let faults = collection::vec((coded::<FaultCode>(), "\\PC{0,5}"), 0..3);
+    (answering(query), coverage(), stats, warnings, faults, 0u64..9).prop_map(
+        |(mut partial, coverage, stats, warnings, faults, dropped)| {
+            for (code, subject, count) in warnings {
+                partial.warn(code, &subject, count);
+            }
+            for (code, message) in faults {
+                partial.faults.add(Fault::new(code, &message));
+            }
+            if let Answering::Groups(groups) = &mut partial.answering {
+                groups.drop_rows(dropped);
+            }
+            Partial { coverage, stats, ..partial }
+        },
+    )
+}
+
+pub(crate) fn query_and_partial() -> impl Strategy<Value = (Query, Partial)> {
+    query().prop_flat_map(|query| {
+        let partial = partial_of(&query);
+        (Just(query), partial)
+    })
+}
+
+fn schema(name: TableName) -> impl Strategy<Value = TableSchema> {
+    let parts = collection::btree_map(coded::<Kind>(), (coded::<Logical>(), any::<u64>()), 1..4);
+    let columns = collection::btree_map(column_name(), parts, 0..4);
+    let times = option::of((any::<i64>(), any::<i64>()));
+    (column_name(), columns, any::<u64>(), times).prop_map(
+        move |(time_column, columns, rows, times)| {
+            let column = |(name, parts): (ColumnName, BTreeMap<Kind, (Logical, u64)>)| {
+                let parts = parts.into_iter();
+                let parts = parts.map(|(kind, (logical, rows))| ColumnPart { kind, logical, rows });
+                ColumnSchema { name, parts: parts.collect() }
+            };
+            let time_range =
+                times.map(|(left, right)| (Micros(left.min(right)), Micros(left.max(right))));
+            let columns = columns.into_iter().map(column).collect();
+            TableSchema { name: name.clone(), time_column, columns, rows, time_range }
+        },
+    )
+}
+
+pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
+    let table = table_name().prop_flat_map(schema);
+    let table = (table, any::<[u64; 4]>()).prop_map(|(schema, counts)| {
+        let [blocks, block_bytes, raw_bytes, dropped_rows] = counts;
+        let name = schema.name.clone();
+        let schema = Arc::new(schema);
+        (name, Arc::new(TableStatus { schema, blocks, block_bytes, raw_bytes, dropped_rows }))
+    });
+    let tables = collection::vec(table, 0..3);
+    let leaf = (coded::<LeafState>(), any::<u64>(), tables);
+    collection::btree_map("\\PC{1,5}", leaf, 0..4).prop_map(|leaves| {
+        let leaf = |(name, (state, block_bytes, tables)): (String, (_, _, Vec<_>))| {
+            let tables = Arc::new(tables.into_iter().collect());
+            LeafStatus { name: LeafName(name.into()), state, block_bytes, tables }
+        };
+        PeerStatus { leaves: leaves.into_iter().map(leaf).collect() }
+    })
+}
+
+pub(crate) fn batch_id() -> impl Strategy<Value = BatchId> {
+    "[!-~]{1,20}".prop_map(|id| BatchId::new(&id).expect("an id"))
+}
+
+pub(crate) fn batch() -> impl Strategy<Value = Batch> {
+    let block = collection::vec(any::<u8>(), 0..50);
+    (table_name(), batch_id(), any::<u64>(), 0usize..=65_536, block).prop_map(
+        |(table, id, content_hash, rows, block)| Batch { table, id, content_hash, rows, block },
+    )
+}
+
+pub(crate) fn sink_error() -> impl Strategy<Value = SinkError> {
+    let words = || "\\PC{0,9}";
+    prop_oneof![
+        batch_id().prop_map(|id| SinkError::Conflict { id }),
+        (batch_id(), table_name(), words()).prop_map(|(id, table, reason)| SinkError::Corrupt {
+            id,
+            table,
+            reason
+        }),
+        words().prop_map(SinkError::Busy),
+        words().prop_map(SinkError::Limit),
+        words().prop_map(SinkError::Full),
+        words().prop_map(SinkError::Store),
+        words().prop_map(SinkError::Unavailable),
+    ]
+}

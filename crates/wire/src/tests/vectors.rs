@@ -1,0 +1,276 @@
+//! Frozen bytes: what any release wrote must be read by every later one as the same thing.
+//!
+//! Files are never changed, only added. To add one, write its value here and an empty file; the
+//! test that fails shows the bytes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hadal_aggregate::{
+    Answering, Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, ScanStats,
+    WarningCode,
+};
+use hadal_query::{
+    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, SeriesLimit, Shape,
+    Slot, StateKind, Syntax, Type,
+};
+use hadal_types::{
+    BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros, TableName, TableSchema,
+    TimeRange, Value, Weight,
+};
+
+use crate::batch::{decode_accepted, decode_batch, encode_accepted, encode_batch};
+use crate::partial::{decode_partial, encode_partial};
+use crate::peer::{LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
+use crate::query::QueryRequest;
+use crate::sink::{Batch, SinkError};
+use crate::status::{decode_status, encode_status};
+
+const QUERY_GROUPS: &str = include_str!("../../../../spec/proto/vectors/query-groups.hex");
+const QUERY_ROWS: &str = include_str!("../../../../spec/proto/vectors/query-rows.hex");
+const PARTIAL_GROUPS: &str = include_str!("../../../../spec/proto/vectors/partial-groups.hex");
+const PARTIAL_ROWS: &str = include_str!("../../../../spec/proto/vectors/partial-rows.hex");
+const STATUS: &str = include_str!("../../../../spec/proto/vectors/status.hex");
+const BATCH: &str = include_str!("../../../../spec/proto/vectors/batch.hex");
+const REFUSED: &str = include_str!("../../../../spec/proto/vectors/refused.hex");
+
+/// The bytes of a file of hexadecimal digits.
+pub(crate) fn bytes_of(hex: &str) -> Bytes {
+    let digits: Vec<u8> = hex.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let pairs = digits.chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).expect("ASCII");
+        u8::from_str_radix(pair, 16).expect("hexadecimal digits")
+    });
+    pairs.collect()
+}
+
+/// Bytes as a file has them: 32 to a line.
+fn hex_of(bytes: &[u8]) -> String {
+    let line = |line: &[u8]| line.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    bytes.chunks(32).map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn table() -> TableName {
+    TableName::new("requests").expect("a name")
+}
+
+fn column(name: &str, kind: Kind) -> Expr<Input> {
+    let name = ColumnName::new(name).expect("a name");
+    Expr::Leaf(Input::Column(ColumnRef { name, kind, logical: Logical::Plain }))
+}
+
+fn output(name: &str, value_type: Type, slot: Slot) -> Output {
+    Output { name: name.to_owned(), value_type, expr: Expr::Leaf(slot) }
+}
+
+pub(crate) fn rows_query() -> Query {
+    Query {
+        table: table(),
+        range: TimeRange { from: None, to: Some(Micros(-1)) },
+        filter: None,
+        shape: Shape::Rows { values: vec![Expr::Leaf(Input::Time), column("tags", Kind::Set)] },
+        outputs: vec![output("tags", Type::Set, Slot::Key(1))],
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: 100,
+        offset: 5,
+        now: Micros(1_700_000_000_000_000),
+        deadline: Duration::from_secs(10),
+        require_complete: false,
+    }
+}
+
+pub(crate) fn groups_query() -> Query {
+    let path = || column("path", Kind::String);
+    let latency = || column("latency", Kind::Number);
+    let bucket = [
+        Expr::Leaf(Input::Time),
+        Expr::Literal(Value::integer(60_000_000)),
+        Expr::Literal(Value::Number("-0.25".parse().expect("a number"))),
+    ];
+    let like = [path(), Expr::Literal(Value::string("/api/%"))];
+    let filter = [
+        Expr::call(Function::Matches(Syntax::Like), like),
+        Expr::Leaf(Input::AnyText("error".to_owned())),
+    ];
+    let measure = |kind| Measure { kind, argument: latency() };
+    Query {
+        range: TimeRange { from: Some(Micros(1_699_999_000_000_000)), to: None },
+        filter: Some(Expr::call(Function::And, filter)),
+        shape: Shape::Groups {
+            keys: vec![Expr::call(Function::TimeBucket, bucket), path()],
+            measures: vec![
+                measure(StateKind::Moments),
+                measure(StateKind::Extremes),
+                measure(StateKind::Quantiles),
+                measure(StateKind::Distinct),
+            ],
+        },
+        outputs: vec![
+            output("time", Type::Time, Slot::Key(0)),
+            output("avg", Type::Number, Slot::Measure(0, Finish::Avg)),
+            output("p95", Type::Number, Slot::Measure(2, Finish::Quantile(950_000))),
+            output("histogram", Type::Histogram, Slot::Measure(2, Finish::Histogram(20))),
+            output("seconds", Type::Number, Slot::Seconds),
+        ],
+        having: Some(Expr::call(
+            Function::Greater,
+            [Expr::Leaf(Slot::Count), Expr::Literal(Value::integer(2))],
+        )),
+        order: vec![OrderKey {
+            expr: Expr::Leaf(Slot::RawCount),
+            descending: true,
+            nulls_first: false,
+        }],
+        series: Some(SeriesLimit {
+            count: 10,
+            rank: Expr::Leaf(Slot::Measure(3, Finish::Distinct)),
+        }),
+        require_complete: true,
+        ..rows_query()
+    }
+}
+
+fn annotated(mut partial: Partial) -> Partial {
+    for (name, outcome) in [("leaf-0", LeafOutcome::Answered), ("leaf-1", LeafOutcome::Late)] {
+        let leaf = LeafCoverage {
+            name: name.to_owned(),
+            outcome,
+            rows_expected: 1_000,
+            rows_scanned: 900,
+            micros: 12_345,
+        };
+        partial.coverage.merge(Coverage::of_leaf(leaf, outcome == LeafOutcome::Answered));
+    }
+    partial.stats = ScanStats {
+        rows_read: 900,
+        rows_matched: 3,
+        blocks: 2,
+        blocks_skipped: 1,
+        bytes_read: 4_096,
+        scan_micros: 77,
+    };
+    partial.warn(WarningCode::ColumnAbsent, "latency", 1);
+    partial.faults.add(Fault::new(FaultCode::Overflow, "a sum is too large"));
+    partial
+}
+
+pub(crate) fn groups_partial() -> Partial {
+    let mut partial = annotated(Partial::empty(&groups_query()));
+    let Answering::Groups(groups) = &mut partial.answering else { panic!("no groups") };
+    let weight = Weight::from_millionths(2_500_000).expect("in range");
+    let minute = Value::Time(Micros(1_699_999_020_000_000));
+    for (path, values) in [("/api/a", ["1", "-2.5", "1e300"]), ("/api/b", ["0", "7", "7"])] {
+        let group = groups.entry(&[minute.clone(), Value::string(path)]).expect("room");
+        for text in values {
+            group.tally.add_row(weight);
+            let value = Value::Number(text.parse().expect("a number"));
+            group.states.iter_mut().for_each(|state| state.add(&value, weight));
+        }
+    }
+    let many = groups.entry(&[minute, Value::Null]).expect("room");
+    for number in 0..300 {
+        many.tally.add_rows(1);
+        let value = Value::integer(number % 10 - 5);
+        many.states.iter_mut().for_each(|state| state.add(&value, Weight::ONE));
+    }
+    groups.drop_rows(11);
+    partial
+}
+
+pub(crate) fn rows_partial() -> Partial {
+    let mut partial = annotated(Partial::empty(&rows_query()));
+    let Answering::Rows(rows) = &mut partial.answering else { panic!("no rows") };
+    rows.add([Value::Time(Micros(-5)), Value::set(["b", "a"])].into());
+    rows.add([Value::Time(Micros(-4)), Value::Null].into());
+    partial
+}
+
+fn status() -> PeerStatus {
+    let name = |name| ColumnName::new(name).expect("a name");
+    let part = |kind, logical, rows| ColumnPart { kind, logical, rows };
+    let columns = vec![
+        ColumnSchema {
+            name: name("latency"),
+            parts: vec![
+                part(Kind::Number, Logical::Plain, 990),
+                part(Kind::String, Logical::Plain, 10),
+            ],
+        },
+        ColumnSchema { name: name("t"), parts: vec![part(Kind::Number, Logical::Time, 1_000)] },
+    ];
+    let schema = TableSchema {
+        name: table(),
+        time_column: name("t"),
+        columns,
+        rows: 1_000,
+        time_range: Some((Micros(-7), Micros(1_700_000_000_000_000))),
+    };
+    let status = TableStatus {
+        schema: Arc::new(schema),
+        blocks: 2,
+        block_bytes: 8_192,
+        raw_bytes: 64_000,
+        dropped_rows: 3,
+    };
+    let leaf = |name: &str, state, tables| LeafStatus {
+        name: LeafName(name.into()),
+        state,
+        block_bytes: 8_192,
+        tables: Arc::new(tables),
+    };
+    let leaves = vec![
+        leaf("leaf-0", LeafState::Alive, [(table(), Arc::new(status))].into()),
+        leaf("leaf-1", LeafState::Recovering, [].into()),
+    ];
+    PeerStatus { leaves }
+}
+
+fn batch() -> Batch {
+    Batch {
+        table: table(),
+        id: BatchId::new("0f8fad5b-d9cb#1").expect("an id"),
+        content_hash: 0x0123_4567_89ab_cdef,
+        rows: 42,
+        block: b"HADAL block".to_vec(),
+    }
+}
+
+#[test]
+fn queries_of_every_release_are_read() {
+    for (hex, query) in [(QUERY_GROUPS, groups_query()), (QUERY_ROWS, rows_query())] {
+        let remaining = Duration::from_millis(9_876);
+        let request = QueryRequest { query: Arc::new(query), remaining, attempt: 1 };
+        let read = QueryRequest::decode(bytes_of(hex));
+        assert_eq!(read.as_ref(), Ok(&request), "\n{}\n", hex_of(&request.encode()));
+    }
+}
+
+#[test]
+fn partial_answers_of_every_release_are_read() {
+    for (hex, query, partial) in [
+        (PARTIAL_GROUPS, groups_query(), groups_partial()),
+        (PARTIAL_ROWS, rows_query(), rows_partial()),
+    ] {
+        let read = decode_partial(bytes_of(hex), &query);
+        assert_eq!(read.as_ref(), Ok(&partial), "\n{}\n", hex_of(&encode_partial(partial.clone())));
+    }
+}
+
+#[test]
+fn states_of_leaves_of_every_release_are_read() {
+    let read = decode_status(bytes_of(STATUS));
+    assert_eq!(read, Ok(status()), "\n{}\n", hex_of(&encode_status(&status())));
+}
+
+#[test]
+fn batches_of_every_release_are_read() {
+    let read = decode_batch(bytes_of(BATCH));
+    assert_eq!(read, Ok(batch()), "\n{}\n", hex_of(&encode_batch(batch())));
+    let refused =
+        Err(SinkError::Corrupt { id: batch().id, table: table(), reason: "no magic".to_owned() });
+    let read = decode_accepted(bytes_of(REFUSED));
+    assert_eq!(read, Ok(refused.clone()), "\n{}\n", hex_of(&encode_accepted(&refused)));
+}
