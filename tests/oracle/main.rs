@@ -2,6 +2,8 @@
 //!
 //! `HADAL_SEED=n` runs one seed; `HADAL_SEEDS=n` so many, from zero on.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
 use hadal_block::MergeOrder;
 use hadal_query::Query;
 use hadal_tests::engine::{self, Cuts};

@@ -4,6 +4,8 @@
 //! batch, or with `LOG EACH table` in one batch a line; `HADAL DROP table` drops it.
 //! `HADAL_SLT=name` runs one file.
 
+#![expect(clippy::expect_used, reason = "tests fail by panicking")]
+
 use std::path::{Path, PathBuf};
 
 use hadal_tests::session::{Hops, Session};

@@ -84,7 +84,8 @@ pub(crate) mod tests {
             .collect();
         let coverage = serde_json::json!({"leaves_asked": 1, "leaves_answered": 1,
             "rows_expected": 1, "rows_scanned": 1, "fraction": 1.0});
-        let document = serde_json::json!({"columns": columns, "rows": rows, "coverage": coverage});
+        let document = serde_json::json!({"columns": columns, "rows": rows, "coverage": coverage,
+                "stats": {"elapsed_micros": 1_500}});
         serde_json::from_value(document).expect("an answer")
     }
 

@@ -154,3 +154,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
         self.pace(context, shut)
     }
 }
+
+#[cfg(test)]
+mod tests;

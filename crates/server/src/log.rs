@@ -12,6 +12,7 @@ mod intake;
 mod outbox;
 mod wish;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -25,6 +26,7 @@ use crate::app::{Doors, blocking};
 use crate::body::RequestBody;
 use crate::metrics::count;
 use crate::problem::{Problem, ProblemKind};
+use crate::tables::readable;
 use intake::Intake;
 use outbox::{Outbox, Sent};
 use wish::Wish;
@@ -37,9 +39,10 @@ const SOURCE: &str = "http";
 /// Takes the rows of a body.
 pub(crate) async fn accept(
     State(doors): State<Doors>,
-    Path(table): Path<String>,
+    table: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, Problem> {
+    let Path(table) = readable(table)?;
     let (head, body) = request.into_parts();
     let mut body = RequestBody::new(body);
     let logged = take(&doors, &table, &head.headers, &mut body).await;

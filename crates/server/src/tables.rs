@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use hadal_query::Type;
@@ -95,8 +96,9 @@ pub(crate) async fn list(State(doors): State<Doors>) -> Result<Response, Problem
 /// `GET /v1/tables/{table}`: all of its columns, without a look at any row.
 pub(crate) async fn get(
     State(doors): State<Doors>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
+    let Path(name) = readable(name)?;
     #[derive(Serialize)]
     struct Whole {
         #[serde(flatten)]
@@ -115,8 +117,9 @@ pub(crate) async fn get(
 /// `DELETE /v1/tables/{table}`.
 pub(crate) async fn delete(
     State(doors): State<Doors>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
+    let Path(name) = readable(name)?;
     #[derive(Serialize)]
     struct Dropped<'t> {
         table: &'t str,
@@ -168,9 +171,10 @@ impl Page {
 /// `GET /v1/tables/{table}/columns`: a page of columns with their statistics.
 pub(crate) async fn columns(
     State(doors): State<Doors>,
-    Path(name): Path<String>,
-    Query(page): Query<Page>,
+    name: Result<Path<String>, PathRejection>,
+    page: Result<Query<Page>, QueryRejection>,
 ) -> Result<Response, Problem> {
+    let (Path(name), Query(page)) = (readable(name)?, readable(page)?);
     let schema = schema(&doors, &name).await?;
     let limit = page.limit(limits::COLUMNS_LISTED_MAX)?;
     let mut columns = page.columns(&schema);
@@ -228,9 +232,10 @@ impl<'a> ColumnFacts<'a> {
 /// of the most frequent ones, and `complete` is false.
 pub(crate) async fn values(
     State(doors): State<Doors>,
-    Path((name, column_name)): Path<(String, String)>,
-    Query(page): Query<Page>,
+    names: Result<Path<(String, String)>, PathRejection>,
+    page: Result<Query<Page>, QueryRejection>,
 ) -> Result<Response, Problem> {
+    let (Path((name, column_name)), Query(page)) = (readable(names)?, readable(page)?);
     let schema = schema(&doors, &name).await?;
     let limit = page.limit(limits::VALUES_LISTED_MAX)?;
     let column = schema.column(&column_name).ok_or_else(|| {
@@ -317,6 +322,11 @@ fn asker<'d>(doors: &'d Doors, schema: &TableSchema) -> Asker<'d> {
 async fn schema(doors: &Doors, table: &str) -> Result<Arc<TableSchema>, Problem> {
     let catalog: Catalog = doors.app.root.catalog().await;
     catalog.schema(table).ok_or_else(|| unknown_table(table))
+}
+
+/// What was read of an address, or the problem with it.
+pub(crate) fn readable<T, E: std::fmt::Display>(read: Result<T, E>) -> Result<T, Problem> {
+    read.map_err(|error| Problem::new(ProblemKind::BadRequest, error.to_string()))
 }
 
 fn unknown_table(table: &str) -> Problem {

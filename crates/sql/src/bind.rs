@@ -9,7 +9,7 @@ use sqlparser::ast::{self, BinaryOperator, Expr, Ident, UnaryOperator};
 use sqlparser::tokenizer::Location;
 
 use crate::Note;
-use crate::bound::Bound;
+use crate::bound::{Bound, nodes};
 use crate::error::{Fault, NOWHERE, Read};
 use crate::place::place;
 use crate::scope::{Column, Scope, a};
@@ -22,10 +22,11 @@ pub(crate) struct Binder<'a> {
     pub(crate) notes: Vec<Note>,
     /// Output columns with a name of their own.
     pub(crate) aliases: Vec<(String, Bound)>,
-    /// Whether names may mean output columns.
+    /// Whether any name may mean an output column first.
     pub(crate) use_aliases: bool,
     pub(crate) aggregates: Aggregates,
     pub(crate) patterns: usize,
+    copies: usize,
     depth: usize,
 }
 
@@ -48,6 +49,7 @@ impl<'a> Binder<'a> {
             use_aliases: false,
             aggregates: Aggregates::NotIn("a query without FROM"),
             patterns: 0,
+            copies: 0,
             depth: 0,
         }
     }
@@ -180,24 +182,32 @@ impl<'a> Binder<'a> {
 
     /// What a name means here: an output column where those can be named, else a column.
     fn name(&mut self, parts: &[Ident]) -> Read<Bound> {
-        if let Some(output) = self.alias(parts) {
+        if self.use_aliases
+            && let Some(output) = self.alias(parts)?
+        {
             return Ok(output);
         }
         let column = self.column(parts)?;
         Ok(column.bind())
     }
 
-    /// The output column of this name, if names may mean output columns.
-    pub(crate) fn alias(&self, parts: &[Ident]) -> Option<Bound> {
+    /// The output column of this name, if one could stand here.
+    pub(crate) fn alias(&mut self, parts: &[Ident]) -> Read<Option<Bound>> {
+        let Some(output) = self.find_alias(parts) else { return Ok(None) };
+        let (size, output) = (nodes(&output.expr), output.clone());
+        self.count_copies(size).map(|()| Some(output))
+    }
+
+    fn find_alias(&self, parts: &[Ident]) -> Option<&Bound> {
         let [ident] = parts else { return None };
-        if !self.use_aliases || self.aggregates == Aggregates::Inside {
+        if self.aggregates == Aggregates::Inside {
             return None;
         }
         let allowed =
             |bound: &Bound| self.aggregates == Aggregates::Allowed || !bound.has_aggregate();
         let named = |same: &dyn Fn(&str) -> bool| {
             let found = self.aliases.iter().find(|(name, bound)| same(name) && allowed(bound));
-            found.map(|(_, bound)| bound.clone())
+            found.map(|(_, bound)| bound)
         };
         named(&|name| name == ident.value).or_else(|| match ident.quote_style {
             Some(_) => None,
@@ -210,10 +220,7 @@ impl<'a> Binder<'a> {
         let column = self.scope.column(parts)?;
         if let Column::Absent(name) = &column {
             let message = format!("there is no column {name}; it is null in every row");
-            let note = Note { code: "unknown_column", message };
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
+            self.note("unknown_column", message);
         }
         Ok(column)
     }
@@ -225,9 +232,9 @@ impl<'a> Binder<'a> {
             Expr::CompoundIdentifier(idents) => idents.as_slice(),
             _ => return Ok(None),
         };
-        match self.alias(parts) {
-            Some(_) => Ok(None),
-            None => self.column(parts).map(Some),
+        match self.use_aliases && self.find_alias(parts).is_some() {
+            true => Ok(None),
+            false => self.column(parts).map(Some),
         }
     }
 
@@ -242,9 +249,33 @@ impl<'a> Binder<'a> {
 
     fn is(&mut self, inner: &Expr, wanted: bool) -> Read<Bound> {
         let value = self.bind_truth(inner)?;
-        let known = Bound::call(Function::IsNull, [value.clone()], Type::Bool).negated();
+        let known = Bound::call(Function::IsNull, [self.copy(&value)?], Type::Bool).negated();
         let same = if wanted { value } else { value.negated() };
         Ok(Bound::call(Function::And, [known, same], Type::Bool))
+    }
+
+    /// A copy of `bound`. All copies together are limited: each level of `x IS TRUE IS TRUE …`
+    /// has two of the one below it.
+    pub(crate) fn copy(&mut self, bound: &Bound) -> Read<Bound> {
+        self.count_copies(nodes(&bound.expr))?;
+        Ok(bound.clone())
+    }
+
+    /// Counts copies of so many nodes.
+    pub(crate) fn count_copies(&mut self, nodes: usize) -> Read<()> {
+        self.copies = self.copies.saturating_add(nodes);
+        match self.copies > limits::EXPR_COPIES_MAX {
+            true => Err(Fault::new("expressions that repeat too much of each other", NOWHERE)),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes what the asker should know, once.
+    pub(crate) fn note(&mut self, code: &'static str, message: String) {
+        let note = Note { code, message };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 
     /// Checks that an aggregate may stand at `at`.

@@ -154,6 +154,14 @@ impl Bound {
     }
 }
 
+/// How many nodes an expression has.
+pub(crate) fn nodes<L>(expr: &Expr<L>) -> usize {
+    match expr {
+        Expr::Literal(_) | Expr::Leaf(_) => 1,
+        Expr::Call { arguments, .. } => 1 + arguments.iter().map(nodes).sum::<usize>(),
+    }
+}
+
 fn folded(function: Function, arguments: Vec<BoundExpr>) -> BoundExpr {
     let values: Option<Vec<Value>> = match function {
         Function::Matches(_) => None,

@@ -11,7 +11,7 @@ use crate::duration::DAY;
 use crate::error::{Fault, NOWHERE, Read};
 use crate::place::place;
 use crate::scope::{Column, a};
-use crate::{Note, arithmetic, literal};
+use crate::{arithmetic, literal};
 
 /// What a cast makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
                 // As a string, a column's numbers are seen too.
                 let seen = kind == Kind::String && column.part(Kind::Number).is_some();
                 if part.is_none() && !seen {
-                    binder.notes.push(no_such_part(column, kind));
+                    binder.note("no_such_part", no_such_part(column, kind));
                 }
                 return Ok(Bound::part(column, kind));
             }
@@ -45,13 +45,13 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
     convert(target, bound).map_err(|fault| fault.or_at(place(expr)))
 }
 
-fn no_such_part(column: &ColumnSchema, kind: Kind) -> Note {
+fn no_such_part(column: &ColumnSchema, kind: Kind) -> String {
     let name = &column.name;
     let mut message = format!("no row of {name} is a {kind}, so {name}::{kind} is null");
     if kind == Kind::Number && column.part(Kind::String).is_some() {
         message.push_str(&format!("; to_number({name}) reads numbers in text"));
     }
-    Note { code: "no_such_part", message }
+    message
 }
 
 /// `TIMESTAMP '2026-11-21'`.

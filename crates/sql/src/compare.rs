@@ -70,7 +70,8 @@ pub(crate) fn between(
     high: &Expr,
 ) -> Read<Bound> {
     let value = binder.bind(expr)?;
-    let low = compare(Function::GreaterOrEqual, value.clone(), binder.bind(low)?)?;
+    let again = binder.copy(&value)?;
+    let low = compare(Function::GreaterOrEqual, again, binder.bind(low)?)?;
     let high = compare(Function::LessOrEqual, value, binder.bind(high)?)?;
     Ok(Bound::call(Function::And, [low, high], Type::Bool))
 }
@@ -92,7 +93,7 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
                 sides.push(met.map_err(|fault| fault.or_at(place(item)))?);
                 literals.push(bound);
             }
-            None => others.push(compare(Function::Equal, value.clone(), bound)?),
+            None => others.push(compare(Function::Equal, binder.copy(&value)?, bound)?),
         }
     }
     if !literals.is_empty() {

@@ -13,8 +13,8 @@ use crate::scope::a;
 use crate::suggest::did_you_mean;
 use crate::{aggregate, arithmetic, compare, list_function, literal, time_function};
 
-/// Every name that a function has, for suggestions; percentiles such as `p95` aside.
-const NAMES: [&str; 53] = [
+/// Every name that a function has; percentiles are shown by a few.
+const NAMES: [&str; 54] = [
     "abs",
     "approx_count_distinct",
     "avg",
@@ -22,6 +22,7 @@ const NAMES: [&str; 53] = [
     "cardinality",
     "ceil",
     "ceiling",
+    "character_length",
     "char_length",
     "coalesce",
     "concat",
@@ -78,6 +79,9 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
     if let Some(kind) = aggregate::kind_of(&name) {
         return aggregate::bind(binder, kind, function).map_err(|fault| fault.or_at(at));
     }
+    if !NAMES.contains(&name.as_str()) {
+        return Err(unknown(&name, at));
+    }
     if function.filter.is_some() || !function.within_group.is_empty() {
         return Err(Fault::new(format!("{name} is not an aggregate"), at));
     }
@@ -121,7 +125,7 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    fn bind(&self, binder: &Binder<'_>, bound: Vec<Bound>) -> Read<Bound> {
+    fn bind(&self, binder: &mut Binder<'_>, bound: Vec<Bound>) -> Read<Bound> {
         match self.name {
             "now" | "current_timestamp" => {
                 self.none(bound)?;
@@ -144,7 +148,7 @@ impl Call<'_> {
             "mod" => self.two_numbers(Function::Remainder, bound),
             "bucket" => self.two_numbers(Function::Bucket, bound),
             "coalesce" | "ifnull" => coalesce(bound),
-            "nullif" => self.nullif(bound),
+            "nullif" => self.nullif(binder, bound),
             "to_number" => {
                 let [value] = self.exactly(bound)?;
                 arithmetic_input(&value)?;
@@ -172,7 +176,7 @@ impl Call<'_> {
                 let epoch = Bound::literal(literal::EPOCH);
                 Ok(Bound::call(Function::AddSeconds, [epoch, seconds], Type::Time))
             }
-            _ => Err(self.unknown()),
+            _ => Err(unknown(self.name, self.at)),
         }
     }
 
@@ -252,20 +256,20 @@ impl Call<'_> {
         Ok(Bound { whole: false, ..rounded })
     }
 
-    fn nullif(&self, bound: Vec<Bound>) -> Read<Bound> {
+    fn nullif(&self, binder: &mut Binder<'_>, bound: Vec<Bound>) -> Read<Bound> {
         let [value, unwanted] = self.exactly(bound)?;
-        let same = compare::compare(Function::Equal, value.clone(), unwanted)?;
+        let same = compare::compare(Function::Equal, binder.copy(&value)?, unwanted)?;
         let (value_type, whole) = (value.value_type, value.whole);
         let null = Bound::literal(Value::Null);
         Ok(Bound { whole, ..Bound::call(Function::Case, [same, null, value], value_type) })
     }
+}
 
-    fn unknown(&self) -> Fault {
-        let fault = Fault::new(format!("there is no function {}", self.name), self.at);
-        match did_you_mean(self.name, NAMES) {
-            Some(hint) => fault.hint(hint),
-            None => fault,
-        }
+fn unknown(name: &str, at: Location) -> Fault {
+    let fault = Fault::new(format!("there is no function {name}"), at);
+    match did_you_mean(name, NAMES) {
+        Some(hint) => fault.hint(hint),
+        None => fault,
     }
 }
 
@@ -319,7 +323,10 @@ pub(crate) fn case(
     for arm in arms {
         let condition = binder.bind(&arm.condition)?;
         conditions.push(match &operand {
-            Some(operand) => compare::compare(Function::Equal, operand.clone(), condition)?,
+            Some(operand) => {
+                let operand = binder.copy(operand)?;
+                compare::compare(Function::Equal, operand, condition)?
+            }
             None => truth(condition, place(&arm.condition))?,
         });
         values.push(binder.bind(&arm.result)?);

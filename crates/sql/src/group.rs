@@ -1,7 +1,6 @@
 //! What rows are grouped by: expressions, output columns by name or position, ALL, or, with
 //! DISTINCT, everything selected.
 
-use hadal_types::limits;
 use sqlparser::ast::{self, Expr};
 
 use crate::bind::{Aggregates, Binder, strip};
@@ -37,7 +36,6 @@ pub(crate) fn slots(
         Groups::All => plain(selected),
         Groups::By(list) => {
             binder.aggregates = Aggregates::NotIn("GROUP BY");
-            binder.use_aliases = true;
             let mut keys = Vec::with_capacity(list.len());
             for piece in list {
                 keys.push(piece.read(|expr| key(binder, expr, selected))?);
@@ -45,13 +43,7 @@ pub(crate) fn slots(
             keys
         }
     };
-    let slots = Slots::groups(keys).map_err(Fault::unplaced)?;
-    let (count, most) = (slots.keys().count(), limits::GROUP_KEYS_MAX);
-    match count > most {
-        true => Err(Fault::new(format!("{count} group keys; at most {most} are allowed"), NOWHERE)
-            .unplaced()),
-        false => Ok(slots),
-    }
+    Slots::groups(keys).map_err(Fault::unplaced)
 }
 
 fn refuse_wildcard(parts: &Parts<'_>) -> Result<(), SqlError> {
@@ -92,10 +84,15 @@ fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<Boun
                 format!("output {position} is an aggregate and cannot be grouped by"),
                 place(expr),
             )),
-            false => Ok(bound.clone()),
+            false => binder.copy(bound),
         };
     }
-    binder.bind(expr)
+    // A bare name means an output column first; within an expression it means a column.
+    let alias = match strip(expr) {
+        Expr::Identifier(ident) => binder.alias(std::slice::from_ref(ident))?,
+        _ => None,
+    };
+    alias.map_or_else(|| binder.bind(expr), Ok)
 }
 
 /// The position of an output column that a bare whole number means.

@@ -162,11 +162,17 @@ fn only_caseless<'n>(
     if parts.iter().any(|part| part.quote_style.is_some()) {
         return None;
     }
-    let name = name.to_lowercase();
-    let mut same = names.filter(|other| other.to_lowercase() == name);
+    let mut same = names.filter(|other| same_letters(other, name));
     match (same.next(), same.next()) {
         (Some(only), None) => Some(only),
         _ => None,
+    }
+}
+
+fn same_letters(left: &str, right: &str) -> bool {
+    match left.is_ascii() && right.is_ascii() {
+        true => left.eq_ignore_ascii_case(right),
+        false => left.to_lowercase() == right.to_lowercase(),
     }
 }
 

@@ -12,7 +12,7 @@ use sqlparser::ast::{self, BinaryOperator, OrderBySort};
 use crate::Note;
 use crate::aggregate::row_expr;
 use crate::bind::{Aggregates, Binder, operands};
-use crate::bound::Bound;
+use crate::bound::{Bound, nodes};
 use crate::error::{Fault, NOWHERE, Read, SqlError};
 use crate::group::{self, at_position, position};
 use crate::parts::Parts;
@@ -245,7 +245,11 @@ fn order_key(
         }
     };
     let expr = match position(&order.expr) {
-        Some(position) => at_position(position, &order.expr, outputs)?.expr.clone(),
+        Some(position) => {
+            let expr = &at_position(position, &order.expr, outputs)?.expr;
+            binder.count_copies(nodes(expr))?;
+            expr.clone()
+        }
         None => {
             let bound = binder.bind(&order.expr)?;
             slots.output(&bound).map_err(|fault| fault.or_at(at))?

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use hadal_query::{Expr, Input, Measure, OutputExpr, RowExpr, Shape, Slot};
-use hadal_types::Value;
+use hadal_types::{Value, limits};
 
 use crate::aggregate::row_expr;
 use crate::bound::{Aggregate, Bound, BoundExpr, Leaf};
@@ -32,13 +32,17 @@ pub(crate) struct GroupSlots {
 }
 
 impl Slots {
-    /// Slots for groups with these keys; a key that comes twice is one.
+    /// Slots for groups with these keys; a key that comes twice is one. There is a limit.
     pub(crate) fn groups(keys: impl IntoIterator<Item = Bound>) -> Read<Self> {
         let mut slots = GroupSlots::default();
         for key in keys {
             let row = row_expr(&key)?;
             if !slots.keys.iter().any(|(_, known)| *known == row) {
                 slots.keys.push((key.expr, row));
+            }
+            if slots.keys.len() > limits::GROUP_KEYS_MAX {
+                let most = limits::GROUP_KEYS_MAX;
+                return Err(Fault::new(format!("more than {most} group keys"), NOWHERE));
             }
         }
         Ok(Self::Groups(slots))

@@ -33,14 +33,15 @@ pub fn encode_batch(batch: Batch) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_batch(bytes: Bytes) -> Result<Batch, WireError> {
-    let batch: proto::Batch = guard::decode(bytes, MESSAGE_BYTES_MAX)?;
-    at_most("bytes", batch.block.len(), BLOCK_BYTES_MAX).at("block")?;
-    Ok(Batch {
-        table: decode_table(&batch.table).at("table")?,
-        id: decode_batch_id(&batch.id).at("id")?,
-        content_hash: batch.content_hash,
-        rows: decode_rows(batch.rows).at("rows")?,
-        block: batch.block.into(),
+    guard::decode(bytes, MESSAGE_BYTES_MAX, |batch: proto::Batch| {
+        at_most("bytes", batch.block.len(), BLOCK_BYTES_MAX).at("block")?;
+        Ok(Batch {
+            table: decode_table(&batch.table).at("table")?,
+            id: decode_batch_id(&batch.id).at("id")?,
+            content_hash: batch.content_hash,
+            rows: decode_rows(batch.rows).at("rows")?,
+            block: batch.block.into(),
+        })
     })
 }
 
@@ -63,14 +64,15 @@ pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, WireError> {
-    let response: proto::AcceptResponse = guard::decode(bytes, SMALL_BYTES_MAX)?;
-    Ok(match required(response.response)? {
-        accept_response::Response::Receipt(receipt) => Ok(Receipt {
-            rows: decode_rows(receipt.rows).at("rows")?,
-            duplicate: receipt.duplicate,
-            durable: receipt.durable,
-        }),
-        accept_response::Response::Error(error) => Err(decode_error(error).at("error")?),
+    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::AcceptResponse| {
+        Ok(match required(response.response)? {
+            accept_response::Response::Receipt(receipt) => Ok(Receipt {
+                rows: decode_rows(receipt.rows).at("rows")?,
+                duplicate: receipt.duplicate,
+                durable: receipt.durable,
+            }),
+            accept_response::Response::Error(error) => Err(decode_error(error).at("error")?),
+        })
     })
 }
 
@@ -85,8 +87,9 @@ pub fn encode_knows(table: &TableName, id: &BatchId) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_knows(bytes: Bytes) -> Result<(TableName, BatchId), WireError> {
-    let request: proto::KnowsRequest = guard::decode(bytes, SMALL_BYTES_MAX)?;
-    Ok((decode_table(&request.table).at("table")?, decode_batch_id(&request.id).at("id")?))
+    guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::KnowsRequest| {
+        Ok((decode_table(&request.table).at("table")?, decode_batch_id(&request.id).at("id")?))
+    })
 }
 
 /// Whether a batch is known, as bytes.
@@ -100,8 +103,7 @@ pub fn encode_known(known: bool) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_known(bytes: Bytes) -> Result<bool, WireError> {
-    let response: proto::KnowsResponse = guard::decode(bytes, SMALL_BYTES_MAX)?;
-    Ok(response.known)
+    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::KnowsResponse| Ok(response.known))
 }
 
 /// The wish to drop a table, as bytes.
@@ -115,8 +117,9 @@ pub fn encode_drop_table(table: &TableName) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_drop_table(bytes: Bytes) -> Result<TableName, WireError> {
-    let request: proto::DropTable = guard::decode(bytes, SMALL_BYTES_MAX)?;
-    decode_table(&request.table).at("table")
+    guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::DropTable| {
+        decode_table(&request.table).at("table")
+    })
 }
 
 /// What became of the wish to drop a table, as bytes.
@@ -134,10 +137,11 @@ pub fn encode_dropped(dropped: &Result<u64, SinkError>) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_dropped(bytes: Bytes) -> Result<Result<u64, SinkError>, WireError> {
-    let response: proto::DropTableResponse = guard::decode(bytes, SMALL_BYTES_MAX)?;
-    Ok(match required(response.response)? {
-        drop_table_response::Response::DroppedRows(rows) => Ok(rows),
-        drop_table_response::Response::Error(error) => Err(decode_error(error).at("error")?),
+    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::DropTableResponse| {
+        Ok(match required(response.response)? {
+            drop_table_response::Response::DroppedRows(rows) => Ok(rows),
+            drop_table_response::Response::Error(error) => Err(decode_error(error).at("error")?),
+        })
     })
 }
 

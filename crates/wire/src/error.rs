@@ -6,7 +6,7 @@ use std::fmt::Display;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {flaw}")]
 pub struct WireError {
-    /// Where: the message, and the way of fields and indexes down from it.
+    /// Where: the message, and the way of fields and indexes down from it, with dots between.
     pub place: String,
     /// What is wrong.
     pub flaw: Flaw,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hadal_types::limits::{FRAMES_MEMORY_MAX, MESSAGE_MEMORY_MAX};
 use prost::Message;
 
-use crate::error::{At, Flaw, WireError};
+use crate::error::{Flaw, WireError};
 use crate::guard::{self, Shaped};
 
 /// The messages, one after the other, each preceded by its length.
@@ -33,10 +33,10 @@ impl<M: Message + Shaped + Default> Frames<M> {
     }
 
     fn read(&mut self) -> Result<M, WireError> {
-        let frame = self.cut().map_err(WireError::from).at(M::SHAPE.name)?;
+        let frame = self.cut()?;
         let most = MESSAGE_MEMORY_MAX.min(self.memory_left);
         self.memory_left -= guard::memory::<M>(&frame, most)?;
-        M::decode(frame).map_err(|error| Flaw::Protobuf(error.to_string()).into()).at(M::SHAPE.name)
+        guard::message(frame)
     }
 
     /// Takes the next message's bytes.

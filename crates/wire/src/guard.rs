@@ -52,14 +52,23 @@ pub(crate) trait Shaped {
 /// Lists are given room for up to twice what they hold.
 const GROWTH: usize = 2;
 
-/// Decodes a message of at most `bytes_max` bytes, which takes at most [`MESSAGE_MEMORY_MAX`].
-pub(crate) fn decode<M: Message + Shaped + Default>(
+/// Decodes a message of at most `bytes_max` bytes, which takes at most [`MESSAGE_MEMORY_MAX`], and
+/// converts it; whatever goes wrong went wrong in this message.
+pub(crate) fn decode<M: Message + Shaped + Default, T>(
     bytes: Bytes,
     bytes_max: usize,
-) -> Result<M, WireError> {
-    at_most("bytes", bytes.len(), bytes_max).at(M::SHAPE.name)?;
-    memory::<M>(&bytes, MESSAGE_MEMORY_MAX)?;
-    M::decode(bytes).map_err(|error| Flaw::Protobuf(error.to_string()).into()).at(M::SHAPE.name)
+    convert: impl FnOnce(M) -> Result<T, WireError>,
+) -> Result<T, WireError> {
+    at_most("bytes", bytes.len(), bytes_max)
+        .and_then(|()| memory::<M>(&bytes, MESSAGE_MEMORY_MAX))
+        .and_then(|_| message(bytes))
+        .and_then(convert)
+        .at(M::SHAPE.name)
+}
+
+/// Decodes a message of which the memory is known.
+pub(crate) fn message<M: Message + Default>(bytes: Bytes) -> Result<M, WireError> {
+    M::decode(bytes).map_err(|error| Flaw::Protobuf(error.to_string()).into())
 }
 
 /// About how many bytes of memory a message takes once decoded, but for the factor of lists that
@@ -71,8 +80,7 @@ pub(crate) fn memory<M: Shaped>(bytes: &[u8], most: usize) -> Result<usize, Wire
     let mut left = most;
     spend(&mut left, M::SHAPE.bytes)
         .and_then(|()| walk(M::SHAPE, bytes, &mut left))
-        .map_err(|flaw| if flaw == Flaw::Memory(0) { Flaw::Memory(most) } else { flaw }.into())
-        .at(M::SHAPE.name)?;
+        .map_err(|flaw| if flaw == Flaw::Memory(0) { Flaw::Memory(most) } else { flaw })?;
     Ok(most - left)
 }
 

@@ -58,7 +58,10 @@ pub fn encode_partial(partial: Partial) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_partial(bytes: Bytes, query: &Query) -> Result<Partial, WireError> {
-    let message: proto::Partial = guard::decode(bytes, MESSAGE_BYTES_MAX)?;
+    guard::decode(bytes, MESSAGE_BYTES_MAX, |message| decode_message(message, query))
+}
+
+fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, WireError> {
     let answering = match required(message.answering).at("answering")? {
         partial::Answering::Groups(groups) => {
             Answering::Groups(decode_groups(groups, query).at("groups")?)

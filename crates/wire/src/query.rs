@@ -47,15 +47,18 @@ impl QueryRequest {
     /// # Errors
     /// [`WireError`] for anything else.
     pub fn decode(bytes: Bytes) -> Result<Self, WireError> {
-        let request: proto::QueryRequest = guard::decode(bytes, QUERY_BYTES_MAX)?;
-        if request.deadline_ms > QUERY_DEADLINE_MS_MAX {
-            let expected = format_args!("0 to {QUERY_DEADLINE_MS_MAX}");
-            return Err(unfit(request.deadline_ms, expected)).at("deadline_ms");
-        }
-        let query = required(request.query).and_then(decode_query).at("query")?;
-        let remaining = Duration::from_millis(request.deadline_ms);
-        Ok(Self { query: Arc::new(query), remaining, attempt: request.attempt })
+        guard::decode(bytes, QUERY_BYTES_MAX, decode_request)
     }
+}
+
+fn decode_request(request: proto::QueryRequest) -> Result<QueryRequest, WireError> {
+    if request.deadline_ms > QUERY_DEADLINE_MS_MAX {
+        let expected = format_args!("0 to {QUERY_DEADLINE_MS_MAX}");
+        return Err(unfit(request.deadline_ms, expected)).at("deadline_ms");
+    }
+    let query = required(request.query).and_then(decode_query).at("query")?;
+    let remaining = Duration::from_millis(request.deadline_ms);
+    Ok(QueryRequest { query: Arc::new(query), remaining, attempt: request.attempt })
 }
 
 fn encode_query(query: &Query) -> proto::Query {

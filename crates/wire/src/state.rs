@@ -169,3 +169,6 @@ fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, WireError> {
     Distinct::from_parts(parts)
         .ok_or_else(|| unfit("registers of another number or size", "a set of hashes"))
 }
+
+#[cfg(test)]
+mod tests;

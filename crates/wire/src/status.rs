@@ -28,7 +28,10 @@ pub fn encode_status(status: &PeerStatus) -> Bytes {
 /// # Errors
 /// [`WireError`] for anything else.
 pub fn decode_status(bytes: Bytes) -> Result<PeerStatus, WireError> {
-    let status: proto::Status = guard::decode(bytes, MESSAGE_BYTES_MAX)?;
+    guard::decode(bytes, MESSAGE_BYTES_MAX, decode_peer)
+}
+
+fn decode_peer(status: proto::Status) -> Result<PeerStatus, WireError> {
     at_most("leaves", status.leaves.len(), LEAVES_MAX)?;
     let leaves = each("leaves", status.leaves, decode_leaf)?;
     if !leaves.is_sorted_by(|left, right| left.name <= right.name) {
@@ -144,3 +147,6 @@ fn decode_column_schema(column: proto::ColumnSchema) -> Result<ColumnSchema, Wir
     }
     Ok(ColumnSchema { name: decode_column(&column.name).at("name")?, parts })
 }
+
+#[cfg(test)]
+mod tests;

@@ -147,3 +147,6 @@ pub(crate) fn decode_leaf_name(name: String) -> Result<String, WireError> {
     at_most("bytes", name.len(), NAME_BYTES_MAX)?;
     if name.is_empty() { Err(unfit("no text", "a leaf's name")) } else { Ok(name) }
 }
+
+#[cfg(test)]
+mod tests;

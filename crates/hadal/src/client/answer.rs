@@ -9,8 +9,7 @@ pub(crate) struct Answer {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Vec<Value>>,
     pub(crate) coverage: Coverage,
-    #[serde(default)]
-    pub(crate) stats: Value,
+    pub(crate) stats: Stats,
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
 }
@@ -38,6 +37,12 @@ pub(crate) struct Coverage {
     pub(crate) rows_expected: u64,
     pub(crate) rows_scanned: u64,
     pub(crate) fraction: f64,
+}
+
+/// What the answer cost.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Stats {
+    pub(crate) elapsed_micros: u64,
 }
 
 /// Something that the asker should know.

@@ -82,8 +82,6 @@ fn summary(answer: &Answer) -> String {
             output::count(coverage.rows_expected, "stored row")
         ));
     }
-    if let Some(millis) = answer.stats.get("elapsed_ms").and_then(serde_json::Value::as_f64) {
-        text.push_str(&format!(" in {millis:.1} ms"));
-    }
+    text.push_str(&format!(" in {:.1} ms", answer.stats.elapsed_micros as f64 / 1e3));
     text
 }

@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn the_same_seed_and_now_give_the_same_rows() {
         let block = |seed, now| {
-            let requests = Requests::new(seed, now, 100_000);
+            let requests = Requests::new(seed, now, 10_000_000);
             let live = requests.live_block(3, NOW).expect("a block").expect("rows");
             (requests.history_block(2_000, 3_000, NOW).expect("a block"), live)
         };

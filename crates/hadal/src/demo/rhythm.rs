@@ -66,9 +66,16 @@ pub(crate) fn load(time: Micros) -> f64 {
     let seconds = time.0.div_euclid(Micros::SECOND);
     let hour = seconds.rem_euclid(86_400) as f64 / 3_600.0;
     let daily = 0.6 + 0.4 * (std::f64::consts::TAU * (hour - 19.0) / 24.0).cos();
-    // 1 January 1970 was a Thursday, so days 2 and 3 of each seven are a weekend.
-    let is_weekend = matches!(seconds.div_euclid(86_400).rem_euclid(7), 2 | 3);
-    daily * if is_weekend { 0.7 } else { 1.0 }
+    daily * (1.0 - 0.3 * weekend(seconds.rem_euclid(7 * 86_400) as f64 / 3_600.0))
+}
+
+/// How much of a weekend it is, 0 to 1, so many hours after a Thursday's midnight, as the epoch is
+/// one: it comes on Friday evening and goes on Sunday night.
+fn weekend(hour: f64) -> f64 {
+    const HALF_WAY: [f64; 2] = [48.0, 96.0];
+    const HOURS: f64 = 12.0;
+    let [come, gone] = HALF_WAY.map(|middle| ((hour - middle) / HOURS + 0.5).clamp(0.0, 1.0));
+    come - gone
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ fn stack(index: u64) -> Vec<String> {
     (0..3 + random.below(STACK_FRAMES_MAX - 2))
         .map(|depth| {
             let name = frame(node % FRAMES, depth);
-            node = mix(node * 3 + callee.pick(&mut random) as u64 + 1);
+            node = mix(node ^ (callee.pick(&mut random) as u64 + 1));
             name
         })
         .collect()

@@ -156,10 +156,11 @@ impl Server {
         Self::start_with(&["--data", folder.to_str().unwrap(), "--leaves", "2"])
     }
 
-    /// Serves with these flags on a free port.
+    /// Serves with these flags, on a free port unless they say where.
     pub(crate) fn start_with(flags: &[&str]) -> Self {
-        let process =
-            Running::start(hadal(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat()));
+        let listen = ["--listen", "127.0.0.1:0"];
+        let listen = if flags.contains(&listen[0]) { &[][..] } else { &listen };
+        let process = Running::start(hadal(&[&["serve"], listen, flags].concat()));
         let announcement = process.wait_for_output("http://");
         Self { url: url_in(&announcement), process, announcement }
     }

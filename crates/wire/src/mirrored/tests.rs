@@ -145,7 +145,7 @@ fn a_question_beyond_the_limits_is_the_users_fault() {
     let peer = answering(rows_partial());
     let partial = ask(&peer, Query { filter: Some(deep), ..rows_query() });
     let faults: Vec<&Fault> = partial.faults.iter().collect();
-    let message = "query.filter.nodes[6]: 65 levels; at most 64 are allowed";
+    let message = "QueryRequest.query.filter.nodes[6]: 65 levels; at most 64 are allowed";
     assert_eq!(faults, [&Fault::new(FaultCode::Invalid, message)]);
     assert_eq!(peer.failures(), 1);
     assert!(peer.inner.asked.lock().unwrap().is_empty());
@@ -164,5 +164,5 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
     let peer = mirrored(Fake { status, ..Fake::default() });
     assert_eq!(now(peer.status()), PeerStatus::default());
     let error = peer.first_failure().expect("an error").to_string();
-    assert_eq!(error, "leaves[0].name: found no text, expected a leaf's name");
+    assert_eq!(error, "Status.leaves[0].name: found no text, expected a leaf's name");
 }

@@ -131,36 +131,39 @@ fn groups_of(wire: &mut proto::QueryRequest) -> &mut proto::GroupsShape {
 
 #[test]
 fn queries_are_refused_by_name() {
-    assert_eq!(refused_query(|wire| wire.query = None), "query: is missing");
+    assert_eq!(refused_query(|wire| wire.query = None), "QueryRequest.query: is missing");
     assert_eq!(
         refused_query(|wire| wire.deadline_ms = 600_001),
-        "deadline_ms: found 600001, expected 0 to 600000"
+        "QueryRequest.deadline_ms: found 600001, expected 0 to 600000"
     );
     assert_eq!(
         refused_query(|wire| query_of(wire).table = "a/b".to_owned()),
-        "query.table: found table name \"a/b\" has '/'; allowed are letters, digits and _ . : - \
+        "QueryRequest.query.table: found table name \"a/b\" has '/'; allowed are letters, digits and _ . : - \
          of ASCII, expected a table name"
     );
-    assert_eq!(refused_query(|wire| query_of(wire).shape = None), "query.shape: is missing");
+    assert_eq!(
+        refused_query(|wire| query_of(wire).shape = None),
+        "QueryRequest.query.shape: is missing"
+    );
     assert_eq!(
         refused_query(|wire| query_of(wire).deadline_nanos = 1_000_000_000),
-        "query.deadline: found 1000000000 nanoseconds, expected less than a second"
+        "QueryRequest.query.deadline: found 1000000000 nanoseconds, expected less than a second"
     );
     assert_eq!(
         refused_query(|wire| groups_of(wire).measures[1].kind = 9),
-        "query.shape.measures[1].kind: code 9 is unknown"
+        "QueryRequest.query.shape.measures[1].kind: code 9 is unknown"
     );
     assert_eq!(
         refused_query(|wire| groups_of(wire).keys = vec![proto::Expr::default(); 21]),
-        "query.shape: 21 keys; at most 20 are allowed"
+        "QueryRequest.query.shape: 21 keys; at most 20 are allowed"
     );
     assert_eq!(
         refused_query(|wire| groups_of(wire).keys[0].nodes.clear()),
-        "query.shape.keys[0]: is missing"
+        "QueryRequest.query.shape.keys[0]: is missing"
     );
     assert_eq!(
         refused_query(|wire| query_of(wire).outputs = vec![proto::Output::default(); 5_001]),
-        "query.outputs: 5001 columns; at most 5000 are allowed"
+        "QueryRequest.query.outputs: 5001 columns; at most 5000 are allowed"
     );
 }
 
@@ -176,7 +179,7 @@ fn slots_name_what_the_query_has() {
     };
     assert_eq!(
         refused(proto::slot::Slot::Key(2)),
-        "query.outputs[1]: found key 2, expected one of 2"
+        "QueryRequest.query.outputs[1]: found key 2, expected one of 2"
     );
     let measure = |index, finish: proto::Finish| {
         let finish = finish.into();
@@ -184,11 +187,11 @@ fn slots_name_what_the_query_has() {
     };
     assert_eq!(
         refused(measure(4, proto::Finish::Sum)),
-        "query.outputs[1]: found measure 4, expected one of 4"
+        "QueryRequest.query.outputs[1]: found measure 4, expected one of 4"
     );
     assert_eq!(
         refused(measure(1, proto::Finish::Sum)),
-        "query.outputs[1]: found Sum, expected something of Extremes"
+        "QueryRequest.query.outputs[1]: found Sum, expected something of Extremes"
     );
 }
 
@@ -215,24 +218,27 @@ fn refused_group(index: usize, change: impl FnOnce(&mut proto::Group)) -> String
 
 #[test]
 fn partial_answers_are_refused_by_name() {
-    assert_eq!(refused_partial(|partial| partial.answering = None), "answering: is missing");
-    assert_eq!(refused_partial(|partial| partial.coverage = None), "coverage: is missing");
+    assert_eq!(
+        refused_partial(|partial| partial.answering = None),
+        "Partial.answering: is missing"
+    );
+    assert_eq!(refused_partial(|partial| partial.coverage = None), "Partial.coverage: is missing");
     let rows = || Some(proto::partial::Answering::Rows(proto::Rows::default()));
     assert_eq!(
         refused_partial(|partial| partial.answering = rows()),
-        "rows: found rows, expected groups"
+        "Partial.rows: found rows, expected groups"
     );
     assert_eq!(
         refused_partial(|partial| partial.faults = vec![proto::Fault::default(); FAULTS_MAX + 1]),
-        "faults: 17 faults; at most 16 are allowed"
+        "Partial.faults: 17 faults; at most 16 are allowed"
     );
     assert_eq!(
         refused_partial(|partial| partial.coverage.as_mut().expect("there").leaves.reverse()),
-        "coverage: found leaves out of order, expected ascending names"
+        "Partial.coverage: found leaves out of order, expected ascending names"
     );
     assert_eq!(
         refused_partial(|partial| partial.coverage.as_mut().expect("there").leaves[1].outcome = 6),
-        "coverage.leaves[1].outcome: code 6 is unknown"
+        "Partial.coverage.leaves[1].outcome: code 6 is unknown"
     );
 }
 
@@ -240,24 +246,24 @@ fn partial_answers_are_refused_by_name() {
 fn groups_are_refused_by_name() {
     assert_eq!(
         refused_group(1, |group| drop(group.states.pop())),
-        "groups.groups[1]: found 3 states, expected 4"
+        "Partial.groups.groups[1]: found 3 states, expected 4"
     );
     assert_eq!(
         refused_group(1, |group| group.states.swap(0, 1)),
-        "groups.groups[1].states[0]: found Extremes, expected Moments"
+        "Partial.groups.groups[1].states[0]: found Extremes, expected Moments"
     );
     assert_eq!(
         refused_group(0, |group| drop(group.key.pop())),
-        "groups.groups[0].key: found 1 values, expected 2"
+        "Partial.groups.groups[0].key: found 1 values, expected 2"
     );
     assert_eq!(
         refused_group(1, |group| group.key[1].value =
             Some(proto::value::Value::String("/api/a".to_owned()))),
-        "groups.groups[1]: found keys out of order, expected ascending keys"
+        "Partial.groups.groups[1]: found keys out of order, expected ascending keys"
     );
     assert_eq!(
         refused_group(0, |group| group.tally.as_mut().expect("there").rows = 0),
-        "groups.groups[0].tally: found 0 rows of weight 7500000, squared 18750000000000, \
+        "Partial.groups.groups[0].tally: found 0 rows of weight 7500000, squared 18750000000000, \
          expected what rows weigh"
     );
     let weigh = |group: &mut proto::Group, weight| {
@@ -273,7 +279,7 @@ fn groups_are_refused_by_name() {
         assert_eq!(
             refused_group(0, |group| weigh(group, weight)),
             format!(
-                "groups.groups[0].states[2].values[0]: found a weight of {weight} millionths, \
+                "Partial.groups.groups[0].states[2].values[0]: found a weight of {weight} millionths, \
                  expected 1 to 1000000000000000"
             )
         );
@@ -294,7 +300,7 @@ fn more_rows_than_the_query_wants_are_refused() {
     let decode = |rows| decode_partial(partial(rows).encode_to_vec().into(), &rows_query());
     assert!(decode(105).is_ok());
     let error = decode(106).expect_err("too many");
-    assert_eq!(error.to_string(), "rows: 106 rows; at most 105 are allowed");
+    assert_eq!(error.to_string(), "Partial.rows: 106 rows; at most 105 are allowed");
     assert!(error.is_limit());
 }
 
@@ -329,7 +335,7 @@ fn bombs_are_refused_before_they_are_decoded() {
     let error = decode_partial(bytes.into(), &groups_query()).expect_err("a bomb");
     assert_eq!(
         error.to_string(),
-        "groups.groups[0].Group: needs more than 67108864 bytes of memory"
+        "Partial.groups.groups[0]: needs more than 67108864 bytes of memory"
     );
 
     let long = vec![0; QUERY_BYTES_MAX + 1];

@@ -1,0 +1,133 @@
+//! Slow clients, on a clock that jumps as soon as everybody waits.
+
+use axum::routing::{get, post};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::time::Instant;
+
+use super::*;
+use crate::body::RequestBody;
+
+/// Bytes that a connection holds between client and server.
+const PIPE_BYTES: usize = 4 << 10;
+
+/// A client's end of a connection, and what stops the server.
+fn connect() -> (DuplexStream, watch::Sender<bool>) {
+    let (client, server) = duplex(PIPE_BYTES);
+    let (stop, stopped) = watch::channel(false);
+    let router = Router::new()
+        .route("/", get(|| async { "ok" }))
+        .route("/long", get(|| async { vec![b'x'; 1 << 20] }))
+        .route(
+            "/slow",
+            get(|| async {
+                sleep(Duration::from_secs(500)).await;
+                "at last"
+            }),
+        )
+        .route(
+            "/body",
+            post(|body: Body| async {
+                RequestBody::new(body).all(usize::MAX).await.map(|body| body.len().to_string())
+            }),
+        );
+    tokio::spawn(serve_connection(server, router, stopped));
+    (client, stop)
+}
+
+/// All that the server sends until it closes, and the seconds until then.
+async fn rest(client: &mut DuplexStream) -> (String, u64) {
+    let start = Instant::now();
+    let mut text = Vec::new();
+    // A connection that is cut off may end in an error: what counts is that it ends.
+    let _ = client.read_to_end(&mut text).await;
+    (String::from_utf8_lossy(&text).into_owned(), start.elapsed().as_secs())
+}
+
+/// One answer that ends in `ok`.
+async fn answer(client: &mut DuplexStream) -> String {
+    let mut text = Vec::new();
+    while !text.ends_with(b"\r\n\r\nok") {
+        text.push(client.read_u8().await.expect("an answer"));
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+async fn send(client: &mut DuplexStream, text: &str) {
+    client.write_all(text.as_bytes()).await.expect("bytes sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_trickles_in_is_cut_off() {
+    let (mut client, _stop) = connect();
+    send(&mut client, "GET / HT").await;
+    for _ in 0..3 {
+        sleep(Duration::from_secs(3)).await;
+        send(&mut client, "T").await;
+    }
+    let (text, seconds) = rest(&mut client).await;
+    assert_eq!((text.as_str(), 9 + seconds), ("", limits::HEADER_SECONDS));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_connection_is_closed() {
+    let (mut client, _stop) = connect();
+    assert_eq!(rest(&mut client).await, (String::new(), limits::IDLE_SECONDS));
+}
+
+#[tokio::test(start_paused = true)]
+async fn between_requests_there_is_time() {
+    let (mut client, _stop) = connect();
+    for _ in 0..3 {
+        send(&mut client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        assert!(answer(&mut client).await.starts_with("HTTP/1.1 200 OK"));
+        sleep(Duration::from_secs(limits::IDLE_SECONDS - 1)).await;
+    }
+    let (text, seconds) = rest(&mut client).await;
+    assert_eq!((text.as_str(), seconds), ("", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_may_take_its_time() {
+    let (mut client, _stop) = connect();
+    send(&mut client, "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    let (text, seconds) = rest(&mut client).await;
+    assert!(text.ends_with("at last"), "{text}");
+    assert_eq!(seconds, 500);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_stops_coming_is_a_problem() {
+    let (mut client, _stop) = connect();
+    send(&mut client, "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nab").await;
+    sleep(Duration::from_secs(limits::STALL_SECONDS - 1)).await;
+    send(&mut client, "c").await;
+    let (text, seconds) = rest(&mut client).await;
+    assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
+    assert_eq!(seconds, limits::STALL_SECONDS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_stops_reading_is_cut_off() {
+    let (mut client, stop) = connect();
+    send(&mut client, "GET /long HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let start = Instant::now();
+    // The server has let go of its end of the channel once the connection is over.
+    stop.closed().await;
+    assert_eq!(start.elapsed().as_secs(), limits::STALL_SECONDS);
+    let (text, _) = rest(&mut client).await;
+    assert!(text.len() <= PIPE_BYTES);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_finishes_the_answer_and_closes() {
+    let (mut client, stop) = connect();
+    send(&mut client, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    sleep(Duration::from_secs(1)).await;
+    stop.send(true).expect("a connection");
+    let (text, seconds) = rest(&mut client).await;
+    assert!(text.ends_with("at last"), "{text}");
+    assert_eq!(seconds, 499);
+    let (mut idle, stop) = connect();
+    stop.send(true).expect("a connection");
+    assert_eq!(rest(&mut idle).await, (String::new(), 0));
+}

@@ -1,0 +1,260 @@
+//! The JSON spelling: what it lowers to, that SQL says the same, and where its errors are.
+
+use hadal_query::Query;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::catalog::Tables;
+use super::{context, show};
+use crate::{QuerySpec, SqlError, Statement, lower, lower_spec, to_sql};
+
+fn spec(json: serde_json::Value) -> QuerySpec {
+    serde_json::from_value(json).expect("a spec")
+}
+
+fn lowered(json: serde_json::Value) -> Query {
+    let tables = Tables::new();
+    let context = context(&tables);
+    let spec = spec(json);
+    let sql = to_sql(&spec, &context).expect("SQL");
+    match (lower_spec(&spec, &context), lower(&sql, &context)) {
+        (Ok(Statement::Query { query, notes }), Ok(said)) => {
+            let same = Statement::Query { query: query.clone(), notes };
+            assert_eq!(said, same, "{sql}");
+            *query
+        }
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+fn refused(json: serde_json::Value) -> SqlError {
+    let tables = Tables::new();
+    lower_spec(&spec(json), &context(&tables)).expect_err("an error")
+}
+
+fn sql(json: serde_json::Value) -> String {
+    to_sql(&spec(json), &context(&Tables::new())).expect("SQL")
+}
+
+#[test]
+fn a_table_alone_is_its_newest_rows() {
+    let query = lowered(json!({"table": "requests"}));
+    assert_eq!(query.outputs.len(), 16);
+    assert_eq!(show::order(&query), "k0 desc nulls last");
+}
+
+#[test]
+fn all_fields_together() {
+    let asked = json!({
+        "table": "requests", "from": "-3h", "to": "now", "filter": ["ok OR latency > 1", "bytes = 2"],
+        "search": "it's", "group_by": ["service"], "bucket": "1m",
+        "aggregates": ["count(*)", "p95(latency) AS p95"], "order_by": ["time", "p95 DESC"],
+        "limit": 10, "offset": 1, "series": 5,
+    });
+    assert_eq!(
+        sql(asked.clone()),
+        "SELECT time_bucket('1 minute', time) AS time, service, count(*), p95(latency) AS p95 \
+         FROM \"requests\" WHERE time >= now() - INTERVAL '3h' AND time < now() AND \
+         search('it''s') AND (ok OR latency > 1) AND (bytes = 2) GROUP BY ALL \
+         ORDER BY time, p95 DESC LIMIT 5 SERIES LIMIT 10 OFFSET 1"
+    );
+    let query = lowered(asked);
+    assert_eq!(show::range(&query), "[now-10800, now)");
+    assert_eq!(
+        show::filter(&query),
+        "And(any(it's), Or(ok::number, Greater(latency::number, 1)), Equal(bytes::number, 2))"
+    );
+    assert_eq!(show::keys(&query), "TimeBucket(time, 60000000); service::string");
+    assert_eq!(query.series.map(|series| series.count), Some(5));
+}
+
+#[test]
+fn deadline_and_completeness_are_not_sql() {
+    let spec = spec(json!({"table": "requests", "deadline_ms": 250, "require_complete": true}));
+    let Ok(Statement::Query { query, .. }) = lower_spec(&spec, &context(&Tables::new())) else {
+        panic!("a query");
+    };
+    assert_eq!(query.deadline.as_millis(), 250);
+    assert!(query.require_complete);
+    assert_eq!(
+        refused(json!({"table": "requests", "deadline_ms": 0})).field.as_deref(),
+        Some("deadline_ms")
+    );
+}
+
+#[test]
+fn times_have_many_spellings() {
+    for (from, range) in [
+        (json!("-3h"), "[now-10800, …)"),
+        (json!("now-90s"), "[now-90, …)"),
+        (json!("now"), "[now, …)"),
+        (json!("now + 1m"), "[now+60, …)"),
+        (json!(1_700_049_000), "[now-600, …)"),
+        (json!(1_700_049_000.5), "[now-599500000us, …)"),
+        (json!("1700049000"), "[now-600, …)"),
+        (json!("2023-11-15T12:00:00+01:00"), "[now-3600, …)"),
+        (json!("2023-11-15"), "[now-43200, …)"),
+    ] {
+        let query = lowered(json!({"table": "requests", "from": from.clone()}));
+        assert_eq!(show::range(&query), range, "{from}");
+    }
+}
+
+#[test]
+fn auto_buckets_are_100_to_300() {
+    for seconds in [90, 3_600, 10_800, 86_400, 604_800, 2_592_000, 315_360_000] {
+        let query = lowered(json!({
+            "table": "requests", "from": format!("-{seconds}s"), "to": "now", "bucket": "auto",
+        }));
+        let (_, width) = query.time_key().expect("a bucket");
+        let buckets = seconds * 1_000_000 / width;
+        assert!((100..300).contains(&buckets), "{seconds} s: {buckets} buckets of {width} µs");
+    }
+    let open = lowered(json!({"table": "requests", "bucket": "auto"}));
+    assert_eq!(open.time_key(), Some((0, 300_000_000)), "of the table's day");
+}
+
+#[test]
+fn groups_without_aggregates_are_counted() {
+    let query = lowered(json!({"table": "requests", "group_by": "service"}));
+    assert_eq!(show::outputs(&query), "service: string = k0; count(*): number = Count");
+}
+
+#[test]
+fn a_table_with_another_time_is_asked_by_its_own() {
+    let query = lowered(json!({"table": "events", "from": "-1h", "to": "now", "bucket": "1m"}));
+    assert_eq!(show::range(&query), "[now-3600, now)");
+    assert_eq!(query.time_key(), Some((0, 60_000_000)));
+}
+
+#[test]
+fn a_comparison_is_one_query_over_both_sides() {
+    let query = lowered(json!({
+        "table": "requests", "from": "-1h", "to": "now", "compare": {"shift": "7d"},
+        "bucket": "1m", "group_by": ["service"], "aggregates": ["count(*)"], "series": 3,
+    }));
+    assert_eq!(show::range(&query), "[now-608400, now)");
+    assert_eq!(
+        show::filter(&query),
+        "Or(And(GreaterOrEqual(time, now-3600), Less(time, now)), \
+         And(GreaterOrEqual(time, now-608400), Less(time, now-604800)))"
+    );
+    assert_eq!(show::keys(&query), "TimeBucket(time, 60000000); service::string");
+    assert_eq!(
+        show::outputs(&query),
+        "side: string = Case(GreaterOrEqual(k0, now-3600), 'now', 'before'); \
+         time: time = Case(GreaterOrEqual(k0, now-3600), k0, AddSeconds(k0, 604800)); \
+         service: string = k1; count(*): number = Count"
+    );
+    assert_eq!(query.time_key(), Some((0, 60_000_000)), "series are ranked over both sides");
+}
+
+#[test]
+fn a_comparison_begins_where_a_bucket_does() {
+    let query = lowered(json!({
+        "table": "requests", "from": "2023-11-15T11:30:30Z", "to": "2023-11-15T12:00:00Z",
+        "compare": {"shift": "1d"}, "bucket": "1m",
+    }));
+    assert_eq!(show::range(&query), "[now-88200, now)");
+}
+
+#[test]
+fn a_comparison_without_buckets_groups_by_side() {
+    let query = lowered(json!({
+        "table": "requests", "from": "-1h", "compare": {"shift": "1h"}, "group_by": ["service"],
+    }));
+    assert_eq!(
+        show::keys(&query),
+        "Case(GreaterOrEqual(time, now-3600), 'now', 'before'); service::string"
+    );
+}
+
+#[test]
+fn errors_name_the_field_and_the_place_in_it() {
+    for (asked, field, at) in [
+        (json!({"table": "reqests"}), "table", Some(0)),
+        (json!({"table": "requests", "filter": ["ok", "servce = 'x'"]}), "filter[1]", Some(0)),
+        (json!({"table": "requests", "filter": "ok AND tags = 'x'"}), "filter", Some(14)),
+        (json!({"table": "requests", "filter": ["ok) OR (ok"]}), "filter[0]", Some(2)),
+        (json!({"table": "requests", "filter": ["ok; DROP TABLE x"]}), "filter[0]", Some(2)),
+        (
+            json!({"table": "requests", "aggregates": ["count(*)", "sum(servce)"]}),
+            "aggregates[1]",
+            Some(4),
+        ),
+        (json!({"table": "requests", "aggregates": ["count(*) FROM x"]}), "aggregates[0]", Some(9)),
+        (json!({"table": "requests", "group_by": ["1 +"]}), "group_by[0]", Some(3)),
+        (json!({"table": "requests", "order_by": ["nope DESC"]}), "order_by[0]", Some(0)),
+        (json!({"table": "requests", "columns": ["service", "x"]}), "columns[1]", Some(0)),
+        (json!({"table": "requests", "columns": ["ok"], "group_by": ["ok"]}), "columns[0]", None),
+        (json!({"table": "requests", "from": "noon"}), "from", None),
+        (json!({"table": "requests", "from": 1_700_049_000_000_i64}), "from", None),
+        (json!({"table": "requests", "from": "now", "to": "-1h"}), "to", None),
+        (json!({"table": "requests", "bucket": "1 month"}), "bucket", None),
+        (json!({"table": "requests", "bucket": "0s"}), "bucket", None),
+        (json!({"table": "requests", "compare": {"shift": "1d"}}), "compare", None),
+        (json!({"table": "requests", "from": "-2d", "compare": {"shift": "1d"}}), "compare", None),
+        (
+            json!({"table": "requests", "from": "-1h", "compare": {"shift": "90m"}, "bucket": "1h"}),
+            "compare",
+            None,
+        ),
+    ] {
+        let error = refused(asked.clone());
+        assert_eq!(error.field.as_deref(), Some(field), "{asked}: {error:?}");
+        let offset = error.position.map(|place| place.offset);
+        assert_eq!(offset, at, "{asked}: {error:?}");
+    }
+}
+
+#[test]
+fn unknown_fields_are_refused() {
+    for bad in [
+        json!({"table": "requests", "enabled": true}),
+        json!({"table": "requests", "compare": {"shift": "1d", "x": 1}}),
+        json!({"table": "requests", "limit": -1}),
+    ] {
+        assert!(serde_json::from_value::<QuerySpec>(bad.clone()).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_comment_in_a_field_ends_there() {
+    let query = lowered(json!({"table": "requests", "filter": ["ok -- fine", "bytes = 1"]}));
+    assert_eq!(show::filter(&query), "And(ok::number, Equal(bytes::number, 1))");
+}
+
+fn texts(choices: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static str>> {
+    prop::collection::vec(prop::sample::select(choices), 0..3)
+}
+
+proptest! {
+    #[test]
+    fn sql_says_what_the_spec_says(
+        filter in texts(&["ok", "latency > 1 OR ok", "service ~ 'x'", "includes_any(tags, 'a')"]),
+        group_by in texts(&["service", "lower(path) AS p", "extract(hour FROM time)", "mixed::string"]),
+        aggregates in texts(&["count(*)", "p95(latency) AS p95", "per_minute(sum(bytes))"]),
+        bucket in prop::sample::select(vec![None, Some("auto"), Some("1m"), Some("2 weeks")]),
+        search in prop::option::of("[a-z'\"\\\\ ]{0,5}"),
+        limit in prop::option::of(0_u64..200_000),
+        compared in any::<bool>(),
+    ) {
+        let mut asked = json!({
+            "table": "requests", "from": "-1d", "to": "now", "filter": filter,
+            "group_by": group_by, "aggregates": aggregates, "bucket": bucket, "search": search,
+            "limit": limit,
+        });
+        if compared {
+            asked["compare"] = json!({"shift": "2w"});
+        }
+        let tables = Tables::new();
+        let context = context(&tables);
+        let spec = spec(asked);
+        let sql = to_sql(&spec, &context).expect("SQL");
+        match (lower_spec(&spec, &context), lower(&sql, &context)) {
+            (Ok(left), Ok(right)) => prop_assert_eq!(left, right),
+            (Err(left), Err(right)) => prop_assert_eq!(left.message, right.message),
+            (left, right) => prop_assert!(false, "{sql}: {left:?} {right:?}"),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+use hadal_aggregate::DISTINCT_REGISTERS;
+use hadal_types::Value;
+
+use super::*;
+use crate::value::encode_value;
+
+fn refused(state: state::State, kind: StateKind) -> String {
+    let state = proto::State { state: Some(state) };
+    decode_state(state, kind).expect_err("refused").to_string()
+}
+
+fn distinct(distinct: distinct::Distinct) -> String {
+    let state = state::State::Distinct(proto::Distinct { distinct: Some(distinct) });
+    refused(state, StateKind::Distinct)
+}
+
+fn quantiles(quantiles: quantiles::Quantiles) -> String {
+    let state = state::State::Quantiles(proto::Quantiles { quantiles: Some(quantiles) });
+    refused(state, StateKind::Quantiles)
+}
+
+#[test]
+fn sums_have_a_fixed_number_of_digits() {
+    let sum = |sum: proto::Sum| decode_sum(sum).expect_err("refused").to_string();
+    let decimals = Bytes::from_static(&[0; 32]);
+    let short = proto::Sum { decimals: decimals.slice(1..), ..Default::default() };
+    assert_eq!(sum(short), ": found 31 bytes of decimals, expected 32");
+    let digits = ": found digits out of range, expected an exact sum";
+    let few = proto::Sum { decimals: decimals.clone(), doubles: vec![0; 67], overflow: false };
+    assert_eq!(sum(few), digits);
+    let wide = proto::Sum { decimals, doubles: vec![1 << 32; 68], overflow: false };
+    assert_eq!(sum(wide), digits);
+    let large = proto::Sum { decimals: Bytes::from_static(&[0x7f; 32]), ..Default::default() };
+    assert_eq!(sum(large), digits);
+}
+
+#[test]
+fn extremes_are_a_range_or_nothing() {
+    let value = |number| Some(encode_value(&Value::integer(number)));
+    let extremes = |min, max| {
+        refused(state::State::Extremes(proto::Extremes { min, max }), StateKind::Extremes)
+    };
+    assert_eq!(extremes(value(1), None), "max: is missing");
+    assert_eq!(extremes(None, value(1)), "min: is missing");
+    assert!(extremes(value(2), value(1)).starts_with(": found a range upside down"));
+}
+
+#[test]
+fn distributions_are_such_as_rows_make() {
+    let weighted = proto::WeightedNumber {
+        number: Some(encode_number(Number::ZERO)),
+        weight: Weight::ONE.millionths().unsigned_abs(),
+    };
+    let exact = proto::WeightedNumbers { values: vec![weighted; QUANTILE_EXACT_ROWS + 1] };
+    assert_eq!(
+        quantiles(quantiles::Quantiles::Exact(exact)),
+        ": 257 values; at most 256 are allowed"
+    );
+    let bucket =
+        |bucket, weight| proto::QuantileBucket { bucket, weight: Some(encode_integer(weight)) };
+    let zero = Some(encode_number(Number::ZERO));
+    for buckets in [
+        vec![],
+        vec![bucket(0, 0)],
+        vec![bucket(0, -1)],
+        vec![bucket(1, 1)],
+        vec![bucket(0, 1), bucket(0, 1)],
+        vec![bucket(0, 1), bucket(i32::MAX, 1), bucket(0, 1)],
+    ] {
+        let sketch = proto::QuantileSketch { rows: 300, min: zero, max: zero, buckets };
+        let error = quantiles(quantiles::Quantiles::Sketch(sketch));
+        assert_eq!(error, ": found buckets out of order or range, expected a distribution");
+    }
+}
+
+#[test]
+fn hashes_are_a_set_and_registers_are_all() {
+    let hashes = |hashes| distinct(distinct::Distinct::Exact(proto::Hashes { hashes }));
+    assert_eq!(
+        hashes(vec![1, 1]),
+        ": found hashes out of order, expected ascending hashes, each once"
+    );
+    assert_eq!(hashes((0..1_025).collect()), ": 1025 hashes; at most 1024 are allowed");
+    for registers in [vec![0; DISTINCT_REGISTERS - 1], vec![52; DISTINCT_REGISTERS]] {
+        assert_eq!(
+            distinct(distinct::Distinct::Registers(registers.into())),
+            ": found registers of another number or size, expected a set of hashes"
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! A client that sends exactly what it is told to, and reads answers to the letter.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use serde_json::Value;
+
+use crate::openapi;
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (own, value) = line.split_once(':')?;
+            own.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("UTF-8")
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error} in {}\n{}", self.head, self.text()))
+    }
+
+    /// The JSON of a reply that must be a success.
+    #[track_caller]
+    pub(crate) fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text());
+        self.json()
+    }
+
+    /// The JSON of a reply that must be this problem.
+    #[track_caller]
+    pub(crate) fn problem(&self, status: u16, kind: &str) -> Value {
+        let text = String::from_utf8_lossy(&self.body);
+        assert_eq!(self.status, status, "{text}");
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
+        let problem = self.json();
+        assert_eq!(problem["type"], format!("urn:hadal:problem:{kind}"), "{text}");
+        assert_eq!(problem["status"], status);
+        problem
+    }
+}
+
+/// A request in the making.
+pub(crate) struct Request {
+    address: SocketAddr,
+    method: &'static str,
+    path: String,
+    host: String,
+    headers: String,
+    body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn new(address: SocketAddr, method: &'static str, path: &str) -> Self {
+        Self {
+            address,
+            method,
+            path: path.to_owned(),
+            host: address.to_string(),
+            headers: String::new(),
+            body: Vec::new(),
+        }
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push_str(&format!("{name}: {value}\r\n"));
+        self
+    }
+
+    pub(crate) fn host(mut self, host: &str) -> Self {
+        self.host = host.to_owned();
+        self
+    }
+
+    pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sends the request on a connection of its own, and reads the reply.
+    #[track_caller]
+    pub(crate) fn send(self) -> Reply {
+        let mut stream = TcpStream::connect(self.address).expect("a connection");
+        let head = format!(
+            "{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n",
+            self.method,
+            self.path,
+            self.host,
+            self.body.len(),
+            self.headers
+        );
+        stream.write_all(head.as_bytes()).expect("a head sent");
+        // A server that refuses may close before it has read all of a long body.
+        let _ = stream.write_all(&self.body);
+        let reply = read_reply(&mut stream);
+        openapi::check(self.method, &self.path, &reply);
+        reply
+    }
+}
+
+/// Reads one reply, up to the end its length says.
+#[track_caller]
+pub(crate) fn read_reply(stream: &mut TcpStream) -> Reply {
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        if let Some(reply) = whole_reply(&bytes) {
+            return reply;
+        }
+        let read = stream.read(&mut buffer).expect("a reply");
+        assert!(read > 0, "the reply breaks off: {}", String::from_utf8_lossy(&bytes));
+        bytes.extend_from_slice(&buffer[..read]);
+    }
+}
+
+fn whole_reply(bytes: &[u8]) -> Option<Reply> {
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = String::from_utf8(bytes[..end].to_vec()).expect("a head in UTF-8");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.expect("a status");
+    let reply = Reply { status, head, body: bytes[end + 4..].to_vec() };
+    let length: usize = reply.header("content-length").map_or(0, |l| l.parse().expect("a length"));
+    (reply.body.len() >= length).then_some(reply)
+}
+
+/// Whether the server closes the connection without a word.
+pub(crate) fn is_closed(stream: &mut TcpStream) -> bool {
+    matches!(stream.read(&mut [0; 1]), Ok(0) | Err(_))
+}

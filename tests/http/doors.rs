@@ -1,0 +1,145 @@
+//! Who comes in: addresses, tokens, names, origins, and what browsers are told.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hadal_server::{Config, ConfigError, ServeError, Token, serve};
+use tokio::net::TcpListener;
+
+use crate::fakes::{Answering, Taking};
+use crate::server::{Server, app_of, runtime};
+
+/// A request to each door that needs a permission.
+const GUARDED: [(&str, &str); 9] = [
+    ("POST", "/v1/log/t"),
+    ("PUT", "/v1/log/t"),
+    ("POST", "/v1/query"),
+    ("GET", "/v1/tables"),
+    ("GET", "/v1/tables/t"),
+    ("DELETE", "/v1/tables/t"),
+    ("GET", "/v1/status"),
+    ("GET", "/v1/version"),
+    ("GET", "/metrics"),
+];
+
+#[test]
+fn forged_hosts_and_origins_are_refused_at_every_door() {
+    let server = Server::start();
+    for (method, path) in GUARDED {
+        let host = server.request(method, path).host("evil.example").send();
+        host.problem(403, "forbidden");
+        for origin in ["http://evil.example", "null", "http://localhost:1"] {
+            let origin = server.request(method, path).header("Origin", origin).send();
+            origin.problem(403, "forbidden");
+        }
+    }
+    server.sql("SELECT 1").ok();
+}
+
+#[test]
+fn own_hosts_and_pages_are_let_in() {
+    let server = Server::with(|config| config.allowed_hosts = vec!["hadal.test".to_owned()]);
+    let port = server.address.port();
+    for host in ["localhost", "127.0.0.1", "[::1]", "hadal.test", "HADAL.test"] {
+        for host in [host.to_owned(), format!("{host}:{port}")] {
+            let origin = format!("http://{host}");
+            let reply = server.request("GET", "/v1/tables").host(&host).header("Origin", &origin);
+            assert_eq!(reply.send().status, 200, "{host}");
+        }
+    }
+}
+
+#[test]
+fn a_request_without_a_host_is_refused() {
+    let server = Server::start();
+    server.request("GET", "/v1/tables").host("").send().problem(403, "forbidden");
+}
+
+#[test]
+fn loopback_asks_for_no_token() {
+    let server = Server::with(|config| config.admin_token = Token::parse(&"a".repeat(64)));
+    assert_eq!(server.get("/v1/tables").status, 200);
+}
+
+#[test]
+fn a_wide_bind_asks_for_the_token_at_every_door() {
+    let token = "0123456789abcdef".repeat(4);
+    let app = app_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+    let server = Server::over(app, "0.0.0.0:0", |config| {
+        config.admin_token = Token::parse(&token);
+        config.no_tls = true;
+    });
+    for (method, path) in GUARDED {
+        let reply = server.request(method, path).send();
+        reply.problem(401, "unauthorized");
+        assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
+        let wrong = format!("Bearer {}", "f".repeat(64));
+        let reply = server.request(method, path).header("Authorization", &wrong).send();
+        reply.problem(401, "unauthorized");
+    }
+    let bearer = format!("Bearer {token}");
+    let with_token = |host: &str| {
+        let request = server.request("GET", "/v1/tables").header("Authorization", &bearer);
+        request.host(host).send().status
+    };
+    assert_eq!(with_token("192.0.2.7:4280"), 200);
+    assert_eq!(with_token("evil.example"), 403);
+    for open in ["/healthz", "/readyz", "/openapi.json", "/"] {
+        assert_eq!(server.get(open).status, 200, "{open}");
+    }
+}
+
+#[test]
+fn a_wide_bind_without_token_or_word_on_tls_does_not_start() {
+    let runtime = runtime();
+    let start = |listen: &str, token: bool, no_tls: bool| -> Result<(), ServeError> {
+        let listener = runtime.block_on(TcpListener::bind(listen)).expect("a port");
+        // What counts is where the listener is, not what the set-up says.
+        let mut config = Config::new(SocketAddr::from(([127, 0, 0, 1], 1)));
+        config.admin_token = token.then(|| Token::random().expect("randomness"));
+        config.no_tls = no_tls;
+        let app = app_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+        runtime.block_on(serve(config, app, listener, async {}))
+    };
+    for listen in ["127.0.0.1:0", "[::1]:0", "0.0.0.0:0"] {
+        for (token, no_tls) in [(false, false), (false, true), (true, false), (true, true)] {
+            let started = start(listen, token, no_tls);
+            let is_open = listen.starts_with('0');
+            match (is_open, token, no_tls) {
+                (true, false, _) => assert!(
+                    matches!(&started, Err(ServeError::Config(ConfigError::NoToken(_)))),
+                    "{started:?}"
+                ),
+                (true, true, false) => assert!(
+                    matches!(&started, Err(ServeError::Config(ConfigError::NoTls(_)))),
+                    "{started:?}"
+                ),
+                _ => assert!(started.is_ok(), "{listen} {token} {no_tls}: {started:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn browsers_are_told_what_not_to_do() {
+    let server = Server::start();
+    for path in ["/", "/v1/tables", "/v1/tables/nothing", "/nothing", "/healthz"] {
+        let reply = server.get(path);
+        let policy = reply.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
+        assert!(!policy.contains("unsafe-"));
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(reply.header("access-control-allow-origin"), None);
+    }
+}
+
+#[test]
+fn other_addresses_and_methods_are_problems() {
+    let server = Server::start();
+    for path in ["/nothing", "/v1", "/v1/tables/t/columns/c", "/v1/../etc/passwd", "/%2e%2e/x"] {
+        server.get(path).problem(404, "unknown-route");
+    }
+    for (method, path) in [("GET", "/v1/query"), ("DELETE", "/v1/log/t"), ("POST", "/v1/tables")] {
+        server.request(method, path).send().problem(405, "method");
+    }
+}

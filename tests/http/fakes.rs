@@ -1,0 +1,292 @@
+//! Peers and sinks that do what a test wants, and what the doors make of it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_query::Query;
+use hadal_types::{BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros};
+use hadal_types::{TableName, TableSchema};
+use hadal_wire::{
+    Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
+    TableStatus,
+};
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::time::timeout_at;
+
+use crate::server::{Server, app_of};
+
+/// What a fake leaf does with a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// It answers that there are no rows.
+    #[default]
+    Answer,
+    /// It is late.
+    BeLate,
+    /// It cannot be reached.
+    BeDead,
+    /// It never answers.
+    Hang,
+    /// It answers when it is told to.
+    Wait,
+    Panic,
+}
+
+/// A leaf with a table `t` of one string column `a`.
+#[derive(Default)]
+pub(crate) struct Answering {
+    act: Act,
+    /// Told when a query begins, and when its future is dropped.
+    told: Option<Mutex<Sender<&'static str>>>,
+    /// What a leaf that waits is waiting for.
+    word: Notify,
+    is_stopping: bool,
+}
+
+struct Gone(Option<Sender<&'static str>>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        if let Some(told) = &self.0 {
+            let _ = told.send("dropped");
+        }
+    }
+}
+
+impl Answering {
+    fn acting(act: Act) -> Arc<Self> {
+        Arc::new(Self { act, ..Self::default() })
+    }
+
+    fn watched(act: Act) -> (Arc<Self>, Receiver<&'static str>) {
+        let (told, events) = channel();
+        let told = Some(Mutex::new(told));
+        (Arc::new(Self { act, told, ..Self::default() }), events)
+    }
+}
+
+impl Peer for Answering {
+    fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
+        let told = self.told.as_ref().map(|told| told.lock().expect("no panic").clone());
+        if let Some(told) = &told {
+            told.send("begun").expect("somebody listens");
+        }
+        let gone = Gone(told);
+        Box::pin(async move {
+            let _gone = gone;
+            let outcome = match self.act {
+                Act::Answer => LeafOutcome::Answered,
+                Act::BeDead => LeafOutcome::Dead,
+                Act::BeLate => LeafOutcome::Late,
+                Act::Hang => std::future::pending().await,
+                Act::Wait => {
+                    self.word.notified().await;
+                    LeafOutcome::Answered
+                }
+                Act::Panic => panic!("a secret of the server"),
+            };
+            if self.act == Act::BeLate {
+                let late = Instant::now() + query.deadline;
+                let _ = timeout_at(late.into(), std::future::pending::<()>()).await;
+            }
+            let mut partial = Partial::empty(&query);
+            let leaf = LeafCoverage {
+                name: "fake".to_owned(),
+                outcome,
+                rows_expected: 0,
+                rows_scanned: 0,
+                micros: 1,
+            };
+            partial.coverage = Coverage::of_leaf(leaf, true);
+            partial
+        })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        let table = TableName::new("t").expect("a name");
+        let column = |name: &str, kind, logical| ColumnSchema {
+            name: ColumnName::new(name).expect("a name"),
+            parts: vec![ColumnPart { kind, logical, rows: 1 }],
+        };
+        let schema = TableSchema {
+            name: table.clone(),
+            time_column: ColumnName::new("time").expect("a name"),
+            columns: vec![
+                column("a", Kind::String, Logical::Plain),
+                column("time", Kind::Number, Logical::Time),
+            ],
+            rows: 1,
+            time_range: Some((Micros(0), Micros(0))),
+        };
+        let status = TableStatus {
+            schema: Arc::new(schema),
+            blocks: 1,
+            block_bytes: 1,
+            raw_bytes: 1,
+            dropped_rows: 0,
+        };
+        let leaf = LeafStatus {
+            name: LeafName("fake".into()),
+            state: if self.is_stopping { LeafState::Stopping } else { LeafState::Alive },
+            block_bytes: 1,
+            tables: Arc::new([(table, Arc::new(status))].into()),
+        };
+        Box::pin(async move { PeerStatus { leaves: vec![leaf] } })
+    }
+}
+
+/// Takes batches and forgets them, once it has refused as often as it should.
+#[derive(Default)]
+pub(crate) struct Taking {
+    pub(crate) rows: AtomicUsize,
+    pub(crate) refusals: Mutex<Vec<SinkError>>,
+}
+
+impl Sink for Taking {
+    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(async move {
+            if let Some(refusal) = self.refusals.lock().expect("no panic").pop() {
+                return Err(refusal);
+            }
+            self.rows.fetch_add(batch.rows, Ordering::SeqCst);
+            Ok(Receipt { rows: batch.rows, duplicate: false, durable: true })
+        })
+    }
+
+    fn knows<'a>(&'a self, _table: &'a TableName, _id: &'a BatchId) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
+
+    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async { Err(SinkError::Full("the disk".to_owned())) })
+    }
+}
+
+fn over(peer: Arc<Answering>, refusals: Vec<SinkError>) -> Server {
+    let sink = Taking { refusals: Mutex::new(refusals), ..Taking::default() };
+    Server::over(app_of(peer, Arc::new(sink)), "127.0.0.1:0", |_| {})
+}
+
+#[test]
+fn refusals_of_the_sink_have_their_statuses() {
+    let id = BatchId::new("b").expect("an id");
+    let table = TableName::new("t").expect("a name");
+    let text = || "disk 7".to_owned();
+    for (refusal, status, kind) in [
+        (SinkError::Conflict { id: id.clone() }, 409, "batch-conflict"),
+        (SinkError::Corrupt { id, table, reason: text() }, 400, "bad-batch"),
+        (SinkError::Busy(text()), 429, "busy"),
+        (SinkError::Limit(text()), 422, "limit"),
+        (SinkError::Full(text()), 503, "unavailable"),
+        (SinkError::Store(text()), 503, "unavailable"),
+        (SinkError::Unavailable(text()), 503, "unavailable"),
+    ] {
+        let server = over(Arc::default(), vec![refusal]);
+        let log = || server.request("POST", "/v1/log/t").body("{\"a\": 1}").send();
+        let reply = log();
+        reply.problem(status, kind);
+        assert_eq!(reply.header("retry-after").is_some(), [429, 503].contains(&status));
+        assert_eq!(log().ok()["accepted"], 1, "the next one is taken");
+    }
+}
+
+#[test]
+fn a_long_body_waits_for_a_busy_sink() {
+    let sink = Arc::new(Taking::default());
+    let server = Server::over(
+        app_of(Arc::default() as Arc<Answering>, Arc::clone(&sink) as _),
+        "127.0.0.1:0",
+        |_| {},
+    );
+    let rows = 3 * 65_536;
+    // The last refusal is given first: the first batch is taken, the second refused twice.
+    let body = "{\"a\":1}\n".repeat(rows);
+    sink.refusals.lock().expect("no panic").push(SinkError::Busy("log".to_owned()));
+    server.request("POST", "/v1/log/t").body(body.clone()).send().problem(429, "busy");
+    assert!(sink.refusals.lock().expect("no panic").is_empty());
+    let logged = server.request("POST", "/v1/log/t").body(body).send().ok();
+    assert_eq!(logged["accepted"], rows);
+}
+
+#[test]
+fn bad_rows_that_cannot_be_kept_are_a_warning() {
+    let server = over(Arc::default(), vec![SinkError::Full("x".to_owned())]);
+    let logged = server.request("POST", "/v1/log/t").body("nonsense\n").send().ok();
+    assert_eq!(logged["rejected_count"], 1);
+    let codes: Vec<_> = logged["warnings"].as_array().expect("warnings").iter().collect();
+    assert!(codes.iter().any(|warning| warning["code"] == "rejects_not_kept"), "{codes:?}");
+}
+
+#[test]
+fn a_table_that_cannot_be_dropped_says_so() {
+    let server = over(Arc::default(), Vec::new());
+    server.request("DELETE", "/v1/tables/t").send().problem(503, "unavailable");
+}
+
+#[test]
+fn no_leaf_is_503_and_a_late_one_504() {
+    let server = over(Answering::acting(Act::BeDead), Vec::new());
+    server.sql("SELECT count(*) FROM t").problem(503, "unavailable");
+    let server = over(Answering::acting(Act::BeLate), Vec::new());
+    let body = json!({ "sql": "SELECT count(*) FROM t", "deadline_ms": 20 }).to_string();
+    let reply = server.request("POST", "/v1/query").body(body).send();
+    assert!(reply.problem(504, "late")["hint"].is_string());
+}
+
+#[test]
+fn a_server_without_a_leaf_that_is_alive_is_not_ready() {
+    let peer = Answering { is_stopping: true, ..Answering::default() };
+    let server = over(Arc::new(peer), Vec::new());
+    server.get("/readyz").problem(503, "unavailable");
+    assert_eq!(server.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_panic_is_an_answer_without_its_text() {
+    let server = over(Answering::acting(Act::Panic), Vec::new());
+    for _ in 0..2 {
+        let reply = server.sql("SELECT count(*) FROM t");
+        reply.problem(500, "internal");
+        assert!(!reply.text().contains("secret"));
+    }
+    assert_eq!(server.get("/healthz").status, 200);
+}
+
+#[test]
+fn whoever_hangs_up_cancels_the_query() {
+    let (peer, events) = Answering::watched(Act::Hang);
+    let server = over(peer, Vec::new());
+    let mut stream = std::net::TcpStream::connect(server.address).expect("a connection");
+    let body = "{\"sql\": \"SELECT count(*) FROM t\"}";
+    let head = format!(
+        "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    std::io::Write::write_all(&mut stream, (head + body).as_bytes()).expect("a request");
+    assert_eq!(events.recv(), Ok("begun"));
+    drop(stream);
+    assert_eq!(events.recv(), Ok("dropped"));
+}
+
+#[test]
+fn a_server_that_stops_finishes_what_runs() {
+    let (peer, events) = Answering::watched(Act::Wait);
+    let mut server = over(Arc::clone(&peer), Vec::new());
+    let address = server.address;
+    let asking = std::thread::spawn(move || {
+        let body = json!({ "sql": "SELECT count(*) FROM t" }).to_string();
+        crate::client::Request::new(address, "POST", "/v1/query").body(body).send().status
+    });
+    let mut idle = std::net::TcpStream::connect(address).expect("a connection");
+    assert_eq!(events.recv(), Ok("begun"));
+    server.ask_to_stop();
+    assert!(crate::client::is_closed(&mut idle), "an idle connection is not waited for");
+    assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
+    peer.word.notify_one();
+    server.join();
+    assert_eq!(asking.join().expect("no panic"), 200);
+}

@@ -1,0 +1,156 @@
+//! Bad input from outside: each gets a clear answer, and everything else goes on.
+
+use std::io::Write;
+use std::net::TcpStream;
+
+use serde_json::json;
+
+use crate::client::{Reply, is_closed, read_reply};
+use crate::server::Server;
+
+fn log(server: &Server, body: impl Into<Vec<u8>>) -> Reply {
+    server.request("POST", "/v1/log/t").body(body).send()
+}
+
+#[test]
+fn bad_rows_do_no_harm() {
+    let server = Server::start();
+    let deep = format!("{{\"a\": {}1{}}}", "[".repeat(10_000), "]".repeat(10_000));
+    for (bad, reason) in [
+        ("{\"a\": }".to_owned(), "malformed"),
+        (deep, "deep"),
+        ("{\"a\": 1e400}".to_owned(), "huge number"),
+        ("{\"a\": NaN}".to_owned(), "not a number"),
+        ("{\"time\": \"0000-01-01T00:00:00Z\"}".to_owned(), "year 0"),
+        ("{\"time\": 300000000000000000000}".to_owned(), "far future"),
+        ("{\"sample_rate\": 0}".to_owned(), "rate 0"),
+        ("{\"sample_rate\": -1}".to_owned(), "rate -1"),
+        ("\"text\"".to_owned(), "no object"),
+        ("x".repeat(100 << 10), "no JSON"),
+    ] {
+        let logged = log(&server, format!("{{\"good\": 1}}\n{bad}\n{{\"good\": 1}}\n")).ok();
+        assert_eq!(
+            (&logged["accepted"], &logged["rejected_count"]),
+            (&json!(2), &json!(1)),
+            "{reason}: {logged}"
+        );
+        assert_eq!(logged["rejected"][0]["line"], 2, "{reason}");
+        assert!(logged["rejected"][0]["reason"].as_str().is_some_and(|text| !text.is_empty()));
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_taken_with_a_warning() {
+    let server = Server::start();
+    let logged = log(&server, b"{\"a\": \"\xff\xfe\"}\n".as_slice()).ok();
+    assert_eq!(logged["accepted"], 1);
+    assert_eq!(logged["warnings"][0]["code"], "invalid_utf8");
+    assert_eq!(server.rows("SELECT a FROM t"), json!([["\u{fffd}\u{fffd}"]]));
+}
+
+#[test]
+fn a_flood_of_columns_flows_over() {
+    let server = Server::start();
+    let rows: String = (0..1_000)
+        .map(|row| {
+            let fields: Vec<String> =
+                (0..100).map(|field| format!("\"c{}\": 1", row * 100 + field)).collect();
+            format!("{{{}}}\n", fields.join(","))
+        })
+        .collect();
+    let logged = log(&server, rows).ok();
+    assert_eq!(logged["accepted"], 1_000);
+    let columns = server.get("/v1/tables/t").ok()["columns"].as_array().map(Vec::len);
+    assert!(columns <= Some(4_100), "{columns:?}");
+    let kept = server.rows("SELECT count(*) FROM t WHERE _overflow IS NOT NULL");
+    assert!(kept[0][0].as_u64() > Some(900), "{kept}");
+}
+
+#[test]
+fn bad_questions_do_no_harm() {
+    let server = Server::start();
+    log(&server, "{\"a\": \"x\", \"n\": 1}").ok();
+    let nested = format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000));
+    let items: Vec<String> = (0..2_000).map(|item| item.to_string()).collect();
+    let many = format!("SELECT count(*) FROM t WHERE n IN ({})", items.join(","));
+    for sql in [
+        "",
+        ";",
+        "SELECT",
+        "SELECT * FROM t LIMIT -1",
+        "SELECT b FROM t",
+        "SELECT count(*) FROM t WHERE a > 1 AND n LIKE 3",
+        "SELECT count(*) FROM t WHERE a ~ '('",
+        "SELECT count(*) FROM t WHERE a ~ '(x{1000}){1000}'",
+        "SELECT count(*) FROM t WHERE a ~ '(.*'",
+        &nested,
+        &many,
+        "SELECT \u{0} FROM t",
+        "\u{feff}\u{202e}SELECT",
+    ] {
+        let problem = server.sql(sql).problem(400, "bad-query");
+        assert!(problem["detail"].as_str().is_some_and(|text| !text.is_empty()), "{sql}");
+    }
+    assert_eq!(server.rows("SELECT count(*) FROM t"), json!([[1]]));
+}
+
+#[test]
+fn what_is_no_http_is_closed() {
+    let server = Server::start();
+    for bytes in [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".as_slice(),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\0\0\0\0\0\0\0\0\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+    ] {
+        let mut stream = TcpStream::connect(server.address).expect("a connection");
+        stream.write_all(bytes).expect("bytes sent");
+        assert_eq!(read_reply(&mut stream).status, 400);
+        assert!(is_closed(&mut stream));
+    }
+    assert_eq!(server.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_body_that_breaks_off_leaves_no_half_row() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(server.address).expect("a connection");
+    let rows = "{\"a\": 1}\n{\"a\": 2";
+    let head = "POST /v1/log/t HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n";
+    stream.write_all(format!("{head}{rows}").as_bytes()).expect("bytes sent");
+    stream.shutdown(std::net::Shutdown::Write).expect("an end");
+    assert!(is_closed(&mut stream) || server.get("/v1/tables").status == 200);
+    server.sql("SELECT count(*) FROM t").problem(404, "unknown-table");
+}
+
+#[test]
+fn chunks_of_any_size_are_one_body() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(server.address).expect("a connection");
+    let head = "POST /v1/log/t HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes()).expect("a head");
+    for byte in b"{\"a\": 1}\n{\"a\": 2}\n" {
+        stream.write_all(&[b'1', b'\r', b'\n', *byte, b'\r', b'\n']).expect("a chunk");
+    }
+    stream.write_all(b"0\r\n\r\n").expect("an end");
+    assert_eq!(read_reply(&mut stream).ok()["accepted"], 2);
+}
+
+#[test]
+fn names_and_values_come_back_as_they_were() {
+    let server = Server::start();
+    let odd = ["<script>alert(1)</script>", "' OR 1=1 --", "\u{202e}abc", "=1+1", "\\\"\n\t"];
+    let rows: Vec<String> = odd.iter().map(|text| json!({ "a": text }).to_string()).collect();
+    server.log("t", &rows.join("\n"));
+    let mut found: Vec<String> = server
+        .rows("SELECT a FROM t")
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|row| Some(row[0].as_str()?.to_owned()))
+        .collect();
+    let mut expected: Vec<String> = odd.iter().map(|text| (*text).to_owned()).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}

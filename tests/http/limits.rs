@@ -1,0 +1,110 @@
+//! Limits of the doors: what just fits passes, one more fails cleanly.
+
+use std::io::Write;
+use std::net::TcpStream;
+
+use hadal_types::limits;
+use serde_json::json;
+
+use crate::client::{is_closed, read_reply};
+use crate::server::Server;
+
+#[test]
+fn sql_has_a_length() {
+    let server = Server::start();
+    let padded = |length: usize| format!("{:<length$}", "SELECT 1");
+    assert_eq!(server.sql(&padded(limits::SQL_BYTES_MAX)).status, 200);
+    server.sql(&padded(limits::SQL_BYTES_MAX + 1)).problem(413, "too-large");
+}
+
+#[test]
+fn the_body_of_a_query_has_a_length() {
+    let server = Server::start();
+    let padded = |length: usize| format!("{:<length$}", "{\"sql\": \"SELECT 1\"}");
+    let post = |body: String| server.request("POST", "/v1/query").body(body).send();
+    assert_eq!(post(padded(limits::QUERY_BODY_BYTES_MAX)).status, 200);
+    post(padded(limits::QUERY_BODY_BYTES_MAX + 1)).problem(413, "too-large");
+}
+
+#[test]
+fn a_head_has_a_length() {
+    let server = Server::start();
+    let with = |length: usize| {
+        let mut stream = TcpStream::connect(server.address).expect("a connection");
+        let value = "x".repeat(length);
+        let head = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: {value}\r\n\r\n");
+        let _ = stream.write_all(head.as_bytes());
+        read_reply(&mut stream).status
+    };
+    assert_eq!(with(limits::HEADER_BYTES_MAX / 2), 200);
+    assert_eq!(with(limits::HEADER_BYTES_MAX + 1), 431);
+    assert_eq!(server.get("/healthz").status, 200);
+}
+
+#[test]
+fn connections_beyond_the_limit_are_told_to_come_back() {
+    let server = Server::with(|config| config.connections_max = 3);
+    let mut open: Vec<TcpStream> = (0..3)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).expect("a connection");
+            ask(&mut stream);
+            stream
+        })
+        .collect();
+    let mut beyond = TcpStream::connect(server.address).expect("a connection");
+    let reply = read_reply(&mut beyond);
+    reply.problem(503, "unavailable");
+    assert!(is_closed(&mut beyond));
+    // The others are served as before, and a place that is given up is free.
+    for stream in &mut open {
+        ask(stream);
+    }
+    drop(open.pop());
+    let served = std::iter::repeat_with(|| server.get("/healthz").status);
+    assert!(served.take(10_000).any(|status| status == 200));
+}
+
+fn ask(stream: &mut TcpStream) {
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("a request");
+    assert_eq!(read_reply(stream).status, 200);
+}
+
+#[test]
+fn a_line_has_a_length() {
+    let server = Server::start();
+    let line = |length: usize| {
+        let around = "{\"a\":\"\"}".len();
+        format!("{{\"a\":\"{}\"}}", "x".repeat(length - around))
+    };
+    let body = format!(
+        "{}\n{}\n{{\"b\": 1}}\n",
+        line(limits::LINE_BYTES_MAX),
+        line(limits::LINE_BYTES_MAX + 1)
+    );
+    let logged = server.request("POST", "/v1/log/t").body(body).send().ok();
+    assert_eq!(logged["accepted"], 2);
+    assert_eq!(logged["rejected"][0]["line"], 2);
+}
+
+#[test]
+fn an_answer_has_a_length() {
+    let server = Server::start();
+    let text = "x".repeat(limits::STRING_BYTES_MAX);
+    let rows: String = (0..=1_024).map(|_| format!("{{\"a\":\"{text}\"}}\n")).collect();
+    server.log("t", &rows);
+    assert_eq!(server.sql("SELECT a FROM t LIMIT 900").status, 200);
+    let problem = server.sql("SELECT a FROM t").problem(422, "limit");
+    assert_eq!(problem["hint"].as_str().map(|hint| hint.contains("LIMIT")), Some(true));
+}
+
+#[test]
+fn a_summary_looks_at_so_many_columns() {
+    let server = Server::start();
+    let fields: Vec<String> =
+        (0..limits::SUMMARY_COLUMNS_MAX).map(|index| format!("\"c{index}\": {index}")).collect();
+    server.log("t", &format!("{{{}}}", fields.join(",")));
+    let answer = server.sql("SUMMARIZE t").ok();
+    assert_eq!(answer["rows"].as_array().map(Vec::len), Some(limits::SUMMARY_COLUMNS_MAX));
+    let warning = &answer["warnings"][0];
+    assert_eq!((&warning["code"], &warning["count"]), (&json!("columns_left_out"), &json!(1)));
+}

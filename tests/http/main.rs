@@ -1,0 +1,18 @@
+//! The doors from outside: a real server on a port of its own, spoken to in raw HTTP. Whatever
+//! it answers is compared with `spec/openapi.json`.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod answers;
+mod client;
+mod doors;
+mod fakes;
+mod hostile;
+mod limits;
+mod log;
+mod openapi;
+mod query;
+mod schema;
+mod server;
+mod stream;
+mod tables;

@@ -1,0 +1,110 @@
+//! `spec/openapi.json` against the doors: the same addresses, and every answer as described.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::client::Reply;
+use crate::schema::{faults, resolve, undescribed};
+use crate::server::Server;
+
+const TEXT: &str = include_str!("../../spec/openapi.json");
+
+static SPEC: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(TEXT).expect("JSON"));
+
+/// Asserts that a reply is as described.
+#[track_caller]
+pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
+    let Some(operation) = operation(method, path) else {
+        assert!([404, 405].contains(&reply.status), "{method} {path}: {}", reply.status);
+        return;
+    };
+    let status = reply.status.to_string();
+    let response = operation["responses"].get(&status);
+    let response = response.unwrap_or_else(|| {
+        panic!("{method} {path}: status {status} is not described\n{}", reply.text())
+    });
+    let response = resolve(&SPEC, response);
+    let kind = reply.header("content-type").expect("a content type");
+    let kind = kind.split(';').next().expect("a type");
+    let content = response["content"].get(kind);
+    let schema = &content.unwrap_or_else(|| panic!("{method} {path} {status}: {kind}"))["schema"];
+    if kind.ends_with("json") {
+        let body = reply.json();
+        assert_eq!(faults(&SPEC, schema, &body), [""; 0], "{method} {path} {status}");
+        let open = resolve(&SPEC, schema).get("properties").is_none()
+            && resolve(&SPEC, schema).get("allOf").is_none();
+        let unknown = undescribed(&SPEC, schema, &body);
+        assert!(open || unknown.is_empty(), "{method} {path} {status}: {unknown:?}");
+    }
+}
+
+/// The operation that a request is for.
+fn operation(method: &str, path: &str) -> Option<&'static Value> {
+    let path = path.split('?').next().expect("a path");
+    let segments: Vec<&str> = path.split('/').collect();
+    let fits = |template: &str| {
+        let parts: Vec<&str> = template.split('/').collect();
+        let same = |(part, segment): (&&str, &&str)| part.starts_with('{') || part == segment;
+        parts.len() == segments.len() && parts.iter().zip(&segments).all(same)
+    };
+    let paths = SPEC["paths"].as_object().expect("paths");
+    let (_, operations) = paths.iter().find(|(template, _)| fits(template))?;
+    operations.get(method.to_lowercase())
+}
+
+#[test]
+fn every_door_is_described_and_there_are_no_others() {
+    let described: BTreeSet<(String, String)> = SPEC["paths"]
+        .as_object()
+        .expect("paths")
+        .iter()
+        .flat_map(|(path, operations)| {
+            let methods = operations.as_object().expect("operations").keys();
+            methods.map(|method| (method.to_uppercase(), path.clone()))
+        })
+        .collect();
+    let doors: BTreeSet<(String, String)> = hadal_server::route_list()
+        .into_iter()
+        .map(|(method, path)| (method, path.to_owned()))
+        .collect();
+    assert_eq!(doors, described);
+}
+
+#[test]
+fn every_parameter_of_a_path_is_described() {
+    for (path, operations) in SPEC["paths"].as_object().expect("paths") {
+        let named: Vec<&str> =
+            path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();
+        for operation in operations.as_object().expect("operations").values() {
+            let parameters = operation["parameters"].as_array();
+            let in_path: Vec<&str> = parameters
+                .into_iter()
+                .flatten()
+                .filter(|parameter| parameter["in"] == "path")
+                .filter_map(|parameter| parameter["name"].as_str())
+                .collect();
+            assert_eq!(in_path, named, "{path}");
+        }
+    }
+}
+
+#[test]
+fn the_server_tells_its_own_description() {
+    let server = Server::start();
+    assert_eq!(server.get("/openapi.json").ok(), *SPEC);
+}
+
+#[test]
+fn every_reference_is_there() {
+    fn walk(node: &Value) {
+        let _ = resolve(&SPEC, node);
+        match node {
+            Value::Object(object) => object.values().for_each(walk),
+            Value::Array(array) => array.iter().for_each(walk),
+            _ => {}
+        }
+    }
+    walk(&SPEC);
+}

@@ -1,0 +1,231 @@
+//! `POST /v1/query`: statements, and what is wrong with them.
+
+use serde_json::{Value, json};
+
+use crate::client::Reply;
+use crate::server::Server;
+
+const ROWS: &str = "{\"time\": \"2026-11-21T11:58:00Z\", \"service\": \"web\", \"ms\": 10, \"sample_rate\": 5}\n\
+                    {\"time\": \"2026-11-21T11:59:00Z\", \"service\": \"web\", \"ms\": 30}\n\
+                    {\"time\": \"2026-11-21T11:59:30Z\", \"service\": \"api\", \"ms\": 2.5, \"tags\": [\"x\", \"y\"]}\n";
+
+fn server() -> Server {
+    let server = Server::start();
+    server.log("requests", ROWS);
+    server
+}
+
+fn ask(server: &Server, body: &Value) -> Reply {
+    server.request("POST", "/v1/query").body(body.to_string()).send()
+}
+
+#[test]
+fn the_answer_has_the_fixed_shape() {
+    let server = server();
+    let sql = "SELECT service, count(*) AS n, sum(ms) FROM requests \
+               WHERE time >= now() - 3600 AND time < now() GROUP BY service ORDER BY service";
+    let mut answer = server.sql(sql).ok();
+    let stats = answer["stats"].take();
+    assert_eq!(stats["rows_matched"], 3);
+    for leaf in answer["coverage"]["leaves"].as_array_mut().expect("leaves") {
+        assert!(leaf["micros"].take().is_u64());
+    }
+    let leaves = answer["coverage"]["leaves"].take();
+    assert_eq!(leaves[1]["outcome"], "answered");
+    assert_eq!(
+        answer,
+        json!({
+            "columns": [
+                { "name": "service", "type": "string" },
+                { "name": "n", "type": "number" },
+                { "name": "sum(ms)", "type": "number" },
+            ],
+            "rows": [["api", 1, 2.5], ["web", 6, 80]],
+            "coverage": {
+                "leaves_asked": 2, "leaves_answered": 2, "leaves_with_table": 1,
+                "rows_expected": 3, "rows_scanned": 3, "fraction": 1.0, "leaves": null,
+            },
+            "stats": null,
+            "warnings": [],
+            "samples": [1, 2],
+            "time": { "from": "2026-11-21T11:00:00Z", "to": "2026-11-21T12:00:00Z" },
+        })
+    );
+}
+
+#[test]
+fn a_query_in_json_asks_the_same() {
+    let server = server();
+    let query = json!({
+        "table": "requests", "from": "-1h", "to": "now", "group_by": "service",
+        "aggregates": ["count(*)"], "order_by": "service",
+    });
+    let answer = ask(&server, &json!({ "query": query })).ok();
+    assert_eq!(answer["rows"], json!([["api", 1], ["web", 6]]));
+}
+
+#[test]
+fn series_beyond_the_limit_are_marked() {
+    let server = server();
+    let query = json!({
+        "table": "requests", "from": "-1h", "to": "now", "bucket": "1h", "group_by": "service",
+        "aggregates": "count(*)", "series": 1, "order_by": "service",
+    });
+    let answer = ask(&server, &json!({ "query": query })).ok();
+    let other: Vec<(&Value, &Value)> = answer["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| &row[1])
+        .zip(answer["other"].as_array().expect("other"))
+        .collect();
+    assert_eq!(other, [(&json!("web"), &json!(false)), (&Value::Null, &json!(true))]);
+}
+
+#[test]
+fn raw_rows_have_no_samples_and_no_range_is_said() {
+    let server = server();
+    let answer = server.sql("SELECT ms FROM requests ORDER BY ms LIMIT 2").ok();
+    assert_eq!(answer["rows"], json!([[2.5], [10]]));
+    assert!(answer.get("samples").is_none() && answer.get("other").is_none());
+    assert_eq!(answer["time"], json!({ "from": null, "to": null }));
+    let codes: Vec<&str> = answer["warnings"]
+        .as_array()
+        .expect("warnings")
+        .iter()
+        .filter_map(|warning| warning["code"].as_str())
+        .collect();
+    assert!(codes.contains(&"no_time_range"), "{codes:?}");
+}
+
+#[test]
+fn constants_need_no_table() {
+    let server = Server::start();
+    let answer = server.sql("SELECT 1;").ok();
+    assert_eq!(answer["rows"], json!([[1]]));
+    assert_eq!(answer["coverage"]["fraction"], 1.0);
+    let version = server.rows("SELECT version()");
+    assert!(version[0][0].as_str().expect("text").to_lowercase().contains("hadal"), "{version}");
+}
+
+#[test]
+fn tables_are_shown_and_described() {
+    let server = server();
+    let tables = server.sql("SHOW TABLES").ok();
+    assert_eq!(tables["columns"][0]["name"], "table");
+    assert_eq!(tables["rows"][0][0], "requests");
+    assert_eq!(tables["rows"][0][1], 3);
+    let columns = server.rows("DESCRIBE requests");
+    let row = |name: &str| {
+        let rows = columns.as_array().expect("rows");
+        rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("no {name}")).clone()
+    };
+    assert_eq!(row("ms"), json!(["ms", "number", ["number"], 3, 0, false]));
+    assert_eq!(row("tags"), json!(["tags", "vector", ["vector"], 1, 2, false]));
+    assert_eq!(row("time"), json!(["time", "time", ["number"], 3, 0, true]));
+}
+
+#[test]
+fn a_table_is_summarized() {
+    let server = server();
+    let answer = server.sql("SUMMARIZE requests").ok();
+    let rows = answer["rows"].as_array().expect("rows");
+    let row = |name: &str| {
+        rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("no {name}")).clone()
+    };
+    let ms = row("ms");
+    assert_eq!(
+        ms.as_array().expect("a row")[..7],
+        [json!("ms"), json!("number"), json!(3), json!(0), json!(3), json!("2.5"), json!("30"),]
+    );
+    assert_eq!(ms[7], 10);
+    let service = row("service");
+    assert_eq!(service[9], json!(["web (6)", "api (1)"]));
+    assert_eq!(row("time")[5], "2026-11-21T11:58:00Z");
+    assert_eq!(answer["coverage"]["rows_scanned"], 3);
+}
+
+#[test]
+fn an_error_has_its_place() {
+    let server = server();
+    let problem = server.sql("SELECT service,\n  servise FROM requests").problem(400, "bad-query");
+    assert_eq!(problem["position"], json!({ "line": 2, "column": 3, "offset": 18 }));
+    assert!(problem["detail"].as_str().expect("text").contains("servise"));
+    assert!(problem["hint"].as_str().expect("text").contains("service"));
+    let query = json!({ "table": "requests", "filter": ["ms > 1", "ms >"] });
+    let problem = ask(&server, &json!({ "query": query })).problem(400, "bad-query");
+    assert_eq!(problem["field"], "filter[1]");
+}
+
+#[test]
+fn an_unknown_table_has_a_nearest_name() {
+    let server = server();
+    let problem = server.sql("SELECT count(*) FROM request").problem(404, "unknown-table");
+    assert_eq!(problem["hint"], "did you mean requests?");
+    let spec = json!({ "query": { "table": "requets" } });
+    assert_eq!(ask(&server, &spec).problem(404, "unknown-table")["hint"], "did you mean requests?");
+    server.sql("DESCRIBE nothing").problem(404, "unknown-table");
+    server.sql("SUMMARIZE nothing").problem(404, "unknown-table");
+}
+
+#[test]
+fn other_statements_are_refused_with_advice() {
+    let server = server();
+    for sql in [
+        "SELECT * FROM requests JOIN b USING (x)",
+        "SELECT * FROM (SELECT 1)",
+        "DROP TABLE requests",
+    ] {
+        let problem = server.sql(sql).problem(400, "bad-query");
+        assert!(problem["hint"].is_string(), "{sql}: {problem}");
+    }
+}
+
+#[test]
+fn the_body_must_be_a_question() {
+    let server = server();
+    for body in [
+        "",
+        "SELECT 1",
+        "{",
+        "[]",
+        "{}",
+        "{\"sql\": 1}",
+        "{\"sql\": \"SELECT 1\", \"query\": {\"table\": \"t\"}}",
+        "{\"sql\": \"SELECT 1\", \"enabled\": true}",
+        "{\"query\": {\"table\": \"t\", \"filtre\": \"x\"}}",
+        "{\"sql\": \"SELECT 1\", \"deadline_ms\": 0}",
+        "{\"sql\": \"SELECT 1\", \"deadline_ms\": 600001}",
+    ] {
+        server.request("POST", "/v1/query").body(body).send().problem(400, "bad-request");
+    }
+    for deadline in [1, 600_000] {
+        let body = json!({ "sql": "SELECT 1", "deadline_ms": deadline });
+        assert_eq!(ask(&server, &body).status, 200);
+    }
+}
+
+#[test]
+fn the_same_question_twice_has_the_same_answer() {
+    let server = server();
+    let sql = "SELECT service, count(*), avg(ms), count(DISTINCT ms) FROM requests GROUP BY ALL";
+    assert_eq!(server.rows(sql), server.rows(sql));
+}
+
+#[test]
+fn the_paper_s_queries_run_as_printed() {
+    let server = Server::start();
+    server.log("mytable", "{\"time\": \"2026-11-21T11:58:00Z\", \"service\": \"web\", \"column1\": 10, \"column2\": 1}");
+    let first = "SELECT count(*), SUM(column1) as sum1, SUM(column2) as sum2 FROM mytable \
+                 WHERE time >= now()-3*3600";
+    assert_eq!(server.rows(first), json!([[1, 10, 1]]));
+    for comma in [",", ""] {
+        let second = format!(
+            "SELECT count(*), sum(column1) as sum1, service, \
+             (time - now())/60*60 + now() as minute{comma} FROM mytable \
+             WHERE time >= now()-3*3600 and time <= now() \
+             GROUP BY service, minute ORDER BY sum1 DESC LIMIT 1800"
+        );
+        assert_eq!(server.rows(&second), json!([[1, 10, "web", "2026-11-21T11:58:00Z"]]));
+    }
+}

@@ -1,0 +1,168 @@
+//! A server in this process: two leaves in memory, the tree over them, and the doors.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use hadal_leaf::{Leaf, LeafConfig};
+use hadal_server::{About, App, Config, ServeError, serve};
+use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
+use hadal_types::time::parse_timestamp;
+use hadal_types::{Clock, FixedClock, Micros};
+use hadal_wire::{LeafName, Peer, Sink};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::client::{Reply, Request};
+
+/// What the clock of every server says.
+pub(crate) const NOW: &str = "2026-11-21T12:00:00Z";
+
+pub(crate) fn now() -> Micros {
+    parse_timestamp(NOW).expect("a time")
+}
+
+/// A server that listens, until it is dropped.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    runtime: Option<Runtime>,
+    stop: Option<oneshot::Sender<()>>,
+    task: Option<JoinHandle<Result<(), ServeError>>>,
+}
+
+impl Server {
+    /// Two leaves in memory.
+    pub(crate) fn start() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The same, with a set-up of its own.
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
+        Self::over(memory_app(None), "127.0.0.1:0", change)
+    }
+
+    /// Two leaves that keep their rows in `folder`.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self::over(memory_app(Some(folder)), "127.0.0.1:0", |_| {})
+    }
+
+    pub(crate) fn over(app: App, listen: &str, change: impl FnOnce(&mut Config)) -> Self {
+        let runtime = runtime();
+        let listener = runtime.block_on(TcpListener::bind(listen)).expect("a port");
+        let mut address = listener.local_addr().expect("an address");
+        let mut config = Config::new(address);
+        config.about = About {
+            version: "9.8.7".to_owned(),
+            commit: "abcdef".to_owned(),
+            cpu: "scalar".to_owned(),
+            data: "memory".to_owned(),
+        };
+        change(&mut config);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let task = runtime.spawn(serve(config, app, listener, async {
+            let _ = stopped.await;
+        }));
+        if address.ip().is_unspecified() {
+            address.set_ip([127, 0, 0, 1].into());
+        }
+        Self { address, runtime: Some(runtime), stop: Some(stop), task: Some(task) }
+    }
+
+    /// Asks the server to stop, without waiting for it.
+    pub(crate) fn ask_to_stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    /// Waits until it has stopped.
+    pub(crate) fn join(&mut self) {
+        self.ask_to_stop();
+        if let (Some(runtime), Some(task)) = (&self.runtime, self.task.take()) {
+            runtime.block_on(task).expect("no panic").expect("a server that served");
+        }
+    }
+
+    pub(crate) fn request(&self, method: &'static str, path: &str) -> Request {
+        Request::new(self.address, method, path)
+    }
+
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Reply {
+        self.request("GET", path).send()
+    }
+
+    /// Logs rows that must all be taken.
+    #[track_caller]
+    pub(crate) fn log(&self, table: &str, rows: &str) -> Value {
+        let logged = self.request("POST", &format!("/v1/log/{table}")).body(rows).send().ok();
+        assert_eq!(logged["rejected_count"], 0, "{logged}");
+        logged
+    }
+
+    #[track_caller]
+    pub(crate) fn sql(&self, sql: &str) -> Reply {
+        let body = json!({ "sql": sql }).to_string();
+        self.request("POST", "/v1/query").body(body).send()
+    }
+
+    /// The rows of an answer that must be one.
+    #[track_caller]
+    pub(crate) fn rows(&self, sql: &str) -> Value {
+        self.sql(sql).ok()["rows"].take()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.task.take());
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+pub(crate) fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+}
+
+fn memory_app(folder: Option<&Path>) -> App {
+    let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
+    let ledger = Arc::new(Ledger::default());
+    let (mut peers, mut sinks) = (Vec::new(), Vec::new());
+    for index in 0..2 {
+        let name = LeafName(format!("leaf-{index}").into());
+        let leaf = Leaf::open(LeafConfig {
+            name: name.clone(),
+            folder: folder.map(|folder| folder.join(index.to_string())),
+            threads: 1,
+            table_bytes_max: u64::MAX,
+            clock: Arc::clone(&clock),
+        });
+        let leaf = Arc::new(leaf.expect("a leaf"));
+        peers.push((name.clone(), Arc::clone(&leaf) as Arc<dyn Peer>));
+        sinks.push(PlacementLeaf { name, sink: leaf as Arc<dyn Sink>, block_bytes: 0 });
+    }
+    let tree = Aggregator::over_leaves(peers, &ledger);
+    App {
+        root: Root::new(Arc::new(tree)),
+        sink: Arc::new(Placement::new(sinks, &ledger)),
+        ledger,
+        clock,
+    }
+}
+
+/// An app over any peer and sink.
+pub(crate) fn app_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> App {
+    App {
+        root: Root::new(peer),
+        sink,
+        ledger: Arc::new(Ledger::default()),
+        clock: Arc::new(FixedClock::new(now())),
+    }
+}
