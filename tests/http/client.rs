@@ -114,26 +114,20 @@ impl Request {
 /// Reads one reply, up to the end its length says.
 #[track_caller]
 pub(crate) fn read_reply(stream: &mut TcpStream) -> Reply {
-    let mut bytes = Vec::new();
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        if let Some(reply) = whole_reply(&bytes) {
-            return reply;
-        }
-        let read = stream.read(&mut buffer).expect("a reply");
-        assert!(read > 0, "the reply breaks off: {}", String::from_utf8_lossy(&bytes));
-        bytes.extend_from_slice(&buffer[..read]);
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        let read = stream.read(&mut byte).expect("a reply");
+        assert!(read > 0, "the head breaks off: {}", String::from_utf8_lossy(&head));
+        head.extend_from_slice(&byte);
     }
-}
-
-fn whole_reply(bytes: &[u8]) -> Option<Reply> {
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
-    let head = String::from_utf8(bytes[..end].to_vec()).expect("a head in UTF-8");
+    let head = String::from_utf8(head).expect("a head in UTF-8");
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status = status.expect("a status");
-    let reply = Reply { status, head, body: bytes[end + 4..].to_vec() };
-    let length: usize = reply.header("content-length").map_or(0, |l| l.parse().expect("a length"));
-    (reply.body.len() >= length).then_some(reply)
+    let mut reply = Reply { status: status.expect("a status"), head, body: Vec::new() };
+    let length = reply.header("content-length").map_or(0, |l| l.parse().expect("a length"));
+    reply.body.resize(length, 0);
+    stream.read_exact(&mut reply.body).expect("a body as long as it says");
+    reply
 }
 
 /// Whether the server closes the connection without a word.

@@ -1,11 +1,13 @@
 //! Who comes in: addresses, tokens, names, origins, and what browsers are told.
 
-use std::net::SocketAddr;
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use hadal_server::{Config, ConfigError, ServeError, Token, serve};
 use tokio::net::TcpListener;
 
+use crate::client::read_reply;
 use crate::fakes::{Answering, Taking};
 use crate::server::{Server, app_of, runtime};
 
@@ -142,4 +144,25 @@ fn other_addresses_and_methods_are_problems() {
     for (method, path) in [("GET", "/v1/query"), ("DELETE", "/v1/log/t"), ("POST", "/v1/tables")] {
         server.request(method, path).send().problem(405, "method");
     }
+}
+
+#[test]
+fn a_body_is_asked_for_once_its_head_is_let_in() {
+    let server = Server::start();
+    let send = |host: &str| {
+        let mut stream = TcpStream::connect(server.address).expect("a connection");
+        let head = format!(
+            "PUT /v1/log/t HTTP/1.1\r\nHost: {host}\r\nContent-Length: 8\r\n\
+             Expect: 100-continue\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).expect("a head");
+        let first = read_reply(&mut stream);
+        (stream, first)
+    };
+    let (mut stream, first) = send("localhost");
+    assert_eq!(first.status, 100);
+    stream.write_all(b"{\"a\": 1}").expect("a body");
+    assert_eq!(read_reply(&mut stream).ok()["accepted"], 1);
+    let (_, first) = send("evil.example");
+    first.problem(403, "forbidden");
 }

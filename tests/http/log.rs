@@ -48,7 +48,6 @@ fn json_comes_in_several_forms() {
     for (rows, accepted) in [
         ("{\"a\": 1}", 1),
         ("{\"a\": 1}\n{\"a\": 1}\n\n", 2),
-        ("{\"a\": 1} {\"a\": 1}", 2),
         ("[{\"a\": 1},\n {\"a\": 1}, {\"a\": 1}]", 3),
         ("{\n  \"a\": 1\n}\n", 1),
         ("[]", 0),
@@ -56,7 +55,7 @@ fn json_comes_in_several_forms() {
     ] {
         assert_eq!(server.log("t", rows)["accepted"], accepted, "{rows}");
     }
-    assert_eq!(count(&server), json!([[9, 9]]));
+    assert_eq!(count(&server), json!([[7, 7]]));
 }
 
 #[test]
@@ -237,5 +236,16 @@ fn tables_have_names_of_their_own() {
 fn put_does_as_post() {
     let server = Server::start();
     assert_eq!(server.request("PUT", "/v1/log/t").body(TWO).send().ok()["accepted"], 2);
+    assert_eq!(count(&server), json!([[2, 3]]));
+}
+
+#[test]
+fn rows_of_any_age_are_taken_on_request() {
+    let server = Server::start();
+    server.log("t", "{\"time\": \"2026-11-21T11:00:00Z\", \"a\": 1}");
+    let old = "{\"time\": \"2026-01-01T00:00:00Z\", \"a\": 2}";
+    assert_eq!(post(&server).body(old).send().ok()["rejected_count"], 1);
+    let logged = post(&server).header("Hadal-Any-Age", "true").body(old).send().ok();
+    assert_eq!((&logged["accepted"], &logged["rejected_count"]), (&json!(1), &json!(0)));
     assert_eq!(count(&server), json!([[2, 3]]));
 }

@@ -156,10 +156,12 @@ fn figures_are_for_prometheus() {
         "hadal_query_seconds_count 2",
         "hadal_http_requests_total{route=\"/v1/query\",status=\"200\"} 1",
         "hadal_http_requests_total{route=\"/v1/query\",status=\"400\"} 1",
-        "hadal_connections 1",
     ] {
         assert!(figures.lines().any(|own| own == line), "{line} is not in\n{figures}");
     }
+    // The connections of the requests before may not have been closed yet.
+    let open = figures.lines().find_map(|line| line.strip_prefix("hadal_connections "));
+    assert!(open.and_then(|open| open.parse().ok()) >= Some(1), "{figures}");
 }
 
 #[test]

@@ -79,9 +79,8 @@ fn run_all(leaves: usize, hops: Hops) {
     let now = parse_timestamp(NOW).expect("a time");
     let mut failures = Vec::new();
     for file in files() {
-        let mut runner = Runner::new(|| async {
-            Session::new(leaves, hops, now).map(Hadal).map_err(Refused)
-        });
+        let mut runner =
+            Runner::new(|| async { Session::new(leaves, hops, now).map(Hadal).map_err(Refused) });
         if let Err(error) = runner.run_file(&file) {
             failures.push(format!("{}: {error}", file.display()));
         }
@@ -97,4 +96,9 @@ fn one_leaf() {
 #[test]
 fn seven_leaves() {
     run_all(7, Hops::InProcess);
+}
+
+#[test]
+fn seven_leaves_mirrored() {
+    run_all(7, Hops::Mirrored);
 }

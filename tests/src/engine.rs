@@ -7,6 +7,7 @@ use hadal_block::{BlockBuilder, BlockView, MergeOrder, PushError, merge};
 use hadal_query::Query;
 use hadal_scan::Scan;
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
+use hadal_wire::{decode_partial, encode_partial};
 
 use crate::oracle::{Produced, Row};
 
@@ -93,6 +94,8 @@ pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produce
         let part = &mut parts[index % partials.max(1)];
         scan.block(&view, &|_, column| column.verify(), part).map_err(|error| error.to_string())?;
     }
+    let parts =
+        parts.into_iter().map(|part| through_wire(part, query)).collect::<Result<Vec<_>, _>>()?;
     let merged = parts.into_iter().reduce(|mut merged, part| {
         merged.merge(part);
         merged
@@ -100,4 +103,9 @@ pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produce
     let answer = finish(merged.unwrap_or_else(|| Partial::empty(query)), query)
         .map_err(|faults| format!("{faults:?}"))?;
     Ok(Produced { rows: answer.rows, raw_counts: answer.raw_counts })
+}
+
+/// The partial answer as it arrives after a hop.
+fn through_wire(partial: Partial, query: &Query) -> Result<Partial, String> {
+    decode_partial(encode_partial(partial), query).map_err(|error| error.to_string())
 }

@@ -8,13 +8,16 @@ use hadal_leaf::{Leaf, LeafConfig};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::{BatchId, Clock, FixedClock, Micros, TableName, TableSchema, Value};
-use hadal_wire::{LeafName, Peer, Sink};
+use hadal_wire::{LeafName, Mirrored, Peer, Sink};
 
 /// How leaves are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hops {
     /// By calls.
     InProcess,
+    /// By calls too, but everything that passes is encoded and decoded as on a network, between
+    /// leaves and aggregators and once more at the root.
+    Mirrored,
 }
 
 /// One process of Hadal, at a fixed time.
@@ -75,6 +78,10 @@ impl Session {
             let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
             let (peer, sink): (Arc<dyn Peer>, Arc<dyn Sink>) = match hops {
                 Hops::InProcess => (Arc::clone(&leaf) as Arc<dyn Peer>, leaf),
+                Hops::Mirrored => {
+                    let mirrored = Arc::new(Mirrored::new(name.clone(), leaf));
+                    (Arc::clone(&mirrored) as Arc<dyn Peer>, mirrored)
+                }
             };
             peers.push((name.clone(), peer));
             sinks.push(PlacementLeaf { name, sink, block_bytes: 0 });
@@ -84,9 +91,14 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
+        let tree: Arc<dyn Peer> = Arc::new(Aggregator::over_leaves(peers, &ledger));
+        let tree: Arc<dyn Peer> = match hops {
+            Hops::InProcess => tree,
+            Hops::Mirrored => Arc::new(Mirrored::new(LeafName("root".into()), tree)),
+        };
         Ok(Self {
             runtime,
-            root: Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger))),
+            root: Root::new(tree),
             sink: Arc::new(Placement::new(sinks, &ledger)),
             clock,
             bodies: 0,

@@ -85,7 +85,7 @@ pub(crate) fn bucket_edges(bucket: i32) -> (f64, f64) {
 pub(crate) fn bucket_middle(bucket: i32) -> f64 {
     let (low, high) = bucket_edges(bucket);
     // 2·low·high / (low + high), written so that nothing in between overflows.
-    if bucket == 0 { 0.0 } else { 2.0 * (low / (low + high).clamp(f64::MIN, f64::MAX)) * high }
+    if bucket == 0 { 0.0 } else { low * (2.0 / (1.0 + low / high)) }
 }
 
 /// The largest double of this rank, as near as bisection gets.

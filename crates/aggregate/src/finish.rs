@@ -193,12 +193,8 @@ fn of_state(state: &State, finish: Finish) -> Value {
             let total = moments.sum.total().ok();
             number(total.and_then(|total| average(total, moments.tally.weight())))
         }
-        (State::Extremes(extremes), Finish::Min) => {
-            extremes.min().cloned().unwrap_or(Value::Null)
-        }
-        (State::Extremes(extremes), Finish::Max) => {
-            extremes.max().cloned().unwrap_or(Value::Null)
-        }
+        (State::Extremes(extremes), Finish::Min) => extremes.min().cloned().unwrap_or(Value::Null),
+        (State::Extremes(extremes), Finish::Max) => extremes.max().cloned().unwrap_or(Value::Null),
         (State::Quantiles(quantiles), Finish::Quantile(millionths)) => {
             number(quantiles.quantile(millionths))
         }

@@ -193,8 +193,10 @@ impl Groups {
     /// Walks all groups when the query keeps distributions or distinct values.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let group_bytes = size_of::<(Box<[Value]>, Group)>() + self.kinds.len() * size_of::<State>();
-        let sketches = |kind: &StateKind| matches!(kind, StateKind::Quantiles | StateKind::Distinct);
+        let group_bytes =
+            size_of::<(Box<[Value]>, Group)>() + self.kinds.len() * size_of::<State>();
+        let sketches =
+            |kind: &StateKind| matches!(kind, StateKind::Quantiles | StateKind::Distinct);
         let states = if self.kinds.iter().any(sketches) {
             let states = self.groups.values().flat_map(|group| &group.states);
             states.map(State::heap_bytes).sum()

@@ -88,8 +88,7 @@ fn edges(min: Number, max: Number, buckets: u16) -> Option<Vec<Number>> {
 }
 
 fn round_edges(min: Number, max: Number, buckets: u16) -> Option<Vec<Number>> {
-    // In halves, because the whole span may be beyond the range of doubles.
-    let width = (max.to_f64() / 2.0 - min.to_f64() / 2.0) / f64::from(buckets) * 2.0;
+    let width = half_span(min, max) / f64::from(buckets) * 2.0;
     #[expect(clippy::cast_possible_truncation, reason = "logarithms of doubles are small")]
     let exponent = width.log10().floor() as i32;
     let grids = [(1, 0), (2, 0), (5, 0), (1, 1), (2, 1), (5, 1)]
@@ -101,6 +100,16 @@ fn round_edges(min: Number, max: Number, buckets: u16) -> Option<Vec<Number>> {
             .contains(&count)
             .then(|| (first..=last).map(|index| grid.edge(index)).collect())?
     })
+}
+
+/// Half of max − min, because the whole may be beyond the range of doubles.
+fn half_span(min: Number, max: Number) -> f64 {
+    match (min, max) {
+        // Exact, because both may round to the same double.
+        (Number::Decimal(min), Number::Decimal(max)) => max.checked_sub(min),
+        _ => None,
+    }
+    .map_or_else(|| max.to_f64() / 2.0 - min.to_f64() / 2.0, |span| span.to_f64() / 2.0)
 }
 
 fn even_edges(min: Number, max: Number, buckets: u16) -> Option<Vec<Number>> {
@@ -128,7 +137,8 @@ impl Grid {
                 .and_then(|unit| Decimal::new(multiple.checked_mul(unit)?, 0)),
             _ => size.and_then(|scale| Decimal::new(multiple, scale)),
         };
-        let double = || Number::from_f64(multiple as f64 * 10f64.powi(self.exponent));
+        // Reading the digits rounds once.
+        let double = || format!("{multiple}e{}", self.exponent).parse().ok();
         exact.map(Number::Decimal).or_else(double)
     }
 

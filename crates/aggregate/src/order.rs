@@ -57,8 +57,7 @@ impl SortKey {
 impl Order {
     pub(crate) fn new(keys: &[OrderKey]) -> Result<Self, PrepareError> {
         let prepare = |key: &OrderKey| {
-            let direction =
-                Direction { descending: key.descending, nulls_first: key.nulls_first };
+            let direction = Direction { descending: key.descending, nulls_first: key.nulls_first };
             Prepared::new(&key.expr).map(|expr| (expr, direction))
         };
         Ok(Self { keys: keys.iter().map(prepare).collect::<Result<_, _>>()? })

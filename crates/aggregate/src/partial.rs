@@ -114,4 +114,6 @@ impl Partial {
 }
 
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod tests;

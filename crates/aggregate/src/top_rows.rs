@@ -58,7 +58,8 @@ impl TopRows {
     #[must_use]
     pub fn from_parts(query: &Query, rows: Vec<Box<[Value]>>) -> Option<Self> {
         let mut all = Self::new(query).ok()?;
-        let fits = rows.len() <= all.rows_max && rows.iter().all(|row| row.len() == all.value_count);
+        let fits =
+            rows.len() <= all.rows_max && rows.iter().all(|row| row.len() == all.value_count);
         fits.then_some(rows)?.into_iter().for_each(|row| all.add(row));
         Some(all)
     }

@@ -45,7 +45,9 @@ impl Wide {
     pub(crate) fn magnitude_bits(self) -> u32 {
         let digits = self.magnitude_digits();
         let top = digits.iter().rposition(|&digit| digit != 0);
-        top.map_or(0, |top| (32 - digits[top].leading_zeros()) + 32 * u32::try_from(top).unwrap_or(0))
+        top.map_or(0, |top| {
+            (32 - digits[top].leading_zeros()) + 32 * u32::try_from(top).unwrap_or(0)
+        })
     }
 
     fn is_zero(self) -> bool {

@@ -304,6 +304,9 @@ fn within_group(
         Some(OrderBySort::Desc) => 1_000_000 - share,
         _ => share,
     };
+    if second(function, &name)?.is_some() {
+        return Err(Fault::new(format!("{name} takes one argument"), NOWHERE));
+    }
     let value = inside(binder, |binder| binder.bind(&order.expr))?;
     measured(&name, Finish::Quantile(share), value, condition)
         .map_err(|fault| fault.or_at(place(&order.expr)))

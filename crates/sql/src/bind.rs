@@ -270,10 +270,10 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Notes what the asker should know, once.
+    /// Notes what the asker should know, once, as long as an answer has room for it.
     pub(crate) fn note(&mut self, code: &'static str, message: String) {
         let note = Note { code, message };
-        if !self.notes.contains(&note) {
+        if self.notes.len() < limits::WARNINGS_MAX && !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }

@@ -162,6 +162,17 @@ pub(crate) fn nodes<L>(expr: &Expr<L>) -> usize {
     }
 }
 
+/// How many patterns must be compiled for an expression.
+pub(crate) fn patterns<L>(expr: &Expr<L>) -> usize {
+    match expr {
+        Expr::Literal(_) | Expr::Leaf(_) => 0,
+        Expr::Call { function, arguments } => {
+            usize::from(matches!(function, Function::Matches(_)))
+                + arguments.iter().map(patterns).sum::<usize>()
+        }
+    }
+}
+
 fn folded(function: Function, arguments: Vec<BoundExpr>) -> BoundExpr {
     let values: Option<Vec<Value>> = match function {
         Function::Matches(_) => None,

@@ -88,12 +88,15 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
     for item in list {
         let bound = binder.bind(item)?;
         match bound.as_literal() {
-            Some(_) => {
+            Some(_) if value.as_literal().is_none() => {
                 let met = meet(Function::Equal, &value, &bound);
                 sides.push(met.map_err(|fault| fault.or_at(place(item)))?);
                 literals.push(bound);
             }
-            None => others.push(compare(Function::Equal, binder.copy(&value)?, bound)?),
+            _ => {
+                let same = compare(Function::Equal, binder.copy(&value)?, bound);
+                others.push(same.map_err(|fault| fault.or_at(place(item)))?);
+            }
         }
     }
     if !literals.is_empty() {
@@ -113,11 +116,9 @@ fn in_literals(value: Bound, literals: Vec<Bound>, sides: Vec<(As, As)>) -> Boun
         () if wants(&As::Number) => As::Number,
         () => As::Same,
     };
-    let items = literals.into_iter().zip(sides).map(|(literal, (value_as, literal_as))| {
-        // A literal that was met otherwise follows the value to what that became.
-        let literal_as = if value_as == common { literal_as } else { common.clone() };
-        become_as(literal, literal_as)
-    });
+    // A literal that was met otherwise follows the value to what that became.
+    let items = literals.into_iter().zip(sides);
+    let items = items.map(|(literal, (_, own))| become_as(become_as(literal, own), common.clone()));
     let items: Vec<Bound> = items.collect();
     let value = become_as(value, common);
     let arguments = std::iter::once(value).chain(items).collect();

@@ -59,11 +59,6 @@ impl Fault {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The error of a fault that has no place in any text.
-    pub(crate) fn unplaced(self) -> SqlError {
-        SqlError { message: self.message, field: None, position: None, hint: self.hint }
-    }
-
     /// The same fault, at `at` unless it has a place already.
     pub(crate) fn or_at(self, at: Location) -> Self {
         if self.at == NOWHERE { Self { at, ..self } } else { self }

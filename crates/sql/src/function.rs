@@ -187,8 +187,8 @@ impl Call<'_> {
     fn exactly<const N: usize>(&self, bound: Vec<Bound>) -> Read<[Bound; N]> {
         let given = bound.len();
         bound.try_into().map_err(|_| {
-            let name = self.name;
-            Fault::new(format!("{name} takes {N} arguments; {given} are given"), self.at)
+            let (name, plural) = (self.name, if N == 1 { "" } else { "s" });
+            Fault::new(format!("{name} takes {N} argument{plural}, not {given}"), self.at)
         })
     }
 

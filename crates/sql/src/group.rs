@@ -5,14 +5,14 @@ use sqlparser::ast::{self, Expr};
 
 use crate::bind::{Aggregates, Binder, strip};
 use crate::bound::Bound;
-use crate::error::{Fault, NOWHERE, Read, SqlError};
+use crate::error::{Fault, NOWHERE, Read};
 use crate::parts::{Groups, Parts};
 use crate::place::place;
 use crate::select::Selected;
 use crate::slots::Slots;
 
 /// Whether the question asks for groups, not raw rows.
-pub(crate) fn is_grouped(parts: &Parts<'_>, selected: &[Selected]) -> bool {
+pub(crate) fn is_grouped(parts: &Parts, selected: &[Selected]) -> bool {
     parts.distinct
         || parts.having.is_some()
         || !matches!(parts.groups, Groups::None)
@@ -20,40 +20,34 @@ pub(crate) fn is_grouped(parts: &Parts<'_>, selected: &[Selected]) -> bool {
 }
 
 /// The slots of the question's groups.
-pub(crate) fn slots(
-    binder: &mut Binder<'_>,
-    parts: &Parts<'_>,
-    selected: &[Selected],
-) -> Result<Slots, SqlError> {
+pub(crate) fn slots(binder: &mut Binder<'_>, parts: &Parts, selected: &[Selected]) -> Read<Slots> {
     refuse_wildcard(parts)?;
     let keys = match &parts.groups {
         Groups::None if parts.distinct => distinct(selected)?,
         _ if parts.distinct => {
             let fault = Fault::new("DISTINCT beside GROUP BY is not supported", NOWHERE);
-            return Err(fault.hint("groups are distinct already").unplaced());
+            return Err(fault.hint("groups are distinct already"));
         }
         Groups::None => Vec::new(),
         Groups::All => plain(selected),
         Groups::By(list) => {
             binder.aggregates = Aggregates::NotIn("GROUP BY");
             let mut keys = Vec::with_capacity(list.len());
-            for piece in list {
-                keys.push(piece.read(|expr| key(binder, expr, selected))?);
+            for expr in list {
+                keys.push(key(binder, expr, selected)?);
             }
             keys
         }
     };
-    Slots::groups(keys).map_err(Fault::unplaced)
+    Slots::groups(keys)
 }
 
-fn refuse_wildcard(parts: &Parts<'_>) -> Result<(), SqlError> {
-    let wildcard = parts.items.iter().find(|item| item.part.expr.is_none());
+fn refuse_wildcard(parts: &Parts) -> Read<()> {
+    let wildcard = parts.items.iter().find(|item| item.expr.is_none());
     match wildcard {
         Some(_) if parts.distinct => Ok(()),
-        Some(item) => item.read(|_| {
-            Err(Fault::new("* selects raw rows and cannot stand beside groups", NOWHERE)
-                .hint("name the columns, or write count(*)"))
-        }),
+        Some(item) => Err(Fault::new("* selects raw rows and cannot stand beside groups", item.at)
+            .hint("name the columns, or write count(*)")),
         None => Ok(()),
     }
 }
@@ -68,10 +62,10 @@ fn plain(selected: &[Selected]) -> Vec<Bound> {
         .collect()
 }
 
-fn distinct(selected: &[Selected]) -> Result<Vec<Bound>, SqlError> {
+fn distinct(selected: &[Selected]) -> Read<Vec<Bound>> {
     if selected.iter().any(|item| item.bound.has_aggregate()) {
         let fault = Fault::new("DISTINCT beside an aggregate is not supported", NOWHERE);
-        return Err(fault.hint("count(DISTINCT x) counts different values").unplaced());
+        return Err(fault.hint("count(DISTINCT x) counts different values"));
     }
     Ok(plain(selected))
 }

@@ -37,6 +37,9 @@ const PLAIN_WORDS: [Keyword; 13] = [
     Keyword::MAP,
 ];
 
+/// Words that may stand between SELECT and its items.
+const SELECT_WORDS: [Keyword; 2] = [Keyword::DISTINCT, Keyword::ALL];
+
 /// Cuts `text` into tokens without white space and comments, within the limits.
 pub(crate) fn tokenize(text: &str) -> Read<Vec<TokenWithSpan>> {
     if text.len() > limits::SQL_BYTES_MAX {
@@ -128,6 +131,10 @@ pub(crate) fn parse_order(text: &str) -> Read<ast::OrderByExpr> {
 /// Reads one item of a SELECT list; also returns the item's name when it has no alias.
 pub(crate) fn parse_item(text: &str) -> Read<(ast::SelectItem, String)> {
     let tokens = tokenize(text)?;
+    // As the first item, these would be read as words of SELECT.
+    if let Some(word) = tokens.first().filter(|word| is_keyword(word, &SELECT_WORDS)) {
+        return Err(Fault::new(format!("unexpected {}", word.token), word.span.start));
+    }
     let name = spell(text, &mut Places::new(text), &tokens);
     Ok((parse_all(tokens, Parser::parse_select_item)?, name))
 }
@@ -159,11 +166,8 @@ impl<'t> Places<'t> {
 
 /// The names that the items of a SELECT list have without aliases, in their order.
 pub(crate) fn item_names(text: &str, tokens: &[TokenWithSpan]) -> Vec<String> {
-    let start = 1 + tokens
-        .iter()
-        .skip(1)
-        .take_while(|token| is_keyword(token, &[Keyword::DISTINCT, Keyword::ALL]))
-        .count();
+    let start =
+        1 + tokens.iter().skip(1).take_while(|token| is_keyword(token, &SELECT_WORDS)).count();
     let mut names = Vec::new();
     let (mut depth, mut from) = (0_usize, start);
     // The tokens are in the text's order, so cutting them apart keeps the cost linear.
@@ -214,7 +218,8 @@ fn spell(text: &str, places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> Strin
     spelled
 }
 
-/// Whether the token begins the clause after the SELECT list. FROM of `IS DISTINCT FROM` does not.
+/// Whether the token begins the clause after the SELECT list. FROM of `IS DISTINCT FROM` and
+/// GROUP of `WITHIN GROUP` do not.
 fn ends_items(tokens: &[TokenWithSpan], index: usize) -> bool {
     const CLAUSES: [Keyword; 8] = [
         Keyword::FROM,
@@ -226,8 +231,9 @@ fn ends_items(tokens: &[TokenWithSpan], index: usize) -> bool {
         Keyword::OFFSET,
         Keyword::UNION,
     ];
-    let after_distinct = index > 0 && is_keyword(&tokens[index - 1], &[Keyword::DISTINCT]);
-    is_keyword(&tokens[index], &CLAUSES) && !after_distinct
+    const BEFORE: [Keyword; 2] = [Keyword::DISTINCT, Keyword::WITHIN];
+    let goes_on = index > 0 && is_keyword(&tokens[index - 1], &BEFORE);
+    is_keyword(&tokens[index], &CLAUSES) && !goes_on
 }
 
 /// Whether the token is one of these words, unquoted.

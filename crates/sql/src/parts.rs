@@ -1,24 +1,10 @@
-//! The parts of a question, before names are looked up: what SQL and the JSON spelling have in
-//! common. Each part remembers the text that it came from.
+//! The parts of a question, before names are looked up; and what a SELECT may not have.
 
 use sqlparser::ast::{self, SetExpr, TableFactor};
+use sqlparser::tokenizer::Location;
 
-use crate::error::{Fault, NOWHERE, Read, Source, SqlError};
+use crate::error::{Fault, NOWHERE, Read};
 use crate::place::place;
-
-/// A part and the text that it came from.
-#[derive(Debug)]
-pub(crate) struct Piece<'s, T> {
-    pub(crate) part: T,
-    pub(crate) source: &'s Source<'s>,
-}
-
-impl<T> Piece<'_, T> {
-    /// What `read` makes of the part, its errors placed in the part's text.
-    pub(crate) fn read<R>(&self, read: impl FnOnce(&T) -> Read<R>) -> Result<R, SqlError> {
-        read(&self.part).map_err(|fault| self.source.error(fault))
-    }
-}
 
 /// One item of the SELECT list.
 #[derive(Debug)]
@@ -29,6 +15,8 @@ pub(crate) struct Item {
     pub(crate) name: String,
     /// Whether the name was given with AS.
     pub(crate) aliased: bool,
+    /// Where it begins.
+    pub(crate) at: Location,
 }
 
 /// The table of FROM.
@@ -40,89 +28,72 @@ pub(crate) struct Table {
 
 /// What GROUP BY says.
 #[derive(Debug)]
-pub(crate) enum Groups<'s> {
+pub(crate) enum Groups {
     None,
     All,
-    By(Vec<Piece<'s, ast::Expr>>),
+    By(Vec<ast::Expr>),
 }
 
 /// The parts of a question.
 #[derive(Debug)]
-pub(crate) struct Parts<'s> {
+pub(crate) struct Parts {
     pub(crate) table: Option<Table>,
     pub(crate) distinct: bool,
-    pub(crate) items: Vec<Piece<'s, Item>>,
-    /// All must be true.
-    pub(crate) filters: Vec<Piece<'s, ast::Expr>>,
-    pub(crate) groups: Groups<'s>,
-    pub(crate) having: Option<Piece<'s, ast::Expr>>,
-    pub(crate) order: Vec<Piece<'s, ast::OrderByExpr>>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) filter: Option<ast::Expr>,
+    pub(crate) groups: Groups,
+    pub(crate) having: Option<ast::Expr>,
+    pub(crate) order: Vec<ast::OrderByExpr>,
     pub(crate) limit: Option<u64>,
     pub(crate) offset: u64,
-    pub(crate) series: Option<usize>,
+    /// How many series, and where that is said.
+    pub(crate) series: Option<(usize, Location)>,
 }
 
 const EXPORT: &str = "export the rows and go on elsewhere: \
                       hadal query --format csv \"SELECT …\" > file";
 
-impl<'s> Parts<'s> {
-    /// Parts that ask for nothing yet.
-    pub(crate) fn new() -> Self {
-        Self {
-            table: None,
-            distinct: false,
-            items: Vec::new(),
-            filters: Vec::new(),
-            groups: Groups::None,
-            having: None,
-            order: Vec::new(),
-            limit: None,
-            offset: 0,
-            series: None,
-        }
-    }
-
-    /// Whether there is nothing but a SELECT list.
+impl Parts {
+    /// Whether there is nothing but a SELECT list, and what changes nothing about its one row.
     pub(crate) fn has_items_only(&self) -> bool {
-        self.filters.is_empty()
+        let has_row = self.limit != Some(0) && self.offset == 0;
+        has_row
+            && self.filter.is_none()
             && matches!(self.groups, Groups::None)
             && self.having.is_none()
             && !self.distinct
     }
 
     /// The parts of a parsed SELECT, whose items have these names where they have no alias.
-    pub(crate) fn of_query(
-        query: ast::Query,
-        names: Vec<String>,
-        source: &'s Source<'s>,
-    ) -> Read<Self> {
+    pub(crate) fn of_query(query: ast::Query, names: Vec<String>) -> Read<Self> {
         refuse_query_extras(&query)?;
         let SetExpr::Select(select) = *query.body else {
             return Err(refuse_body(&query.body));
         };
         refuse_select_extras(&select)?;
-        let mut parts = Self::new();
-        parts.table = table_of(select.from)?;
-        parts.distinct = is_distinct(select.distinct.as_ref())?;
-        let mut names = names.into_iter();
-        for item in select.projection {
-            let name = names.next().unwrap_or_default();
-            parts.items.push(Piece { part: item_of(item, name)?, source });
-        }
-        parts.filters.extend(select.selection.map(|part| Piece { part, source }));
-        parts.groups = groups_of(select.group_by, source)?;
-        parts.having = select.having.map(|part| Piece { part, source });
-        if let Some(order) = query.order_by {
-            let ast::OrderByKind::Expressions(order) = order.kind else {
+        let names = names.into_iter().chain(std::iter::repeat_with(String::new));
+        let items = select.projection.into_iter().zip(names);
+        let order = match query.order_by.map(|order| order.kind) {
+            None => Vec::new(),
+            Some(ast::OrderByKind::Expressions(order)) => order,
+            Some(ast::OrderByKind::All(_)) => {
                 return Err(Fault::new("ORDER BY ALL is not supported", NOWHERE)
                     .hint("name the columns, or their positions"));
-            };
-            parts.order = order.into_iter().map(|part| Piece { part, source }).collect();
-        }
-        if let Some(limit) = query.limit_clause {
-            (parts.limit, parts.offset) = limit_of(limit)?;
-        }
-        Ok(parts)
+            }
+        };
+        let (limit, offset) = query.limit_clause.map_or(Ok((None, 0)), limit_of)?;
+        Ok(Self {
+            table: table_of(select.from)?,
+            distinct: is_distinct(select.distinct.as_ref())?,
+            items: items.map(|(item, name)| item_of(item, name)).collect::<Read<_>>()?,
+            filter: select.selection,
+            groups: groups_of(select.group_by)?,
+            having: select.having,
+            order,
+            limit,
+            offset,
+            series: None,
+        })
     }
 }
 
@@ -131,10 +102,12 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
     match item {
         ast::SelectItem::UnnamedExpr(expr) => {
             let name = column_name(&expr).unwrap_or(name);
-            Ok(Item { expr: Some(expr), name, aliased: false })
+            let at = place(&expr);
+            Ok(Item { expr: Some(expr), name, aliased: false, at })
         }
         ast::SelectItem::ExprWithAlias { expr, alias } => {
-            Ok(Item { expr: Some(expr), name: alias.value, aliased: true })
+            let at = place(&expr);
+            Ok(Item { expr: Some(expr), name: alias.value, aliased: true, at })
         }
         ast::SelectItem::Wildcard(options) => {
             let plain = options.opt_ilike.is_none()
@@ -142,10 +115,12 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
                 && options.opt_except.is_none()
                 && options.opt_replace.is_none()
                 && options.opt_rename.is_none();
+            let at = options.wildcard_token.0.span.start;
             match plain {
-                true => Ok(Item { expr: None, name, aliased: false }),
-                false => Err(Fault::new("* takes no options", options.wildcard_token.0.span.start)
-                    .hint("name the columns that you want")),
+                true => Ok(Item { expr: None, name, aliased: false, at }),
+                false => {
+                    Err(Fault::new("* takes no options", at).hint("name the columns that you want"))
+                }
             }
         }
         ast::SelectItem::QualifiedWildcard(_, options) => {
@@ -233,6 +208,11 @@ fn table_of(from: Vec<ast::TableWithJoins>) -> Read<Option<Table>> {
     }
     match table.relation {
         TableFactor::Table { name, alias, args: None, sample: None, .. } => {
+            if let Some(column) = alias.as_ref().and_then(|alias| alias.columns.first()) {
+                let at = column.name.span.start;
+                return Err(Fault::new("columns cannot be renamed after FROM", at)
+                    .hint("SELECT column AS name"));
+            }
             let name = idents_of(name)?;
             Ok(Some(Table { name, alias: alias.map(|alias| alias.name) }))
         }
@@ -274,12 +254,11 @@ fn is_distinct(distinct: Option<&ast::Distinct>) -> Read<bool> {
     }
 }
 
-fn groups_of<'s>(groups: ast::GroupByExpr, source: &'s Source<'s>) -> Read<Groups<'s>> {
+fn groups_of(groups: ast::GroupByExpr) -> Read<Groups> {
     match groups {
         ast::GroupByExpr::All(modifiers) if modifiers.is_empty() => Ok(Groups::All),
         ast::GroupByExpr::Expressions(list, modifiers) if modifiers.is_empty() => {
-            let by: Vec<_> = list.into_iter().map(|part| Piece { part, source }).collect();
-            Ok(if by.is_empty() { Groups::None } else { Groups::By(by) })
+            Ok(if list.is_empty() { Groups::None } else { Groups::By(list) })
         }
         _ => Err(Fault::new("GROUP BY takes a plain list of columns", NOWHERE)),
     }

@@ -4,6 +4,7 @@
 use hadal_query::{Function, Pattern, PatternError, Syntax, Type};
 use hadal_types::{Value, limits};
 use sqlparser::ast::{BinaryOperator, Expr};
+use sqlparser::tokenizer::Location;
 
 use crate::bind::Binder;
 use crate::bound::Bound;
@@ -71,14 +72,18 @@ pub(crate) fn matches(
     }
     binder.patterns += 1;
     if binder.patterns > limits::PATTERNS_MAX {
-        let most = limits::PATTERNS_MAX;
-        return Err(Fault::new(format!("more than {most} patterns in one query"), place(pattern)));
+        return Err(too_many(place(pattern)));
     }
     Pattern::new(source, syntax).map_err(|error| refuse(&error, pattern))?;
     let source = Bound::literal(Value::string(source));
     let text = if value.value_type == Type::Null { value } else { value.into_text() };
     let found = Bound::call(Function::Matches(syntax), [text, source], Type::Bool);
     Ok(if negated { found.negated() } else { found })
+}
+
+/// More patterns than one query may have.
+pub(crate) fn too_many(at: Location) -> Fault {
+    Fault::new(format!("more than {} patterns in one query", limits::PATTERNS_MAX), at)
 }
 
 fn refuse(error: &PatternError, pattern: &Expr) -> Fault {

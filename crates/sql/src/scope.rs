@@ -170,10 +170,8 @@ fn only_caseless<'n>(
 }
 
 fn same_letters(left: &str, right: &str) -> bool {
-    match left.is_ascii() && right.is_ascii() {
-        true => left.eq_ignore_ascii_case(right),
-        false => left.to_lowercase() == right.to_lowercase(),
-    }
+    let left = left.chars().flat_map(char::to_lowercase);
+    left.eq(right.chars().flat_map(char::to_lowercase))
 }
 
 fn unknown(table: &TableSchema, name: &str, at: sqlparser::tokenizer::Location) -> Fault {

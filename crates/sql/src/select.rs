@@ -8,14 +8,15 @@ use hadal_query::{
 };
 use hadal_types::{TableSchema, limits};
 use sqlparser::ast::{self, BinaryOperator, OrderBySort};
+use sqlparser::tokenizer::Location;
 
 use crate::Note;
 use crate::aggregate::row_expr;
 use crate::bind::{Aggregates, Binder, operands};
-use crate::bound::{Bound, nodes};
-use crate::error::{Fault, NOWHERE, Read, SqlError};
+use crate::bound::{Bound, nodes, patterns};
+use crate::error::{Fault, NOWHERE, Read};
 use crate::group::{self, at_position, position};
-use crate::parts::Parts;
+use crate::parts::{Item, Parts};
 use crate::place::place;
 use crate::scope::{Column, Scope};
 use crate::slots::{Slots, Values, is_true};
@@ -25,31 +26,33 @@ use crate::time_range::{Intervals, split};
 pub(crate) struct Selected {
     pub(crate) name: String,
     pub(crate) bound: Bound,
-    /// The item that it comes from.
-    item: usize,
+    /// Whether the name was given with AS.
+    aliased: bool,
+    /// Where the item begins that it comes from.
+    at: Location,
 }
 
 /// Lowers a question about `table`.
 pub(crate) fn lower(
-    parts: Parts<'_>,
+    parts: &Parts,
     scope: Scope<'_>,
     table: &TableSchema,
-) -> Result<(Query, Vec<Note>), SqlError> {
+) -> Read<(Query, Vec<Note>)> {
     let now = scope.now();
     let mut binder = Binder::new(scope);
-    let conditions = conditions(&mut binder, &parts)?;
-    let selected = select(&mut binder, &parts, table)?;
-    binder.aliases = aliases(&parts, &selected);
-    let mut slots = match group::is_grouped(&parts, &selected) {
-        true => group::slots(&mut binder, &parts, &selected)?,
+    let conditions = conditions(&mut binder, parts)?;
+    let selected = select(&mut binder, parts, table)?;
+    binder.aliases = aliases(&selected);
+    let mut slots = match group::is_grouped(parts, &selected) {
+        true => group::slots(&mut binder, parts, &selected)?,
         false => Slots::Rows(Values::default()),
     };
-    let outputs = outputs(&parts, &selected, &mut slots)?;
-    let having = having(&mut binder, &parts, &mut slots)?;
-    let order = order(&mut binder, &parts, &outputs, &mut slots)?;
+    let outputs = outputs(&selected, &mut slots)?;
+    let having = having(&mut binder, parts, &mut slots)?;
+    let order = order(&mut binder, parts, &outputs, &mut slots)?;
     let split = split(conditions);
-    let series = series(&parts, &selected, &outputs, &slots)?;
-    check_time(&parts, &selected, &outputs, &slots, &split.intervals)?;
+    let series = series(parts, &selected, &outputs, &slots)?;
+    check_time(&selected, &outputs, &slots, &split.intervals)?;
     let mut notes = binder.notes;
     let limit = limit(parts.limit, &mut notes);
     let range = split.intervals.hull();
@@ -72,19 +75,16 @@ pub(crate) fn lower(
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
     };
-    check_depth(&query).map_err(Fault::unplaced)?;
+    check_exprs(&query)?;
     Ok((query, notes))
 }
 
 /// The conditions of WHERE, all of which must be true.
-fn conditions(binder: &mut Binder<'_>, parts: &Parts<'_>) -> Result<Vec<RowExpr>, SqlError> {
+fn conditions(binder: &mut Binder<'_>, parts: &Parts) -> Read<Vec<RowExpr>> {
     binder.aggregates = Aggregates::NotIn("WHERE");
     let mut conditions = Vec::new();
-    for piece in &parts.filters {
-        for operand in operands(&piece.part, &BinaryOperator::And) {
-            let condition = piece.read(|_| row_expr(&binder.bind_truth(operand)?))?;
-            flatten(condition, &mut conditions);
-        }
+    for operand in parts.filter.iter().flat_map(|all| operands(all, &BinaryOperator::And)) {
+        flatten(row_expr(&binder.bind_truth(operand)?)?, &mut conditions);
     }
     Ok(conditions)
 }
@@ -108,28 +108,26 @@ fn conjunction(mut conditions: Vec<RowExpr>) -> Option<RowExpr> {
 }
 
 /// Binds what is selected; `*` becomes all columns.
-fn select(
-    binder: &mut Binder<'_>,
-    parts: &Parts<'_>,
-    table: &TableSchema,
-) -> Result<Vec<Selected>, SqlError> {
+fn select(binder: &mut Binder<'_>, parts: &Parts, table: &TableSchema) -> Read<Vec<Selected>> {
     binder.aggregates = Aggregates::Allowed;
     let mut selected: Vec<Selected> = Vec::with_capacity(parts.items.len());
-    for (item, piece) in parts.items.iter().enumerate() {
-        match &piece.part.expr {
+    for Item { expr, name, aliased, at } in &parts.items {
+        let (aliased, at) = (*aliased, *at);
+        match expr {
             Some(expr) => {
-                let bound = piece.read(|_| binder.bind(expr))?;
-                selected.push(Selected { name: piece.part.name.clone(), bound, item });
+                let bound = binder.bind(expr)?;
+                selected.push(Selected { name: name.clone(), bound, aliased, at });
             }
             None => {
                 let columns = all_columns(table).into_iter();
-                selected.extend(columns.map(|(name, bound)| Selected { name, bound, item }));
+                let columns = columns.map(|(name, bound)| Selected { name, bound, aliased, at });
+                selected.extend(columns);
             }
         }
         if selected.len() > limits::OUTPUTS_MAX {
             let (count, most) = (selected.len(), limits::OUTPUTS_MAX);
             let message = format!("{count} output columns; at most {most} are allowed");
-            return piece.read(|_| Err(Fault::new(message, NOWHERE)));
+            return Err(Fault::new(message, at));
         }
     }
     Ok(selected)
@@ -154,74 +152,44 @@ fn all_columns(table: &TableSchema) -> Vec<(String, Bound)> {
 }
 
 /// The names that GROUP BY, HAVING and ORDER BY can use for output columns.
-fn aliases(parts: &Parts<'_>, selected: &[Selected]) -> Vec<(String, Bound)> {
-    selected
-        .iter()
-        .filter(|output| parts.items.get(output.item).is_some_and(|item| item.part.aliased))
-        .map(|output| (output.name.clone(), output.bound.clone()))
-        .collect()
+fn aliases(selected: &[Selected]) -> Vec<(String, Bound)> {
+    let aliased = selected.iter().filter(|output| output.aliased);
+    aliased.map(|output| (output.name.clone(), output.bound.clone())).collect()
 }
 
-fn outputs(
-    parts: &Parts<'_>,
-    selected: &[Selected],
-    slots: &mut Slots,
-) -> Result<Vec<Output>, SqlError> {
+fn outputs(selected: &[Selected], slots: &mut Slots) -> Read<Vec<Output>> {
     let mut outputs = Vec::with_capacity(selected.len());
-    for output in selected {
-        let expr = at_item(parts, output, || slots.output(&output.bound))?;
-        let value_type = output.bound.value_type;
-        outputs.push(Output { name: output.name.clone(), value_type, expr });
+    for Selected { name, bound, at, .. } in selected {
+        let expr = slots.output(bound).map_err(|fault| fault.or_at(*at))?;
+        outputs.push(Output { name: name.clone(), value_type: bound.value_type, expr });
     }
     Ok(outputs)
 }
 
-/// What `read` returns, its error placed at the item that the output comes from.
-fn at_item<T>(
-    parts: &Parts<'_>,
-    output: &Selected,
-    read: impl FnOnce() -> Read<T>,
-) -> Result<T, SqlError> {
-    match parts.items.get(output.item) {
-        Some(piece) => piece.read(|item| {
-            let at = item.expr.as_ref().map_or(NOWHERE, place);
-            read().map_err(|fault| fault.or_at(at))
-        }),
-        None => read().map_err(Fault::unplaced),
-    }
-}
-
-fn having(
-    binder: &mut Binder<'_>,
-    parts: &Parts<'_>,
-    slots: &mut Slots,
-) -> Result<Option<OutputExpr>, SqlError> {
+fn having(binder: &mut Binder<'_>, parts: &Parts, slots: &mut Slots) -> Read<Option<OutputExpr>> {
     binder.use_aliases = true;
     binder.aggregates = Aggregates::Allowed;
-    let Some(piece) = &parts.having else { return Ok(None) };
-    let output = piece.read(|expr| {
-        let bound = binder.bind_truth(expr)?;
-        slots.output(&bound).map_err(|fault| fault.or_at(place(expr)))
-    })?;
-    Ok(Some(output))
+    let Some(expr) = &parts.having else { return Ok(None) };
+    let bound = binder.bind_truth(expr)?;
+    slots.output(&bound).map(Some).map_err(|fault| fault.or_at(place(expr)))
 }
 
 /// How the answer is sorted; raw rows newest first when nothing is said.
 fn order(
     binder: &mut Binder<'_>,
-    parts: &Parts<'_>,
+    parts: &Parts,
     outputs: &[Output],
     slots: &mut Slots,
-) -> Result<Vec<OrderKey>, SqlError> {
+) -> Read<Vec<OrderKey>> {
     if !slots.is_grouped() {
         binder.aggregates = Aggregates::NotIn("ORDER BY of raw rows");
     }
     let mut keys = Vec::with_capacity(parts.order.len());
-    for piece in &parts.order {
-        keys.push(piece.read(|order| order_key(binder, order, outputs, slots))?);
+    for order in &parts.order {
+        keys.push(order_key(binder, order, outputs, slots)?);
     }
     if keys.is_empty() && !slots.is_grouped() {
-        let expr = slots.output(&Column::Time.bind()).map_err(Fault::unplaced)?;
+        let expr = slots.output(&Column::Time.bind())?;
         keys.push(OrderKey { expr, descending: true, nulls_first: false });
     }
     Ok(keys)
@@ -262,15 +230,15 @@ fn order_key(
 
 /// The series limit, ranked by the first aggregate that is selected.
 fn series(
-    parts: &Parts<'_>,
+    parts: &Parts,
     selected: &[Selected],
     outputs: &[Output],
     slots: &Slots,
-) -> Result<Option<SeriesLimit>, SqlError> {
-    let Some(count) = parts.series else { return Ok(None) };
+) -> Read<Option<SeriesLimit>> {
+    let Some((count, at)) = parts.series else { return Ok(None) };
     if !slots.keys().any(|key| time_bucket_width(key).is_some()) {
-        let fault = Fault::new("a limit of series needs a time bucket to group by", NOWHERE);
-        return Err(fault.hint("GROUP BY time_bucket('1 minute', time)").unplaced());
+        let fault = Fault::new("a limit of series needs a time bucket to group by", at);
+        return Err(fault.hint("GROUP BY time_bucket('1 minute', time)"));
     }
     let mut both = selected.iter().zip(outputs);
     let first = both.find(|(output, _)| output.bound.has_aggregate());
@@ -283,29 +251,33 @@ fn series(
 
 /// Checks what depends on how long the time range is.
 fn check_time(
-    parts: &Parts<'_>,
     selected: &[Selected],
     outputs: &[Output],
     slots: &Slots,
     intervals: &Intervals,
-) -> Result<(), SqlError> {
-    let width = slots.keys().find_map(time_bucket_width);
-    if let Some(count) = width.and_then(|width| intervals.too_many_buckets(width)) {
+) -> Read<()> {
+    let place_of = |wanted: &dyn Fn(&OutputExpr) -> bool| {
+        let mut both = selected.iter().zip(outputs);
+        both.find(|(_, output)| wanted(&output.expr)).map(|(selected, _)| selected.at)
+    };
+    let bucket =
+        slots.keys().enumerate().find_map(|(key, expr)| Some((key, time_bucket_width(expr)?)));
+    if let Some((key, width)) = bucket
+        && let Some(count) = intervals.too_many_buckets(width)
+    {
         let most = limits::TIME_BUCKETS_MAX;
         let message = format!("{count} time buckets in the time range; at most {most} are allowed");
-        return Err(Fault::new(message, NOWHERE).hint("ask for wider buckets").unplaced());
+        let at = place_of(&|expr| *expr == Expr::Leaf(Slot::Key(key))).unwrap_or(NOWHERE);
+        return Err(Fault::new(message, at).hint("ask for wider buckets"));
     }
     // In a time bucket, what lies between two ranges does not count; without one it would.
-    let closed = if width.is_some() { intervals.is_closed() } else { intervals.is_one_closed() };
-    if closed {
-        return Ok(());
-    }
-    let per = selected.iter().zip(outputs).find(|(_, output)| takes_seconds(&output.expr));
-    match per {
-        Some((output, _)) => at_item(parts, output, || {
-            Err(Fault::new("per_second and per_minute need one time range with both ends", NOWHERE)
-                .hint("for example WHERE time >= now() - 3600 AND time < now()"))
-        }),
+    let closed = if bucket.is_some() { intervals.is_closed() } else { intervals.is_one_closed() };
+    match place_of(&takes_seconds).filter(|_| !closed) {
+        Some(at) => {
+            let message = "per_second and per_minute need one time range with both ends";
+            let hint = "for example WHERE time >= now() - 3600 AND time < now()";
+            Err(Fault::new(message, at).hint(hint))
+        }
         None => Ok(()),
     }
 }
@@ -329,8 +301,9 @@ fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {
     }
 }
 
-/// Checks that no expression is too deep for those who walk it.
-fn check_depth(query: &Query) -> Read<()> {
+/// Checks what the expressions have become: none too deep for those who walk it, and no more
+/// patterns than allowed, which names of outputs may have repeated.
+fn check_exprs(query: &Query) -> Read<()> {
     let rows: Vec<&RowExpr> = match &query.shape {
         Shape::Rows { values } => values.iter().chain(&query.filter).collect(),
         Shape::Groups { keys, measures } => {
@@ -340,10 +313,16 @@ fn check_depth(query: &Query) -> Read<()> {
     };
     let outputs = query.outputs.iter().map(|output| &output.expr);
     let orders = query.order.iter().map(|key| &key.expr);
-    let deepest_row = rows.into_iter().map(Expr::depth).max();
-    let deepest_output = outputs.chain(orders).chain(&query.having).map(Expr::depth).max();
-    match deepest_row.max(deepest_output) {
-        Some(depth) if depth > limits::EXPR_DEPTH_MAX => Err(crate::parse::too_deep(NOWHERE)),
-        _ => Ok(()),
+    let outputs: Vec<&OutputExpr> = outputs.chain(orders).chain(&query.having).collect();
+    let deepest_row = rows.iter().map(|expr| expr.depth()).max();
+    let deepest_output = outputs.iter().map(|expr| expr.depth()).max();
+    if deepest_row.max(deepest_output).is_some_and(|depth| depth > limits::EXPR_DEPTH_MAX) {
+        return Err(crate::parse::too_deep(NOWHERE));
+    }
+    let in_rows: usize = rows.into_iter().map(patterns).sum();
+    let in_outputs: usize = outputs.into_iter().map(patterns).sum();
+    match in_rows + in_outputs > limits::PATTERNS_MAX {
+        true => Err(crate::pattern::too_many(NOWHERE)),
+        false => Ok(()),
     }
 }

@@ -57,6 +57,9 @@ impl Spelled {
 
 /// Spells a spec as SQL. Each text is parsed by itself first, so that none can end its clause.
 pub(crate) fn spell(spec: &QuerySpec, context: &Context<'_>) -> Result<Spelled, SqlError> {
+    if spec.table.is_empty() {
+        return Err(field_error("table", Fault::new("the name of a table is missing", NOWHERE)));
+    }
     let table = context.catalog.table(&spec.table);
     let times = times(spec, &time_name(table.as_deref()), table.as_deref(), context.now)?;
     let groups = texts("group_by", &spec.group_by, item)?;
@@ -88,11 +91,15 @@ pub(crate) fn spell(spec: &QuerySpec, context: &Context<'_>) -> Result<Spelled, 
     spell_conditions(&mut spelled, spec, &times)?;
     spell_groups(&mut spelled, &times, is_grouped, groups.len());
     spelled.list(" ORDER BY ", &order);
-    for (word, number, after) in
-        [("LIMIT", spec.series, " SERIES"), ("LIMIT", spec.limit, ""), ("OFFSET", spec.offset, "")]
-    {
+    for (before, field, number, after) in [
+        (" LIMIT ", "series", spec.series, " SERIES"),
+        (" LIMIT ", "limit", spec.limit, ""),
+        (" OFFSET ", "offset", spec.offset, ""),
+    ] {
         if let Some(number) = number {
-            spelled.push(&format!(" {word} {number}{after}"));
+            spelled.push(before);
+            spelled.field(&(field.to_owned(), number.to_string()));
+            spelled.push(after);
         }
     }
     Ok(spelled)

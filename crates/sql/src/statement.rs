@@ -3,12 +3,12 @@
 
 use hadal_types::TableName;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::bind::Binder;
 use crate::error::{Fault, NOWHERE, Read, Source, SqlError};
 use crate::parse;
-use crate::parts::Parts;
+use crate::parts::{Item, Parts};
 use crate::scope::Scope;
 use crate::{Context, Statement, select};
 
@@ -17,16 +17,19 @@ const EXPORT: &str = "export the rows and go on elsewhere: \
 
 /// Lowers one statement of SQL.
 pub(crate) fn lower(sql: &str, context: &Context<'_>) -> Result<Statement, SqlError> {
-    let source = Source::sql(sql);
-    let tokens = one_statement(sql).map_err(|fault| source.error(fault))?;
-    let Some(first) = tokens.first() else {
-        let fault = Fault::new("the text holds no statement", NOWHERE);
-        return Err(source.error(fault.hint("begin with SELECT count(*) FROM …")));
-    };
-    if parse::is_keyword(first, &[Keyword::SELECT]) {
-        return lower_select(&source, tokens, context);
+    read(sql, context).map_err(|fault| Source::sql(sql).error(fault))
+}
+
+fn read(sql: &str, context: &Context<'_>) -> Read<Statement> {
+    let tokens = one_statement(sql)?;
+    match tokens.first() {
+        None => Err(Fault::new("the text holds no statement", NOWHERE)
+            .hint("begin with SELECT count(*) FROM …")),
+        Some(first) if parse::is_keyword(first, &[Keyword::SELECT]) => {
+            read_select(sql, tokens, context)
+        }
+        Some(first) => read_command(first, &tokens, context),
     }
-    lower_command(first, &tokens, context).map_err(|fault| source.error(fault))
 }
 
 /// The tokens of the only statement, without trailing semicolons.
@@ -42,7 +45,7 @@ fn one_statement(sql: &str) -> Read<Vec<TokenWithSpan>> {
     }
 }
 
-fn lower_command(
+fn read_command(
     first: &TokenWithSpan,
     tokens: &[TokenWithSpan],
     context: &Context<'_>,
@@ -130,49 +133,42 @@ fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn lower_select(
-    source: &Source<'_>,
+fn read_select(
+    sql: &str,
     mut tokens: Vec<TokenWithSpan>,
     context: &Context<'_>,
-) -> Result<Statement, SqlError> {
-    let error = |fault| source.error(fault);
+) -> Read<Statement> {
     parse::drop_comma_before_from(&mut tokens);
-    let series = parse::take_series(&mut tokens).map_err(error)?;
-    let names = parse::item_names(source.text, &tokens);
-    let query = parse::parse_all(tokens, |parser| parser.parse_query()).map_err(error)?;
-    let mut parts = Parts::of_query(*query, names, source).map_err(error)?;
-    parts.series = series.map(|(count, _)| count);
+    let series = parse::take_series(&mut tokens)?;
+    let names = parse::item_names(sql, &tokens);
+    let query = parse::parse_all(tokens, |parser| parser.parse_query())?;
+    let mut parts = Parts::of_query(*query, names)?;
+    parts.series = series;
     match parts.table.take() {
         Some(table) => {
-            let schema = Scope::table_named(&table.name, context).map_err(error)?;
+            let schema = Scope::table_named(&table.name, context)?;
             let scope = Scope::new(context, &schema, table.alias);
-            let (query, notes) = select::lower(parts, scope, &schema)?;
+            let (query, notes) = select::lower(&parts, scope, &schema)?;
             Ok(Statement::Query { query: Box::new(query), notes })
         }
-        None => {
-            let at = series.map_or(NOWHERE, |(_, at)| at);
-            without_table(parts, context, at)
-        }
+        None => without_table(&parts, context),
     }
 }
 
 /// `SELECT 1`: values of constants.
-fn without_table(
-    parts: Parts<'_>,
-    context: &Context<'_>,
-    series_at: Location,
-) -> Result<Statement, SqlError> {
+fn without_table(parts: &Parts, context: &Context<'_>) -> Read<Statement> {
+    if let Some((_, at)) = parts.series.or((!parts.has_items_only()).then_some((0, NOWHERE))) {
+        return Err(Fault::new("without FROM there is one row of values", at));
+    }
     let (mut columns, mut row) = (Vec::new(), Vec::new());
     let mut binder = Binder::new(Scope::without_table(context));
-    for item in &parts.items {
-        let bound = item.read(|item| match &item.expr {
-            Some(expr) if parts.has_items_only() && parts.series.is_none() => binder.bind(expr),
-            Some(_) => Err(Fault::new("without FROM there are only values", series_at)),
-            None => Err(Fault::new("* needs a table", NOWHERE).hint("add FROM and a table")),
-        })?;
-        let value = item.read(|_| bound.constant())?;
-        columns.push((item.part.name.clone(), bound.value_type));
-        row.push(value);
+    for Item { expr, name, at, .. } in &parts.items {
+        let Some(expr) = expr else {
+            return Err(Fault::new("* needs a table", *at).hint("add FROM and a table"));
+        };
+        let bound = binder.bind(expr)?;
+        row.push(bound.constant().map_err(|fault| fault.or_at(*at))?);
+        columns.push((name.clone(), bound.value_type));
     }
     Ok(Statement::Values { columns, row })
 }

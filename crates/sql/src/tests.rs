@@ -6,7 +6,6 @@ mod hostile;
 mod limits;
 mod lowering;
 mod names;
-mod probe;
 mod show;
 mod spec;
 mod statements;

@@ -60,7 +60,7 @@ impl Aggregator {
         while let Ok(Some((index, partial))) = timeout_at(until.into(), answers.next()).await {
             answered += waiting.remove(&index).unwrap_or(0);
             self.learn(&partial, &query);
-            merged.merge(partial);
+            merged.merge(self.with_expected(partial, &query));
             until = wait_until(start, Instant::now(), deadline, answered, expected);
         }
         let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -82,6 +82,21 @@ impl Aggregator {
                 self.ledger.set(&name, &query.table, leaf.rows_expected);
             }
         }
+    }
+
+    /// The partial with what is expected of leaves that failed, who cannot say it themselves.
+    fn with_expected(&self, mut partial: Partial, query: &Query) -> Partial {
+        let coverage = &mut partial.coverage;
+        for leaf in &mut coverage.leaves {
+            let name = LeafName(leaf.name.as_str().into());
+            let expected = self.ledger.expected(&name, &query.table);
+            if leaf.outcome != LeafOutcome::Answered && leaf.rows_expected < expected {
+                let missing = expected - leaf.rows_expected;
+                leaf.rows_expected = expected;
+                coverage.rows_expected = coverage.rows_expected.saturating_add(missing);
+            }
+        }
+        partial
     }
 
     /// The coverage of a child that did not answer in time.

@@ -69,7 +69,7 @@ pub const EXPR_DEPTH_MAX: usize = 64;
 /// Operators between two commas of a SQL text: what a chain of AND, OR or + may have.
 pub const EXPR_OPERATORS_MAX: usize = 4_096;
 /// Nodes that names of outputs and repeated operands may add to the expressions of one query.
-pub const EXPR_COPIES_MAX: usize = 100_000;
+pub const EXPR_COPIES_MAX: usize = 10_000;
 /// Patterns (LIKE and regular expressions) of one query.
 pub const PATTERNS_MAX: usize = 100;
 /// Buckets of one histogram.

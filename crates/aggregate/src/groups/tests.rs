@@ -1,1 +1,99 @@
 use super::*;
+use proptest::prelude::*;
+
+use hadal_types::Weight;
+
+fn kinds() -> Box<[StateKind]> {
+    [StateKind::Moments, StateKind::Extremes, StateKind::Quantiles, StateKind::Distinct].into()
+}
+
+fn key(number: i64) -> [Value; 1] {
+    [Value::integer(number)]
+}
+
+/// Adds a row with this value to the group of this key.
+fn add(groups: &mut Groups, number: i64, value: i64) {
+    match groups.entry(&key(number)) {
+        Some(group) => {
+            group.tally.add_row(Weight::ONE);
+            for state in &mut group.states {
+                state.add(&Value::integer(value), Weight::ONE);
+            }
+        }
+        None => groups.drop_rows(1),
+    }
+}
+
+fn of(rows: &[(i64, i64)], groups_max: usize) -> Groups {
+    let mut groups = Groups::with_max(1, kinds(), groups_max);
+    rows.iter().for_each(|&(number, value)| add(&mut groups, number, value));
+    groups
+}
+
+fn keys(groups: Groups) -> Vec<Value> {
+    groups.into_sorted().0.into_iter().map(|(key, _)| key[0].clone()).collect()
+}
+
+#[test]
+fn the_smallest_keys_are_kept_and_the_rows_of_others_counted() {
+    let rows: Vec<(i64, i64)> = (0..100).rev().map(|number| (number, number)).collect();
+    let groups = of(&rows, 10);
+    let (sorted, dropped_rows) = groups.clone().into_sorted();
+    assert_eq!(keys(groups), (0..10).map(Value::integer).collect::<Vec<_>>());
+    assert_eq!(dropped_rows, 90);
+    assert!(sorted.iter().all(|(_, group)| group.tally.rows() == 1));
+}
+
+#[test]
+fn what_is_kept_is_complete_after_merging() {
+    // Key 3 is dropped nowhere, though each side alone is full.
+    let left = of(&[(1, 0), (3, 0), (3, 0), (9, 0), (9, 0)], 2);
+    let right = of(&[(3, 0), (4, 0), (5, 0)], 2);
+    let mut merged = left.clone();
+    merged.merge(right.clone());
+    let (sorted, dropped_rows) = merged.clone().into_sorted();
+    let rows: Vec<u64> = sorted.iter().map(|(_, group)| group.tally.rows()).collect();
+    assert_eq!((rows, dropped_rows), (vec![1, 3], 4));
+    let mut other_way = right;
+    other_way.merge(left);
+    assert_eq!(other_way, merged);
+}
+
+#[test]
+fn bytes_grow_with_keys_and_states() {
+    let one = of(&[(1, 1)], 10).bytes();
+    let two = of(&[(1, 1), (2, 2)], 10).bytes();
+    let sketched = of(&(0..5_000).map(|value| (1, value)).collect::<Vec<_>>(), 10).bytes();
+    assert!(two > one, "{two} {one}");
+    assert!(sketched > one + (1 << 14), "{sketched} {one}");
+    let mut long = Groups::with_max(1, kinds(), 10);
+    let text = "x".repeat(10_000);
+    assert!(long.entry(&[Value::string(&text)]).is_some());
+    assert!(long.bytes() > 10_000);
+}
+
+#[test]
+fn dropped_keys_give_their_bytes_back() {
+    let rows: Vec<(i64, i64)> = (0..1_000).rev().map(|number| (number, 0)).collect();
+    let mut groups = of(&rows, 10);
+    groups.settle();
+    let few: Vec<(i64, i64)> = (0..10).map(|number| (number, 0)).collect();
+    assert_eq!(groups.key_bytes, of(&few, 10).key_bytes);
+}
+
+proptest! {
+    #[test]
+    fn order_and_grouping_do_not_matter(
+        mut rows in prop::collection::vec((0i64..30, -5i64..5), 0..200),
+        groups_max in 1usize..40, cut in 0usize..200, turn in 0usize..200,
+    ) {
+        let whole = of(&rows, groups_max);
+        let cut = cut.min(rows.len());
+        let mut merged = of(&rows[cut..], groups_max);
+        merged.merge(of(&rows[..cut], groups_max));
+        prop_assert_eq!(&merged, &whole);
+        let turn = turn.min(rows.len());
+        rows.rotate_left(turn);
+        prop_assert_eq!(of(&rows, groups_max), whole);
+    }
+}

@@ -1,1 +1,178 @@
+mod finish_tests;
+
 use super::*;
+use proptest::prelude::*;
+
+use hadal_query::{Expr, Finish, Slot};
+use hadal_types::{Number, Value, Weight};
+
+use crate::coverage::{LeafCoverage, LeafOutcome};
+use crate::finish::finish;
+use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
+
+/// One row: its key, its value, its weight in millionths, and the leaf that has it.
+type TestRow = (u8, Value, i64, usize);
+
+fn query() -> Query {
+    let finishes = [
+        Finish::Count,
+        Finish::RawCount,
+        Finish::Sum,
+        Finish::Avg,
+        Finish::Min,
+        Finish::Max,
+        Finish::Quantile(0),
+        Finish::Quantile(950_000),
+        Finish::Histogram(10),
+        Finish::Distinct,
+    ];
+    let aggregates = finishes.map(aggregate);
+    let slots = [Slot::Key(0), Slot::RawCount, Slot::Count].map(Expr::Leaf);
+    groups_query(vec![column(0)], slots.into_iter().chain(aggregates).collect())
+}
+
+/// What one leaf answers that has these rows.
+fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
+    let mut partial = Partial::empty(query);
+    let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
+    for (key, value, millionths, _) in rows {
+        let weight = Weight::from_millionths(*millionths).expect("in range");
+        let group = groups.entry(&[Value::integer((*key).into())]).expect("room");
+        group.tally.add_row(weight);
+        group.states.iter_mut().for_each(|state| state.add(value, weight));
+    }
+    let count = rows.len() as u64;
+    let leaf = LeafCoverage {
+        name: format!("leaf{index}"),
+        outcome: LeafOutcome::Answered,
+        rows_expected: count,
+        rows_scanned: count,
+        micros: 5,
+    };
+    partial.coverage = Coverage::of_leaf(leaf, true);
+    partial.stats = ScanStats { rows_matched: count, blocks: 1, ..ScanStats::default() };
+    partial.warn(WarningCode::OtherKindSkipped, "value9", count);
+    partial
+}
+
+/// Merges in an order and a grouping that follow from the seed: any tree over any permutation.
+fn merge_by(seed: u64, mut partials: Vec<Partial>) -> Partial {
+    let mut state = seed;
+    let mut next = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).expect("31 bits") % below
+    };
+    while partials.len() > 1 {
+        let mut left = partials.swap_remove(next(partials.len()));
+        let right = partials.swap_remove(next(partials.len()));
+        left.merge(right);
+        partials.push(left);
+    }
+    partials.remove(0)
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let decimal = (any::<i64>(), 0u8..=18).prop_map(|(mantissa, scale)| {
+        Number::Decimal(hadal_types::Decimal::new(mantissa.into(), scale).expect("in range"))
+    });
+    let double = (-1e280f64..1e280).prop_map(|double| Number::from_f64(double).expect("finite"));
+    let small = (0i64..5).prop_map(Number::integer);
+    prop_oneof![
+        1 => Just(Value::Null),
+        3 => decimal.prop_map(Value::Number),
+        2 => double.prop_map(Value::Number),
+        4 => small.prop_map(Value::Number),
+    ]
+}
+
+fn rows(most: usize) -> impl Strategy<Value = Vec<TestRow>> {
+    prop::collection::vec((0u8..3, value(), 1i64..2_000_000_000, 0usize..7), 0..most)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Up to three groups of up to 1,500 rows: exact states, sketches, and both merged.
+    #[test]
+    fn any_tree_over_any_split_gives_the_same_answer(
+        rows in prop_oneof![rows(30), rows(1_500)], seeds in prop::array::uniform3(any::<u64>()),
+    ) {
+        let query = query();
+        let whole = of_leaf(&query, 0, &rows.iter().collect::<Vec<_>>());
+        let leaves: Vec<Partial> = (0..7)
+            .map(|leaf| {
+                let own: Vec<&TestRow> = rows.iter().filter(|row| row.3 == leaf).collect();
+                of_leaf(&query, leaf, &own)
+            })
+            .collect();
+        let merged = seeds.map(|seed| merge_by(seed, leaves.clone()));
+        prop_assert_eq!(&merged[0].answering, &whole.answering);
+        prop_assert_eq!(merged[0].warnings.iter().collect::<Vec<_>>(), whole.warnings.iter().collect::<Vec<_>>());
+        prop_assert_eq!(&merged[1], &merged[0]);
+        prop_assert_eq!(&merged[2], &merged[0]);
+        let answers = merged.map(|merged| finish(merged, &query));
+        prop_assert!(answers[0].is_ok());
+        prop_assert_eq!(&answers[1], &answers[0]);
+        prop_assert_eq!(&answers[2], &answers[0]);
+        let of_whole = finish(whole, &query).expect("no faults");
+        prop_assert_eq!(&of_whole.rows, &answers[0].as_ref().expect("no faults").rows);
+    }
+}
+
+/// Distinct beyond its threshold, which needs more different values than the test above makes.
+#[test]
+fn distinct_values_merge_alike_on_both_sides_of_the_threshold() {
+    let query = query();
+    for size in [1_024, 1_025, 5_000] {
+        let rows: Vec<TestRow> = (0..size)
+            .map(|number| {
+                (0, Value::integer(number), 1_000_000, usize::try_from(number % 5).expect("small"))
+            })
+            .collect();
+        let leaves: Vec<Partial> = (0..5)
+            .map(|leaf| {
+                let own: Vec<&TestRow> = rows.iter().filter(|row| row.3 == leaf).collect();
+                of_leaf(&query, leaf, &own)
+            })
+            .collect();
+        let whole = of_leaf(&query, 0, &rows.iter().collect::<Vec<_>>());
+        for seed in 0..20 {
+            assert_eq!(merge_by(seed, leaves.clone()).answering, whole.answering, "{size} {seed}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_partial_changes_nothing() {
+    let query = query();
+    let row = (1, Value::integer(7), 1_000_000, 0);
+    let partial = of_leaf(&query, 0, &[&row]);
+    let mut merged = Partial::empty(&query);
+    merged.merge(partial.clone());
+    assert_eq!(merged, partial);
+    merged.merge(Partial::empty(&query));
+    assert_eq!(merged, partial);
+}
+
+#[test]
+fn answers_to_other_questions_are_faults_and_not_merged() {
+    let groups = query();
+    let mut partial = Partial::empty(&groups);
+    partial.merge(Partial::empty(&rows_query(1, vec![], 5)));
+    let faults = finish(partial, &groups).expect_err("a fault");
+    assert_eq!(faults[0].code, FaultCode::Invalid);
+    let other_keys = groups_query(vec![], vec![]);
+    assert!(!Partial::empty(&groups).fits(&Partial::empty(&other_keys)));
+    assert!(Partial::empty(&groups).fits(&Partial::empty(&groups)));
+}
+
+#[test]
+fn faults_of_any_leaf_fail_the_query() {
+    let query = query();
+    let fault = Fault::new(FaultCode::Memory, "the groups need more than 268435456 bytes");
+    let mut merged = Partial::empty(&query);
+    merged.merge(Partial::failed(&query, fault.clone()));
+    merged.merge(Partial::failed(&query, fault.clone()));
+    assert_eq!(finish(merged, &query), Err(vec![fault]));
+}

@@ -1,1 +1,132 @@
 use super::*;
+use proptest::prelude::*;
+
+use hadal_query::{Function, OrderKey, OutputExpr};
+
+use crate::partial::fixture::rows_query;
+
+fn by(expr: OutputExpr, descending: bool, nulls_first: bool) -> OrderKey {
+    OrderKey { expr, descending, nulls_first }
+}
+
+fn key(index: usize) -> OutputExpr {
+    Expr::Leaf(Slot::Key(index))
+}
+
+fn row(first: Option<i64>, second: i64) -> Box<[Value]> {
+    [first.map_or(Value::Null, Value::integer), Value::integer(second)].into()
+}
+
+fn of(query: &Query, rows: &[(Option<i64>, i64)]) -> TopRows {
+    let mut top = TopRows::new(query).expect("runs");
+    rows.iter().for_each(|&(first, second)| top.add(row(first, second)));
+    top
+}
+
+fn sorted(query: &Query, rows: &[(Option<i64>, i64)]) -> Vec<String> {
+    let show = |row: &[Value]| format!("{}{}", row[0], row[1]);
+    of(query, rows).into_sorted().iter().map(|row| show(row)).collect()
+}
+
+const ROWS: [(Option<i64>, i64); 5] =
+    [(Some(2), 1), (None, 1), (Some(1), 2), (Some(1), 1), (Some(3), 9)];
+
+#[test]
+fn without_an_order_rows_come_by_their_values() {
+    assert_eq!(sorted(&rows_query(2, vec![], 10), &ROWS), ["11", "12", "21", "39", "null1"]);
+    assert_eq!(sorted(&rows_query(2, vec![], 2), &ROWS), ["11", "12"]);
+    assert!(sorted(&rows_query(2, vec![], 0), &ROWS).is_empty());
+}
+
+#[test]
+fn nulls_come_where_the_query_says() {
+    let ask = |descending, nulls_first| {
+        sorted(&rows_query(2, vec![by(key(0), descending, nulls_first)], 3), &ROWS)
+    };
+    assert_eq!(ask(false, false), ["11", "12", "21"]);
+    assert_eq!(ask(false, true), ["null1", "11", "12"]);
+    assert_eq!(ask(true, false), ["39", "21", "11"]);
+    assert_eq!(ask(true, true), ["null1", "39", "21"]);
+}
+
+#[test]
+fn the_offset_is_kept_too() {
+    let query = Query { offset: 2, ..rows_query(2, vec![], 1) };
+    assert_eq!(sorted(&query, &ROWS), ["11", "12", "21"]);
+    let endless = Query { offset: u64::MAX, ..rows_query(2, vec![], u64::MAX) };
+    assert_eq!(of(&endless, &ROWS).len(), 5);
+}
+
+#[test]
+fn rows_that_cannot_get_in_are_known_by_one_value() {
+    let query = rows_query(2, vec![by(key(0), true, false)], 2);
+    let mut top = of(&query, &ROWS[..1]);
+    assert_eq!(top.leading(), Some(0));
+    assert!(top.could_keep(&Value::Null), "there is room");
+    top.add(row(Some(3), 9));
+    assert!(!top.could_keep(&Value::integer(1)));
+    assert!(!top.could_keep(&Value::Null));
+    assert!(top.could_keep(&Value::integer(2)), "a tie may win by another value");
+    let none = TopRows::new(&rows_query(2, vec![], 0)).expect("runs");
+    assert!(!none.could_keep(&Value::integer(1)));
+}
+
+#[test]
+fn computed_orders_have_no_leading_value() {
+    let negated = Expr::call(Function::Negate, vec![key(1)]);
+    let query = rows_query(2, vec![by(negated, false, false)], 1);
+    let top = of(&query, &ROWS);
+    assert_eq!(top.leading(), None);
+    assert!(top.could_keep(&Value::integer(0)));
+    assert_eq!(sorted(&query, &ROWS), ["39"]);
+}
+
+#[test]
+fn bytes_follow_the_rows_that_are_kept() {
+    let query = rows_query(1, vec![], 1);
+    let mut top = TopRows::new(&query).expect("runs");
+    top.add([Value::string(&"z".repeat(1_000))].into());
+    assert!(top.bytes() > 1_000);
+    top.add([Value::string("a")].into());
+    assert!(top.bytes() < 1_000);
+}
+
+#[test]
+fn parts_from_outside_are_checked() {
+    let query = rows_query(2, vec![], 2);
+    let parts = |rows: &[usize]| {
+        TopRows::from_parts(
+            &query,
+            rows.iter().map(|&width| vec![Value::Null; width].into()).collect(),
+        )
+    };
+    assert!(parts(&[2, 2]).is_some());
+    assert!(parts(&[2, 2, 2]).is_none(), "more than were asked for");
+    assert!(parts(&[2, 1]).is_none(), "a value is missing");
+}
+
+proptest! {
+    #[test]
+    fn order_and_grouping_do_not_matter(
+        mut rows in prop::collection::vec((prop::option::of(0i64..6), 0i64..6), 0..60),
+        limit in 0u64..20, descending in any::<bool>(), cut in 0usize..60, turn in 0usize..60,
+    ) {
+        let query = rows_query(2, vec![by(key(1), descending, false)], limit);
+        let whole = of(&query, &rows);
+        let cut = cut.min(rows.len());
+        let mut merged = of(&query, &rows[cut..]);
+        merged.merge(of(&query, &rows[..cut]));
+        prop_assert_eq!(&merged, &whole);
+        let mut all: Vec<Box<[Value]>> =
+            rows.iter().map(|&(first, second)| row(first, second)).collect();
+        all.sort_by(|left, right| {
+            let order = left[1].cmp(&right[1]);
+            if descending { order.reverse() } else { order }.then(left.cmp(right))
+        });
+        all.truncate(usize::try_from(limit).expect("small"));
+        prop_assert_eq!(whole.clone().into_sorted(), all);
+        let turn = turn.min(rows.len());
+        rows.rotate_left(turn);
+        prop_assert_eq!(of(&query, &rows), whole);
+    }
+}

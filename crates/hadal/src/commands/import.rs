@@ -1,6 +1,6 @@
 //! `hadal import`: brings files into a table of a running server.
 
-use std::io::{BufReader, Cursor, Read};
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -87,7 +87,7 @@ pub(crate) fn import(
     let start = (&mut source.reader).take(HEAD_BYTES).read_to_end(&mut head);
     start.map_err(Error::io("read", &source.place))?;
     let format = reading.format.unwrap_or_else(|| detect(&head, file));
-    let reader = Box::new(BufReader::new(Cursor::new(head).chain(source.reader)));
+    let reader = Box::new(Cursor::new(head).chain(source.reader));
     let options =
         LogOptions { time_column: reading.time.clone(), sets: reading.sets.clone(), any_age: true };
     let batch = fresh_batch_id()?;

@@ -1,6 +1,6 @@
 //! `hadal query`: asks a server, and writes the answer for people or for programs.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 
 use clap::Args;
 
@@ -40,6 +40,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Error> {
     let mut sql = args.sql.clone().unwrap_or_default();
     if args.sql.is_none() {
         let stdin = std::io::stdin();
+        if stdin.is_terminal() {
+            output::say("type a question in SQL, then Ctrl-D");
+        }
         stdin.lock().read_to_string(&mut sql).map_err(Error::io("read", "standard input"))?;
     }
     let answer = args.server.client()?.query(&sql)?;

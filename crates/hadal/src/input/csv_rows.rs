@@ -56,19 +56,18 @@ impl CsvRows {
 
     fn write(&self, record: &StringRecord, out: &mut Vec<u8>) {
         out.push(b'{');
-        let mut is_first = true;
+        let start = out.len();
         for (column, cell) in record.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
-            if !is_first {
+            if out.len() > start {
                 out.push(b',');
             }
-            is_first = false;
-            // Cells beyond the head get a name of their own.
-            let name = self.names.get(column).cloned();
-            let name = name.unwrap_or_else(|| format!("\"column_{}\"", column + 1));
-            out.extend_from_slice(name.as_bytes());
+            match self.names.get(column) {
+                Some(name) => out.extend_from_slice(name.as_bytes()),
+                // Cells beyond the head get a name of their own.
+                None => out.extend_from_slice(format!("\"column_{}\"", column + 1).as_bytes()),
+            }
             out.push(b':');
-            let cells = self.cells.get(column).copied().unwrap_or(Cells::Strings);
-            out.extend_from_slice(cells.json(cell).as_bytes());
+            self.cells.get(column).copied().unwrap_or(Cells::Strings).write(cell, out);
         }
         out.extend_from_slice(b"}\n");
     }
@@ -111,17 +110,16 @@ impl Cells {
         }
     }
 
-    fn json(self, cell: &str) -> String {
-        match self {
-            Self::Numbers if is_json_number(cell) => return cell.trim().to_owned(),
-            Self::Truths => {
-                if let Some(truth) = truth(cell) {
-                    return truth.to_string();
-                }
+    /// Appends a cell as JSON.
+    fn write(self, cell: &str, out: &mut Vec<u8>) {
+        match (self, truth(cell)) {
+            (Self::Numbers, _) if is_json_number(cell) => {
+                out.extend_from_slice(cell.trim().as_bytes());
             }
-            Self::Numbers | Self::Strings => (),
+            (Self::Truths, Some(truth)) => out.extend_from_slice(truth.to_string().as_bytes()),
+            // Writing to memory cannot fail.
+            _ => drop(serde_json::to_writer(out, cell)),
         }
-        Value::from(cell).to_string()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use rustix::process::Signal;
+
 use crate::harness::{DEADLINE, Finished, Running, finish, hadal, url_in};
 
 /// A demo, and how to ask it.
@@ -11,19 +13,11 @@ struct Demo {
 }
 
 impl Demo {
-    fn start(rows: &str, seed: &str) -> Self {
+    fn start(rows: &str, seed: &str, more: &[&str]) -> Self {
         let now = "2026-11-20T18:00:00Z";
-        let process = Running::start(hadal(&[
-            "demo",
-            "--rows",
-            rows,
-            "--seed",
-            seed,
-            "--now",
-            now,
-            "--listen",
-            "127.0.0.1:0",
-        ]));
+        let args =
+            ["demo", "--rows", rows, "--seed", seed, "--now", now, "--listen", "127.0.0.1:0"];
+        let process = Running::start(hadal(&[&args, more].concat()));
         let url = url_in(&process.wait_for_output("http://"));
         Self { url, process }
     }
@@ -56,7 +50,7 @@ const HISTORY: &str = "time < '2026-11-20T18:00:00Z'";
 
 #[test]
 fn the_regression_can_be_found() {
-    let demo = Demo::start("600000", "3");
+    let demo = Demo::start("600000", "3", &[]);
     demo.process.wait_for_error("600,000 rows in");
     // Errors and latency of the last 40 minutes by service, datacenter and build.
     let sql = |time: &str| {
@@ -91,7 +85,7 @@ fn the_regression_can_be_found() {
 #[test]
 fn the_same_seed_gives_the_same_rows() {
     let sum = |seed| {
-        let demo = Demo::start("70000", seed);
+        let demo = Demo::start("70000", seed, &[]);
         demo.process.wait_for_error("70,000 rows in");
         let columns = "sum(user_id), sum(latency_us), sum(sample_rate), min(time), max(time)";
         demo.rows(&format!("SELECT {columns} FROM requests WHERE {HISTORY}"))
@@ -103,11 +97,24 @@ fn the_same_seed_gives_the_same_rows() {
 
 #[test]
 fn both_tables_go_on_living() {
-    let demo = Demo::start("1000000", "1");
+    let demo = Demo::start("1000000", "1", &[]);
     let is_some = |line: &str| line.parse::<u64>().is_ok_and(|count| count > 0);
     demo.wait_until("SELECT count(*) FROM requests WHERE time >= '2026-11-20T18:00:00Z'", is_some);
     let own = "SELECT count(*) FROM processes WHERE command = 'hadal' AND cpu_percent >= 0";
     demo.wait_until(own, is_some);
     let shapes = demo.rows("SELECT kind, count(app), count(service) FROM requests GROUP BY kind");
     assert_eq!(shapes.len(), 2, "{shapes:?}");
+}
+
+#[test]
+fn history_is_made_once_for_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = ["--data", folder.path().to_str().unwrap()];
+    let count = format!("SELECT count(user_id), min(time) FROM requests WHERE {HISTORY}");
+    let demo = Demo::start("70000", "1", &data);
+    demo.process.wait_for_error("70,000 rows in");
+    let first = demo.rows(&count);
+    assert!(demo.process.stop(Signal::TERM).success());
+    let demo = Demo::start("70000", "1", &data);
+    assert_eq!(demo.rows(&count), first);
 }

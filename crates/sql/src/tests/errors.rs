@@ -106,7 +106,7 @@ fn errors_have_places_and_hints() {
         ("SELECT 1 FROM requests WHERE", "end of the text", "", ""),
         ("SELECT 1 FROM requests WHERE x y", "unexpected y", "y", ""),
         ("SELECT 'open FROM requests", "unterminated", "'open", ""),
-        ("SELECT abs(1, 2) FROM requests", "takes 1 arguments", "abs", ""),
+        ("SELECT abs(1, 2) FROM requests", "takes 1 argument, not 2", "abs", ""),
     ] {
         let found = error(sql);
         assert!(found.message.contains(message), "{sql}: {found:?}");

@@ -11,12 +11,14 @@ struct FakeLeaf {
     name: LeafName,
     rows: u64,
     delay: Duration,
+    outcome: LeafOutcome,
 }
 
 impl Peer for FakeLeaf {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
-            tokio::time::sleep(self.delay).await;
+            let late = std::future::pending::<()>();
+            tokio::time::timeout(self.delay, late).await.expect_err("never ready");
             let mut partial = Partial::empty(&query);
             if let Answering::Groups(groups) = &mut partial.answering
                 && let Some(group) = groups.entry(&[])
@@ -25,9 +27,9 @@ impl Peer for FakeLeaf {
             }
             let leaf = LeafCoverage {
                 name: self.name.to_string(),
-                outcome: LeafOutcome::Answered,
-                rows_expected: self.rows,
-                rows_scanned: self.rows,
+                outcome: self.outcome,
+                rows_expected: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },
+                rows_scanned: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },
                 micros: 1,
             };
             partial.coverage = Coverage::of_leaf(leaf, true);
@@ -39,6 +41,9 @@ impl Peer for FakeLeaf {
         Box::pin(async { PeerStatus::default() })
     }
 }
+
+/// A leaf of so many rows answers what cannot be read.
+const FAILS: u64 = 277;
 
 fn table() -> TableName {
     TableName::new("t").expect("a name")
@@ -68,7 +73,8 @@ fn tree(leaves: &[(u64, u64)]) -> Aggregator {
         let name = LeafName(format!("leaf-{index:03}").into());
         ledger.add(&name, &table(), rows);
         let delay = Duration::from_millis(delay_millis);
-        let peer: Arc<dyn Peer> = Arc::new(FakeLeaf { name: name.clone(), rows, delay });
+        let outcome = if rows == FAILS { LeafOutcome::Failed } else { LeafOutcome::Answered };
+        let peer: Arc<dyn Peer> = Arc::new(FakeLeaf { name: name.clone(), rows, delay, outcome });
         (name, peer)
     };
     let leaves = leaves.iter().enumerate().map(leaf).collect();
@@ -96,6 +102,13 @@ async fn all_leaves_are_asked_once_whatever_the_depth() {
         assert_eq!(u64::from(partial.coverage.leaves_asked), count);
         assert_eq!(partial.coverage.fraction(), 1.0);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rows_of_a_failed_leaf_are_expected_all_the_same() {
+    let (_, partial, _) = ask(&tree(&[(23, 0), (FAILS, 0)])).await;
+    assert_eq!((partial.coverage.rows_scanned, partial.coverage.rows_expected), (23, 300));
+    assert!(partial.coverage.fraction() < 0.1);
 }
 
 #[tokio::test(start_paused = true)]

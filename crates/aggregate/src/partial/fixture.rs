@@ -1,0 +1,71 @@
+//! Queries for the tests of this crate.
+
+use std::time::Duration;
+
+use hadal_query::{
+    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
+    RowExpr, Shape, Slot, StateKind, Type,
+};
+use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value};
+
+/// What `now()` means in these queries.
+pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
+
+/// A query for this shape, with these outputs, over all time and without any limit.
+pub(crate) fn query(shape: Shape, outputs: Vec<OutputExpr>) -> Query {
+    let output =
+        |(index, expr)| Output { name: format!("column{index}"), value_type: Type::Number, expr };
+    Query {
+        table: TableName::new("requests").expect("a name"),
+        range: TimeRange { from: Some(Micros(0)), to: Some(NOW) },
+        filter: None,
+        shape,
+        outputs: outputs.into_iter().enumerate().map(output).collect(),
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: u64::MAX,
+        offset: 0,
+        now: NOW,
+        deadline: Duration::from_secs(1),
+        require_complete: false,
+    }
+}
+
+/// A query for raw rows of so many values, as they are.
+pub(crate) fn rows_query(values: usize, order: Vec<OrderKey>, limit: u64) -> Query {
+    let shape = Shape::Rows { values: (0..values).map(column).collect() };
+    let outputs = (0..values).map(|index| Expr::Leaf(Slot::Key(index))).collect();
+    Query { order, limit, ..query(shape, outputs) }
+}
+
+/// A query for groups by these keys, with one measure of each kind, of the same column.
+pub(crate) fn groups_query(keys: Vec<RowExpr>, outputs: Vec<OutputExpr>) -> Query {
+    let kinds =
+        [StateKind::Moments, StateKind::Extremes, StateKind::Quantiles, StateKind::Distinct];
+    let measures = kinds.map(|kind| Measure { kind, argument: column(9) }).to_vec();
+    query(Shape::Groups { keys, measures }, outputs)
+}
+
+/// The aggregate, of the measure that [`groups_query`] has for it.
+pub(crate) fn aggregate(finish: Finish) -> OutputExpr {
+    let index = match finish.state() {
+        StateKind::Moments => 0,
+        StateKind::Extremes => 1,
+        StateKind::Quantiles => 2,
+        StateKind::Distinct => 3,
+    };
+    Expr::Leaf(Slot::Measure(index, finish))
+}
+
+/// A number column.
+pub(crate) fn column(index: usize) -> RowExpr {
+    let name = ColumnName::new(&format!("value{index}")).expect("a name");
+    Expr::Leaf(Input::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
+}
+
+/// The row's time, in buckets of so many seconds.
+pub(crate) fn time_bucket(seconds: i64) -> RowExpr {
+    let width = Expr::Literal(Value::integer(seconds * Micros::SECOND));
+    Expr::call(Function::TimeBucket, vec![Expr::Leaf(Input::Time), width])
+}

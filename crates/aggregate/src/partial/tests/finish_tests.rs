@@ -1,0 +1,213 @@
+//! What finished answers say, computed by hand.
+
+use hadal_query::{
+    Expr, Finish, Function, OrderKey, OutputExpr, Query, RowExpr, SeriesLimit, Slot,
+};
+use hadal_types::{Micros, TimeRange, Value, Weight};
+
+use crate::finish::{Answer, finish};
+use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
+use crate::partial::{Answering, Partial};
+use crate::warning::{FaultCode, WarningCode};
+
+/// The answer to `query` over rows of a key, a value and a weight in whole rows.
+fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
+    let mut partial = Partial::empty(query);
+    let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
+    for (key, value, weight) in rows {
+        let weight = Weight::from_millionths(weight * Weight::UNIT).expect("in range");
+        let group = groups.entry(key).expect("room");
+        group.tally.add_row(weight);
+        group.states.iter_mut().for_each(|state| state.add(value, weight));
+    }
+    partial
+}
+
+fn answer(query: &Query, rows: &[(&[Value], Value, i64)]) -> Answer {
+    finish(partial_of(query, rows), query).expect("no faults")
+}
+
+fn shown(answer: &Answer) -> Vec<String> {
+    let show = |row: &Vec<Value>| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
+    answer.rows.iter().map(show).collect()
+}
+
+fn slot(slot: Slot) -> OutputExpr {
+    Expr::Leaf(slot)
+}
+
+fn integer(value: i64) -> Value {
+    Value::integer(value)
+}
+
+fn text(text: &str) -> Value {
+    Value::string(text)
+}
+
+fn at(seconds: i64) -> Value {
+    Value::Time(Micros(seconds * Micros::SECOND))
+}
+
+fn all_finishes() -> Vec<OutputExpr> {
+    [
+        Finish::Count,
+        Finish::RawCount,
+        Finish::Sum,
+        Finish::Avg,
+        Finish::Min,
+        Finish::Max,
+        Finish::Quantile(500_000),
+        Finish::Distinct,
+    ]
+    .map(aggregate)
+    .to_vec()
+}
+
+#[test]
+fn no_rows_are_one_row_without_keys_and_none_with_keys() {
+    let mut outputs = vec![slot(Slot::Count), slot(Slot::RawCount)];
+    outputs.extend(all_finishes());
+    let query = groups_query(vec![], outputs.clone());
+    let none = answer(&query, &[]);
+    assert_eq!(shown(&none), ["0 0 0 0 null null null null null 0"]);
+    assert_eq!(none.raw_counts, [0]);
+    assert!(shown(&answer(&groups_query(vec![column(0)], outputs), &[])).is_empty());
+}
+
+#[test]
+fn aggregates_are_weighted() {
+    let query = groups_query(vec![], all_finishes());
+    let rows: [(&[Value], Value, i64); 4] = [
+        (&[], integer(10), 1),
+        (&[], integer(20), 3),
+        (&[], integer(40), 4),
+        (&[], Value::Null, 100),
+    ];
+    // Σw = 8, n = 3, Σwx = 10 + 60 + 160; half of the weight lies up to 20.
+    let whole = answer(&query, &rows);
+    assert_eq!(shown(&whole), ["8 3 230 28.75 10 40 20 3"]);
+    assert_eq!(whole.raw_counts, [4], "rows without the value are rows of the group");
+}
+
+#[test]
+fn having_order_offset_and_limit_apply_in_this_order() {
+    let order = OrderKey { expr: aggregate(Finish::Sum), descending: true, nulls_first: false };
+    let above_one =
+        Expr::call(Function::Greater, vec![slot(Slot::Count), Expr::Literal(integer(1))]);
+    let query = Query {
+        having: Some(above_one),
+        order: vec![order],
+        offset: 1,
+        limit: 2,
+        ..groups_query(vec![column(0)], vec![slot(Slot::Key(0)), aggregate(Finish::Sum)])
+    };
+    let keys: Vec<[Value; 1]> = (0..7).map(|key| [integer(key)]).collect();
+    let mut rows: Vec<(&[Value], Value, i64)> = vec![
+        (&keys[0], integer(1_000), 1),
+        (&keys[4], integer(5), 2),
+        (&keys[3], integer(5), 2),
+        (&keys[1], integer(50), 2),
+        (&keys[2], Value::Null, 2),
+        (&keys[5], integer(-3), 2),
+    ];
+    let cut = answer(&query, &rows);
+    assert_eq!(shown(&cut), ["3 10", "4 10"], "ties by key");
+    let warning = cut.warnings.iter().find(|warning| warning.code == WarningCode::LimitReached);
+    assert_eq!(warning.map(|warning| warning.count), Some(2));
+    rows.reverse();
+    assert_eq!(answer(&query, &rows), cut);
+    let all = Query { offset: 0, limit: 9, ..query };
+    assert_eq!(shown(&answer(&all, &rows)), ["1 100", "3 10", "4 10", "5 -6", "2 null"]);
+}
+
+/// A query by 100-second buckets and service, for the top series by count.
+fn series_query(count: usize) -> Query {
+    let keys: Vec<RowExpr> = vec![time_bucket(100), column(0)];
+    let outputs =
+        vec![slot(Slot::Key(0)), slot(Slot::Key(1)), slot(Slot::Count), slot(Slot::Seconds)];
+    let series = Some(SeriesLimit { count, rank: slot(Slot::Count) });
+    Query { series, ..groups_query(keys, outputs) }
+}
+
+#[test]
+fn the_series_limit_counts_series_over_all_buckets() {
+    let keys = [
+        [at(0), text("a")],
+        [at(100), text("a")],
+        [at(0), Value::Null],
+        [at(0), text("b")],
+        [at(100), text("c")],
+        [at(100), text("d")],
+    ];
+    let weights = [3, 3, 5, 4, 1, 1];
+    let rows: Vec<(&[Value], Value, i64)> =
+        keys.iter().zip(weights).map(|(key, weight)| (&key[..], integer(1), weight)).collect();
+    let top = answer(&series_query(2), &rows);
+    // "a" wins by both its buckets, and a null that is a real key stays apart from the others.
+    assert_eq!(
+        shown(&top),
+        [
+            "1970-01-01T00:00:00Z a 3 100",
+            "1970-01-01T00:00:00Z null 5 100",
+            "1970-01-01T00:00:00Z null 4 100",
+            "1970-01-01T00:01:40Z a 3 100",
+            "1970-01-01T00:01:40Z null 2 100",
+        ]
+    );
+    assert_eq!(top.others, [false, false, true, false, true]);
+    assert_eq!(top.raw_counts, [1, 1, 1, 1, 2]);
+    let enough = answer(&series_query(5), &rows);
+    assert_eq!((enough.rows.len(), enough.others.contains(&true)), (6, false));
+    let none = answer(&series_query(0), &rows);
+    assert_eq!(none.others, [true, true]);
+}
+
+#[test]
+fn series_that_tie_are_chosen_by_their_keys() {
+    let keys = [[at(0), text("c")], [at(0), text("a")], [at(0), text("b")]];
+    let rows: Vec<(&[Value], Value, i64)> =
+        keys.iter().map(|key| (&key[..], integer(1), 1)).collect();
+    let top = answer(&series_query(1), &rows);
+    assert_eq!(shown(&top), ["1970-01-01T00:00:00Z a 1 100", "1970-01-01T00:00:00Z null 2 100"]);
+}
+
+#[test]
+fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
+    let range = TimeRange { from: Some(Micros(50_500_000)), to: Some(Micros(230_000_000)) };
+    let outputs = vec![slot(Slot::Key(0)), slot(Slot::Seconds)];
+    let query = Query { range, ..groups_query(vec![time_bucket(100)], outputs) };
+    let keys = [[at(0)], [at(100)], [at(200)], [at(300)]];
+    let rows: Vec<(&[Value], Value, i64)> =
+        keys.iter().map(|key| (&key[..], integer(1), 1)).collect();
+    let seconds: Vec<String> =
+        answer(&query, &rows).rows.iter().map(|row| row[1].to_string()).collect();
+    assert_eq!(seconds, ["49.5", "100", "30", "0"]);
+    let whole = groups_query(vec![], vec![slot(Slot::Seconds)]);
+    assert_eq!(shown(&answer(&whole, &[])), ["1000"]);
+    let open = Query { range: TimeRange { from: None, to: Some(NOW) }, ..whole };
+    assert_eq!(shown(&answer(&open, &[])), ["null"]);
+}
+
+#[test]
+fn a_sum_beyond_doubles_fails_the_query() {
+    let query = groups_query(vec![], vec![aggregate(Finish::Sum)]);
+    let huge = Value::Number("1e308".parse().expect("a number"));
+    let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
+    let faults = finish(partial_of(&query, &rows), &query).expect_err("a fault");
+    assert_eq!(faults[0].code, FaultCode::Overflow);
+}
+
+#[test]
+fn raw_rows_are_sorted_cut_and_computed() {
+    let order = OrderKey { expr: slot(Slot::Key(1)), descending: false, nulls_first: false };
+    let mut query = Query { offset: 1, ..rows_query(2, vec![order], 2) };
+    query.outputs[0].expr = Expr::call(Function::Add, vec![slot(Slot::Key(0)), slot(Slot::Key(1))]);
+    let mut partial = Partial::empty(&query);
+    let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
+    for (first, second) in [(1, 40), (2, 30), (3, 20), (4, 10)] {
+        rows.add([integer(first), integer(second)].into());
+    }
+    let answer = finish(partial, &query).expect("no faults");
+    assert_eq!(shown(&answer), ["23 20", "32 30"]);
+    assert_eq!(answer.columns[1].0, "column1");
+}
