@@ -142,7 +142,9 @@ mod tests {
         }
 
         #[test]
-        fn decimals_have_the_bucket_of_their_double(mantissa in any::<i64>(), scale in 0u8..=18, cut in 0u32..63) {
+        fn decimals_have_the_bucket_of_their_double(
+            mantissa in any::<i64>(), scale in 0u8..=18, cut in 0u32..63,
+        ) {
             let mantissa = mantissa >> cut;
             let decimal = hadal_types::Decimal::new(i128::from(mantissa), scale).expect("in range");
             prop_assert_eq!(bucket_of_decimal(mantissa, scale), bucket_of_number(decimal.into()));

@@ -223,7 +223,9 @@ mod tests {
         }
 
         #[test]
-        fn two_doubles_round_as_the_machine_does(left in finite(), right in finite(), near in -60i32..60) {
+        fn two_doubles_round_as_the_machine_does(
+            left in finite(), right in finite(), near in -60i32..60,
+        ) {
             // The second is scaled near to the first, where rounding is hardest.
             let near = left * (right.to_bits() as f64 / u64::MAX as f64) * 2f64.powi(near);
             for right in [right, near].into_iter().filter(|right| right.is_finite()) {

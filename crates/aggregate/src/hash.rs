@@ -112,7 +112,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stored_decimals_hash_like_their_number(mantissa in any::<i64>(), scale in 0u8..=18, zeros in 0u32..4) {
+        fn stored_decimals_hash_like_their_number(
+            mantissa in any::<i64>(), scale in 0u8..=18, zeros in 0u32..4,
+        ) {
             let mantissa = (mantissa / 10_000).saturating_mul(10i64.pow(zeros));
             let number = Number::Decimal(Decimal::new(mantissa.into(), scale).expect("in range"));
             prop_assert_eq!(hash_decimal(mantissa, scale), hash_value(&Value::Number(number)));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hadal_store::{BlockBytes, Error};
 use hadal_types::limits;
-use hadal_wire::{Batch, Receipt, SinkError};
+use hadal_wire::{Batch, LeafName, Receipt, SinkError};
 use tokio::sync::oneshot;
 
 use crate::batches::{Known, Seen};
@@ -56,7 +56,7 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
         Ok(ticket) => ticket,
         Err(error) => {
             lock(&table.batches).release(&batch.id);
-            return Err(sink_error(inner, error));
+            return Err(sink_error(&inner.name, error));
         }
     };
     drop(tables);
@@ -68,18 +68,19 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
         time: now,
     };
     let (done, logged) = oneshot::channel();
-    let (inner, id) = (Arc::clone(inner), batch.id);
+    // Not the leaf itself: on the log's thread its end would be the end of that thread.
+    let (name, signal, id) = (inner.name.clone(), Arc::clone(&inner.merge_signal), batch.id);
     ticket.then(move |outcome| {
         let outcome = match outcome {
             Ok(()) => {
                 lock(&table.batches).remember(&id, known);
                 table.push(block);
-                inner.wake_merge();
+                signal.wake();
                 Ok(())
             }
             Err(error) => {
                 lock(&table.batches).release(&id);
-                Err(sink_error(&inner, error))
+                Err(sink_error(&name, error))
             }
         };
         // Nobody may be waiting any more; the batch is there all the same.
@@ -114,11 +115,11 @@ fn table(inner: &Inner, name: &hadal_types::TableName) -> Result<(), SinkError> 
     Ok(())
 }
 
-pub(crate) fn sink_error(inner: &Inner, error: Error) -> SinkError {
+pub(crate) fn sink_error(name: &LeafName, error: Error) -> SinkError {
     match error {
-        Error::Busy(_) => SinkError::Busy(inner.name.to_string()),
+        Error::Busy(_) => SinkError::Busy(name.to_string()),
         Error::Full(_) => SinkError::Full(error.to_string()),
-        Error::Closed => SinkError::Unavailable(inner.name.to_string()),
+        Error::Closed => SinkError::Unavailable(name.to_string()),
         other => SinkError::Store(other.to_string()),
     }
 }

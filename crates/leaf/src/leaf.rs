@@ -58,8 +58,7 @@ pub(crate) struct Inner {
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
     table_bytes_max: u64,
     stopping: AtomicBool,
-    work: Mutex<bool>,
-    wake: Condvar,
+    pub(crate) merge_signal: Arc<MergeSignal>,
     /// One merge at a time, whoever makes it.
     merging: Mutex<()>,
 }
@@ -86,8 +85,7 @@ impl Leaf {
             tables: RwLock::new(tables),
             table_bytes_max: config.table_bytes_max,
             stopping: AtomicBool::new(false),
-            work: Mutex::new(false),
-            wake: Condvar::new(),
+            merge_signal: Arc::default(),
             merging: Mutex::new(()),
         });
         let thread_error = |source: std::io::Error| hadal_store::Error::Io {
@@ -162,7 +160,7 @@ impl BlockInfo {
 impl Drop for Leaf {
     fn drop(&mut self) {
         self.inner.stopping.store(true, Ordering::SeqCst);
-        self.inner.wake_merge();
+        self.inner.merge_signal.wake();
         if let Some(merger) = self.merger.take() {
             // A merger that panicked has nothing left to be waited for.
             let _ = merger.join();
@@ -170,19 +168,33 @@ impl Drop for Leaf {
     }
 }
 
-impl Inner {
+/// What tells the merge that there may be something to do.
+#[derive(Default)]
+pub(crate) struct MergeSignal {
+    work: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl MergeSignal {
     /// Tells the merge that a batch came in.
-    pub(crate) fn wake_merge(&self) {
+    pub(crate) fn wake(&self) {
         *lock(&self.work) = true;
         self.wake.notify_one();
     }
 
+    /// Waits until then, or until it is time to look anyway.
+    fn wait(&self) {
+        let work = lock(&self.work);
+        let waited = self.wake.wait_timeout_while(work, MERGE_INTERVAL, |work| !*work);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
+    }
+}
+
+impl Inner {
     fn merge_until_stopped(&self) {
         while !self.stopping.load(Ordering::SeqCst) {
             self.merge_all();
-            let work = lock(&self.work);
-            let waited = self.wake.wait_timeout_while(work, MERGE_INTERVAL, |work| !*work);
-            *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
+            self.merge_signal.wait();
         }
     }
 
@@ -321,7 +333,7 @@ impl Sink for Leaf {
             let inner = Arc::clone(&self.inner);
             // It waits for the disk, which no runtime thread should.
             let dropping = tokio::task::spawn_blocking(move || {
-                inner.drop_table(&table).map_err(|error| sink_error(&inner, error))
+                inner.drop_table(&table).map_err(|error| sink_error(&inner.name, error))
             });
             let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
             dropping.await.unwrap_or_else(|_| gone())

@@ -45,6 +45,17 @@ fn the_smallest_keys_are_kept_and_the_rows_of_others_counted() {
 }
 
 #[test]
+fn a_key_that_cannot_be_kept_is_refused_at_once() {
+    let rows: Vec<(i64, i64)> = (0..20).map(|number| (number, 0)).collect();
+    let mut groups = of(&rows, 10);
+    groups.settle();
+    assert!(groups.entry(&key(10)).is_none());
+    assert!(groups.entry(&key(9)).is_some());
+    assert!(groups.entry(&key(-1)).is_some(), "smaller keys push larger ones out");
+    assert_eq!(keys(groups), (-1..9).map(Value::integer).collect::<Vec<_>>());
+}
+
+#[test]
 fn what_is_kept_is_complete_after_merging() {
     // Key 3 is dropped nowhere, though each side alone is full.
     let left = of(&[(1, 0), (3, 0), (3, 0), (9, 0), (9, 0)], 2);

@@ -108,7 +108,7 @@ proptest! {
             .collect();
         let merged = seeds.map(|seed| merge_by(seed, leaves.clone()));
         prop_assert_eq!(&merged[0].answering, &whole.answering);
-        prop_assert_eq!(merged[0].warnings.iter().collect::<Vec<_>>(), whole.warnings.iter().collect::<Vec<_>>());
+        prop_assert_eq!(&merged[0].warnings, &whole.warnings);
         prop_assert_eq!(&merged[1], &merged[0]);
         prop_assert_eq!(&merged[2], &merged[0]);
         let answers = merged.map(|merged| finish(merged, &query));

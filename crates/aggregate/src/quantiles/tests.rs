@@ -189,7 +189,9 @@ proptest! {
     ) {
         let values: Vec<(Number, Weight)> = values
             .into_iter()
-            .map(|(value, millionths)| (Number::from_f64(value).expect("finite"), weight(millionths)))
+            .map(|(value, millionths)| {
+                (Number::from_f64(value).expect("finite"), weight(millionths))
+            })
             .collect();
         let whole = of(values.iter().copied());
         let mut next = uniform(seed);
