@@ -3,29 +3,41 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test fmt lint
+.PHONY: help demo test bench fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
 	@echo 'make demo ARGS="--help"     the same, with arguments for "hadal demo"'
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
+	@echo 'make bench                  measure the figures of the README on this machine'
 	@echo 'make lint                   lints only'
 	@echo 'make fmt                    format the sources'
 	@echo
 	@echo 'Builds are kept in $(CARGO_TARGET_DIR)'
 
 demo:
-	@make/need cargo cc
+	@make/need cargo cc node npm
+	@make/page
 	cargo build --release --package hadal
 	@exec "$(CARGO_TARGET_DIR)/release/hadal" demo $(ARGS)
 
 test:
 	@make/test
 
+bench:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal
+	@python3 bench/figures.py "$(CARGO_TARGET_DIR)/release/hadal" $(ARGS)
+
 fmt:
-	@make/need cargo rustfmt
+	@make/need cargo rustfmt node npm
+	@make/page
 	cargo fmt --all
+	cd ui && npm run --silent fmt
 
 lint:
-	@make/need cargo clippy cc
+	@make/need cargo clippy cc node npm
+	@make/page
 	cargo clippy --workspace --all-targets --profile ci -- -D warnings
+	cd ui && npm run --silent lint && npm run --silent types

@@ -11,27 +11,26 @@ use crate::client::read_reply;
 use crate::fakes::{Answering, Taking};
 use crate::server::{Server, app_of, runtime};
 
-/// A request to each door that needs a permission.
-const GUARDED: [(&str, &str); 9] = [
-    ("POST", "/v1/log/t"),
-    ("PUT", "/v1/log/t"),
-    ("POST", "/v1/query"),
-    ("GET", "/v1/tables"),
-    ("GET", "/v1/tables/t"),
-    ("DELETE", "/v1/tables/t"),
-    ("GET", "/v1/status"),
-    ("GET", "/v1/version"),
-    ("GET", "/metrics"),
-];
+/// All doors but those that are open to everybody.
+fn guarded() -> Vec<(&'static str, String)> {
+    let is_open = |path: &str| ["/", "/healthz", "/readyz", "/openapi.json"].contains(&path);
+    let routes = hadal_server::route_list().into_iter().filter(|(_, path)| !is_open(path));
+    let guarded = routes.map(|(method, path)| {
+        let known = ["GET", "POST", "PUT", "DELETE"];
+        let method = known.into_iter().find(|known| *known == method).expect("a known method");
+        (method, path.replace("{table}", "t").replace("{column}", "a"))
+    });
+    guarded.collect()
+}
 
 #[test]
 fn forged_hosts_and_origins_are_refused_at_every_door() {
     let server = Server::start();
-    for (method, path) in GUARDED {
-        let host = server.request(method, path).host("evil.example").send();
+    for (method, path) in guarded() {
+        let host = server.request(method, &path).host("evil.example").send();
         host.problem(403, "forbidden");
         for origin in ["http://evil.example", "null", "http://localhost:1"] {
-            let origin = server.request(method, path).header("Origin", origin).send();
+            let origin = server.request(method, &path).header("Origin", origin).send();
             origin.problem(403, "forbidden");
         }
     }
@@ -71,12 +70,12 @@ fn a_wide_bind_asks_for_the_token_at_every_door() {
         config.admin_token = Token::parse(&token);
         config.no_tls = true;
     });
-    for (method, path) in GUARDED {
-        let reply = server.request(method, path).send();
+    for (method, path) in guarded() {
+        let reply = server.request(method, &path).send();
         reply.problem(401, "unauthorized");
         assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
         let wrong = format!("Bearer {}", "f".repeat(64));
-        let reply = server.request(method, path).header("Authorization", &wrong).send();
+        let reply = server.request(method, &path).header("Authorization", &wrong).send();
         reply.problem(401, "unauthorized");
     }
     let bearer = format!("Bearer {token}");
@@ -89,6 +88,30 @@ fn a_wide_bind_asks_for_the_token_at_every_door() {
     for open in ["/healthz", "/readyz", "/openapi.json", "/"] {
         assert_eq!(server.get(open).status, 200, "{open}");
     }
+}
+
+#[test]
+fn one_address_of_another_machine_has_so_many_connections() {
+    // No packet is sent: it only tells by which address this machine is known to others.
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("a socket");
+    let own = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
+    let Some(own) = own.ok().map(|own| own.ip()).filter(|own| !own.is_loopback()) else {
+        println!("skipped: needs a network");
+        return;
+    };
+    let app = app_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+    let server = Server::over(app, "0.0.0.0:0", |config| {
+        config.admin_token = Token::parse(&"a".repeat(64));
+        config.no_tls = true;
+        config.connections_per_address_max = 2;
+    });
+    let address = SocketAddr::from((own, server.address.port()));
+    let connect = || std::net::TcpStream::connect(address).expect("a connection");
+    let _open = [connect(), connect()];
+    let problem = crate::client::read_reply(&mut connect()).problem(503, "unavailable");
+    assert_eq!(problem["detail"], "too many connections from your address");
+    // Others are served.
+    assert_eq!(server.get("/healthz").status, 200);
 }
 
 #[test]
@@ -129,7 +152,10 @@ fn browsers_are_told_what_not_to_do() {
         let reply = server.get(path);
         let policy = reply.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
-        assert!(!policy.contains("unsafe-"));
+        // Styles may be inline; scripts never.
+        assert!(policy.contains("script-src 'self';") && policy.contains("object-src 'none'"));
+        assert_eq!(policy.matches("unsafe-").count(), 1, "{policy}");
+        assert!(policy.contains("style-src 'self' 'unsafe-inline';"), "{policy}");
         assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(reply.header("access-control-allow-origin"), None);
     }

@@ -11,7 +11,7 @@ use hadal_types::{BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, 
 use hadal_types::{TableName, TableSchema};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
-    TableStatus,
+    TableBlocks, TableStatus,
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -136,6 +136,10 @@ impl Peer for Answering {
             tables: Arc::new([(table, Arc::new(status))].into()),
         };
         Box::pin(async move { PeerStatus { leaves: vec![leaf] } })
+    }
+
+    fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async { TableBlocks::default() })
     }
 }
 
@@ -291,4 +295,24 @@ fn a_server_that_stops_finishes_what_runs() {
     peer.word.notify_one();
     server.join();
     assert_eq!(asking.join().expect("no panic"), 200);
+}
+
+#[test]
+fn columns_are_told_before_their_facts_are_found() {
+    let (peer, events) = Answering::watched(Act::Wait);
+    let server = over(Arc::clone(&peer), Vec::new());
+    let get = || server.get("/v1/tables/t/columns").ok();
+    for _ in 0..2 {
+        let page = get();
+        assert_eq!((&page["complete"], &page["columns"][0]["name"]), (&json!(false), &json!("a")));
+        assert_eq!(page["columns"][0]["distinct"], json!(null));
+    }
+    assert_eq!(events.try_recv(), Ok("begun"));
+    assert!(events.try_recv().is_err(), "the second one left the search to the first");
+    peer.word.notify_one();
+    assert_eq!(events.recv(), Ok("dropped"));
+    // The search has its answer, and is about to tell it.
+    let found = std::iter::repeat_with(get).take(1_000).find(|page| page["complete"] == true);
+    assert_eq!(found.expect("facts")["columns"][0]["distinct"], 0);
+    assert!(events.try_recv().is_err(), "an unchanged table is not searched again");
 }

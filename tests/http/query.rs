@@ -62,6 +62,48 @@ fn a_query_in_json_asks_the_same() {
     });
     let answer = ask(&server, &json!({ "query": query })).ok();
     assert_eq!(answer["rows"], json!([["api", 1], ["web", 6]]));
+    let sql = answer["sql"].as_str().expect("SQL");
+    assert!(sql.contains("GROUP BY"), "{sql}");
+    let again = server.sql(sql).ok();
+    assert_eq!((&again["rows"], again.get("sql")), (&answer["rows"], None));
+}
+
+#[test]
+fn two_times_are_compared() {
+    let server = server();
+    let query = json!({
+        "table": "requests", "from": "2026-11-21T11:59:00Z", "to": "2026-11-21T12:00:00Z",
+        "bucket": "30s", "compare": { "shift": "1m" }, "aggregates": "count(*)",
+        "order_by": ["time", "side"],
+    });
+    let answer = ask(&server, &json!({ "query": query })).ok();
+    let names: Vec<&Value> =
+        answer["columns"].as_array().expect("columns").iter().map(|c| &c["name"]).collect();
+    assert_eq!(names, ["side", "time", "count(*)"]);
+    assert_eq!(
+        answer["rows"],
+        json!([
+            ["before", "2026-11-21T11:59:00Z", 5],
+            ["now", "2026-11-21T11:59:00Z", 1],
+            ["now", "2026-11-21T11:59:30Z", 1],
+        ])
+    );
+    let sql = answer["sql"].as_str().expect("SQL");
+    assert_eq!(server.rows(sql), answer["rows"]);
+}
+
+#[test]
+fn columns_that_are_absent_may_be_null() {
+    let server = server();
+    let query = json!({ "table": "requests", "group_by": "gone", "filter": "ms > 5" });
+    let body = |is_null: bool| json!({ "query": query, "null_if_absent": is_null });
+    let problem = ask(&server, &body(false)).problem(400, "bad-query");
+    assert_eq!(problem["field"], "group_by");
+    let answer = ask(&server, &body(true)).ok();
+    assert_eq!(answer["rows"], json!([[null, 6]]));
+    let warnings = answer["warnings"].as_array().expect("warnings");
+    let warning = warnings.iter().find(|w| w["code"] == "unknown_column").expect("a warning");
+    assert!(warning["message"].as_str().is_some_and(|text| text.contains("gone")), "{warning}");
 }
 
 #[test]
@@ -193,6 +235,7 @@ fn the_body_must_be_a_question() {
         "{\"sql\": 1}",
         "{\"sql\": \"SELECT 1\", \"query\": {\"table\": \"t\"}}",
         "{\"sql\": \"SELECT 1\", \"enabled\": true}",
+        "{\"sql\": \"SELECT 1\", \"null_if_absent\": true}",
         "{\"query\": {\"table\": \"t\", \"filtre\": \"x\"}}",
         "{\"sql\": \"SELECT 1\", \"deadline_ms\": 0}",
         "{\"sql\": \"SELECT 1\", \"deadline_ms\": 600001}",

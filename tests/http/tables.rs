@@ -51,7 +51,7 @@ fn a_table_has_columns() {
 fn columns_have_statistics() {
     let server = server();
     let page = server.get("/v1/tables/requests/columns").ok();
-    assert_eq!(page["more"], false);
+    assert_eq!((&page["more"], &page["complete"]), (&json!(false), &json!(true)));
     assert_eq!(
         page["columns"][0],
         json!({
@@ -65,6 +65,45 @@ fn columns_have_statistics() {
     assert_eq!((&path["rows"], &path["distinct"]), (&json!(2), &json!(2)));
     assert_eq!(path["min"], Value::Null);
     assert_eq!(page["columns"][4]["max"], "2026-11-21T11:59:30Z");
+    // They follow the table.
+    server.log("requests", "{\"ms\": 31}");
+    let page = server.get("/v1/tables/requests/columns").ok();
+    assert_eq!((&page["columns"][0]["rows"], &page["columns"][0]["max"]), (&json!(4), &json!(31)));
+}
+
+#[test]
+fn blocks_can_be_looked_at() {
+    let server = server();
+    server.log("requests", "{\"time\": \"2026-11-21T11:57:00Z\", \"ms\": \"slow\"}");
+    let get = |page: &str| server.get(&format!("/v1/tables/requests/blocks{page}"));
+    let page = get("").ok();
+    assert_eq!((&page["rows"], &page["block_count"]), (&json!(4), &json!(2)));
+    let block = &page["blocks"][0];
+    assert_eq!((&block["rows"], &block["fresh"]), (&json!(1), &json!(true)));
+    assert_eq!(block["first_time"], "2026-11-21T11:57:00Z");
+    let bytes = |of: &Value| of["bytes"].as_u64().expect("bytes");
+    let blocks = page["blocks"].as_array().expect("blocks");
+    assert_eq!(blocks.iter().map(bytes).sum::<u64>(), bytes(&page));
+    let columns = page["columns"].as_array().expect("columns");
+    let ms: Vec<(&Value, &Value, &Value)> = columns
+        .iter()
+        .filter(|column| column["name"] == "ms")
+        .map(|column| (&column["kind"], &column["blocks"], &column["rows"]))
+        .collect();
+    assert_eq!(
+        ms,
+        [(&json!("number"), &json!(1), &json!(3)), (&json!("string"), &json!(1), &json!(1)),]
+    );
+    let time: Vec<&Value> = columns.iter().filter(|column| column["name"] == "time").collect();
+    assert_eq!(time.iter().filter_map(|column| column["rows"].as_u64()).sum::<u64>(), 4);
+    let first = get("?limit=1").ok();
+    assert_eq!((&first["blocks"][0], &first["more"]), (block, &json!(true)));
+    let second = get("?limit=1&offset=1").ok();
+    assert_eq!((&second["blocks"][0], &second["more"]), (&page["blocks"][1], &json!(false)));
+    get("?limit=10001").problem(400, "bad-request");
+    get("?offset=-1").problem(400, "bad-request");
+    server.get("/v1/tables/nothing/blocks").problem(404, "unknown-table");
+    server.get("/v1/tables/..%2fx/blocks").problem(404, "unknown-table");
 }
 
 #[test]
@@ -79,10 +118,10 @@ fn columns_come_in_pages() {
     let found = get("prefix=S").ok();
     assert_eq!(names(&found["columns"]), ["sample_rate", "service"]);
     assert_eq!(found["more"], false);
-    for bad in ["limit=0", "limit=501", "limit=x", "prefx=s"] {
+    for bad in ["limit=0", "limit=1001", "limit=x", "prefx=s"] {
         get(bad).problem(400, "bad-request");
     }
-    assert_eq!(get("limit=500").status, 200);
+    assert_eq!(get("limit=1000").status, 200);
     server.get("/v1/tables/nothing/columns").problem(404, "unknown-table");
 }
 
@@ -109,8 +148,34 @@ fn values_are_counted_with_their_weights() {
         json!([value(json!("b"), 6, 2), value(json!("a"), 5, 1)])
     );
     assert_eq!(get("path/values?prefix=a").ok()["values"], json!([value(json!("a"), 5, 1)]));
+    let minute = "from=2026-11-21T11:59:00Z&to=2026-11-21T11:59:30Z";
+    for (range, services) in [
+        (minute, json!([value(json!("Worker"), 1, 1)])),
+        ("from=-90s", json!([value(json!("Worker"), 1, 1), value(json!("api"), 1, 1)])),
+        ("from=2026-11-22T00:00:00Z", json!([])),
+    ] {
+        let page = get(&format!("service/values?{range}")).ok();
+        assert_eq!((&page["values"], &page["complete"]), (&services, &json!(true)), "{range}");
+    }
+    let problem = get("service/values?from=soon").problem(400, "bad-request");
+    assert_eq!(problem["field"], "from");
+    get("service/values?after=x").problem(400, "bad-request");
     get("nothing/values").problem(404, "unknown-column");
     get("service/values?limit=1001").problem(400, "bad-request");
+}
+
+#[test]
+fn csv_is_taken() {
+    let server = Server::start();
+    let csv =
+        "time,service,ms\n2026-11-21T11:00:00Z,web,1.5\n2026-11-21T11:00:01Z,\"a,b\",\nx,y,2\n";
+    let request = server.request("POST", "/v1/log/t").header("Content-Type", "text/csv");
+    let logged = request.body(csv).send().ok();
+    assert_eq!((&logged["accepted"], &logged["rejected"][0]["line"]), (&json!(2), &json!(4)));
+    assert_eq!(
+        server.rows("SELECT service, ms FROM t ORDER BY time"),
+        json!([["web", 1.5], ["a,b", null]])
+    );
 }
 
 #[test]
@@ -165,13 +230,27 @@ fn figures_are_for_prometheus() {
 }
 
 #[test]
-fn the_page_has_lines_that_work_against_this_server() {
+fn the_page_or_how_to_build_it_is_shown() {
     let server = server();
     let page = server.get("/");
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     let text = page.text();
+    match text.split_once("src=\"/assets/") {
+        Some((_, rest)) => {
+            let (script, _) = rest.split_once('"').expect("an address");
+            let script = server.get(&format!("/assets/{script}"));
+            assert_eq!(script.header("content-type"), Some("text/javascript; charset=utf-8"));
+            let cache = script.header("cache-control").expect("a rule");
+            assert!(cache.contains("immutable"), "{cache}");
+        }
+        None => its_lines_work(&server, &text),
+    }
+    server.get("/assets/../index.html").problem(404, "unknown-route");
+    server.get("/assets/nothing.js").problem(404, "unknown-route");
+}
+
+fn its_lines_work(server: &Server, text: &str) {
     assert!(text.contains(&format!("curl http://{}/v1/log/events", server.address)), "{text}");
-    assert!(!text.contains("<script"));
     // What the two lines send is taken and answered.
     let sent: Vec<&str> =
         text.split("-d '").skip(1).filter_map(|rest| rest.split('\'').next()).collect();

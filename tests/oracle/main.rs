@@ -1,8 +1,10 @@
 //! The engine against the naive oracle, on random rows and random queries.
 //!
-//! `HADAL_SEED=n` runs one seed; `HADAL_SEEDS=n` so many, from zero on.
+//! `HADAL_SEED=n` runs one seed; `HADAL_SEEDS=n` so many, from zero or `HADAL_SEEDS_FROM=n` on.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod one_string;
 
 use hadal_block::MergeOrder;
 use hadal_query::Query;
@@ -18,7 +20,10 @@ fn seeds() -> Vec<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     match number("HADAL_SEED") {
         Some(seed) => vec![seed],
-        None => (0..number("HADAL_SEEDS").unwrap_or(SEEDS)).collect(),
+        None => {
+            let first = number("HADAL_SEEDS_FROM").unwrap_or(0);
+            (0..number("HADAL_SEEDS").unwrap_or(SEEDS)).map(|seed| first + seed).collect()
+        }
     }
 }
 

@@ -171,8 +171,8 @@ impl Session {
             unknown_columns: UnknownColumns::Error,
         };
         let statement = lower(sql, &context).map_err(|error| match &error.hint {
-            Some(hint) => format!("{} ({hint})", error.message),
-            None => error.message.clone(),
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
         })?;
         match statement {
             Statement::Query { query, notes } => {

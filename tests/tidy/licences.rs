@@ -4,10 +4,11 @@ use crate::cargo::{Package, packages};
 use crate::source::assert_clean;
 
 /// Each lets a stranger use, change and ship the whole under Apache-2.0.
-const ALLOWED: [&str; 7] = [
+const ALLOWED: [&str; 8] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-3-Clause",
+    "CC0-1.0",
     "MIT",
     "Unicode-3.0",
     "Unlicense",

@@ -21,6 +21,8 @@ mod limits;
 #[cfg(test)]
 mod links;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod rust;
 #[cfg(test)]
 mod sizes;

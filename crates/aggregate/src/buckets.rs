@@ -7,6 +7,9 @@
 //! costs 1 % more buckets than true logarithms. In return there are only multiplications and
 //! additions, which are fast and give the same bits on every machine; `ln` is neither.
 //!
+//! A bucket stands for its middle in as few digits as keep it within 1 %: more would only look
+//! exact. Where buckets are narrower than they may be, four are enough; the widest take seven.
+//!
 //! Source: C. Masson, J. E. Rim, H. K. Lee, "DDSketch: a fast and fully-mergeable quantile sketch
 //! with relative-error guarantees", PVLDB 12(12), 2019; the cubic form is from its authors' code.
 
@@ -20,6 +23,12 @@ const BIAS: i32 = 40_000;
 /// The most that the logarithm of a value grows while L grows by one: 0.7, at powers of two; a
 /// bucket spans 1 / K of L and ln(1.01 / 0.99) of the logarithm at most.
 const K: f64 = 0.7 / 0.020_000_666_706_669_52;
+/// How far what a bucket stands for may be from what it holds: 1 %, and room for rounding.
+const ERROR_MAX: f64 = 0.010_001;
+/// The fewest digits that a bucket's number is given in.
+const DIGITS_MIN: usize = 4;
+/// With so many, rounding costs less than there is room for.
+const DIGITS_MAX: usize = 7;
 const CUBIC: [f64; 3] = [10.0 / 7.0, -3.0 / 5.0, 6.0 / 35.0];
 /// 2^52: scales subnormal doubles into the range of normal ones.
 const SUBNORMAL_SCALE: f64 = 4_503_599_627_370_496.0;
@@ -80,12 +89,28 @@ pub(crate) fn bucket_edges(bucket: i32) -> (f64, f64) {
     }
 }
 
-/// The value that is within 1 % of all that the bucket holds.
+/// The number that stands for all that the bucket holds: within 1 % of it, in four to seven
+/// significant digits.
 #[must_use]
-pub(crate) fn bucket_middle(bucket: i32) -> f64 {
+pub(crate) fn bucket_number(bucket: i32) -> Number {
     let (low, high) = bucket_edges(bucket);
-    // 2·low·high / (low + high), written so that nothing in between overflows.
-    if bucket == 0 { 0.0 } else { low * (2.0 / (1.0 + low / high)) }
+    let middle = middle(low, high);
+    let is_near = |number: &Number| {
+        let value = number.to_f64();
+        let off = |edge: f64| (value - edge).abs() / edge.abs();
+        value == 0.0 || (off(low) <= ERROR_MAX && off(high) <= ERROR_MAX)
+    };
+    (DIGITS_MIN..=DIGITS_MAX)
+        .filter_map(|digits| format!("{middle:.*e}", digits - 1).parse().ok())
+        .find(is_near)
+        .or_else(|| Number::from_f64(middle))
+        .unwrap_or(Number::ZERO)
+}
+
+/// The value that is within 1 % of all between these edges: 2·low·high / (low + high), written so
+/// that nothing in between overflows.
+fn middle(low: f64, high: f64) -> f64 {
+    if low == high { low } else { low * (2.0 / (1.0 + low / high)) }
 }
 
 /// The largest double of this rank, as near as bisection gets.
@@ -122,16 +147,35 @@ mod tests {
             assert_eq!(bucket_of(-size), -bucket);
         }
         assert_eq!((bucket_of(0.0), bucket_of(-0.0)), (0, 0));
-        assert!((bucket_middle(bucket_of(f64::MAX)) / f64::MAX - 1.0).abs() < 0.0101);
+        assert!((bucket_number(bucket_of(f64::MAX)).to_f64() / f64::MAX - 1.0).abs() < 0.0101);
+    }
+
+    #[test]
+    fn numbers_of_buckets_are_short() {
+        let digits = |bucket: i32| {
+            let Number::Decimal(number) = bucket_number(bucket) else { panic!("bucket {bucket}") };
+            let digits = number.mantissa().to_string();
+            digits.trim_start_matches('-').trim_end_matches('0').len()
+        };
+        assert_eq!(bucket_number(0), Number::ZERO);
+        // All that holds 0.001 to 1,000,000, on either side of zero.
+        let buckets = bucket_of(0.001)..=bucket_of(1e6);
+        let lengths: Vec<usize> = buckets.flat_map(|b| [digits(b), digits(-b)]).collect();
+        assert!(lengths.iter().all(|&length| length <= DIGITS_MAX));
+        let short = lengths.iter().filter(|&&length| length <= 5).count();
+        assert!(short * 2 > lengths.len(), "{short} of {}", lengths.len());
     }
 
     proptest! {
         #[test]
-        fn the_middle_is_within_one_percent(bits in any::<u64>()) {
+        fn a_bucket_stands_for_what_is_within_one_percent(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             prop_assume!(value.is_normal());
-            let error = (bucket_middle(bucket_of(value)) / value - 1.0).abs();
+            let (low, high) = bucket_edges(bucket_of(value));
+            let error = (middle(low, high) / value - 1.0).abs();
             prop_assert!(error <= 0.010_000_001, "{value} {error}");
+            let error = (bucket_number(bucket_of(value)).to_f64() / value - 1.0).abs();
+            prop_assert!(error <= 0.010_001_001, "{value} {error}");
         }
 
         #[test]

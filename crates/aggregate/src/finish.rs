@@ -2,6 +2,7 @@
 //! series, filtered, sorted and cut. Only the root does this.
 
 use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, Type};
+use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Decimal, Micros, Number, TimeRange, Value};
 
 use crate::average::average;
@@ -50,6 +51,7 @@ pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
         return Err(faults.iter().cloned().collect());
     }
     let plan = Plan::new(query).map_err(|error| vec![invalid(&error)])?;
+    let mut raw_rows = None;
     let lines = match answering {
         Answering::Groups(groups) => {
             let (mut groups, dropped_rows) = groups.into_sorted();
@@ -63,15 +65,20 @@ pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
             series::limit(query, groups).map_err(|error| vec![invalid(&error)])?
         }
         Answering::Rows(rows) => {
+            raw_rows = Some(stats.rows_matched);
             let line = |key| Line { key, group: None, is_other: false };
             rows.into_sorted().into_iter().map(line).collect()
         }
     };
     let lines = plan.sort(lines.into_iter().filter(|line| plan.keeps(line)).collect());
-    let (lines, beyond) = cut(lines, query);
-    if beyond > 0 {
+    // Of raw rows only those that the answer can need have come up.
+    let found = raw_rows.unwrap_or(lines.len() as u64);
+    let beyond = found.saturating_sub(query.offset).saturating_sub(query.limit);
+    // Who asks for fewer knows that there may be more.
+    if beyond > 0 && query.limit >= LIMIT_DEFAULT {
         warnings.add(WarningCode::LimitReached, "", beyond);
     }
+    let lines = cut(lines, query);
     let columns = query.outputs.iter().map(|output| (output.name.clone(), output.value_type));
     Ok(Answer {
         columns: columns.collect(),
@@ -101,12 +108,11 @@ fn check_sums(groups: &[(Box<[Value]>, Group)]) -> Result<(), Vec<Fault>> {
     Ok(())
 }
 
-/// The lines within OFFSET and LIMIT, and how many are beyond.
-fn cut(lines: Vec<Line>, query: &Query) -> (Vec<Line>, u64) {
+/// The lines within OFFSET and LIMIT.
+fn cut(lines: Vec<Line>, query: &Query) -> Vec<Line> {
     let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
-    let beyond = lines.len().saturating_sub(offset).saturating_sub(limit) as u64;
-    (lines.into_iter().skip(offset).take(limit).collect(), beyond)
+    lines.into_iter().skip(offset).take(limit).collect()
 }
 
 /// What is computed for each line, ready to run.
@@ -220,22 +226,24 @@ impl Seconds {
         Self { range: query.range, bucket: query.time_key() }
     }
 
-    /// Null where the range is open.
+    /// Null where neither the bucket nor the range has both ends.
     fn of(&self, key: &[Value]) -> Value {
         let bucket = self.bucket.and_then(|(index, width)| match key.get(index) {
-            Some(Value::Time(from)) => Some(TimeRange {
-                from: Some(*from),
-                to: Some(Micros(from.0.saturating_add(width))),
-            }),
+            Some(Value::Time(from)) => Some(bucket_range(*from, width)),
             _ => None,
         });
-        let covered = bucket.map_or(self.range, |bucket| bucket.intersect(self.range));
-        let (Some(_), Some(_), Some(from), Some(to)) =
-            (self.range.from, self.range.to, covered.from, covered.to)
-        else {
-            return Value::Null;
-        };
-        let micros = i128::from(to.0) - i128::from(from.0);
-        Decimal::new(micros.max(0), 6).map_or(Value::Null, |seconds| Value::Number(seconds.into()))
+        seconds_of(bucket.map_or(self.range, |bucket| bucket.intersect(self.range)))
     }
+}
+
+/// The time of the bucket that starts at `from`.
+pub(crate) fn bucket_range(from: Micros, width: i64) -> TimeRange {
+    TimeRange { from: Some(from), to: Some(Micros(from.0.saturating_add(width))) }
+}
+
+/// The seconds of a range; null where it is open.
+pub(crate) fn seconds_of(range: TimeRange) -> Value {
+    let (Some(from), Some(to)) = (range.from, range.to) else { return Value::Null };
+    let micros = i128::from(to.0) - i128::from(from.0);
+    Decimal::new(micros.max(0), 6).map_or(Value::Null, |seconds| Value::Number(seconds.into()))
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use hadal_types::limits::QUANTILE_EXACT_ROWS;
 use hadal_types::{Number, Value, Weight};
 
-use crate::buckets::{BUCKET_MAX, bucket_middle, bucket_of_number};
+use crate::buckets::{BUCKET_MAX, bucket_number, bucket_of_number};
 use crate::histogram;
 
 /// The distribution of some numbers, each with a weight.
@@ -121,7 +121,8 @@ impl Quantiles {
     /// The smallest value up to which at least so many millionths of the weight lie; 0 gives the
     /// smallest and 1,000,000 the largest value, both exactly. `None` without values.
     ///
-    /// Beyond [`QUANTILE_EXACT_ROWS`] values the others are within 1 %.
+    /// Beyond [`QUANTILE_EXACT_ROWS`] values the others are within 1 %: of four to seven significant
+    /// digits, or one of the two ends.
     #[must_use]
     pub fn quantile(&self, millionths: u32) -> Option<Number> {
         if let Some(sketch) = &self.sketch {
@@ -225,8 +226,7 @@ impl Sketch {
             _ => {}
         }
         let weights = self.buckets.iter().map(|(bucket, &weight)| (bucket, weight));
-        let middle = Number::from_f64(bucket_middle(*rank(weights, millionths)?))?;
-        Some(middle.clamp(self.min, self.max))
+        Some(bucket_number(*rank(weights, millionths)?).clamp(self.min, self.max))
     }
 }
 

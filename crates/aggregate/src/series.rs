@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot};
-use hadal_types::{Decimal, Value};
+use hadal_types::{Micros, Value};
 
-use crate::finish::{Line, of_group};
+use crate::finish::{Line, bucket_range, of_group, seconds_of};
 use crate::groups::Group;
 use crate::order::{Direction, SortKey};
 
@@ -60,7 +60,7 @@ fn top(
             .and_modify(|whole| whole.merge(group.clone()))
             .or_insert_with(|| group.clone());
     }
-    let seconds = whole_range(query);
+    let seconds = whole_range(query, groups);
     let mut ranked: Vec<(SortKey, Box<[Value]>)> = series
         .into_iter()
         .map(|(key, group)| {
@@ -77,11 +77,19 @@ fn top(
     Ok(ranked.into_iter().map(|(_, key)| (key, ())).collect())
 }
 
-/// The seconds of the whole range; null where it is open.
-fn whole_range(query: &Query) -> Value {
-    let (Some(from), Some(to)) = (query.range.from, query.range.to) else { return Value::Null };
-    let micros = (i128::from(to.0) - i128::from(from.0)).max(0);
-    Decimal::new(micros, 6).map_or(Value::Null, |seconds| Value::Number(seconds.into()))
+/// The seconds of the whole range; what is open ends with the buckets that have rows.
+fn whole_range(query: &Query, groups: &[(Box<[Value]>, Group)]) -> Value {
+    let mut range = query.range;
+    if let Some((index, width)) = query.time_key() {
+        let starts = groups.iter().filter_map(|(key, _)| match key.get(index) {
+            Some(Value::Time(start)) => Some(*start),
+            _ => None,
+        });
+        range.from = range.from.or_else(|| starts.clone().min());
+        range.to =
+            range.to.or_else(|| starts.max().and_then(|last: Micros| bucket_range(last, width).to));
+    }
+    seconds_of(range)
 }
 
 /// The key of the series: the time bucket left blank.

@@ -14,7 +14,8 @@ pub enum WarningCode {
     OtherKindSkipped,
     /// Groups beyond the limit were dropped.
     GroupsDropped,
-    /// Rows of the answer beyond its limit were cut.
+    /// Rows of the answer were cut by the limit that every answer has, not by one that was asked
+    /// for.
     LimitReached,
     /// The query has no time range.
     NoTimeRange,
@@ -77,7 +78,7 @@ impl Warning {
                 format!("there are too many groups; {count} rows are in groups that were dropped")
             }
             WarningCode::LimitReached => {
-                format!("{count} more rows of the answer lie beyond its limit")
+                format!("{count} more rows lie beyond the limit that every answer has")
             }
             WarningCode::NoTimeRange => {
                 format!("there is no time range, so all of {subject} was scanned")

@@ -157,6 +157,19 @@ impl Client {
         }
     }
 
+    /// The time column of a table, if there is one of this name.
+    pub(crate) fn time_column(&self, table: &TableName) -> Result<Option<String>, Error> {
+        #[derive(serde::Deserialize)]
+        struct Table {
+            time_column: String,
+        }
+        match self.get::<Table>(&format!("/v1/tables/{table}")) {
+            Ok(table) => Ok(Some(table.time_column)),
+            Err(Error::Refused(problem)) if problem.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// What stands at a path.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         self.json(Method::GET, path, &[], Vec::new())

@@ -79,11 +79,6 @@ impl Engine {
         Ok((Self { leaves, root, sink, ledger }, recovered))
     }
 
-    /// The leaves, for those who look inside.
-    pub(crate) fn leaves(&self) -> &[Arc<Leaf>] {
-        &self.leaves
-    }
-
     /// Takes no more batches. What was acknowledged is on disk already; dropping the engine ends
     /// its threads and closes its folder.
     pub(crate) fn stop_taking(&self) {

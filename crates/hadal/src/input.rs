@@ -1,17 +1,27 @@
 //! Files and streams as rows of one line each: JSON, whatever they were written as, or plain text.
+//!
+//! What becomes of each type of each format is said in `spec/import.md`.
 
+mod columnar;
 mod csv_rows;
 mod detect;
 mod feed;
+mod geojson;
+mod json_document;
 mod json_objects;
 mod lines;
+mod names;
+mod seekable;
 mod source;
+mod split_texts;
 
-pub(crate) use detect::{InputFormat, detect};
+pub(crate) use detect::InputFormat;
 pub(crate) use feed::{Feed, Pace};
 pub(crate) use source::{Source, stem};
+pub(crate) use split_texts::Split;
 
-use std::io::BufRead;
+use std::io::{BufRead, Cursor, Read};
+use std::path::Path;
 
 use crate::error::Error;
 
@@ -19,6 +29,8 @@ use crate::error::Error;
 const JSON_LINES: &str = "application/x-ndjson";
 /// What plain lines are called.
 const TEXT_LINES: &str = "text/plain";
+/// Bytes of a file that tell how it is written.
+const HEAD_BYTES: u64 = 64 << 10;
 
 /// Something that gives rows, one after the other.
 pub(crate) trait Rows: Send {
@@ -34,24 +46,81 @@ pub(crate) trait Rows: Send {
     fn unit(&self) -> &'static str {
         "line"
     }
+
+    /// The columns, where the input names them before its first row.
+    fn columns(&self) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// The column that its type makes the one with the rows' times.
+    fn time_column(&self) -> Option<&str> {
+        None
+    }
+
+    /// Tells which column the rows' times are taken from, if that is known.
+    fn settle_time(&mut self, _known: Option<&str>) {}
+
+    /// What was lost, and what else is to be said: all of it at the end.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What can be read in a format.
 pub(crate) type Reader = Box<dyn BufRead + Send>;
 
-/// The rows of a reader. `place` names it in messages.
-pub(crate) fn rows(
-    reader: Reader,
-    format: InputFormat,
-    place: &str,
+/// How an input is to be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading<'r> {
+    /// How it is written; told by what is in it if not given.
+    pub(crate) format: Option<InputFormat>,
+    /// The dotted name of the array in a JSON document that holds the rows.
+    pub(crate) member: Option<&'r str>,
+    pub(crate) splits: &'r [Split],
+}
+
+/// The rows of an input; `path` is where it came from.
+pub(crate) fn open(
+    mut source: Source,
+    path: &Path,
+    reading: Reading<'_>,
 ) -> Result<Box<dyn Rows>, Error> {
-    Ok(match format {
-        InputFormat::JsonLines => Box::new(lines::Lines::json(reader, place)),
-        InputFormat::Json => Box::new(json_objects::JsonObjects::new(reader, place)),
-        InputFormat::Csv => Box::new(csv_rows::CsvRows::new(reader, b',', place)?),
-        InputFormat::Tsv => Box::new(csv_rows::CsvRows::new(reader, b'\t', place)?),
-        InputFormat::Semicolons => Box::new(csv_rows::CsvRows::new(reader, b';', place)?),
-        InputFormat::Text => Box::new(lines::Lines::text(reader, place)),
+    let mut head = Vec::new();
+    let start = (&mut source.reader).take(HEAD_BYTES).read_to_end(&mut head);
+    start.map_err(Error::io("read", &source.place))?;
+    let format = match (reading.format, reading.member) {
+        (None, Some(_)) => InputFormat::Json,
+        (format, _) => format.unwrap_or_else(|| detect::detect(&head, path)),
+    };
+    if reading.member.is_some() && format != InputFormat::Json {
+        return Err(Error::Usage("--rows names an array in JSON, and in nothing else".to_owned()));
+    }
+    if !reading.splits.is_empty() && format == InputFormat::Text {
+        let reason = "plain text has no columns to split";
+        return Err(Error::Usage(format!("{}: {reason}", source.place)));
+    }
+    let place = &source.place.clone();
+    // Others are read from front to back.
+    let reader = |source: Source, head| Box::new(Cursor::new(head).chain(source.reader));
+    let rows: Box<dyn Rows> = match format {
+        InputFormat::JsonLines => Box::new(lines::Lines::json(reader(source, head), place)),
+        InputFormat::Json => {
+            Box::new(json_objects::JsonObjects::new(reader(source, head), reading.member, place))
+        }
+        InputFormat::GeoJson => Box::new(geojson::Features::new(reader(source, head), place)),
+        InputFormat::Csv | InputFormat::Tsv | InputFormat::Semicolons => {
+            Box::new(csv_rows::CsvRows::new(reader(source, head), format.separator(), place)?)
+        }
+        InputFormat::Text => Box::new(lines::Lines::text(reader(source, head), place)),
+        InputFormat::Parquet => Box::new(columnar::parquet(source.into_seekable(head)?, place)?),
+        InputFormat::Arrow if head.starts_with(detect::ARROW_FILE) => {
+            Box::new(columnar::arrow_file(&source.into_seekable(head)?, place)?)
+        }
+        InputFormat::Arrow => Box::new(columnar::arrow_stream(reader(source, head), place)?),
+    };
+    Ok(match reading.splits {
+        [] => rows,
+        splits => Box::new(split_texts::SplitRows::new(rows, splits)),
     })
 }
 
@@ -62,19 +131,28 @@ pub(crate) fn live_rows(mut reader: Reader, place: &str) -> Result<Box<dyn Rows>
     Ok(match start.trim_ascii_start().first() {
         Some(b'{') => Box::new(lines::Lines::json(reader, place)),
         Some(b'[') if detect::begins_array(start) => {
-            Box::new(json_objects::JsonObjects::new(reader, place))
+            Box::new(json_objects::JsonObjects::new(reader, None, place))
         }
         _ => Box::new(lines::Lines::text(reader, place)),
     })
 }
 
 #[cfg(test)]
-pub(crate) fn all_rows(text: &str, format: InputFormat) -> Result<Vec<String>, Error> {
-    let reader = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
-    let mut rows = rows(reader, format, "test")?;
+fn open_bytes(bytes: Vec<u8>, reading: Reading<'_>) -> Result<Box<dyn Rows>, Error> {
+    open(Source::new(Cursor::new(bytes), "test", None)?, Path::new("-"), reading)
+}
+
+#[cfg(test)]
+fn all_lines(rows: &mut dyn Rows) -> Result<Vec<String>, Error> {
     let mut out = Vec::new();
     while rows.next(&mut out)? {}
     let text = String::from_utf8(out).expect("utf-8");
     assert!(text.is_empty() || text.ends_with('\n'));
     Ok(text.lines().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+fn all_rows(text: &str, format: InputFormat) -> Result<Vec<String>, Error> {
+    let reading = Reading { format: Some(format), ..Reading::default() };
+    all_lines(&mut *open_bytes(text.as_bytes().to_vec(), reading)?)
 }

@@ -31,6 +31,8 @@ pub(crate) struct Outcome {
     /// Number of the row, counted from 1, and why it was rejected; the first ones.
     reasons: Vec<(u64, String)>,
     warnings: Vec<Warning>,
+    /// What the rows lost before they were sent.
+    notes: Vec<String>,
     unit: &'static str,
     time: Duration,
 }
@@ -51,6 +53,7 @@ impl Transfer<'_> {
         reader.spawn(move || reading.read(&mut *rows)).map_err(Error::io("start", "a thread"))?;
         let sent = self.send(&feed, media_type, &mut outcome, progress);
         feed.abandon();
+        outcome.notes = feed.notes();
         outcome.time = start.elapsed();
         sent.map(|()| outcome)
     }
@@ -91,8 +94,17 @@ impl Transfer<'_> {
 
 impl Outcome {
     fn warn(&mut self, warning: Warning) {
-        match self.warnings.iter_mut().find(|own| own.message == warning.message) {
-            Some(own) => own.count += warning.count,
+        // `1200 rows have no time` of one chunk and `800 rows have no time` of the next are one.
+        let tail = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+        let same = |own: &&mut Warning| tail(&own.message) == tail(&warning.message);
+        match self.warnings.iter_mut().find(same) {
+            Some(own) => {
+                let has_count = own.message.starts_with(&own.count.to_string());
+                own.count += warning.count;
+                if has_count {
+                    own.message = format!("{}{}", own.count, tail(&own.message));
+                }
+            }
             None => self.warnings.push(warning),
         }
     }
@@ -117,6 +129,9 @@ impl Outcome {
         }
         for warning in &self.warnings {
             text.push_str(&format!("\nwarning: {}", warning.message));
+        }
+        for note in &self.notes {
+            text.push_str(&format!("\nwarning: {note}"));
         }
         text
     }
@@ -144,6 +159,10 @@ mod tests {
         outcome.warn(Warning { message: "w".to_owned(), count: 1 });
         outcome.warn(Warning { message: "w".to_owned(), count: 2 });
         assert_eq!(outcome.warnings.len(), 1);
+        let mut counted = Outcome::default();
+        counted.warn(Warning { message: "12 rows".to_owned(), count: 12 });
+        counted.warn(Warning { message: "5 rows".to_owned(), count: 5 });
+        assert_eq!(counted.warnings[0].message, "17 rows");
         assert_eq!(
             outcome.report(&table),
             "1,234 rows went to table t in 0.0 s, 3 rows rejected:\n  line 2: no object\n  \

@@ -1,5 +1,6 @@
 //! The pipeline: bytes in, batches out.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::Hasher;
 
@@ -10,20 +11,24 @@ use hadal_wire::Batch;
 use twox_hash::XxHash3_64;
 
 use crate::columns::Columns;
-use crate::lines;
 use crate::rejects::Reject;
 use crate::row::{RowWriter, choose_time_column};
 use crate::split::{Record, Splitter};
 use crate::summary::{self, Summary};
 use crate::time_column::CANDIDATES;
+use crate::{csv, lines, split};
 
 const DAY_SECONDS: i64 = 86_400;
+/// Records that are looked at before the first is written, where all rows depend on them.
+const FIRST_RECORDS: usize = 1_000;
 
 /// What the bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// JSON lines, an array of objects, or objects one after another.
     Json,
+    /// CSV with a head, separated by commas.
+    Csv,
     /// Plain lines of text.
     Lines,
 }
@@ -65,10 +70,31 @@ struct State {
     batch_bytes: usize,
     batch_count: usize,
     batches: Vec<Batch>,
-    /// The age limit was settled by the first row.
-    age_known: bool,
+    /// The first records, until there are enough of them; `None` afterwards.
+    first: Option<First>,
+    /// The columns of CSV.
+    csv: Option<csv::Table>,
+    /// The table is new, and its first records make that it has no age limit.
+    is_old: bool,
     failure: Option<BlockError>,
     summary: Summary,
+}
+
+/// The first records, with the numbers of their lines.
+#[derive(Default)]
+struct First {
+    records: Vec<(u64, Vec<u8>)>,
+    bytes: usize,
+}
+
+impl First {
+    /// Keeps a record; returns whether these are enough.
+    fn add(&mut self, line: u64, record: &[u8]) -> bool {
+        self.bytes += record.len();
+        self.records.push((line, record.to_vec()));
+        // The head of CSV is one more.
+        self.records.len() > FIRST_RECORDS || self.bytes >= BATCH_BYTES_MAX
+    }
 }
 
 impl Ingest {
@@ -77,8 +103,11 @@ impl Ingest {
     pub fn new(settings: Settings, format: Format, now: Micros) -> Self {
         let splitter = match format {
             Format::Json => Splitter::json(),
+            Format::Csv => Splitter::csv(),
             Format::Lines => Splitter::lines(),
         };
+        let is_new = settings.table_oldest.is_none();
+        let is_judged = format == Format::Csv || (is_new && !settings.any_age);
         let state = State {
             settings,
             format,
@@ -89,7 +118,9 @@ impl Ingest {
             batch_bytes: 0,
             batch_count: 0,
             batches: Vec::new(),
-            age_known: false,
+            first: is_judged.then(First::default),
+            csv: None,
+            is_old: false,
             failure: None,
             summary: Summary::default(),
         };
@@ -113,6 +144,7 @@ impl Ingest {
     pub fn finish(mut self) -> Result<(Vec<Batch>, Summary), BlockError> {
         let state = &mut self.state;
         self.splitter.finish(&mut |line, record| state.record(line, record));
+        self.state.judge();
         self.state.cut();
         let batches = self.state.take_batches()?;
         Ok((batches, self.state.into_summary()))
@@ -135,31 +167,77 @@ impl State {
                 return self.reject(line, reason, bytes);
             }
         };
+        match &mut self.first {
+            None => self.take(line, bytes),
+            Some(first) => {
+                if first.add(line, bytes) {
+                    self.judge();
+                }
+            }
+        }
+    }
+
+    /// Judges by the first records what all rows depend on, and takes those.
+    fn judge(&mut self) {
+        let Some(First { mut records, .. }) = self.first.take() else { return };
+        if self.format == Format::Csv && !records.is_empty() {
+            let (_, head) = records.remove(0);
+            let texts: Vec<_> =
+                records.iter().map(|(_, record)| String::from_utf8_lossy(record)).collect();
+            let sample = texts.iter().map(AsRef::as_ref);
+            self.csv = Some(csv::Table::new(&String::from_utf8_lossy(&head), sample));
+        }
+        self.is_old = self.is_old(&records);
+        for (line, record) in records {
+            self.take(line, &record);
+        }
+    }
+
+    /// Makes rows of a record.
+    fn take(&mut self, line: u64, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         self.hasher.write(bytes);
         self.hasher.write_u8(b'\n');
         self.batch_bytes += bytes.len();
-        let written = self.write(&text);
-        match written {
-            Ok(()) => {
-                self.summary.accepted += 1;
-                if matches!(text, std::borrow::Cow::Owned(_))
-                    && let Some(writer) = &mut self.writer
-                {
-                    writer.warnings.add(summary::INVALID_UTF8);
+        let is_changed = matches!(text, Cow::Owned(_));
+        let text = match &self.csv {
+            Some(table) => Cow::Owned(table.json(&text)),
+            None => text,
+        };
+        match self.row(&text, is_changed) {
+            Ok(()) => {}
+            Err(reason) => match split::objects(&text) {
+                Some(objects) if self.format == Format::Json => {
+                    for object in objects {
+                        if let Err(reason) = self.row(object, is_changed) {
+                            self.reject(line, reason, object.as_bytes());
+                        }
+                    }
                 }
-            }
-            Err(reason) => {
-                if let Some(builder) = &mut self.builder {
-                    builder.abandon_row();
-                }
-                self.reject(line, reason, bytes);
+                _ => self.reject(line, reason, bytes),
+            },
+        }
+    }
+
+    /// Makes one row of a text, or says why not; ends the batch that is full with it.
+    fn row(&mut self, text: &str, is_changed: bool) -> Result<(), String> {
+        let written = self.write(text);
+        if written.is_err()
+            && let Some(builder) = &mut self.builder
+        {
+            builder.abandon_row();
+        }
+        if written.is_ok() {
+            self.summary.accepted += 1;
+            if is_changed && let Some(writer) = &mut self.writer {
+                writer.warnings.add(summary::INVALID_UTF8);
             }
         }
         let full = self.builder.as_ref().is_some_and(BlockBuilder::is_full);
         if full || self.batch_bytes >= BATCH_BYTES_MAX {
             self.cut();
         }
+        written
     }
 
     fn write(&mut self, text: &str) -> Result<(), String> {
@@ -168,73 +246,84 @@ impl State {
             return Err("the time column has no name".to_owned());
         };
         match self.format {
-            Format::Json => writer.json(builder, text),
+            Format::Json | Format::Csv => writer.json(builder, text),
             Format::Lines => writer.line(builder, text),
         }
     }
 
     /// Settles, by the first record, what all rows share.
     fn settle(&mut self, text: &str) -> Result<(), String> {
-        if self.writer.is_some() && self.builder.is_some() {
-            return Ok(());
-        }
-        let settings = &self.settings;
-        let name = match (&self.writer, &settings.table_time_column, self.format) {
-            (Some(writer), ..) => writer.time_column.clone(),
-            (None, Some(name), _) => name.clone(),
-            (None, None, Format::Lines) => {
-                ColumnName::new(CANDIDATES[0]).map_err(|error| error.to_string())?
-            }
-            (None, None, Format::Json) => choose_time_column(text, settings.time_column.as_ref())
-                .ok_or("no time column can be chosen")?,
-        };
         if self.writer.is_none() {
-            let columns = Columns::new(settings.table_columns.clone());
-            let caller = settings.time_column.as_ref();
-            let sets = settings.sets.clone();
-            self.writer = Some(RowWriter::new(name.clone(), caller, columns, sets, self.now));
+            let mut writer = self.new_writer(text)?;
+            writer.age_limit_seconds = self.age_limit();
+            if self.is_old {
+                writer.warnings.add(summary::NO_AGE_LIMIT);
+            }
+            self.writer = Some(writer);
         }
-        if self.builder.is_none() {
-            self.builder = Some(BlockBuilder::new(name));
-        }
-        if !self.age_known {
-            self.settle_age(text);
+        if self.builder.is_none()
+            && let Some(writer) = &self.writer
+        {
+            self.builder = Some(BlockBuilder::new(writer.time_column.clone()));
         }
         Ok(())
     }
 
-    /// A table has an age limit unless its first row was older than a day when it came.
-    fn settle_age(&mut self, text: &str) {
-        let limit = TABLE_AGE_DAYS * DAY_SECONDS;
-        let age = |time: Micros| self.now.seconds_since(time);
-        let is_unlimited = match self.settings.table_oldest {
-            _ if self.settings.any_age => true,
-            Some(oldest) => age(oldest) > limit,
-            None => self.probe_time(text).is_some_and(|first| age(first) > DAY_SECONDS),
-        };
-        let is_new = self.settings.table_oldest.is_none();
-        if let Some(writer) = &mut self.writer {
-            writer.age_limit_seconds = (!is_unlimited).then_some(limit);
-            if is_unlimited && is_new && !self.settings.any_age {
-                writer.warnings.add(summary::NO_AGE_LIMIT);
+    fn new_writer(&self, text: &str) -> Result<RowWriter, String> {
+        let settings = &self.settings;
+        let name = match (&settings.table_time_column, self.format) {
+            (Some(name), _) => name.clone(),
+            (None, Format::Lines) => {
+                ColumnName::new(CANDIDATES[0]).map_err(|error| error.to_string())?
             }
-        }
-        self.age_known = true;
+            (None, Format::Json | Format::Csv) => {
+                choose_time_column(text, settings.time_column.as_ref())
+                    .ok_or("no time column can be chosen")?
+            }
+        };
+        let columns = Columns::new(settings.table_columns.clone());
+        let caller = settings.time_column.as_ref();
+        Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), self.now))
     }
 
-    /// The time of a record, found by writing it to a batch of its own that is thrown away.
-    fn probe_time(&self, text: &str) -> Option<Micros> {
-        let name = self.writer.as_ref()?.time_column.clone();
-        if self.format == Format::Lines {
-            return lines::leading_time(text);
+    /// How old a row may be, in seconds.
+    fn age_limit(&self) -> Option<i64> {
+        let limit = TABLE_AGE_DAYS * DAY_SECONDS;
+        let is_old = |oldest: Micros| self.now.seconds_since(oldest) > limit;
+        let is_unlimited =
+            self.settings.any_age || self.is_old || self.settings.table_oldest.is_some_and(is_old);
+        (!is_unlimited).then_some(limit)
+    }
+
+    /// Whether the table is new, and the median of the first rows is older than a day.
+    fn is_old(&self, records: &[(u64, Vec<u8>)]) -> bool {
+        if self.settings.any_age || self.settings.table_oldest.is_some() {
+            return false;
         }
-        let (columns, sets) = (Columns::new(HashSet::new()), HashSet::new());
-        let caller = self.settings.time_column.as_ref();
-        let mut writer = RowWriter::new(name.clone(), caller, columns, sets, self.now);
-        let mut builder = BlockBuilder::new(name);
-        writer.json(&mut builder, text).ok()?;
-        let block = builder.finish(self.now, None).ok()?;
-        hadal_block::BlockView::parse(&block).ok().map(|view| view.time_range().0)
+        let mut times: Vec<Micros> = Vec::new();
+        let mut probe: Option<(RowWriter, BlockBuilder)> = None;
+        for (_, record) in records {
+            let text = String::from_utf8_lossy(record);
+            let text = self.csv.as_ref().map_or(text.clone(), |table| table.json(&text).into());
+            if self.format == Format::Lines {
+                times.extend(lines::leading_time(&text));
+                continue;
+            }
+            if probe.is_none() {
+                probe = self.new_writer(&text).ok().map(|writer| {
+                    let builder = BlockBuilder::new(writer.time_column.clone());
+                    (writer, builder)
+                });
+            }
+            let Some((writer, builder)) = &mut probe else { continue };
+            match writer.json(builder, &text) {
+                Ok(()) => times.extend(writer.last_time),
+                Err(_) => builder.abandon_row(),
+            }
+        }
+        times.sort_unstable();
+        let median = times.get(times.len() / 2);
+        median.is_some_and(|median| self.now.seconds_since(*median) > DAY_SECONDS)
     }
 
     fn reject(&mut self, line: u64, reason: String, record: &[u8]) {
@@ -272,11 +361,13 @@ impl State {
 
     fn into_summary(self) -> Summary {
         let mut summary = self.summary;
+        // Some were told before the first records were judged.
+        summary.rejected.sort_by_key(|reject| reject.line);
         if let Some(writer) = self.writer {
             summary.time_from = match (writer.warnings.count(summary::ARRIVAL_TIME), self.format) {
                 (count, _) if count >= summary.accepted => "arrival time".to_owned(),
                 (_, Format::Lines) => "the beginning of each line".to_owned(),
-                (_, Format::Json) => {
+                (_, Format::Json | Format::Csv) => {
                     let source = self.settings.time_column.unwrap_or(writer.time_column);
                     format!("column {source}")
                 }

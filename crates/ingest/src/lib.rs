@@ -1,16 +1,17 @@
-//! Bytes from outside to batches: JSON and plain lines become rows, rows become row blocks.
+//! Bytes from outside to batches: JSON, CSV and plain lines become rows, rows become row blocks.
 //!
 //! No input or output happens here: whoever has bytes pushes them in, in pieces of any size, and
 //! takes [`Batch`](hadal_wire::Batch)es out. Memory is bounded by one line and one batch.
 //!
 //! ```text
-//! push(bytes) ── split ──> one record ── json | lines ──> fields ── row ──> block builder ──> batch
+//! push(bytes) ── split ──> one record ── csv, json | lines ──> fields ── row ──> builder ──> batch
 //! ```
 //!
 //! A record that is wrong is rejected with a reason, and the rest goes on. The rules are in
 //! `spec/import.md`. This crate knows neither who sends nor who takes.
 
 mod columns;
+mod csv;
 mod ingest;
 mod json;
 mod lines;
@@ -23,3 +24,4 @@ mod time_column;
 pub use ingest::{Format, Ingest, Settings};
 pub use rejects::{REJECTS_TABLE, Reject, rejects_batch};
 pub use summary::{Summary, Warning};
+pub use time_column::CANDIDATES as TIME_COLUMNS;

@@ -32,6 +32,8 @@ pub(crate) struct RowWriter {
     sets: HashSet<String>,
     pub(crate) age_limit_seconds: Option<i64>,
     now: Micros,
+    /// When the last row was that came to its end, whether or not it was taken.
+    pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
 }
 
@@ -64,6 +66,7 @@ impl RowWriter {
             sets,
             age_limit_seconds: None,
             now,
+            last_time: None,
             warnings: Warnings::default(),
         }
     }
@@ -140,6 +143,7 @@ impl RowWriter {
                 self.now
             }
         };
+        self.last_time = Some(time);
         let age_seconds = self.now.seconds_since(time);
         if -age_seconds > FUTURE_SECONDS_MAX {
             return Err(format!("its time {time} is more than a day in the future"));

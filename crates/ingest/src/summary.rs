@@ -70,7 +70,8 @@ fn message(code: &str, count: u64) -> String {
             format!("{count} arrays with arrays or objects in them are kept as JSON text")
         }
         NO_AGE_LIMIT => {
-            "the first row is older than a day, so no row was refused for its age".to_owned()
+            "most of the first rows are older than a day, so no row was refused for its age"
+                .to_owned()
         }
         OVERFLOW => {
             format!("{count} fields had no room for a column of their own; they are in _overflow")

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::json::Field;
 
 /// Fields that hold a row's time where nobody names one, the first that does.
-pub(crate) const CANDIDATES: [&str; 11] = [
+pub const CANDIDATES: [&str; 11] = [
     "time",
     "@timestamp",
     "timestamp",

@@ -14,10 +14,12 @@ use hadal_store::{Change, Config, Report, Store};
 use hadal_types::{BatchId, Clock, TableName};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
+    TableBlocks,
 };
 use tokio::sync::oneshot;
 
 use crate::accept::{accept, sink_error};
+use crate::inspect::inspect;
 use crate::merge::{drop_oldest, merge_next};
 use crate::pool::{Job, JobResult, Pool};
 use crate::recover;
@@ -117,44 +119,6 @@ impl Leaf {
     pub fn stop_taking(&self) {
         self.inner.stopping.store(true, Ordering::SeqCst);
     }
-
-    /// Each block of a table, for people who look inside.
-    #[must_use]
-    pub fn inspect(&self, table: &TableName) -> Vec<BlockInfo> {
-        let table = read(&self.inner.tables).get(table).cloned();
-        let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
-        blocks.iter().map(|block| BlockInfo::new(block)).collect()
-    }
-}
-
-/// One row block, for people who look inside.
-#[derive(Clone, Debug)]
-pub struct BlockInfo {
-    /// Rows.
-    pub rows: usize,
-    /// Encoded bytes.
-    pub bytes: usize,
-    /// The first and the last time, both inclusive.
-    pub time_range: (hadal_types::Micros, hadal_types::Micros),
-    /// Whether it is only in the log so far.
-    pub is_fresh: bool,
-    /// Its columns: name, kind, encoding, rows with a value, encoded bytes.
-    pub columns: Vec<(String, hadal_types::Kind, &'static str, u64, u64)>,
-}
-
-impl BlockInfo {
-    fn new(block: &crate::block::Block) -> Self {
-        let column = |column: &crate::block::BlockColumn| {
-            (column.name.to_string(), column.kind, column.encoding, column.rows, column.bytes)
-        };
-        Self {
-            rows: block.rows,
-            bytes: block.byte_count(),
-            time_range: block.time_range,
-            is_fresh: matches!(block.origin, crate::block::Origin::Log(_)),
-            columns: block.columns.iter().map(column).collect(),
-        }
-    }
 }
 
 impl Drop for Leaf {
@@ -251,6 +215,14 @@ impl Peer for Leaf {
                     tables: Arc::new(tables),
                 }],
             }
+        })
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async move {
+            let table = read(&self.inner.tables).get(table).cloned();
+            let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
+            inspect(&self.inner.name, &blocks)
         })
     }
 }

@@ -16,6 +16,7 @@ mod accept;
 mod batches;
 mod block;
 mod block_list;
+mod inspect;
 mod leaf;
 mod merge;
 mod plan_merge;
@@ -25,4 +26,4 @@ mod status;
 mod sync;
 mod table;
 
-pub use leaf::{BlockInfo, Leaf, LeafConfig};
+pub use leaf::{Leaf, LeafConfig};

@@ -68,7 +68,8 @@ pub enum Slot {
     /// Something of the group's measure of this index.
     Measure(usize, Finish),
     /// How many seconds of the query's time range the group's time bucket covers, or the whole
-    /// range where there is no time bucket; null where the range is open.
+    /// range where there is no time bucket; null where that has not both ends. For the rank of a
+    /// series it is the whole range, of which what is open ends with the buckets that have rows.
     Seconds,
 }
 

@@ -46,7 +46,7 @@ pub enum Function {
     /// The number without its sign.
     Abs,
     /// The nearest integer, halves away from zero; with a second argument, to so many digits
-    /// after the point, 0 to 255.
+    /// after the point, −18 to 255: −2 is to hundreds.
     Round,
     /// The next integer below.
     Floor,

@@ -4,6 +4,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use hadal_types::decimal::power_of_ten;
+use hadal_types::limits::DECIMAL_SCALE_MAX;
 use hadal_types::{Decimal, Micros, Number, Value};
 use jiff::SignedDuration;
 use jiff::civil::date;
@@ -135,7 +137,7 @@ fn binary(function: Function, left: &Value, right: &Value) -> Option<Value> {
     }
     Some(match (left, right) {
         (Value::Number(number), Value::Number(digits)) if function == Function::Round => {
-            Value::Number(round(*number, u8::try_from(digits.to_i64()?).ok()?)?)
+            Value::Number(round_to(*number, digits.to_i64()?)?)
         }
         (Value::Number(left), Value::Number(right)) => {
             Value::Number(arithmetic(function, *left, *right)?)
@@ -238,6 +240,49 @@ fn floor(number: Number) -> Option<Number> {
             Decimal::new(whole - i128::from(rest < 0), 0).map(Number::Decimal)
         }
         Number::Double(double) => Number::from_f64(double.floor()),
+    }
+}
+
+/// Rounds to so many digits after the point; below zero, to tens, hundreds and so on.
+fn round_to(number: Number, digits: i64) -> Option<Number> {
+    match u8::try_from(digits) {
+        Ok(digits) => round(number, digits),
+        Err(_) => {
+            let power = digits.checked_neg().and_then(|power| u8::try_from(power).ok());
+            round_whole(number, power.filter(|&power| power <= DECIMAL_SCALE_MAX)?)
+        }
+    }
+}
+
+/// Rounds to a multiple of 10^power.
+fn round_whole(number: Number, power: u8) -> Option<Number> {
+    let (mantissa, exponent) = written(number)?;
+    let Some(shift) = i32::from(power).checked_sub(exponent).filter(|&shift| shift > 0) else {
+        return Some(number);
+    };
+    // No mantissa reaches half of 10^39.
+    let unit = u8::try_from(shift).ok().and_then(power_of_ten);
+    let Some(unit) = unit else { return Some(Number::ZERO) };
+    let (whole, rest) = (mantissa / unit, mantissa % unit);
+    let up = rest.abs() >= unit / 2;
+    let rounded = whole + if up { mantissa.signum() } else { 0 };
+    let rounded = rounded.checked_mul(power_of_ten(power)?);
+    let rounded = rounded.and_then(|rounded| Decimal::new(rounded, 0));
+    Some(rounded.map_or(number, Number::Decimal))
+}
+
+/// The digits of a number, of a double its shortest ones, and the power of ten that they count.
+fn written(number: Number) -> Option<(i128, i32)> {
+    match number {
+        Number::Decimal(decimal) => Some((decimal.mantissa(), -i32::from(decimal.scale()))),
+        Number::Double(double) => {
+            let text = format!("{double:e}");
+            let (digits, exponent) = text.split_once('e')?;
+            let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+            let exponent = exponent.parse::<i32>().ok()?;
+            let mantissa = digits.replace('.', "").parse().ok()?;
+            Some((mantissa, exponent.checked_sub(i32::try_from(fraction).ok()?)?))
+        }
     }
 }
 

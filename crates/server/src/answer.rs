@@ -4,7 +4,7 @@
 //! {"columns": [{"name", "type"}…], "rows": [[…]…],
 //!  "coverage": {…}, "stats": {…}, "warnings": [{"code", "subject", "count", "message"}…],
 //!  "samples": [per row: stored rows behind it], "other": [per row: beyond the series limit],
-//!  "time": {"from", "to"}}
+//!  "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
 //! The keys of the last two lines are there when they mean something. Later ones are new keys.
@@ -34,6 +34,8 @@ pub(crate) struct Answered {
     pub(crate) other: Option<Vec<bool>>,
     /// The time range that was asked for, once `now()` was known.
     pub(crate) time: Option<TimeRange>,
+    /// How SQL says what was asked in JSON.
+    pub(crate) sql: Option<String>,
     pub(crate) coverage: Coverage,
     pub(crate) stats: ScanStats,
     pub(crate) warnings: Vec<WarningBody>,
@@ -132,6 +134,8 @@ struct Body<'a> {
     other: Option<&'a [bool]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<TimeBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sql: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -201,6 +205,7 @@ impl<'a> Body<'a> {
             samples: answered.samples.as_deref(),
             other: answered.other.as_deref(),
             time: answered.time.map(TimeBody::from),
+            sql: answered.sql.as_deref(),
         }
     }
 }

@@ -18,7 +18,9 @@ use tokio::sync::Semaphore;
 
 use crate::auth::{Scope, admit};
 use crate::config::Config;
+use crate::known::Known;
 use crate::metrics::Metrics;
+use crate::page;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::{Route, routes};
 
@@ -44,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
+    pub(crate) facts: Known,
     /// Bodies that are parsed at the same time: as many as there are cores.
     pub(crate) parsers: Semaphore,
 }
@@ -56,6 +59,7 @@ impl Shared {
             config,
             metrics: Metrics::default(),
             started: Instant::now(),
+            facts: Known::default(),
             parsers: Semaphore::new(cores),
         }
     }
@@ -76,7 +80,7 @@ pub(crate) fn router_of(doors: &Doors) -> Router {
         router = router.route(path, guarded);
     }
     router
-        .fallback(|| async { Problem::new(ProblemKind::UnknownRoute, "see /openapi.json") })
+        .fallback(page::other)
         .method_not_allowed_fallback(|| async {
             Problem::new(ProblemKind::Method, "see /openapi.json")
         })
@@ -114,9 +118,11 @@ async fn harden(request: Request, next: Next) -> Response {
     response
 }
 
-/// The page loads nothing from elsewhere, and nobody frames it.
-const CONTENT_SECURITY: &str = "default-src 'self'; script-src 'self'; object-src 'none'; \
-                                frame-ancestors 'none'; base-uri 'none'";
+/// The page loads nothing from elsewhere, and nobody frames it. Its library of components writes
+/// styles of its own; its charts are saved as images that it makes itself.
+const CONTENT_SECURITY: &str = "default-src 'self'; script-src 'self'; \
+    style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; \
+    object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 fn harden_headers(headers: &mut HeaderMap) {
     for (name, value) in [

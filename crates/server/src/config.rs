@@ -21,6 +21,8 @@ pub struct Config {
     pub allowed_hosts: Vec<String>,
     /// Connections at the same time; further ones are told to come back later.
     pub connections_max: usize,
+    /// Connections at the same time from one address of another machine.
+    pub connections_per_address_max: usize,
     /// What `/v1/version` says.
     pub about: About,
 }
@@ -67,6 +69,7 @@ impl Config {
             no_tls: false,
             allowed_hosts: Vec::new(),
             connections_max: limits::CONNECTIONS_MAX,
+            connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
             about: About::default(),
         }
     }

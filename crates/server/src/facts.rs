@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::query;
 
 /// Columns that one query looks at.
-const COLUMNS_AT_ONCE: usize = 50;
+pub(crate) const COLUMNS_AT_ONCE: usize = 50;
 
 /// What one column's rows say; null where it makes no sense for the column's type.
 #[derive(Clone, Debug)]
@@ -81,11 +81,12 @@ impl<'d> Asker<'d> {
     }
 
     /// The most frequent values of a column, most frequent first: value, weighted count, rows.
-    /// With a prefix, only values that begin with it, in any letter case.
+    /// With a prefix, only values that begin with it, in any letter case; of rows in `range`.
     pub(crate) async fn top(
         &self,
         column: &ColumnSchema,
         prefix: Option<&str>,
+        range: TimeRange,
         limit: u64,
     ) -> Result<Answer, Problem> {
         let Some(part) = column.main_part() else {
@@ -106,6 +107,7 @@ impl<'d> Asker<'d> {
             nulls_first: false,
         };
         self.ask(Question {
+            range,
             filter: Some(RowExpr::call(Function::And, conditions)),
             shape: Shape::Groups { keys: vec![value], measures: Vec::new() },
             outputs: vec![
@@ -120,10 +122,10 @@ impl<'d> Asker<'d> {
     }
 
     async fn ask(&self, question: Question) -> Result<Answer, Problem> {
-        let Question { filter, shape, outputs, order, limit } = question;
+        let Question { range, filter, shape, outputs, order, limit } = question;
         let query = Query {
             table: self.table.clone(),
-            range: TimeRange::ALL,
+            range,
             filter,
             shape,
             outputs,
@@ -142,6 +144,7 @@ impl<'d> Asker<'d> {
 
 /// What differs between the questions.
 struct Question {
+    range: TimeRange,
     filter: Option<RowExpr>,
     shape: Shape,
     outputs: Vec<Output>,
@@ -234,6 +237,7 @@ impl Measures {
 
     fn query(self) -> Question {
         Question {
+            range: TimeRange::ALL,
             filter: None,
             shape: Shape::Groups { keys: Vec::new(), measures: self.measures },
             outputs: self.outputs,

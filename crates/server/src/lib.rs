@@ -13,13 +13,17 @@
 mod answer;
 mod app;
 mod auth;
+mod blocks;
 mod body;
 mod cell;
+mod columns;
 mod config;
 mod connection;
 mod describe;
 mod facts;
+mod guests;
 mod inflate;
+mod known;
 mod log;
 mod metrics;
 mod page;
@@ -30,6 +34,7 @@ mod serve;
 mod status;
 mod summary;
 mod tables;
+mod values;
 
 pub use app::{App, router};
 pub use auth::Scope;

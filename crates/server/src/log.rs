@@ -62,8 +62,7 @@ async fn take(
     let wish = Wish::read(headers)?;
     let now = doors.app.clock.now();
     let batch_id = wish.batch.map_or_else(random_id, Ok)?;
-    let catalog = doors.app.root.catalog().await;
-    let schema = catalog.schema(table.as_str());
+    let schema = doors.app.root.table(table.as_str()).await.map(|table| table.schema);
     let settings = Settings {
         table: table.clone(),
         batch_id,

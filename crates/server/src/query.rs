@@ -8,9 +8,10 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use hadal_aggregate::Answer;
 use hadal_query::{Query, Shape};
-use hadal_sql::{Context, Note, QuerySpec, SqlError, Statement, UnknownColumns};
+use hadal_sql::{Context, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
 use hadal_tree::Catalog;
-use hadal_types::{TableName, TableSchema, limits};
+use hadal_types::{TableName, TableSchema, TimeRange, limits};
+use hadal_wire::PeerStatus;
 use serde::Deserialize;
 
 use crate::answer::{Answered, WarningBody};
@@ -26,6 +27,9 @@ struct Ask {
     sql: Option<String>,
     query: Option<QuerySpec>,
     deadline_ms: Option<u64>,
+    /// Columns that the table has not are null: for saved queries, whose columns may be gone.
+    #[serde(default)]
+    null_if_absent: bool,
 }
 
 /// Answers one statement.
@@ -53,6 +57,9 @@ impl Ask {
         if ask.sql.is_some() == ask.query.is_some() {
             return bad("the body must have one of \"sql\" and \"query\"".to_owned());
         }
+        if ask.sql.is_some() && ask.null_if_absent {
+            return bad("null_if_absent goes with \"query\" only".to_owned());
+        }
         let bytes = ask.sql.as_ref().map_or(0, String::len);
         if bytes > limits::SQL_BYTES_MAX {
             let detail = format!("{bytes} bytes of SQL; at most {}", limits::SQL_BYTES_MAX);
@@ -65,18 +72,26 @@ impl Ask {
         Ok(ask)
     }
 
-    /// What is asked, against these tables.
-    fn lower(&self, doors: &Doors, catalog: &Catalog) -> Result<Statement, Problem> {
-        let tables = Tables { catalog, missed: Cell::new(false) };
+    /// What is asked, against these tables; of a query in JSON, also how SQL says it.
+    fn lower(
+        &self,
+        doors: &Doors,
+        status: &PeerStatus,
+    ) -> Result<(Statement, Option<String>), Problem> {
+        let tables = Tables { status, missed: Cell::new(false) };
         let context = Context {
             catalog: &tables,
             now: doors.app.clock.now(),
-            unknown_columns: UnknownColumns::Error,
+            unknown_columns: match self.null_if_absent {
+                true => UnknownColumns::Null,
+                false => UnknownColumns::Error,
+            },
         };
         let lowered = match (&self.sql, &self.query) {
-            (Some(sql), _) => hadal_sql::lower(sql, &context),
-            (None, Some(spec)) => hadal_sql::lower_spec(spec, &context),
-            (None, None) => hadal_sql::lower("", &context),
+            (None, Some(spec)) => hadal_sql::lower_spec(spec, &context)
+                .map(|statement| (statement, hadal_sql::to_sql(spec, &context).ok())),
+            (sql, _) => hadal_sql::lower(sql.as_deref().unwrap_or_default(), &context)
+                .map(|statement| (statement, None)),
         };
         lowered.map_err(|error: SqlError| {
             let kind = match tables.missed.get() {
@@ -88,41 +103,78 @@ impl Ask {
     }
 }
 
+/// The times `from` and `to`, spelled as in queries.
+pub(crate) fn time_range(
+    doors: &Doors,
+    schema: &TableSchema,
+    from: Option<String>,
+    to: Option<String>,
+) -> Result<TimeRange, Problem> {
+    struct One<'s>(&'s TableSchema);
+    impl hadal_sql::Catalog for One<'_> {
+        fn table(&self, _name: &str) -> Option<Arc<TableSchema>> {
+            Some(Arc::new(self.0.clone()))
+        }
+
+        fn table_names(&self) -> Vec<TableName> {
+            vec![self.0.name.clone()]
+        }
+    }
+    let spec = QuerySpec {
+        table: schema.name.to_string(),
+        aggregates: Texts::One("count(*)".to_owned()),
+        from,
+        to,
+        ..QuerySpec::default()
+    };
+    let context = Context {
+        catalog: &One(schema),
+        now: doors.app.clock.now(),
+        unknown_columns: UnknownColumns::Error,
+    };
+    match hadal_sql::lower_spec(&spec, &context) {
+        Ok(Statement::Query { query, .. }) => Ok(query.range),
+        Ok(_) => Ok(TimeRange::ALL),
+        Err(error) => Err(Problem::of_sql(ProblemKind::BadRequest, error)),
+    }
+}
+
 /// The tables, as a text is read against them; notes whether the last one looked for was missing.
 struct Tables<'c> {
-    catalog: &'c Catalog,
+    status: &'c PeerStatus,
     missed: Cell<bool>,
 }
 
 impl hadal_sql::Catalog for Tables<'_> {
     fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
-        let schema = self.catalog.schema(name);
+        let schema = Catalog::table_of(self.status, name).map(|table| table.schema);
         self.missed.set(schema.is_none());
         schema
     }
 
     fn table_names(&self) -> Vec<TableName> {
-        self.catalog.tables.keys().cloned().collect()
+        Catalog::names(self.status).into_iter().collect()
     }
 }
 
 async fn answer(doors: &Doors, ask: &Ask) -> Result<Answered, Problem> {
-    let catalog = doors.app.root.catalog().await;
+    let status = doors.app.root.status().await;
     let deadline = Duration::from_millis(ask.deadline_ms.unwrap_or(limits::QUERY_DEADLINE_MS));
-    match ask.lower(doors, &catalog)? {
+    let (statement, sql) = ask.lower(doors, &status)?;
+    match statement {
         Statement::Query { mut query, notes } => {
             if ask.deadline_ms.is_some() {
                 query.deadline = deadline;
             }
-            run(doors, *query, notes).await
+            Ok(Answered { sql, ..run(doors, *query, notes).await? })
         }
-        Statement::ShowTables => Ok(describe::show_tables(&catalog)),
+        Statement::ShowTables => Ok(describe::show_tables(&Catalog::new(&status))),
         Statement::Describe(table) => {
-            let schema = schema(&catalog, &table)?;
+            let schema = schema(&status, &table)?;
             Ok(describe::describe(&schema))
         }
         Statement::Summarize(table) => {
-            let schema = schema(&catalog, &table)?;
+            let schema = schema(&status, &table)?;
             summary::summarize(doors, &schema, deadline).await
         }
         Statement::Values { columns, row } => {
@@ -131,8 +183,9 @@ async fn answer(doors: &Doors, ask: &Ask) -> Result<Answered, Problem> {
     }
 }
 
-fn schema(catalog: &Catalog, table: &TableName) -> Result<Arc<TableSchema>, Problem> {
-    catalog.schema(table.as_str()).ok_or_else(|| {
+fn schema(status: &PeerStatus, table: &TableName) -> Result<Arc<TableSchema>, Problem> {
+    let found = Catalog::table_of(status, table.as_str()).map(|table| table.schema);
+    found.ok_or_else(|| {
         Problem::new(ProblemKind::UnknownTable, format!("there is no table {table}"))
     })
 }
@@ -152,7 +205,7 @@ async fn run(doors: &Doors, query: Query, notes: Vec<Note>) -> Result<Answered, 
         coverage: answer.coverage,
         stats: answer.stats,
         warnings,
-        elapsed: Duration::ZERO,
+        ..Answered::default()
     })
 }
 

@@ -7,7 +7,7 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 
 use crate::app::Doors;
 use crate::auth::Scope;
-use crate::{log, page, query, status, tables};
+use crate::{blocks, columns, log, page, query, status, tables, values};
 
 /// One door.
 pub(crate) struct Route {
@@ -29,12 +29,13 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/v1/tables", Some(Query), get(tables::list)),
         route(Method::GET, "/v1/tables/{table}", Some(Query), get(tables::get)),
         route(Method::DELETE, "/v1/tables/{table}", Some(Define), delete(tables::delete)),
-        route(Method::GET, "/v1/tables/{table}/columns", Some(Query), get(tables::columns)),
+        route(Method::GET, "/v1/tables/{table}/blocks", Some(Query), get(blocks::blocks)),
+        route(Method::GET, "/v1/tables/{table}/columns", Some(Query), get(columns::columns)),
         route(
             Method::GET,
             "/v1/tables/{table}/columns/{column}/values",
             Some(Query),
-            get(tables::values),
+            get(values::values),
         ),
         route(Method::GET, "/v1/status", Some(Query), get(status::status)),
         route(Method::GET, "/v1/version", Some(Query), get(status::version)),

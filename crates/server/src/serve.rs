@@ -7,12 +7,13 @@ use std::time::Duration;
 use hadal_types::limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use crate::app::{App, Doors, Shared, router_of};
 use crate::config::{Config, ConfigError};
 use crate::connection::serve_connection;
+use crate::guests::{Full, Guest, Guests};
 use crate::metrics::count;
 
 /// Why the port could not be served.
@@ -25,13 +26,6 @@ pub enum ServeError {
     #[error("cannot serve the listener: {0}")]
     Listener(#[from] std::io::Error),
 }
-
-/// What a client beyond the limit is told; it is not asked what it wants first.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
-    content-type: application/problem+json\r\ncontent-length: 119\r\n\
-    retry-after: 1\r\nconnection: close\r\n\r\n\
-    {\"type\":\"urn:hadal:problem:unavailable\",\"title\":\"This cannot be done now\",\
-    \"status\":503,\"detail\":\"too many connections\"}";
 
 /// How long a client is given to read that it has to go.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -52,9 +46,9 @@ pub async fn serve(
     let config = Config { listen: listener.local_addr()?, ..config };
     config.check()?;
     let most = config.connections_max;
+    let guests = Guests::new(most, config.connections_per_address_max);
     let doors = Arc::new(Shared::new(config, app));
     let router = router_of(&doors);
-    let slots = Arc::new(Semaphore::new(most));
     let (stop, stopped) = watch::channel(false);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -62,17 +56,17 @@ pub async fn serve(
             () = &mut shutdown => break,
             accepted = listener.accept() => accepted,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, from) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 sleep(NO_FILES).await;
                 continue;
             }
         };
-        match Arc::clone(&slots).try_acquire_owned() {
-            Ok(slot) => {
-                let open = Open::new(&doors, slot);
+        match guests.enter(from.ip()) {
+            Ok(guest) => {
+                let open = Open::new(&doors, guest);
                 let (router, stopped) = (router.clone(), stopped.clone());
                 tokio::spawn(async move {
                     let _open = open;
@@ -81,28 +75,28 @@ pub async fn serve(
                     serve_connection(stream, router, stopped).await;
                 });
             }
-            Err(_) => {
+            Err(full) => {
                 count(&doors.metrics.connections_refused, 1);
-                tokio::spawn(refuse(stream));
+                tokio::spawn(refuse(stream, full));
             }
         }
     }
     drop(listener);
     let _ = stop.send(true);
-    finish(&slots, most).await;
+    finish(&guests.places, most).await;
     Ok(())
 }
 
-/// An open connection: its slot, and its place in the metrics.
+/// An open connection: its place on the port, and in the metrics.
 struct Open {
     doors: Doors,
-    _slot: OwnedSemaphorePermit,
+    _guest: Guest,
 }
 
 impl Open {
-    fn new(doors: &Doors, slot: OwnedSemaphorePermit) -> Self {
+    fn new(doors: &Doors, guest: Guest) -> Self {
         count(&doors.metrics.connections, 1);
-        Self { doors: Arc::clone(doors), _slot: slot }
+        Self { doors: Arc::clone(doors), _guest: guest }
     }
 }
 
@@ -112,10 +106,10 @@ impl Drop for Open {
     }
 }
 
-/// Tells a client that there are too many already.
-async fn refuse(mut stream: TcpStream) {
+/// Tells a client that there are too many already; it is not asked what it wants first.
+async fn refuse(mut stream: TcpStream, full: Full) {
     let goodbye = async {
-        stream.write_all(FULL).await?;
+        stream.write_all(refusal(full).as_bytes()).await?;
         stream.shutdown().await?;
         // Closing with unread bytes would take the answer back.
         let mut rest = [0; 1024];
@@ -126,12 +120,25 @@ async fn refuse(mut stream: TcpStream) {
     let _ = timeout(GOODBYE, goodbye).await;
 }
 
+fn refusal(full: Full) -> String {
+    let body = format!(
+        "{{\"type\":\"urn:hadal:problem:unavailable\",\"title\":\"This cannot be done now\",\
+         \"status\":503,\"detail\":\"{}\"}}",
+        full.text()
+    );
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
+         content-length: {}\r\nretry-after: 1\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
 /// Waits until no connection is open.
-async fn finish(slots: &Semaphore, most: usize) {
-    let all = slots.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+async fn finish(places: &Semaphore, most: usize) {
+    let all = places.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
     let longest = Duration::from_secs(limits::SHUTDOWN_SECONDS);
     if timeout(longest, all).await.is_err() {
-        tracing::warn!(open = most - slots.available_permits(), "connections were cut off");
+        tracing::warn!(open = most - places.available_permits(), "connections were cut off");
     }
 }
 
@@ -140,10 +147,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_refusal_is_as_long_as_it_says() {
-        let text = std::str::from_utf8(FULL).expect("text");
-        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
-        assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{}", body.len());
-        assert!(serde_json::from_str::<serde_json::Value>(body).is_ok());
+    fn a_refusal_is_a_problem() {
+        for full in [Full::Port, Full::Address] {
+            let text = refusal(full);
+            let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+            assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{head}");
+            let problem: serde_json::Value = serde_json::from_str(body).expect("JSON");
+            assert_eq!(problem["detail"], full.text());
+        }
     }
 }

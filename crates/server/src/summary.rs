@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hadal_query::Type;
-use hadal_types::{ColumnSchema, Number, TableSchema, Value, limits};
+use hadal_types::{ColumnSchema, Number, TableSchema, TimeRange, Value, limits};
 
 use crate::answer::{Answered, WarningBody};
 use crate::app::Doors;
@@ -31,7 +31,7 @@ pub(crate) async fn summarize(
     for (column, facts) in columns.iter().zip(&found.found) {
         let top = match has_frequent_values(column, facts) {
             true => {
-                let answer = asker.top(column, None, TOP_VALUES).await?;
+                let answer = asker.top(column, None, TimeRange::ALL, TOP_VALUES).await?;
                 found.stats.merge(answer.stats);
                 Value::vector(answer.rows.iter().map(|row| frequent(row)))
             }

@@ -2,12 +2,12 @@
 
 use sqlparser::tokenizer::Location;
 
-/// Why a text is not a query. The message is for people, in lower case, without a full stop.
+/// Why a text is not a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SqlError {
-    /// What is wrong, with the offending value.
-    pub message: String,
+    /// What is wrong.
+    pub message: Message,
     /// The field of the [`crate::QuerySpec`] that holds the text, such as `filter[0]`; `None`
     /// for a text of SQL.
     pub field: Option<String>,
@@ -15,6 +15,40 @@ pub struct SqlError {
     pub position: Option<Position>,
     /// What to write instead, if that is known.
     pub hint: Option<String>,
+}
+
+/// What is wrong with a text: in words for people, in lower case and without a full stop, with the
+/// offending value; and by itself where programs act on it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Message {
+    /// The table is none of the catalog's.
+    #[error("there is no table {name}")]
+    UnknownTable {
+        /// What was asked for.
+        name: String,
+        /// Tables of nearly that name, the nearest first; at most three.
+        nearest: Box<[String]>,
+    },
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Message {
+    /// What is wrong, for programs: `unknown_table` or `bad_query`.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownTable { .. } => "unknown_table",
+            Self::Other(_) => "bad_query",
+        }
+    }
+}
+
+impl From<Message> for String {
+    fn from(message: Message) -> Self {
+        message.to_string()
+    }
 }
 
 /// A place in a text.
@@ -38,7 +72,7 @@ pub(crate) struct Source<'t> {
 /// An error that does not know its text yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    message: String,
+    message: Message,
     at: Location,
     hint: Option<String>,
 }
@@ -51,7 +85,16 @@ pub(crate) const NOWHERE: Location = Location { line: 0, column: 0 };
 
 impl Fault {
     pub(crate) fn new(message: impl Into<String>, at: Location) -> Self {
-        Self { message: message.into(), at, hint: None }
+        Self { message: Message::Other(message.into()), at, hint: None }
+    }
+
+    /// There is no such table, but perhaps some of nearly that name.
+    pub(crate) fn unknown_table(name: String, nearest: Box<[String]>, at: Location) -> Self {
+        let hint = match nearest.first() {
+            Some(nearest) => format!("did you mean {nearest}?"),
+            None => "SHOW TABLES lists the tables".to_owned(),
+        };
+        Self { message: Message::UnknownTable { name, nearest }, at, hint: Some(hint) }
     }
 
     /// The same fault with advice.

@@ -246,10 +246,10 @@ impl Call<'_> {
             return self.number(Function::Round, bound);
         }
         let digits = bound.pop().as_ref().and_then(Bound::as_number);
-        let most = Number::integer(18);
-        let digits = digits.filter(|digits| (Number::ZERO..=most).contains(digits));
+        let allowed = Number::integer(-18)..=Number::integer(18);
+        let digits = digits.filter(|digits| allowed.contains(digits));
         let Some(digits) = digits.and_then(Number::to_i64) else {
-            return Err(Fault::new("round takes 0 to 18 digits", self.place(1)));
+            return Err(Fault::new("round takes -18 to 18 digits", self.place(1)));
         };
         bound.push(Bound::whole(digits));
         let rounded = self.two_numbers(Function::Round, bound)?;

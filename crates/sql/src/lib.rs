@@ -44,7 +44,7 @@ use std::sync::Arc;
 use hadal_query::{Query, Type};
 use hadal_types::{Micros, TableName, TableSchema, Value};
 
-pub use error::{Position, SqlError};
+pub use error::{Message, Position, SqlError};
 pub use spec::{Compare, QuerySpec, Texts, lower_spec, to_sql};
 
 /// What tables there are.

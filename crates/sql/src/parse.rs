@@ -70,7 +70,9 @@ fn check_shape(tokens: &[TokenWithSpan]) -> Read<()> {
     let (mut depth, mut operators) = (0_usize, 0_usize);
     for token in tokens {
         match &token.token {
-            Token::LParen | Token::LBracket => depth += 1,
+            Token::LParen => depth += 1,
+            // An operator as well: `a[1][1]…` is a chain.
+            Token::LBracket => (depth, operators) = (depth + 1, operators + 1),
             Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
             Token::Comma if depth == 0 => operators = 0,
             other if is_operand(other) => {}

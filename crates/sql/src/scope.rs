@@ -8,7 +8,7 @@ use sqlparser::ast::Ident;
 
 use crate::bound::Bound;
 use crate::error::{Fault, NOWHERE, Read};
-use crate::suggest::did_you_mean;
+use crate::suggest::{did_you_mean, nearest};
 use crate::{Context, UnknownColumns};
 
 /// The names that an expression can use.
@@ -67,11 +67,8 @@ impl<'a> Scope<'a> {
             return Ok(table);
         }
         let at = parts.first().map_or(NOWHERE, |part| part.span.start);
-        let fault = Fault::new(format!("there is no table {name}"), at);
-        Err(match did_you_mean(&name, names()) {
-            Some(hint) => fault.hint(hint),
-            None => fault.hint("SHOW TABLES lists the tables"),
-        })
+        let near = nearest(&name, names()).into_iter().take(3).map(str::to_owned).collect();
+        Err(Fault::unknown_table(name, near, at))
     }
 
     /// What the name `parts`, joined by dots, means.

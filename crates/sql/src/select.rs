@@ -6,7 +6,7 @@ use hadal_query::{
     Expr, Function, OrderKey, Output, OutputExpr, Query, RowExpr, SeriesLimit, Shape, Slot,
     time_bucket_width,
 };
-use hadal_types::{TableSchema, limits};
+use hadal_types::{Decimal, TableSchema, Value, limits};
 use sqlparser::ast::{self, BinaryOperator, OrderBySort};
 use sqlparser::tokenizer::Location;
 
@@ -47,12 +47,13 @@ pub(crate) fn lower(
         true => group::slots(&mut binder, parts, &selected)?,
         false => Slots::Rows(Values::default()),
     };
+    let split = split(conditions);
+    slots.set_seconds(seconds(&slots, &split.intervals, table));
     let outputs = outputs(&selected, &mut slots)?;
     let having = having(&mut binder, parts, &mut slots)?;
     let order = order(&mut binder, parts, &outputs, &mut slots)?;
-    let split = split(conditions);
     let series = series(parts, &selected, &outputs, &slots)?;
-    check_time(&selected, &outputs, &slots, &split.intervals)?;
+    check_buckets(&selected, &outputs, &slots, &split.intervals)?;
     let mut notes = binder.notes;
     let limit = limit(parts.limit, &mut notes);
     let range = split.intervals.hull();
@@ -249,43 +250,44 @@ fn series(
     Ok(Some(SeriesLimit { count, rank }))
 }
 
-/// Checks what depends on how long the time range is.
-fn check_time(
+/// How long the time is that a group covers: that of its time bucket, which only the answer knows,
+/// or of the one time range, of which what is open ends with the table. `None` for several ranges.
+fn seconds(slots: &Slots, intervals: &Intervals, table: &TableSchema) -> Option<OutputExpr> {
+    if slots.keys().any(|key| time_bucket_width(key).is_some()) {
+        return Some(Expr::Leaf(Slot::Seconds));
+    }
+    let range = intervals.as_one()?;
+    if range.from.is_some() && range.to.is_some() {
+        return Some(Expr::Leaf(Slot::Seconds));
+    }
+    let (first, last) = table.time_range.unzip();
+    let ends = range.from.or(first).zip(range.to.or(last));
+    let seconds = ends.and_then(|(from, to)| {
+        let micros = i128::from(to.0) - i128::from(from.0);
+        Decimal::new(micros.max(0), 6)
+    });
+    Some(Expr::Literal(seconds.map_or(Value::Null, |seconds| Value::Number(seconds.into()))))
+}
+
+/// Checks that a closed time range has no more time buckets than an answer may have.
+fn check_buckets(
     selected: &[Selected],
     outputs: &[Output],
     slots: &Slots,
     intervals: &Intervals,
 ) -> Read<()> {
-    let place_of = |wanted: &dyn Fn(&OutputExpr) -> bool| {
-        let mut both = selected.iter().zip(outputs);
-        both.find(|(_, output)| wanted(&output.expr)).map(|(selected, _)| selected.at)
+    let mut keys = slots.keys().enumerate();
+    let Some((key, width)) = keys.find_map(|(key, expr)| Some((key, time_bucket_width(expr)?)))
+    else {
+        return Ok(());
     };
-    let bucket =
-        slots.keys().enumerate().find_map(|(key, expr)| Some((key, time_bucket_width(expr)?)));
-    if let Some((key, width)) = bucket
-        && let Some(count) = intervals.too_many_buckets(width)
-    {
-        let most = limits::TIME_BUCKETS_MAX;
-        let message = format!("{count} time buckets in the time range; at most {most} are allowed");
-        let at = place_of(&|expr| *expr == Expr::Leaf(Slot::Key(key))).unwrap_or(NOWHERE);
-        return Err(Fault::new(message, at).hint("ask for wider buckets"));
-    }
-    // In a time bucket, what lies between two ranges does not count; without one it would.
-    let closed = if bucket.is_some() { intervals.is_closed() } else { intervals.is_one_closed() };
-    match place_of(&takes_seconds).filter(|_| !closed) {
-        Some(at) => {
-            let message = "per_second and per_minute need one time range with both ends";
-            let hint = "for example WHERE time >= now() - 3600 AND time < now()";
-            Err(Fault::new(message, at).hint(hint))
-        }
-        None => Ok(()),
-    }
-}
-
-fn takes_seconds(expr: &OutputExpr) -> bool {
-    let mut found = false;
-    expr.for_each_leaf(&mut |slot| found |= *slot == Slot::Seconds);
-    found
+    let Some(count) = intervals.too_many_buckets(width) else { return Ok(()) };
+    let most = limits::TIME_BUCKETS_MAX;
+    let message = format!("{count} time buckets in the time range; at most {most} are allowed");
+    let mut both = selected.iter().zip(outputs);
+    let found = both.find(|(_, output)| output.expr == Expr::Leaf(Slot::Key(key)));
+    let at = found.map_or(NOWHERE, |(selected, _)| selected.at);
+    Err(Fault::new(message, at).hint("ask for wider buckets"))
 }
 
 fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {

@@ -29,6 +29,8 @@ pub(crate) struct GroupSlots {
     keys: Vec<(BoundExpr, RowExpr)>,
     measures: Vec<Measure>,
     index: HashMap<Measure, usize>,
+    /// How long the time is that a group covers; `None` where that is no one length.
+    seconds: Option<OutputExpr>,
 }
 
 impl Slots {
@@ -53,6 +55,13 @@ impl Slots {
         match self {
             Self::Rows(values) => values.output(bound),
             Self::Groups(groups) => groups.output(&bound.expr),
+        }
+    }
+
+    /// Says how long the time is that a group covers; `None` where that is no one length.
+    pub(crate) fn set_seconds(&mut self, seconds: Option<OutputExpr>) {
+        if let Self::Groups(groups) = self {
+            groups.seconds = seconds;
         }
     }
 
@@ -102,7 +111,7 @@ impl GroupSlots {
         }
         Ok(match expr {
             Expr::Literal(value) => Expr::Literal(value.clone()),
-            Expr::Leaf(Leaf::Aggregate(aggregate)) => Expr::Leaf(self.aggregate(aggregate)),
+            Expr::Leaf(Leaf::Aggregate(aggregate)) => self.aggregate(aggregate)?,
             Expr::Leaf(Leaf::Input(input)) => return Err(not_grouped(input)),
             Expr::Call { function, arguments } => {
                 let arguments = arguments.iter().map(|argument| self.output(argument));
@@ -111,11 +120,11 @@ impl GroupSlots {
         })
     }
 
-    fn aggregate(&mut self, aggregate: &Aggregate) -> Slot {
-        match aggregate {
+    fn aggregate(&mut self, aggregate: &Aggregate) -> Read<OutputExpr> {
+        Ok(Expr::Leaf(match aggregate {
             Aggregate::RawCount => Slot::RawCount,
             Aggregate::Count => Slot::Count,
-            Aggregate::Seconds => Slot::Seconds,
+            Aggregate::Seconds => return self.seconds.clone().ok_or_else(no_one_length),
             Aggregate::Of(measure, finish) => {
                 let next = self.measures.len();
                 let slot = *self.index.entry(measure.clone()).or_insert(next);
@@ -124,8 +133,13 @@ impl GroupSlots {
                 }
                 Slot::Measure(slot, *finish)
             }
-        }
+        }))
     }
+}
+
+fn no_one_length() -> Fault {
+    Fault::new("per_second and per_minute need one time range, or time buckets", NOWHERE)
+        .hint("for example WHERE time >= now() - 3600, or GROUP BY time_bucket('1 minute', time)")
 }
 
 fn not_grouped(input: &Input) -> Fault {

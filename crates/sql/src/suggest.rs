@@ -1,24 +1,20 @@
 //! "did you mean …?": the nearest name by edit distance.
 
-/// The name nearest to `wanted`, if one is near enough to be a slip of the finger: at most a
+/// The names near enough to `wanted` to be a slip of the finger, the nearest first: at most a
 /// third of its characters differ, letter case aside.
-pub(crate) fn nearest<'n>(
-    wanted: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     let most = (wanted.len() / 3).max(1);
-    names
-        .into_iter()
-        .filter_map(|name| {
-            let letters: Vec<char> = name.to_lowercase().chars().collect();
-            if letters.len().abs_diff(wanted.len()) > most {
-                return None;
-            }
-            Some((distance(&wanted, &letters), name)).filter(|(distance, _)| *distance <= most)
-        })
-        .min()
-        .map(|(_, name)| name)
+    let near = names.into_iter().filter_map(|name| {
+        let letters: Vec<char> = name.to_lowercase().chars().collect();
+        if letters.len().abs_diff(wanted.len()) > most {
+            return None;
+        }
+        Some((distance(&wanted, &letters), name)).filter(|(distance, _)| *distance <= most)
+    });
+    let mut near: Vec<(usize, &str)> = near.collect();
+    near.sort_unstable();
+    near.into_iter().map(|(_, name)| name).collect()
 }
 
 /// The advice that names the nearest name.
@@ -26,7 +22,7 @@ pub(crate) fn did_you_mean<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<String> {
-    nearest(wanted, names).map(|name| format!("did you mean {name}?"))
+    nearest(wanted, names).first().map(|name| format!("did you mean {name}?"))
 }
 
 /// How many characters must be put in, taken out, replaced or swapped with their neighbour to
@@ -57,14 +53,15 @@ mod tests {
 
     #[test]
     fn slips_are_found_and_strangers_are_not() {
-        let names = ["service", "latency", "time", "status"];
+        let names = ["service", "latency", "time", "status", "latencie"];
         for (wanted, expected) in [
-            ("servcie", Some("service")),
-            ("Latncy", Some("latency")),
-            ("tiem", Some("time")),
-            ("latency", Some("latency")),
-            ("endpoint", None),
-            ("", None),
+            ("servcie", &["service"][..]),
+            ("Latncy", &["latency"]),
+            ("tiem", &["time"]),
+            ("latency", &["latency", "latencie"]),
+            ("latencies", &["latencie", "latency"]),
+            ("endpoint", &[]),
+            ("", &[]),
         ] {
             assert_eq!(nearest(wanted, names), expected, "{wanted}");
         }

@@ -6,6 +6,7 @@ mod hostile;
 mod limits;
 mod lowering;
 mod names;
+mod prepared;
 mod show;
 mod spec;
 mod statements;

@@ -56,20 +56,15 @@ impl Intervals {
         }
     }
 
-    /// Whether it has two ends.
-    pub(crate) fn is_closed(&self) -> bool {
-        let hull = self.hull();
-        hull.from.is_some() && hull.to.is_some()
-    }
-
-    /// Whether it is one interval with two ends.
-    pub(crate) fn is_one_closed(&self) -> bool {
-        self.0.len() <= 1 && self.is_closed()
+    /// The range, if it is not several; an empty one where no time fits.
+    pub(crate) fn as_one(&self) -> Option<TimeRange> {
+        (self.0.len() <= 1).then(|| self.hull())
     }
 
     /// How many buckets of `width` microseconds it has at most; `None` where it is open.
     pub(crate) fn buckets(&self, width: i64) -> Option<u64> {
-        self.is_closed().then_some(())?;
+        let hull = self.hull();
+        hull.from.and(hull.to)?;
         let count = |(from, to): &Interval| {
             let length = to.saturating_sub(*from).max(0).unsigned_abs();
             length.div_ceil(width.unsigned_abs().max(1))
@@ -216,7 +211,7 @@ mod tests {
         assert_eq!(intervals.hull(), TimeRange { from: Some(Micros(0)), to: Some(Micros(110)) });
         assert_eq!(rest, [either]);
         assert_eq!(intervals.buckets(5), Some(4), "what lies between has no buckets");
-        assert!(!intervals.is_one_closed());
+        assert_eq!(intervals.as_one(), None);
     }
 
     #[test]

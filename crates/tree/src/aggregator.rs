@@ -8,8 +8,9 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
+use hadal_types::TableName;
 use hadal_types::limits::TREE_FANOUT;
-use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus};
+use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
 use tokio::time::timeout_at;
 
 use crate::ledger::Ledger;
@@ -139,6 +140,18 @@ impl Peer for Aggregator {
             }
             leaves.sort_by(|left, right| left.name.cmp(&right.name));
             PeerStatus { leaves }
+        })
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async move {
+            let mut asked: FuturesUnordered<_> =
+                self.children.iter().map(|child| child.peer.blocks(table)).collect();
+            let mut all = TableBlocks::default();
+            while let Some(blocks) = asked.next().await {
+                all.merge(blocks);
+            }
+            all
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The tables of all leaves, as one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hadal_types::{TableName, TableSchema};
@@ -22,16 +22,28 @@ impl Catalog {
         let mut catalog = Self::default();
         for leaf in &status.leaves {
             catalog.leaves.push((leaf.name.clone(), leaf.state, leaf.block_bytes));
-            for (name, table) in leaf.tables.iter() {
-                match catalog.tables.get_mut(name) {
-                    Some(own) => merge(own, table),
-                    None => {
-                        catalog.tables.insert(name.clone(), (**table).clone());
-                    }
-                }
+        }
+        for name in Self::names(status) {
+            if let Some(table) = Self::table_of(status, name.as_str()) {
+                catalog.tables.insert(name, table);
             }
         }
         catalog
+    }
+
+    /// The names of all tables, without a look at what is in them.
+    #[must_use]
+    pub fn names(status: &PeerStatus) -> BTreeSet<TableName> {
+        status.leaves.iter().flat_map(|leaf| leaf.tables.keys().cloned()).collect()
+    }
+
+    /// What all leaves hold together of one table.
+    #[must_use]
+    pub fn table_of(status: &PeerStatus, name: &str) -> Option<TableStatus> {
+        let mut parts = status.leaves.iter().filter_map(|leaf| leaf.tables.get(name));
+        let mut table = parts.next().map(|part| (**part).clone())?;
+        parts.for_each(|part| merge(&mut table, part));
+        Some(table)
     }
 
     /// The schema of a table.
@@ -47,4 +59,49 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.block_bytes += other.block_bytes;
     own.raw_bytes += other.raw_bytes;
     own.dropped_rows += other.dropped_rows;
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_types::ColumnName;
+    use hadal_wire::LeafStatus;
+
+    use super::*;
+
+    fn leaf(name: &str, tables: &[(&str, u64)]) -> LeafStatus {
+        let table = |&(name, rows): &(&str, u64)| {
+            let name = TableName::new(name).expect("a name");
+            let schema = TableSchema {
+                name: name.clone(),
+                time_column: ColumnName::new("time").expect("a name"),
+                columns: Vec::new(),
+                rows,
+                time_range: None,
+            };
+            let schema = Arc::new(schema);
+            let status =
+                TableStatus { schema, blocks: 1, block_bytes: 2, raw_bytes: 3, dropped_rows: 4 };
+            (name, Arc::new(status))
+        };
+        LeafStatus {
+            name: LeafName(name.into()),
+            state: LeafState::Alive,
+            block_bytes: 2,
+            tables: Arc::new(tables.iter().map(table).collect()),
+        }
+    }
+
+    #[test]
+    fn a_table_is_the_same_alone_and_among_all() {
+        let leaves = vec![leaf("a", &[("t", 1), ("u", 10)]), leaf("b", &[("t", 2)])];
+        let status = PeerStatus { leaves };
+        let catalog = Catalog::new(&status);
+        for (name, rows, blocks) in [("t", 3, 2), ("u", 10, 1)] {
+            let table = Catalog::table_of(&status, name).expect("a table");
+            assert_eq!((table.schema.rows, table.blocks), (rows, blocks));
+            assert_eq!(catalog.tables.get(name), Some(&table));
+        }
+        assert_eq!(Catalog::table_of(&status, "v"), None);
+        assert!(Catalog::names(&status).iter().eq(catalog.tables.keys()));
+    }
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use hadal_aggregate::{Answer, Fault, finish};
 use hadal_query::Query;
-use hadal_wire::Peer;
+use hadal_types::TableName;
+use hadal_wire::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
 
 use crate::catalog::Catalog;
 
@@ -74,8 +75,26 @@ impl Root {
         finish(partial, &query).map_err(AskError::Faults)
     }
 
+    /// What every leaf holds now.
+    pub async fn status(&self) -> PeerStatus {
+        self.tree.status().await
+    }
+
     /// What tables there are now.
     pub async fn catalog(&self) -> Catalog {
-        Catalog::new(&self.tree.status().await)
+        Catalog::new(&self.status().await)
+    }
+
+    /// One table as it is now, without the work of merging the others.
+    pub async fn table(&self, name: &str) -> Option<TableStatus> {
+        Catalog::table_of(&self.status().await, name)
+    }
+
+    /// The row blocks of a table, in the order of their times.
+    pub async fn blocks(&self, table: &TableName) -> TableBlocks {
+        let mut blocks = self.tree.blocks(table).await;
+        let by_time = |block: &BlockStatus| (block.time_range, block.leaf.clone(), block.rows);
+        blocks.blocks.sort_by_cached_key(by_time);
+        blocks
     }
 }

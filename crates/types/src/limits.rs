@@ -135,11 +135,15 @@ pub const QUERY_BODY_BYTES_MAX: usize = 1 << 20;
 /// Columns that SUMMARIZE looks at.
 pub const SUMMARY_COLUMNS_MAX: usize = 200;
 /// Columns with their statistics in one answer.
-pub const COLUMNS_LISTED_MAX: usize = 500;
+pub const COLUMNS_LISTED_MAX: usize = 1_000;
 /// Frequent values of a column in one answer.
 pub const VALUES_LISTED_MAX: usize = 1_000;
+/// Row blocks of a table in one answer.
+pub const BLOCKS_LISTED_MAX: usize = 10_000;
 /// Connections at the same time on one port.
 pub const CONNECTIONS_MAX: usize = 1_024;
+/// Connections at the same time from one address of another machine (of IPv6, one /64).
+pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 64;
 /// Bytes of the head of a request.
 pub const HEADER_BYTES_MAX: usize = 64 << 10;
 /// How long the head of a request may take, in seconds.

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, Time, date};
+use jiff::fmt::temporal::Pieces;
 
 use crate::number::Number;
+
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 
 /// A point in time: microseconds since the Unix epoch, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -33,6 +35,19 @@ impl Micros {
         Self(self.0.checked_add(micros)?).in_range()
     }
 
+    /// The calendar date and time in UTC.
+    ///
+    /// Unlike a [`jiff::Timestamp`], which ends a day early, it reaches to the end of year 9999.
+    fn civil(self) -> Option<DateTime> {
+        EPOCH.checked_add(SignedDuration::from_micros(self.0)).ok()
+    }
+
+    /// The time of a calendar date and time in UTC; finer digits are dropped, toward the past.
+    fn of_civil(civil: DateTime) -> Option<Self> {
+        let nanos = civil.duration_since(EPOCH).as_nanos().div_euclid(1_000);
+        i64::try_from(nanos).ok().and_then(|micros| Self(micros).in_range())
+    }
+
     /// Whole seconds from `earlier` to `self`, truncated toward zero.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> i64 {
@@ -44,9 +59,9 @@ impl Micros {
 impl fmt::Display for Micros {
     /// RFC 3339 in UTC, with as many digits of the second as needed: `2026-11-21T03:51:42.5Z`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Timestamp::from_microsecond(self.0) {
-            Ok(timestamp) => timestamp.fmt(formatter),
-            Err(_) => write!(formatter, "{} µs", self.0),
+        match self.in_range().and_then(Self::civil) {
+            Some(civil) => write!(formatter, "{civil}Z"),
+            None => write!(formatter, "{} µs", self.0),
         }
     }
 }
@@ -147,22 +162,21 @@ pub fn parse_timestamp(text: &str) -> Option<Micros> {
     if text.len() < 10 || !text.as_bytes()[..4].iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let timestamp = if text.len() == 10 {
-        let date: Date = text.parse().ok()?;
-        date.to_datetime(jiff::civil::Time::midnight()).to_zoned(TimeZone::UTC).ok()?.timestamp()
-    } else {
-        match text.parse::<Timestamp>() {
-            Ok(timestamp) => timestamp,
-            Err(_) => text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp(),
-        }
+    let pieces = Pieces::parse(text).ok()?;
+    let civil = pieces.date().to_datetime(pieces.time().unwrap_or(Time::midnight()));
+    let offset = match (pieces.to_numeric_offset(), pieces.time_zone_annotation()) {
+        (Some(offset), _) => SignedDuration::from_secs(offset.seconds().into()),
+        (None, None) => SignedDuration::ZERO,
+        // A zone's name alone does not say how far it is from UTC.
+        (None, Some(_)) => return None,
     };
-    let nanos = timestamp.as_nanosecond();
-    i64::try_from(nanos.div_euclid(1_000)).ok().and_then(|micros| Micros(micros).in_range())
+    Micros::of_civil(civil.checked_sub(offset).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn iso_spellings_are_read() {
@@ -181,6 +195,44 @@ mod tests {
         for bad in ["", "yesterday", "2023-13-45", "2023-11-15T25:00:00Z", "300000-01-01T00:00:00Z"]
         {
             assert_eq!(parse_timestamp(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_calendar_is_read_and_shown_to_both_ends() {
+        let day = 86_400 * Micros::SECOND;
+        for (text, expected, shown) in [
+            ("9999-12-31", Micros(Micros::MAX.0 + 1 - day), "9999-12-31T00:00:00Z"),
+            ("9999-12-31 23:59:59.999999", Micros::MAX, "9999-12-31T23:59:59.999999Z"),
+            ("9999-12-31T23:59:59.9999999Z", Micros::MAX, "9999-12-31T23:59:59.999999Z"),
+            (
+                "9999-12-31T23:00:00-00:59",
+                Micros(Micros::MAX.0 + 1 - 60_000_000),
+                "9999-12-31T23:59:00Z",
+            ),
+            ("0001-01-01", Micros::MIN, "0001-01-01T00:00:00Z"),
+            ("0001-01-01T01:00:00+01:00", Micros::MIN, "0001-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(parse_timestamp(text), Some(expected), "{text}");
+            assert_eq!(expected.to_string(), shown);
+        }
+        for bad in ["9999-12-31T23:59:59-00:01", "0001-01-01T00:59:59+01:00", "0000-12-31"] {
+            assert_eq!(parse_timestamp(bad), None, "{bad}");
+        }
+        assert_eq!(Micros(Micros::MAX.0 + 1).to_string(), "253402300800000000 µs");
+    }
+
+    #[test]
+    fn zones_are_offsets() {
+        let noon = Some(Micros(1_700_049_600 * Micros::SECOND));
+        assert_eq!(parse_timestamp("2023-11-15T13:00:00+01:00[Europe/Berlin]"), noon);
+        assert_eq!(parse_timestamp("2023-11-15T13:00:00[Europe/Berlin]"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_read_again(micros in Micros::MIN.0..=Micros::MAX.0) {
+            prop_assert_eq!(parse_timestamp(&Micros(micros).to_string()), Some(Micros(micros)));
         }
     }
 

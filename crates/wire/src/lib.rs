@@ -9,6 +9,7 @@
 //! no bytes make it take more memory than the limits allow.
 
 mod batch;
+mod blocks;
 mod codes;
 mod error;
 mod expr;
@@ -27,6 +28,10 @@ mod value;
 pub use batch::{
     decode_accepted, decode_batch, decode_drop_table, decode_dropped, decode_known, decode_knows,
     encode_accepted, encode_batch, encode_drop_table, encode_dropped, encode_known, encode_knows,
+};
+pub use blocks::{
+    BlockStatus, ColumnBlocks, TableBlocks, decode_blocks, decode_blocks_of, encode_blocks,
+    encode_blocks_of,
 };
 pub use error::{Flaw, WireError};
 pub use mirrored::Mirrored;

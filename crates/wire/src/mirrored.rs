@@ -17,6 +17,9 @@ use crate::batch::{
     decode_accepted, decode_batch, decode_drop_table, decode_dropped, decode_known, decode_knows,
     encode_accepted, encode_batch, encode_drop_table, encode_dropped, encode_known, encode_knows,
 };
+use crate::blocks::{
+    TableBlocks, decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of,
+};
 use crate::error::WireError;
 use crate::partial::{decode_partial, encode_partial};
 use crate::peer::{LeafName, Peer, PeerStatus};
@@ -111,6 +114,16 @@ impl<P: Peer + ?Sized> Peer for Mirrored<P> {
         Box::pin(async move {
             let bytes = encode_status(&self.inner.status().await);
             decode_status(bytes).map_err(|error| self.note(error)).unwrap_or_default()
+        })
+    }
+
+    /// Blocks that cannot be read are none.
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async move {
+            let asked = decode_blocks_of(encode_blocks_of(table)).map_err(|error| self.note(error));
+            let Ok(table) = asked else { return TableBlocks::default() };
+            let bytes = encode_blocks(&self.inner.blocks(&table).await);
+            decode_blocks(bytes).map_err(|error| self.note(error)).unwrap_or_default()
         })
     }
 }

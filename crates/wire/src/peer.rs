@@ -10,6 +10,7 @@ use hadal_query::Query;
 use hadal_types::{TableName, TableSchema};
 
 use crate::BoxFuture;
+use crate::blocks::TableBlocks;
 
 /// Something that answers a query: a leaf, a process behind a network, or an aggregator.
 pub trait Peer: Send + Sync {
@@ -21,6 +22,9 @@ pub trait Peer: Send + Sync {
 
     /// The state of every leaf at or below this peer, and what tables it holds.
     fn status(&self) -> BoxFuture<'_, PeerStatus>;
+
+    /// The row blocks that every leaf at or below this peer holds of a table.
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks>;
 }
 
 /// The name of a leaf, unique in its cluster.

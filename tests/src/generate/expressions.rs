@@ -229,7 +229,7 @@ impl<L: Clone> Expressions<'_, L> {
                 Expr::call(function, [self.expr(Type::Number, depth)])
             }
             5 => {
-                let digits = Value::integer(self.random.between(0, 9));
+                let digits = Value::integer(self.random.between(-6, 9));
                 let number = self.expr(Type::Number, depth);
                 Expr::call(Function::Round, [number, Expr::Literal(digits)])
             }

@@ -69,7 +69,15 @@ pub(super) fn binary(function: Function, left: Number, right: Number) -> Option<
 }
 
 fn round(number: Number, digits: Number) -> Option<Number> {
-    let digits = usize::try_from(digits.to_i64()?).ok().filter(|digits| *digits <= 255)?;
+    let digits = digits.to_i64().filter(|digits| (-18..=255).contains(digits))?;
+    let Ok(digits) = usize::try_from(digits) else {
+        let unit = Exact::from_text(&format!("1e{}", -digits))?;
+        let exact = Exact::from_number(number);
+        let rounded = exact.times(&Exact::from_text(&format!("1e{digits}"))?).rounded(0);
+        let rounded = rounded.times(&unit);
+        // What has no such digits stays the number it is.
+        return if rounded == exact { Some(number) } else { rounded.to_decimal().or(Some(number)) };
+    };
     match number {
         // A whole double has no digits to lose.
         Number::Double(double) if double.trunc() == double => Some(number),

@@ -44,8 +44,8 @@ pub struct Weighted {
 const SUM_SHARE: f64 = 4.0 * f64::EPSILON;
 /// What rounding costs where doubles have fewer digits, in a sum of ten thousand.
 const SUBNORMALS: f64 = 1e-319;
-/// What the log buckets of quantiles promise, and room for the rounding of their edges.
-const QUANTILE_SHARE: f64 = 0.010_001;
+/// What the log buckets of quantiles promise, and room for the rounding of their edges and digits.
+const QUANTILE_SHARE: f64 = 0.010_002;
 /// A log bucket is twice as wide, and a histogram spreads its weight over all of it.
 pub(super) const HISTOGRAM_SHARE: f64 = 0.021;
 /// Three standard errors and a half of 2^14 HyperLogLog registers.

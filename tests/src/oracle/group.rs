@@ -88,17 +88,40 @@ impl Slots<'_> {
     }
 }
 
-/// How many seconds of the query's range the group's time bucket covers.
+/// How many seconds of the query's range the group's time bucket covers; without one, the whole
+/// range.
 pub(super) fn seconds(query: &Query, keys: &[Value]) -> Value {
-    let TimeRange { from: Some(mut from), to: Some(mut to) } = query.range else {
-        return Value::Null;
-    };
+    let TimeRange { mut from, mut to } = query.range;
     if let Some((index, width)) = query.time_key()
         && let Some(Value::Time(start)) = keys.get(index)
     {
-        from = from.max(*start);
-        to = to.min(Micros(start.0.saturating_add(width)));
+        let end = Micros(start.0.saturating_add(width));
+        from = Some(from.map_or(*start, |from| from.max(*start)));
+        to = Some(to.map_or(end, |to| to.min(end)));
     }
+    between(from, to)
+}
+
+/// The seconds of the whole range, what is open being closed by the first and the last bucket.
+fn seconds_of_all(query: &Query, groups: &Groups) -> Value {
+    let TimeRange { mut from, mut to } = query.range;
+    if let Some((index, width)) = query.time_key() {
+        for keys in groups.keys() {
+            let Value::Time(start) = keys[index] else { continue };
+            let end = Micros(start.0.saturating_add(width));
+            if query.range.from.is_none() {
+                from = Some(from.map_or(start, |from| from.min(start)));
+            }
+            if query.range.to.is_none() {
+                to = Some(to.map_or(end, |to| to.max(end)));
+            }
+        }
+    }
+    between(from, to)
+}
+
+fn between(from: Option<Micros>, to: Option<Micros>) -> Value {
+    let (Some(from), Some(to)) = (from, to) else { return Value::Null };
     let micros = i128::from(to.0) - i128::from(from.0);
     let seconds = Exact::from_integer(micros.max(0)).shifted_down(6);
     seconds.to_decimal().map_or(Value::Null, Value::Number)
@@ -126,9 +149,10 @@ pub(super) fn limit_series(
     for (keys, group) in &groups {
         series.entry(blank_time(keys)).or_insert_with(|| Group::empty(measures)).add_all(group);
     }
+    let seconds = seconds_of_all(query, &groups);
     let mut ranked = Vec::new();
     for (keys, group) in &series {
-        let slots = Slots { keys, group, sums_exactly, seconds: seconds(query, &[]) };
+        let slots = Slots { keys, group, sums_exactly, seconds: seconds.clone() };
         let rank = slots.output(evaluator, &limit.rank)?;
         if !rank.is_exact() && series.len() > limit.count {
             *standing = Standing::Open;

@@ -189,7 +189,7 @@ fn buckets_at_the_ends_of_the_range_have_fewer_seconds() {
     let rows = [5, 65, 66, 125].map(|second| row(second, []));
     let shape = Shape::Groups { keys: vec![bucket(60)], measures: vec![] };
     let mut query = query(shape, vec![slot(Slot::RawCount), slot(Slot::Seconds)]);
-    assert_eq!(values(&asked(&rows, &query))[0], [number("1"), NULL]);
+    assert_eq!(values(&asked(&rows, &query))[0], [number("1"), number("60")]);
     let at = |micros| Some(Micros(micros));
     query.range = TimeRange { from: at(4_500_000), to: at(125_000_001) };
     let counted = [["1", "55.5"], ["2", "60"], ["1", "5.000001"]].map(|row| row.map(number));

@@ -1,8 +1,8 @@
 //! `hadal import`: brings files into a table of a running server.
 
-use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use hadal_types::TableName;
@@ -11,22 +11,23 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::ServerArgs;
 use crate::client::{Client, LogOptions};
 use crate::error::Error;
-use crate::input::{InputFormat, Pace, Source, detect, rows};
+use crate::input::{InputFormat, Pace, Reading, Rows, Source, Split, open};
 use crate::output;
-use crate::transfer::{Outcome, Transfer, fresh_batch_id};
-
-/// Bytes of a text that tell how it is written.
-const HEAD_BYTES: u64 = 64 << 10;
+use crate::transfer::{Transfer, fresh_batch_id};
 
 /// Import files into a table
 #[derive(Args)]
 #[command(after_help = "Examples:
+  hadal import flights.parquet --table flights
   hadal import flights.csv --table flights --time time_hour
   hadal import logs/*.jsonl.gz --table web --sets tags
+  hadal import quakes.geojson --table quakes --split types=, --sets types
+  hadal import answer.json --table hits --rows result.hits
   zcat old.gz | hadal import - --table web --replace
 
-JSON lines, JSON (an array, or objects over any lines), CSV and plain text are told apart by what
-is in them, gzip and zstd by their magic bytes. Rows may be of any age.")]
+Parquet, Arrow, JSON lines, JSON (an array, or objects over any lines), GeoJSON, CSV and plain text
+are told apart by what is in them, gzip and zstd by their magic bytes. Rows may be of any age.
+What becomes of each type is in spec/import.md; what is lost is said by column.")]
 pub(crate) struct ImportArgs {
     /// The files; - is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -52,9 +53,23 @@ pub(crate) struct ReadingArgs {
     /// Columns whose arrays are sets, not vectors
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     sets: Vec<String>,
+    /// A column whose texts are lists, and what separates their elements; may be repeated
+    #[arg(long, value_name = "COLUMN=SEPARATOR")]
+    split: Vec<Split>,
+    /// The array in a JSON document that has the rows; its dotted name
+    #[arg(long, value_name = "NAME")]
+    rows: Option<String>,
     /// How the files are written [default: told by what is in them]
     #[arg(long, value_enum)]
     format: Option<InputFormat>,
+}
+
+/// A file that is open, and its rows.
+pub(crate) struct Opened {
+    rows: Box<dyn Rows>,
+    name: String,
+    total_bytes: Option<u64>,
+    read_bytes: Arc<AtomicU64>,
 }
 
 /// Runs the command.
@@ -62,43 +77,75 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
     let table = TableName::new(&args.table)?;
     let client = args.server.client()?;
     // All files are opened before a row is dropped for them.
-    let sources: Result<Vec<Source>, Error> =
-        args.files.iter().map(|file| Source::open(file)).collect();
-    let sources = sources?;
+    let files = args.files.iter().map(|file| Opened::new(file, &args.reading));
+    let files: Vec<Opened> = files.collect::<Result<_, Error>>()?;
     if args.replace {
         client.drop_table_if_there(&table)?;
     }
-    for (source, file) in sources.into_iter().zip(&args.files) {
-        let outcome = import(&client, &table, source, file, &args.reading)?;
-        output::say(&format!("{}: {}", file.display(), outcome.report(&table)));
+    for file in files {
+        file.import(&client, &table, &args.reading)?;
     }
     Ok(())
 }
 
-/// Imports one file, with a progress bar for whoever looks.
-pub(crate) fn import(
-    client: &Client,
-    table: &TableName,
-    mut source: Source,
-    file: &Path,
-    reading: &ReadingArgs,
-) -> Result<Outcome, Error> {
-    let mut head = Vec::new();
-    let start = (&mut source.reader).take(HEAD_BYTES).read_to_end(&mut head);
-    start.map_err(Error::io("read", &source.place))?;
-    let format = reading.format.unwrap_or_else(|| detect(&head, file));
-    let reader = Box::new(Cursor::new(head).chain(source.reader));
-    let options =
-        LogOptions { time_column: reading.time.clone(), sets: reading.sets.clone(), any_age: true };
-    let batch = fresh_batch_id()?;
-    let transfer = Transfer { client, table, options: &options, pace: Pace::BySize, batch };
-    let bar = progress_bar(source.total_bytes)?;
-    let outcome = transfer.run(rows(reader, format, &source.place)?, &|rows| {
-        bar.set_position(source.read_bytes.load(Ordering::Relaxed));
-        bar.set_message(output::count(rows, "row"));
-    });
-    bar.finish_and_clear();
-    outcome
+impl Opened {
+    /// Opens a file.
+    pub(crate) fn new(file: &Path, reading: &ReadingArgs) -> Result<Self, Error> {
+        let source = Source::open(file)?;
+        let (total_bytes, read_bytes) = (source.total_bytes, Arc::clone(&source.read_bytes));
+        let (format, member) = (reading.format, reading.rows.as_deref());
+        let rows = open(source, file, Reading { format, member, splits: &reading.split })?;
+        let name = file.display().to_string();
+        if let (Some(time), Some(columns)) = (reading.time.as_deref(), rows.columns())
+            && !columns.contains(&time)
+        {
+            let reason = format!("there is no column {time}; there are {}", columns.join(", "));
+            return Err(Error::Input { place: name, reason });
+        }
+        Ok(Self { rows, name, total_bytes, read_bytes })
+    }
+
+    /// Imports its rows, with a progress bar for whoever looks, and says what became of them.
+    pub(crate) fn import(
+        mut self,
+        client: &Client,
+        table: &TableName,
+        reading: &ReadingArgs,
+    ) -> Result<(), Error> {
+        let time_column = self.time_column(client, table, reading)?;
+        let options = LogOptions { time_column, sets: reading.sets.clone(), any_age: true };
+        let batch = fresh_batch_id()?;
+        let transfer = Transfer { client, table, options: &options, pace: Pace::BySize, batch };
+        let bar = progress_bar(self.total_bytes)?;
+        let outcome = transfer.run(self.rows, &|rows| {
+            bar.set_position(self.read_bytes.load(Ordering::Relaxed));
+            bar.set_message(output::count(rows, "row"));
+        });
+        bar.finish_and_clear();
+        output::say(&format!("{}: {}", self.name, outcome?.report(table)));
+        Ok(())
+    }
+
+    /// The column that the server is to take the times from, where it cannot know that by itself:
+    /// the caller's, or for a new table the one that has the type for it.
+    fn time_column(
+        &mut self,
+        client: &Client,
+        table: &TableName,
+        reading: &ReadingArgs,
+    ) -> Result<Option<String>, Error> {
+        let mut told = reading.time.clone();
+        let mut known = told.clone();
+        if told.is_none() && self.rows.columns().is_some() {
+            known = client.time_column(table)?;
+            if known.is_none() {
+                told = self.rows.time_column().map(str::to_owned);
+                known = told.clone();
+            }
+        }
+        self.rows.settle_time(known.as_deref());
+        Ok(told)
+    }
 }
 
 /// A bar over the file's bytes on standard error; hidden where nobody looks.

@@ -1,116 +1,225 @@
-//! `hadal inspect`: the row blocks of a table, from a data folder that no server uses.
+//! `hadal inspect`: the row blocks of a table, of a server or in a data folder that none uses.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use hadal_leaf::BlockInfo;
-use hadal_types::{Kind, SystemClock, TableName};
+use hadal_types::{SystemClock, TableName};
+use serde::Deserialize;
 
-use crate::cli::DataArgs;
+use crate::cli::ServerArgs;
 use crate::engine::{Engine, EngineConfig};
 use crate::error::Error;
 use crate::output;
 use crate::service::say_damage;
 
+/// Blocks that are asked for at once; a server lists no more.
+const BLOCKS_AT_ONCE: usize = hadal_types::limits::BLOCKS_LISTED_MAX;
+
 /// Look at a table's row blocks
 #[derive(Args)]
 #[command(after_help = "Examples:
-  hadal inspect requests --data ./data
-  hadal inspect requests --data ./data --blocks    each block, too
-
-It reads a data folder that no server uses; hadal status asks a running server.")]
+  hadal inspect requests
+  hadal inspect requests --blocks                  each block, too
+  hadal inspect requests --server http://db:4280
+  hadal inspect requests --data ./data             a folder that no server uses")]
 pub(crate) struct InspectArgs {
     /// The table
     table: String,
     /// List each block
     #[arg(long)]
     blocks: bool,
+    /// Look into a data folder that no server uses, instead of asking a server
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
     #[command(flatten)]
-    data: DataArgs,
+    server: ServerArgs,
 }
 
-/// What all blocks say of one column part.
-#[derive(Default)]
-struct Column {
+/// What was found of a table.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+struct Found {
     rows: u64,
     bytes: u64,
-    /// Blocks by encoding.
-    encodings: BTreeMap<&'static str, u64>,
+    block_count: u64,
+    columns: Vec<Column>,
+    blocks: Vec<Block>,
+    more: bool,
+}
+
+/// Row block columns of one name, kind and encoding.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+struct Column {
+    name: String,
+    kind: String,
+    encoding: String,
+    blocks: u64,
+    rows: u64,
+    bytes: u64,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+struct Block {
+    leaf: String,
+    rows: u64,
+    bytes: u64,
+    first_time: String,
+    last_time: String,
+    fresh: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Error> {
     let table = TableName::new(&args.table)?;
-    let folder = args.data.folder()?;
-    if !folder.is_dir() {
-        return Err(Error::Usage(format!("there is no data folder {}", folder.display())));
-    }
-    let config =
-        EngineConfig { folder: Some(folder.clone()), leaves: 0, clock: Arc::new(SystemClock) };
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
-    let (engine, recovered) = runtime.block_on(Engine::open(&config))?;
-    say_damage(&recovered);
-    let blocks: Vec<BlockInfo> =
-        engine.leaves().iter().flat_map(|leaf| leaf.inspect(&table)).collect();
-    if blocks.is_empty() {
-        let message = format!("there is no table {table} in {}", folder.display());
-        return Err(Error::Usage(message));
-    }
-    let mut text = overview(&table, &blocks);
+    let found = match &args.data {
+        Some(folder) => in_folder(folder, &table)?,
+        None => on_server(&args.server, &table, args.blocks)?,
+    };
+    let mut text = overview(&table, &found);
     if args.blocks {
-        text.extend(blocks.iter().map(block_line));
+        text.extend(found.blocks.iter().map(block_line));
     }
     output::print(&text)
 }
 
-fn overview(table: &TableName, blocks: &[BlockInfo]) -> String {
-    let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
-    let bytes: u64 = blocks.iter().map(|block| block.bytes as u64).sum();
+/// Asks a server; of blocks, for all or none.
+fn on_server(server: &ServerArgs, table: &TableName, all: bool) -> Result<Found, Error> {
+    let client = server.client()?;
+    let limit = if all { BLOCKS_AT_ONCE } else { 1 };
+    let page = |offset: usize| -> Result<Found, Error> {
+        client.get(&format!("/v1/tables/{table}/blocks?limit={limit}&offset={offset}"))
+    };
+    let mut found = page(0)?;
+    while all && found.more {
+        let next = page(found.blocks.len())?;
+        found.more = next.more && !next.blocks.is_empty();
+        found.blocks.extend(next.blocks);
+    }
+    Ok(found)
+}
+
+fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
+    if !folder.is_dir() {
+        return Err(Error::Usage(format!("there is no data folder {}", folder.display())));
+    }
+    let config = EngineConfig {
+        folder: Some(folder.to_path_buf()),
+        leaves: 0,
+        clock: Arc::new(SystemClock),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
+    let (engine, recovered) = runtime.block_on(Engine::open(&config))?;
+    say_damage(&recovered);
+    let found = Found::new(runtime.block_on(engine.root.blocks(table)));
+    if found.blocks.is_empty() {
+        let message = format!("there is no table {table} in {}", folder.display());
+        return Err(Error::Usage(message));
+    }
+    Ok(found)
+}
+
+impl Found {
+    fn new(found: hadal_wire::TableBlocks) -> Self {
+        let blocks = found.blocks.into_iter().map(|block| Block {
+            leaf: block.leaf.to_string(),
+            rows: block.rows,
+            bytes: block.bytes,
+            first_time: block.time_range.0.to_string(),
+            last_time: block.time_range.1.to_string(),
+            fresh: block.is_fresh,
+        });
+        let columns = found.columns.into_iter().map(|((name, kind, encoding), column)| Column {
+            name: name.to_string(),
+            kind: kind.name().to_owned(),
+            encoding,
+            blocks: column.blocks,
+            rows: column.rows,
+            bytes: column.bytes,
+        });
+        let blocks: Vec<Block> = blocks.collect();
+        Self {
+            rows: blocks.iter().map(|block| block.rows).sum(),
+            bytes: blocks.iter().map(|block| block.bytes).sum(),
+            block_count: blocks.len() as u64,
+            columns: columns.collect(),
+            blocks,
+            more: false,
+        }
+    }
+}
+
+fn overview(table: &TableName, found: &Found) -> String {
+    let a_row = |bytes: u64| bytes as f64 / found.rows.max(1) as f64;
     let mut text = format!(
         "table {table}: {} in {}, {}, {:.1} bytes a row\n",
-        output::count(rows, "row"),
-        output::count(blocks.len() as u64, "block"),
-        output::bytes(bytes),
-        bytes as f64 / rows.max(1) as f64
+        output::count(found.rows, "row"),
+        output::count(found.block_count, "block"),
+        output::bytes(found.bytes),
+        a_row(found.bytes)
     );
-    for ((name, kind), column) in columns(blocks) {
-        let encodings: Vec<String> = column
-            .encodings
+    let mut parts: BTreeMap<(&str, &str), Vec<&Column>> = BTreeMap::new();
+    for column in &found.columns {
+        parts.entry((&column.name, &column.kind)).or_default().push(column);
+    }
+    for ((name, kind), columns) in parts {
+        let sum = |of: fn(&Column) -> u64| columns.iter().map(|column| of(column)).sum::<u64>();
+        let encodings: Vec<String> = columns
             .iter()
-            .map(|(encoding, blocks)| format!("{encoding} × {blocks}"))
+            .map(|column| format!("{} × {}", column.encoding, column.blocks))
             .collect();
+        let bytes = sum(|column| column.bytes);
         text.push_str(&format!(
-            "  {name} ({}): {} with a value, {}, {:.2} bytes a row; {}\n",
-            kind.name(),
-            output::count(column.rows, "row"),
-            output::bytes(column.bytes),
-            column.bytes as f64 / rows.max(1) as f64,
+            "  {name} ({kind}): {} with a value, {}, {:.2} bytes a row; {}\n",
+            output::count(sum(|column| column.rows), "row"),
+            output::bytes(bytes),
+            a_row(bytes),
             encodings.join(", ")
         ));
     }
     text
 }
 
-fn columns(blocks: &[BlockInfo]) -> BTreeMap<(String, Kind), Column> {
-    let mut columns: BTreeMap<(String, Kind), Column> = BTreeMap::new();
-    for (name, kind, encoding, rows, bytes) in blocks.iter().flat_map(|block| &block.columns) {
-        let column = columns.entry((name.clone(), *kind)).or_default();
-        column.rows += rows;
-        column.bytes += bytes;
-        *column.encodings.entry(encoding).or_default() += 1;
-    }
-    columns
+fn block_line(block: &Block) -> String {
+    format!(
+        "  block of {}, {}, {} to {}, on {}{}\n",
+        output::count(block.rows, "row"),
+        output::bytes(block.bytes),
+        block.first_time,
+        block.last_time,
+        block.leaf,
+        if block.fresh { ", not in a segment so far" } else { "" }
+    )
 }
 
-fn block_line(block: &BlockInfo) -> String {
-    format!(
-        "  block of {}, {}, {} to {}{}\n",
-        output::count(block.rows as u64, "row"),
-        output::bytes(block.bytes as u64),
-        block.time_range.0,
-        block.time_range.1,
-        if block.is_fresh { ", only in the log so far" } else { "" }
-    )
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_and_encodings_of_a_column_are_told_together() {
+        let column = |kind: &str, encoding: &str, blocks: u64| Column {
+            name: "c".to_owned(),
+            kind: kind.to_owned(),
+            encoding: encoding.to_owned(),
+            blocks,
+            rows: 10,
+            bytes: 20,
+        };
+        let columns = vec![
+            column("number", "decimals", 4),
+            column("string", "dictionary", 1),
+            column("string", "pages", 3),
+        ];
+        let found =
+            Found { rows: 40, bytes: 60, block_count: 4, columns, blocks: Vec::new(), more: false };
+        let table = TableName::new("t").expect("a name");
+        assert_eq!(
+            overview(&table, &found),
+            "table t: 40 rows in 4 blocks, 60 B, 1.5 bytes a row\n  \
+             c (number): 10 rows with a value, 20 B, 0.50 bytes a row; decimals × 4\n  \
+             c (string): 20 rows with a value, 40 B, 1.00 bytes a row; dictionary × 1, pages × 3\n"
+        );
+    }
 }

@@ -8,10 +8,10 @@ use clap::Args;
 use hadal_types::TableName;
 
 use crate::client::Client;
-use crate::commands::import::{ReadingArgs, import};
+use crate::commands::import::{Opened, ReadingArgs};
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
-use crate::input::{Source, stem};
+use crate::input::stem;
 use crate::output;
 use crate::service::{Service, ServiceConfig};
 
@@ -19,6 +19,7 @@ use crate::service::{Service, ServiceConfig};
 #[derive(Args)]
 #[command(after_help = "Examples:
   hadal open access.log
+  hadal open flights.parquet
   hadal open orders.csv customers.json.gz            a table each, named after the file
   kubectl logs deploy/web | hadal open -
 
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
     log_to_stderr();
     let mut inputs = Vec::new();
     for (file, table) in args.files.iter().zip(table_names(&args.files)) {
-        inputs.push((file, TableName::new(&table)?, Source::open(file)?));
+        inputs.push((TableName::new(&table)?, Opened::new(file, &args.reading)?));
     }
     let service = Service::open(ServiceConfig::private())?;
     let url = service.url();
@@ -48,9 +49,8 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let imported = Client::new(&url, None).and_then(|client| {
-                for (file, table, source) in inputs {
-                    let outcome = import(&client, &table, source, file, &args.reading)?;
-                    output::say(&format!("{}: {}", file.display(), outcome.report(&table)));
+                for (table, file) in inputs {
+                    file.import(&client, &table, &args.reading)?;
                 }
                 Ok(())
             });

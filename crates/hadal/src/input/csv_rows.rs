@@ -1,20 +1,22 @@
-//! CSV: the head names the columns, and the first rows say of each what its cells are.
-//!
-//! A column whose first cells are all numbers holds numbers, and one whose first cells are all
-//! `true` or `false` truths; a later cell that is neither stays what it is, a string. All other
-//! columns hold strings, so that a column of codes does not become a mixture. Empty cells are no
-//! value. `spec/import.md` has the rules.
+//! CSV: the head names the columns, and the first rows say of each what its cells are, by the rules
+//! of `spec/import.md`.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use csv::{Reader as CsvReader, ReaderBuilder, StringRecord};
+use hadal_ingest::TIME_COLUMNS;
+use hadal_types::time::parse_timestamp;
 use serde_json::Value;
 
-use super::{Reader, Rows};
+use super::{Reader, Rows, names};
 use crate::error::Error;
+use crate::output;
 
 /// Rows that decide what a column holds.
 const SAMPLE_ROWS: usize = 1_000;
+
+/// How programs spell in a column of numbers that there is none.
+const MISSING: [&str; 7] = ["NA", "N/A", "NULL", "null", "NaN", "nan", "None"];
 
 /// What the cells of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +30,14 @@ enum Cells {
 pub(super) struct CsvRows {
     reader: CsvReader<Reader>,
     place: String,
-    /// Names as JSON strings.
     names: Vec<String>,
+    /// Names as JSON strings.
+    keys: Vec<String>,
     cells: Vec<Cells>,
+    /// Cells of each column that spelled that there is no number.
+    missing: Vec<u64>,
+    /// The place of the column whose cells are times.
+    time: Option<usize>,
     sample: VecDeque<StringRecord>,
     record: StringRecord,
 }
@@ -49,25 +56,35 @@ impl CsvRows {
             sample.push_back(record.clone());
         }
         let cells = (0..head.len()).map(|column| Cells::of(&sample, column)).collect();
-        let names =
-            names(&head).iter().map(|name| Value::from(name.as_str()).to_string()).collect();
-        Ok(Self { reader, place: place.to_owned(), names, cells, sample, record })
+        let names: Vec<String> = names::distinct(head.iter());
+        let keys = names.iter().map(|name| Value::from(name.as_str()).to_string()).collect();
+        let time = time_column(&names, &sample);
+        let (place, missing) = (place.to_owned(), vec![0; names.len()]);
+        Ok(Self { reader, place, names, keys, cells, missing, time, sample, record })
     }
 
-    fn write(&self, record: &StringRecord, out: &mut Vec<u8>) {
+    fn write(&mut self, record: &StringRecord, out: &mut Vec<u8>) {
         out.push(b'{');
         let start = out.len();
         for (column, cell) in record.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            let cells = self.cells.get(column).copied().unwrap_or(Cells::Strings);
+            if let Some(missing) = self.missing.get_mut(column)
+                && cells == Cells::Numbers
+                && is_missing(cell)
+            {
+                *missing += 1;
+                continue;
+            }
             if out.len() > start {
                 out.push(b',');
             }
-            match self.names.get(column) {
+            match self.keys.get(column) {
                 Some(name) => out.extend_from_slice(name.as_bytes()),
                 // Cells beyond the head get a name of their own.
                 None => out.extend_from_slice(format!("\"column_{}\"", column + 1).as_bytes()),
             }
             out.push(b':');
-            self.cells.get(column).copied().unwrap_or(Cells::Strings).write(cell, out);
+            cells.write(cell, out);
         }
         out.extend_from_slice(b"}\n");
     }
@@ -92,6 +109,37 @@ impl Rows for CsvRows {
     fn unit(&self) -> &'static str {
         "row"
     }
+
+    fn columns(&self) -> Option<Vec<&str>> {
+        Some(self.names.iter().map(String::as_str).collect())
+    }
+
+    fn time_column(&self) -> Option<&str> {
+        self.time.and_then(|column| self.names.get(column)).map(String::as_str)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let some = self.names.iter().zip(&self.missing).filter(|&(_, &missing)| missing > 0);
+        let note = |(name, &missing): (&String, &u64)| {
+            format!(
+                "column {name}: NA and the like became null, {}",
+                output::count(missing, "value")
+            )
+        };
+        some.map(note).collect()
+    }
+}
+
+/// The place of the column that has the rows' times: of those whose cells all are times, the one
+/// with a usual name, else the first.
+fn time_column(names: &[String], sample: &VecDeque<StringRecord>) -> Option<usize> {
+    let is_times = |column: &usize| {
+        let mut cells = sample.iter().filter_map(|record| record.get(*column)).peekable();
+        cells.peek().is_some() && cells.all(|cell| parse_timestamp(cell.trim()).is_some())
+    };
+    let usual = TIME_COLUMNS.iter().filter_map(|usual| names.iter().position(|it| it == usual));
+    let mut usual = usual.collect::<Vec<_>>().into_iter();
+    usual.find(is_times).or_else(|| (0..names.len()).find(is_times))
 }
 
 impl Cells {
@@ -101,7 +149,9 @@ impl Cells {
             || sample.iter().filter_map(|record| record.get(column)).filter(|c| !c.is_empty());
         if cells().next().is_none() {
             Self::Strings
-        } else if cells().all(is_json_number) {
+        } else if cells().all(|cell| is_json_number(cell) || is_missing(cell))
+            && cells().any(is_json_number)
+        {
             Self::Numbers
         } else if cells().all(|cell| truth(cell).is_some()) {
             Self::Truths
@@ -123,19 +173,8 @@ impl Cells {
     }
 }
 
-/// The columns' names: empty ones are numbered, repeated ones too.
-fn names(head: &StringRecord) -> Vec<String> {
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    let name = |(column, name): (usize, &str)| {
-        let name = name.trim();
-        let base = if name.is_empty() { format!("column_{}", column + 1) } else { name.to_owned() };
-        let numbered = (2..).map(|number| format!("{base}_{number}"));
-        let free = std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name));
-        let name = free.unwrap_or(base);
-        taken.insert(name.clone());
-        name
-    };
-    head.iter().enumerate().map(name).collect()
+fn is_missing(cell: &str) -> bool {
+    MISSING.contains(&cell.trim())
 }
 
 fn truth(cell: &str) -> Option<bool> {
@@ -156,7 +195,7 @@ fn failed(place: &str, error: &csv::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputFormat, all_rows};
+    use super::super::{InputFormat, Rows, all_rows};
 
     fn rows(text: &str) -> Vec<String> {
         all_rows(text, InputFormat::Csv).expect("rows")
@@ -177,9 +216,38 @@ mod tests {
 
     #[test]
     fn later_cells_of_another_kind_stay_strings() {
-        let text = format!("n\n{}NA\n5\n", "1\n".repeat(1_000));
+        let text = format!("n\n{}x\n5\n", "1\n".repeat(1_000));
         let rows = rows(&text);
-        assert_eq!(rows[999..], [r#"{"n":1}"#, r#"{"n":"NA"}"#, r#"{"n":5}"#]);
+        assert_eq!(rows[999..], [r#"{"n":1}"#, r#"{"n":"x"}"#, r#"{"n":5}"#]);
+    }
+
+    fn open(text: &str) -> super::CsvRows {
+        let reader = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
+        super::CsvRows::new(reader, b',', "test").expect("a head")
+    }
+
+    #[test]
+    fn a_missing_number_is_null_and_counted() {
+        let mut rows = open("n,country,all\n1,NA,NA\nNA,NO,NA\nNaN,NA,NA\n");
+        let mut out = Vec::new();
+        while rows.next(&mut out).expect("rows") {}
+        let lines = [
+            r#"{"n":1,"country":"NA","all":"NA"}"#,
+            r#"{"country":"NO","all":"NA"}"#,
+            r#"{"country":"NA","all":"NA"}"#,
+        ];
+        assert_eq!(String::from_utf8(out).expect("utf-8").lines().collect::<Vec<_>>(), lines);
+        assert_eq!(rows.notes(), ["column n: NA and the like became null, 2 values"]);
+    }
+
+    #[test]
+    fn times_are_found_by_name_and_by_what_they_are() {
+        let time = |text: &str| open(text).time_column().map(str::to_owned);
+        assert_eq!(time("a,when\n5,2013-01-01T10:00:00Z\n").as_deref(), Some("when"));
+        let both = "born,timestamp\n1970-01-01,2013-01-01 10:00\n";
+        assert_eq!(time(both).as_deref(), Some("timestamp"));
+        assert_eq!(time("a,b\n5,2013-01-01T10:00:00Z\n6,never\n"), None);
+        assert_eq!(time("a,b\n"), None);
     }
 
     #[test]

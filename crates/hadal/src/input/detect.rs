@@ -1,6 +1,8 @@
-//! Tells by its beginning and its name how a text is written.
+//! Tells by its beginning and its name how a file is written.
 
 use std::path::Path;
+
+use super::json_document;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -19,16 +21,47 @@ pub(crate) enum InputFormat {
     Semicolons,
     /// Plain lines, each the column `message`.
     Text,
+    /// A GeoJSON FeatureCollection: a row for each feature.
+    #[value(name = "geojson")]
+    GeoJson,
+    Parquet,
+    /// Arrow IPC: a file (Feather) or a stream.
+    Arrow,
 }
+
+impl InputFormat {
+    /// What stands between the cells of a line.
+    pub(super) const fn separator(self) -> u8 {
+        match self {
+            Self::Tsv => b'\t',
+            Self::Semicolons => b';',
+            _ => b',',
+        }
+    }
+}
+
+/// What Parquet and Arrow files begin with, and Arrow streams: a mark, then the length of a schema.
+const PARQUET: &[u8] = b"PAR1";
+pub(super) const ARROW_FILE: &[u8] = b"ARROW1";
+const ARROW_STREAM: &[u8] = &[0xff, 0xff, 0xff, 0xff];
 
 /// Lines that are looked at.
 const LINES: usize = 20;
 
-/// The format of a text that begins with `head`; a name's ending decides between the ones that the
+/// The format of a file that begins with `head`; a name's ending decides between the ones that the
 /// text could be.
-pub(crate) fn detect(head: &[u8], path: &Path) -> InputFormat {
+pub(super) fn detect(head: &[u8], path: &Path) -> InputFormat {
+    if head.starts_with(PARQUET) {
+        return InputFormat::Parquet;
+    }
+    if head.starts_with(ARROW_FILE) || head.starts_with(ARROW_STREAM) {
+        return InputFormat::Arrow;
+    }
     let text = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
     if text.first() == Some(&b'{') {
+        if json_document::is_feature_collection(text) {
+            return InputFormat::GeoJson;
+        }
         let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(first).is_ok();
         return if is_whole || first.len() == text.len() {
@@ -59,9 +92,8 @@ pub(super) fn begins_array(text: &[u8]) -> bool {
 /// The separator that cuts all first lines into the same number of fields, two at least, under a
 /// head of distinct names.
 fn separated(text: &[u8]) -> Option<InputFormat> {
-    let formats =
-        [(b',', InputFormat::Csv), (b'\t', InputFormat::Tsv), (b';', InputFormat::Semicolons)];
-    formats.into_iter().find(|(separator, _)| is_table(text, *separator)).map(|(_, format)| format)
+    let formats = [InputFormat::Csv, InputFormat::Tsv, InputFormat::Semicolons];
+    formats.into_iter().find(|format| is_table(text, format.separator()))
 }
 
 fn is_table(text: &[u8], separator: u8) -> bool {
@@ -95,6 +127,10 @@ mod tests {
             ("{\n  \"a\": 1\n}\n", "x", InputFormat::Json),
             (" [\n{\"a\": 1}]", "x.csv", InputFormat::Json),
             ("[]", "x", InputFormat::Json),
+            ("{\"type\":\"FeatureCollection\",\"features\":[]}", "x", InputFormat::GeoJson),
+            ("{\"type\": \"FeatureCollector\"}", "x", InputFormat::JsonLines),
+            ("PAR1\u{15}", "x.csv", InputFormat::Parquet),
+            ("ARROW1\0\0", "x", InputFormat::Arrow),
             ("[error] it broke\n", "x", InputFormat::Text),
             ("a,b\n1,2\n3,4\n", "x", InputFormat::Csv),
             ("a;b\n1,5;2\n3,1;4\n", "x", InputFormat::Semicolons),

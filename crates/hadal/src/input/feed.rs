@@ -47,11 +47,24 @@ struct State {
     is_over: bool,
     is_abandoned: bool,
     error: Option<Error>,
+    notes: Vec<String>,
+}
+
+/// Ends the feed of a reader that fell over: whoever takes chunks would wait for ever.
+struct Guard<'f>(&'f Feed);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(Err(Error::Thread("hadal-read".to_owned())), Vec::new());
+        }
+    }
 }
 
 impl Feed {
     /// Reads all rows, until the end or an error, or until nobody takes them any more.
     pub(crate) fn read(&self, rows: &mut dyn Rows) {
+        let _guard = Guard(self);
         let mut line = Vec::new();
         let outcome = loop {
             line.clear();
@@ -71,10 +84,20 @@ impl Feed {
                 self.changed.notify_all();
             }
         };
+        self.end(outcome, rows.notes());
+    }
+
+    fn end(&self, outcome: Result<(), Error>, notes: Vec<String>) {
         let mut state = self.lock();
         state.is_over = true;
         state.error = outcome.err();
+        state.notes = notes;
         self.changed.notify_all();
+    }
+
+    /// What the rows' reader has to say, once it has come to its end.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock().notes)
     }
 
     /// The next chunk, or `None` at the end. What was read before an error comes before it.
@@ -181,6 +204,21 @@ mod tests {
         let (chunks, error) = take_all(MadeUp(5, 1 << 20, true), Pace::BySize);
         assert_eq!(chunks, [(0, 4), (4, 1)]);
         assert!(error.is_some());
+    }
+
+    #[test]
+    fn a_reader_that_falls_over_is_an_error() {
+        struct Broken;
+        impl Rows for Broken {
+            fn next(&mut self, _: &mut Vec<u8>) -> Result<bool, Error> {
+                panic!("a bug of a reader");
+            }
+        }
+        let feed = std::sync::Arc::new(Feed::default());
+        let reading = std::sync::Arc::clone(&feed);
+        let reader = std::thread::spawn(move || reading.read(&mut Broken));
+        assert!(matches!(feed.take(Pace::BySize), Err(Error::Thread(_))));
+        assert!(reader.join().is_err());
     }
 
     #[test]

@@ -1,64 +1,64 @@
 //! JSON objects in an array, or one after the other over any number of lines: each becomes a line.
 //!
-//! Only strings and braces are looked at; whether an object is well-formed is the server's to say.
+//! They may also be in an array somewhere in a larger document. Only strings and brackets are
+//! looked at; whether an object is well-formed is the server's to say.
+
+use std::io::BufRead;
 
 use hadal_types::limits::LINE_BYTES_MAX;
 
+use super::json_document::{State, enter, leave, skip};
 use super::{Reader, Rows};
 use crate::error::Error;
+
+/// What stands between objects, also of several arrays.
+const BETWEEN: &[u8] = b" \t\r\n,[]\xef\xbb\xbf";
+/// What stands between the elements of an array.
+const BETWEEN_ELEMENTS: &[u8] = b" \t\r\n,";
+/// What stands between documents.
+const BETWEEN_DOCUMENTS: &[u8] = b" \t\r\n\xef\xbb\xbf";
 
 /// The objects of a text.
 pub(super) struct JsonObjects {
     reader: Reader,
     place: String,
+    /// The names that lead to the array of objects in each document; empty: all is objects.
+    path: Vec<String>,
+    is_within: bool,
     count: u64,
 }
 
-/// Where in an element the splitter is.
-#[derive(Clone, Copy, Default)]
-struct State {
-    depth: u32,
-    in_string: bool,
-    after_backslash: bool,
-}
-
-impl State {
-    /// Moves over a byte.
-    fn step(&mut self, byte: u8) {
-        if self.in_string {
-            self.in_string = self.after_backslash || byte != b'"';
-            self.after_backslash = !self.after_backslash && byte == b'\\';
-            return;
-        }
-        match byte {
-            b'"' => self.in_string = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-            _ => (),
-        }
-    }
-}
-
 impl JsonObjects {
-    pub(super) fn new(reader: Reader, place: &str) -> Self {
-        Self { reader, place: place.to_owned(), count: 0 }
+    /// The objects of a text, or of the array that a dotted name leads to in it.
+    pub(super) fn new(reader: Reader, member: Option<&str>, place: &str) -> Self {
+        let path = member.into_iter().flat_map(|name| name.split('.')).map(str::to_owned).collect();
+        Self { reader, place: place.to_owned(), path, is_within: false, count: 0 }
     }
 
-    fn peek(&mut self) -> Result<Option<u8>, Error> {
-        let buffer = self.reader.fill_buf().map_err(Error::io("read", &self.place))?;
-        Ok(buffer.first().copied())
-    }
-
-    /// Skips what stands between elements; returns the first byte of the next one.
-    fn skip_between(&mut self) -> Result<Option<u8>, Error> {
-        const BETWEEN: &[u8] = b" \t\r\n,[]\xef\xbb\xbf";
-        while let Some(byte) = self.peek()? {
-            if !BETWEEN.contains(&byte) {
-                return Ok(Some(byte));
-            }
-            self.reader.consume(1);
+    /// Goes to the first byte of the next object; false where there is none.
+    fn find(&mut self) -> Result<bool, Error> {
+        let place = self.place.as_str();
+        let failed = |error| Error::io("read", place)(error);
+        let reader: &mut dyn BufRead = &mut self.reader;
+        if self.path.is_empty() {
+            return Ok(skip(reader, BETWEEN).map_err(failed)?.is_some());
         }
-        Ok(None)
+        loop {
+            if self.is_within {
+                match skip(reader, BETWEEN_ELEMENTS).map_err(failed)? {
+                    Some(b']') => leave(reader, self.path.len() + 1).map_err(failed)?,
+                    Some(_) => return Ok(true),
+                    None => return Err(self.error("is the last; its array does not end")),
+                }
+                self.is_within = false;
+            }
+            if skip(reader, BETWEEN_DOCUMENTS).map_err(failed)?.is_none() {
+                return Ok(false);
+            }
+            let entered = enter(reader, &self.path).map_err(failed)?;
+            entered.map_err(|reason| Error::Input { place: place.to_owned(), reason })?;
+            self.is_within = true;
+        }
     }
 
     fn error(&self, reason: &str) -> Error {
@@ -69,12 +69,14 @@ impl JsonObjects {
 
 impl Rows for JsonObjects {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        if self.skip_between()?.is_none() {
+        if !self.find()? {
             return Ok(false);
         }
         self.count += 1;
         let (start, mut state) = (out.len(), State::default());
-        while let Some(byte) = self.peek()? {
+        while let Some(&byte) =
+            self.reader.fill_buf().map_err(Error::io("read", &self.place))?.first()
+        {
             let outside = state.depth == 0 && !state.in_string;
             // Something that is no object ends where its array goes on.
             if outside && out.len() > start && matches!(byte, b',' | b']' | b'\n') {
@@ -88,7 +90,9 @@ impl Rows for JsonObjects {
                 break;
             }
             if out.len() - start > LINE_BYTES_MAX {
-                return Err(self.error("is longer than 1 MiB"));
+                return Err(self.error(
+                    "is longer than 1 MiB; if the rows are in an array in it, name that: --rows NAME",
+                ));
             }
         }
         if state.depth > 0 || state.in_string {
@@ -105,10 +109,16 @@ impl Rows for JsonObjects {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputFormat, all_rows};
+    use super::super::{InputFormat, Reading, all_lines, all_rows, open_bytes};
+    use super::*;
 
     fn rows(text: &str) -> Vec<String> {
         all_rows(text, InputFormat::Json).expect("rows")
+    }
+
+    fn rows_of(text: &str, member: &str) -> Result<Vec<String>, Error> {
+        let reading = Reading { member: Some(member), ..Reading::default() };
+        all_lines(&mut *open_bytes(text.as_bytes().to_vec(), reading)?)
     }
 
     #[test]
@@ -136,5 +146,21 @@ mod tests {
     fn an_endless_object_is_an_error() {
         let text = format!("[{{\"a\": \"{}\"}}]", "x".repeat(2 << 20));
         assert!(all_rows(&text, InputFormat::Json).is_err());
+    }
+
+    #[test]
+    fn a_member_of_each_document_has_the_rows() {
+        let text = "{\"n\": 2, \"hits\": {\"all\": [{\"a\":1},\n {\"a\":2}], \"x\": [{}]}}\n\
+                    {\"hits\": {\"all\": []}}\n{\"hits\":{\"all\":[{\"a\":3}]}}\n";
+        let found = rows_of(text, "hits.all").expect("rows");
+        assert_eq!(found, [r#"{"a":1}"#, r#"{"a":2}"#, r#"{"a":3}"#]);
+        for (bad, reason) in [
+            ("{\"hits\": {}}", "no member \"all\""),
+            ("{\"hits\": {\"all\": [{\"a\":1}", "does not end"),
+            ("{\"hits\": {\"all\": [{\"a\":1}]", "does not end"),
+        ] {
+            let error = rows_of(bad, "hits.all").expect_err(bad).to_string();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 }

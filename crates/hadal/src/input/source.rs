@@ -1,12 +1,14 @@
 //! A file, or standard input, inflated where it is compressed, and how far it has been read.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Reader;
+use super::seekable::Seekable;
 use crate::error::Error;
 
 /// Bytes that are read at once.
@@ -14,10 +16,16 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Magic bytes: what a file is, whatever its name says.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-const ZIP: &[u8] = b"PK\x03\x04";
-const PARQUET: &[u8] = b"PAR1";
+/// What is known and cannot be read, and how to make of it what can.
+const OTHERS: [(&[u8], &str, &str); 5] = [
+    (b"PK\x03\x04", "a zip archive", "unpack it first: unzip -p FILE | hadal import - --table T"),
+    (b"PARE", "an encrypted Parquet file", "decrypt it first"),
+    (b"FEA1", "a Feather file of version 1", "write it as version 2, or as Parquet"),
+    (b"ORC", "an ORC file", "convert it to Parquet first"),
+    (b"Obj\x01", "an Avro file", "convert it to Parquet or JSON lines first"),
+];
 
-/// An opened input.
+/// An opened input, which may be compressed.
 pub(crate) struct Source {
     pub(crate) reader: Reader,
     /// What it is called in messages.
@@ -26,13 +34,15 @@ pub(crate) struct Source {
     pub(crate) total_bytes: Option<u64>,
     /// Bytes of the file that were read so far.
     pub(crate) read_bytes: Arc<AtomicU64>,
+    /// The same as `reader`, where it is a file that is not compressed and can be read anywhere.
+    file: Option<File>,
 }
 
 impl Source {
     /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         if path == Path::new("-") {
-            return Self::new(io::stdin(), "standard input", None);
+            return Self::open_stdin();
         }
         let place = path.display().to_string();
         let file = File::open(path).map_err(Error::io("open", &place))?;
@@ -40,47 +50,72 @@ impl Source {
         if metadata.is_dir() {
             return Err(Error::Input { place, reason: "is a folder".to_owned() });
         }
-        let total = metadata.is_file().then_some(metadata.len());
-        Self::new(file, &place, total)
+        let whole = if metadata.is_file() { file.try_clone().ok() } else { None };
+        Self::new(file, &place, whole)
     }
 
-    fn new(
+    /// Standard input: `hadal import - < file` has a file as well.
+    fn open_stdin() -> Result<Self, Error> {
+        let place = "standard input";
+        let fd = io::stdin().as_fd().try_clone_to_owned().map_err(Error::io("open", place))?;
+        let mut file = File::from(fd);
+        let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let is_whole = is_file && file.stream_position().is_ok_and(|at| at == 0);
+        Self::new(io::stdin(), place, is_whole.then_some(file))
+    }
+
+    pub(super) fn new(
         input: impl Read + Send + 'static,
         place: &str,
-        total_bytes: Option<u64>,
+        mut file: Option<File>,
     ) -> Result<Self, Error> {
+        let total_bytes = file.as_ref().and_then(|file| Some(file.metadata().ok()?.len()));
         let read_bytes = Arc::new(AtomicU64::new(0));
         let counting = Counting { input, bytes: Arc::clone(&read_bytes) };
         let mut raw = BufReader::with_capacity(BUFFER_BYTES, counting);
         let magic = raw.fill_buf().map_err(Error::io("read", place))?;
         let reader: Reader = if magic.starts_with(GZIP) {
+            file = None;
             let inflated = flate2::bufread::MultiGzDecoder::new(raw);
             Box::new(BufReader::with_capacity(BUFFER_BYTES, inflated))
         } else if magic.starts_with(ZSTD) {
+            file = None;
             let inflated = zstd::Decoder::with_buffer(raw).map_err(Error::io("inflate", place))?;
             Box::new(BufReader::with_capacity(BUFFER_BYTES, inflated))
         } else {
             refuse(magic, place)?;
             Box::new(raw)
         };
-        Ok(Self { reader, place: place.to_owned(), total_bytes, read_bytes })
+        Ok(Self { reader, place: place.to_owned(), total_bytes, read_bytes, file })
+    }
+
+    /// The whole, to be read at any place; `head` has been taken from the reader already.
+    ///
+    /// What is no plain file is copied to the disk first.
+    pub(super) fn into_seekable(self, head: Vec<u8>) -> Result<Seekable, Error> {
+        let seekable = match self.file {
+            Some(file) => {
+                self.read_bytes.store(0, Ordering::Relaxed);
+                Seekable::new(file, self.read_bytes)
+            }
+            None => Seekable::copy(io::Cursor::new(head).chain(self.reader)),
+        };
+        seekable.map_err(Error::io("read", self.place))
     }
 }
 
 /// Refuses what is known and cannot be read, with the way out.
 fn refuse(magic: &[u8], place: &str) -> Result<(), Error> {
-    const SUPPORTED: &str = "JSON lines, JSON, CSV and plain text can be read, also with gzip or \
-        zstd";
-    let reason = if magic.starts_with(ZIP) {
-        format!(
-            "is a zip archive; unpack it first: unzip -p {place} | hadal import - ({SUPPORTED})"
-        )
-    } else if magic.starts_with(PARQUET) {
-        format!("is a Parquet file, which this version does not read; {SUPPORTED}")
-    } else {
-        return Ok(());
-    };
-    Err(Error::Input { place: place.to_owned(), reason })
+    const SUPPORTED: &str = "Parquet, Arrow, JSON lines, JSON, CSV and plain text can be read, \
+        all also with gzip or zstd";
+    match OTHERS.iter().find(|(own, ..)| magic.starts_with(own)) {
+        None => Ok(()),
+        Some((_, what, way_out)) => {
+            let way_out = way_out.replace("FILE", place);
+            let reason = format!("is {what}; {way_out} ({SUPPORTED})");
+            Err(Error::Input { place: place.to_owned(), reason })
+        }
+    }
 }
 
 /// Counts what is read.
@@ -138,10 +173,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
-        let parquet = read(b"PAR1....".to_vec()).expect_err("not supported").to_string();
-        assert!(parquet.contains("Parquet") && parquet.contains("CSV"), "{parquet}");
+        let orc = read(b"ORC....".to_vec()).expect_err("not supported").to_string();
+        assert!(orc.contains("an ORC file") && orc.contains("CSV"), "{orc}");
         let zip = read(b"PK\x03\x04...".to_vec()).expect_err("not supported").to_string();
-        assert!(zip.contains("unzip -p"), "{zip}");
+        assert!(zip.contains("unzip -p test |"), "{zip}");
         assert!(read(b"\x1f\x8bgarbage".to_vec()).is_err());
     }
 

@@ -6,6 +6,8 @@ mod crash;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
 mod flags;
 #[cfg(test)]
 mod harness;

@@ -100,7 +100,7 @@ fn the_default_folder_is_the_users_own() {
 }
 
 #[test]
-fn inspect_shows_what_lies_in_a_folder() {
+fn inspect_shows_what_a_server_or_a_folder_has() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     let server = Server::start(folder.path());
@@ -108,13 +108,16 @@ fn inspect_shows_what_lies_in_a_folder() {
     let busy = run(&["inspect", "t", "--data", path], b"");
     assert_eq!(busy.code, 1);
     assert!(busy.stderr.contains("in use"), "{}", busy.stderr);
+    let asked = server.run(&["inspect", "t", "--blocks"], b"");
     assert!(server.process.stop(Signal::TERM).success());
-    let found = run(&["inspect", "t", "--data", path, "--blocks"], b"");
-    assert_eq!(found.code, 0, "{}", found.stderr);
-    for expected in
-        ["table t: 2 rows", "a (number): 2 rows", "s (string): 1 row", "block of 2 rows"]
-    {
-        assert!(found.stdout.contains(expected), "{expected} is not in {}", found.stdout);
+    let looked = run(&["inspect", "t", "--data", path, "--blocks"], b"");
+    for found in [asked, looked] {
+        assert_eq!(found.code, 0, "{}", found.stderr);
+        for expected in
+            ["table t: 2 rows", "a (number): 2 rows", "s (string): 1 row", "block of 2 rows"]
+        {
+            assert!(found.stdout.contains(expected), "{expected} is not in {}", found.stdout);
+        }
     }
     let missing = run(&["inspect", "nothing", "--data", path], b"");
     assert_eq!(missing.code, 2);

@@ -172,6 +172,67 @@ fn a_table_that_begins_with_old_rows_has_no_age_limit() {
 }
 
 #[test]
+fn one_old_row_among_the_first_does_not_lift_the_age_limit() {
+    let settings = || Settings { any_age: false, ..settings() };
+    let (new, old) = ("{\"date\":\"2026-11-21\"}\n", "{\"date\":\"2001-06-30\"}\n");
+    let ask = |body: String| ingest_as(settings(), Format::Json, body.as_bytes(), 7).1;
+    let mostly_new = ask(old.to_owned() + &new.repeat(2));
+    assert_eq!((mostly_new.accepted, mostly_new.rejected[0].line), (2, 1));
+    let mostly_old = ask(new.to_owned() + &old.repeat(2));
+    assert_eq!((mostly_old.accepted, warned(&mostly_old)), (3, vec![("no_age_limit", 1)]));
+    // Only the first records are looked at.
+    let old_later = ask(new.repeat(FIRST_RECORDS + 1) + &old.repeat(FIRST_RECORDS + 2));
+    assert_eq!(old_later.accepted, FIRST_RECORDS as u64 + 1);
+    // What is no row says nothing of the table's age.
+    let some_bad = ask("x\n".repeat(5) + old);
+    assert_eq!((some_bad.accepted, some_bad.rejected_count), (1, 5));
+    let lines = "2001-06-30T00:00:00Z up\n";
+    assert_eq!(ingest_as(settings(), Format::Lines, lines.as_bytes(), 7).1.accepted, 1);
+}
+
+#[test]
+fn a_line_may_have_several_objects() {
+    let (batches, summary) = ingest("{\"a\":1}{\"a\":2} {\"a\":x}{\"a\":3}\n{\"a\":4}x\n{\"a\":5}");
+    assert_eq!(summary.accepted, 4);
+    let rejected: Vec<(u64, &str)> =
+        summary.rejected.iter().map(|reject| (reject.line, reject.excerpt.as_str())).collect();
+    assert_eq!(rejected, [(1, "{\"a\":x}"), (2, "{\"a\":4}x")]);
+    let values: Vec<Value> = rows(&batches).iter().map(|row| row["a::number"].clone()).collect();
+    assert_eq!(values, [1, 2, 3, 5].map(Value::integer));
+    // A line of very many is cut into batches like any other rows.
+    let count = 2 * hadal_types::limits::BLOCK_ROWS_MAX + 1;
+    let (batches, summary) = ingest(&"{}".repeat(count));
+    assert_eq!((summary.accepted, batches.len()), (count as u64, 3));
+}
+
+#[test]
+fn csv_has_a_head_and_typed_columns() {
+    let body = "\u{feff}time,n,ok,zip\r\n2026-11-21T11:00:00Z,1,true,007\r\n\
+                2026-11-21T11:00:01Z,2.50,false,\"1\n2\"\r\nsoon,3,true,\r\n";
+    let settings = || Settings { any_age: false, ..settings() };
+    for piece in [1, 13, 1_000] {
+        let (batches, summary) = ingest_as(settings(), Format::Csv, body.as_bytes(), piece);
+        assert_eq!((summary.accepted, summary.time_from.as_str()), (2, "column time"));
+        assert_eq!(summary.rejected[0].line, 5);
+        let rows = rows(&batches);
+        assert_eq!(rows[0]["ok::number"], Value::Bool(true));
+        assert_eq!(rows[0]["zip::string"], Value::string("007"));
+        assert_eq!(rows[1]["n::number"].to_string(), "2.5");
+        assert_eq!(rows[1]["zip::string"], Value::string("1\n2"));
+        let time = parse_timestamp("2026-11-21T11:00:01Z").expect("a time");
+        assert_eq!(rows[1]["time::number"], Value::Time(time));
+    }
+    for empty in ["", "\n", "a,b\n"] {
+        let (batches, summary) = ingest_as(settings(), Format::Csv, empty.as_bytes(), 10);
+        assert_eq!((batches.len(), summary.accepted, summary.rejected_count), (0, 0, 0));
+    }
+    // An old table by its median row, and more rows than are looked at first.
+    let old = "date,n\n".to_owned() + &"2001-06-30,1\n".repeat(2 * FIRST_RECORDS);
+    let (_, summary) = ingest_as(settings(), Format::Csv, old.as_bytes(), 1_000);
+    assert_eq!(summary.accepted, 2 * FIRST_RECORDS as u64);
+}
+
+#[test]
 fn the_time_column_is_the_first_that_holds_a_time() {
     for (body, time_from) in [
         (r#"{"ts":1700000000,"timestamp":1600000000}"#, "column timestamp"),
@@ -322,7 +383,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_rows_or_rejects(body in prop::collection::vec(any::<u8>(), 0..300)) {
-        for format in [Format::Json, Format::Lines] {
+        for format in [Format::Json, Format::Csv, Format::Lines] {
             let (batches, summary) = ingest_as(settings(), format, &body, 7);
             let in_batches: usize = batches.iter().map(|batch| batch.rows).sum();
             prop_assert_eq!(in_batches as u64, summary.accepted);

@@ -156,13 +156,18 @@ async fn merging_keeps_every_row_once() {
     bed.leaf.merge_all();
     let expected: Vec<i64> = (0..4 * rows).collect();
     assert_eq!(values(&bed.leaf).await.0, expected);
-    assert!(bed.leaf.inspect(&name("t")).len() < 16);
+    assert!(bed.leaf.blocks(&name("t")).await.blocks.len() < 16);
     // Settled rows are regrouped by time.
     bed.clock.set(Micros(NOW.0 + 3_600 * Micros::SECOND));
     bed.leaf.merge_all();
-    let blocks = bed.leaf.inspect(&name("t"));
+    let TableBlocks { blocks, columns } = bed.leaf.blocks(&name("t")).await;
     assert_eq!(blocks.len(), 1, "{blocks:?}");
-    assert!(!blocks[0].is_fresh);
+    let (first, last) = (Micros(NOW.0), Micros(NOW.0 + 4 * rows - 1));
+    assert_eq!((blocks[0].time_range, blocks[0].is_fresh), ((first, last), false));
+    let names: Vec<&str> = columns.keys().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names, ["time", "v"]);
+    assert!(columns.values().all(|column| (column.blocks, column.rows) == (1, blocks[0].rows)));
+    assert!(columns.values().map(|column| column.bytes).sum::<u64>() < blocks[0].bytes);
     assert_eq!(values(&bed.leaf).await.0, expected);
     drop(bed);
     let bed = open(Some(folder.path()));
@@ -239,4 +244,56 @@ async fn a_stopping_leaf_takes_nothing_and_still_answers() {
     let refused = bed.leaf.accept(batch("b", 1, 3..4)).await;
     assert!(matches!(refused, Err(SinkError::Unavailable(_))), "{refused:?}");
     assert_eq!(values(&bed.leaf).await.0, [0, 1, 2]);
+}
+
+/// Keeps the log's thread busy, from within a callback, until the sender is dropped.
+fn hold_log_thread(leaf: &Leaf) -> std::sync::mpsc::Sender<()> {
+    let (entered_sender, entered) = std::sync::mpsc::channel();
+    let here = std::thread::current().id();
+    for index in 0.. {
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let entered_sender = entered_sender.clone();
+        let other = batch(&format!("hold-{index}"), 1, 0..1);
+        let ticket = leaf.inner.store.append(&name("other"), &other.id, &other.block);
+        ticket.expect("logged").then(move |_| {
+            let on_log_thread = std::thread::current().id() != here;
+            entered_sender.send(on_log_thread).expect("received");
+            if on_log_thread {
+                // Ends when the sender is dropped.
+                let _ = released.recv();
+            }
+        });
+        // The log may have been so quick that the callback ran here, at once.
+        if entered.recv() == Ok(true) {
+            return release;
+        }
+    }
+    unreachable!("some callback comes later than it is set")
+}
+
+#[test]
+fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = open(Some(folder.path()));
+    let release = hold_log_thread(&bed.leaf);
+    // The batch is in the log's queue, and nobody waits for it any more.
+    let mut accepting = bed.leaf.accept(batch("a", 1, 0..3));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(accepting.as_mut().poll(&mut context).is_pending());
+    drop(accepting);
+    let table = read(&bed.leaf.inner.tables).get(&name("t")).cloned().expect("a table");
+    let inner = Arc::downgrade(&bed.leaf.inner);
+    assert_eq!(inner.strong_count(), 2, "the leaf and its merger, and nobody on the log's thread");
+    let ending = std::thread::spawn(move || drop(bed));
+    // It ends on that thread, and waits there for the log, which has not called back yet.
+    while inner.strong_count() > 0 {
+        std::thread::yield_now();
+    }
+    assert!(table.blocks.snapshot().is_empty());
+    drop(release);
+    ending.join().expect("no panic");
+    assert_eq!(table.blocks.snapshot().len(), 1, "the log called back before it ended");
+    let again = open(Some(folder.path()));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    assert_eq!(runtime.block_on(values(&again.leaf)).0, [0, 1, 2]);
 }

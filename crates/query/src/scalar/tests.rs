@@ -73,7 +73,33 @@ fn rounding_loses_no_number() {
     assert_eq!(round("9.3e18", "6"), number("9.3e18"));
     assert_eq!(round("10000000000", "30"), number("10000000000"));
     assert_eq!(round("1e-30", "2"), number("0"));
-    assert_eq!(round("1.5", "-1"), NULL);
+}
+
+#[test]
+fn rounding_reaches_before_the_point() {
+    let round = |from: &str, digits: &str| call(Function::Round, &[number(from), number(digits)]);
+    for (from, digits, to) in [
+        ("1250", "-2", "1300"),
+        ("-1250", "-2", "-1300"),
+        ("1249.999", "-2", "1200"),
+        ("49.99", "-2", "0"),
+        ("50", "-2", "100"),
+        ("1200", "-2", "1200"),
+        ("0", "-18", "0"),
+        ("1e-300", "-1", "0"),
+        ("9223372036854775807", "-18", "9000000000000000000"),
+        ("9500000000000000000", "-18", "10000000000000000000"),
+        ("1e300", "-18", "1e300"),
+    ] {
+        let expected = if to == "10000000000000000000" {
+            Value::Number(Decimal::new(10_000_000_000_000_000_000, 0).expect("fits").into())
+        } else {
+            number(to)
+        };
+        assert_eq!(round(from, digits), expected, "{from} {digits}");
+    }
+    assert_eq!(round("1.5", "-19"), NULL);
+    assert_eq!(round("1.5", "256"), NULL);
 }
 
 #[test]

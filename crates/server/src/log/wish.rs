@@ -67,12 +67,14 @@ fn format(headers: &HeaderMap) -> Result<Format, Problem> {
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
         "text/plain" => Ok(Format::Lines),
+        "text/csv" => Ok(Format::Csv),
         "" | "application/octet-stream" | "application/x-www-form-urlencoded" => Ok(Format::Json),
         json if json.contains("json") => Ok(Format::Json),
         _ => {
             let detail = format!("rows of type {kind} cannot be logged");
             let problem = Problem::new(ProblemKind::Encoding, detail);
-            Err(problem.hint("send JSON, or lines of text as text/plain; or use hadal import"))
+            Err(problem
+                .hint("send JSON, text/csv, or lines of text as text/plain; or use hadal import"))
         }
     }
 }
@@ -159,6 +161,8 @@ mod tests {
     fn wrong_wishes_are_refused() {
         let longest = "x".repeat(limits::BATCH_ID_BYTES_MAX);
         assert!(read(&[("hadal-batch", &longest)]).is_ok());
+        let csv = read(&[("content-type", "text/csv; charset=utf-8")]).map(|wish| wish.format);
+        assert_eq!(csv.ok(), Some(Format::Csv));
         for (name, value) in [
             ("hadal-batch", format!("{longest}x").as_str()),
             ("hadal-batch", "two words"),

@@ -1,10 +1,33 @@
 //! Errors: what they say, where, and what they advise.
 
-use super::error;
+use super::catalog::Tables;
+use super::{context, error};
+use crate::{Message, QuerySpec, lower_spec};
+
+/// Texts, and of the error of each: words of the message, where its place begins (if it has one),
+/// and words of the hint.
+#[track_caller]
+fn check(cases: &[(&str, &str, &str, &str)]) {
+    for &(sql, message, at, hint) in cases {
+        let found = error(sql);
+        assert!(found.to_string().contains(message), "{sql}: {found:?}");
+        assert!(found.hint.clone().unwrap_or_default().contains(hint), "{sql}: {found:?}");
+        if !at.is_empty() {
+            let place = found.position.unwrap_or_else(|| panic!("{sql}: no place in {found:?}"));
+            assert!(sql[place.offset..].starts_with(at), "{sql}: {found:?}");
+            assert_eq!((place.line, place.column), (1, place.offset as u64 + 1), "{sql}");
+        }
+        let words = found.to_string();
+        let word = words.split(' ').next().expect("a word");
+        let lower = !word.starts_with(char::is_uppercase);
+        assert!(lower || word == "Hadal" || word == word.to_uppercase(), "{found:?}");
+        assert!(!words.ends_with('.'), "{found:?}");
+    }
+}
 
 #[test]
-fn errors_have_places_and_hints() {
-    for (sql, message, at, hint) in [
+fn names_that_are_not_there() {
+    check(&[
         ("SELECT servce FROM requests", "no column servce", "servce", "did you mean service?"),
         ("SELECT 1 FROM reqests", "no table reqests", "reqests", "did you mean requests?"),
         ("SELECT nosuchthing FROM requests", "no column nosuchthing", "nosuchthing", "DESCRIBE"),
@@ -15,6 +38,37 @@ fn errors_have_places_and_hints() {
             "lenght",
             "did you mean length?",
         ),
+        ("SELECT latency::banana FROM requests", "no type banana", "latency", "kinds"),
+    ]);
+}
+
+#[test]
+fn an_unknown_table_is_told_from_other_errors() {
+    let unknown = |name: &str, nearest: &[&str]| Message::UnknownTable {
+        name: name.to_owned(),
+        nearest: nearest.iter().copied().map(str::to_owned).collect(),
+    };
+    for (sql, expected) in [
+        ("SELECT servce FROM reqests", unknown("reqests", &["requests"])),
+        ("DESCRIBE my.table", unknown("my.table", &["my-table", "mytable"])),
+        ("SUMMARIZE nothing_like_it", unknown("nothing_like_it", &[])),
+    ] {
+        let found = error(sql);
+        assert_eq!(found.message, expected, "{sql}");
+        assert_eq!(found.message.code(), "unknown_table");
+    }
+    let spec = QuerySpec { table: "reqests".to_owned(), ..QuerySpec::default() };
+    let found = lower_spec(&spec, &context(&Tables::new())).expect_err("no such table");
+    assert_eq!(found.message, unknown("reqests", &["requests"]));
+    assert_eq!(found.field.as_deref(), Some("table"));
+    for other in ["SELECT servce FROM requests", "SELECT reqests.service FROM requests", ""] {
+        assert_eq!(error(other).message.code(), "bad_query", "{other}");
+    }
+}
+
+#[test]
+fn kinds_that_do_not_meet() {
+    check(&[
         (
             "SELECT tags FROM requests WHERE tags = 5",
             "a set cannot be compared with a number",
@@ -45,14 +99,6 @@ fn errors_have_places_and_hints() {
             "'maybe'",
             "",
         ),
-        (
-            "SELECT 1 FROM requests WHERE time > 1700049600000",
-            "milliseconds?",
-            "1700049600000",
-            "divide",
-        ),
-        ("SELECT 1 FROM requests WHERE time > 'noon'", "not a time", "'noon'", "INTERVAL"),
-        ("SELECT 1 FROM requests WHERE time > now() - 1e15", "years 1 to 9999", "now", ""),
         ("SELECT 1 FROM requests WHERE latency", "must be a bool", "latency", "<> 0"),
         ("SELECT 1 FROM requests WHERE service ~ '('", "not a regular expression", "'('", ""),
         ("SELECT 1 FROM requests WHERE service ~ user", "a constant text", "user", ""),
@@ -63,6 +109,47 @@ fn errors_have_places_and_hints() {
             "includes_any",
         ),
         ("SELECT 1 FROM requests WHERE service LIKE 'x' ESCAPE '!'", "escapes with", "'!'", ""),
+        ("SELECT 1 FROM requests WHERE ok IN (true, 'maybe')", "cannot be compared", "'maybe'", ""),
+        ("SELECT 1 FROM requests WHERE tags IN (bytes)", "cannot be compared", "bytes", "any"),
+        (
+            "SELECT includes_start(tags, 'a') FROM requests",
+            "needs a vector",
+            "tags",
+            "includes_all",
+        ),
+        (
+            "SELECT includes_any(service, 'a') FROM requests",
+            "needs a set or vector",
+            "service",
+            "LIKE",
+        ),
+        ("SELECT service + 1 FROM requests", "this is a string", "service", "to_number"),
+        ("SELECT round(bytes, -19) FROM requests", "-18 to 18", "19", ""),
+        ("SELECT abs(1, 2) FROM requests", "takes 1 argument, not 2", "abs", ""),
+    ]);
+}
+
+#[test]
+fn times_and_lengths() {
+    check(&[
+        (
+            "SELECT 1 FROM requests WHERE time > 1700049600000",
+            "milliseconds?",
+            "1700049600000",
+            "divide",
+        ),
+        ("SELECT 1 FROM requests WHERE time > 'noon'", "not a time", "'noon'", "INTERVAL"),
+        ("SELECT 1 FROM requests WHERE time > now() - 1e15", "years 1 to 9999", "now", ""),
+        ("SELECT time_bucket('1 month', time) FROM requests", "\"1 month\"", "'1 month'", "days"),
+        ("SELECT time_bucket(0, time) FROM requests", "more than zero", "0", ""),
+        ("SELECT date_trunc('month', time) FROM requests", "month", "'month'", "extract"),
+        ("SELECT time + INTERVAL '1 month' FROM requests", "\"1 month \"", "'1 month'", "days"),
+    ]);
+}
+
+#[test]
+fn aggregates_and_their_arguments() {
+    check(&[
         ("SELECT 1 FROM requests WHERE count(*) > 5", "WHERE has none", "count", "HAVING"),
         ("SELECT sum(count(*)) FROM requests", "inside another", "count", ""),
         ("SELECT sum(service) FROM requests", "a number is needed", "service", "to_number"),
@@ -77,50 +164,44 @@ fn errors_have_places_and_hints() {
             "service",
             "add service",
         ),
-        ("SELECT *, count(*) FROM requests", "raw rows", "", "count(*)"),
+        ("SELECT *, count(*) FROM requests", "raw rows", "*", "count(*)"),
         ("SELECT count(*) FROM requests GROUP BY 1", "is an aggregate", "1", ""),
         ("SELECT count(*) FROM requests GROUP BY 2", "no output 2", "2", ""),
         ("SELECT bytes FROM requests ORDER BY count(*)", "is an aggregate", "count", ""),
-        ("SELECT per_minute(count(*)) FROM requests", "both ends", "per_minute", "time <"),
+        (
+            "SELECT 1, per_minute(count(*)) FROM requests WHERE time < '2023-01-01' OR time > now()",
+            "one time range",
+            "per_minute",
+            "time_bucket",
+        ),
+        (
+            "SELECT service FROM requests WHERE time IN ('2023-11-15', now()) GROUP BY service \
+             HAVING per_second(count(*)) > 1",
+            "one time range",
+            "per_second",
+            "time_bucket",
+        ),
         ("SELECT per_minute(bytes) FROM requests", "takes an aggregate", "bytes", "sum(x)"),
         (
-            "SELECT includes_start(tags, 'a') FROM requests",
-            "needs a vector",
-            "tags",
-            "includes_all",
+            "SELECT percentile_cont(0.5, 1) WITHIN GROUP (ORDER BY bytes) FROM requests",
+            "takes one argument",
+            "percentile_cont",
+            "",
         ),
-        (
-            "SELECT includes_any(service, 'a') FROM requests",
-            "needs a set or vector",
-            "service",
-            "LIKE",
-        ),
-        ("SELECT time_bucket('1 month', time) FROM requests", "\"1 month\"", "'1 month'", "days"),
-        ("SELECT time_bucket(0, time) FROM requests", "more than zero", "0", ""),
-        ("SELECT date_trunc('month', time) FROM requests", "month", "'month'", "extract"),
-        ("SELECT time + INTERVAL '1 month' FROM requests", "\"1 month \"", "'1 month'", "days"),
-        ("SELECT service + 1 FROM requests", "this is a string", "service", "to_number"),
-        ("SELECT latency::banana FROM requests", "no type banana", "latency", "kinds"),
+    ]);
+}
+
+#[test]
+fn clauses_and_spelling() {
+    check(&[
         ("SELECT 1 FROM requests LIMIT -1", "not negative", "1", ""),
         ("SELECT 1 FROM requests LIMIT 0 SERIES", "count of series", "0", ""),
+        ("SELECT 1 FROM requests LIMIT 5 SERIES", "needs a time bucket", "5", "time_bucket"),
+        ("SELECT 1 FROM requests AS r(a)", "renamed after FROM", "a", "AS name"),
         ("SELECT 1 FROM requests WHERE", "end of the text", "", ""),
         ("SELECT 1 FROM requests WHERE x y", "unexpected y", "y", ""),
         ("SELECT 'open FROM requests", "unterminated", "'open", ""),
-        ("SELECT abs(1, 2) FROM requests", "takes 1 argument, not 2", "abs", ""),
-    ] {
-        let found = error(sql);
-        assert!(found.message.contains(message), "{sql}: {found:?}");
-        assert!(found.hint.clone().unwrap_or_default().contains(hint), "{sql}: {found:?}");
-        if !at.is_empty() {
-            let place = found.position.unwrap_or_else(|| panic!("{sql}: no place in {found:?}"));
-            assert!(sql[place.offset..].starts_with(at), "{sql}: {found:?}");
-            assert_eq!((place.line, place.column), (1, place.offset as u64 + 1), "{sql}");
-        }
-        let word = found.message.split(' ').next().expect("a word");
-        let lower = !word.starts_with(char::is_uppercase);
-        assert!(lower || word == "Hadal" || word == word.to_uppercase(), "{found:?}");
-        assert!(!found.message.ends_with('.'), "{found:?}");
-    }
+    ]);
 }
 
 #[test]

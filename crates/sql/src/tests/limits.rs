@@ -2,7 +2,9 @@
 
 use hadal_types::limits;
 
-use super::{error, query, statement};
+use super::catalog::Tables;
+use super::{context, error, query, statement};
+use crate::{QuerySpec, lower_spec};
 
 fn repeated(text: &str, count: usize, between: &str) -> String {
     vec![text; count].join(between)
@@ -12,7 +14,7 @@ fn repeated(text: &str, count: usize, between: &str) -> String {
 fn bytes_of_a_text() {
     let padded = |bytes: usize| format!("SELECT 1{}", " ".repeat(bytes - 8));
     assert!(statement(&padded(limits::SQL_BYTES_MAX)).is_ok());
-    assert!(error(&padded(limits::SQL_BYTES_MAX + 1)).message.contains("65537 bytes"));
+    assert!(error(&padded(limits::SQL_BYTES_MAX + 1)).to_string().contains("65537 bytes"));
 }
 
 #[test]
@@ -21,7 +23,7 @@ fn items_of_an_in_list() {
         format!("SELECT 1 FROM requests WHERE bytes IN ({})", repeated("7", items, ","))
     };
     query(&sql(limits::IN_ITEMS_MAX));
-    assert!(error(&sql(limits::IN_ITEMS_MAX + 1)).message.contains("1001 items"));
+    assert!(error(&sql(limits::IN_ITEMS_MAX + 1)).to_string().contains("1001 items"));
 }
 
 #[test]
@@ -31,10 +33,10 @@ fn depth_of_an_expression() {
         format!("SELECT {}bytes{} FROM requests", "abs(".repeat(calls), ")".repeat(calls))
     };
     query(&nested(limits::EXPR_DEPTH_MAX));
-    assert!(error(&nested(limits::EXPR_DEPTH_MAX + 1)).message.contains("64 deep"));
+    assert!(error(&nested(limits::EXPR_DEPTH_MAX + 1)).to_string().contains("64 deep"));
     let parentheses = |depth: usize| format!("SELECT {}1{}", "(".repeat(depth), ")".repeat(depth));
     assert!(statement(&parentheses(limits::EXPR_DEPTH_MAX)).is_ok());
-    assert!(error(&parentheses(limits::EXPR_DEPTH_MAX + 1)).message.contains("64 deep"));
+    assert!(error(&parentheses(limits::EXPR_DEPTH_MAX + 1)).to_string().contains("64 deep"));
 }
 
 #[test]
@@ -44,14 +46,16 @@ fn group_keys() {
         format!("SELECT count(*) FROM requests GROUP BY {}", keys.join(", "))
     };
     query(&sql(limits::GROUP_KEYS_MAX));
-    assert!(error(&sql(limits::GROUP_KEYS_MAX + 1)).message.contains("more than 20 group keys"));
+    assert!(
+        error(&sql(limits::GROUP_KEYS_MAX + 1)).to_string().contains("more than 20 group keys")
+    );
 }
 
 #[test]
 fn output_columns() {
     let sql = |columns: usize| format!("SELECT {} FROM requests", repeated("ok", columns, ","));
     query(&sql(limits::OUTPUTS_MAX));
-    assert!(error(&sql(limits::OUTPUTS_MAX + 1)).message.contains("5001 output columns"));
+    assert!(error(&sql(limits::OUTPUTS_MAX + 1)).to_string().contains("5001 output columns"));
 }
 
 #[test]
@@ -60,7 +64,7 @@ fn patterns_of_a_query() {
         format!("SELECT 1 FROM requests WHERE {}", repeated("path ~ 'a'", patterns, " OR "))
     };
     query(&sql(limits::PATTERNS_MAX));
-    assert!(error(&sql(limits::PATTERNS_MAX + 1)).message.contains("100 patterns"));
+    assert!(error(&sql(limits::PATTERNS_MAX + 1)).to_string().contains("100 patterns"));
 }
 
 #[test]
@@ -68,21 +72,20 @@ fn regular_expressions() {
     let sql = |pattern: &str| format!("SELECT 1 FROM requests WHERE path ~ '{pattern}'");
     query(&sql(&"a".repeat(limits::REGEX_BYTES_MAX)));
     let long = error(&sql(&"a".repeat(limits::REGEX_BYTES_MAX + 1)));
-    assert!(long.message.contains("1025 bytes"), "{long:?}");
+    assert!(long.to_string().contains("1025 bytes"), "{long:?}");
     let bomb = error(&sql(r"(\w{500}){9}"));
-    assert!(bomb.message.contains("too big"), "{bomb:?}");
+    assert!(bomb.to_string().contains("too big"), "{bomb:?}");
     assert!(bomb.position.is_some());
 }
 
 #[test]
 fn operators_of_a_chain() {
-    // Each term has two: `=` and `OR`.
-    let sql = |terms: usize| {
-        format!("SELECT 1 FROM requests WHERE {}", repeated("latency=1", terms, " OR "))
-    };
-    query(&sql(limits::EXPR_OPERATORS_MAX / 2 - 1));
-    let long = error(&sql(limits::EXPR_OPERATORS_MAX / 2 + 1));
-    assert!(long.message.contains("4096 operators"), "{long:?}");
+    // Words count as well, so FROM is one of them.
+    let sql =
+        |operators: usize| format!("SELECT 1, {} FROM requests", repeated("ok", operators, " OR "));
+    query(&sql(limits::EXPR_OPERATORS_MAX));
+    let long = error(&sql(limits::EXPR_OPERATORS_MAX + 1));
+    assert!(long.to_string().contains("4096 operators"), "{long:?}");
 }
 
 #[test]
@@ -96,7 +99,63 @@ fn time_buckets_of_a_closed_range() {
     };
     query(&sql(limits::TIME_BUCKETS_MAX));
     let many = error(&sql(limits::TIME_BUCKETS_MAX + 1));
-    assert!(many.message.contains("10081 time buckets"), "{many:?}");
+    assert!(many.to_string().contains("10081 time buckets"), "{many:?}");
+}
+
+#[test]
+fn buckets_of_a_histogram() {
+    let sql = |buckets: u16| format!("SELECT histogram(bytes, {buckets}) FROM requests");
+    query(&sql(limits::HISTOGRAM_BUCKETS_MAX));
+    let many = error(&sql(limits::HISTOGRAM_BUCKETS_MAX + 1));
+    assert!(many.to_string().contains("1 to 1000 buckets"), "{many:?}");
+}
+
+#[test]
+fn copies_of_outputs() {
+    // Each name of the output repeats its one node.
+    let sql = |names: usize| {
+        format!("SELECT bytes AS b FROM requests ORDER BY {}", repeated("b", names, ","))
+    };
+    query(&sql(limits::EXPR_COPIES_MAX));
+    let many = error(&sql(limits::EXPR_COPIES_MAX + 1));
+    assert!(many.to_string().contains("repeat too much"), "{many:?}");
+}
+
+#[test]
+fn copies_of_patterns_are_patterns() {
+    let sql = |names: usize| {
+        format!("SELECT max(path) ~ 'a' AS m FROM requests HAVING {}", repeated("m", names, " OR "))
+    };
+    query(&sql(limits::PATTERNS_MAX - 1));
+    assert!(error(&sql(limits::PATTERNS_MAX)).to_string().contains("100 patterns"));
+}
+
+#[test]
+fn nesting_of_a_regular_expression() {
+    // The library counts the expression as a whole as one level.
+    let sql = |depth: usize| {
+        let (open, close) = ("(".repeat(depth), ")".repeat(depth));
+        format!("SELECT 1 FROM requests WHERE path ~ '{open}a{close}'")
+    };
+    let most = usize::try_from(limits::REGEX_NEST_MAX).expect("small");
+    query(&sql(most));
+    let deep = error(&sql(most + 1));
+    assert!(deep.to_string().contains("not a regular expression"), "{deep:?}");
+}
+
+#[test]
+fn deadline_of_a_spec() {
+    let asked = |deadline_ms: u64| {
+        let spec = QuerySpec {
+            table: "requests".to_owned(),
+            deadline_ms: Some(deadline_ms),
+            ..QuerySpec::default()
+        };
+        lower_spec(&spec, &context(&Tables::new()))
+    };
+    assert!(asked(limits::QUERY_DEADLINE_MS_MAX).is_ok());
+    let long = asked(limits::QUERY_DEADLINE_MS_MAX + 1).expect_err("too long");
+    assert_eq!(long.field.as_deref(), Some("deadline_ms"));
 }
 
 #[test]

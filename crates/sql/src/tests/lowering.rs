@@ -133,6 +133,10 @@ fn kinds_meet() {
             ("ok = latency", "Equal(ToNumber(ok::number), latency::number)"),
             ("ok = 2", "Equal(ToNumber(ok::number), 2)"),
             ("ok IN (1, 2)", "In(ToNumber(ok::number), 1, 2)"),
+            ("ok IN ('true', 2)", "In(ToNumber(ok::number), 1, 2)"),
+            ("latency IN (true, 'a')", "In(latency::string, '1', 'a')"),
+            ("'5' IN (latency, 5)", "Or(Equal('5', latency::string), true)"),
+            ("'2023-11-15 12:00:00' IN (now())", "none"),
             ("sent > '2023-11-15'", "Greater(sent::number, now-43200)"),
             ("sent = 1700049600", "Equal(sent::number, now)"),
             ("sent IN ('2023-11-15', NULL)", "In(sent::number, now-43200, null)"),
@@ -210,6 +214,7 @@ fn arithmetic_and_functions() {
             ("service || '-' || latency", "Concat(service::string, '-', latency::number)"),
             ("concat(service, ok)", "Concat(service::string, ok::number)"),
             ("round(latency, 2)", "Round(latency::number, 2)"),
+            ("round(latency, -2)", "Round(latency::number, -2)"),
             ("floor(latency)", "Floor(latency::number)"),
             ("ceil(latency) + ceiling(1.5)", "Add(Ceil(latency::number), 2)"),
             ("bucket(latency, 10)", "Bucket(latency::number, 10)"),
@@ -297,6 +302,29 @@ fn aggregates() {
             ),
         ],
     );
+}
+
+#[test]
+fn rates_are_over_the_range_the_bucket_or_the_table() {
+    let rate = |rest: &str| {
+        let query = query(&format!("SELECT per_second(count(*)) FROM requests {rest}"));
+        show::output(&query.outputs[0].expr)
+    };
+    let day = "Divide(Count, 86400)";
+    for (rest, expected) in [
+        ("", day),
+        ("WHERE ok", day),
+        ("WHERE time >= now() - 60", "Divide(Count, 60)"),
+        ("WHERE time < now() - 80000", "Divide(Count, 6400)"),
+        ("WHERE time > now() + 60", "Divide(Count, 0)"),
+        ("WHERE time >= now() - 60 AND time < now()", "Divide(Count, Seconds)"),
+        ("WHERE time < now() - 60 AND time > now()", "Divide(Count, Seconds)"),
+        ("GROUP BY service", day),
+        ("GROUP BY time_bucket('1m', time)", "Divide(Count, Seconds)"),
+        ("WHERE time >= now() - 60 GROUP BY time_bucket('1s', time)", "Divide(Count, Seconds)"),
+    ] {
+        assert_eq!(rate(rest), expected, "{rest}");
+    }
 }
 
 #[test]

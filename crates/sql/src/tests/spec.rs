@@ -176,6 +176,24 @@ fn errors_name_the_field_and_the_place_in_it() {
         (json!({"table": "requests", "filter": ["ok", "servce = 'x'"]}), "filter[1]", Some(0)),
         (json!({"table": "requests", "filter": "ok AND tags = 'x'"}), "filter", Some(14)),
         (json!({"table": "requests", "filter": ["ok) OR (ok"]}), "filter[0]", Some(2)),
+        (json!({"table": "requests", "filter": "ok) OR (1 = 1"}), "filter", Some(2)),
+        (json!({"table": "requests", "filter": "ok */ OR /* true"}), "filter", Some(16)),
+        (json!({"table": "requests", "filter": "ok LIMIT 1 SERIES"}), "filter", Some(3)),
+        (json!({"table": "requests", "filter": ""}), "filter", Some(0)),
+        (json!({"table": "requests\" WHERE 1 = 1 --"}), "table", Some(0)),
+        (json!({"from": "-1h"}), "table", None),
+        (json!({"table": "requests", "columns": "DISTINCT service"}), "columns", Some(0)),
+        (json!({"table": "requests", "group_by": ["service", "*"]}), "group_by[1]", Some(0)),
+        (json!({"table": "requests", "order_by": "ok, path"}), "order_by", Some(2)),
+        (json!({"table": "requests", "series": 5}), "series", Some(0)),
+        (json!({"table": "requests", "series": 0, "bucket": "1m"}), "series", Some(0)),
+        (
+            json!({"table": "requests", "from": "-1d", "to": "now", "bucket": "1s"}),
+            "bucket",
+            Some(0),
+        ),
+        (json!({"table": "requests", "from": "-1h' OR '"}), "from", None),
+        (json!({"table": "requests", "bucket": "1m' OR '"}), "bucket", None),
         (json!({"table": "requests", "filter": ["ok; DROP TABLE x"]}), "filter[0]", Some(2)),
         (
             json!({"table": "requests", "aggregates": ["count(*)", "sum(servce)"]}),
@@ -216,6 +234,12 @@ fn unknown_fields_are_refused() {
     ] {
         assert!(serde_json::from_value::<QuerySpec>(bad.clone()).is_err(), "{bad}");
     }
+}
+
+#[test]
+fn a_search_is_one_text_whatever_it_holds() {
+    let query = lowered(json!({"table": "requests", "search": "x') OR ('\\' --"}));
+    assert_eq!(show::filter(&query), "any(x') OR ('\\' --)");
 }
 
 #[test]

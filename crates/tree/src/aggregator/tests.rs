@@ -3,6 +3,7 @@ use std::time::Duration;
 use hadal_aggregate::{Answering, LeafOutcome};
 use hadal_query::Shape;
 use hadal_types::{Micros, TableName, TimeRange};
+use hadal_wire::BlockStatus;
 
 use super::*;
 
@@ -39,6 +40,18 @@ impl Peer for FakeLeaf {
 
     fn status(&self) -> BoxFuture<'_, PeerStatus> {
         Box::pin(async { PeerStatus::default() })
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        let block = BlockStatus {
+            leaf: self.name.clone(),
+            rows: self.rows,
+            bytes: 1,
+            time_range: (Micros(0), Micros(0)),
+            is_fresh: false,
+        };
+        let blocks = if table.as_str() == "t" { vec![block] } else { Vec::new() };
+        Box::pin(async { TableBlocks { blocks, ..TableBlocks::default() } })
     }
 }
 
@@ -139,4 +152,16 @@ async fn a_frozen_leaf_of_many_rows_is_waited_for_until_the_deadline() {
     assert_eq!(rows, 100);
     assert!(took >= Duration::from_secs(9), "{took:?}");
     assert_eq!(partial.coverage.fraction(), 0.5);
+}
+
+#[tokio::test]
+async fn the_blocks_of_all_leaves_come_up() {
+    let tree = tree(&[(3, 0); 7]);
+    let blocks = tree.blocks(&table()).await.blocks;
+    let mut leaves: Vec<String> = blocks.iter().map(|block| block.leaf.to_string()).collect();
+    leaves.sort_unstable();
+    let expected: Vec<String> = (0..7).map(|index| format!("leaf-{index:03}")).collect();
+    assert_eq!(leaves, expected);
+    let other = TableName::new("u").expect("a name");
+    assert_eq!(tree.blocks(&other).await, TableBlocks::default());
 }

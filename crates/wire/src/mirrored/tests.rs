@@ -16,6 +16,7 @@ use crate::tests::vectors::{groups_partial, rows_partial, rows_query};
 struct Fake {
     partial: Mutex<Option<Partial>>,
     status: PeerStatus,
+    blocks: TableBlocks,
     accepted: Option<SinkError>,
     asked: Mutex<Vec<(Query, Instant)>>,
     batches: Mutex<Vec<Batch>>,
@@ -30,6 +31,10 @@ impl Peer for Fake {
 
     fn status(&self) -> BoxFuture<'_, PeerStatus> {
         Box::pin(async { self.status.clone() })
+    }
+
+    fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async { self.blocks.clone() })
     }
 }
 
@@ -165,4 +170,23 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
     assert_eq!(now(peer.status()), PeerStatus::default());
     let error = peer.first_failure().expect("an error").to_string();
     assert_eq!(error, "Status.leaves[0].name: found no text, expected a leaf's name");
+}
+
+#[test]
+fn blocks_pass_through_or_are_none() {
+    let column = crate::blocks::ColumnBlocks { blocks: 1, rows: 2, bytes: 3 };
+    let of = |encoding: String| {
+        let name = hadal_types::ColumnName::new("a").expect("a name");
+        let key = (name, hadal_types::Kind::Set, encoding);
+        TableBlocks { columns: [(key, column)].into(), ..TableBlocks::default() }
+    };
+    let table = TableName::new("t").expect("a name");
+    let through = |blocks: TableBlocks| {
+        let inner = Arc::new(Fake { blocks, ..Fake::default() });
+        let mirrored = Mirrored::new(LeafName("m".into()), inner);
+        (now(mirrored.blocks(&table)), mirrored.failures())
+    };
+    let blocks = of("lists".to_owned());
+    assert_eq!(through(blocks.clone()), (blocks, 0));
+    assert_eq!(through(of("x".repeat(129))), (TableBlocks::default(), 1));
 }

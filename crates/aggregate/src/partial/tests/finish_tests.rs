@@ -3,6 +3,7 @@
 use hadal_query::{
     Expr, Finish, Function, OrderKey, OutputExpr, Query, RowExpr, SeriesLimit, Slot,
 };
+use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Micros, TimeRange, Value, Weight};
 
 use crate::finish::{Answer, finish};
@@ -112,8 +113,7 @@ fn having_order_offset_and_limit_apply_in_this_order() {
     ];
     let cut = answer(&query, &rows);
     assert_eq!(shown(&cut), ["3 10", "4 10"], "ties by key");
-    let warning = cut.warnings.iter().find(|warning| warning.code == WarningCode::LimitReached);
-    assert_eq!(warning.map(|warning| warning.count), Some(2));
+    assert_eq!(cut.warnings, [], "the limit was asked for");
     rows.reverse();
     assert_eq!(answer(&query, &rows), cut);
     let all = Query { offset: 0, limit: 9, ..query };
@@ -163,6 +163,30 @@ fn the_series_limit_counts_series_over_all_buckets() {
 }
 
 #[test]
+fn series_of_an_open_range_are_ranked_over_all_buckets() {
+    let keys = [[at(0), text("a")], [at(500), text("b")]];
+    let rows: Vec<(&[Value], Value, i64)> =
+        keys.iter().zip([3, 6]).map(|(key, weight)| (&key[..], integer(1), weight)).collect();
+    // Events per second: 3 or 6 in the 600 seconds of all buckets.
+    let rate = Expr::call(Function::Divide, vec![slot(Slot::Count), slot(Slot::Seconds)]);
+    let wanted = Expr::Literal(Value::Number("0.005".parse().expect("a number")));
+    let rank = Expr::call(Function::Equal, vec![rate, wanted]);
+    let open = |range: TimeRange| {
+        let series = Some(SeriesLimit { count: 1, rank: rank.clone() });
+        shown(&answer(&Query { range, series, ..series_query(1) }, &rows))
+    };
+    for range in [
+        TimeRange::ALL,
+        TimeRange { from: None, to: Some(Micros(600_000_000)) },
+        TimeRange { from: Some(Micros(0)), to: None },
+    ] {
+        assert_eq!(open(range)[0], "1970-01-01T00:00:00Z a 3 100", "{range:?}");
+    }
+    let longer = TimeRange { from: None, to: Some(Micros(1_200_000_000)) };
+    assert_eq!(open(longer)[1], "1970-01-01T00:08:20Z b 6 100");
+}
+
+#[test]
 fn series_that_tie_are_chosen_by_their_keys() {
     let keys = [[at(0), text("c")], [at(0), text("a")], [at(0), text("b")]];
     let rows: Vec<(&[Value], Value, i64)> =
@@ -186,6 +210,13 @@ fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
     assert_eq!(shown(&answer(&whole, &[])), ["1000"]);
     let open = Query { range: TimeRange { from: None, to: Some(NOW) }, ..whole };
     assert_eq!(shown(&answer(&open, &[])), ["null"]);
+    let open = TimeRange { from: Some(Micros(50_500_000)), to: None };
+    let seconds: Vec<String> = answer(&Query { range: open, ..query }, &rows)
+        .rows
+        .iter()
+        .map(|row| row[1].to_string())
+        .collect();
+    assert_eq!(seconds, ["49.5", "100", "100", "100"], "buckets have ends of their own");
 }
 
 #[test]
@@ -195,6 +226,40 @@ fn a_sum_beyond_doubles_fails_the_query() {
     let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
     let faults = finish(partial_of(&query, &rows), &query).expect_err("a fault");
     assert_eq!(faults[0].code, FaultCode::Overflow);
+}
+
+/// How many rows an answer says to lie beyond the limit that every answer has.
+fn beyond(answer: &Answer) -> Option<u64> {
+    let mut warnings = answer.warnings.iter();
+    warnings.find(|warning| warning.code == WarningCode::LimitReached).map(|warning| warning.count)
+}
+
+#[test]
+fn only_a_limit_that_nobody_asked_for_is_told_of() {
+    fn groups(count: i64, limit: u64, offset: u64) -> Option<u64> {
+        let query = groups_query(vec![column(0)], vec![slot(Slot::Key(0))]);
+        let query = Query { limit, offset, ..query };
+        let keys: Vec<[Value; 1]> = (0..count).map(|key| [integer(key)]).collect();
+        let rows: Vec<(&[Value], Value, i64)> =
+            keys.iter().map(|key| (&key[..], Value::Null, 1)).collect();
+        beyond(&answer(&query, &rows))
+    }
+    fn raw_rows(count: i64, limit: u64, offset: u64) -> Option<u64> {
+        let query = Query { offset, ..rows_query(1, vec![], limit) };
+        let mut partial = Partial::empty(&query);
+        let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
+        (0..count).for_each(|row| rows.add([integer(row)].into()));
+        partial.stats.rows_matched = count.unsigned_abs();
+        beyond(&finish(partial, &query).expect("no faults"))
+    }
+    let most = i64::try_from(LIMIT_DEFAULT).expect("small");
+    for rows_beyond in [groups, raw_rows] {
+        assert_eq!(rows_beyond(most, LIMIT_DEFAULT, 0), None);
+        assert_eq!(rows_beyond(most + 3, LIMIT_DEFAULT, 0), Some(3));
+        assert_eq!(rows_beyond(most + 3, LIMIT_DEFAULT, 2), Some(1));
+        assert_eq!(rows_beyond(most + 3, LIMIT_DEFAULT, 9), None);
+        assert_eq!(rows_beyond(most + 3, LIMIT_DEFAULT - 1, 0), None);
+    }
 }
 
 #[test]

@@ -1,0 +1,238 @@
+//! Parquet and Arrow: batches of typed columns, turned into lines of JSON cell by cell.
+//!
+//! A row goes the way of all rows, as a line of JSON, so that there is one door and one set of
+//! rules. What JSON has no word for is spelled as `spec/import.md` says, and what is lost by that
+//! is counted by column. Structs are spread into columns of dotted names here already, so that
+//! each has a count of its own. Memory is bounded by one batch, and by what a page of the file
+//! unpacks to.
+
+mod arrow_ipc;
+mod cells;
+mod losses;
+mod nested;
+mod numbers;
+mod parquet_file;
+mod times;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use hadal_ingest::TIME_COLUMNS;
+use hadal_types::ColumnName;
+use hadal_types::limits::JSON_DEPTH_MAX;
+
+use super::{Rows, names};
+use crate::error::Error;
+use cells::{Cells, Setting};
+use losses::Losses;
+
+pub(super) use arrow_ipc::{file as arrow_file, stream as arrow_stream};
+pub(super) use parquet_file::open as parquet;
+
+/// Rows that are decoded at once.
+const BATCH_ROWS: usize = 4_096;
+
+/// What gives batches.
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// The rows of a file of typed columns.
+pub(super) struct ColumnarRows {
+    batches: Batches,
+    columns: Vec<Column>,
+    /// The cells of each column in the batch at hand.
+    cells: Vec<Cells>,
+    next_row: usize,
+    rows: usize,
+    place: String,
+    /// What is said of the file as a whole.
+    notes: Vec<String>,
+}
+
+/// A column, perhaps a field of a struct.
+struct Column {
+    name: String,
+    /// The name as JSON, with its colon.
+    key: Vec<u8>,
+    /// The places of the structs around it, the outermost first.
+    path: Vec<usize>,
+    /// Its place in the last of them, or in the batch.
+    place: usize,
+    data_type: DataType,
+    setting: Setting,
+    losses: Losses,
+}
+
+impl ColumnarRows {
+    fn new(schema: &Schema, batches: Batches, place: &str) -> Result<Self, Error> {
+        let mut columns = Vec::new();
+        spread(schema.fields(), &mut Vec::new(), "", &mut columns).map_err(failed(place))?;
+        let names = names::distinct(columns.iter().map(|column| column.name.as_str()));
+        for (column, name) in columns.iter_mut().zip(names) {
+            ColumnName::new(&name).map_err(failed(place))?;
+            numbers::push_json(&name, &mut column.key);
+            column.key.push(b':');
+            column.name = name;
+        }
+        let (place, notes) = (place.to_owned(), Vec::new());
+        Ok(Self { batches, columns, cells: Vec::new(), next_row: 0, rows: 0, place, notes })
+    }
+
+    /// Takes the next batch that has rows; false at the end.
+    fn next_batch(&mut self) -> Result<bool, Error> {
+        while self.next_row == self.rows {
+            let Some(batch) = self.batches.next() else { return Ok(false) };
+            let batch = batch.map_err(failed(&self.place))?;
+            (self.next_row, self.rows) = (0, batch.num_rows());
+            self.cells = self.columns.iter().map(|column| column.cells(&batch)).collect();
+        }
+        Ok(true)
+    }
+
+    /// Appends the next row; false at the end.
+    fn next_line(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        if !self.next_batch()? {
+            return Ok(false);
+        }
+        out.push(b'{');
+        let start = out.len();
+        for (column, cells) in self.columns.iter_mut().zip(&self.cells) {
+            let before = out.len();
+            if before > start {
+                out.push(b',');
+            }
+            out.extend_from_slice(&column.key);
+            if !cells.write(self.next_row, out, &mut column.losses) {
+                out.truncate(before);
+            }
+        }
+        out.extend_from_slice(b"}\n");
+        self.next_row += 1;
+        Ok(true)
+    }
+}
+
+/// Runs what reads a file. The libraries check much of what they read, but not all: bytes that are
+/// wrong may end them in a panic, which is an error of the file and not of the program.
+fn guarded<T>(place: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    read.unwrap_or_else(|_| Err(failed(place)("the file is damaged")))
+}
+
+impl Rows for ColumnarRows {
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let place = self.place.clone();
+        guarded(&place, || self.next_line(out))
+    }
+    fn unit(&self) -> &'static str {
+        "row"
+    }
+
+    fn settle_time(&mut self, known: Option<&str>) {
+        for column in &mut self.columns {
+            column.setting.is_time = Some(column.name.as_str()) == known;
+        }
+    }
+
+    fn columns(&self) -> Option<Vec<&str>> {
+        Some(self.columns.iter().map(|column| column.name.as_str()).collect())
+    }
+
+    fn time_column(&self) -> Option<&str> {
+        let is_typed = |column: &&Column| is_time(&column.data_type);
+        let named = |name| self.columns.iter().find(move |column| column.name == name);
+        let mut usual = TIME_COLUMNS.iter().filter_map(|name| named(*name));
+        let column = usual.clone().find(is_typed);
+        let column = column.or_else(|| usual.next());
+        let column = column.or_else(|| self.columns.iter().find(is_typed))?;
+        Some(&column.name)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let lost = self.columns.iter().flat_map(|column| {
+            let zone = zone(&column.data_type).map(|zone| {
+                format!("column {}: its zone {zone} is not kept, times are in UTC", column.name)
+            });
+            zone.into_iter().chain(column.losses.notes(&column.name))
+        });
+        self.notes.iter().cloned().chain(lost).collect()
+    }
+}
+
+impl Column {
+    fn cells(&self, batch: &RecordBatch) -> Cells {
+        let mut outer: Option<NullBuffer> = None;
+        let mut fields: &[ArrayRef] = batch.columns();
+        for &place in &self.path {
+            let within = fields[place].as_struct();
+            outer = NullBuffer::union(outer.as_ref(), within.nulls());
+            fields = within.columns();
+        }
+        Cells::new(&fields[self.place], outer.as_ref(), self.setting)
+    }
+}
+
+/// Collects the columns of fields; structs are spread.
+fn spread(
+    fields: &Fields,
+    path: &mut Vec<usize>,
+    prefix: &str,
+    columns: &mut Vec<Column>,
+) -> Result<(), String> {
+    if path.len() >= JSON_DEPTH_MAX {
+        return Err(format!("nested deeper than {JSON_DEPTH_MAX} levels"));
+    }
+    for (place, field) in fields.iter().enumerate() {
+        let name = format!("{prefix}{}", field.name());
+        match field.data_type() {
+            DataType::Struct(inner) => {
+                path.push(place);
+                spread(inner, path, &format!("{name}."), columns)?;
+                path.pop();
+            }
+            data_type => columns.push(Column {
+                name,
+                key: Vec::new(),
+                path: path.clone(),
+                place,
+                data_type: data_type.clone(),
+                setting: Setting { is_uuid: is_uuid(field), ..Setting::default() },
+                losses: Losses::default(),
+            }),
+        }
+    }
+    Ok(())
+}
+
+fn is_uuid(field: &Field) -> bool {
+    field.extension_type_name() == Some("arrow.uuid")
+}
+
+fn is_time(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => true,
+        DataType::Dictionary(_, values) => is_time(values),
+        DataType::RunEndEncoded(_, values) => is_time(values.data_type()),
+        _ => false,
+    }
+}
+
+/// The zone of times, unless it is UTC by some name.
+fn zone(data_type: &DataType) -> Option<&str> {
+    const UTC: [&str; 8] = ["", "UTC", "Etc/UTC", "Z", "GMT", "+00:00", "-00:00", "+0000"];
+    match data_type {
+        DataType::Timestamp(_, Some(zone)) if !UTC.contains(&zone.as_ref()) => Some(zone),
+        DataType::Dictionary(_, values) => zone(values),
+        DataType::RunEndEncoded(_, values)
+        | DataType::List(values)
+        | DataType::LargeList(values) => zone(values.data_type()),
+        _ => None,
+    }
+}
+
+fn failed<E: ToString>(place: &str) -> impl Fn(E) -> Error {
+    move |error| Error::Input { place: place.to_owned(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Arrow IPC: streams are read from front to back, files by the table of contents at their end.
+//!
+//! The formats: <https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>
+
+use arrow_ipc::reader::{FileReader, StreamReader};
+
+use super::{ColumnarRows, failed, guarded};
+use crate::error::Error;
+use crate::input::Reader;
+use crate::input::seekable::Seekable;
+
+/// The rows of a file (also called Feather, version 2).
+pub(crate) fn file(file: &Seekable, place: &str) -> Result<ColumnarRows, Error> {
+    guarded(place, || {
+        let reader = FileReader::try_new(file.cursor(), None).map_err(failed(place))?;
+        ColumnarRows::new(&reader.schema(), Box::new(reader), place)
+    })
+}
+
+/// The rows of a stream.
+pub(crate) fn stream(reader: Reader, place: &str) -> Result<ColumnarRows, Error> {
+    guarded(place, || {
+        let reader = StreamReader::try_new(reader, None).map_err(failed(place))?;
+        ColumnarRows::new(&reader.schema(), Box::new(reader), place)
+    })
+}

@@ -1,0 +1,193 @@
+//! Arrays of arrays to JSON: lists, objects, maps, unions, and arrays that name values of others.
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+
+use super::cells::{Cells, Setting, Write, always};
+use super::losses::{Loss, Losses};
+use super::numbers::push_json;
+
+/// Where the elements of a row's list lie.
+type Elements = Box<dyn Fn(usize) -> Range<usize> + Send>;
+
+/// Lists as arrays.
+pub(super) fn lists(array: &ArrayRef, setting: Setting) -> Write {
+    let (values, elements) = elements(array);
+    let is_nested = is_nested(values.data_type()) && !setting.is_element;
+    let cells = Cells::new(&values, None, Setting { is_time: false, is_element: true, ..setting });
+    always(move |row, out, losses| {
+        if is_nested {
+            losses.add(Loss::Nested);
+        }
+        out.push(b'[');
+        let start = out.len();
+        for element in elements(row) {
+            separate(start, out);
+            if !cells.write(element, out, losses) {
+                out.extend_from_slice(b"null");
+                // A list within a list is JSON text, which has nulls.
+                if !is_nested && !setting.is_element {
+                    losses.add(Loss::NullElement);
+                }
+            }
+        }
+        out.push(b']');
+    })
+}
+
+fn elements(array: &ArrayRef) -> (ArrayRef, Elements) {
+    macro_rules! by_offsets {
+        ($list:expr) => {{
+            let offsets = $list.offsets().clone();
+            let place = move |row: usize| to_usize(offsets[row])..to_usize(offsets[row + 1]);
+            ($list.values().clone(), Box::new(place))
+        }};
+    }
+    macro_rules! by_views {
+        ($list:expr) => {{
+            let (offsets, sizes) = ($list.offsets().clone(), $list.sizes().clone());
+            let place = move |row: usize| {
+                let start = to_usize(offsets[row]);
+                start..start + to_usize(sizes[row])
+            };
+            ($list.values().clone(), Box::new(place))
+        }};
+    }
+    match array.data_type() {
+        DataType::LargeList(_) => by_offsets!(array.as_list::<i64>()),
+        DataType::ListView(_) => by_views!(array.as_list_view::<i32>()),
+        DataType::LargeListView(_) => by_views!(array.as_list_view::<i64>()),
+        DataType::FixedSizeList(..) => {
+            let list = array.as_fixed_size_list();
+            let size = to_usize(list.value_length());
+            (list.values().clone(), Box::new(move |row| row * size..(row + 1) * size))
+        }
+        _ => by_offsets!(array.as_list::<i32>()),
+    }
+}
+
+/// Offsets were checked when the array was read: none is negative.
+fn to_usize(offset: impl TryInto<usize>) -> usize {
+    offset.try_into().unwrap_or_default()
+}
+
+/// Whether values of a type are arrays or objects in JSON.
+fn is_nested(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_nested(values),
+        DataType::RunEndEncoded(_, values) => is_nested(values.data_type()),
+        other => other.is_nested() && !matches!(other, DataType::Union(..)),
+    }
+}
+
+/// Structs as objects; their fields without a value are left out.
+pub(super) fn objects(array: &ArrayRef, setting: Setting) -> Write {
+    let array = array.as_struct();
+    let field = |(name, values): (&str, &ArrayRef)| {
+        let mut key = Vec::new();
+        push_json(name, &mut key);
+        (key, Cells::new(values, None, setting))
+    };
+    let fields: Vec<(Vec<u8>, Cells)> =
+        array.column_names().into_iter().zip(array.columns()).map(field).collect();
+    always(move |row, out, losses| {
+        out.push(b'{');
+        let start = out.len();
+        for (key, cells) in &fields {
+            push_field(start, key, cells, row, out, losses);
+        }
+        out.push(b'}');
+    })
+}
+
+/// Maps as objects; keys that are no texts are spelled as texts.
+pub(super) fn maps(array: &ArrayRef, setting: Setting) -> Write {
+    let map = array.as_map();
+    let keys = Cells::new(map.keys(), None, Setting { is_element: true, ..Setting::default() });
+    let values = Cells::new(map.values(), None, setting);
+    let offsets = map.offsets().clone();
+    always(move |row, out, losses| {
+        out.push(b'{');
+        let (start, mut key) = (out.len(), Vec::new());
+        for entry in to_usize(offsets[row])..to_usize(offsets[row + 1]) {
+            key.clear();
+            keys.write(entry, &mut key, losses);
+            if !key.starts_with(b"\"") {
+                let text = String::from_utf8_lossy(&key).into_owned();
+                key.clear();
+                push_json(&text, &mut key);
+            }
+            push_field(start, &key, &values, entry, out, losses);
+        }
+        out.push(b'}');
+    })
+}
+
+fn push_field(
+    start: usize,
+    key: &[u8],
+    cells: &Cells,
+    row: usize,
+    out: &mut Vec<u8>,
+    losses: &mut Losses,
+) {
+    let before = out.len();
+    separate(start, out);
+    out.extend_from_slice(key);
+    out.push(b':');
+    if !cells.write(row, out, losses) {
+        out.truncate(before);
+    }
+}
+
+fn separate(start: usize, out: &mut Vec<u8>) {
+    if out.len() > start {
+        out.push(b',');
+    }
+}
+
+/// Unions as the value that each row has.
+pub(super) fn unions(array: &ArrayRef, setting: Setting) -> Write {
+    let array = array.as_union().clone();
+    let member = |(id, _)| (id, Cells::new(array.child(id), None, setting));
+    let members: Vec<(i8, Cells)> = array.fields().iter().map(member).collect();
+    Box::new(move |row, out, losses| {
+        let id = array.type_id(row);
+        let member = members.iter().find(|(own, _)| *own == id);
+        member.is_some_and(|(_, cells)| cells.write(array.value_offset(row), out, losses))
+    })
+}
+
+/// Dictionaries as the values that their keys name.
+pub(super) fn dictionary(array: &ArrayRef, setting: Setting) -> Write {
+    let array = array.as_any_dictionary();
+    let cells = Cells::new(array.values(), None, setting);
+    if array.values().is_empty() {
+        // All keys are null, and name nothing.
+        return Box::new(|_, _, _| false);
+    }
+    let keys = array.normalized_keys();
+    Box::new(move |row, out, losses| cells.write(keys[row], out, losses))
+}
+
+/// Runs as the value that is repeated.
+pub(super) fn runs(array: &ArrayRef, setting: Setting) -> Write {
+    fn of<R: RunEndIndexType>(array: &ArrayRef, setting: Setting) -> Write {
+        let array = array.as_run::<R>().clone();
+        let cells = Cells::new(array.values(), None, setting);
+        Box::new(move |row, out, losses| cells.write(array.get_physical_index(row), out, losses))
+    }
+    match array.data_type() {
+        DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int16 => {
+            of::<Int16Type>(array, setting)
+        }
+        DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int64 => {
+            of::<Int64Type>(array, setting)
+        }
+        _ => of::<Int32Type>(array, setting),
+    }
+}

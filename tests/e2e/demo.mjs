@@ -1,0 +1,65 @@
+// A demo server and a browser, for one run of the browser tests.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { chromium } = createRequire(join(root, "ui/package.json"))("playwright-core");
+
+const target = process.env.CARGO_TARGET_DIR ?? join(homedir(), ".cache/hadal/target");
+/** The program to test; the one that `make test` builds unless HADAL_BINARY says another. */
+const binary = process.env.HADAL_BINARY ?? join(target, "ci/hadal");
+
+/** Where pictures go: out of the checkout. */
+export const pictures = process.env.HADAL_PICTURES ?? join(homedir(), ".cache/hadal/pictures");
+mkdirSync(pictures, { recursive: true });
+
+/** Starts `hadal` with arguments on a free port; resolves to its address and a way to end it. */
+export function startServer(...args) {
+  const child = spawn(binary, [...args, "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, RUST_BACKTRACE: "1" },
+  });
+  const said = [];
+  const stop = () =>
+    new Promise((resolve) => {
+      if (child.exitCode !== null) return resolve();
+      child.once("exit", resolve);
+      child.kill("SIGTERM");
+    });
+  return new Promise((resolve, reject) => {
+    const listen = (chunk) => {
+      said.push(chunk.toString());
+      const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(said.join("")) ?? [];
+      if (url) resolve({ url, stop, said: () => said.join("") });
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    child.once("error", (error) => reject(new Error(`${binary} does not start: ${error.message}`)));
+    child.once("exit", (code) => reject(new Error(`${binary} ended with ${code}: ${said.join("")}`)));
+  });
+}
+
+/** A fresh folder for a server's data, and a way to be rid of it. */
+export function freshFolder() {
+  const path = mkdtempSync(join(tmpdir(), "hadal-e2e-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export function startBrowser() {
+  return chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}

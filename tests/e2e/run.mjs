@@ -1,0 +1,42 @@
+// The browser tests: starts a demo, dives into it as a person would, and takes pictures on the way.
+// Each test gets a page of its own; none sleeps: it waits for what a person would see.
+import { pictures, startBrowser, startServer } from "./demo.mjs";
+import { tests } from "./tests.mjs";
+
+const wanted = process.argv[2] ?? "";
+const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");
+const browser = await startBrowser();
+let failed = 0;
+let passed = 0;
+for (const [name, test] of tests) {
+  if (!name.includes(wanted)) continue;
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    timezoneId: "UTC",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const wrong = [];
+  page.on("pageerror", (error) => wrong.push(`error on the page: ${error.message}`));
+  page.on("console", (line) => line.type() === "error" && wrong.push(`console: ${line.text()}`));
+  page.on("request", (request) => {
+    if (!/^(http:\/\/127\.0\.0\.1:|data:|blob:)/.test(request.url())) wrong.push(`left this machine: ${request.url()}`);
+  });
+  try {
+    await test({ page, url: demo.url, browser, context, wrong });
+    if (wrong.length > 0) throw new Error(wrong.join("\n"));
+    passed++;
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}\n${error.stack}`);
+    await page.screenshot({ path: `${pictures}/failed-${name.replaceAll(/\W+/g, "-")}.png` }).catch(() => {});
+  }
+  await context.close();
+}
+await browser.close();
+await demo.stop();
+console.log(`pictures are in ${pictures}`);
+console.log(`test result: ${passed} passed; ${failed} failed;`);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,145 @@
+// The requests that the page makes. Each takes a signal: an answer that nobody waits for any more
+// is cancelled on the server when its connection closes.
+
+import type { Answer, Cell, Column, ColumnValue, ProblemBody, QuerySpec, Table } from "./types";
+
+/** What went wrong, as the server says it, or that it could not be reached (`status` 0). */
+export class Problem extends Error {
+  readonly body: ProblemBody;
+
+  constructor(body: ProblemBody) {
+    super(body.detail);
+    this.name = "Problem";
+    this.body = body;
+  }
+
+  /** Whether there was no answer at all. */
+  get unreachable(): boolean {
+    return this.body.status === 0;
+  }
+
+  /** Whether the server wants a token. */
+  get needsToken(): boolean {
+    return this.body.status === 401;
+  }
+}
+
+const TOKEN_KEY = "hadal-token";
+
+/** Keeps the token for this tab only: it ends with it. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN_KEY, token);
+}
+
+let skew = 0;
+
+/** The server's clock now, in milliseconds: its word on every answer, where it differs from ours. */
+export function serverNow(): number {
+  return Date.now() + skew;
+}
+
+function noteClock(response: Response): void {
+  const theirs = Date.parse(response.headers.get("Date") ?? "");
+  // The header has whole seconds.
+  const apart = theirs + 500 - Date.now();
+  if (!Number.isNaN(apart)) skew = Math.abs(apart) > 2000 ? apart : 0;
+}
+
+async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
+  const headers = new Headers(init.headers);
+  const token = sessionStorage.getItem(TOKEN_KEY);
+  if (token) headers.set("Authorization", `Bearer ${token}`);
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, headers, signal: signal ?? null });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Problem(unreachable());
+  }
+  noteClock(response);
+  const body: unknown = await response.json().catch(() => null);
+  if (!response.ok) throw new Problem(problemOf(body, response));
+  return body as T;
+}
+
+function unreachable(): ProblemBody {
+  return {
+    type: "about:blank",
+    title: "The server does not answer",
+    status: 0,
+    detail: "No connection to the server. The page tries again by itself.",
+  };
+}
+
+function problemOf(body: unknown, response: Response): ProblemBody {
+  if (typeof body === "object" && body !== null && "detail" in body) return body as ProblemBody;
+  return {
+    type: "about:blank",
+    title: `The server answered ${response.status}`,
+    status: response.status,
+    detail: response.statusText || "There is no further word of it.",
+  };
+}
+
+const get = <T>(path: string, signal?: AbortSignal) => send<T>(path, {}, signal);
+
+/** All tables, by name. */
+export async function fetchTables(signal?: AbortSignal): Promise<Table[]> {
+  return (await get<{ tables: Table[] }>("/v1/tables", signal)).tables;
+}
+
+export interface Columns {
+  columns: Column[];
+  /** Whether all that is said of them is known; else ask again in a moment. */
+  complete: boolean;
+}
+
+/** All columns of a table, with what their values are like. */
+export async function fetchColumns(table: string, signal?: AbortSignal): Promise<Columns> {
+  const columns: Column[] = [];
+  let complete = true;
+  let after = "";
+  for (;;) {
+    const path = `/v1/tables/${encodeURIComponent(table)}/columns?limit=1000${after}`;
+    const page = await get<Columns & { more: boolean }>(path, signal);
+    columns.push(...page.columns);
+    complete &&= page.complete;
+    const last = page.columns.at(-1);
+    if (!page.more || !last) return { columns, complete };
+    after = `&after=${encodeURIComponent(last.name)}`;
+  }
+}
+
+export interface ColumnValues {
+  values: ColumnValue[];
+  /** Whether they were counted over all rows; else over the newest ones only. */
+  complete: boolean;
+}
+
+/** The most frequent values of a column that begin with a text. */
+export async function fetchValues(
+  table: string,
+  column: string,
+  prefix: string,
+  signal?: AbortSignal,
+): Promise<ColumnValues> {
+  const place = `/v1/tables/${encodeURIComponent(table)}/columns/${encodeURIComponent(column)}`;
+  const path = `${place}/values?limit=20&prefix=${encodeURIComponent(prefix)}`;
+  return get<ColumnValues>(path, signal);
+}
+
+/** The answer to a question. Columns that the table does not have are null. */
+export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {
+  const body = JSON.stringify({ query, null_if_absent: true });
+  const headers = { "Content-Type": "application/json" };
+  return send<Answer>("/v1/query", { method: "POST", headers, body }, signal);
+}
+
+/** A cell that holds a number, as one; null for any other. */
+export function numberOf(cell: Cell | undefined): number | null {
+  if (typeof cell === "number") return cell;
+  if (typeof cell === "boolean") return cell ? 1 : 0;
+  if (typeof cell !== "string" || cell === "") return null;
+  const number = Number(cell);
+  return Number.isNaN(number) ? null : number;
+}

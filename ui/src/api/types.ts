@@ -1,0 +1,131 @@
+// What the server sends: spec/openapi.json in TypeScript.
+
+export type Type = "null" | "bool" | "number" | "time" | "string" | "set" | "vector" | "histogram";
+
+/** A bucket of a histogram: from, to, how many. */
+export type HistogramBucket = [number | string, number | string, number | string];
+
+/** Null, truth, number (digits in a text where a double cannot hold them), text, time, list. */
+export type Cell = null | boolean | number | string | string[] | HistogramBucket[];
+
+export interface Warning {
+  code: string;
+  count: number;
+  message: string;
+  subject?: string;
+}
+
+export interface LeafCoverage {
+  name: string;
+  outcome: "answered" | "late" | "restarting" | "dead" | "failed";
+  rows_expected: number;
+  rows_scanned: number;
+  micros: number;
+}
+
+export interface Coverage {
+  leaves_asked: number;
+  leaves_answered: number;
+  leaves_with_table: number;
+  rows_expected: number;
+  rows_scanned: number;
+  fraction: number;
+  leaves: LeafCoverage[];
+}
+
+export interface Stats {
+  rows_read: number;
+  rows_matched: number;
+  blocks: number;
+  blocks_skipped: number;
+  bytes_read: number;
+  scan_micros: number;
+  elapsed_micros: number;
+}
+
+export interface AnswerColumn {
+  name: string;
+  type: Type;
+}
+
+export interface Answer {
+  columns: AnswerColumn[];
+  rows: Cell[][];
+  coverage: Coverage;
+  stats: Stats;
+  warnings: Warning[];
+  /** Of a grouped answer: the stored rows behind each of its rows. */
+  samples?: number[];
+  /** With a series limit: which rows sum up the series beyond it. */
+  other?: boolean[];
+  time?: { from: string | null; to: string | null };
+  /** The question as SQL. */
+  sql?: string;
+}
+
+/** The question as `POST /v1/query` takes it. */
+export interface QuerySpec {
+  table: string;
+  from?: string;
+  to?: string;
+  filter?: string[];
+  search?: string;
+  group_by?: string[];
+  bucket?: string;
+  aggregates?: string[];
+  columns?: string[];
+  order_by?: string[];
+  limit?: number;
+  offset?: number;
+  series?: number;
+  compare?: { shift: string };
+}
+
+export interface Table {
+  name: string;
+  rows: number;
+  column_count: number;
+  time_column: string;
+  first_time: string | null;
+  last_time: string | null;
+  blocks: number;
+  block_bytes: number;
+  raw_bytes: number;
+  dropped_rows: number;
+}
+
+export type Kind = "number" | "string" | "set" | "vector";
+
+export interface Column {
+  name: string;
+  type: Type;
+  is_time: boolean;
+  parts: { kind: Kind; rows: number }[];
+  /** Of what follows, null means: not known yet, or there is none. */
+  rows: number | null;
+  null_fraction: number | null;
+  distinct: Cell;
+  min: Cell;
+  max: Cell;
+  p50: Cell;
+  p95: Cell;
+}
+
+export interface ColumnValue {
+  value: Cell;
+  /** Events, weighted by their sample rate. */
+  count: number;
+  /** Stored rows. */
+  samples: number;
+}
+
+/** RFC 9457, as every error is sent. */
+export interface ProblemBody {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  hint?: string;
+  field?: string;
+  position?: { line: number; column: number; offset: number };
+}

@@ -1,0 +1,258 @@
+import { Button, Center, Group, Loader, PasswordInput, Stack, Text, Title } from "@mantine/core";
+import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import {
+  type Columns,
+  fetchColumns,
+  fetchTables,
+  keepToken,
+  type Problem,
+  serverNow,
+} from "../api/client";
+import type { Table } from "../api/types";
+import { durationMs } from "../base/duration";
+import { ExplorePage } from "../pages/ExplorePage";
+import { StartPage } from "../pages/StartPage";
+import { opening, type Question } from "../query/question";
+import { rangeWithData } from "../query/time";
+import { ProblemCard } from "../widgets/ProblemCard";
+import { useAddress } from "./address";
+import { useKeys } from "./keys";
+import { useZone } from "./settings";
+import { KeyHelp, Tools } from "./Tools";
+
+const TABLES_AGE_MS = 10_000;
+const WAITING_MS = 1000;
+
+/** The whole page: which tables there are, what is asked of which, and when. */
+export function App() {
+  const { question, commit, replace } = useAddress();
+  const [zone, setZone] = useZone();
+  const [now, again] = useNow(question?.refresh ?? "");
+  const [helpOpen, help] = useDisclosure(false);
+  const tables = useTables();
+  const table = tables.data?.find((it) => it.name === question?.table);
+  const columns = useColumns(table?.name, table?.column_count);
+  useDocumentTitle(question ? `${question.table} · Hadal` : "Hadal");
+  useOpening(question, tables.data, replace, again);
+  const ask = useCallback(
+    (next: Question) => {
+      again();
+      commit(next);
+    },
+    [again, commit],
+  );
+  useKeys(question, now, ask, again, help.open);
+  const tools = <Tools question={question} now={now} commit={ask} again={again} help={help.open} />;
+  const problem = tables.error ?? columns.error;
+  return (
+    <>
+      <KeyHelp opened={helpOpen} onClose={help.close} />
+      {problem && !(tables.data && columns.data) ? (
+        <Trouble problem={problem} />
+      ) : !tables.data ? (
+        <Waiting />
+      ) : tables.data.length === 0 && !question ? (
+        <StartPage logo={<Logo />} tools={tools} />
+      ) : question && !table ? (
+        <NoSuchTable
+          name={question.table}
+          tables={tables.data}
+          onOpen={(name) => ask(opening(name))}
+        />
+      ) : question && table && columns.data && question.from !== "" ? (
+        <ExplorePage
+          question={question}
+          tables={tables.data}
+          table={table}
+          columns={columns.data.columns}
+          now={now}
+          zone={zone}
+          onZone={setZone}
+          commit={ask}
+          logo={<Logo />}
+          tools={tools}
+        />
+      ) : (
+        <Waiting />
+      )}
+    </>
+  );
+}
+
+function useTables() {
+  return useQuery<Table[], Problem>({
+    queryKey: ["tables"],
+    queryFn: ({ signal }) => fetchTables(signal),
+    refetchInterval: (query) => (query.state.data?.length ? TABLES_AGE_MS : WAITING_MS),
+  });
+}
+
+/** A table's columns; asked for again when there are more of them. */
+function useColumns(table: string | undefined, howMany: number | undefined) {
+  return useQuery<Columns, Problem>({
+    queryKey: ["columns", table, howMany],
+    queryFn: ({ signal }) => fetchColumns(table ?? "", signal),
+    enabled: table !== undefined,
+    staleTime: 60_000,
+    refetchInterval: (query) => (query.state.data?.complete === false ? WAITING_MS : false),
+    placeholderData: (before, query) => (query?.queryKey[1] === table ? before : undefined),
+  });
+}
+
+/** The moment of asking: the present, moved on by `again` and by the refresh rate. */
+function useNow(refresh: string): [number, () => void] {
+  const [now, setNow] = useState(serverNow);
+  const client = useQueryClient();
+  const again = useCallback(() => {
+    setNow(serverNow());
+    // What is asked of a fixed time may have got more rows as well.
+    void client.invalidateQueries({ queryKey: ["answer"], refetchType: "active" });
+  }, [client]);
+  const every = durationMs(refresh);
+  useEffect(() => {
+    if (!every) return;
+    const timer = setInterval(() => !document.hidden && again(), every);
+    return () => clearInterval(timer);
+  }, [every, again]);
+  return [now, again];
+}
+
+/** Without a table in the URL, the one with most rows; without a range, one that holds data. */
+function useOpening(
+  question: Question | null,
+  tables: Table[] | undefined,
+  replace: (next: Question) => void,
+  again: () => void,
+): void {
+  useEffect(() => {
+    const name = question?.table ?? busiest(tables ?? [])?.name;
+    const table = tables?.find((it) => it.name === name);
+    if (!table || (question && question.from !== "")) return;
+    // Its rows may have come after the page asked last.
+    again();
+    replace({ ...(question ?? opening(table.name)), ...rangeWithData(table, serverNow()) });
+  }, [question, tables, replace, again]);
+}
+
+function busiest(tables: Table[]): Table | undefined {
+  const own = tables.filter((it) => !it.name.startsWith("_"));
+  return (own.length > 0 ? own : tables).toSorted((a, b) => b.rows - a.rows)[0];
+}
+
+function Logo() {
+  return (
+    <Text fw={700} fz="lg" className="logo" component="a" href="/" aria-label="Hadal">
+      <svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
+        <rect width="32" height="32" rx="7" fill="#0b2a4a" />
+        <path
+          d="M4 10c4-3 8-3 12 0s8 3 12 0"
+          fill="none"
+          stroke="#8fd3ff"
+          strokeWidth="2.5"
+          strokeLinecap="round"
+        />
+        <path
+          d="M7 16c3-2 6-2 9 0s6 2 9 0"
+          fill="none"
+          stroke="#4aa8e8"
+          strokeWidth="2.5"
+          strokeLinecap="round"
+        />
+        <path
+          d="M11 22c2-1.4 3.4-1.4 5 0s3 1.4 5 0"
+          fill="none"
+          stroke="#2b7cc4"
+          strokeWidth="2.5"
+          strokeLinecap="round"
+        />
+      </svg>
+      <span className="wide-only">Hadal</span>
+    </Text>
+  );
+}
+
+function Middle({ children }: { children: ReactNode }) {
+  return (
+    <Center mih="80vh" p="md">
+      <Stack maw={520} w="100%">
+        {children}
+      </Stack>
+    </Center>
+  );
+}
+
+function Waiting() {
+  return (
+    <Center mih="80vh">
+      <Loader size="sm" aria-label="Asking the server" />
+    </Center>
+  );
+}
+
+function Trouble({ problem }: { problem: Problem }) {
+  const client = useQueryClient();
+  const retry = () => void client.invalidateQueries();
+  return (
+    <Middle>
+      {problem.needsToken ? (
+        <TokenForm onDone={retry} />
+      ) : (
+        <ProblemCard problem={problem} onRetry={retry} />
+      )}
+    </Middle>
+  );
+}
+
+/** A server that other machines reach wants to know who asks. */
+function TokenForm({ onDone }: { onDone: () => void }) {
+  const [token, setToken] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        keepToken(token.trim());
+        onDone();
+      }}
+    >
+      <Stack>
+        <Title order={2} fz="lg">
+          This server wants a token
+        </Title>
+        <PasswordInput
+          label="Token"
+          description="It stands in the file admin-token of the server's data folder, and is kept for this tab only."
+          value={token}
+          onChange={(event) => setToken(event.currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" disabled={token.trim() === ""}>
+            Enter
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function NoSuchTable(props: { name: string; tables: Table[]; onOpen: (name: string) => void }) {
+  const { name, tables, onOpen } = props;
+  return (
+    <Middle>
+      <Title order={2} fz="lg">
+        There is no table {name}
+      </Title>
+      <Text c="dimmed">
+        It comes into being with its first row. {tables.length > 0 && "These tables are here:"}
+      </Text>
+      <Group gap="xs">
+        {tables.slice(0, 50).map((table) => (
+          <Button key={table.name} size="xs" variant="default" onClick={() => onOpen(table.name)}>
+            {table.name}
+          </Button>
+        ))}
+      </Group>
+    </Middle>
+  );
+}

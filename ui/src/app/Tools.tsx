@@ -1,0 +1,181 @@
+import {
+  ActionIcon,
+  Group,
+  Kbd,
+  Menu,
+  Modal,
+  Table,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from "@mantine/core";
+import {
+  IconKeyboard,
+  IconMoon,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconRefresh,
+  IconShare,
+  IconSun,
+} from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import type { Answer } from "../api/types";
+import { durationWords } from "../base/duration";
+import type { Question } from "../query/question";
+import { rangeOf, within } from "../query/time";
+import { urlOf } from "../query/url";
+import { KEYS } from "./keys";
+
+const RATES = ["5s", "15s", "1m", "5m"];
+
+/** The right end of the head: ask again, live, share, light or dark, keys. */
+export function Tools(props: {
+  question: Question | null;
+  now: number;
+  commit: (next: Question) => void;
+  again: () => void;
+  help: () => void;
+}) {
+  const { question, now, commit, again, help } = props;
+  return (
+    <Group gap={4} wrap="nowrap" ml="auto">
+      {question && (
+        <>
+          <ToolButton label="Ask again" icon={<IconRefresh size={17} />} onClick={again} />
+          <Live question={question} commit={commit} />
+          <Share question={question} now={now} />
+        </>
+      )}
+      <Scheme />
+      <span className="wide-only">
+        <ToolButton label="Keys (?)" icon={<IconKeyboard size={17} />} onClick={help} />
+      </span>
+    </Group>
+  );
+}
+
+function ToolButton(props: {
+  label: string;
+  icon: React.ReactNode;
+  onClick?: () => void;
+  on?: boolean;
+}) {
+  const { label, icon, onClick, on = false } = props;
+  return (
+    <Tooltip label={label} openDelay={400}>
+      <ActionIcon
+        variant={on ? "light" : "subtle"}
+        color={on ? "teal" : "gray"}
+        aria-label={label}
+        aria-pressed={on}
+        onClick={onClick}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function Live({ question, commit }: { question: Question; commit: (next: Question) => void }) {
+  const live = question.refresh !== "";
+  const set = (refresh: string) => commit({ ...question, refresh });
+  return (
+    <Menu shadow="md" position="bottom-end">
+      <Menu.Target>
+        <ActionIcon
+          variant={live ? "light" : "subtle"}
+          color={live ? "teal" : "gray"}
+          aria-label={
+            live ? `Asked again every ${durationWords(question.refresh)}` : "Ask again by itself"
+          }
+        >
+          {live ? <IconPlayerPause size={17} /> : <IconPlayerPlay size={17} />}
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Ask again by itself</Menu.Label>
+        {RATES.map((rate) => (
+          <Menu.Item
+            key={rate}
+            onClick={() => set(rate)}
+            fw={rate === question.refresh ? 700 : 400}
+          >
+            every {durationWords(rate)}
+          </Menu.Item>
+        ))}
+        <Menu.Item onClick={() => set("")} disabled={!live}>
+          not
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Links and other spellings of what is on the page. */
+function Share({ question, now }: { question: Question; now: number }) {
+  const client = useQueryClient();
+  const copy = (text: string) => void navigator.clipboard?.writeText(text);
+  const link = (it: Question) => copy(`${window.location.origin}/${urlOf(it)}`);
+  const range = rangeOf(question, now);
+  const asked = () => client.getQueryCache().findAll({ queryKey: ["answer"], type: "active" });
+  const spec = () =>
+    JSON.stringify({ query: asked()[0]?.queryKey[1] ?? { table: question.table } });
+  const sql = () => (asked()[0]?.state.data as Answer | undefined)?.sql;
+  const curl = () =>
+    `curl ${window.location.origin}/v1/query -d '${spec().replaceAll("'", "'\\''")}'`;
+  return (
+    <Menu shadow="md" position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label="Share and copy">
+          <IconShare size={17} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => link(question)}>Copy link</Menu.Item>
+        {range && (
+          <Menu.Item onClick={() => link(within(question, range))}>
+            Copy link to this fixed time
+          </Menu.Item>
+        )}
+        <Menu.Divider />
+        <Menu.Item onClick={() => copy(sql() ?? "")} disabled={!sql()}>
+          Copy as SQL
+        </Menu.Item>
+        <Menu.Item onClick={() => copy(spec())}>Copy as JSON</Menu.Item>
+        <Menu.Item onClick={() => copy(curl())}>Copy as curl</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Scheme() {
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme("light") === "dark";
+  return (
+    <ToolButton
+      label={dark ? "Light" : "Dark"}
+      icon={dark ? <IconSun size={17} /> : <IconMoon size={17} />}
+      onClick={() => setColorScheme(dark ? "light" : "dark")}
+    />
+  );
+}
+
+/** The keys, on `?`. */
+export function KeyHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Keys" size="sm">
+      <Table verticalSpacing={4}>
+        <Table.Tbody>
+          {KEYS.map(([key, words]) => (
+            <Table.Tr key={key}>
+              <Table.Td className="nowrap">
+                <Kbd>{key}</Kbd>
+              </Table.Td>
+              <Table.Td>{words}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  );
+}

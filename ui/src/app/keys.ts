@@ -1,0 +1,59 @@
+// The keys of the page. Letters do nothing while somebody types into a field.
+
+import { useHotkeys } from "@mantine/hooks";
+import { VIEW_ENTRIES } from "../pages/views";
+import type { Question } from "../query/question";
+import { stepped } from "../query/time";
+
+export const KEYS: readonly (readonly [string, string])[] = [
+  ["/", "filter; twice: search all columns"],
+  ["g", "group by"],
+  ["m", "measure"],
+  ["t", "time range"],
+  ["c", "compare with last week"],
+  ["1 – 5", "the views"],
+  ["[ ]", "an earlier, a later time"],
+  ["z", "zoom out"],
+  [".", "live: ask again every 5 seconds"],
+  ["Ctrl Enter", "ask again now"],
+  ["Ctrl Z", "undo: the browser's back"],
+  ["?", "these keys"],
+];
+
+const focus = (id: string) => () => document.getElementById(id)?.focus();
+
+/** Binds the keys to a question and to asking it again. */
+export function useKeys(
+  question: Question | null,
+  now: number,
+  commit: (next: Question) => void,
+  again: () => void,
+  help: () => void,
+): void {
+  const change = (next: (question: Question) => Question) => () =>
+    question && commit(next(question));
+  const views = VIEW_ENTRIES.map(({ view }, at): [string, () => void] => [
+    String(at + 1),
+    change((it) => ({ ...it, view })),
+  ]);
+  const filterOrSearch = () => {
+    const filter = document.getElementById("filter-input");
+    if (filter && document.activeElement !== filter) filter.focus();
+    else focus("search-input")();
+  };
+  useHotkeys([
+    ["/", filterOrSearch],
+    ["g", focus("group-input")],
+    ["m", focus("measure-input")],
+    ["t", focus("time-input")],
+    ["c", change((it) => ({ ...it, compare: it.compare === "" ? "7d" : "" }))],
+    ["[", change((it) => stepped(it, now, -1))],
+    ["]", change((it) => stepped(it, now, 1))],
+    ["z", change((it) => stepped(it, now, 0))],
+    [".", change((it) => ({ ...it, refresh: it.refresh === "" ? "5s" : "" }))],
+    ["shift+?", help],
+    ["mod+Enter", again],
+    ["mod+Z", () => window.history.back()],
+    ...views,
+  ]);
+}

@@ -1,0 +1,39 @@
+import "@mantine/core/styles.css";
+import "./page.css";
+import { createTheme, MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Problem } from "../api/client";
+import { App } from "./App";
+
+const theme = createTheme({
+  primaryColor: "blue",
+  defaultRadius: "sm",
+  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",
+  cursorType: "pointer",
+});
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A server that restarts is asked again; what it refuses, it would refuse again.
+      retry: (failures, error) => error instanceof Problem && error.unreachable && failures < 3,
+      refetchOnWindowFocus: false,
+    },
+  },
+});
+
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto">
+        <QueryClientProvider client={client}>
+          <App />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

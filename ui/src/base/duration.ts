@@ -1,0 +1,47 @@
+// Lengths of time as the query language writes them: `90s`, `15m`, `3h`, `7d`, `2w`.
+
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
+/** The milliseconds of a length such as `15m` or `1d12h`; null if it is none. */
+export function durationMs(text: string): number | null {
+  if (!/^(\d+(\.\d+)?[smhdw])+$/.test(text)) return null;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)([smhdw])/g)) {
+    total += Number(amount) * (SECONDS[unit ?? "s"] ?? 1) * 1000;
+  }
+  return total;
+}
+
+/** A length such as `15m` in the largest unit that is whole; the opposite of `durationMs`. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  for (const unit of ["d", "h", "m"]) {
+    const size = SECONDS[unit] ?? 1;
+    if (seconds >= size && seconds % size === 0) return `${seconds / size}${unit}`;
+  }
+  return `${seconds}s`;
+}
+
+/** A length in words: `15 minutes`, `1 hour`, `7 days`; the text itself if it is none. */
+export function durationWords(text: string): string {
+  const [, amount, unit] = /^(\d+)([smhdw])$/.exec(text) ?? [];
+  const names: Record<string, string> = {
+    s: "second",
+    m: "minute",
+    h: "hour",
+    d: "day",
+    w: "week",
+  };
+  if (amount === undefined || unit === undefined) return text;
+  return `${amount} ${names[unit]}${amount === "1" ? "" : "s"}`;
+}
+
+const STEPS = ["1s", "2s", "5s", "10s", "15s", "30s", "1m", "2m", "5m", "10m", "15m", "30m"].concat(
+  ["1h", "2h", "3h", "6h", "12h", "1d", "7d", "28d", "364d"],
+);
+
+/** The shortest round length of time of which at most `most` fit in a range. */
+export function bucketFor(rangeMs: number, most: number): string {
+  const fits = STEPS.find((step) => rangeMs / (durationMs(step) ?? 1) <= most);
+  return fits ?? `${364 * Math.ceil(rangeMs / most / (364 * 86_400_000))}d`;
+}

@@ -1,0 +1,61 @@
+// Times in the reader's choice of zone. Charts get times moved by the zone's offset and draw them
+// as UTC, so that any zone works, its summer time included.
+
+/** `local`, `UTC`, or the IANA name of a zone. */
+export type Zone = string;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function partsFormat(zone: Zone): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat("en-US", {
+    ...(zone === "local" ? {} : { timeZone: zone }),
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+  formats.set(zone, format);
+  return format;
+}
+
+/** A moment in milliseconds, moved so that its UTC fields read as the zone's wall clock. */
+export function zoned(ms: number, zone: Zone): number {
+  if (zone === "UTC") return ms;
+  const parts: Record<string, number> = {};
+  for (const { type, value } of partsFormat(zone).formatToParts(ms)) parts[type] = Number(value);
+  const { year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  const wall = Date.UTC(year, month - 1, day, hour, minute, second);
+  return wall + (((ms % 1000) + 1000) % 1000);
+}
+
+/** The moment whose wall clock in the zone is `wall`; the opposite of `zoned`. */
+export function unzoned(wall: number, zone: Zone): number {
+  const guess = wall - (zoned(wall, zone) - wall);
+  return guess - (zoned(guess, zone) - wall);
+}
+
+/** `2026-11-21 03:51:42` in the zone; milliseconds where asked for. */
+export function timeText(ms: number, zone: Zone, millis = false): string {
+  const text = new Date(zoned(ms, zone)).toISOString();
+  return text.slice(0, millis ? 23 : 19).replace("T", " ");
+}
+
+/** The shortest text of a moment that tells it apart from others `stepMs` away. */
+export function axisText(ms: number, zone: Zone, stepMs: number): string {
+  const text = timeText(ms, zone, true);
+  const [day = "", clock = ""] = text.split(" ");
+  if (stepMs >= 86_400_000) return day;
+  if (stepMs >= 60_000) return `${day} ${clock.slice(0, 5)}`;
+  return stepMs >= 1000 ? `${day} ${clock.slice(0, 8)}` : text;
+}
+
+/** A name of the zone for the reader: `local (Europe/Berlin)`. */
+export function zoneName(zone: Zone): string {
+  if (zone !== "local") return zone;
+  return `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone})`;
+}

@@ -1,0 +1,87 @@
+import { expect, it } from "vitest";
+import type { Answer, Cell } from "../../api/types";
+import { spreadOf } from "./data";
+
+const one = (cell: Cell) =>
+  ({ columns: [{ name: "spread", type: "histogram" }], rows: [[cell]] }) as unknown as Answer;
+const two = (now: Cell, before: Cell) =>
+  ({
+    columns: [
+      { name: "side", type: "string" },
+      { name: "spread", type: "histogram" },
+    ],
+    rows: [
+      ["before", before],
+      ["now", now],
+    ],
+  }) as unknown as Answer;
+
+it("reads buckets, digits in texts too", () => {
+  const spread = spreadOf(
+    one([
+      [0, 10, 3],
+      [10, 20, "9007199254740993"],
+    ]),
+  );
+  expect(spread).toMatchObject({ compared: false, approximate: false });
+  expect(spread.bars[0]).toEqual({ from: 0, to: 10, now: 3, before: 0 });
+  expect(spread.total).toBeGreaterThan(9e15);
+});
+
+it("has no bars where there are no values", () => {
+  expect(spreadOf(one(null))).toMatchObject({ bars: [], total: 0 });
+  expect(spreadOf(two(null, null))).toMatchObject({ bars: [], compared: true });
+});
+
+it("puts both sides on one grid, however far each reaches", () => {
+  const spread = spreadOf(
+    two(
+      [
+        [10, 20, 4],
+        [20, 30, 1],
+      ],
+      [
+        [0, 10, 7],
+        [10, 20, 2],
+      ],
+    ),
+  );
+  expect(spread.bars).toEqual([
+    { from: 0, to: 10, now: 0, before: 7 },
+    { from: 10, to: 20, now: 4, before: 2 },
+    { from: 20, to: 30, now: 1, before: 0 },
+  ]);
+  expect(spread).toMatchObject({ total: 5, totalBefore: 9, approximate: false });
+});
+
+it("spreads finer buckets over coarser ones without losing any", () => {
+  const spread = spreadOf(
+    two(
+      [
+        [0, 5, 10],
+        [5, 10, 10],
+      ],
+      [
+        [0, 2, 4],
+        [2, 4, 4],
+        [4, 6, 4],
+        [6, 8, 4],
+        [8, 10, 4],
+      ],
+    ),
+  );
+  expect(spread.approximate).toBe(true);
+  expect(spread.bars.map(({ before }) => before)).toEqual([10, 10]);
+  expect(spread.bars.map(({ now }) => now)).toEqual([10, 10]);
+});
+
+it("draws a single value", () => {
+  expect(spreadOf(one([[5, 5, 8]])).bars).toEqual([{ from: 5, to: 5, now: 8, before: 0 }]);
+});
+
+it("survives fractions that binary numbers cannot hold", () => {
+  const grid = Array.from({ length: 30 }, (_, at) => [at * 0.1, (at + 1) * 0.1, 1] as never);
+  const spread = spreadOf(two(grid.slice(5), grid));
+  expect(spread.bars).toHaveLength(30);
+  expect(spread.bars.every(({ before }) => Math.abs(before - 1) < 1e-6)).toBe(true);
+});

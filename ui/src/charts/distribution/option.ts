@@ -1,0 +1,175 @@
+// From bars to the picture that ECharts draws.
+
+import { short } from "../../base/format";
+import type { Zone } from "../../base/zone";
+import type { ChartOption, ChartTheme } from "../echart";
+import {
+  fittingTicks,
+  labelledAxis,
+  type Plot,
+  roundStep,
+  scaleOf,
+  textWidth,
+  ticksOf,
+  timeTicks,
+  valueAxis,
+} from "../echart-axes";
+import type { Bar, Spread } from "./data";
+
+/** A value that is worth a line: a percentile, the mean. */
+export interface ValueMark {
+  readonly label: string;
+  readonly value: number;
+}
+
+export interface Look {
+  readonly theme: ChartTheme;
+  readonly zone: Zone;
+  readonly isTime: boolean;
+  readonly width: number;
+  readonly height: number;
+  readonly marks: readonly ValueMark[];
+}
+
+export interface Picture {
+  readonly option: ChartOption;
+  readonly plot: Plot;
+  readonly from: number;
+  readonly to: number;
+}
+
+export const NOW_COLOUR = "#3b7dd8";
+export const BEFORE_COLOUR = "#e08214";
+
+const LABEL_LINE = 15;
+const BOTTOM = 26;
+const RIGHT = 18;
+
+/** How high a bar is: its count, or of two sides its share of its own side. */
+const heightsOf = (data: Spread, bar: Bar) =>
+  data.compared
+    ? [bar.now / Math.max(1, data.total), -bar.before / Math.max(1, data.totalBefore)]
+    : [bar.now, 0];
+
+const shareText = (share: number) => `${short(Math.abs(share) * 100)} %`;
+
+/** The whole picture of a distribution. */
+export function pictureOf(data: Spread, look: Look): Picture {
+  const { theme, width, height } = look;
+  const heights = data.bars.flatMap((bar) => heightsOf(data, bar));
+  const tallest = heights.reduce((most, it) => Math.max(most, Math.abs(it)), 0) || 1;
+  const lines = height < 200 ? 3 : 4;
+  const scale = data.compared
+    ? scaleOf(-tallest, tallest, lines + 2, true)
+    : scaleOf(0, tallest, lines, true);
+  const axis = valueAxis(scale, theme, data.compared ? shareText : short);
+  const from = data.bars[0]?.from ?? 0;
+  const last = data.bars.at(-1)?.to ?? 1;
+  // All values may be the same: a bar of no width still has to be seen.
+  const to = last > from ? last : from + 1;
+  const across = Math.max(1, width - axis.room - RIGHT);
+  const placed = placeMarks(look, from, to, across);
+  const rows = 1 + Math.max(-1, ...placed.map(({ row }) => row));
+  const top = 8 + rows * LABEL_LINE;
+  const plot = { left: axis.room, top, width: across, height: height - top - BOTTOM };
+  const ticks = look.isTime
+    ? timeTicks(from, to, look.zone, across / 84)
+    : ticksOf(from, to, roundStep(to - from, across / 72)).map((at) => ({
+        at,
+        text: short(at),
+        bold: false,
+      }));
+  const fitting = fittingTicks(ticks, [from, to], plot, RIGHT, theme.font);
+  const option = {
+    grid: { ...plot, outerBoundsMode: "none" },
+    xAxis: labelledAxis(from, to, fitting, theme),
+    yAxis: axis.option,
+    series: [
+      { ...bars("now", data, 0, NOW_COLOUR), markLine: markLines(placed, theme) },
+      ...(data.compared ? [bars("before", data, 1, BEFORE_COLOUR)] : []),
+    ],
+  };
+  return { option, plot, from, to };
+}
+
+interface Api {
+  value: (at: number) => number;
+  coord: (point: [number, number]) => [number, number];
+}
+
+/** Bars from one number to another, a hair apart where there is room. */
+function bars(id: string, data: Spread, side: 0 | 1, colour: string) {
+  return {
+    id,
+    type: "custom",
+    silent: true,
+    clip: true,
+    data: data.bars.map((bar) => [bar.from, bar.to, heightsOf(data, bar)[side] ?? 0]),
+    encode: { x: [0, 1], y: 2 },
+    renderItem: (_: unknown, { value, coord }: Api) => {
+      const height = value(2);
+      if (height === 0) return null;
+      const [left, top] = coord([value(0), height]);
+      const [right, ground] = coord([value(1), 0]);
+      const gap = right - left > 4 ? 1 : 0;
+      // What is there is seen, however little it is.
+      const tall = Math.max(1, Math.abs(ground - top));
+      const width = Math.max(1, right - left - gap);
+      const shape = { x: left, y: height > 0 ? ground - tall : ground, width, height: tall };
+      return { type: "rect", shape, style: { fill: colour, opacity: 0.85 } };
+    },
+  };
+}
+
+interface PlacedMark {
+  readonly at: number;
+  readonly text: string;
+  readonly row: number;
+  readonly align: "left" | "center" | "right";
+  /** Whether it lies outside of what is drawn: named at the edge, without a line. */
+  readonly outside: boolean;
+}
+
+/** The marks with their labels in rows above the plot, so that none covers another. */
+function placeMarks(look: Look, from: number, to: number, across: number): PlacedMark[] {
+  const ends: number[] = [];
+  return [...look.marks]
+    .sort((a, b) => a.value - b.value)
+    .map(({ label, value }) => {
+      const outside = value < from || value > to;
+      const number = look.isTime ? "" : ` ${short(value)}`;
+      const text = `${value < from ? "← " : ""}${label}${number}${value > to ? " →" : ""}`;
+      const at = Math.max(from, Math.min(to, value));
+      const x = ((at - from) / (to - from)) * across;
+      const wide = textWidth(text, look.theme.font);
+      const align = x < wide / 2 ? "left" : x > across - wide / 2 ? "right" : "center";
+      const left = align === "left" ? x : align === "right" ? x - wide : x - wide / 2;
+      let row = ends.findIndex((end) => end + 8 <= left);
+      if (row < 0) row = ends.length;
+      ends[row] = left + wide;
+      return { at, text, row, align, outside };
+    });
+}
+
+function markLines(placed: readonly PlacedMark[], theme: ChartTheme) {
+  return {
+    silent: true,
+    symbol: "none",
+    animation: false,
+    data: placed.map(({ at, text, row, align, outside }) => ({
+      xAxis: at,
+      // Not by opacity: the label would take it over.
+      lineStyle: { color: outside ? "transparent" : theme.dimmed, width: 1, type: "solid" },
+      label: {
+        show: true,
+        position: "end",
+        distance: 3 + row * LABEL_LINE,
+        align,
+        formatter: () => text,
+        color: outside ? theme.dimmed : theme.text,
+        fontSize: 11,
+        fontFamily: theme.font,
+      },
+    })),
+  };
+}

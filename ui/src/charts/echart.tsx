@@ -1,0 +1,98 @@
+// ECharts as a painter: it draws what it is told on a canvas. What happens under the pointer and the
+// keys is the page's own (echart-bins), as are the texts of tooltips (echart-tip).
+
+import { useComputedColorScheme } from "@mantine/core";
+import { CustomChart, LineChart } from "echarts/charts";
+import { GridComponent, MarkLineComponent } from "echarts/components";
+import { type EChartsCoreOption, type EChartsType, init, use } from "echarts/core";
+import { CanvasRenderer } from "echarts/renderers";
+import { type RefObject, useEffect, useRef, useState } from "react";
+
+use([LineChart, CustomChart, GridComponent, MarkLineComponent, CanvasRenderer]);
+
+export type { EChartsCoreOption as ChartOption };
+
+/** The page's colours, resolved: a canvas knows no CSS variables. */
+export interface ChartTheme {
+  readonly text: string;
+  readonly dimmed: string;
+  readonly grid: string;
+  readonly surface: string;
+  readonly font: string;
+  readonly dark: boolean;
+}
+
+/** The colours of the scheme that is shown; null until it is known. */
+export function useChartTheme(): ChartTheme | null {
+  const scheme = useComputedColorScheme("light");
+  const [theme, setTheme] = useState<ChartTheme | null>(null);
+  // An effect, because Mantine marks the document with the scheme only after the first render.
+  useEffect(() => {
+    const dark = scheme === "dark";
+    const styles = getComputedStyle(document.documentElement);
+    const variable = (name: string, or: string) =>
+      styles.getPropertyValue(`--mantine-${name}`).trim() || or;
+    setTheme({
+      text: variable("color-text", dark ? "#c9c9c9" : "#000"),
+      dimmed: variable("color-dimmed", "#868e96"),
+      grid: dark ? variable("color-dark-6", "#2e2e2e") : variable("color-gray-2", "#e9ecef"),
+      surface: variable("color-body", dark ? "#242424" : "#fff"),
+      font: variable("font-family", "sans-serif"),
+      dark,
+    });
+  }, [scheme]);
+  return theme;
+}
+
+/** The width that an element has now; 0 until it is known. */
+export function useChartWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
+  const ref = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const measure = () => setWidth(Math.floor(element.clientWidth));
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
+}
+
+interface EChartProps {
+  readonly option: EChartsCoreOption;
+  readonly width: number;
+  readonly height: number;
+  /** What the picture says, in words. */
+  readonly label: string;
+}
+
+/** A canvas with a chart. Series keep their views by their `id`s; those no longer given vanish. */
+export function EChart({ option, width, height, label }: EChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<EChartsType | null>(null);
+  const size = useRef({ width, height });
+
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const made = init(element, null, { renderer: "canvas", ...size.current });
+    chart.current = made;
+    return () => {
+      chart.current = null;
+      made.dispose();
+    };
+  }, []);
+
+  useEffect(() => {
+    size.current = { width, height };
+    chart.current?.resize({ width, height, silent: true });
+  }, [width, height]);
+
+  useEffect(() => {
+    chart.current?.setOption({ animation: false, ...option }, { notMerge: true });
+  }, [option]);
+
+  return <div ref={place} role="img" aria-label={label} style={{ width, height }} />;
+}

@@ -1,0 +1,129 @@
+// What a bucket of time holds: each series with its value, and what it was before.
+
+import { change, count, exact, short } from "../../base/format";
+import { timeText, type Zone } from "../../base/zone";
+import { type Point, Tip, type TipLine } from "../echart-tip";
+import type { TimeSeries } from "./data";
+import type { Drawn } from "./option";
+
+const LINES = 12;
+/** Values that rest on fewer stored rows are not to be leaned on. */
+const FEW = 10;
+
+/** The tooltip of a bucket. */
+export function SeriesTip(props: {
+  chart: TimeSeries;
+  drawn: readonly Drawn[];
+  bin: number;
+  near: Drawn | null;
+  stacked: boolean;
+  zone: Zone;
+  at: Point;
+}) {
+  const { chart, drawn, bin, near, stacked, zone, at } = props;
+  const compared = chart.shift !== "";
+  const sorted = sortedAt(drawn, bin);
+  const shown = shownOf(sorted, near);
+  const lines = shown.map((one) => lineOf(one, bin, one === near || sorted.length === 1, compared));
+  if (stacked && sorted.length > 1) lines.push(totalOf(sorted, bin, compared));
+  const rows = (near ? [near] : drawn).reduce((sum, it) => sum + (it.series.samples[bin] ?? 0), 0);
+  const whose = near && drawn.length > 1 ? ` of ${clipped(near.series.label)}` : "";
+  const more = sorted.length - shown.length;
+  return (
+    <Tip
+      at={at}
+      head={bucketText(chart, bin, zone)}
+      {...(isCut(chart, bin) ? { note: cutNote(chart, zone) } : {})}
+      lines={lines}
+      columns={compared ? ["", `${chart.shift} before`, "change"] : []}
+      foot={`${more > 0 ? `… ${more} more · ` : ""}${count(rows)} stored rows${whose}`}
+    />
+  );
+}
+
+/** The series that have something in a bucket, the largest first, "Other" last. */
+export function sortedAt(drawn: readonly Drawn[], bin: number): Drawn[] {
+  const value = ({ series }: Drawn) => series.values[bin] ?? Number.NEGATIVE_INFINITY;
+  return drawn
+    .filter(({ series }) => series.values[bin] != null || series.before?.[bin] != null)
+    .sort((a, b) => Number(a.series.isOther) - Number(b.series.isOther) || value(b) - value(a));
+}
+
+/** The first lines; the one that is pointed at is always among them. */
+function shownOf(sorted: Drawn[], near: Drawn | null): Drawn[] {
+  if (sorted.length <= LINES + 1) return sorted;
+  const first = sorted.slice(0, LINES);
+  if (!near || first.includes(near)) return first;
+  return [...first.slice(0, -1), near];
+}
+
+function lineOf(one: Drawn, bin: number, strong: boolean, compared: boolean): TipLine {
+  const { key, label, samples } = one.series;
+  const now = one.series.values[bin] ?? null;
+  const before = one.series.before?.[bin] ?? null;
+  return {
+    key,
+    colour: one.colour,
+    name: label,
+    values: [numberText(now, strong), ...(compared ? beforeTexts(now, before) : [])],
+    strong,
+    weak: now !== null && now !== 0 && (samples[bin] ?? 0) < FEW,
+  };
+}
+
+function totalOf(drawn: readonly Drawn[], bin: number, compared: boolean): TipLine {
+  const sum = (of: (one: Drawn) => number | null | undefined) =>
+    drawn.reduce((total, one) => total + (of(one) ?? 0), 0);
+  const now = sum(({ series }) => series.values[bin]);
+  const before = sum(({ series }) => series.before?.[bin]);
+  const values = [short(now), ...(compared ? beforeTexts(now, before) : [])];
+  return { key: "total of all", colour: "transparent", name: "Total", values };
+}
+
+const beforeTexts = (now: number | null, before: number | null) => [
+  numberText(before, false),
+  change(now, before) ?? "–",
+];
+
+/** Digits beyond the ninth that matter are noise of an average. */
+function numberText(value: number | null, inFull: boolean): string {
+  if (value === null) return "–";
+  if (!inFull) return short(value);
+  return exact(Number.isInteger(value) ? value : Number(value.toPrecision(9)));
+}
+
+const clipped = (text: string) => (text.length > 30 ? `${text.slice(0, 29)}…` : text);
+
+const DAY = 86_400_000;
+
+/** The time of a bucket: `2026-11-21 03:50 – 03:55`. */
+export function bucketText(chart: TimeSeries, bin: number, zone: Zone): string {
+  const start = chart.starts[bin] ?? 0;
+  const end = start + chart.step;
+  const length = chart.step % 60_000 === 0 ? 16 : 19;
+  const [from, to] = [timeText(start, zone), timeText(end, zone)];
+  const atMidnight = from.endsWith("00:00:00") && to.endsWith("00:00:00");
+  if (chart.step >= DAY && atMidnight) {
+    // Days are named with the last one that belongs to the bucket.
+    const last = timeText(end - 1, zone).slice(0, 10);
+    return last === from.slice(0, 10) ? last : `${from.slice(0, 10)} – ${last}`;
+  }
+  const sameDay = from.slice(0, 10) === to.slice(0, 10);
+  return `${from.slice(0, length)} – ${to.slice(sameDay ? 11 : 0, length)}`;
+}
+
+const isCut = (chart: TimeSeries, bin: number) =>
+  chart.incomplete && bin === chart.starts.length - 1;
+
+/** Why the last bucket is not whole: it still fills, or the asked time ends within it. */
+function cutNote(chart: TimeSeries, zone: Zone): string {
+  if (Date.now() - chart.range.to < Math.max(chart.step, 60_000)) return "still filling";
+  return `only until ${timeText(chart.range.to, zone).slice(11)}`;
+}
+
+/** A bucket in words, for who cannot see it. */
+export function spokenBucket(chart: TimeSeries, drawn: readonly Drawn[], bin: number, zone: Zone) {
+  const values = sortedAt(drawn, bin).slice(0, 5);
+  const said = values.map(({ series }) => `${series.label} ${short(series.values[bin] ?? 0)}`);
+  return `${bucketText(chart, bin, zone)}: ${said.join(", ") || "nothing"}`;
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import type { Answer, AnswerColumn, Cell } from "../../api/types";
+import { OTHER_COLOUR } from "../../base/colours";
+import { opening, type Question } from "../../query/question";
+import type { Asked } from "../../query/spec";
+import { chartColours, seriesOf } from "./data";
+
+const START = Date.parse("2026-11-21T00:00:00Z");
+const MINUTE = 60_000;
+
+function asked(over: Partial<Question>, minutes = 4): Asked {
+  const question = { ...opening("t"), view: "time" as const, bucket: "1m", ...over };
+  return { question, columns: [], range: { from: START, to: START + minutes * MINUTE } };
+}
+
+function answer(columns: [string, AnswerColumn["type"]][], rows: Cell[][], more = {}): Answer {
+  const named = columns.map(([name, type]) => ({ name, type }));
+  return {
+    columns: named,
+    rows,
+    coverage: {},
+    stats: {},
+    warnings: [],
+    ...more,
+  } as unknown as Answer;
+}
+
+const at = (minute: number) => new Date(START + minute * MINUTE).toISOString();
+
+describe("seriesOf without groups", () => {
+  it("fills buckets without rows: zero for what adds up", () => {
+    const rows = [
+      [at(0), 5],
+      [at(2), "12345678901234567890"],
+    ];
+    const columns: [string, AnswerColumn["type"]][] = [
+      ["time", "time"],
+      ["count(*)", "number"],
+    ];
+    const chart = seriesOf(answer(columns, rows, { samples: [2, 3] }), asked({}), 0);
+    const [line] = chart.series;
+    expect(chart.starts).toEqual([0, 1, 2, 3].map((it) => START + it * MINUTE));
+    expect(line?.label).toBe("events");
+    expect(line?.values).toEqual([5, 0, 12345678901234567000, 0]);
+    expect(line?.samples).toEqual([2, 0, 3, 0]);
+    expect(line).toMatchObject({ picks: [], last: 0, min: 0, before: null, totalBefore: null });
+    expect(chart.incomplete).toBe(false);
+  });
+
+  it("leaves gaps for what does not, and knows which measure is meant", () => {
+    const columns: [string, AnswerColumn["type"]][] = [
+      ["time", "time"],
+      ["avg(x)", "number"],
+      ["p95(x)", "number"],
+      ["count(*)", "number"],
+    ];
+    const rows = [
+      [at(1), 1, 7, 3],
+      [at(2), 2, null, 3],
+    ];
+    const chart = seriesOf(answer(columns, rows), asked({ measures: ["avg(x)", "p95(x)"] }), 1);
+    expect(chart.series[0]).toMatchObject({
+      values: [null, 7, null, null],
+      label: "p95 of x",
+      total: null,
+      last: 7,
+      min: 7,
+      max: 7,
+    });
+  });
+
+  it("has a line even where no row matches", () => {
+    const chart = seriesOf(
+      answer(
+        [
+          ["time", "time"],
+          ["count(*)", "number"],
+        ],
+        [],
+      ),
+      asked({}),
+      0,
+    );
+    expect(chart.series[0]).toMatchObject({ values: [0, 0, 0, 0], total: 0 });
+  });
+
+  it("leaves the bucket that still fills out of the smallest, largest and last", () => {
+    const columns: [string, AnswerColumn["type"]][] = [
+      ["time", "time"],
+      ["count(*)", "number"],
+    ];
+    const rows = [0, 1, 2, 3].map((minute) => [at(minute), minute === 3 ? 1 : 10 + minute]);
+    const chart = seriesOf(answer(columns, rows), asked({}, 3.5), 0);
+    expect(chart.incomplete).toBe(true);
+    expect(chart.series[0]).toMatchObject({ total: 34, last: 12, min: 10, max: 12 });
+  });
+});
+
+describe("seriesOf with groups", () => {
+  const columns: [string, AnswerColumn["type"]][] = [
+    ["time", "time"],
+    ["app", "string"],
+    ["status", "number"],
+    ["count(*)", "number"],
+  ];
+  const group = { group: ["app", "status + 1"] };
+
+  it("tells the series beyond the limit from those without a value", () => {
+    const rows = [
+      [at(0), null, null, 4],
+      [at(0), null, null, 900],
+      [at(0), "web", 200, 9],
+      [at(1), "web", 200, 1],
+    ];
+    const other = [false, true, false, false];
+    const chart = seriesOf(answer(columns, rows, { other }), asked(group), 0);
+    expect(chart.series.map(({ label }) => label)).toEqual([
+      "web · 200",
+      "(none) · (none)",
+      "Other",
+    ]);
+    expect(chart.series[0]?.picks).toEqual([{ column: "app", value: "web", type: "string" }]);
+    expect(chart.series[1]?.picks).toEqual([{ column: "app", value: null, type: "string" }]);
+    expect(chart.series[2]).toMatchObject({ picks: [], isOther: true, total: 900 });
+    expect(new Set(chart.series.map(({ key }) => key)).size).toBe(3);
+    const colours = chartColours(chart);
+    expect(colours.get(chart.series[2]?.key ?? "")).toBe(OTHER_COLOUR);
+    expect(colours.get(chart.series[0]?.key ?? "")).not.toBe(OTHER_COLOUR);
+  });
+
+  it("keeps colours whatever the order of the series", () => {
+    const rows = (a: number, b: number) => [
+      [at(0), "a", 1, a],
+      [at(0), "b", 1, b],
+    ];
+    const one = seriesOf(answer(columns, rows(1, 2)), asked(group), 0);
+    const two = seriesOf(answer(columns, rows(2, 1)), asked(group), 0);
+    expect(one.series[0]?.label).toBe("b · 1");
+    expect(two.series[0]?.label).toBe("a · 1");
+    expect([...chartColours(one)].sort()).toEqual([...chartColours(two)].sort());
+  });
+
+  it("reads both sides of a comparison, and drops what lies off the axis", () => {
+    const sided: [string, AnswerColumn["type"]][] = [["side", "string"], ...columns];
+    const rows = [
+      ["before", at(0), "web", 200, 3],
+      ["before", at(-1), "web", 200, 1000],
+      ["before", at(1), "gone", 200, 2],
+      ["now", at(0), "web", 200, 6],
+      ["now", at(4), "web", 200, 1000],
+    ];
+    const chart = seriesOf(answer(sided, rows), asked({ ...group, compare: "1h" }), 0);
+    expect(chart.shift).toBe("1h");
+    expect(chart.series).toMatchObject([
+      { label: "web · 200", values: [6, 0, 0, 0], before: [3, 0, 0, 0], totalBefore: 3 },
+      { label: "gone · 200", values: [0, 0, 0, 0], before: [0, 2, 0, 0], totalBefore: 2 },
+    ]);
+    expect(chart.series[0]?.picks[0]).toEqual({ column: "app", value: "web", type: "string" });
+  });
+});

@@ -1,0 +1,274 @@
+// From series to the picture that ECharts draws.
+
+import { short } from "../../base/format";
+import type { Zone } from "../../base/zone";
+import type { ChartOption, ChartTheme } from "../echart";
+import {
+  fittingTicks,
+  labelledAxis,
+  type Plot,
+  type Scale,
+  scaleOf,
+  timeTicks,
+  valueAxis,
+} from "../echart-axes";
+import { chartColours, type Series, type TimeSeries, type Values } from "./data";
+
+export interface Look {
+  readonly theme: ChartTheme;
+  readonly zone: Zone;
+  readonly width: number;
+  readonly height: number;
+  readonly stacked: boolean;
+  readonly hidden: ReadonlySet<string>;
+  readonly highlighted: string | null;
+}
+
+/** A series with where its line is drawn: its values, or in a stack the sums up to it. */
+export interface Drawn {
+  readonly series: Series;
+  readonly colour: string;
+  readonly tops: Values;
+}
+
+/** The picture, and what is needed to tell what lies under a pointer. */
+export interface Picture {
+  readonly option: ChartOption;
+  readonly plot: Plot;
+  readonly scale: Scale;
+  readonly drawn: Drawn[];
+}
+
+/** Room around the plot: half a line of text above, the labels of the time below. */
+const TOP = 10;
+const BOTTOM = 26;
+const RIGHT = 14;
+
+/** The whole picture of a time series chart. */
+export function pictureOf(chart: TimeSeries, look: Look): Picture {
+  const drawn = drawnOf(chart, look);
+  const scale = heightScale(chart, drawn, look);
+  const { option: yAxis, room } = valueAxis(scale, look.theme);
+  const plot = {
+    left: room,
+    top: TOP,
+    width: Math.max(1, look.width - room - RIGHT),
+    height: look.height - TOP - BOTTOM,
+  };
+  const from = chart.range.from;
+  const to = from + chart.starts.length * chart.step;
+  const ticks = timeTicks(from, to, look.zone, plot.width / 84);
+  const fitting = fittingTicks(ticks, [from, to], plot, RIGHT, look.theme.font);
+  const midnights = ticks.filter((tick) => tick.bold).map(({ at }) => ({ xAxis: at }));
+  const lines = drawn.flatMap((it, place) => linesOf(chart, it, place, drawn.length, look));
+  const days = {
+    id: "days",
+    type: "line",
+    data: [],
+    markLine: {
+      silent: true,
+      symbol: "none",
+      label: { show: false },
+      lineStyle: { color: look.theme.grid, type: "solid", width: 1 },
+      data: midnights,
+    },
+  };
+  const option = {
+    grid: { ...plot, outerBoundsMode: "none" },
+    xAxis: labelledAxis(from, to, fitting, look.theme),
+    yAxis,
+    series: [days, ...lines, ...(look.stacked ? [beforeTotal(chart, drawn, look)] : [])],
+  };
+  return { option, plot, scale, drawn };
+}
+
+function drawnOf(chart: TimeSeries, look: Look): Drawn[] {
+  const colours = chartColours(chart);
+  const shown = chart.series.filter(({ key }) => !look.hidden.has(key));
+  let below: Values | null = null;
+  return shown.map((series) => {
+    const under: Values | null = below;
+    const tops = look.stacked
+      ? series.values.map((value, at) => (value ?? 0) + (under?.[at] ?? 0))
+      : series.values;
+    below = tops;
+    return { series, colour: colours.get(series.key) ?? look.theme.dimmed, tops };
+  });
+}
+
+function heightScale(chart: TimeSeries, drawn: Drawn[], look: Look): Scale {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  const reach = (values: Values | null) => {
+    for (const value of values ?? []) {
+      if (value === null) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  };
+  for (const { series, tops } of drawn) {
+    reach(tops);
+    if (!look.stacked) reach(series.before);
+  }
+  if (look.stacked) reach(sumBefore(drawn));
+  return scaleOf(low, high, look.height < 200 ? 3 : 4, chart.additive || look.stacked);
+}
+
+function sumBefore(drawn: Drawn[]): Values | null {
+  const sides = drawn.map(({ series }) => series.before).filter((it) => it !== null);
+  const [first] = sides;
+  if (!first) return null;
+  return first.map((_, at) => sides.reduce((sum, values) => sum + (values[at] ?? 0), 0));
+}
+
+/** A point in the middle of each bucket. */
+function points(chart: TimeSeries, values: Values, from: number, to: number) {
+  return values.slice(from, to).map((value, at) => {
+    const time = (chart.starts[from + at] ?? 0) + chart.step / 2;
+    if (!isLonely(values, from + at)) return { value: [time, value] };
+    // No line would show a value that has none on either side.
+    return { value: [time, value], symbol: "circle", symbolSize: 4 };
+  });
+}
+
+const isLonely = (values: Values, at: number) =>
+  values[at] !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
+
+interface Style {
+  id: string;
+  colour: string;
+  width: number;
+  opacity: number;
+  type: "solid" | number[];
+  area: number;
+  stack: string | null;
+  z: number;
+}
+
+function lineOf(style: Style, data: ReturnType<typeof points>) {
+  const { id, colour, width, opacity, type, area, stack, z } = style;
+  return {
+    id,
+    type: "line",
+    data,
+    z,
+    silent: true,
+    symbol: "none",
+    showSymbol: true,
+    showAllSymbol: true,
+    itemStyle: { color: colour, opacity },
+    lineStyle: { color: colour, width, opacity, type, join: "round", cap: "round" },
+    ...(area > 0 ? { areaStyle: { color: colour, opacity: area * opacity } } : {}),
+    ...(stack ? { stack, stackStrategy: "all" } : {}),
+  };
+}
+
+/** The lines of a series: what it was before, its own, and the end that still fills. */
+function linesOf(
+  chart: TimeSeries,
+  { series, colour }: Drawn,
+  place: number,
+  of: number,
+  look: Look,
+) {
+  const { highlighted, stacked } = look;
+  const faded = highlighted !== null && highlighted !== series.key && !look.hidden.has(highlighted);
+  const strong = highlighted === series.key;
+  const opacity = faded ? 0.25 : 1;
+  const own: Style = {
+    id: series.key,
+    colour,
+    width: strong ? 2.5 : stacked ? 1 : 1.5,
+    opacity,
+    type: "solid",
+    area: stacked ? 0.55 : of === 1 && chart.additive ? 0.1 : 0,
+    stack: stacked ? "whole" : null,
+    // The largest series lie on top, the one that is meant above all.
+    z: strong ? 1000 : 100 - place,
+  };
+  const values = stacked ? series.values.map((value) => value ?? 0) : series.values;
+  const filling = { ...own, opacity: opacity * 0.55, type: [4, 4] };
+  const lines = withEnd(chart, values, own, { ...filling, stack: stacked ? "filling" : null });
+  if (!series.before || stacked) return lines;
+  const earlier: Style = {
+    ...own,
+    id: `${series.key} before`,
+    width: strong ? 2 : 1.25,
+    opacity: opacity * 0.8,
+    type: [1, 3],
+    area: 0,
+    z: own.z - 50,
+  };
+  const end = { ...earlier, opacity: opacity * 0.45 };
+  return [...withEnd(chart, series.before, earlier, end), ...lines];
+}
+
+function withEnd(chart: TimeSeries, values: Values, whole: Style, filling: Style) {
+  const count = values.length;
+  if (!chart.incomplete) return [lineOf(whole, points(chart, values, 0, count))];
+  const end = lineOf(
+    { ...filling, id: `${whole.id} filling` },
+    points(chart, values, Math.max(0, count - 2), count),
+  );
+  return count === 1 ? [end] : [lineOf(whole, points(chart, values, 0, count - 1)), end];
+}
+
+/** In a stack, what all of it was before. */
+function beforeTotal(chart: TimeSeries, drawn: Drawn[], look: Look) {
+  const style: Style = {
+    id: "before",
+    colour: look.theme.text,
+    width: 1.25,
+    opacity: 0.7,
+    type: [1, 3],
+    area: 0,
+    stack: null,
+    z: 2000,
+  };
+  const sum = sumBefore(drawn) ?? [];
+  return lineOf(style, points(chart, sum, 0, sum.length));
+}
+
+/** The series whose line passes a place of the plot; null if none is within `reach` pixels. */
+export function nearestTo(
+  chart: TimeSeries,
+  picture: Picture,
+  place: { bin: number; x: number; y: number },
+  reach: number,
+): Drawn | null {
+  const { plot, drawn } = picture;
+  const each = plot.width / chart.starts.length;
+  const centre = (place.bin + 0.5) * each;
+  // Towards the neighbour on the pointer's side.
+  const side = place.x < centre ? -1 : 1;
+  const along = Math.min(1, Math.abs(place.x - centre) / each);
+  let best: Drawn | null = null;
+  let distance = reach;
+  for (const one of drawn) {
+    const value = one.tops[place.bin] ?? null;
+    if (value === null) continue;
+    const next = one.tops[place.bin + side] ?? value;
+    const onLine = Math.abs(heightOf(value + (next - value) * along, picture) - place.y);
+    const atPoint = Math.hypot(heightOf(value, picture) - place.y, centre - place.x);
+    const away = Math.min(onLine, atPoint);
+    if (away < distance) [best, distance] = [one, away];
+  }
+  return best;
+}
+
+/** How far below the plot's top a value is drawn, in pixels. */
+export function heightOf(value: number, { plot, scale }: Picture): number {
+  return plot.height * (1 - (value - scale.min) / (scale.max - scale.min));
+}
+
+/** The area of a stack at a place of the plot; null above all of them. */
+export function areaAt(picture: Picture, place: { bin: number; y: number }): Drawn | null {
+  const inside = (one: Drawn) => heightOf(one.tops[place.bin] ?? 0, picture) <= place.y;
+  return picture.drawn.find(inside) ?? null;
+}
+
+/** The largest value of the chart in words. */
+export function largest(chart: TimeSeries): string {
+  const [first] = chart.series;
+  return first?.max == null ? "" : `; at most ${short(first.max)} for ${first.label}`;
+}

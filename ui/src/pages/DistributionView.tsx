@@ -1,0 +1,151 @@
+import { Button, Group, Paper, Select, Stack, Text } from "@mantine/core";
+import { numberOf } from "../api/client";
+import type { Answer } from "../api/types";
+import { percent, short } from "../base/format";
+import { DistributionChart } from "../charts/distribution/DistributionChart";
+import { spreadOf } from "../charts/distribution/data";
+import { withFilter } from "../query/edit";
+import { histogramSpec, summarySpec } from "../query/spec";
+import { placeOf, useAnswer } from "./answers";
+import { useDive } from "./dive";
+import { widestNumber } from "./informative";
+import { ViewFrame } from "./ViewFrame";
+
+/** How the values of a number column spread, between the 1st and the 99th percentile or in full. */
+export function DistributionView() {
+  const { columns, question } = useDive();
+  const numbers = columns.filter((column) => column.type === "number");
+  const column = numbers.find((it) => it.name === question.of) ?? widestNumber(columns);
+  if (!column) {
+    return (
+      <Text c="dimmed" py={48} ta="center">
+        This table has no column of numbers, whose spread could be drawn.
+      </Text>
+    );
+  }
+  return (
+    <Distribution key={column.name} column={column.name} names={numbers.map((it) => it.name)} />
+  );
+}
+
+function Distribution({ column, names }: { column: string; names: string[] }) {
+  const { asked, question, commit } = useDive();
+  const summary = useAnswer(summarySpec(asked, column));
+  const value = valueReader(summary.data);
+  const full = question.extent === ALL;
+  const low = value(full ? "smallest" : "p01");
+  const high = value(full ? "largest" : "p99");
+  const known = low !== null && high !== null && !summary.isPlaceholderData;
+  const spread = useAnswer(known ? histogramSpec(asked, column, low, high) : null);
+  const nothing = summary.data && !summary.isPlaceholderData && low === null;
+  const choose = (
+    <Group gap="xs">
+      <Select
+        size="xs"
+        w={200}
+        searchable
+        aria-label="Column"
+        data={names}
+        value={column}
+        allowDeselect={false}
+        onChange={(name) => name && commit({ ...question, of: name })}
+      />
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => commit({ ...question, extent: full ? "" : ALL })}
+      >
+        {full ? "Middle 98 %" : "All values"}
+      </Button>
+    </Group>
+  );
+  return (
+    <ViewFrame
+      title="Distribution of"
+      result={nothing || summary.error ? summary : spread}
+      height={320}
+      tools={choose}
+    >
+      {(answer) =>
+        nothing ? (
+          <NoValues column={column} />
+        ) : (
+          <Spread answer={answer} summary={summary.data} column={column} />
+        )
+      }
+    </ViewFrame>
+  );
+}
+
+const ALL = "all";
+
+function NoValues({ column }: { column: string }) {
+  return (
+    <Text c="dimmed" py={48} ta="center">
+      None of these rows has a value in {column}.
+    </Text>
+  );
+}
+
+function valueReader(answer: Answer | undefined) {
+  return (name: string) =>
+    answer ? numberOf(answer.rows[0]?.[placeOf(answer, name)] ?? null) : null;
+}
+
+function Spread({
+  answer,
+  summary,
+  column,
+}: {
+  answer: Answer;
+  summary: Answer | undefined;
+  column: string;
+}) {
+  const { question, openMenu, commit } = useDive();
+  const value = valueReader(summary);
+  const spread = spreadOf(answer);
+  const marks = (["p50", "p95", "p99", "mean"] as const).flatMap((name) => {
+    const at = value(name);
+    return at === null ? [] : [{ label: name === "p50" ? "median" : name, value: at }];
+  });
+  const drawn = spread.total;
+  const all = value("events") ?? 0;
+  const pick = (
+    range: { from: number; to: number; closed: boolean },
+    point: { x: number; y: number },
+  ) => {
+    const between = withFilter(
+      withFilter(question, { column, operator: ">=", values: [String(range.from)] }),
+      { column, operator: range.closed ? "<=" : "<", values: [String(range.to)] },
+    );
+    openMenu({
+      label: `${column} from ${short(range.from)} to ${short(range.to)}`,
+      picks: [],
+      point,
+      only: () => commit(between),
+      samples: () => commit({ ...between, view: "samples" }),
+    });
+  };
+  return (
+    <Stack gap="xs">
+      <Paper withBorder p="xs">
+        <DistributionChart data={spread} marks={marks} height={320} onPick={pick} />
+      </Paper>
+      <Group gap="lg" className="numbers">
+        {["smallest", "p05", "p25", "p50", "p75", "p95", "p99", "largest", "mean"].map((name) => (
+          <Stack key={name} gap={0}>
+            <Text size="xs" c="dimmed">
+              {name}
+            </Text>
+            <Text size="sm">{value(name) === null ? "–" : short(value(name) ?? 0)}</Text>
+          </Stack>
+        ))}
+      </Group>
+      {all > 0 && drawn < all && (
+        <Text size="xs" c="dimmed">
+          {percent(1 - drawn / all)} of the values lie outside of what is drawn.
+        </Text>
+      )}
+    </Stack>
+  );
+}

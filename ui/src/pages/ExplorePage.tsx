@@ -1,0 +1,109 @@
+import { AppShell, Box, Burger, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { type ReactNode, useCallback, useMemo, useState } from "react";
+import type { Column, Table } from "../api/types";
+import type { Zone } from "../base/zone";
+import type { Question, View } from "../query/question";
+import { rangeOf, rangeWithData } from "../query/time";
+import { type Dive, DiveContext, type Mark } from "./dive";
+import { MarkMenu } from "./MarkMenu";
+import { Rail } from "./Rail";
+import { SearchBox } from "./SearchBox";
+import { VIEW_ENTRIES } from "./views";
+
+/** One table, one question: the knobs at the left, the answer at the right. */
+export function ExplorePage(props: {
+  question: Question;
+  tables: Table[];
+  table: Table;
+  columns: Column[];
+  now: number;
+  zone: Zone;
+  onZone: (zone: Zone) => void;
+  commit: (next: Question) => void;
+  /** The logo, and what stands at the right end of the head. */
+  logo: ReactNode;
+  tools: ReactNode;
+}) {
+  const { question, tables, table, columns, now, zone, commit } = props;
+  const [mark, setMark] = useState<Mark | null>(null);
+  const [railOpen, rail] = useDisclosure(false);
+  const openMenu = useCallback((it: Mark) => setMark(it), []);
+  const dive = useMemo<Dive>(() => {
+    const usual = rangeOf({ ...question, ...rangeWithData(table, now) }, now) ?? {
+      from: now - 3_600_000,
+      to: now,
+    };
+    const range = rangeOf(question, now) ?? usual;
+    return {
+      question,
+      asked: { question, columns, range },
+      columns,
+      table,
+      zone,
+      now,
+      commit,
+      openMenu,
+    };
+  }, [question, columns, table, zone, now, commit, openMenu]);
+  const entry = VIEW_ENTRIES.find((it) => it.view === question.view);
+  const View = entry?.component ?? (() => null);
+  return (
+    <DiveContext.Provider value={dive}>
+      <AppShell
+        header={{ height: 52 }}
+        navbar={{ width: 320, breakpoint: "sm", collapsed: { mobile: !railOpen } }}
+        padding="md"
+      >
+        <AppShell.Header px="md">
+          <Group h="100%" wrap="nowrap" gap="sm">
+            <Burger
+              opened={railOpen}
+              onClick={rail.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="The question"
+            />
+            {props.logo}
+            <SearchBox />
+            {props.tools}
+          </Group>
+        </AppShell.Header>
+        <AppShell.Navbar p="sm">
+          <Rail tables={tables} onZone={props.onZone} />
+        </AppShell.Navbar>
+        <AppShell.Main>
+          <Box mb="md" className="views">
+            <ViewChoice view={question.view} onChange={(view) => commit({ ...question, view })} />
+          </Box>
+          <View />
+        </AppShell.Main>
+      </AppShell>
+      {mark && <MarkMenu key={mark.label} mark={mark} onClose={() => setMark(null)} />}
+    </DiveContext.Provider>
+  );
+}
+
+function ViewChoice({ view, onChange }: { view: View; onChange: (view: View) => void }) {
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="View"
+      value={view}
+      onChange={(value) => onChange(value as View)}
+      data={VIEW_ENTRIES.map(({ view: value, label, icon: Icon }, at) => ({
+        value,
+        label: (
+          <Tooltip label={`${label} (key ${at + 1})`} openDelay={500}>
+            <Group gap={6} wrap="nowrap" px={4}>
+              <Icon size={15} />
+              <Text span size="xs" className={view === value ? "" : "wide-only"}>
+                {label}
+              </Text>
+            </Group>
+          </Tooltip>
+        ),
+      }))}
+    />
+  );
+}

@@ -1,0 +1,48 @@
+import { CloseButton, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconSearch } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import { useDive } from "./dive";
+
+/** Looks for a text in all columns. Typing waits for a pause; Enter does not. */
+export function SearchBox() {
+  const { question, commit } = useDive();
+  const [text, setText] = useState(question.search);
+  useEffect(() => setText(question.search), [question.search]);
+  const search = (wanted: string) => {
+    if (wanted.trim() === question.search) return;
+    commit({ ...question, search: wanted.trim() });
+  };
+  const later = useDebouncedCallback(search, 400);
+  return (
+    <TextInput
+      id="search-input"
+      className="search"
+      size="xs"
+      leftSection={<IconSearch size={15} />}
+      placeholder={`Search all columns of ${question.table}`}
+      aria-label="Search all columns"
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        later(event.currentTarget.value);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") search(text);
+        if (event.key === "Escape") event.currentTarget.blur();
+      }}
+      rightSection={
+        text !== "" && (
+          <CloseButton
+            size="xs"
+            aria-label="Clear the search"
+            onClick={() => {
+              setText("");
+              search("");
+            }}
+          />
+        )
+      }
+    />
+  );
+}

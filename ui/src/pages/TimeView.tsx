@@ -1,0 +1,81 @@
+import { Paper, Stack, Text } from "@mantine/core";
+import { useMemo, useState } from "react";
+import type { Answer } from "../api/types";
+import { durationWords } from "../base/duration";
+import { seriesOf } from "../charts/time-series/data";
+import { TimeSeriesChart } from "../charts/time-series/TimeSeriesChart";
+import { measureLabel } from "../query/measure";
+import { type Asked, seriesRange, timeSpec } from "../query/spec";
+import { within } from "../query/time";
+import { useAnswer } from "./answers";
+import { useDive } from "./dive";
+import { SeriesTable } from "./SeriesTable";
+import { ViewFrame } from "./ViewFrame";
+
+/** Measures over time: a chart for each, one under the other, and the table of their series. */
+export function TimeView() {
+  const { asked, question } = useDive();
+  const result = useAnswer(timeSpec(asked));
+  const { bucket } = seriesRange(asked);
+  const height = question.measures.length > 1 ? 220 : 320;
+  return (
+    <ViewFrame
+      title={`Over time, per ${durationWords(bucket).replace(/^1 /, "")}`}
+      result={result}
+      height={height}
+    >
+      {(answer) => (
+        <Stack gap="md">
+          {question.measures.map((measure, at) => (
+            <MeasureChart key={measure} answer={answer} at={at} height={height} />
+          ))}
+        </Stack>
+      )}
+    </ViewFrame>
+  );
+}
+
+/** One measure: its chart, and beneath it its series. */
+export function MeasureChart(props: {
+  answer: Answer;
+  at: number;
+  height: number;
+  /** Another question than the page's that was asked. */
+  of?: Asked;
+  /** Without the table of series. */
+  bare?: boolean;
+}) {
+  const { answer, at, height, bare = false } = props;
+  const dive = useDive();
+  const { question, zone, commit, openMenu } = dive;
+  const asked = props.of ?? dive.asked;
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [highlighted, setHighlighted] = useState<string | null>(null);
+  const chart = useMemo(() => seriesOf(answer, asked, at), [answer, asked, at]);
+  return (
+    <Paper withBorder p="xs">
+      {asked.question.measures.length > 1 && (
+        <Text size="xs" fw={600} mb={4}>
+          {measureLabel(question.measures[at] ?? "")}
+        </Text>
+      )}
+      <TimeSeriesChart
+        series={chart}
+        zone={zone}
+        height={height}
+        hidden={hidden}
+        highlighted={highlighted}
+        onBrush={(range) => commit(within(question, range))}
+        onPick={(place, point) => openMenu({ ...place, point })}
+      />
+      {!bare && (
+        <SeriesTable
+          chart={chart}
+          hidden={hidden}
+          onHide={setHidden}
+          onHighlight={setHighlighted}
+        />
+      )}
+    </Paper>
+  );
+}

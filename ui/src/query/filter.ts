@@ -1,0 +1,195 @@
+// Filters: one condition on one column, drawn as a chip, written as SQL and as a text of the URL.
+
+import type { Cell, Column, Type } from "../api/types";
+import { columnOf, quoteName, quoteText } from "./sql";
+
+/** How a filter compares. `has` and its kin are for sets and vectors. */
+export type Operator =
+  | "="
+  | "!="
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "contains"
+  | "!contains"
+  | "~"
+  | "!~"
+  | "has"
+  | "has-all"
+  | "!has"
+  | "starts"
+  | "ends"
+  | "within"
+  | "null"
+  | "!null"
+  | "empty";
+
+/** One condition. Several values of `=` mean any of them; `null` and `empty` have none. */
+export interface Filter {
+  readonly column: string;
+  readonly operator: Operator;
+  readonly values: readonly string[];
+}
+
+interface OperatorFacts {
+  label: string;
+  /** How many values it takes. */
+  takes: "none" | "one" | "many";
+  types: readonly Type[];
+  opposite: Operator | null;
+}
+
+const SCALARS: readonly Type[] = ["string", "number", "bool", "time"];
+const ORDERED: readonly Type[] = ["number", "time"];
+const LISTS: readonly Type[] = ["set", "vector"];
+const VECTOR: readonly Type[] = ["vector"];
+const EVERY: readonly Type[] = [...SCALARS, ...LISTS];
+
+export const OPERATORS: Readonly<Record<Operator, OperatorFacts>> = {
+  "=": { label: "is", takes: "many", types: SCALARS, opposite: "!=" },
+  "!=": { label: "is not", takes: "many", types: SCALARS, opposite: "=" },
+  ">": { label: "more than", takes: "one", types: ORDERED, opposite: "<=" },
+  ">=": { label: "at least", takes: "one", types: ORDERED, opposite: "<" },
+  "<": { label: "less than", takes: "one", types: ORDERED, opposite: ">=" },
+  "<=": { label: "at most", takes: "one", types: ORDERED, opposite: ">" },
+  contains: { label: "contains", takes: "one", types: ["string"], opposite: "!contains" },
+  "!contains": { label: "does not contain", takes: "one", types: ["string"], opposite: "contains" },
+  "~": { label: "matches regex", takes: "one", types: ["string"], opposite: "!~" },
+  "!~": { label: "does not match regex", takes: "one", types: ["string"], opposite: "~" },
+  has: { label: "has any of", takes: "many", types: LISTS, opposite: "!has" },
+  "has-all": { label: "has all of", takes: "many", types: LISTS, opposite: null },
+  "!has": { label: "has none of", takes: "many", types: LISTS, opposite: "has" },
+  starts: { label: "starts with", takes: "many", types: VECTOR, opposite: null },
+  ends: { label: "ends with", takes: "many", types: VECTOR, opposite: null },
+  within: { label: "has in a row", takes: "many", types: VECTOR, opposite: null },
+  empty: { label: "is empty", takes: "none", types: LISTS, opposite: null },
+  null: { label: "is missing", takes: "none", types: EVERY, opposite: "!null" },
+  "!null": { label: "is there", takes: "none", types: EVERY, opposite: "null" },
+};
+
+/** The operators that a column of this type can have, the usual one first. */
+export function operatorsFor(type: Type): Operator[] {
+  return (Object.keys(OPERATORS) as Operator[]).filter((it) => OPERATORS[it].types.includes(type));
+}
+
+/** The condition as SQL. The column's type tells how its values are written. */
+export function filterSql(filter: Filter, type: Type | undefined): string {
+  const name = quoteName(filter.column);
+  const value = (text: string) => constant(text, type);
+  const values = filter.values.map(value);
+  const [first = "''"] = values;
+  const list = values.join(", ");
+  switch (filter.operator) {
+    case "=":
+      return values.length === 1 ? `${name} = ${first}` : `${name} IN (${list})`;
+    case "!=":
+      // A row without the column is not the value either; SQL's <> would drop it.
+      return `(${name} IS NULL OR ${name} NOT IN (${list}))`;
+    case "contains":
+      return `${name} ILIKE ${likeText(filter.values[0] ?? "")}`;
+    case "!contains":
+      return `(${name} IS NULL OR ${name} NOT ILIKE ${likeText(filter.values[0] ?? "")})`;
+    case "~":
+      return `${name} ~ ${quoteText(filter.values[0] ?? "")}`;
+    case "!~":
+      return `(${name} IS NULL OR ${name} !~ ${quoteText(filter.values[0] ?? "")})`;
+    case "null":
+      return `${name} IS NULL`;
+    case "!null":
+      return `${name} IS NOT NULL`;
+    case "empty":
+      return `is_empty(${name})`;
+    case "!has":
+      return `(${name} IS NULL OR includes_none(${name}, ${list}))`;
+    case "has":
+    case "has-all":
+    case "starts":
+    case "ends":
+    case "within":
+      return `${LIST_FUNCTIONS[filter.operator]}(${name}, ${list})`;
+    default:
+      return `${name} ${filter.operator} ${first}`;
+  }
+}
+
+const LIST_FUNCTIONS = {
+  has: "includes_any",
+  "has-all": "includes_all",
+  starts: "includes_start",
+  ends: "includes_end",
+  within: "includes_within",
+} as const;
+
+const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
+
+function constant(text: string, type: Type | undefined): string {
+  if (type === "number" && NUMBER.test(text)) return text;
+  if (type === "bool" && (text === "true" || text === "false")) return text;
+  return quoteText(text);
+}
+
+function likeText(text: string): string {
+  return quoteText(`%${text.replace(/[\\%_]/g, "\\$&")}%`);
+}
+
+/** The filter that a value asks for: null is missing, elements of a list are had. */
+export function filterOf(column: string, value: Cell, type: Type, opposite = false): Filter {
+  const usual = usualFilter(column, value, type);
+  const other = OPERATORS[usual.operator].opposite;
+  return opposite && other ? { ...usual, operator: other } : usual;
+}
+
+function usualFilter(column: string, value: Cell, type: Type): Filter {
+  if (value === null) return { column, operator: "null", values: [] };
+  if (Array.isArray(value)) {
+    if (value.length === 0) return { column, operator: "empty", values: [] };
+    return { column, operator: "has-all", values: value.map(String) };
+  }
+  const operator = type === "set" || type === "vector" ? "has" : "=";
+  return { column, operator, values: [String(value)] };
+}
+
+/** The same filter the other way round; itself where there is no opposite. */
+export function inverted(filter: Filter): Filter {
+  const operator = OPERATORS[filter.operator].opposite;
+  return operator ? { ...filter, operator } : filter;
+}
+
+/** A filter in words, as its chip says it. */
+export function filterLabel(filter: Filter): string {
+  return `${filter.column} ${OPERATORS[filter.operator].label} ${filter.values.join(", ")}`.trim();
+}
+
+/** The type of a column by its name. */
+export function typeOf(columns: readonly Column[], name: string): Type | undefined {
+  return columns.find((column) => column.name === name)?.type;
+}
+
+// In the URL: `service = gateway|search`, `"odd name" !null`. `|` and `\` in values get a `\`.
+
+/** The filter as a text of the URL. */
+export function filterText(filter: Filter): string {
+  const head = `${quoteName(filter.column)} ${filter.operator}`;
+  if (OPERATORS[filter.operator].takes === "none") return head;
+  return `${head} ${filter.values.map((value) => value.replace(/[\\|]/g, "\\$&")).join("|")}`;
+}
+
+/** The filter that a text of the URL means; null if it is none. */
+export function parseFilter(text: string): Filter | null {
+  const [, name, operator, rest] = /^("(?:[^"]|"")+"|\S+) (\S+)(?: (.*))?$/s.exec(text) ?? [];
+  const column = name === undefined ? null : columnOf(name);
+  if (column === null || operator === undefined || !Object.hasOwn(OPERATORS, operator)) return null;
+  const known = operator as Operator;
+  if (OPERATORS[known].takes === "none") return { column, operator: known, values: [] };
+  return { column, operator: known, values: splitValues(rest ?? "") };
+}
+
+function splitValues(text: string): string[] {
+  const values = [""];
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === "|") values.push("");
+    else values.push(values.pop() + (text[i] === "\\" ? (text[++i] ?? "") : text.charAt(i)));
+  }
+  return values;
+}

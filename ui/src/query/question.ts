@@ -1,0 +1,66 @@
+// The one state of the page: what is asked, and how it is looked at. Immutable; the URL is its text.
+
+import type { Filter } from "./filter";
+import type { Measure } from "./measure";
+
+export const VIEWS = ["overview", "time", "table", "distribution", "samples"] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface Question {
+  readonly table: string;
+  readonly view: View;
+  /** The first moment: relative to now as in `-3h`, or ISO 8601. Empty: where the data is. */
+  readonly from: string;
+  /** The moment after the last: `now`, relative, or ISO 8601. */
+  readonly to: string;
+  /** How much earlier the time is that this is compared with, as in `7d`; or empty. */
+  readonly compare: string;
+  /** Columns, or expressions of SQL. */
+  readonly group: readonly string[];
+  readonly measures: readonly Measure[];
+  readonly filters: readonly Filter[];
+  /** A text to look for in all columns. */
+  readonly search: string;
+  /** A condition of SQL that no chip can say. */
+  readonly where: string;
+  /** What the table is sorted by: a measure or a group, perhaps with ` asc`. Empty: first measure. */
+  readonly order: string;
+  /** Rows of the table and of the samples. */
+  readonly limit: number;
+  /** Series that are drawn; the rest is summed up. */
+  readonly series: number;
+  /** The length of a time bucket, or `auto`. */
+  readonly bucket: string;
+  /** The column of the distribution; empty: a fitting one. */
+  readonly of: string;
+  /** `all`: the distribution shows all values, not only the middle 98 %. */
+  readonly extent: string;
+  /** How often to ask again, as in `5s`; or empty. */
+  readonly refresh: string;
+}
+
+export const LIMIT_MAX = 1000;
+export const SERIES_MAX = 50;
+
+/** The question that opening a table asks. */
+export function opening(table: string): Question {
+  return {
+    table,
+    view: "overview",
+    from: "",
+    to: "now",
+    compare: "",
+    group: [],
+    measures: ["count(*)"],
+    filters: [],
+    search: "",
+    where: "",
+    order: "",
+    limit: 100,
+    series: 8,
+    bucket: "auto",
+    of: "",
+    extent: "",
+    refresh: "",
+  };
+}

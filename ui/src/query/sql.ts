@@ -1,0 +1,32 @@
+// Texts of SQL: names and constants quoted so that event data, which is hostile, stays data.
+
+/** A name as SQL takes it exactly. */
+export function quoteName(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name)
+    ? name
+    : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A string constant. */
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+// What cannot stand bare as the name of a column in an expression.
+const RESERVED = new Set(
+  (
+    "all and any array as asc between both by case cast count current_timestamp date desc distinct " +
+    "else end escape except exists extract false filter from full group having ilike in inner " +
+    "intersect interval into is join left like limit natural not null nulls offset on or order " +
+    "outer over overlay position right select series similar some substring table then time " +
+    "timestamp trim true union unnest using values when where window with within"
+  ).split(" "),
+);
+
+/** The column that a bare or quoted name means; null for any other expression. */
+export function columnOf(expression: string): string | null {
+  const text = expression.trim();
+  if (/^[A-Za-z_][A-Za-z0-9_.]*$/.test(text)) return text;
+  const [, quoted] = /^"((?:[^"]|"")+)"$/.exec(text) ?? [];
+  return quoted === undefined ? null : quoted.replaceAll('""', '"');
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { opening } from "./question";
+import { compareProblem, seriesRange } from "./spec";
+import { aligned, bucketOf, moment, rangeOf, rangeWithData, stepped } from "./time";
+
+const NOW = Date.parse("2026-11-21T12:34:56.789Z");
+const DAY = 86_400_000;
+const table = (first: string | null, last: string | null) => ({
+  name: "t",
+  rows: 1,
+  column_count: 1,
+  time_column: "time",
+  first_time: first,
+  last_time: last,
+  blocks: 1,
+  block_bytes: 1,
+  raw_bytes: 1,
+  dropped_rows: 0,
+});
+
+test("moments are relative, ISO 8601 or Unix seconds", () => {
+  expect(moment("now", NOW)).toBe(NOW);
+  expect(moment("-1d12h", NOW)).toBe(NOW - 1.5 * DAY);
+  expect(moment("now-15m", NOW)).toBe(NOW - 900_000);
+  expect(moment("1700000000", NOW)).toBe(1_700_000_000_000);
+  expect(moment("2026-11-20 12:00", NOW)).toBe(Date.parse("2026-11-20T12:00:00Z"));
+  expect(moment("2026-11-20T12:00:00+02:00", NOW)).toBe(Date.parse("2026-11-20T10:00:00Z"));
+  expect(moment("yesterday-ish", NOW)).toBeNull();
+});
+
+test("a table opens where its data is", () => {
+  const iso = (ago: number) => new Date(NOW - ago).toISOString();
+  expect(rangeWithData(table(iso(20 * DAY), iso(1000)), NOW)).toEqual({ from: "-1d", to: "now" });
+  expect(rangeWithData(table(iso(600_000), iso(0)), NOW)).toEqual({ from: "-15m", to: "now" });
+  const old = rangeWithData(table("2001-01-01T00:00:00Z", "2001-06-30T00:00:00Z"), NOW);
+  expect(old).toEqual({ from: "2001-01-01T00:00:00.000Z", to: "2001-06-30T00:00:00.001Z" });
+});
+
+test("series begin where a bucket does, and fit the comparison", () => {
+  const question = { ...opening("t"), from: "-7d", compare: "7d", view: "time" as const };
+  const range = rangeOf(question, NOW) ?? { from: 0, to: 0 };
+  const asked = { question, columns: [], range };
+  const { range: narrow, bucket } = seriesRange(asked);
+  expect(bucket).toBe("1h");
+  expect(narrow.from % 3_600_000).toBe(0);
+  expect(narrow.to - narrow.from).toBeLessThanOrEqual(7 * DAY);
+  expect(compareProblem({ ...question, compare: "1d" }, range)).toMatch(/longer than 1d/);
+  // 2026-11-16 was a Monday.
+  expect(new Date(aligned({ from: NOW, to: NOW }, "7d").from).toISOString()).toBe(
+    "2026-11-16T00:00:00.000Z",
+  );
+});
+
+test("too fine a bucket gives way", () => {
+  const question = { ...opening("t"), bucket: "1s" };
+  expect(bucketOf(question, { from: NOW - DAY, to: NOW })).toBe("10m");
+  expect(bucketOf(question, { from: NOW - 60_000, to: NOW })).toBe("1s");
+});
+
+test("steps keep the length", () => {
+  const earlier = rangeOf(stepped({ ...opening("t"), from: "-1h" }, NOW, -1), NOW);
+  expect(earlier).toEqual({ from: NOW - 7_200_000, to: NOW - 3_600_000 });
+});

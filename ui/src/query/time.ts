@@ -1,0 +1,107 @@
+// The time range: what the question says, as moments.
+
+import type { Table } from "../api/types";
+import { bucketFor, durationMs } from "../base/duration";
+import type { Question } from "./question";
+
+/** From (inclusive) to (exclusive), in milliseconds. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The lengths that are one click away. */
+export const PRESETS = [
+  "5m",
+  "15m",
+  "1h",
+  "3h",
+  "6h",
+  "12h",
+  "1d",
+  "3d",
+  "7d",
+  "14d",
+  "28d",
+] as const;
+
+const BUCKETS = 180;
+
+/** A moment in milliseconds: `now`, `-3h`, `now-1d`, Unix seconds or ISO 8601; null if it is none. */
+export function moment(text: string, now: number): number | null {
+  const trimmed = text.trim();
+  if (trimmed === "now") return now;
+  const [, sign, length] = /^(?:now)?([+-])(\S+)$/.exec(trimmed) ?? [];
+  const shift = length === undefined ? null : durationMs(length);
+  if (shift !== null) return sign === "-" ? now - shift : now + shift;
+  if (/^-?\d+(\.\d+)?$/.test(trimmed)) return Number(trimmed) * 1000;
+  const parsed = Date.parse(
+    /\d[T ]\d/.test(trimmed) && !/(Z|[+-]\d\d:?\d\d)$/.test(trimmed) ? `${trimmed}Z` : trimmed,
+  );
+  return Number.isNaN(parsed) ? null : parsed;
+}
+
+/** The range that a question means; null where its texts mean none. */
+export function rangeOf(question: Question, now: number): Range | null {
+  const from = moment(question.from, now);
+  const to = moment(question.to, now);
+  return from === null || to === null || from >= to ? null : { from, to };
+}
+
+/**
+ * A range that holds data: the shortest usual one until now for a table whose rows still come, else
+ * exactly from its first row to its last. At most a day of a living table.
+ */
+export function rangeWithData(table: Table, now: number): Pick<Question, "from" | "to"> {
+  const first = table.first_time === null ? now : Date.parse(table.first_time);
+  const last = table.last_time === null ? now : Date.parse(table.last_time);
+  if (last > now - 300_000 && last < now + 60_000) {
+    const reach = PRESETS.find((preset) => now - first <= (durationMs(preset) ?? 0));
+    return { from: `-${atMostADay(reach ?? "1d")}`, to: "now" };
+  }
+  return { from: new Date(first).toISOString(), to: new Date(last + 1).toISOString() };
+}
+
+const atMostADay = (length: string) => ((durationMs(length) ?? 0) > 86_400_000 ? "1d" : length);
+
+/** All of a table, its last row included. */
+export function wholeRange(table: Table): Pick<Question, "from" | "to"> {
+  if (table.first_time === null || table.last_time === null) return { from: "-1d", to: "now" };
+  const last = new Date(Date.parse(table.last_time) + 1);
+  return { from: new Date(Date.parse(table.first_time)).toISOString(), to: last.toISOString() };
+}
+
+/** The length of the time buckets of a question over a range. */
+export function bucketOf(question: Question, range: Range): string {
+  const automatic = bucketFor(range.to - range.from, BUCKETS);
+  if (question.bucket === "auto") return automatic;
+  const tooMany = (range.to - range.from) / (durationMs(question.bucket) ?? 1) > 5000;
+  return tooMany ? automatic : question.bucket;
+}
+
+/** The range, begun where a bucket does, so that its first bucket is a whole one. */
+export function aligned(range: Range, bucket: string): Range {
+  const step = durationMs(bucket) ?? 1000;
+  // Whole weeks begin on a Monday, as the server's do; the epoch was a Thursday.
+  const origin = step % 604_800_000 === 0 ? 4 * 86_400_000 : 0;
+  return { from: Math.floor((range.from - origin) / step) * step + origin, to: range.to };
+}
+
+/** The question with another fixed range. */
+export function within(question: Question, range: Range): Question {
+  const text = (ms: number) => new Date(ms).toISOString();
+  return { ...question, from: text(range.from), to: text(range.to), bucket: "auto" };
+}
+
+/** The question with a range of the same length before (-1) or after (1), or twice as long (0). */
+export function stepped(question: Question, now: number, by: -1 | 0 | 1): Question {
+  const range = rangeOf(question, now);
+  if (!range) return question;
+  const length = range.to - range.from;
+  if (by === 0)
+    return within(question, {
+      from: range.from - length / 2,
+      to: Math.max(range.to, Math.min(range.to + length / 2, now)),
+    });
+  return within(question, { from: range.from + by * length, to: range.to + by * length });
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { opening } from "./question";
+import { questionOf, urlOf } from "./url";
+
+describe("the question in the URL", () => {
+  test("says nothing that goes without saying", () => {
+    expect(urlOf(opening("requests"))).toBe("?table=requests");
+    expect(urlOf(null)).toBe("");
+  });
+
+  test("is what it was after a round trip, whatever is in it", () => {
+    const question = {
+      ...opening("röhren & co"),
+      view: "table" as const,
+      from: "2026-11-20T00:00:00.000Z",
+      to: "now-1d",
+      compare: "7d",
+      group: ["service", '"Odd Name"', "length(message)"],
+      measures: ["p95(latency_us)", "sum(bytes) / count(*)"],
+      filters: [
+        { column: "service", operator: "=" as const, values: ["a|b", "c\\d", " e ", "", "%41+&"] },
+        { column: 'so "called"', operator: "!null" as const, values: [] },
+        { column: "tags", operator: "has" as const, values: ["x"] },
+      ],
+      search: "out of memory",
+      where: "status >= 500 OR a = 'b&c'",
+      order: "p95(latency_us) asc",
+      limit: 50,
+      series: 3,
+      bucket: "5m",
+      of: "latency_us",
+      extent: "all",
+      refresh: "5s",
+    };
+    expect(questionOf(urlOf(question))).toEqual(question);
+  });
+
+  test("leaves out what it cannot read", () => {
+    const question = questionOf(
+      "?table=t&view=pie&limit=-1&series=9999&bucket=fast&compare=x&filter=nonsense&filter=a+%3C%3E+b&show=&by=+&new=1",
+    );
+    expect(question).toEqual({ ...opening("t"), series: 50 });
+    expect(questionOf("?view=time")).toBeNull();
+  });
+});

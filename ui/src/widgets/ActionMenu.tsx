@@ -1,0 +1,115 @@
+import { Menu, ScrollArea, TextInput } from "@mantine/core";
+import {
+  IconArrowsSplit,
+  IconCalendarStats,
+  IconChartLine,
+  IconCopy,
+  IconFilter,
+  IconFilterOff,
+  IconListDetails,
+  IconZoomIn,
+} from "@tabler/icons-react";
+import { useState } from "react";
+
+/** The things that a click on any mark offers; what is left out is not offered. */
+export interface Actions {
+  only?: () => void;
+  exclude?: () => void;
+  zoom?: () => void;
+  groupBy?: (column: string) => void;
+  overTime?: () => void;
+  samples?: () => void;
+  compare?: () => void;
+  copy?: () => void;
+}
+
+/** The same menu on every mark. It opens at a point of the window. */
+export function ActionMenu(props: {
+  label: string;
+  point: { x: number; y: number };
+  /** Columns to group by, the likeliest first. */
+  columns: readonly string[];
+  actions: Actions;
+  onClose: () => void;
+}) {
+  const { label, point, columns, actions, onClose } = props;
+  const [grouping, setGrouping] = useState(false);
+  return (
+    <Menu
+      opened
+      onClose={onClose}
+      position="bottom-start"
+      shadow="lg"
+      width={240}
+      trapFocus
+      returnFocus
+    >
+      <Menu.Target>
+        <div style={{ position: "fixed", left: point.x, top: point.y, width: 1, height: 1 }} />
+      </Menu.Target>
+      <Menu.Dropdown aria-label={`Actions on ${label}`}>
+        <Menu.Label className="clipped" title={label}>
+          {label}
+        </Menu.Label>
+        {grouping && actions.groupBy ? (
+          <GroupChoice columns={columns} onChoose={actions.groupBy} />
+        ) : (
+          <ActionItems actions={actions} onGroup={() => setGrouping(true)} />
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function ActionItems({ actions, onGroup }: { actions: Actions; onGroup: () => void }) {
+  const items = [
+    { name: "Only", icon: IconFilter, run: actions.only },
+    { name: "Exclude", icon: IconFilterOff, run: actions.exclude },
+    { name: "Zoom to this time", icon: IconZoomIn, run: actions.zoom },
+    { name: "Group by…", icon: IconArrowsSplit, run: actions.groupBy && onGroup, stay: true },
+    { name: "Over time", icon: IconChartLine, run: actions.overTime },
+    { name: "Samples", icon: IconListDetails, run: actions.samples },
+    { name: "Compare with last week", icon: IconCalendarStats, run: actions.compare },
+    { name: "Copy", icon: IconCopy, run: actions.copy },
+  ];
+  return items
+    .filter((item) => item.run)
+    .map(({ name, icon: Icon, run, stay }) => (
+      <Menu.Item key={name} leftSection={<Icon size={16} />} onClick={run} closeMenuOnClick={!stay}>
+        {name}
+      </Menu.Item>
+    ));
+}
+
+function GroupChoice({
+  columns,
+  onChoose,
+}: {
+  columns: readonly string[];
+  onChoose: (column: string) => void;
+}) {
+  const [text, setText] = useState("");
+  const found = columns.filter((name) => name.toLowerCase().includes(text.toLowerCase()));
+  return (
+    <>
+      <TextInput
+        size="xs"
+        m={6}
+        placeholder="Group by which column?"
+        aria-label="Find a column"
+        data-autofocus
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && found[0] && onChoose(found[0])}
+      />
+      <ScrollArea.Autosize mah={260}>
+        {found.slice(0, 200).map((name) => (
+          <Menu.Item key={name} onClick={() => onChoose(name)}>
+            {name}
+          </Menu.Item>
+        ))}
+        {found.length === 0 && <Menu.Label>No column has this in its name</Menu.Label>}
+      </ScrollArea.Autosize>
+    </>
+  );
+}

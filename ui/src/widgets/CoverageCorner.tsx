@@ -1,0 +1,158 @@
+import { Anchor, Badge, Group, Loader, Popover, Stack, Table, Text } from "@mantine/core";
+import type { Answer, Coverage, Table as TableFacts } from "../api/types";
+import { bytes, count, micros, percent, short } from "../base/format";
+
+/** Below this share of its rows an answer says loudly what it lacks. */
+export const COVERAGE_ENOUGH = 0.995;
+
+/** What the corner says besides coverage: stored rows behind the answer, and events they stand for. */
+export interface Weighed {
+  samples: number;
+  events: number | null;
+}
+
+/** Stored rows and events of an answer, of its present side when it is compared. */
+export function weigh(answer: Answer): Weighed {
+  const events = answer.columns.findIndex((column) => column.name === "count(*)");
+  const compared = answer.columns[0]?.name === "side";
+  if (!answer.samples) return { samples: answer.stats.rows_matched, events: null };
+  const total: Weighed = { samples: 0, events: events < 0 ? null : 0 };
+  answer.rows.forEach((row, at) => {
+    if (compared && row[0] !== "now") return;
+    total.samples += answer.samples?.[at] ?? 0;
+    if (total.events !== null) total.events += Number(row[events] ?? 0);
+  });
+  return total;
+}
+
+/** The corner that never lies: how much the answer rests on, what is missing, how long it took. */
+export function CoverageCorner(props: {
+  answer: Answer;
+  weighed: Weighed;
+  table: TableFacts;
+  busy: boolean;
+}) {
+  const { answer, weighed, busy } = props;
+  const { coverage, stats } = answer;
+  const missing = coverage.fraction < 1;
+  return (
+    <Popover position="bottom-end" shadow="md" width={380} withArrow>
+      <Popover.Target>
+        <Anchor
+          component="button"
+          size="xs"
+          c="dimmed"
+          data-testid="coverage"
+          aria-label="What this answer rests on"
+        >
+          <Group gap={6} wrap="wrap" justify="flex-end">
+            {busy && <Loader size={10} aria-label="Asking" />}
+            <Text size="xs" span className="numbers">
+              {count(weighed.samples)} rows
+              {weighed.events !== null &&
+                weighed.events !== weighed.samples &&
+                ` · ${short(weighed.events)} events`}
+              {" · "}
+            </Text>
+            <Badge
+              tt="none"
+              size="xs"
+              variant={missing ? "filled" : "light"}
+              color={missing ? "orange" : "teal"}
+            >
+              {percent(coverage.fraction)} of rows
+            </Badge>
+            <Text size="xs" span className="numbers">
+              · {micros(stats.elapsed_micros)} · {coverage.leaves_answered} of{" "}
+              {coverage.leaves_asked} leaves
+            </Text>
+          </Group>
+        </Anchor>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <CoverageDetail {...props} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function CoverageDetail({
+  answer,
+  weighed,
+  table,
+}: {
+  answer: Answer;
+  weighed: Weighed;
+  table: TableFacts;
+}) {
+  const { coverage, stats } = answer;
+  const lines: [string, string][] = [
+    ["Rows behind the answer", count(weighed.samples)],
+    ...(weighed.events === null
+      ? []
+      : [["Events they stand for", count(weighed.events)] as [string, string]]),
+    ["Rows of the table", count(coverage.rows_expected)],
+    ["Looked at one by one", count(stats.rows_read)],
+    ["Row blocks skipped", `${count(stats.blocks_skipped)} of ${count(stats.blocks)}`],
+    ["Bytes read", bytes(stats.bytes_read)],
+    ["Scanning, all cores", micros(stats.scan_micros)],
+    ["Question to answer", micros(stats.elapsed_micros)],
+  ];
+  if (table.dropped_rows > 0)
+    lines.push(["Dropped for the table's size", count(table.dropped_rows)]);
+  return (
+    <Stack gap="sm">
+      <Table verticalSpacing={2} fz="xs" className="numbers">
+        <Table.Tbody>
+          {lines.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Td>{name}</Table.Td>
+              <Table.Td ta="right">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <LeafTable coverage={coverage} />
+    </Stack>
+  );
+}
+
+function LeafTable({ coverage }: { coverage: Coverage }) {
+  return (
+    <Table verticalSpacing={2} fz="xs" className="numbers" captionSide="top">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Leaf</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th ta="right">Rows</Table.Th>
+          <Table.Th ta="right">Time</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {coverage.leaves.map((leaf) => (
+          <Table.Tr key={leaf.name}>
+            <Table.Td>{leaf.name}</Table.Td>
+            <Table.Td c={leaf.outcome === "answered" ? "teal" : "orange"}>{leaf.outcome}</Table.Td>
+            <Table.Td
+              ta="right"
+              title={`${count(leaf.rows_scanned)} of ${count(leaf.rows_expected)}`}
+            >
+              {short(leaf.rows_scanned)}
+            </Table.Td>
+            <Table.Td ta="right">{micros(leaf.micros)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+/** Said above the answer when too many rows are missing from it. */
+export function missingWords(coverage: Coverage): string | null {
+  if (coverage.fraction >= COVERAGE_ENOUGH) return null;
+  const rows = coverage.rows_expected - coverage.rows_scanned;
+  const silent = coverage.leaves.filter((leaf) => leaf.outcome !== "answered");
+  const names = silent.slice(0, 5).map((leaf) => `${leaf.name} (${leaf.outcome})`);
+  const who = names.length > 0 ? ` No answer from ${names.join(", ")}.` : "";
+  return `${count(rows)} rows (${percent(1 - coverage.fraction)}) are not in this answer.${who}`;
+}

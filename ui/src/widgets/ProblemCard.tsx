@@ -1,0 +1,35 @@
+import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle, IconPlugConnectedX } from "@tabler/icons-react";
+import type { Problem } from "../api/client";
+
+/** What went wrong, where, and what to do: never a blank page. */
+export function ProblemCard({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
+  const { title, detail, hint, field, position } = problem.body;
+  const Icon = problem.unreachable ? IconPlugConnectedX : IconAlertTriangle;
+  return (
+    <Alert
+      color={problem.unreachable ? "gray" : "orange"}
+      icon={<Icon />}
+      title={title}
+      role="alert"
+    >
+      <Stack gap="xs">
+        <Text size="sm">{detail}</Text>
+        {hint && <Text size="sm">{hint}</Text>}
+        {field && (
+          <Text size="xs" c="dimmed">
+            In <Code>{field}</Code>
+            {position && `, at character ${position.column}`}
+          </Text>
+        )}
+        {onRetry && (
+          <Group>
+            <Button size="xs" variant="default" onClick={onRetry}>
+              Try again
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

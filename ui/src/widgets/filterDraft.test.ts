@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import {
+  draftOf,
+  draftProblem,
+  finished,
+  newDraft,
+  splitList,
+  valueProblem,
+  withOperator,
+} from "./filterDraft";
+
+const NOW = Date.parse("2026-11-21T08:00:00Z");
+const STATUS = { name: "status", type: "number" } as const;
+
+describe("splitList", () => {
+  it("splits lines, else commas", () => {
+    expect(splitList("a\r\nb, c\n\n a \n")).toEqual(["a", "b, c"]);
+    expect(splitList("a, b,,c\td , a")).toEqual(["a", "b", "c", "d"]);
+    expect(splitList('"a, b", "say ""hi"""')).toEqual(["a, b", 'say "hi"']);
+    expect(splitList('a "b"')).toEqual(['a "b"']);
+    expect(splitList(" , ")).toEqual([]);
+  });
+});
+
+describe("drafts", () => {
+  it("begin with the usual operator", () => {
+    expect(newDraft("string").operator).toBe("=");
+    expect(newDraft("time").operator).toBe(">=");
+    expect(newDraft("vector").operator).toBe("has");
+    expect(newDraft("null").operator).toBe("!null");
+  });
+  it("keep what was typed when the operator changes", () => {
+    const many = { operator: "=", values: ["1", "2"], text: "" } as const;
+    const one = withOperator(many, ">");
+    expect(one).toEqual({ operator: ">", values: [], text: "1" });
+    expect(withOperator(one, "!=")).toEqual({ operator: "!=", values: ["1"], text: "" });
+    expect(withOperator(many, "!=").values).toEqual(["1", "2"]);
+  });
+  it("become filters", () => {
+    expect(finished({ operator: "=", values: ["1"], text: " 2 " }, STATUS, NOW)?.values).toEqual([
+      "1",
+      "2",
+    ]);
+    expect(finished({ operator: "null", values: [], text: "x" }, STATUS, NOW)?.values).toEqual([]);
+    expect(finished({ operator: "=", values: [], text: " " }, STATUS, NOW)).toBeNull();
+    expect(finished({ operator: ">", values: [], text: "12a" }, STATUS, NOW)).toBeNull();
+    const filter = { column: "status", operator: ">", values: ["3"] } as const;
+    expect(finished(draftOf(filter), STATUS, NOW)).toEqual(filter);
+  });
+  it("keep texts as they are, times as moments", () => {
+    const text = { name: "message", type: "string" } as const;
+    const contains = { operator: "contains", values: [], text: " a " } as const;
+    expect(finished(contains, text, NOW)?.values).toEqual([" a "]);
+    const time = { name: "time", type: "time" } as const;
+    const after = { operator: ">=", values: [], text: "-3h" } as const;
+    expect(finished(after, time, NOW)?.values).toEqual(["2026-11-21T05:00:00.000Z"]);
+  });
+  it("say what is wrong in a sentence", () => {
+    expect(valueProblem("abc", "number", NOW)).toBe("“abc” is not a number.");
+    expect(valueProblem("-1.5e3", "number", NOW)).toBeNull();
+    expect(valueProblem("soon", "time", NOW)).toMatch(/not a time/);
+    expect(valueProblem("yes", "bool", NOW)).toBe("Write true or false.");
+    expect(draftProblem({ operator: "=", values: ["1"], text: "" }, "number", NOW)).toBeNull();
+  });
+});

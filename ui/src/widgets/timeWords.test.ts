@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import {
+  ageWords,
+  keptMoment,
+  lengthWords,
+  rangeProblem,
+  rangeWords,
+  shownMoment,
+  typedMoment,
+} from "./timeWords";
+
+const NOW = Date.parse("2026-11-21T08:00:00Z");
+const at = (text: string, zone = "UTC") => {
+  const moment = typedMoment(text, NOW, zone);
+  return moment === null ? null : new Date(moment).toISOString();
+};
+
+describe("typedMoment", () => {
+  it("takes relative moments", () => {
+    expect(at("now")).toBe("2026-11-21T08:00:00.000Z");
+    expect(at("-3h")).toBe("2026-11-21T05:00:00.000Z");
+    expect(at("now-1d")).toBe("2026-11-20T08:00:00.000Z");
+  });
+  it("takes dates and clocks in the zone", () => {
+    expect(at("2026-11-20 12:00")).toBe("2026-11-20T12:00:00.000Z");
+    expect(at("2026-11-20 12:00", "Europe/Berlin")).toBe("2026-11-20T11:00:00.000Z");
+    expect(at("2026-07-20 12:00", "Europe/Berlin")).toBe("2026-07-20T10:00:00.000Z");
+    expect(at("2026-11-20", "Asia/Kolkata")).toBe("2026-11-19T18:30:00.000Z");
+    expect(at("9:30")).toBe("2026-11-21T09:30:00.000Z");
+    // In Auckland it is already the evening of the 21st.
+    expect(at("09:30:15", "Pacific/Auckland")).toBe("2026-11-20T20:30:15.000Z");
+  });
+  it("takes ISO 8601 and Unix seconds wherever the reader is", () => {
+    expect(at("2026-11-20T12:00:00Z", "Europe/Berlin")).toBe("2026-11-20T12:00:00.000Z");
+    expect(at("2026-11-20T12:00:00.5+02:00")).toBe("2026-11-20T10:00:00.500Z");
+    expect(at("1795248000")).toBe("2026-11-21T08:00:00.000Z");
+  });
+  it("refuses what is none", () => {
+    for (const text of ["", "soon", "2026", "5", "-3", "2026-13-01", "25:00", "foo 1", "-"]) {
+      expect(at(text)).toBeNull();
+    }
+  });
+});
+
+describe("moments of the question", () => {
+  it("keeps relative ones, fixes others", () => {
+    expect(keptMoment(" -3h ", NOW, "UTC")).toBe("-3h");
+    expect(keptMoment("2026-11-20 12:00", NOW, "Europe/Berlin")).toBe("2026-11-20T11:00:00.000Z");
+  });
+  it("shows fixed ones so that they can be typed again", () => {
+    const shown = shownMoment("2026-11-20T11:00:00.000Z", NOW, "Europe/Berlin");
+    expect(shown).toBe("2026-11-20 12:00");
+    const millis = shownMoment("2026-11-20T11:00:30.250Z", NOW, "UTC");
+    expect(at(millis)).toBe("2026-11-20T11:00:30.250Z");
+    expect(shownMoment("now", NOW, "UTC")).toBe("now");
+  });
+  it("says why two are no range", () => {
+    expect(rangeProblem("-3h", "now", NOW, "UTC")).toBeNull();
+    expect(rangeProblem("now", "-3h", NOW, "UTC")).toMatch(/before it begins/);
+    expect(rangeProblem("", "now", NOW, "UTC")).toBe("From when?");
+    expect(rangeProblem("-3h", "soon", NOW, "UTC")).toMatch(/“soon” is not a time/);
+  });
+});
+
+describe("words", () => {
+  it("of ranges", () => {
+    expect(rangeWords("-1d", "now", NOW, "UTC")).toBe("Last 1 day");
+    expect(rangeWords("now-15m", "now", NOW, "UTC")).toBe("Last 15 minutes");
+    const [from, to] = ["2026-11-20T03:10:00Z", "2026-11-21T09:00:00Z"];
+    expect(rangeWords(from, to, NOW, "UTC")).toBe("Nov 20 03:10 – Nov 21 09:00");
+    expect(rangeWords(from, "2026-11-20T04:00:07Z", NOW, "UTC")).toBe("Nov 20 03:10 – 04:00:07");
+    expect(rangeWords("2025-11-20T03:10:00Z", "now", NOW, "UTC")).toBe("Nov 20 2025 03:10 – now");
+    expect(rangeWords("", "now", NOW, "UTC")).toBe("Pick a time range");
+  });
+  it("of lengths and ages", () => {
+    expect(lengthWords(107_400_000)).toBe("1d 6h");
+    expect(lengthWords(3_600_000)).toBe("1h");
+    expect(lengthWords(86_399_000)).toBe("1d");
+    expect(lengthWords(12)).toBe("12ms");
+    expect(ageWords("2026-11-21T07:59:30Z", NOW)).toBe("live");
+    expect(ageWords("2026-11-21T07:56:30Z", NOW)).toBe("3 min ago");
+    expect(ageWords("2026-11-19T07:00:00Z", NOW)).toBe("2 days ago");
+    expect(ageWords(null, NOW)).toBe("no rows");
+  });
+});
