@@ -3,10 +3,11 @@
 //! Each returns `None` where the fast form does not apply (another type, an overflow, a literal
 //! of finer scale); the row-at-a-time meaning of `query::call` is then used instead.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use hadal_encoding::Bitmap;
-use hadal_query::Function;
+use hadal_query::{Function, TimeField, call};
 use hadal_types::{Decimal, Logical, Micros, Number, Value, limits};
 
 use crate::bits::{bits, filled};
@@ -109,6 +110,7 @@ pub(crate) fn with_literal(
         (Function::TimeBucket, [Value::Number(width), Value::Number(origin)]) => {
             time_bucket(numbers, width.to_i64()?, origin.to_i64()?)
         }
+        (Function::Extract(field), []) => extract(numbers, field),
         (Function::AddSeconds, [Value::Number(seconds)]) => {
             if numbers.logical != Logical::Time {
                 return None;
@@ -251,6 +253,40 @@ fn time_bucket(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     Some(Numbers { step: width, ..floored })
 }
 
+/// A field of times. The calendar is asked once for each run of rows of one day.
+fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
+    const HOUR: i64 = 3_600 * Micros::SECOND;
+    const DAY: i64 = 24 * HOUR;
+    if numbers.logical != Logical::Time {
+        return None;
+    }
+    let of_clock = |scale, function: fn(i64) -> i64| {
+        map(numbers, scale, Logical::Plain, |time| Some(function(time)))
+    };
+    match field {
+        TimeField::Hour => of_clock(0, |time| time.rem_euclid(DAY) / HOUR),
+        TimeField::Minute => of_clock(0, |time| time.rem_euclid(HOUR) / (60 * Micros::SECOND)),
+        TimeField::Second => of_clock(6, |time| time.rem_euclid(60 * Micros::SECOND)),
+        TimeField::Epoch => of_clock(6, |time| time),
+        TimeField::Year | TimeField::Month | TimeField::Day | TimeField::DayOfWeek => {
+            let known = Cell::new(None);
+            map(numbers, 0, Logical::Plain, |time| {
+                let day = time.div_euclid(DAY);
+                if let Some((of, value)) = known.get()
+                    && of == day
+                {
+                    return Some(value);
+                }
+                let value = call(Function::Extract(field), &[Value::Time(Micros(time))]);
+                let Value::Number(number) = value else { return None };
+                let value = number.to_i64()?;
+                known.set(Some((day, value)));
+                Some(value)
+            })
+        }
+    }
+}
+
 /// Times outside the years 1 to 9999 are null, which only the slow form can say.
 fn in_range(times: Numbers) -> Option<Numbers> {
     let fits = |&time: &i64| Micros(time).in_range().is_some();
@@ -259,4 +295,41 @@ fn in_range(times: Numbers) -> Option<Numbers> {
 
 fn factor(exponent: u8) -> Option<i64> {
     10i64.checked_pow(u32::from(exponent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_times_are_those_of_the_slow_form() {
+        const DAY: i64 = 86_400 * Micros::SECOND;
+        let times: Vec<i64> = (-40..40)
+            .flat_map(|n| [n * 97 * DAY - 1, n * 97 * DAY, n * 97 * DAY + 45_296_789_012])
+            .chain([Micros(0).0, 951_782_400 * Micros::SECOND])
+            .collect();
+        let numbers = Numbers {
+            mantissas: Rc::new(times.clone()),
+            scale: 0,
+            logical: Logical::Time,
+            valid: None,
+            step: 1,
+        };
+        for field in [
+            TimeField::Year,
+            TimeField::Month,
+            TimeField::Day,
+            TimeField::Hour,
+            TimeField::Minute,
+            TimeField::Second,
+            TimeField::DayOfWeek,
+            TimeField::Epoch,
+        ] {
+            let fast = with_literal(&numbers, Function::Extract(field), &[]).expect("a fast form");
+            for (row, &time) in times.iter().enumerate() {
+                let slow = call(Function::Extract(field), &[Value::Time(Micros(time))]);
+                assert_eq!(fast.value_of(fast.mantissas[row]), slow, "{field:?} of {time}");
+            }
+        }
+    }
 }

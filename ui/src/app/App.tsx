@@ -15,7 +15,7 @@ import { durationMs } from "../base/duration";
 import { ExplorePage } from "../pages/ExplorePage";
 import { StartPage } from "../pages/StartPage";
 import { opening, type Question } from "../query/question";
-import { rangeWithData } from "../query/time";
+import { rangeOf, rangeWithData } from "../query/time";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { useAddress } from "./address";
 import { useKeys } from "./keys";
@@ -61,7 +61,7 @@ export function App() {
           tables={tables.data}
           onOpen={(name) => ask(opening(name))}
         />
-      ) : question && table && columns.data && question.from !== "" ? (
+      ) : question && table && columns.data && rangeOf(question, now) ? (
         <ExplorePage
           question={question}
           tables={tables.data}
@@ -129,7 +129,8 @@ function useOpening(
   useEffect(() => {
     const name = question?.table ?? busiest(tables ?? [])?.name;
     const table = tables?.find((it) => it.name === name);
-    if (!table || (question && question.from !== "")) return;
+    // A range that ends before it begins is none.
+    if (!table || (question && rangeOf(question, serverNow()))) return;
     // Its rows may have come after the page asked last.
     again();
     replace({ ...(question ?? opening(table.name)), ...rangeWithData(table, serverNow()) });
