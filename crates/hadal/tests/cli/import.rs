@@ -2,7 +2,12 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::{
+    ArrayRef, Decimal128Array, Float64Array, RecordBatch, StringArray, TimestampNanosecondArray,
+};
+use parquet::arrow::ArrowWriter;
 use rustix::process::Signal;
 
 use crate::harness::{Running, Server, finish, hadal, url_in};
@@ -42,6 +47,63 @@ fn compressed_files_and_arrays_are_read() {
     std::fs::write(&zstd, zstd::encode_all(array.as_bytes(), 0).unwrap()).unwrap();
     import(&server, &zstd, &[]);
     assert_eq!(server.query("SELECT a FROM t ORDER BY a"), ["1", "2", "3", "4"]);
+}
+
+#[test]
+fn parquet_says_by_column_what_is_lost() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let prices = Decimal128Array::from(vec![Some(1_050), None]);
+    let prices = prices.with_precision_and_scale(10, 2).unwrap();
+    let words: ArrayRef = Arc::new(StringArray::from(vec!["a|b|a", "b"]));
+    let columns: [(&str, ArrayRef); 4] = [
+        ("seen", Arc::new(TimestampNanosecondArray::from(vec![1_000_000_000_000_000_001, 5_000]))),
+        ("price", Arc::new(prices)),
+        ("ratio", Arc::new(Float64Array::from(vec![f64::NAN, 0.5]))),
+        ("tags", words),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = folder.path().join("x.parquet");
+    let out = std::fs::File::create(&file).unwrap();
+    let mut writer = ArrowWriter::try_new(out, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let said = import(&server, &file, &["--split", "tags=|", "--sets", "tags"]);
+    for lost in [
+        "warning: column seen: nanoseconds cut to microseconds, 1 value\n",
+        "warning: column ratio: NaN and infinity became null, 1 value\n",
+    ] {
+        assert!(said.contains(lost), "{said}");
+    }
+    assert_eq!(
+        server.query("SELECT seen, price, ratio, cardinality(tags) FROM t ORDER BY seen"),
+        ["1970-01-01T00:00:00.000005Z,,0.5,1", "2001-09-09T01:46:40Z,10.5,,2"]
+    );
+    // The same again: the table's time column is known now.
+    import(&server, &file, &[]);
+    assert_eq!(server.query("SELECT count(*), count(price) FROM t"), ["4,2"]);
+    let unknown = file.to_str().unwrap();
+    let refused = server.run(&["import", unknown, "--table", "t", "--time", "when"], b"");
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("no column when; there are seen, price"), "{}", refused.stderr);
+}
+
+#[test]
+fn features_and_members_of_documents_are_rows() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let quakes = folder.path().join("quakes.json");
+    let feature = r#"{"type":"Feature","properties":{"mag":2.5,"types":",a,b,"},
+        "geometry":{"type":"Point","coordinates":[-118.6,34.5]},"id":"x"}"#;
+    let text = format!(r#"{{"type":"FeatureCollection","features":[{feature}]}}"#);
+    std::fs::write(&quakes, text).unwrap();
+    import(&server, &quakes, &["--split", "types=,", "--sets", "types"]);
+    assert_eq!(
+        server.query("SELECT id, mag, longitude FROM t WHERE includes_all(types, 'a', 'b')"),
+        ["x,2.5,-118.6"]
+    );
+    let answer = folder.path().join("answer.json");
+    std::fs::write(&answer, r#"{"took":1,"result":{"hits":[{"id":"y"},{"id":"z"}]}}"#).unwrap();
+    import(&server, &answer, &["--rows", "result.hits"]);
+    assert_eq!(server.query("SELECT id FROM t ORDER BY id"), ["x", "y", "z"]);
 }
 
 #[test]
