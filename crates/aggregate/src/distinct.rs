@@ -61,16 +61,17 @@ impl Distinct {
     }
 
     /// Adds the values that `other` saw.
-    pub fn merge(&mut self, other: Self) {
-        match (&mut self.body, other.body) {
-            (_, Body::Exact(hashes)) => hashes.into_iter().for_each(|hash| self.add_hash(hash)),
-            (Body::Exact(hashes), Body::Sketch(mut registers)) => {
+    pub fn merge(&mut self, other: &Self) {
+        match (&mut self.body, &other.body) {
+            (_, Body::Exact(hashes)) => hashes.iter().for_each(|&hash| self.add_hash(hash)),
+            (Body::Exact(hashes), Body::Sketch(registers)) => {
+                let mut registers = registers.clone();
                 hashes.iter().for_each(|&hash| note(&mut registers, hash));
                 self.body = Body::Sketch(registers);
             }
             (Body::Sketch(own), Body::Sketch(registers)) => {
                 for (own, register) in own.iter_mut().zip(registers) {
-                    *own = register.max(*own);
+                    *own = (*register).max(*own);
                 }
             }
         }
@@ -217,10 +218,10 @@ mod tests {
     #[test]
     fn few_values_are_counted_exactly() {
         let mut distinct = of(0..1_024);
-        distinct.merge(of(500..1_024));
+        distinct.merge(&of(500..1_024));
         assert!(distinct.is_exact());
         assert_eq!(distinct.estimate(), 1_024);
-        distinct.merge(of(1_024..1_025));
+        distinct.merge(&of(1_024..1_025));
         assert!(!distinct.is_exact());
         assert_eq!(Distinct::default().estimate(), 0);
     }

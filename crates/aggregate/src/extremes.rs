@@ -30,18 +30,10 @@ impl Extremes {
     }
 
     /// Adds the values that `other` saw.
-    pub fn merge(&mut self, other: Self) {
-        match &mut self.range {
-            None => self.range = other.range,
-            Some((own_min, own_max)) => {
-                let Some((min, max)) = other.range else { return };
-                if min < *own_min {
-                    *own_min = min;
-                }
-                if max > *own_max {
-                    *own_max = max;
-                }
-            }
+    pub fn merge(&mut self, other: &Self) {
+        if let Some((min, max)) = &other.range {
+            self.add(min);
+            self.add(max);
         }
     }
 
@@ -77,7 +69,7 @@ mod tests {
         for text in ["b", "a", "c"] {
             extremes.add(&Value::string(text));
         }
-        extremes.merge(Extremes::default());
+        extremes.merge(&Extremes::default());
         assert_eq!(extremes.min(), Some(&Value::string("a")));
         assert_eq!(extremes.max(), Some(&Value::string("c")));
     }

@@ -1,6 +1,8 @@
 //! From the merged partial answer to the answer: aggregates are finished, groups limited to
 //! series, filtered, sorted and cut. Only the root does this.
 
+use std::cmp::Ordering;
+
 use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Decimal, Micros, Number, TimeRange, Value};
@@ -8,7 +10,7 @@ use hadal_types::{Decimal, Micros, Number, TimeRange, Value};
 use crate::average::average;
 use crate::coverage::{Coverage, ScanStats};
 use crate::groups::Group;
-use crate::order::{Direction, Order, SortKey};
+use crate::order::{Order, SortKey};
 use crate::partial::{Answering, Partial};
 use crate::series;
 use crate::state::State;
@@ -54,7 +56,7 @@ pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
     let mut raw_rows = None;
     let lines = match answering {
         Answering::Groups(groups) => {
-            let (mut groups, dropped_rows) = groups.into_sorted();
+            let (mut groups, dropped_rows) = groups.into_unsorted();
             if dropped_rows > 0 {
                 warnings.add(WarningCode::GroupsDropped, "", dropped_rows);
             }
@@ -70,7 +72,7 @@ pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
             rows.into_sorted().into_iter().map(line).collect()
         }
     };
-    let lines = plan.sort(lines.into_iter().filter(|line| plan.keeps(line)).collect());
+    let lines: Vec<Line> = lines.into_iter().filter(|line| plan.keeps(line)).collect();
     // Of raw rows only those that the answer can need have come up.
     let found = raw_rows.unwrap_or(lines.len() as u64);
     let beyond = found.saturating_sub(query.offset).saturating_sub(query.limit);
@@ -78,7 +80,7 @@ pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
     if beyond > 0 && query.limit >= LIMIT_DEFAULT {
         warnings.add(WarningCode::LimitReached, "", beyond);
     }
-    let lines = cut(lines, query);
+    let lines = plan.first_of(lines, query);
     let columns = query.outputs.iter().map(|output| (output.name.clone(), output.value_type));
     Ok(Answer {
         columns: columns.collect(),
@@ -106,13 +108,6 @@ fn check_sums(groups: &[(Box<[Value]>, Group)]) -> Result<(), Vec<Fault>> {
         }
     }
     Ok(())
-}
-
-/// The lines within OFFSET and LIMIT.
-fn cut(lines: Vec<Line>, query: &Query) -> Vec<Line> {
-    let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
-    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
-    lines.into_iter().skip(offset).take(limit).collect()
 }
 
 /// What is computed for each line, ready to run.
@@ -148,20 +143,40 @@ impl Plan {
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
 
-    /// By the query's order; ties by keys, and "other" after a group of the same keys.
-    fn sort(&self, lines: Vec<Line>) -> Vec<Line> {
-        let sort_key = |line: &Line| -> (Box<[SortKey]>, Vec<SortKey>, bool) {
+    /// The lines within OFFSET and LIMIT, by the query's order; ties by keys, nulls last, and
+    /// "other" after a group of the same keys. Lines beyond the limit are never sorted.
+    fn first_of(&self, lines: Vec<Line>, query: &Query) -> Vec<Line> {
+        let size = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+        let (offset, limit) = (size(query.offset), size(query.limit));
+        let sort_keys = |line: &Line| {
             let slot = |slot: &Slot| line.slot(slot, &self.seconds);
-            let ties = line.key.iter().map(|value| Direction::ASCENDING.key(value.clone()));
-            (self.order.sort_keys(&slot), ties.collect(), line.is_other)
+            self.order.sort_keys(&slot)
         };
-        let mut sorted: Vec<_> = lines.into_iter().map(|line| (sort_key(&line), line)).collect();
-        sorted.sort_by(|left, right| left.0.cmp(&right.0));
-        sorted.into_iter().map(|(_, line)| line).collect()
+        let compare = |left: &(Box<[SortKey]>, Line), right: &(Box<[SortKey]>, Line)| {
+            left.0.cmp(&right.0).then_with(|| left.1.cmp_keys(&right.1))
+        };
+        let mut lines: Vec<_> = lines.into_iter().map(|line| (sort_keys(&line), line)).collect();
+        let end = offset.saturating_add(limit);
+        if end < lines.len() {
+            lines.select_nth_unstable_by(end, compare);
+            lines.truncate(end);
+        }
+        lines.sort_unstable_by(compare);
+        lines.into_iter().skip(offset).map(|(_, line)| line).collect()
     }
 }
 
 impl Line {
+    /// By keys in ascending order, nulls last, "other" last of all that are the same.
+    fn cmp_keys(&self, right: &Self) -> Ordering {
+        let nulls_last = |(left, right): (&Value, &Value)| {
+            left.is_null().cmp(&right.is_null()).then_with(|| left.cmp(right))
+        };
+        let mut keys = self.key.iter().zip(&right.key).map(nulls_last);
+        let keys = keys.find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
+        keys.then(self.is_other.cmp(&right.is_other))
+    }
+
     fn raw_count(&self) -> u64 {
         self.group.as_ref().map_or(1, |group| group.tally.rows())
     }

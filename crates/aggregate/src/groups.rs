@@ -9,7 +9,7 @@ use hadal_query::{Measure, Query, StateKind};
 use hadal_types::Value;
 use hadal_types::limits::LEAF_GROUPS_MAX;
 use hashbrown::HashMap;
-use hashbrown::hash_map::EntryRef;
+use hashbrown::hash_map::{Entry, EntryRef};
 
 use crate::state::State;
 use crate::tally::Tally;
@@ -24,7 +24,7 @@ pub struct Group {
 }
 
 impl Group {
-    fn new(kinds: &[StateKind]) -> Self {
+    pub(crate) fn new(kinds: &[StateKind]) -> Self {
         let states = kinds.iter().map(|&kind| State::new(kind)).collect();
         Self { tally: Tally::default(), states }
     }
@@ -36,9 +36,9 @@ impl Group {
     }
 
     /// Adds the rows of `other`, which must be of the same query.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: &Self) {
         self.tally.merge(other.tally);
-        for (own, state) in self.states.iter_mut().zip(other.states) {
+        for (own, state) in self.states.iter_mut().zip(&other.states) {
             own.merge(state);
         }
     }
@@ -98,7 +98,7 @@ impl Groups {
                 .iter()
                 .all(|(key, group)| key.len() == all.key_count && group.fits(&all.kinds));
         for (key, group) in fits.then_some(groups)? {
-            all.add_group(&key, group);
+            all.add_group(key, group);
         }
         Some(all)
     }
@@ -110,13 +110,10 @@ impl Groups {
     #[must_use]
     pub fn entry(&mut self, key: &[Value]) -> Option<&mut Group> {
         debug_assert_eq!(key.len(), self.key_count, "values of a key");
-        // Dropping costs a pass over all groups, so it waits until there are many to drop.
-        if self.groups.len() > self.groups_max + self.groups_max / 8 {
-            self.settle();
-        }
+        self.make_room();
         match self.groups.entry_ref(key) {
             EntryRef::Occupied(entry) => Some(entry.into_mut()),
-            EntryRef::Vacant(_) if self.key_max.as_deref().is_some_and(|max| key > max) => None,
+            EntryRef::Vacant(_) if is_beyond(self.key_max.as_deref(), key) => None,
             EntryRef::Vacant(entry) => {
                 self.key_bytes += key.iter().map(value_bytes).sum::<usize>();
                 Some(entry.insert_with_key(key.into(), Group::new(&self.kinds)))
@@ -133,16 +130,29 @@ impl Groups {
     pub fn merge(&mut self, other: Self) {
         self.drop_rows(other.dropped_rows);
         for (key, group) in other.groups {
-            self.add_group(&key, group);
+            self.add_group(key, group);
         }
         self.settle();
     }
 
-    fn add_group(&mut self, key: &[Value], group: Group) {
-        let rows = group.tally.rows();
-        match self.entry(key) {
-            Some(own) => own.merge(group),
-            None => self.drop_rows(rows),
+    fn add_group(&mut self, key: Box<[Value]>, group: Group) {
+        self.make_room();
+        match self.groups.entry(key) {
+            Entry::Occupied(own) => own.into_mut().merge(&group),
+            Entry::Vacant(new) if is_beyond(self.key_max.as_deref(), new.key()) => {
+                self.drop_rows(group.tally.rows());
+            }
+            Entry::Vacant(new) => {
+                self.key_bytes += new.key().iter().map(value_bytes).sum::<usize>();
+                new.insert(group);
+            }
+        }
+    }
+
+    /// Dropping costs a pass over all groups, so it waits until there are many to drop.
+    fn make_room(&mut self) {
+        if self.groups.len() > self.groups_max + self.groups_max / 8 {
+            self.settle();
         }
     }
 
@@ -162,13 +172,18 @@ impl Groups {
         self.groups.extend(groups);
     }
 
+    /// The groups with their keys in any order, and how many rows are in none of them.
+    pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
+        self.settle();
+        (self.groups.into_iter().collect(), self.dropped_rows)
+    }
+
     /// The groups with their keys, sorted by key, and how many rows are in none of them.
     #[must_use]
-    pub fn into_sorted(mut self) -> (Vec<KeyedGroup>, u64) {
-        self.settle();
-        let mut groups: Vec<(Box<[Value]>, Group)> = self.groups.into_iter().collect();
+    pub fn into_sorted(self) -> (Vec<KeyedGroup>, u64) {
+        let (mut groups, dropped_rows) = self.into_unsorted();
         groups.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        (groups, self.dropped_rows)
+        (groups, dropped_rows)
     }
 
     /// How many groups there are.
@@ -215,6 +230,11 @@ impl PartialEq for Groups {
     fn eq(&self, other: &Self) -> bool {
         self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
     }
+}
+
+/// Whether there is no room for a new group of this key.
+fn is_beyond(key_max: Option<&[Value]>, key: &[Value]) -> bool {
+    key_max.is_some_and(|max| key > max)
 }
 
 /// Bytes of a value, about.

@@ -32,7 +32,7 @@ pub(crate) fn of_sketch(sketch: &Sketch, buckets: u16) -> Value {
     let mut spans = sketch
         .buckets
         .iter()
-        .map(|(&bucket, &weight)| {
+        .map(|&(bucket, weight)| {
             let (low, high) = bucket_edges(bucket);
             (low.clamp(min, max), high.clamp(min, max), weight)
         })
@@ -46,7 +46,7 @@ pub(crate) fn of_sketch(sketch: &Sketch, buckets: u16) -> Value {
         let cut = spans.peek().map_or(0, |&(low, high, weight)| part(weight, low, high, edge));
         whole.saturating_add(cut)
     });
-    let total = sketch.buckets.values().fold(0i128, |total, weight| total.saturating_add(*weight));
+    let total = sketch.buckets.iter().fold(0i128, |total, bucket| total.saturating_add(bucket.1));
     of_weights_below(&edges, below, total)
 }
 

@@ -5,8 +5,6 @@
 //! two it is depends on the number of all rows alone, and buckets add up; so merging is
 //! order-free bit for bit.
 
-use std::collections::BTreeMap;
-
 use hadal_types::limits::QUANTILE_EXACT_ROWS;
 use hadal_types::{Number, Value, Weight};
 
@@ -25,7 +23,8 @@ pub struct Quantiles {
 /// The weight in each bucket, in millionths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sketch {
-    pub(crate) buckets: BTreeMap<i32, i128>,
+    /// Buckets in ascending order, each with its weight: sketches merge by walking both lists.
+    pub(crate) buckets: Vec<(i32, i128)>,
     pub(crate) min: Number,
     pub(crate) max: Number,
 }
@@ -59,50 +58,49 @@ impl Quantiles {
         }
     }
 
-    /// Adds `rows` values between `min` and `max` that were counted by bucket: the fast way in.
-    ///
-    /// Buckets are as [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them, their
-    /// weights in millionths and positive. Returns false, and adds nothing, while all rows
-    /// together are few enough to be exact: then they must be added one by one.
+    /// Whether `rows` more values need only be counted by bucket ([`Self::add_buckets`]); else
+    /// all of them together are few enough to be exact, and must be added one by one.
     #[must_use]
-    pub fn add_buckets(
-        &mut self,
-        rows: u64,
-        (min, max): (Number, Number),
-        buckets: impl IntoIterator<Item = (i32, i128)>,
-    ) -> bool {
-        let total = self.rows.saturating_add(rows);
-        if !is_sketched(total) {
-            return false;
-        }
-        self.rows = total;
-        let sketch = self.sketch((min, max));
-        for (bucket, weight) in buckets {
-            sketch.add_weight(bucket, weight);
-        }
-        true
+    pub fn takes_buckets(&self, rows: u64) -> bool {
+        is_sketched(self.rows.saturating_add(rows))
+    }
+
+    /// Adds `rows` values between `min` and `max` that were counted by bucket: the fast way in,
+    /// only where [`Self::takes_buckets`] says so.
+    ///
+    /// Buckets are as [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them, in
+    /// ascending order, their weights in millionths and positive.
+    pub fn add_buckets(&mut self, rows: u64, ends: (Number, Number), buckets: &[(i32, i128)]) {
+        debug_assert!(self.takes_buckets(rows), "{rows} rows more are to be exact");
+        self.rows = self.rows.saturating_add(rows);
+        self.sketch(ends).add_buckets(buckets);
     }
 
     /// Adds the values that `other` saw.
-    pub fn merge(&mut self, other: Self) {
-        let Some(other_sketch) = other.sketch else {
-            other.values.into_iter().for_each(|(value, weight)| self.add(value, weight));
-            return;
-        };
-        self.rows = self.rows.saturating_add(other.rows);
-        let sketch = self.sketch((other_sketch.min, other_sketch.max));
-        for (bucket, weight) in other_sketch.buckets {
-            sketch.add_weight(bucket, weight);
+    pub fn merge(&mut self, other: &Self) {
+        match &other.sketch {
+            Some(sketch) => {
+                self.add_buckets(other.rows, (sketch.min, sketch.max), &sketch.buckets);
+            }
+            None if self.takes_buckets(other.rows) => {
+                if let Some(sketch) = Sketch::of(&other.values) {
+                    self.add_buckets(other.rows, (sketch.min, sketch.max), &sketch.buckets);
+                }
+            }
+            None => {
+                self.rows += other.rows;
+                self.values.extend_from_slice(&other.values);
+            }
         }
     }
 
     /// Turns into a sketch, if it is none, that also spans this range.
     fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
         let values = std::mem::take(&mut self.values);
-        let empty = || Box::new(Sketch { buckets: BTreeMap::new(), min, max });
-        let sketch = self.sketch.get_or_insert_with(empty);
+        let of_values =
+            || Sketch::of(&values).unwrap_or_else(|| Sketch { buckets: Vec::new(), min, max });
+        let sketch = self.sketch.get_or_insert_with(|| Box::new(of_values()));
         sketch.widen(min, max);
-        values.into_iter().for_each(|(value, weight)| sketch.add(value, weight));
         sketch
     }
 
@@ -151,9 +149,8 @@ impl Quantiles {
 
     /// Bytes on the heap, about.
     pub(crate) fn heap_bytes(&self) -> usize {
-        // A tree keeps keys and values in nodes that are two thirds full.
         let sketch = self.sketch.as_ref().map_or(0, |sketch| {
-            size_of::<Sketch>() + sketch.buckets.len() * size_of::<(i32, i128)>() * 3 / 2
+            size_of::<Sketch>() + sketch.buckets.capacity() * size_of::<(i32, i128)>()
         });
         sketch + self.values.capacity() * size_of::<(Number, Weight)>()
     }
@@ -167,7 +164,7 @@ impl Quantiles {
                 rows: self.rows,
                 min: sketch.min,
                 max: sketch.max,
-                buckets: sketch.buckets.iter().map(|(&bucket, &weight)| (bucket, weight)).collect(),
+                buckets: sketch.buckets.clone(),
             },
         }
     }
@@ -181,12 +178,12 @@ impl Quantiles {
                 (!is_sketched(rows)).then_some(Self { rows, values, sketch: None })
             }
             QuantilesParts::Sketch { rows, min, max, buckets } => {
-                let ordered = buckets.is_sorted_by(|left, right| left.0 < right.0);
+                let ordered = are_ascending(&buckets);
                 let positive = buckets.iter().all(|bucket| bucket.1 > 0);
                 let first = buckets.first()?.0 == bucket_of_number(min);
                 let last = buckets.last()?.0 == bucket_of_number(max);
                 let fits = ordered && positive && first && last && min <= max && is_sketched(rows);
-                let sketch = Box::new(Sketch { buckets: buckets.into_iter().collect(), min, max });
+                let sketch = Box::new(Sketch { buckets, min, max });
                 fits.then_some(Self { rows, values: Vec::new(), sketch: Some(sketch) })
             }
         }
@@ -202,16 +199,44 @@ impl PartialEq for Quantiles {
 impl Eq for Quantiles {}
 
 impl Sketch {
-    fn add(&mut self, value: Number, weight: Weight) {
-        self.widen(value, value);
-        self.add_weight(bucket_of_number(value), i128::from(weight.millionths()));
+    /// The sketch of some values; `None` of none.
+    fn of(values: &[(Number, Weight)]) -> Option<Self> {
+        let numbers = || values.iter().map(|(value, _)| *value);
+        let (min, max) = (numbers().min()?, numbers().max()?);
+        let mut found: Vec<(i32, i128)> = values
+            .iter()
+            .map(|(value, weight)| (bucket_of_number(*value), i128::from(weight.millionths())))
+            .collect();
+        found.sort_unstable_by_key(|found| found.0);
+        let same_bucket = found.chunk_by(|left, right| left.0 == right.0);
+        let buckets =
+            same_bucket.map(|same| (same[0].0, same.iter().map(|found| found.1).sum())).collect();
+        Some(Self { buckets, min, max })
     }
 
-    fn add_weight(&mut self, bucket: i32, weight: i128) {
-        debug_assert!(weight > 0, "bucket {bucket} weighs {weight}");
-        debug_assert!(bucket.abs() <= BUCKET_MAX, "there is no bucket {bucket}");
-        let own = self.buckets.entry(bucket).or_default();
-        *own = own.saturating_add(weight);
+    fn add(&mut self, value: Number, weight: Weight) {
+        self.widen(value, value);
+        self.add_buckets(&[(bucket_of_number(value), i128::from(weight.millionths()))]);
+    }
+
+    /// Adds ascending buckets in one walk over both lists.
+    fn add_buckets(&mut self, buckets: &[(i32, i128)]) {
+        debug_assert!(are_ascending(buckets), "buckets in ascending order");
+        debug_assert!(buckets.iter().all(|bucket| bucket.0.abs() <= BUCKET_MAX && bucket.1 > 0));
+        let known = self.buckets.len();
+        let mut at =
+            buckets.first().map_or(0, |first| self.buckets.partition_point(|own| own.0 < first.0));
+        for &(bucket, weight) in buckets {
+            at += self.buckets[at..known].iter().take_while(|own| own.0 < bucket).count();
+            match self.buckets[..known].get_mut(at) {
+                Some(own) if own.0 == bucket => own.1 = own.1.saturating_add(weight),
+                _ => self.buckets.push((bucket, weight)),
+            }
+        }
+        if self.buckets.len() > known {
+            // Two ascending runs, which this sort merges.
+            self.buckets.sort_by_key(|own| own.0);
+        }
     }
 
     fn widen(&mut self, min: Number, max: Number) {
@@ -225,9 +250,13 @@ impl Sketch {
             1_000_000.. => return Some(self.max),
             _ => {}
         }
-        let weights = self.buckets.iter().map(|(bucket, &weight)| (bucket, weight));
+        let weights = self.buckets.iter().map(|(bucket, weight)| (bucket, *weight));
         Some(bucket_number(*rank(weights, millionths)?).clamp(self.min, self.max))
     }
+}
+
+fn are_ascending(buckets: &[(i32, i128)]) -> bool {
+    buckets.is_sorted_by(|left, right| left.0 < right.0)
 }
 
 fn is_sketched(rows: u64) -> bool {

@@ -1,84 +1,93 @@
 //! The series limit: the top groups without their time bucket, each with all its buckets, and
 //! the rest summed up as "other".
 
-use std::collections::BTreeMap;
-
 use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot};
 use hadal_types::{Micros, Value};
+use hashbrown::HashMap;
 
 use crate::finish::{Line, bucket_range, of_group, seconds_of};
-use crate::groups::Group;
+use crate::groups::{Group, KeyedGroup};
 use crate::order::{Direction, SortKey};
 
 /// The largest first, nulls last.
 const RANK: Direction = Direction { descending: true, nulls_first: false };
+
+/// Groups by what is left of their keys.
+type ByKey<T> = HashMap<Box<[Value]>, T>;
+
+/// All groups that differ in the time bucket alone.
+struct Series {
+    /// The best first; ties by key.
+    rank: (SortKey, Box<[Value]>),
+    groups: Vec<KeyedGroup>,
+}
 
 /// The groups as lines of the answer; beyond the query's series limit, if it has one, merged
 /// per time bucket into lines whose other keys are null.
 ///
 /// # Errors
 /// When what series are ranked by cannot run.
-pub(crate) fn limit(
-    query: &Query,
-    groups: Vec<(Box<[Value]>, Group)>,
-) -> Result<Vec<Line>, PrepareError> {
+pub(crate) fn limit(query: &Query, groups: Vec<KeyedGroup>) -> Result<Vec<Line>, PrepareError> {
     let line = |(key, group)| Line { key, group: Some(group), is_other: false };
     let Some(limit) = &query.series else {
         return Ok(groups.into_iter().map(line).collect());
     };
     let time_key = query.time_key().map(|(index, _)| index);
-    let kept = top(query, limit, &groups, time_key)?;
-    let mut lines = Vec::new();
-    let mut others: BTreeMap<Box<[Value]>, Group> = BTreeMap::new();
+    let rank = Prepared::new(&limit.rank)?;
+    let seconds = whole_range(query, &groups);
+    let mut series: ByKey<Vec<KeyedGroup>> = HashMap::new();
     for (key, group) in groups {
-        if kept.contains_key(&without_time(&key, time_key)) {
-            lines.push(line((key, group)));
-            continue;
-        }
-        match others.entry(only_time(&key, time_key)) {
-            std::collections::btree_map::Entry::Occupied(other) => other.into_mut().merge(group),
-            std::collections::btree_map::Entry::Vacant(other) => drop(other.insert(group)),
-        }
+        series.entry(without_time(&key, time_key)).or_default().push((key, group));
+    }
+    let (kept, rest) = split(query, limit, series, |key, whole| {
+        rank.value(&|slot: &Slot| match slot {
+            Slot::Key(index) => key.get(*index).cloned().unwrap_or(Value::Null),
+            Slot::Seconds => seconds.clone(),
+            other => of_group(whole, other),
+        })
+    });
+    let mut others: ByKey<Group> = HashMap::new();
+    for (key, group) in rest {
+        others
+            .entry(only_time(&key, time_key))
+            .or_insert_with(|| Group::empty(query))
+            .merge(&group);
     }
     let other = |(key, group)| Line { key, group: Some(group), is_other: true };
-    lines.extend(others.into_iter().map(other));
-    Ok(lines)
+    Ok(kept.into_iter().map(line).chain(others.into_iter().map(other)).collect())
 }
 
-/// The series that are kept.
-fn top(
+/// The groups of the series that are kept, and all others.
+fn split(
     query: &Query,
     limit: &SeriesLimit,
-    groups: &[(Box<[Value]>, Group)],
-    time_key: Option<usize>,
-) -> Result<BTreeMap<Box<[Value]>, ()>, PrepareError> {
-    let rank = Prepared::new(&limit.rank)?;
-    let mut series: BTreeMap<Box<[Value]>, Group> = BTreeMap::new();
-    for (key, group) in groups {
-        series
-            .entry(without_time(key, time_key))
-            .and_modify(|whole| whole.merge(group.clone()))
-            .or_insert_with(|| group.clone());
-    }
-    let seconds = whole_range(query, groups);
-    let mut ranked: Vec<(SortKey, Box<[Value]>)> = series
+    series: ByKey<Vec<KeyedGroup>>,
+    rank: impl Fn(&[Value], &Group) -> Value,
+) -> (Vec<KeyedGroup>, Vec<KeyedGroup>) {
+    let mut ranked: Vec<Series> = series
         .into_iter()
-        .map(|(key, group)| {
-            let slot = |slot: &Slot| match slot {
-                Slot::Key(index) => key.get(*index).cloned().unwrap_or(Value::Null),
-                Slot::Seconds => seconds.clone(),
-                other => of_group(&group, other),
+        .map(|(key, groups)| {
+            let value = match &*groups {
+                [(_, only)] => rank(&key, only),
+                several => {
+                    let mut whole = Group::empty(query);
+                    several.iter().for_each(|(_, group)| whole.merge(group));
+                    rank(&key, &whole)
+                }
             };
-            (RANK.key(rank.value(&slot)), key)
+            Series { rank: (RANK.key(value), key), groups }
         })
         .collect();
-    ranked.sort();
-    ranked.truncate(limit.count);
-    Ok(ranked.into_iter().map(|(_, key)| (key, ())).collect())
+    if limit.count < ranked.len() {
+        ranked.select_nth_unstable_by(limit.count, |left, right| left.rank.cmp(&right.rank));
+    }
+    let rest = ranked.split_off(limit.count.min(ranked.len()));
+    let groups = |series: Vec<Series>| series.into_iter().flat_map(|one| one.groups).collect();
+    (groups(ranked), groups(rest))
 }
 
 /// The seconds of the whole range; what is open ends with the buckets that have rows.
-fn whole_range(query: &Query, groups: &[(Box<[Value]>, Group)]) -> Value {
+fn whole_range(query: &Query, groups: &[KeyedGroup]) -> Value {
     let mut range = query.range;
     if let Some((index, width)) = query.time_key() {
         let starts = groups.iter().filter_map(|(key, _)| match key.get(index) {

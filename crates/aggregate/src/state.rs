@@ -82,11 +82,11 @@ impl State {
 
     /// Adds the values that `other` saw. States of different kinds do not merge: the caller has
     /// compared their kinds, and `other` is left out.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: &Self) {
         match (self, other) {
             (Self::Moments(own), Self::Moments(other)) => {
                 own.tally.merge(other.tally);
-                own.sum.merge(other.sum);
+                own.sum.merge(&other.sum);
             }
             (Self::Extremes(own), Self::Extremes(other)) => own.merge(other),
             (Self::Quantiles(own), Self::Quantiles(other)) => own.merge(other),

@@ -76,16 +76,14 @@ impl Sum {
     }
 
     /// Adds what `other` sums up.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: &Self) {
         self.decimals.add(other.decimals);
         self.overflow |= other.overflow;
-        self.doubles = match (self.doubles.take(), other.doubles) {
-            (Some(mut own), Some(other)) => {
-                own.merge(&other);
-                Some(own)
-            }
-            (own, other) => own.or(other),
-        };
+        match (&mut self.doubles, &other.doubles) {
+            (Some(own), Some(other)) => own.merge(other),
+            (None, Some(_)) => self.doubles.clone_from(&other.doubles),
+            (_, None) => {}
+        }
     }
 
     /// The sum: exact when no value was a double and a decimal holds it; else rounded to a

@@ -1,19 +1,17 @@
-//! Measures of one block: arrays indexed by group number, filled in one pass over the rows.
+//! Measures of one block: arrays indexed by group number, filled in one pass over the rows;
+//! sketches group by group.
 
-use hadal_aggregate::{
-    Distinct, Moments, Quantiles, State, Tally, bucket_of, bucket_of_decimal, hash_decimal,
-    hash_text, hash_value, weighted,
-};
+use std::cell::OnceCell;
+
+use hadal_aggregate::{Moments, State, Tally, weighted};
 use hadal_encoding::Bitmap;
 use hadal_query::StateKind;
-use hadal_types::{Logical, Number, Value, Weight};
+use hadal_types::{Logical, Weight};
 
 use crate::selection::Selection;
-use crate::values::{BlockValues, Coded, Doubles, Entries, Numbers};
+use crate::sketching::Sketching;
+use crate::values::{BlockValues, Coded, Doubles, Numbers};
 use crate::weights::Weights;
-
-/// Cells that a table of group number × code (or bucket) may have.
-const TABLE_CELLS_MAX: usize = 1 << 20;
 
 /// The selected rows of one block, with their groups and weights.
 pub(crate) struct Rows<'r> {
@@ -22,9 +20,53 @@ pub(crate) struct Rows<'r> {
     pub(crate) numbers: &'r [u32],
     pub(crate) space: usize,
     pub(crate) weights: &'r Weights,
+    /// Made when first asked for.
+    by_group: OnceCell<RowsByGroup>,
 }
 
-impl Rows<'_> {
+/// The rows of each group, one after the other.
+struct RowsByGroup {
+    /// Where the rows of each group number end.
+    ends: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl<'r> Rows<'r> {
+    pub(crate) fn new(
+        selection: &'r Selection,
+        numbers: &'r [u32],
+        space: usize,
+        weights: &'r Weights,
+    ) -> Self {
+        Self { selection, numbers, space, weights, by_group: OnceCell::new() }
+    }
+
+    /// The rows of a group number, in ascending order.
+    pub(crate) fn of_group(&self, number: usize) -> &[u32] {
+        let by_group = self.by_group.get_or_init(|| self.sort_by_group());
+        let start = number.checked_sub(1).map_or(0, |before| by_group.ends[before]);
+        &by_group.rows[start as usize..by_group.ends[number] as usize]
+    }
+
+    /// A counting sort.
+    fn sort_by_group(&self) -> RowsByGroup {
+        let mut ends = vec![0u32; self.space];
+        self.numbers.iter().for_each(|&number| ends[number as usize] += 1);
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        let mut rows = vec![0u32; self.numbers.len()];
+        #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]
+        self.for_each(None, |number, row| {
+            // Where the next row of the group goes; after the last one, the group's end.
+            let end = &mut ends[number];
+            rows[*end as usize] = row as u32;
+            *end += 1;
+        });
+        RowsByGroup { ends, rows }
+    }
+
     /// Calls `visit` with the group number and the row of each selected row that `valid` has.
     #[inline]
     fn for_each(&self, valid: Option<&Bitmap>, mut visit: impl FnMut(usize, usize)) {
@@ -64,43 +106,57 @@ impl Rows<'_> {
     }
 }
 
-/// The state of each group's values, by group number.
-pub(crate) fn states(
-    kind: StateKind,
-    values: &BlockValues<'_>,
-    rows: &Rows<'_>,
-    tallies: &[Tally],
-) -> Vec<State> {
-    match (kind, values) {
-        (StateKind::Moments, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
-            moments(numbers, rows, tallies)
+/// What one measure has to say of the block, ready to be added to its groups.
+pub(crate) enum Measured<'v> {
+    /// A state by group number: what is cheapest in one pass over the rows.
+    States(Vec<State>),
+    /// Added group by group.
+    ByGroup(Sketching<'v>),
+}
+
+impl<'v> Measured<'v> {
+    /// The measure of this kind of `values`. `tallies` are those of the rows, by group number.
+    pub(crate) fn new(
+        kind: StateKind,
+        values: &'v BlockValues<'_>,
+        rows: &Rows<'_>,
+        tallies: &[Tally],
+    ) -> Self {
+        match (kind, values) {
+            (StateKind::Moments, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
+                Self::States(moments(numbers, rows, tallies))
+            }
+            (StateKind::Moments, BlockValues::Truths(truths)) => Self::States(moments(
+                &truths.to_numbers(rows.selection.block_rows()),
+                rows,
+                tallies,
+            )),
+            (StateKind::Moments, BlockValues::Doubles(doubles)) => {
+                Self::States(moments_of_doubles(doubles, rows))
+            }
+            (StateKind::Moments, BlockValues::Coded(coded)) if coded.has_no_numbers() => {
+                Self::States(counts(coded, rows))
+            }
+            (StateKind::Extremes, BlockValues::Numbers(numbers)) => {
+                Self::States(extremes(numbers, rows))
+            }
+            _ => Self::ByGroup(Sketching::new(kind, values)),
         }
-        (StateKind::Moments, BlockValues::Doubles(doubles)) => moments_of_doubles(doubles, rows),
-        (StateKind::Extremes, BlockValues::Numbers(numbers)) => extremes(numbers, rows),
-        (StateKind::Quantiles, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
-            quantiles(numbers, rows)
+    }
+
+    /// Adds to `own` the rows of a group number.
+    pub(crate) fn add_to(&mut self, own: &mut State, number: usize, rows: &Rows<'_>) {
+        match self {
+            Self::States(states) => {
+                own.merge(&states[number]);
+            }
+            Self::ByGroup(sketching) => sketching.add_to(own, rows.of_group(number), rows.weights),
         }
-        (StateKind::Quantiles, BlockValues::Doubles(doubles)) => {
-            quantiles_of_doubles(doubles, rows)
-        }
-        (StateKind::Distinct, BlockValues::Coded(coded)) => distinct(coded, rows),
-        (StateKind::Distinct, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
-            distinct_numbers(numbers, rows)
-        }
-        _ => by_value(kind, values, rows),
     }
 }
 
-fn is_plain(numbers: &Numbers) -> bool {
+pub(crate) fn is_plain(numbers: &Numbers) -> bool {
     numbers.logical == Logical::Plain
-}
-
-fn by_value(kind: StateKind, values: &BlockValues<'_>, rows: &Rows<'_>) -> Vec<State> {
-    let mut states = vec![State::new(kind); rows.space];
-    rows.for_each(None, |number, row| {
-        states[number].add(&values.value(row), rows.weights.of(row));
-    });
-    states
 }
 
 fn moments(numbers: &Numbers, rows: &Rows<'_>, tallies: &[Tally]) -> Vec<State> {
@@ -144,6 +200,12 @@ fn sums(numbers: &Numbers, rows: &Rows<'_>) -> Vec<i128> {
     sums
 }
 
+/// Moments of values that are no numbers: they are only counted.
+fn counts(coded: &Coded<'_>, rows: &Rows<'_>) -> Vec<State> {
+    let start = |tally| State::Moments(Moments { tally, ..Moments::default() });
+    rows.tallies(Some(&coded.valid())).into_iter().map(start).collect()
+}
+
 fn moments_of_doubles(doubles: &Doubles, rows: &Rows<'_>) -> Vec<State> {
     let valid = doubles.valid.as_deref();
     let start = |tally| Moments { tally, ..Moments::default() };
@@ -176,129 +238,4 @@ fn extremes(numbers: &Numbers, rows: &Rows<'_>) -> Vec<State> {
         state
     };
     ranges(numbers, rows).into_iter().map(state).collect()
-}
-
-fn quantiles(numbers: &Numbers, rows: &Rows<'_>) -> Vec<State> {
-    /// Up to here integers are exact doubles, and so is 10^22.
-    const EXACT: u64 = 1 << 53;
-    let valid = numbers.valid.as_deref();
-    let mantissas = numbers.mantissas.as_slice();
-    let divisor = 10f64.powi(i32::from(numbers.scale));
-    let exact = mantissas.iter().all(|mantissa| mantissa.unsigned_abs() <= EXACT);
-    let bucket = |row: usize| match exact {
-        true => bucket_of(mantissas[row] as f64 / divisor),
-        false => bucket_of_decimal(mantissas[row], numbers.scale),
-    };
-    let number_of = |mantissa| match numbers.value_of(mantissa) {
-        Value::Number(number) => number,
-        _ => Number::ZERO,
-    };
-    let ranges = ranges(numbers, rows)
-        .into_iter()
-        .map(|(min, max)| (min <= max).then(|| (number_of(min), number_of(max))))
-        .collect();
-    distributions(rows, valid, ranges, bucket, |row| number_of(mantissas[row]))
-}
-
-fn quantiles_of_doubles(doubles: &Doubles, rows: &Rows<'_>) -> Vec<State> {
-    let valid = doubles.valid.as_deref();
-    let mut ranges = vec![None; rows.space];
-    rows.for_each(valid, |number, row| {
-        let value = doubles.values[row];
-        let (min, max) = ranges[number].unwrap_or((value, value));
-        ranges[number] = Some((value.min(min), value.max(max)));
-    });
-    let number_of = |value: f64| Number::from_f64(value).unwrap_or(Number::ZERO);
-    let ranges = ranges
-        .into_iter()
-        .map(|range| range.map(|(min, max)| (number_of(min), number_of(max))))
-        .collect();
-    let bucket = |row: usize| bucket_of(doubles.values[row]);
-    distributions(rows, valid, ranges, bucket, |row| number_of(doubles.values[row]))
-}
-
-/// Distributions by group number: counted by bucket in a table where that is small enough.
-fn distributions(
-    rows: &Rows<'_>,
-    valid: Option<&Bitmap>,
-    ranges: Vec<Option<(Number, Number)>>,
-    bucket: impl Fn(usize) -> i32,
-    number_of: impl Fn(usize) -> Number,
-) -> Vec<State> {
-    let mut found: Vec<(u32, i32, i64)> = Vec::with_capacity(rows.numbers.len());
-    let (mut first, mut last) = (i32::MAX, i32::MIN);
-    let mut counts = vec![0u64; rows.space];
-    #[expect(clippy::cast_possible_truncation, reason = "group numbers are below 2^32")]
-    rows.for_each(valid, |number, row| {
-        let bucket = bucket(row);
-        (first, last) = (first.min(bucket), last.max(bucket));
-        counts[number] += 1;
-        found.push((number as u32, bucket, rows.weights.of(row).millionths()));
-    });
-    let span = usize::try_from(i64::from(last) - i64::from(first) + 1).unwrap_or(0);
-    let mut states = vec![Quantiles::default(); rows.space];
-    let mut one_by_one = vec![true; rows.space];
-    if span.saturating_mul(rows.space) <= TABLE_CELLS_MAX {
-        let mut table = vec![0i128; span * rows.space];
-        for (number, bucket, weight) in found {
-            let offset = usize::try_from(bucket - first).unwrap_or(0);
-            table[number as usize * span + offset] += i128::from(weight);
-        }
-        for (number, range) in ranges.into_iter().enumerate() {
-            let Some(range) = range else { continue };
-            let cells = (first..).zip(&table[number * span..(number + 1) * span]);
-            let buckets =
-                cells.filter(|(_, weight)| **weight > 0).map(|(at, &weight)| (at, weight));
-            one_by_one[number] = !states[number].add_buckets(counts[number], range, buckets);
-        }
-    }
-    rows.for_each(valid, |number, row| {
-        if one_by_one[number] {
-            states[number].add(number_of(row), rows.weights.of(row));
-        }
-    });
-    states.into_iter().map(State::Quantiles).collect()
-}
-
-/// Distinct values of each group, each code hashed once and added once where a table of group
-/// number × code is small enough.
-fn distinct(coded: &Coded<'_>, rows: &Rows<'_>) -> Vec<State> {
-    let mut states = vec![Distinct::default(); rows.space];
-    let codes = coded.entries.len();
-    let mut hashes: Vec<Option<Option<u64>>> = vec![None; codes];
-    let small = codes.saturating_mul(rows.space) <= TABLE_CELLS_MAX;
-    let mut seen = Bitmap::zeros(if small { codes * rows.space } else { 0 });
-    rows.for_each(None, |number, row| {
-        let code = coded.codes[row] as usize;
-        if small {
-            let cell = number * codes + code;
-            if seen.get(cell) {
-                return;
-            }
-            seen.set(cell);
-        }
-        if let Some(hash) = *hashes[code].get_or_insert_with(|| hash_of(&coded.entries, code)) {
-            states[number].add_hash(hash);
-        }
-    });
-    states.into_iter().map(State::Distinct).collect()
-}
-
-fn distinct_numbers(numbers: &Numbers, rows: &Rows<'_>) -> Vec<State> {
-    let mut states = vec![Distinct::default(); rows.space];
-    rows.for_each(numbers.valid.as_deref(), |number, row| {
-        states[number].add_hash(hash_decimal(numbers.mantissas[row], numbers.scale));
-    });
-    states.into_iter().map(State::Distinct).collect()
-}
-
-fn hash_of(entries: &Entries<'_>, code: usize) -> Option<u64> {
-    match entries {
-        Entries::Strings { dictionary, .. } => {
-            u32::try_from(code).ok().and_then(|code| dictionary.get(code)).map(hash_text)
-        }
-        Entries::Values(values) => {
-            values.get(code).filter(|value| !value.is_null()).map(hash_value)
-        }
-    }
 }

@@ -1,10 +1,10 @@
 //! Groups of one block, added to the partial answer.
 
-use hadal_aggregate::{Groups, State, Tally};
+use hadal_aggregate::Groups;
 use hadal_block::BlockError;
 use hadal_query::Query;
 
-use crate::accumulate::{Rows, states};
+use crate::accumulate::{Measured, Rows};
 use crate::columns::Columns;
 use crate::eval::eval;
 use crate::keys::GroupNumbers;
@@ -24,44 +24,28 @@ pub(crate) fn add(
         plan.keys.iter().map(|key| eval(key, columns, selection)).collect::<Result<Vec<_>, _>>()?;
     let numbers = GroupNumbers::new(&keys, selection);
     let weights = Weights::new(columns)?;
-    let rows =
-        Rows { selection, numbers: &numbers.numbers, space: numbers.space, weights: &weights };
+    let rows = Rows::new(selection, &numbers.numbers, numbers.space, &weights);
     let tallies = rows.tallies(None);
-    let measures = query
+    let arguments = plan
+        .measures
+        .iter()
+        .map(|argument| eval(argument, columns, selection))
+        .collect::<Result<Vec<_>, BlockError>>()?;
+    let mut measures: Vec<Measured<'_>> = query
         .measures()
         .iter()
-        .zip(&plan.measures)
-        .map(|(measure, argument)| {
-            let values = eval(argument, columns, selection)?;
-            Ok(states(measure.kind, &values, &rows, &tallies))
-        })
-        .collect::<Result<Vec<_>, BlockError>>()?;
-    merge(&numbers, &tallies, measures, groups);
-    Ok(())
-}
-
-fn merge(
-    numbers: &GroupNumbers<'_>,
-    tallies: &[Tally],
-    measures: Vec<Vec<State>>,
-    groups: &mut Groups,
-) {
-    let mut measures: Vec<_> = measures.into_iter().map(Vec::into_iter).collect();
-    for (number, tally) in tallies.iter().enumerate() {
-        let states = measures.iter_mut().filter_map(Iterator::next);
-        if tally.rows() == 0 {
-            // A group number that no row has; its states are passed over all the same.
-            states.for_each(drop);
-            continue;
-        }
+        .zip(&arguments)
+        .map(|(measure, values)| Measured::new(measure.kind, values, &rows, &tallies))
+        .collect();
+    for (number, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.rows() > 0) {
         let Some(group) = groups.entry(&numbers.keys_of(number)) else {
-            states.for_each(drop);
             groups.drop_rows(tally.rows());
             continue;
         };
         group.tally.merge(*tally);
-        for (own, state) in group.states.iter_mut().zip(states) {
-            own.merge(state);
+        for (own, measure) in group.states.iter_mut().zip(&mut measures) {
+            measure.add_to(own, number, &rows);
         }
     }
+    Ok(())
 }

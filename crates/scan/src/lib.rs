@@ -10,22 +10,26 @@
 //!    computed once per dictionary entry and then goes by codes.
 //! 3. `keys`: the rows that are left get group numbers, by arrays where key values are few.
 //! 4. `accumulate`: measures run over arrays indexed by group number; then, once per group and
-//!    block, `groups` adds them to the partial.
+//!    block, `groups` adds them to the partial. `sketching`: distributions and sets of values have
+//!    no arrays; they are added group by group, over the rows in the order of their groups.
 //!
 //! This crate knows neither where blocks live nor who asks.
 
 mod accumulate;
 mod bits;
+mod buckets;
 mod columns;
 mod eval;
 mod groups;
 mod keys;
 mod numeric;
+mod once;
 mod plan;
 mod prune;
 mod raw_rows;
 mod scan;
 mod selection;
+mod sketching;
 mod strings;
 mod values;
 mod weights;

@@ -128,6 +128,18 @@ impl Truths {
         }
     }
 
+    /// 1 where true, 0 where false, of so many rows.
+    pub(crate) fn to_numbers(&self, rows: usize) -> Numbers {
+        let valid = (!Rc::ptr_eq(&self.yes, &self.possible)).then(|| {
+            let mut known = (*self.possible).clone();
+            known.not();
+            known.or(&self.yes);
+            Rc::new(known)
+        });
+        let mantissas = (0..rows).map(|row| i64::from(self.yes.get(row))).collect();
+        Numbers { mantissas: Rc::new(mantissas), scale: 0, logical: Logical::Plain, valid, step: 1 }
+    }
+
     pub(crate) fn value(&self, row: usize) -> Value {
         match (self.yes.get(row), self.possible.get(row)) {
             (true, _) => Value::Bool(true),
@@ -204,6 +216,27 @@ impl Doubles {
 }
 
 impl Coded<'_> {
+    /// Whether no value is a number or a truth.
+    pub(crate) fn has_no_numbers(&self) -> bool {
+        match &self.entries {
+            Entries::Strings { .. } => true,
+            Entries::Values(values) => {
+                !values.iter().any(|value| matches!(value, Value::Number(_) | Value::Bool(_)))
+            }
+        }
+    }
+
+    /// Rows that have a value.
+    pub(crate) fn valid(&self) -> Bitmap {
+        let known: Vec<bool> = match &self.entries {
+            Entries::Strings { dictionary, .. } => {
+                (0..self.entries.len()).map(|code| code < dictionary.len()).collect()
+            }
+            Entries::Values(values) => values.iter().map(|value| !value.is_null()).collect(),
+        };
+        bits(self.codes.len(), |row| known[self.codes[row] as usize])
+    }
+
     fn truths(&self) -> Truths {
         let entries = self.entries.len();
         let values: Vec<Value> = (0..entries).map(|code| self.entries.value(code)).collect();

@@ -39,11 +39,15 @@ impl Weights {
 
     /// The row's weight.
     pub(crate) fn of(&self, row: usize) -> Weight {
+        Weight::from_millionths(self.millionths_of(row)).unwrap_or(Weight::ONE)
+    }
+
+    /// The row's weight in millionths.
+    #[inline]
+    pub(crate) fn millionths_of(&self, row: usize) -> i64 {
         match self {
-            Self::One => Weight::ONE,
-            Self::ByRow(millionths) => {
-                Weight::from_millionths(millionths[row]).unwrap_or(Weight::ONE)
-            }
+            Self::One => Weight::UNIT,
+            Self::ByRow(millionths) => millionths[row],
         }
     }
 }

@@ -120,6 +120,13 @@ impl PartialOrd for Decimal {
 
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
+        if self.scale == other.scale {
+            return self.mantissa.cmp(&other.mantissa);
+        }
+        let scale = self.scale.max(other.scale);
+        if let (Some(own), Some(other)) = (self.mantissa_at(scale), other.mantissa_at(scale)) {
+            return own.cmp(&other);
+        }
         let (whole, rest) = self.split();
         let (other_whole, other_rest) = other.split();
         // A rest is below 10^36, so it fits at any scale up to 36.

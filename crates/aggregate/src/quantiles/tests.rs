@@ -58,9 +58,9 @@ fn weights_count_as_so_many_rows() {
 fn what_is_exact_depends_on_all_rows_alone() {
     let part = |rows: i64| of((0..rows).map(|value| (Number::integer(value), Weight::ONE)));
     let mut quantiles = part(200);
-    quantiles.merge(part(56));
+    quantiles.merge(&part(56));
     assert!(quantiles.is_exact());
-    quantiles.merge(part(1));
+    quantiles.merge(&part(1));
     assert!(!quantiles.is_exact());
     assert_eq!(quantiles.rows(), 257);
     assert_eq!(quantiles.quantile(0), Some(Number::ZERO));
@@ -136,13 +136,24 @@ fn counting_by_bucket_is_the_same_as_adding_one_by_one() {
             Weight::ONE,
         )
     }));
-    let buckets = || values.iter().map(|&value| (bucket_of_decimal(value, 2), 1_000_000));
+    let mut buckets: Vec<(i32, i128)> = Vec::new();
+    for bucket in values.iter().map(|&value| bucket_of_decimal(value, 2)) {
+        match buckets.last_mut().filter(|last| last.0 == bucket) {
+            Some(last) => last.1 += 1_000_000,
+            None => buckets.push((bucket, 1_000_000)),
+        }
+    }
     let ends = (number("-33750"), number("33079.49"));
     let mut counted = Quantiles::default();
-    assert!(counted.add_buckets(300, ends, buckets()));
+    assert!(!counted.takes_buckets(256), "few rows are kept exactly");
+    assert!(counted.takes_buckets(300));
+    counted.add_buckets(300, ends, &buckets);
     assert_eq!(counted, one_by_one);
-    let few = buckets().take(256);
-    assert!(!Quantiles::default().add_buckets(256, ends, few), "few rows are kept exactly");
+    // Buckets below, between and above those that are there.
+    let mut halves = Quantiles::default();
+    halves.add_buckets(257, ends, &buckets.iter().copied().step_by(2).collect::<Vec<_>>());
+    halves.add_buckets(43, ends, &buckets.iter().copied().skip(1).step_by(2).collect::<Vec<_>>());
+    assert_eq!(halves, one_by_one);
 }
 
 #[test]
@@ -209,7 +220,7 @@ proptest! {
             parts[piece].add(value, weight);
         }
         let merged = parts.into_iter().rev().reduce(|mut merged, part| {
-            merged.merge(part);
+            merged.merge(&part);
             merged
         });
         prop_assert_eq!(merged.as_ref().map(Quantiles::to_parts), Some(whole.to_parts()));

@@ -42,7 +42,7 @@ fn the_largest_integers_are_summed_exactly_any_number_of_times() {
     assert_eq!(sum.total(), Ok(Number::Decimal(exact)));
     // Doubled 64 times over, as if by 2^64 · 100,000 rows, it is only rounded, never wrong.
     for _ in 0..64 {
-        sum.merge(sum.clone());
+        sum.merge(&sum.clone());
     }
     let expected = total as f64 * 2f64.powi(64);
     assert_eq!(sum.total(), Ok(Number::from_f64(expected).expect("finite")));
@@ -53,8 +53,8 @@ fn a_fine_block_does_not_spoil_a_large_sum() {
     // At a common scale in 128 bits, as a simpler sum would have it, this overflows.
     let large = [(number("9e18"), weight(Weight::MILLIONTHS_MAX)); 10];
     let mut total = sum(&large);
-    total.merge(sum(&[(number("0.000000000000000001"), Weight::ONE)]));
-    total.merge(sum(&[(number("-9e18"), weight(Weight::MILLIONTHS_MAX)); 10]));
+    total.merge(&sum(&[(number("0.000000000000000001"), Weight::ONE)]));
+    total.merge(&sum(&[(number("-9e18"), weight(Weight::MILLIONTHS_MAX)); 10]));
     assert_eq!(total.total(), Ok(number("1e-18")));
 }
 
@@ -74,10 +74,10 @@ fn overflow_is_told_and_stays() {
     assert_eq!(plain(&["1e308", "1e308", "-1e308"]), Ok(number("1e308")));
     let mut total = sum(&[(number("1e308"), weight(1_000_000_000))]);
     assert_eq!(total.total(), Err(SumOverflow));
-    total.merge(Sum::default());
+    total.merge(&Sum::default());
     assert_eq!(total.total(), Err(SumOverflow));
     let mut small = sum(&[(number("1"), Weight::ONE)]);
-    small.merge(total);
+    small.merge(&total);
     assert_eq!(small.total(), Err(SumOverflow));
     let mut scale = Sum::default();
     scale.add_decimal(1, 19);
@@ -121,8 +121,8 @@ proptest! {
         let cut = cuts.map(|cut| cut.min(values.len()));
         let (first, last) = (cut[0].min(cut[1]), cut[0].max(cut[1]));
         let mut merged = sum(&values[last..]);
-        merged.merge(sum(&values[..first]));
-        merged.merge(sum(&values[first..last]));
+        merged.merge(&sum(&values[..first]));
+        merged.merge(&sum(&values[first..last]));
         prop_assert_eq!(merged.to_parts(), forward.to_parts());
         values.reverse();
         prop_assert_eq!(sum(&values).to_parts(), forward.to_parts());
@@ -140,7 +140,7 @@ proptest! {
         let digits = if pass { tame().collect() } else { digits };
         let parts = SumParts { decimals, doubles: digits, overflow: false };
         if let Some(mut sum) = Sum::from_parts(&parts) {
-            sum.merge(sum.clone());
+            sum.merge(&sum.clone());
             let _ = sum.total();
         }
     }

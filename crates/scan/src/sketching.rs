@@ -1,0 +1,68 @@
+//! Measures that are added to a partial's groups group by group: distributions, distinct values,
+//! and all that has no form by whole columns.
+//!
+//! They go straight into the partial's states. One state per group *and block*, merged later,
+//! would cost more than the rows do: a sketch already has most buckets, and a set most values, of
+//! the next block.
+
+use hadal_aggregate::State;
+use hadal_query::StateKind;
+
+use crate::accumulate::is_plain;
+use crate::buckets::{Buckets, NumberBuckets};
+use crate::once::{Once, OnceSource};
+use crate::values::{BlockValues, Doubles};
+use crate::weights::Weights;
+
+/// One such measure of one block.
+pub(crate) enum Sketching<'v> {
+    /// Distributions of decimals.
+    Numbers(NumberBuckets<'v>, Buckets),
+    /// Distributions of doubles.
+    Doubles(&'v Doubles, Buckets),
+    /// What each value of a group changes only once.
+    Once(Once<'v>),
+    /// Row by row, with the value of each.
+    Rows(&'v BlockValues<'v>),
+}
+
+impl<'v> Sketching<'v> {
+    pub(crate) fn new(kind: StateKind, values: &'v BlockValues<'v>) -> Self {
+        match (kind, values) {
+            (StateKind::Quantiles, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
+                Self::Numbers(NumberBuckets::new(numbers), Buckets::default())
+            }
+            (StateKind::Quantiles, BlockValues::Doubles(doubles)) => {
+                Self::Doubles(doubles, Buckets::default())
+            }
+            (StateKind::Distinct | StateKind::Extremes, BlockValues::Coded(coded)) => {
+                Self::Once(Once::new(OnceSource::Codes(coded)))
+            }
+            (StateKind::Distinct, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
+                Self::Once(Once::new(OnceSource::of_numbers(numbers)))
+            }
+            _ => Self::Rows(values),
+        }
+    }
+
+    /// Adds the values of these rows, all of one group, to its state.
+    pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32], weights: &Weights) {
+        match (self, own) {
+            (Self::Numbers(numbers, buckets), State::Quantiles(own)) => {
+                buckets.add_to(own, numbers, rows, weights);
+            }
+            (Self::Doubles(doubles, buckets), State::Quantiles(own)) => {
+                buckets.add_to(own, doubles, rows, weights);
+            }
+            (Self::Once(once), own) => once.add_to(own, rows),
+            (Self::Rows(values), own) => {
+                for row in rows.iter().map(|&row| row as usize) {
+                    own.add(&values.value(row), weights.of(row));
+                }
+            }
+            (Self::Numbers(..) | Self::Doubles(..), own) => {
+                debug_assert_eq!(own.kind(), StateKind::Quantiles, "made for quantiles");
+            }
+        }
+    }
+}
