@@ -127,7 +127,11 @@ impl Groups {
     }
 
     /// Adds the groups of `other`, which must be of the same query.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, mut other: Self) {
+        // The order does not matter to what comes out, but to how much has to move.
+        if self.groups.len() < other.groups.len() {
+            std::mem::swap(self, &mut other);
+        }
         self.drop_rows(other.dropped_rows);
         for (key, group) in other.groups {
             self.add_group(key, group);

@@ -146,7 +146,7 @@ impl Problem {
             AskError::Faults(_) => ProblemKind::Limit,
             AskError::Incomplete { .. } => ProblemKind::Incomplete,
             AskError::NoLeaves(_) if is_late => ProblemKind::Late,
-            AskError::NoLeaves(_) => ProblemKind::Unavailable,
+            AskError::NoLeaves(_) | AskError::Stopping => ProblemKind::Unavailable,
         };
         let problem = Self::new(kind, error.to_string());
         match kind {
@@ -242,6 +242,7 @@ mod tests {
             (AskError::Incomplete { scanned: 1, expected: 2 }, false, 503),
             (AskError::NoLeaves(2), false, 503),
             (AskError::NoLeaves(2), true, 504),
+            (AskError::Stopping, false, 503),
         ] {
             assert_eq!(status(Problem::of_ask(&error, is_late)), expected, "{error}");
         }

@@ -1,5 +1,6 @@
 //! The root of the tree: asks it, and finishes what comes up.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,6 +8,7 @@ use hadal_aggregate::{Answer, Fault, finish};
 use hadal_query::Query;
 use hadal_types::TableName;
 use hadal_wire::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
+use tokio::task::{JoinError, spawn_blocking};
 
 use crate::catalog::Catalog;
 
@@ -33,6 +35,9 @@ pub enum AskError {
     /// No leaf answered.
     #[error("none of {0} leaves answered")]
     NoLeaves(u32),
+    /// The program ends.
+    #[error("the answer was not finished, because the server is stopping")]
+    Stopping,
 }
 
 fn join(faults: &[Fault]) -> String {
@@ -72,7 +77,13 @@ impl Root {
                 expected: coverage.rows_expected,
             });
         }
-        finish(partial, &query).map_err(AskError::Faults)
+        // Sorting many groups takes a while, in which others want to be served.
+        let finished = spawn_blocking(move || finish(partial, &query)).await;
+        match finished.map_err(JoinError::try_into_panic) {
+            Ok(answer) => answer.map_err(AskError::Faults),
+            Err(Ok(panic)) => resume_unwind(panic),
+            Err(Err(_)) => Err(AskError::Stopping),
+        }
     }
 
     /// What every leaf holds now.
