@@ -39,8 +39,12 @@ async function ask(url, sql) {
   return answer.rows;
 }
 
+/** So many days ago, to the second. */
+const daysAgo = (days) => new Date(Math.floor(Date.now() / 1000 - days * 86_400) * 1000).toISOString();
+const [FROM, TO] = [daysAgo(2), daysAgo(1)];
 /** A closed range of the demo, so that live events do not move under a test. */
-const STILL = "table=requests&from=now-2d&to=now-1d";
+const STILL = `table=requests&from=${FROM}&to=${TO}`;
+const IN_STILL = `time >= '${FROM}' AND time < '${TO}'`;
 
 export const tests = [
   [
@@ -261,6 +265,171 @@ export const tests = [
         await server.stop();
         folder.remove();
       }
+    },
+  ],
+  [
+    "says since when nobody answers, and goes on by itself",
+    async ({ page, url, wrong }) => {
+      await open(page, `${url}/?table=processes&view=time&from=-5m&refresh=1s`);
+      await page.route("**/v1/**", (route) => route.abort());
+      await page.getByText(/No answer since \d\d:\d\d:\d\d/).waitFor();
+      await page.getByRole("img", { name: /events/i }).waitFor();
+      assert.equal(await corner(page).count(), 0);
+      await picture(page, "silent");
+      await page.unroute("**/v1/**");
+      await corner(page).waitFor();
+      assert.equal(await page.getByText(/No answer since/).count(), 0);
+      wrong.splice(0); // The browser notes the failures that this test is about.
+    },
+  ],
+  [
+    "loses no letter that is typed in haste, and gives the keys back",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table`);
+      for (const text of ["/", "service", "checkout"]) {
+        await page.keyboard.type(text);
+        if (text !== "/") await page.keyboard.press("Enter");
+      }
+      await page.waitForURL(/filter=service/);
+      assert.equal(keys(page).get("filter"), "service = checkout");
+      await page.keyboard.press("/");
+      await page.keyboard.type("timeout");
+      await page.waitForURL(/search=timeout/);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("5");
+      await page.waitForURL(/view=samples/);
+    },
+  ],
+  [
+    "takes back a search with one step, however it was typed",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=samples`);
+      const field = page.getByLabel("Search all columns");
+      for (const text of ["up", "upst", "upstream"]) {
+        await field.fill(text);
+        await field.press("Enter");
+        await page.waitForURL(new RegExp(`search=${text}$`));
+      }
+      await page.goBack();
+      assert.equal(keys(page).get("search"), null);
+      await page.waitForFunction(() => document.getElementById("search-input").value === "");
+    },
+  ],
+  [
+    "keeps the opened row open while others come in",
+    async ({ page, url }) => {
+      await open(page, `${url}/?table=processes&view=samples&from=-5m&limit=5&refresh=1s`);
+      await page.getByLabel("All of this row").nth(1).click();
+      const detail = page.locator(".detail");
+      const text = await detail.innerText();
+      await page.waitForFunction(() => document.querySelector("tr.opened").rowIndex > 6);
+      assert.equal(await detail.innerText(), text);
+    },
+  ],
+  [
+    "sorts a compared table by what changed",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table&by=service&compare=7d`);
+      await page.getByRole("button", { name: "change" }).click();
+      await page.waitForURL(/order=change/);
+      await settled(page);
+      const changes = await page.locator("table.groups tbody tr:not(.few):not(.sums) td:nth-child(4)").allInnerTexts();
+      const numbers = changes.filter((it) => it.endsWith("%")).map((it) => Number(it.replace("−", "-").replace(" %", "")));
+      assert.ok(numbers.length > 5, changes.join(", "));
+      assert.deepEqual(numbers, numbers.toSorted((a, b) => b - a));
+    },
+  ],
+  [
+    "a group's samples are the rows of that group, be it a list or all the others",
+    async ({ page, url }) => {
+      const table = `${url}/?${STILL}&view=table&by=tags&limit=5`;
+      await open(page, table);
+      const all = await rowsBehind(page);
+      const [[everything]] = await ask(url, `SELECT raw_count(*) FROM requests WHERE ${IN_STILL}`);
+      assert.equal(all, everything);
+      for (const group of ["feature:1", "(empty)", "(none)"]) {
+        await open(page, table);
+        const row = page.getByRole("row").filter({ has: page.getByRole("button", { name: group, exact: true }) });
+        const rows = Number((await row.getByRole("cell").last().innerText()).replaceAll(",", ""));
+        await row.getByRole("button").click();
+        await menu(page, "Samples").click();
+        await page.waitForURL(/view=samples/);
+        assert.equal(await rowsBehind(page), rows, group);
+        await open(page, table);
+        await row.getByRole("button").click();
+        await menu(page, "Exclude").click();
+        await page.waitForURL(/filter=/);
+        assert.equal(await rowsBehind(page), all - rows, group);
+      }
+      await open(page, `${url}/?${STILL}&view=time&by=service&series=3`);
+      await page.getByRole("button", { name: "Other", exact: true }).click();
+      await menu(page, "Samples").click();
+      await page.waitForURL(/view=samples/);
+      const shown = await ask(
+        url,
+        `SELECT service, raw_count(*) FROM requests WHERE ${IN_STILL} GROUP BY service ORDER BY count(*) DESC LIMIT 3`,
+      );
+      assert.equal(await rowsBehind(page), all - shown.reduce((sum, [, rows]) => sum + rows, 0));
+    },
+  ],
+  [
+    "answers the very range, however long the buckets are",
+    async ({ page, url }) => {
+      const to = new Date(Date.parse(FROM) + 5_400_000).toISOString();
+      const [[rows]] = await ask(url, `SELECT raw_count(*) FROM requests WHERE time >= '${FROM}' AND time < '${to}'`);
+      for (const more of ["bucket=1d", "bucket=1h", "bucket=1h&compare=1d&by=kind"]) {
+        await open(page, `${url}/?table=requests&from=${FROM}&to=${to}&view=time&${more}`);
+        assert.equal(await rowsBehind(page), rows, more);
+      }
+      await picture(page, "cut-buckets");
+    },
+  ],
+  [
+    "copies the query that is shown",
+    async ({ page, url }) => {
+      const copied = async (item) => {
+        await page.getByRole("button", { name: "Share and copy" }).click();
+        await menu(page, item).click();
+        return page.evaluate(() => navigator.clipboard.readText());
+      };
+      await open(page, `${url}/?${STILL}&view=table`);
+      await page.locator("#group-input").fill("service");
+      await page.getByRole("option", { name: /service/ }).first().click();
+      await page.waitForURL(/by=service/);
+      await settled(page);
+      assert.match(await copied("Copy as SQL"), /^SELECT service, count\(\*\)/);
+      assert.deepEqual(JSON.parse(await copied("Copy as JSON")).query.group_by, ["service"]);
+      await open(page, `${url}/?${STILL}&view=distribution&of=latency_us`);
+      assert.match(await copied("Copy as SQL"), /histogram\(latency_us/);
+    },
+  ],
+  [
+    "says what of an address it cannot read, and keeps the address",
+    async ({ page, url }) => {
+      const address = `${url}/?table=requests&view=time&from=-999999999d&limit=2.5&filter=status+%3E+abc`;
+      await open(page, address);
+      const words = await page.getByTestId("unread").innerText();
+      for (const part of [/from=-999999999d is not a time/, /limit=2\.5/, /“abc” is not a number/]) {
+        assert.match(words, part);
+      }
+      assert.equal(page.url(), address);
+      await picture(page, "unread");
+      await view(page, "Table").click();
+      await page.getByTestId("unread").waitFor({ state: "detached" });
+    },
+  ],
+  [
+    "shows a card instead of a white page when it fails",
+    async ({ page, url, wrong }) => {
+      await page.route("**/v1/query", (route) => route.fulfill({ json: { rows: [[1]] } }));
+      await page.goto(`${url}/?${STILL}&view=time`);
+      await page.getByText("The page came to a halt").waitFor();
+      await picture(page, "halt");
+      await page.unroute("**/v1/query");
+      await page.getByRole("button", { name: "Start afresh" }).click();
+      await settled(page);
+      assert.equal(keys(page).get("view"), null);
+      wrong.splice(0); // The fault that this test is about.
     },
   ],
 ];

@@ -18,6 +18,11 @@ export class Problem extends Error {
     return this.body.status === 0;
   }
 
+  /** Whether nobody could answer just now: to ask again may well help. */
+  get passing(): boolean {
+    return this.unreachable || this.body.status === 502 || this.body.status === 503;
+  }
+
   /** Whether the server wants a token. */
   get needsToken(): boolean {
     return this.body.status === 401;
@@ -110,27 +115,24 @@ export async function fetchColumns(table: string, signal?: AbortSignal): Promise
   }
 }
 
-export interface ColumnValues {
-  values: ColumnValue[];
-  /** Whether they were counted over all rows; else over the newest ones only. */
-  complete: boolean;
-}
-
-/** The most frequent values of a column that begin with a text. */
-export async function fetchValues(
-  table: string,
+/** The most frequent elements of a column of sets or vectors in a range that begin with a text. */
+export async function fetchElements(
+  { table, from = "", to = "" }: QuerySpec,
   column: string,
   prefix: string,
   signal?: AbortSignal,
-): Promise<ColumnValues> {
+): Promise<ColumnValue[]> {
   const place = `/v1/tables/${encodeURIComponent(table)}/columns/${encodeURIComponent(column)}`;
-  const path = `${place}/values?limit=20&prefix=${encodeURIComponent(prefix)}`;
-  return get<ColumnValues>(path, signal);
+  const keys = new URLSearchParams({ limit: "20", prefix, from, to });
+  return (await get<{ values: ColumnValue[] }>(`${place}/values?${keys}`, signal)).values;
 }
 
-/** The answer to a question. Columns that the table does not have are null. */
+/** A question as it is sent. Columns that the table does not have are null. */
+export const bodyOf = (query: QuerySpec): string => JSON.stringify({ query, null_if_absent: true });
+
+/** The answer to a question. */
 export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {
-  const body = JSON.stringify({ query, null_if_absent: true });
+  const body = bodyOf(query);
   const headers = { "Content-Type": "application/json" };
   return send<Answer>("/v1/query", { method: "POST", headers, body }, signal);
 }

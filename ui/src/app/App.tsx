@@ -1,7 +1,7 @@
 import { Button, Center, Group, Loader, PasswordInput, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import {
   type Columns,
   fetchColumns,
@@ -13,6 +13,7 @@ import {
 import type { Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import { ExplorePage } from "../pages/ExplorePage";
+import { NoSuchTable } from "../pages/NoSuchTable";
 import { StartPage } from "../pages/StartPage";
 import { opening, type Question } from "../query/question";
 import { rangeOf, rangeWithData } from "../query/time";
@@ -24,18 +25,25 @@ import { KeyHelp, Tools } from "./Tools";
 
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
+/** So long a live page waits for an answer before it asks anew. */
+const PATIENCE_MS = 60_000;
 
 /** The whole page: which tables there are, what is asked of which, and when. */
 export function App() {
-  const { question, commit, replace } = useAddress();
+  const { question: read, unread, commit, replace } = useAddress();
   const [zone, setZone] = useZone();
-  const [now, again] = useNow(question?.refresh ?? "");
+  const [now, again] = useNow(read?.refresh ?? "");
   const [helpOpen, help] = useDisclosure(false);
   const tables = useTables();
-  const table = tables.data?.find((it) => it.name === question?.table);
+  const table = tables.data?.find((it) => it.name === read?.table);
+  const question = useMemo(
+    () => (unread.length > 0 ? withRange(read, table, now) : read),
+    [unread, read, table, now],
+  );
   const columns = useColumns(table?.name, table?.column_count);
   useDocumentTitle(question ? `${question.table} · Hadal` : "Hadal");
-  useOpening(question, tables.data, replace, again);
+  // An address that is partly unread stays as it is, so that it can be put right.
+  useOpening(read, unread.length === 0 ? tables.data : undefined, replace, again);
   const ask = useCallback(
     (next: Question) => {
       again();
@@ -60,10 +68,13 @@ export function App() {
           name={question.table}
           tables={tables.data}
           onOpen={(name) => ask(opening(name))}
+          logo={<Logo />}
+          tools={tools}
         />
       ) : question && table && columns.data && rangeOf(question, now) ? (
         <ExplorePage
           question={question}
+          unread={unread}
           tables={tables.data}
           table={table}
           columns={columns.data.columns}
@@ -101,6 +112,12 @@ function useColumns(table: string | undefined, howMany: number | undefined) {
   });
 }
 
+/** The question with a range that holds data, where it says none. */
+function withRange(question: Question | null, table: Table | undefined, now: number) {
+  if (!question || !table || rangeOf(question, now)) return question;
+  return { ...question, ...rangeWithData(table, now) };
+}
+
 /** The moment of asking: the present, moved on by `again` and by the refresh rate. */
 function useNow(refresh: string): [number, () => void] {
   const [now, setNow] = useState(serverNow);
@@ -110,12 +127,20 @@ function useNow(refresh: string): [number, () => void] {
     // What is asked of a fixed time may have got more rows as well.
     void client.invalidateQueries({ queryKey: ["answer"], refetchType: "active" });
   }, [client]);
-  const every = durationMs(refresh);
+  // No timer is longer than 2^31 ms: one that were would not wait at all.
+  const every = Math.min(durationMs(refresh) ?? 0, 2 ** 31 - 1);
   useEffect(() => {
     if (!every) return;
-    const timer = setInterval(() => !document.hidden && again(), every);
+    let asked = Date.now();
+    const timer = setInterval(() => {
+      // To ask anew would drop what is under way: slow answers would never come, nor failures show.
+      const waits = client.isFetching({ queryKey: ["answer"], type: "active" }) > 0;
+      if (document.hidden || (waits && Date.now() - asked < PATIENCE_MS)) return;
+      asked = Date.now();
+      again();
+    }, every);
     return () => clearInterval(timer);
-  }, [every, again]);
+  }, [every, again, client]);
   return [now, again];
 }
 
@@ -234,26 +259,5 @@ function TokenForm({ onDone }: { onDone: () => void }) {
         </Group>
       </Stack>
     </form>
-  );
-}
-
-function NoSuchTable(props: { name: string; tables: Table[]; onOpen: (name: string) => void }) {
-  const { name, tables, onOpen } = props;
-  return (
-    <Middle>
-      <Title order={2} fz="lg">
-        There is no table {name}
-      </Title>
-      <Text c="dimmed">
-        It comes into being with its first row. {tables.length > 0 && "These tables are here:"}
-      </Text>
-      <Group gap="xs">
-        {tables.slice(0, 50).map((table) => (
-          <Button key={table.name} size="xs" variant="default" onClick={() => onOpen(table.name)}>
-            {table.name}
-          </Button>
-        ))}
-      </Group>
-    </Middle>
   );
 }

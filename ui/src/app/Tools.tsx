@@ -18,11 +18,13 @@ import {
   IconShare,
   IconSun,
 } from "@tabler/icons-react";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
+import { bodyOf } from "../api/client";
 import type { Answer } from "../api/types";
 import { durationWords } from "../base/duration";
+import { useMainSpec } from "../pages/mainSpec";
 import type { Question } from "../query/question";
-import { rangeOf, within } from "../query/time";
+import { live, rangeOf, within } from "../query/time";
 import { urlOf } from "../query/url";
 import { KEYS } from "./keys";
 
@@ -42,7 +44,7 @@ export function Tools(props: {
       {question && (
         <>
           <ToolButton label="Ask again" icon={<IconRefresh size={17} />} onClick={again} />
-          <Live question={question} commit={commit} />
+          <Live question={question} now={now} commit={commit} />
           <Share question={question} now={now} />
         </>
       )}
@@ -76,20 +78,20 @@ function ToolButton(props: {
   );
 }
 
-function Live({ question, commit }: { question: Question; commit: (next: Question) => void }) {
-  const live = question.refresh !== "";
-  const set = (refresh: string) => commit({ ...question, refresh });
+function Live(props: { question: Question; now: number; commit: (next: Question) => void }) {
+  const { question, now, commit } = props;
+  const on = question.refresh !== "";
   return (
     <Menu shadow="md" position="bottom-end">
       <Menu.Target>
         <ActionIcon
-          variant={live ? "light" : "subtle"}
-          color={live ? "teal" : "gray"}
+          variant={on ? "light" : "subtle"}
+          color={on ? "teal" : "gray"}
           aria-label={
-            live ? `Asked again every ${durationWords(question.refresh)}` : "Ask again by itself"
+            on ? `Asked again every ${durationWords(question.refresh)}` : "Ask again by itself"
           }
         >
-          {live ? <IconPlayerPause size={17} /> : <IconPlayerPlay size={17} />}
+          {on ? <IconPlayerPause size={17} /> : <IconPlayerPlay size={17} />}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
@@ -97,32 +99,27 @@ function Live({ question, commit }: { question: Question; commit: (next: Questio
         {RATES.map((rate) => (
           <Menu.Item
             key={rate}
-            onClick={() => set(rate)}
+            onClick={() => commit(live(question, now, rate))}
             fw={rate === question.refresh ? 700 : 400}
           >
             every {durationWords(rate)}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => set("")} disabled={!live}>
-          not
+        <Menu.Item onClick={() => commit({ ...question, refresh: "" })} disabled={!on}>
+          Off
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
 }
 
+const copy = (text: string) => void navigator.clipboard?.writeText(text);
+
 /** Links and other spellings of what is on the page. */
 function Share({ question, now }: { question: Question; now: number }) {
-  const client = useQueryClient();
-  const copy = (text: string) => void navigator.clipboard?.writeText(text);
   const link = (it: Question) => copy(`${window.location.origin}/${urlOf(it)}`);
   const range = rangeOf(question, now);
-  const asked = () => client.getQueryCache().findAll({ queryKey: ["answer"], type: "active" });
-  const spec = () =>
-    JSON.stringify({ query: asked()[0]?.queryKey[1] ?? { table: question.table } });
-  const sql = () => (asked()[0]?.state.data as Answer | undefined)?.sql;
-  const curl = () =>
-    `curl ${window.location.origin}/v1/query -d '${spec().replaceAll("'", "'\\''")}'`;
+  const fixed = () => range && link({ ...within(question, range), bucket: question.bucket });
   return (
     <Menu shadow="md" position="bottom-end">
       <Menu.Target>
@@ -132,19 +129,34 @@ function Share({ question, now }: { question: Question; now: number }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => link(question)}>Copy link</Menu.Item>
-        {range && (
-          <Menu.Item onClick={() => link(within(question, range))}>
-            Copy link to this fixed time
-          </Menu.Item>
-        )}
+        {range && <Menu.Item onClick={fixed}>Copy link to this fixed time</Menu.Item>}
         <Menu.Divider />
-        <Menu.Item onClick={() => copy(sql() ?? "")} disabled={!sql()}>
-          Copy as SQL
-        </Menu.Item>
-        <Menu.Item onClick={() => copy(spec())}>Copy as JSON</Menu.Item>
-        <Menu.Item onClick={() => copy(curl())}>Copy as curl</Menu.Item>
+        <Spellings />
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** The main question of the view in other languages; in SQL as its answer spells it. */
+function Spellings() {
+  const spec = useMainSpec();
+  const { data } = useQuery<Answer>({ queryKey: ["answer", spec], enabled: false });
+  const sql = data?.sql;
+  const body = spec && bodyOf(spec);
+  const curl = () =>
+    `curl ${window.location.origin}/v1/query -d '${body?.replaceAll("'", "'\\''")}'`;
+  return (
+    <>
+      <Menu.Item onClick={() => copy(sql ?? "")} disabled={!sql}>
+        Copy as SQL
+      </Menu.Item>
+      <Menu.Item onClick={() => copy(body ?? "")} disabled={!body}>
+        Copy as JSON
+      </Menu.Item>
+      <Menu.Item onClick={() => copy(curl())} disabled={!body}>
+        Copy as curl
+      </Menu.Item>
+    </>
   );
 }
 

@@ -3,7 +3,7 @@
 import { useHotkeys } from "@mantine/hooks";
 import { VIEW_ENTRIES } from "../pages/views";
 import type { Question } from "../query/question";
-import { stepped } from "../query/time";
+import { live, stepped } from "../query/time";
 
 export const KEYS: readonly (readonly [string, string])[] = [
   ["/", "filter; twice: search all columns"],
@@ -22,6 +22,14 @@ export const KEYS: readonly (readonly [string, string])[] = [
 
 const focus = (id: string) => () => document.getElementById(id)?.focus();
 
+function onFromFilter(event: KeyboardEvent): void {
+  const { target } = event;
+  if (!(target instanceof HTMLInputElement) || target.id !== "filter-input") return;
+  if (target.value !== "") return;
+  event.preventDefault();
+  focus("search-input")();
+}
+
 /** Binds the keys to a question and to asking it again. */
 export function useKeys(
   question: Question | null,
@@ -36,13 +44,8 @@ export function useKeys(
     String(at + 1),
     change((it) => ({ ...it, view })),
   ]);
-  const filterOrSearch = () => {
-    const filter = document.getElementById("filter-input");
-    if (filter && document.activeElement !== filter) filter.focus();
-    else focus("search-input")();
-  };
   useHotkeys([
-    ["/", filterOrSearch],
+    ["/", focus("filter-input")],
     ["g", focus("group-input")],
     ["m", focus("measure-input")],
     ["t", focus("time-input")],
@@ -50,10 +53,12 @@ export function useKeys(
     ["[", change((it) => stepped(it, now, -1))],
     ["]", change((it) => stepped(it, now, 1))],
     ["z", change((it) => stepped(it, now, 0))],
-    [".", change((it) => ({ ...it, refresh: it.refresh === "" ? "5s" : "" }))],
+    [".", change((it) => (it.refresh === "" ? live(it, now, "5s") : { ...it, refresh: "" }))],
     ["shift+?", help],
     ["mod+Enter", again],
     ["mod+Z", () => window.history.back()],
     ...views,
   ]);
+  // A second `/` arrives in the filter's own field, where it would begin no filter.
+  useHotkeys([["/", onFromFilter, { preventDefault: false }]], []);
 }

@@ -6,6 +6,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "../api/client";
 import { App } from "./App";
+import { Boundary } from "./Boundary";
 
 const theme = createTheme({
   primaryColor: "blue",
@@ -21,6 +22,8 @@ const client = new QueryClient({
       // A server that restarts is asked again; what it refuses, it would refuse again.
       retry: (failures, error) => error instanceof Problem && error.unreachable && failures < 3,
       refetchOnWindowFocus: false,
+      // The server may well be on this machine: what the browser thinks of its network is no matter.
+      networkMode: "always",
     },
   },
 });
@@ -31,7 +34,9 @@ if (root) {
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto">
         <QueryClientProvider client={client}>
-          <App />
+          <Boundary>
+            <App />
+          </Boundary>
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,

@@ -24,22 +24,43 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-/**
- * A colour for each name: the one its text asks for, or the next free one; some are shared when
- * there are more names than colours.
- */
-export function coloursOf(names: readonly string[]): Map<string, string> {
+/** How the line of a series is drawn. */
+export interface Stroke {
+  readonly colour: string;
+  /** Lengths of dashes and of gaps, in pixels; null for a whole line. */
+  readonly dashes: readonly number[] | null;
+}
+
+// Beyond as many series as there are colours, dashes and shades tell those of a colour apart.
+const LONG = [9, 4];
+const ROUNDS: readonly { dashes: readonly number[] | null; shade: number }[] = [
+  { dashes: null, shade: 0 },
+  { dashes: LONG, shade: 0 },
+  { dashes: null, shade: -0.45 },
+  { dashes: LONG, shade: -0.45 },
+  { dashes: [9, 3, 2, 3], shade: 0.4 },
+];
+
+/** A colour mixed with white (towards 1) or with black (towards -1). */
+function shaded(colour: string, shade: number): string {
+  const towards = shade > 0 ? 255 : 0;
+  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  const mixed = parts.map((it) => Math.round(it + (towards - it) * Math.abs(shade)));
+  return `#${mixed.map((it) => it.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** A stroke for each name: the colour that its text asks for, or the next free one. */
+export function strokesOf(names: readonly string[]): Map<string, Stroke> {
   const taken = new Set<number>();
-  const colours = new Map<string, string>();
-  const [alone] = names;
-  if (names.length === 1 && alone !== undefined)
-    return colours.set(alone, PALETTE[0] ?? OTHER_COLOUR);
-  for (const name of names) {
+  const strokes = new Map<string, Stroke>();
+  names.forEach((name, at) => {
     if (taken.size === PALETTE.length) taken.clear();
-    let place = hash(name) % PALETTE.length;
+    let place = names.length === 1 ? 0 : hash(name) % PALETTE.length;
     while (taken.has(place)) place = (place + 1) % PALETTE.length;
     taken.add(place);
-    colours.set(name, PALETTE[place] ?? OTHER_COLOUR);
-  }
-  return colours;
+    const round = ROUNDS[Math.floor(at / PALETTE.length) % ROUNDS.length];
+    const colour = shaded(PALETTE[place] ?? OTHER_COLOUR, round?.shade ?? 0);
+    strokes.set(name, { colour, dashes: round?.dashes ?? null });
+  });
+  return strokes;
 }

@@ -2,14 +2,17 @@
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** The milliseconds of a length such as `15m` or `1d12h`; null if it is none. */
+/** Longer than any range of moments that have a year of four digits. */
+const LONGEST_MS = 1e14;
+
+/** The milliseconds of a length such as `15m` or `1d12h`; null if it is none, or an absurd one. */
 export function durationMs(text: string): number | null {
   if (!/^(\d+(\.\d+)?[smhdw])+$/.test(text)) return null;
   let total = 0;
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)([smhdw])/g)) {
     total += Number(amount) * (SECONDS[unit ?? "s"] ?? 1) * 1000;
   }
-  return total;
+  return total <= LONGEST_MS ? total : null;
 }
 
 /** A length such as `15m` in the largest unit that is whole; the opposite of `durationMs`. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { bucketFor, durationMs, durationText } from "./duration";
-import { bytes, change, exact, micros, percent, short } from "./format";
+import { bytes, change, count, exact, micros, percent, short, visible } from "./format";
 import { timeText, unzoned, zoned } from "./zone";
 
 test("numbers are short for the eye and exact on request", () => {
@@ -22,6 +22,41 @@ test("numbers are short for the eye and exact on request", () => {
     "1e21",
     "0.5",
   ]);
+});
+
+test("numbers of any size stay short", () => {
+  const sizes = [1.2e19, 1e300, -1e300, 999.9e15, 9.994e17, 1e-300, 3.17e-5, 0.00012];
+  expect(sizes.map(short)).toEqual([
+    "1.2e19",
+    "1e300",
+    "-1e300",
+    "1e18",
+    "999 P",
+    "1e-300",
+    "3.17e-5",
+    "0.00012",
+  ]);
+  expect([1e300, -1234.5, 12_431].map(count)).toEqual(["1e+300", "-1,234", "12,431"]);
+  expect(change(1e300, 1)).toBe("×1e300");
+});
+
+test("a change that cannot be told from none is none", () => {
+  expect([change(1000, 1000.2), change(999.9, 1000), change(1, 1)]).toEqual([
+    "0.0 %",
+    "0.0 %",
+    "0.0 %",
+  ]);
+  expect([change(102, 100, 0.02), change(101, 100, 0.02), change(100, 100, 0.02)]).toEqual([
+    "+2.0 %",
+    "≈ same",
+    "0.0 %",
+  ]);
+});
+
+test("nothing in a text is out of sight", () => {
+  expect(visible(" a b  ")).toBe("·a b··");
+  expect(visible("exe\u202Egpj.x\u0000")).toBe("exe‹U+202E›gpj.x‹U+0000›");
+  expect(visible("two\nlines\tand ü, 日本, 👩‍👩")).toBe("two\nlines\tand ü, 日本, 👩‍👩");
 });
 
 test("a share is only whole when all is there", () => {

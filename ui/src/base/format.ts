@@ -2,10 +2,14 @@
 
 const PREFIXES = ["", " k", " M", " B", " T", " P"];
 
-/** A number of at most four significant digits: `12,431`, `1.24 M`, `0.0317`. */
+/** A number of at most four significant digits: `12,431`, `1.24 M`, `0.0317`, `1.2e19`. */
 export function short(value: number): string {
   const size = Math.abs(value);
   if (!Number.isFinite(value)) return String(value);
+  // Beyond the prefixes that people know, and where zeros would fill the line.
+  if (size >= 999.5e15 || (size > 0 && size < 1e-4)) {
+    return Number(value.toPrecision(3)).toExponential().replace("e+", "e");
+  }
   if (size < 1e4) return trimmed(value, size < 1 ? 3 : 4);
   const step = Math.min(Math.floor(Math.log10(size) / 3), PREFIXES.length - 1);
   const scaled = value / 1000 ** step;
@@ -30,7 +34,12 @@ export function exact(value: number | string): string {
 
 /** A whole number in groups of three: `12,431`. */
 export function count(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
+  return exact(Math.round(value));
+}
+
+/** All digits that matter of a number, without the noise of binary fractions. */
+export function exactly(value: number): string {
+  return exact(Number(value.toPrecision(10))).replace("e+", "e");
 }
 
 /** A share as a percentage, never rounded up to 100 %: `98.7 %`, `99.99 %`. */
@@ -40,12 +49,40 @@ export function percent(fraction: number): string {
   return shown === "100.00" ? "99.99 %" : `${shown} %`;
 }
 
-/** A change as a signed percentage: `+12.3 %`; `null` where there is nothing to compare with. */
-export function change(now: number | null, before: number | null): string | null {
+/** What a percentile is known to at best: smaller changes of it may be none. */
+export const SKETCH_STEP = 0.02;
+
+/**
+ * A change as a signed percentage: `+12.3 %`; `×250` where it would be a long one, `≈ same` below
+ * what can be told, `null` where there is nothing to compare with.
+ */
+export function change(now: number | null, before: number | null, step = 0): string | null {
   if (now === null || before === null || before === 0) return null;
   const relative = (now - before) / Math.abs(before);
-  const digits = Math.abs(relative) >= 1 ? 0 : 1;
-  return `${relative >= 0 ? "+" : "−"}${Math.abs(relative * 100).toFixed(digits)} %`;
+  if (relative !== 0 && Math.abs(relative) < step) return "≈ same";
+  if (relative >= 99.995) return `×${short(1 + relative)}`;
+  const shown = Math.abs(relative * 100).toFixed(Math.abs(relative) >= 1 ? 0 : 1);
+  if (Number(shown) === 0) return "0.0 %";
+  return `${relative > 0 ? "+" : "−"}${shown} %`;
+}
+
+// What cannot be seen, or turns the letters after it round; a tab and a new line are but space.
+const UNSEEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for; joiners within words and emoji are not
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** A text of event data such that all of it is seen: `‹U+202E›`, `·` for spaces at its ends. */
+export function visible(text: string): string {
+  const code = (it: string) => it.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return text
+    .replace(/^ +| +$/g, (spaces) => "·".repeat(spaces.length))
+    .replace(UNSEEN, (it) => `‹U+${code(it)}›`);
+}
+
+/** The elements of a list in a line; empty ones are seen. */
+export function listText(elements: readonly unknown[]): string {
+  if (elements.length === 0) return "(empty)";
+  return visible(elements.map((it) => (it === "" ? "“”" : String(it))).join(", "));
 }
 
 /** Microseconds as a length that people read: `84 ms`, `1.2 s`. */

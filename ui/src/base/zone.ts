@@ -39,8 +39,13 @@ export function unzoned(wall: number, zone: Zone): number {
   return guess - (zoned(guess, zone) - wall);
 }
 
+/** So far from 1970 a date reaches, with room for any zone. */
+const CALENDAR_MS = 8.64e15 - 2 * 86_400_000;
+
 /** `2026-11-21 03:51:42` in the zone; milliseconds where asked for. */
 export function timeText(ms: number, zone: Zone, millis = false): string {
+  // Event data may hold moments that no calendar has.
+  if (!(Math.abs(ms) <= CALENDAR_MS)) return "not a time";
   const text = new Date(zoned(ms, zone)).toISOString();
   return text.slice(0, millis ? 23 : 19).replace("T", " ");
 }

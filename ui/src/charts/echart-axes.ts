@@ -35,7 +35,10 @@ export function scaleOf(low: number, high: number, most: number, zero: boolean):
   if (zero) to = Math.max(0, to);
   if (from === to) {
     if (zero) to = from + 1;
-    else [from, to] = [from - Math.abs(from) * 0.05 - 1e-9, to + Math.abs(to) * 0.05 + 1e-9];
+    else {
+      const air = Math.abs(from) * 0.05 || 1e-9;
+      [from, to] = [from - air, to + air];
+    }
   }
   const step = roundStep(to - from, most);
   return { min: Math.floor(from / step) * step, max: Math.ceil(to / step - 1e-9) * step, step };

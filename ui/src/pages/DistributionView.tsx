@@ -1,10 +1,11 @@
 import { Button, Group, Paper, Select, Stack, Text } from "@mantine/core";
 import { numberOf } from "../api/client";
 import type { Answer } from "../api/types";
-import { percent, short } from "../base/format";
+import { exactly, percent, short } from "../base/format";
 import { DistributionChart } from "../charts/distribution/DistributionChart";
 import { spreadOf } from "../charts/distribution/data";
 import { withFilter } from "../query/edit";
+import type { Filter } from "../query/filter";
 import { histogramSpec, summarySpec } from "../query/spec";
 import { placeOf, useAnswer } from "./answers";
 import { useDive } from "./dive";
@@ -30,13 +31,17 @@ export function DistributionView() {
 
 function Distribution({ column, names }: { column: string; names: string[] }) {
   const { asked, question, commit } = useDive();
-  const summary = useAnswer(summarySpec(asked, column));
+  const summed = summarySpec(asked, column);
+  const summary = useAnswer(summed);
   const value = valueReader(summary.data);
   const full = question.extent === ALL;
   const low = value(full ? "smallest" : "p01");
   const high = value(full ? "largest" : "p99");
   const known = low !== null && high !== null && !summary.isPlaceholderData;
-  const spread = useAnswer(known ? histogramSpec(asked, column, low, high) : null);
+  const spec = known ? histogramSpec(asked, column, low, high) : null;
+  const spread = useAnswer(spec);
+  const silentSince = summary.silentSince ?? spread.silentSince;
+  const isFetching = summary.isFetching || spread.isFetching;
   const nothing = summary.data && !summary.isPlaceholderData && low === null;
   const choose = (
     <Group gap="xs">
@@ -62,7 +67,9 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
   return (
     <ViewFrame
       title="Distribution of"
-      result={nothing || summary.error ? summary : spread}
+      spec={spec ?? summed}
+      weighed={{ samples: value("samples") ?? 0, events: value("events") }}
+      result={nothing || summary.error ? summary : { ...spread, silentSince, isFetching }}
       height={320}
       tools={choose}
     >
@@ -70,7 +77,7 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
         nothing ? (
           <NoValues column={column} />
         ) : (
-          <Spread answer={answer} summary={summary.data} column={column} />
+          <Spread answer={answer} summary={summary.data} column={column} ends={{ low, high }} />
         )
       }
     </ViewFrame>
@@ -92,16 +99,15 @@ function valueReader(answer: Answer | undefined) {
     answer ? numberOf(answer.rows[0]?.[placeOf(answer, name)] ?? null) : null;
 }
 
-function Spread({
-  answer,
-  summary,
-  column,
-}: {
+function Spread(props: {
   answer: Answer;
   summary: Answer | undefined;
   column: string;
+  /** The values between which rows are counted; bars may reach beyond. */
+  ends: { low: number | null; high: number | null };
 }) {
-  const { question, openMenu, commit } = useDive();
+  const { answer, summary, column, ends } = props;
+  const { openMenu } = useDive();
   const value = valueReader(summary);
   const spread = spreadOf(answer);
   const marks = (["p50", "p95", "p99", "mean"] as const).flatMap((name) => {
@@ -110,20 +116,22 @@ function Spread({
   });
   const drawn = spread.total;
   const all = value("events") ?? 0;
+  const [bar, ...bars] = spread.bars;
+  const same = bar && bars.length === 0 && bar.from === bar.to ? bar.from : undefined;
   const pick = (
     range: { from: number; to: number; closed: boolean },
     point: { x: number; y: number },
   ) => {
-    const between = withFilter(
-      withFilter(question, { column, operator: ">=", values: [String(range.from)] }),
-      { column, operator: range.closed ? "<=" : "<", values: [String(range.to)] },
-    );
+    const low = Math.max(range.from, ends.low ?? range.from);
+    const high = Math.min(range.to, ends.high ?? range.to);
+    const closed = range.closed || high < range.to;
+    const from: Filter = { column, operator: ">=", values: [String(low)] };
+    const to: Filter = { column, operator: closed ? "<=" : "<", values: [String(high)] };
     openMenu({
-      label: `${column} from ${short(range.from)} to ${short(range.to)}`,
+      label: `${column} from ${short(low)} to ${short(high)}`,
       picks: [],
       point,
-      only: () => commit(between),
-      samples: () => commit({ ...between, view: "samples" }),
+      narrow: (it) => withFilter(withFilter(it, from), to),
     });
   };
   return (
@@ -141,6 +149,11 @@ function Spread({
           </Stack>
         ))}
       </Group>
+      {same !== undefined && (
+        <Text size="sm" ta="center">
+          {drawn < all ? "Nearly all" : "All"} rows that have it are {exactly(same)}.
+        </Text>
+      )}
       {all > 0 && drawn < all && (
         <Text size="xs" c="dimmed">
           {percent(1 - drawn / all)} of the values lie outside of what is drawn.

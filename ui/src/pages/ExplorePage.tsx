@@ -5,15 +5,21 @@ import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import type { Question, View } from "../query/question";
 import { rangeOf, rangeWithData } from "../query/time";
+import type { Unread } from "../query/url";
 import { type Dive, DiveContext, type Mark } from "./dive";
+import { isIdentifier } from "./informative";
 import { MarkMenu } from "./MarkMenu";
 import { Rail } from "./Rail";
 import { SearchBox } from "./SearchBox";
+import { UnreadNote } from "./UnreadNote";
+import { fitted } from "./unfit";
 import { VIEW_ENTRIES } from "./views";
 
 /** One table, one question: the knobs at the left, the answer at the right. */
 export function ExplorePage(props: {
   question: Question;
+  /** What of the address is not in the question. */
+  unread: readonly Unread[];
   tables: Table[];
   table: Table;
   columns: Column[];
@@ -25,10 +31,18 @@ export function ExplorePage(props: {
   logo: ReactNode;
   tools: ReactNode;
 }) {
-  const { question, tables, table, columns, now, zone, commit } = props;
+  const { tables, table, columns, now, zone, commit } = props;
+  const { question, unfit } = useMemo(
+    () => fitted(props.question, columns, now),
+    [props.question, columns, now],
+  );
   const [mark, setMark] = useState<Mark | null>(null);
   const [railOpen, rail] = useDisclosure(false);
   const openMenu = useCallback((it: Mark) => setMark(it), []);
+  const identifiers = useMemo(
+    () => new Set(columns.filter(isIdentifier).map((column) => column.name)),
+    [columns],
+  );
   const dive = useMemo<Dive>(() => {
     const usual = rangeOf({ ...question, ...rangeWithData(table, now) }, now) ?? {
       from: now - 3_600_000,
@@ -39,13 +53,14 @@ export function ExplorePage(props: {
       question,
       asked: { question, columns, range },
       columns,
+      identifiers,
       table,
       zone,
       now,
       commit,
       openMenu,
     };
-  }, [question, columns, table, zone, now, commit, openMenu]);
+  }, [question, columns, identifiers, table, zone, now, commit, openMenu]);
   const entry = VIEW_ENTRIES.find((it) => it.view === question.view);
   const View = entry?.component ?? (() => null);
   return (
@@ -72,10 +87,11 @@ export function ExplorePage(props: {
         <AppShell.Navbar p="sm">
           <Rail tables={tables} onZone={props.onZone} />
         </AppShell.Navbar>
-        <AppShell.Main>
+        <AppShell.Main id="answer" tabIndex={-1}>
           <Box mb="md" className="views">
             <ViewChoice view={question.view} onChange={(view) => commit({ ...question, view })} />
           </Box>
+          <UnreadNote unread={[...props.unread, ...unfit]} />
           <View />
         </AppShell.Main>
       </AppShell>

@@ -1,4 +1,4 @@
-import { Group, NumberInput, Select, Stack, Switch, Tabs, Text, TextInput } from "@mantine/core";
+import { Group, Select, Stack, Switch, Tabs, Text, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Table } from "../api/types";
 import type { Zone } from "../base/zone";
@@ -10,6 +10,7 @@ import { ColumnsTab } from "../widgets/ColumnsTab";
 import { FilterBar } from "../widgets/FilterBar";
 import { GroupPicker } from "../widgets/GroupPicker";
 import { MeasurePicker } from "../widgets/MeasurePicker";
+import { NumberKnob } from "../widgets/NumberKnob";
 import { TablePicker } from "../widgets/TablePicker";
 import { TimeRangeControl } from "../widgets/TimeRangeControl";
 import { useDive } from "./dive";
@@ -52,7 +53,7 @@ function Knob({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function Knobs({ onZone }: { onZone: (zone: Zone) => void }) {
-  const { question, columns, table, zone, now, commit } = useDive();
+  const { question, asked, columns, table, zone, now, commit } = useDive();
   const set = (change: Partial<Question>) => commit({ ...question, ...change });
   return (
     <Stack gap="md">
@@ -71,7 +72,7 @@ function Knobs({ onZone }: { onZone: (zone: Zone) => void }) {
       </Knob>
       <Knob label="Filter">
         <FilterBar
-          table={question.table}
+          asked={asked}
           columns={[...columns]}
           filters={question.filters}
           onChange={(filters) => set({ filters })}
@@ -88,7 +89,7 @@ function Knobs({ onZone }: { onZone: (zone: Zone) => void }) {
         <MeasurePicker
           columns={[...columns]}
           measures={question.measures}
-          onChange={(measures) => set({ measures })}
+          onChange={(measures) => set(measured(question, measures))}
         />
       </Knob>
       <More />
@@ -100,6 +101,12 @@ function Knobs({ onZone }: { onZone: (zone: Zone) => void }) {
 function grouped(question: Question, group: readonly string[]): Partial<Question> {
   const view = question.view === "overview" && group.length > 0 ? "time" : question.view;
   return { group, view };
+}
+
+/** From the overview, which shows one measure, a further one leads to all of them over time. */
+function measured(question: Question, measures: readonly string[]): Partial<Question> {
+  const more = measures.length > question.measures.length;
+  return { measures, view: question.view === "overview" && more ? "time" : question.view };
 }
 
 function Compare() {
@@ -149,25 +156,17 @@ function More() {
   return (
     <Knob label="More">
       <Group grow gap="xs">
-        <NumberInput
-          size="xs"
+        <NumberKnob
           label="Series"
-          min={1}
           max={SERIES_MAX}
           value={question.series}
-          onChange={(value) =>
-            Number(value) > 0 && set({ series: Math.min(Number(value), SERIES_MAX) })
-          }
+          onChange={(series) => set({ series })}
         />
-        <NumberInput
-          size="xs"
+        <NumberKnob
           label="Rows"
-          min={1}
           max={LIMIT_MAX}
           value={question.limit}
-          onChange={(value) =>
-            Number(value) > 0 && set({ limit: Math.min(Number(value), LIMIT_MAX) })
-          }
+          onChange={(limit) => set({ limit })}
         />
         <Select
           size="xs"
@@ -194,10 +193,10 @@ function More() {
 }
 
 function Columns() {
-  const { question, columns, commit } = useDive();
+  const { question, asked, columns, commit } = useDive();
   return (
     <ColumnsTab
-      table={question.table}
+      asked={asked}
       columns={[...columns]}
       group={question.group}
       onGroup={(column) => commit(toggleGroup(question, column))}

@@ -1,19 +1,29 @@
 import { CloseButton, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useDive } from "./dive";
 
 /** Looks for a text in all columns. Typing waits for a pause; Enter does not. */
 export function SearchBox() {
   const { question, commit } = useDive();
   const [text, setText] = useState(question.search);
-  useEffect(() => setText(question.search), [question.search]);
+  // What this field asked comes back trimmed, and further letters may have been typed since.
+  const asked = useRef(question.search);
+  useEffect(() => {
+    if (asked.current !== question.search) setText(question.search);
+    asked.current = question.search;
+  }, [question.search]);
   const search = (wanted: string) => {
     if (wanted.trim() === question.search) return;
-    commit({ ...question, search: wanted.trim() });
+    asked.current = wanted.trim();
+    commit({ ...question, search: asked.current });
   };
   const later = useDebouncedCallback(search, 400);
+  const atOnce = (wanted: string) => {
+    later.cancel();
+    search(wanted);
+  };
   return (
     <TextInput
       id="search-input"
@@ -28,7 +38,7 @@ export function SearchBox() {
         later(event.currentTarget.value);
       }}
       onKeyDown={(event) => {
-        if (event.key === "Enter") search(text);
+        if (event.key === "Enter") atOnce(text);
         if (event.key === "Escape") event.currentTarget.blur();
       }}
       rightSection={
@@ -38,7 +48,7 @@ export function SearchBox() {
             aria-label="Clear the search"
             onClick={() => {
               setText("");
-              search("");
+              atOnce("");
             }}
           />
         )

@@ -1,8 +1,9 @@
 import { Checkbox, Table, UnstyledButton } from "@mantine/core";
-import { change, exact, short } from "../base/format";
+import { OTHER_COLOUR, type Stroke } from "../base/colours";
+import { change, exact, SKETCH_STEP, short } from "../base/format";
 import type { Series, TimeSeries } from "../charts/time-series/data";
-import { chartColours } from "../charts/time-series/data";
-import { pointOf, useDive } from "./dive";
+import { chartStrokes } from "../charts/time-series/data";
+import { markOf, pointOf, useDive } from "./dive";
 
 /** The legend that is worth reading: each series with its total, its ends, and what it was before. */
 export function SeriesTable(props: {
@@ -12,9 +13,9 @@ export function SeriesTable(props: {
   onHighlight: (key: string | null) => void;
 }) {
   const { chart, hidden, onHide, onHighlight } = props;
-  const colours = chartColours(chart);
+  const strokes = chartStrokes(chart);
   const compared = chart.series.some((series) => series.before !== null);
-  const additive = chart.series.some((series) => series.total !== null);
+  const { additive } = chart;
   const toggle = (key: string, alone: boolean) => {
     const others = chart.series.map((series) => series.key).filter((it) => it !== key);
     if (alone) {
@@ -33,6 +34,7 @@ export function SeriesTable(props: {
         verticalSpacing={3}
         highlightOnHover
         onMouseLeave={() => onHighlight(null)}
+        onBlur={() => onHighlight(null)}
       >
         <Table.Thead>
           <Table.Tr>
@@ -50,10 +52,11 @@ export function SeriesTable(props: {
             <SeriesLine
               key={series.key}
               series={series}
-              colour={colours.get(series.key) ?? ""}
+              stroke={strokes.get(series.key) ?? { colour: OTHER_COLOUR, dashes: null }}
               shown={!hidden.has(series.key)}
               additive={additive}
               compared={compared}
+              step={chart.estimated ? SKETCH_STEP : 0}
               onToggle={(alone) => toggle(series.key, alone)}
               onHighlight={() => onHighlight(series.key)}
             />
@@ -66,37 +69,40 @@ export function SeriesTable(props: {
 
 function SeriesLine(props: {
   series: Series;
-  colour: string;
+  stroke: Stroke;
   shown: boolean;
   additive: boolean;
   compared: boolean;
+  /** Smaller changes than this cannot be told from none. */
+  step: number;
   onToggle: (alone: boolean) => void;
   onHighlight: () => void;
 }) {
-  const { series, colour, shown, additive, compared, onToggle, onHighlight } = props;
+  const { series, stroke, shown, additive, compared, step, onToggle, onHighlight } = props;
   const { openMenu } = useDive();
   const now = additive ? series.total : series.last;
   const before = additive ? series.totalBefore : series.lastBefore;
   return (
-    <Table.Tr onMouseEnter={onHighlight} className={shown ? "" : "few"}>
+    <Table.Tr onMouseEnter={onHighlight} onFocus={onHighlight} className={shown ? "" : "few"}>
       <Table.Td className="cell">
         <span className="entry">
           <Checkbox
             size="xs"
-            color={colour}
+            color={stroke.colour}
             checked={shown}
             onChange={() => undefined}
             onClick={(event) => onToggle(event.altKey)}
             aria-label={`Draw ${series.label}`}
             title="Alt-click draws this one alone"
           />
+          {stroke.dashes && <Swatch stroke={stroke} />}
           <UnstyledButton
             fz="xs"
             className="value"
             title={series.label}
-            disabled={series.picks.length === 0}
+            disabled={series.picks.length === 0 && series.others.length === 0}
             onClick={(event) =>
-              openMenu({ label: series.label, picks: series.picks, point: pointOf(event) })
+              openMenu({ ...markOf(series), label: series.label, point: pointOf(event) })
             }
           >
             {series.label}
@@ -105,10 +111,26 @@ function SeriesLine(props: {
       </Table.Td>
       <NumberCell value={now} />
       {compared && <NumberCell value={before} />}
-      {compared && <Table.Td ta="right">{change(now, before) ?? "–"}</Table.Td>}
+      {compared && <Table.Td ta="right">{change(now, before, step) ?? "–"}</Table.Td>}
       <NumberCell value={series.min} />
       <NumberCell value={series.max} />
     </Table.Tr>
+  );
+}
+
+/** A piece of a line that its colour alone does not tell from others. */
+function Swatch({ stroke }: { stroke: Stroke }) {
+  return (
+    <svg width="26" height="4" aria-hidden="true" className="swatch">
+      <line
+        x2="26"
+        y1="2"
+        y2="2"
+        stroke={stroke.colour}
+        strokeWidth="2"
+        strokeDasharray={stroke.dashes?.join(" ")}
+      />
+    </svg>
   );
 }
 

@@ -3,27 +3,37 @@ import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { Fragment } from "react";
 import { numberOf } from "../api/client";
 import type { Answer, Cell } from "../api/types";
-import { change, count, exact, short } from "../base/format";
-import { measureLabel } from "../query/measure";
+import { change, count, exact, SKETCH_STEP, short } from "../base/format";
+import { picksOf } from "../query/edit";
+import { isEstimated, measureLabel } from "../query/measure";
 import type { Question } from "../query/question";
 import { orderOf, tableSpec } from "../query/spec";
+import { weigh } from "../widgets/CoverageCorner";
 import { sides, useAnswer } from "./answers";
 import { cellText } from "./CellText";
+import { isUnreached } from "./compared";
 import { pointOf, useDive } from "./dive";
-import { type GroupRow, type GroupTable, groupPicks, groupTable, otherMeasures } from "./groups";
+import { type GroupRow, type GroupTable, groupTable, otherMeasures } from "./groups";
 import { ViewFrame } from "./ViewFrame";
-
-/** Below so many stored rows a number is drawn pale: chance moves it. */
-const FEW_SAMPLES = 10;
 
 /** Groups as rows, with a bar behind each number, and a total; without groups, the totals alone. */
 export function TableView() {
   const { asked, question } = useDive();
-  const result = useAnswer(tableSpec(asked));
+  const spec = tableSpec(asked);
+  const result = useAnswer(spec);
   const totals = useAnswer(tableSpec({ ...asked, question: { ...question, group: [] } }));
+  // The rows are of the shown groups; the answer rests on those of all groups.
+  const all = totals.error ? result.data : totals.data;
+  const isFetching = result.isFetching || totals.isFetching;
   const title = question.group.length === 0 ? "In all" : "Groups";
   return (
-    <ViewFrame title={title} result={result} height={400}>
+    <ViewFrame
+      title={title}
+      spec={spec}
+      result={{ ...result, isFetching }}
+      weighed={all ? weigh(all) : null}
+      height={400}
+    >
       {(answer) =>
         question.group.length === 0 ? (
           <BigNumbers answer={answer} />
@@ -63,7 +73,7 @@ function BigNumbers({ answer }: { answer: Answer }) {
             {before !== null && (
               <Text size="xs" c="dimmed" className="numbers">
                 {numberText(before)} before,{" "}
-                {change(numberOf(now), numberOf(before)) ?? "no change to tell"}
+                {change(numberOf(now), numberOf(before), stepOf(measure)) ?? "no change to tell"}
               </Text>
             )}
           </Paper>
@@ -72,6 +82,9 @@ function BigNumbers({ answer }: { answer: Answer }) {
     </SimpleGrid>
   );
 }
+
+/** What changes of a measure can be told from none. */
+const stepOf = (measure: string) => (isEstimated(measure) ? SKETCH_STEP : 0);
 
 function numberText(cell: Cell): string {
   const number = numberOf(cell);
@@ -99,10 +112,25 @@ function Groups({ groups, totals }: { groups: GroupTable; totals: Answer | undef
       </Table.ScrollContainer>
       {groups.found >= question.limit && (
         <Text size="xs" c="dimmed" mt="xs">
-          The first {count(groups.rows.length)} groups are shown; the limit is at the left.
+          The first {count(groups.rows.length)}
+          {groups.compared && !groups.partly && ` of ${count(groups.found)}`} groups are shown; the
+          limit is at the left.
         </Text>
       )}
+      <SortNote groups={groups} />
     </>
+  );
+}
+
+/** What a table sorted by change leaves out or puts last. */
+function SortNote({ groups }: { groups: GroupTable }) {
+  const { question } = useDive();
+  if (!groups.compared || !orderOf(question).change) return null;
+  return (
+    <Text size="xs" c="dimmed" mt="xs" role="note">
+      Groups that rest on few stored rows come last.
+      {groups.partly && ` Of more groups than can be compared, the ${count(groups.found)} largest.`}
+    </Text>
   );
 }
 
@@ -118,7 +146,7 @@ function Head({ groups }: { groups: GroupTable }) {
           <Fragment key={by}>
             <SortHead by={by} label={measureLabel(by)} right />
             {groups.compared && <Table.Th ta="right">before</Table.Th>}
-            {groups.compared && <Table.Th ta="right">change</Table.Th>}
+            {groups.compared && <SortHead by={`change ${by}`} label="change" right />}
           </Fragment>
         ))}
         <Table.Th ta="right">rows</Table.Th>
@@ -131,7 +159,7 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
   const { by, label, right = false } = props;
   const { question, commit } = useDive();
   const order = orderOf(question);
-  const sorted = order.by === by;
+  const sorted = (order.change ? `change ${order.by}` : order.by) === by;
   const Icon = order.ascending ? IconArrowUp : IconArrowDown;
   const next = sorted && !order.ascending ? `${by} asc` : by;
   return (
@@ -139,7 +167,12 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
       ta={right ? "right" : "left"}
       aria-sort={sorted ? (order.ascending ? "ascending" : "descending") : "none"}
     >
-      <UnstyledButton fz="sm" fw={600} onClick={() => commit({ ...question, order: next })}>
+      <UnstyledButton
+        fz="sm"
+        fw={600}
+        className="nowrap"
+        onClick={() => commit({ ...question, order: next })}
+      >
         {label} {sorted && <Icon size={12} aria-hidden />}
       </UnstyledButton>
     </Table.Th>
@@ -147,10 +180,12 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
 }
 
 function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; tops: number[] }) {
-  const { question, zone, openMenu } = useDive();
-  const picks = groupPicks(question, row.keys, groups.keyTypes);
-  const texts = row.keys.map((key, at) => cellText(key, groups.keyTypes[at] ?? "null", zone));
-  const few = row.samples < FEW_SAMPLES;
+  const { question, columns, zone, identifiers, openMenu } = useDive();
+  const picks = picksOf(question.group, row.keys, groups.keyTypes, columns);
+  const texts = row.keys.map((key, at) =>
+    cellText(key, groups.keyTypes[at] ?? "null", zone, identifiers.has(groups.keyNames[at] ?? "")),
+  );
+  const { few } = row;
   return (
     <Table.Tr
       className={few ? "few" : ""}
@@ -174,6 +209,7 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
       {row.measures.map((cell, at) => (
         <Measured
           key={question.measures[at]}
+          measure={question.measures[at] ?? ""}
           now={cell}
           before={row.before?.[at] ?? null}
           compared={groups.compared}
@@ -187,30 +223,43 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
   );
 }
 
-function Measured(props: { now: Cell; before: Cell; compared: boolean; top: number }) {
-  const { now, before, compared, top } = props;
+function Measured(props: {
+  measure: string;
+  now: Cell;
+  before: Cell;
+  compared: boolean;
+  top: number;
+}) {
+  const { measure, now, before, compared, top } = props;
+  const { asked, table } = useDive();
+  // Where there are no rows to compare with, nothing is known to be new.
+  const known = before !== null || !isUnreached(asked, table);
   const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
   return (
     <>
-      <Table.Td ta="right" className="measured" title={now === null ? "none" : exact(String(now))}>
+      <Table.Td ta="right" className="measured" title={exactText(now)}>
         <div className="bar" style={{ width: `${share * 100}%` }} />
         <span>{numberText(now)}</span>
       </Table.Td>
       {compared && (
         <>
-          <Table.Td ta="right" c="dimmed">
+          <Table.Td ta="right" c="dimmed" title={exactText(before)}>
             {numberText(before)}
           </Table.Td>
-          <Table.Td ta="right">{changeText(now, before)}</Table.Td>
+          <Table.Td ta="right" title={`${exactText(before)} → ${exactText(now)}`}>
+            {known ? changeText(now, before, stepOf(measure)) : "–"}
+          </Table.Td>
         </>
       )}
     </>
   );
 }
 
-function changeText(now: Cell, before: Cell): string {
+const exactText = (cell: Cell) => (cell === null ? "none" : exact(String(cell)));
+
+function changeText(now: Cell, before: Cell, step: number): string {
   if (before === null) return now === null ? "–" : "new";
-  return now === null ? "gone" : (change(numberOf(now), numberOf(before)) ?? "–");
+  return now === null ? "gone" : (change(numberOf(now), numberOf(before), step) ?? "–");
 }
 
 /** The rows beneath: what the other groups hold, and all together. */
@@ -243,6 +292,7 @@ function Sums({
       {question.measures.map((measure: Question["measures"][number], at: number) => (
         <Measured
           key={measure}
+          measure={measure}
           now={now[at] ?? null}
           before={before[at] ?? null}
           compared={groups.compared}

@@ -2,30 +2,39 @@ import { Paper, Stack, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Answer } from "../api/types";
 import { durationWords } from "../base/duration";
+import { timeText } from "../base/zone";
 import { seriesOf } from "../charts/time-series/data";
 import { TimeSeriesChart } from "../charts/time-series/TimeSeriesChart";
 import { measureLabel } from "../query/measure";
 import { type Asked, seriesRange, timeSpec } from "../query/spec";
 import { within } from "../query/time";
 import { useAnswer } from "./answers";
-import { useDive } from "./dive";
+import { markOf, useDive } from "./dive";
 import { SeriesTable } from "./SeriesTable";
 import { ViewFrame } from "./ViewFrame";
 
 /** Measures over time: a chart for each, one under the other, and the table of their series. */
 export function TimeView() {
-  const { asked, question } = useDive();
-  const result = useAnswer(timeSpec(asked));
-  const { bucket } = seriesRange(asked);
+  const { asked, question, zone } = useDive();
+  const spec = timeSpec(asked);
+  const result = useAnswer(spec);
+  const { bucket, range } = seriesRange(asked);
   const height = question.measures.length > 1 ? 220 : 320;
   return (
     <ViewFrame
       title={`Over time, per ${durationWords(bucket).replace(/^1 /, "")}`}
+      spec={spec}
       result={result}
       height={height}
     >
       {(answer) => (
         <Stack gap="md">
+          {range.from > asked.range.from && (
+            <Text size="xs" c="dimmed" role="note">
+              Begins with the first whole bucket, at {timeText(range.from, zone)}: the time before
+              is compared right up to it.
+            </Text>
+          )}
           {question.measures.map((measure, at) => (
             <MeasureChart key={measure} answer={answer} at={at} height={height} />
           ))}
@@ -34,6 +43,8 @@ export function TimeView() {
     </ViewFrame>
   );
 }
+
+const NO_SERIES = { picks: [], others: [] };
 
 /** One measure: its chart, and beneath it its series. */
 export function MeasureChart(props: {
@@ -66,7 +77,9 @@ export function MeasureChart(props: {
         hidden={hidden}
         highlighted={highlighted}
         onBrush={(range) => commit(within(question, range))}
-        onPick={(place, point) => openMenu({ ...place, point })}
+        onPick={({ series, range, label }, point) =>
+          openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
+        }
       />
       {!bare && (
         <SeriesTable

@@ -1,13 +1,15 @@
 import { Alert, Box, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
-import type { UseQueryResult } from "@tanstack/react-query";
+import { IconPlugConnectedX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import type { Problem } from "../api/client";
-import type { Answer } from "../api/types";
+import type { Answer, QuerySpec } from "../api/types";
 import { timeText } from "../base/zone";
 import { wholeRange } from "../query/time";
-import { CoverageCorner, missingWords, weigh } from "../widgets/CoverageCorner";
+import { CoverageCorner, missingWords, type Weighed, weigh } from "../widgets/CoverageCorner";
 import { ProblemCard } from "../widgets/ProblemCard";
+import type { Result } from "./answers";
+import { unreached } from "./compared";
 import { useDive } from "./dive";
+import { useAsMain } from "./mainSpec";
 
 /**
  * Around every view: its title and the corner, the loading, empty and error states. The old answer
@@ -15,15 +17,21 @@ import { useDive } from "./dive";
  */
 export function ViewFrame(props: {
   title: ReactNode;
-  result: UseQueryResult<Answer, Problem>;
+  /** The main question of the view, and its answer. */
+  spec: QuerySpec;
+  result: Result;
+  /** What the answer rests on, where it does not say so itself; null while that is not known. */
+  weighed?: Weighed | null;
   /** Drawn while there is nothing yet, in pixels. */
   height: number;
   tools?: ReactNode;
   children: (answer: Answer) => ReactNode;
 }) {
-  const { title, result, height, tools, children } = props;
+  const { title, spec, result, height, tools, children } = props;
   const { table } = useDive();
+  useAsMain(spec);
   const answer = result.data;
+  const weighed = props.weighed === undefined && answer ? weigh(answer) : props.weighed;
   const stale = result.isPlaceholderData;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
@@ -34,20 +42,24 @@ export function ViewFrame(props: {
           </Text>
           {tools}
         </Group>
-        {answer && !result.error && (
+        {answer && weighed && !result.error && result.silentSince === null && (
           <CoverageCorner
             answer={answer}
-            weighed={weigh(answer)}
+            weighed={weighed}
             table={table}
             busy={result.isFetching}
           />
         )}
       </Group>
+      {result.silentSince !== null && (
+        <Silent since={result.silentSince} onRetry={() => void result.refetch()} />
+      )}
       {result.error ? (
         <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
       ) : answer ? (
         <Box className={stale ? "stale" : "fresh"} aria-busy={stale}>
           <Notes answer={answer} />
+          {spec.compare && <CompareNote />}
           {answer.stats.rows_matched === 0 ? <NothingHere /> : children(answer)}
         </Box>
       ) : (
@@ -57,9 +69,34 @@ export function ViewFrame(props: {
   );
 }
 
+/** Above a picture that is old because nobody answers. */
+function Silent({ since, onRetry }: { since: number; onRetry: () => void }) {
+  const { zone } = useDive();
+  return (
+    <Alert
+      color="gray"
+      py="xs"
+      role="alert"
+      icon={<IconPlugConnectedX />}
+      title={`No answer since ${timeText(since, zone).slice(11)}`}
+    >
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">What is shown is as old as that. The page keeps asking.</Text>
+        <Button size="compact-xs" variant="default" onClick={onRetry}>
+          Ask now
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+/** A wide table may have a note on every column. */
+const MOST_NOTES = 5;
+
 /** What an answer says of itself: rows that are missing, and warnings. */
 function Notes({ answer }: { answer: Answer }) {
   const missing = missingWords(answer.coverage);
+  const more = answer.warnings.length - MOST_NOTES;
   return (
     <>
       {missing && (
@@ -67,12 +104,29 @@ function Notes({ answer }: { answer: Answer }) {
           {missing}
         </Alert>
       )}
-      {answer.warnings.map((warning) => (
+      {answer.warnings.slice(0, MOST_NOTES).map((warning) => (
         <Text key={`${warning.code} ${warning.subject}`} size="xs" c="orange.8" mb={4} role="note">
           {warning.message}
         </Text>
       ))}
+      {more > 0 && (
+        <Text size="xs" c="orange.8" mb={4} role="note">
+          … and {more} more such notes
+        </Text>
+      )}
     </>
+  );
+}
+
+/** Where the table's rows do not reach back as far as they are compared with. */
+function CompareNote() {
+  const { asked, table, zone } = useDive();
+  const words = unreached(asked, table, zone);
+  if (words === null) return null;
+  return (
+    <Text size="xs" c="orange.8" mb={4} role="note">
+      {words}
+    </Text>
   );
 }
 

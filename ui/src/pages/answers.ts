@@ -1,19 +1,74 @@
 // Answers of the server, kept while the question that they answer is on the page.
 
-import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
-import { ask, type Problem } from "../api/client";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { ask, Problem } from "../api/client";
 import type { Answer, Cell, QuerySpec } from "../api/types";
 
-/** The answer to a query; the one before it stays until it is there. Null asks nothing. */
-export function useAnswer(spec: QuerySpec | null): UseQueryResult<Answer, Problem> {
-  return useQuery<Answer, Problem>({
+/** An answer, what went wrong instead, or neither yet. */
+export interface Result {
+  readonly data: Answer | undefined;
+  readonly error: Problem | null;
+  readonly isFetching: boolean;
+  /** Whether `data` answers what was asked before. */
+  readonly isPlaceholderData: boolean;
+  /** When `data` came, if no answer has come since although one was asked for. */
+  readonly silentSince: number | null;
+  readonly refetch: () => unknown;
+}
+
+/** So long an answer may take before the page says that what it shows is old. */
+const LATE_MS = 7000;
+const AGAIN_MS = 5000;
+
+/**
+ * The answer to a query; the one before it stays until it is there. Null asks nothing. While the
+ * server is silent the same question's last answer stays, with since when, and is asked for again.
+ */
+export function useAnswer(spec: QuerySpec | null): Result {
+  const result = useQuery<Answer, Problem>({
     queryKey: ["answer", spec],
     queryFn: ({ signal }) => ask(spec as QuerySpec, signal),
     enabled: spec !== null,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
+    refetchInterval: ({ state }) => (state.error?.passing ? AGAIN_MS : false),
   });
+  const { data, error, isFetching, isPlaceholderData, dataUpdatedAt, failureReason } = result;
+  const last = useRef<{ of: string; data: Answer; at: number; silent: boolean } | null>(null);
+  const late = useLate(isFetching);
+  if (data && !isPlaceholderData && dataUpdatedAt !== last.current?.at) {
+    last.current = { of: timeless(spec), data, at: dataUpdatedAt, silent: false };
+  }
+  const kept = last.current?.of === timeless(spec) ? last.current : null;
+  const wrong = error ?? failureReason;
+  // It stays so while it is asked again, until the answer is there.
+  if (kept && wrong instanceof Problem && wrong.passing) kept.silent = true;
+  const silent = kept !== null && (kept.silent || late);
+  return {
+    data: silent ? kept.data : data,
+    error: silent ? null : error,
+    isFetching,
+    isPlaceholderData: isPlaceholderData || silent,
+    silentSince: silent ? kept.at : null,
+    refetch: result.refetch,
+  };
+}
+
+/** A query but for its moment: asked again later it is still the same question. */
+const timeless = (spec: QuerySpec | null) => JSON.stringify({ ...spec, from: "", to: "" });
+
+/** Whether something takes long by now. */
+function useLate(busy: boolean): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    setLate(false);
+    if (!busy) return;
+    const timer = setTimeout(() => setLate(true), LATE_MS);
+    return () => clearTimeout(timer);
+  }, [busy]);
+  return busy && late;
 }
 
 /** Where a column stands in an answer; -1 where it does not. */

@@ -3,7 +3,7 @@
 import { createContext, useContext } from "react";
 import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
-import type { Pick } from "../query/edit";
+import { outside, type Pick } from "../query/edit";
 import type { Question } from "../query/question";
 import type { Asked } from "../query/spec";
 import type { Range } from "../query/time";
@@ -15,15 +15,25 @@ export interface Mark {
   /** The time that it covers, if it is a part of the range. */
   readonly range?: Range;
   readonly point: { x: number; y: number };
-  /** What "Only" and "Samples" do where the picks cannot say it. */
-  readonly only?: () => void;
-  readonly samples?: () => void;
+  /** Narrows a question to what the mark stands for, where its picks cannot say it. */
+  readonly narrow?: (question: Question) => Question;
+}
+
+/** What a series stands for: its values, or all that have not the values of others. */
+export function markOf(series: {
+  readonly picks: readonly Pick[];
+  readonly others: readonly (readonly Pick[])[];
+}): { picks: readonly Pick[]; narrow?: Mark["narrow"] } {
+  const { picks, others } = series;
+  return others.length === 0 ? { picks } : { picks: [], narrow: (it) => outside(it, others) };
 }
 
 export interface Dive {
   readonly question: Question;
   readonly asked: Asked;
   readonly columns: readonly Column[];
+  /** The columns whose numbers are names of things: digits that are not set in groups. */
+  readonly identifiers: ReadonlySet<string>;
   readonly table: Table;
   readonly zone: Zone;
   /** The moment of asking, in milliseconds by the server's clock. */

@@ -2,11 +2,9 @@
 
 import { numberOf } from "../api/client";
 import type { Answer, Cell, Type } from "../api/types";
-import type { Pick } from "../query/edit";
 import { isAdditive } from "../query/measure";
 import type { Question } from "../query/question";
-import { orderOf } from "../query/spec";
-import { columnOf } from "../query/sql";
+import { COMPARED_MOST, orderOf } from "../query/spec";
 import { sides } from "./answers";
 
 export interface GroupRow {
@@ -15,7 +13,12 @@ export interface GroupRow {
   /** The same measures before; null where the group did not exist, or nothing is compared. */
   readonly before: readonly Cell[] | null;
   readonly samples: number;
+  /** Whether it rests on few stored rows, before as well: chance moves its numbers. */
+  readonly few: boolean;
 }
+
+/** Below so many stored rows a number is not to be leaned on. */
+const FEW_SAMPLES = 10;
 
 export interface GroupTable {
   readonly keyNames: readonly string[];
@@ -24,6 +27,8 @@ export interface GroupTable {
   /** Groups that were found in all, before the limit. */
   readonly found: number;
   readonly compared: boolean;
+  /** Whether there may be more groups than were compared. */
+  readonly partly: boolean;
 }
 
 /** Joins the two sides of an answer to `tableSpec`, sorts and cuts them as the question says. */
@@ -33,25 +38,29 @@ export function groupTable(answer: Answer, question: Question): GroupTable {
   const measuresAt = first + question.group.length;
   const measuresOf = (row: Cell[]) => row.slice(measuresAt, measuresAt + question.measures.length);
   const keysOf = (row: Cell[]) => row.slice(first, measuresAt);
-  const earlier = new Map(before?.map(([row]) => [JSON.stringify(keysOf(row)), measuresOf(row)]));
+  const samplesAt = (at: number | undefined) =>
+    at === undefined ? 0 : (answer.samples?.[at] ?? 0);
+  const earlier = new Map(before?.map(([row, at]) => [JSON.stringify(keysOf(row)), { row, at }]));
   const rows: GroupRow[] = now.map(([row, at]) => {
     const key = JSON.stringify(keysOf(row));
-    const was = earlier.get(key) ?? null;
+    const was = earlier.get(key);
     earlier.delete(key);
     return {
       keys: keysOf(row),
       measures: measuresOf(row),
-      before: was,
-      samples: answer.samples?.[at] ?? 0,
+      before: was ? measuresOf(was.row) : null,
+      samples: samplesAt(at),
+      few: Math.max(samplesAt(at), samplesAt(was?.at)) < FEW_SAMPLES,
     };
   });
   // Groups that are no more are news as well.
-  for (const [key, was] of earlier) {
+  for (const { row, at } of earlier.values()) {
     rows.push({
-      keys: JSON.parse(key) as Cell[],
-      measures: was.map(() => null),
-      before: was,
+      keys: keysOf(row),
+      measures: measuresOf(row).map(() => null),
+      before: measuresOf(row),
       samples: 0,
+      few: samplesAt(at) < FEW_SAMPLES,
     });
   }
   if (before !== null) sortRows(rows, question);
@@ -62,36 +71,42 @@ export function groupTable(answer: Answer, question: Question): GroupTable {
     rows: rows.slice(0, question.limit),
     found: rows.length,
     compared: before !== null,
+    partly: before !== null && answer.rows.length >= COMPARED_MOST,
   };
 }
 
 function sortRows(rows: GroupRow[], question: Question): void {
-  const { by, ascending } = orderOf(question);
+  const { by, ascending, change } = orderOf(question);
   const measure = question.measures.indexOf(by);
   const group = question.group.indexOf(by);
+  if (change) {
+    const moved = new Map(rows.map((row) => [row, changeOf(row, measure)]));
+    const place = (row: GroupRow) => moved.get(row) ?? null;
+    // What few rows moved is chance more often than news.
+    rows.sort((a, b) => Number(a.few) - Number(b.few) || order(place(a), place(b), ascending));
+    return;
+  }
   const cell = (row: GroupRow) => (measure >= 0 ? row.measures[measure] : row.keys[group]) ?? null;
   rows.sort((a, b) => order(cell(a), cell(b), ascending));
+}
+
+/** By how much of itself a measure changed; what is new changed without end. */
+function changeOf(row: GroupRow, measure: number): number | null {
+  const now = numberOf(row.measures[measure]);
+  const before = numberOf(row.before?.[measure]);
+  if (now === null) return before === null ? null : -1;
+  if (before === null) return Number.POSITIVE_INFINITY;
+  if (before === 0) return now === 0 ? 0 : now * Number.POSITIVE_INFINITY;
+  return (now - before) / Math.abs(before);
 }
 
 /** Numbers by size, texts by letters, what is missing last. */
 function order(a: Cell, b: Cell, ascending: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   const [x, y] = [numberOf(a), numberOf(b)];
+  if (x !== null && x === y) return 0;
   const difference = x !== null && y !== null ? x - y : String(a) < String(b) ? -1 : 1;
   return ascending ? difference : -difference;
-}
-
-/** The values of a group as a click picks them; expressions that are no column cannot be picked. */
-export function groupPicks(
-  question: Question,
-  keys: readonly Cell[],
-  types: readonly Type[],
-): Pick[] {
-  return question.group.flatMap((expression, at) => {
-    const column = columnOf(expression);
-    const type = types[at];
-    return column === null || type === undefined ? [] : [{ column, value: keys[at] ?? null, type }];
-  });
 }
 
 /** What the groups beyond the shown ones hold: the total less the shown, where that adds up. */

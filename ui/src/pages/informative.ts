@@ -1,7 +1,7 @@
 // Which columns say most about rows that nobody has looked at yet.
 
 import { numberOf } from "../api/client";
-import type { Column } from "../api/types";
+import type { Answer, Column } from "../api/types";
 import type { Question } from "../query/question";
 
 /** Columns to show the top values of, the most telling first. */
@@ -22,6 +22,23 @@ export function informative(
     .sort((a, b) => b[1] - a[1])
     .slice(0, most)
     .map(([column]) => column);
+}
+
+/** The same guessed from a few rows, while nobody has counted values yet: those that repeat. */
+export function repeating(rows: Answer, question: Question, most: number): Column["name"][] {
+  const fixed = new Set(question.filters.map((it) => it.column));
+  return rows.columns
+    .map(({ name, type }, at): [string, number] => {
+      const values = rows.rows.map((row) => row[at]).filter((cell) => cell !== null);
+      const different = new Set(values).size;
+      const usual = (type === "string" || type === "bool") && !fixed.has(name);
+      const tells = usual && values.length > 3 && different < values.length * 0.8;
+      return [name, tells ? values.length / different : 0];
+    })
+    .filter(([, score]) => score > 0)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, most)
+    .map(([name]) => name);
 }
 
 /** From 0 (all the same, all different, or hardly there) to 1. */
@@ -47,7 +64,21 @@ export function widestNumber(columns: readonly Column[]): Column | undefined {
     .sort((a, b) => b[1] - a[1])[0]?.[0];
 }
 
+const NAMES_THINGS = /(^|[._-])(id|pid|ppid|tid|uid|gid|no|nr|port|key|hash)$|[a-z](Id|ID|No|Key)$/;
+/** So many different values of so many rows are names, as are those of all rows but a few. */
+const MANY_ROWS = 1000;
+const NEARLY_ALL = 0.9;
+
 /** Numbers that name things rather than measure them are not worth a distribution. */
 function keyLike(column: Column): number {
-  return /(^|[._])(id|pid|ppid|uid|port|key|hash)$/i.test(column.name) ? 0.1 : 1;
+  return NAMES_THINGS.test(column.name) ? 0.1 : 1;
+}
+
+/** Whether the numbers of a column name things: its name says so, or nearly all are different. */
+export function isIdentifier(column: Column): boolean {
+  if (column.type !== "number") return false;
+  if (NAMES_THINGS.test(column.name)) return true;
+  const rows = column.rows ?? 0;
+  const whole = [column.min, column.max, column.p50].every((it) => /^-?\d+$/.test(String(it)));
+  return whole && rows >= MANY_ROWS && (numberOf(column.distinct) ?? 0) > rows * NEARLY_ALL;
 }

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { filterOf, filterSql, inverted, parseFilter } from "./filter";
+import type { Cell, Type } from "../api/types";
+import { filterOf, filterSql, filterText, inverted, parseFilter } from "./filter";
 
 const sql = (
   column: string,
   operator: Parameters<typeof filterSql>[0]["operator"],
   values: string[],
-  type?: "number" | "string" | "set",
+  type?: "number" | "string" | "set" | "vector",
 ) => filterSql({ column, operator, values }, type);
 
 describe("filters as SQL", () => {
@@ -27,6 +28,20 @@ describe("filters as SQL", () => {
     expect(sql("m", "contains", ["50%_\\"], "string")).toBe("m ILIKE '%50\\%\\_\\\\%'");
   });
 
+  test("tell lists that are exactly these from those that have them", () => {
+    expect(sql("tags", "is", ["a", "it's", "a"], "set")).toBe(
+      "(includes_all(tags, 'a', 'it''s') AND cardinality(tags) = 2)",
+    );
+    expect(sql("stack", "is", ["f", "f"], "vector")).toBe(
+      "(includes_start(stack, 'f', 'f') AND cardinality(stack) = 2)",
+    );
+    expect(sql("tags", "!is", ["a"], "set")).toBe(
+      "(tags IS NULL OR NOT (includes_all(tags, 'a') AND cardinality(tags) = 1))",
+    );
+    expect(sql("tags", "is", [], "set")).toBe("is_empty(tags)");
+    expect(sql("tags", "!empty", [], "set")).toBe("(tags IS NULL OR NOT is_empty(tags))");
+  });
+
   test("negated ones keep the rows that lack the column", () => {
     expect(sql("s", "!=", ["a"], "string")).toBe("(s IS NULL OR s NOT IN ('a'))");
     expect(sql("s", "!has", ["a"], "set")).toBe("(s IS NULL OR includes_none(s, 'a'))");
@@ -39,7 +54,7 @@ describe("filters from clicks and texts", () => {
     expect(filterOf("a", [], "set").operator).toBe("empty");
     expect(filterOf("a", ["x", "y"], "vector")).toEqual({
       column: "a",
-      operator: "has-all",
+      operator: "is",
       values: ["x", "y"],
     });
     expect(filterOf("a", "x", "set").operator).toBe("has");
@@ -48,6 +63,22 @@ describe("filters from clicks and texts", () => {
       operator: "!=",
       values: ["5"],
     });
+  });
+
+  test("every value has a filter for all others", () => {
+    const others = (value: Cell, type: Type) => filterOf("a", value, type, true).operator;
+    expect(others(null, "string")).toBe("!null");
+    expect(others([], "set")).toBe("!empty");
+    expect(others(["x"], "set")).toBe("!is");
+    expect(others("x", "vector")).toBe("!has");
+    expect(others(true, "bool")).toBe("!=");
+  });
+
+  test("lists come back from the URL element by element", () => {
+    for (const values of [[], [""], ["", ""], ["a|b", "c\\", "'", ",", " "]]) {
+      const filter = { column: "tags", operator: "is" as const, values };
+      expect(parseFilter(filterText(filter))).toEqual(filter);
+    }
   });
 
   test("turn round where they have an opposite", () => {

@@ -18,14 +18,17 @@ export type Operator =
   | "has"
   | "has-all"
   | "!has"
+  | "is"
+  | "!is"
   | "starts"
   | "ends"
   | "within"
   | "null"
   | "!null"
-  | "empty";
+  | "empty"
+  | "!empty";
 
-/** One condition. Several values of `=` mean any of them; `null` and `empty` have none. */
+/** One condition. Several values of `=` mean any of them, those of `is` all; `null` has none. */
 export interface Filter {
   readonly column: string;
   readonly operator: Operator;
@@ -34,8 +37,8 @@ export interface Filter {
 
 interface OperatorFacts {
   label: string;
-  /** How many values it takes. */
-  takes: "none" | "one" | "many";
+  /** How many values it takes. Those of a list keep their order and may repeat, or be none. */
+  takes: "none" | "one" | "many" | "list";
   types: readonly Type[];
   opposite: Operator | null;
 }
@@ -60,10 +63,13 @@ export const OPERATORS: Readonly<Record<Operator, OperatorFacts>> = {
   has: { label: "has any of", takes: "many", types: LISTS, opposite: "!has" },
   "has-all": { label: "has all of", takes: "many", types: LISTS, opposite: null },
   "!has": { label: "has none of", takes: "many", types: LISTS, opposite: "has" },
+  is: { label: "is exactly", takes: "list", types: LISTS, opposite: "!is" },
+  "!is": { label: "is not exactly", takes: "list", types: LISTS, opposite: "is" },
   starts: { label: "starts with", takes: "many", types: VECTOR, opposite: null },
   ends: { label: "ends with", takes: "many", types: VECTOR, opposite: null },
   within: { label: "has in a row", takes: "many", types: VECTOR, opposite: null },
-  empty: { label: "is empty", takes: "none", types: LISTS, opposite: null },
+  empty: { label: "is empty", takes: "none", types: LISTS, opposite: "!empty" },
+  "!empty": { label: "is not empty", takes: "none", types: LISTS, opposite: "empty" },
   null: { label: "is missing", takes: "none", types: EVERY, opposite: "!null" },
   "!null": { label: "is there", takes: "none", types: EVERY, opposite: "null" },
 };
@@ -75,7 +81,15 @@ export function operatorsFor(type: Type): Operator[] {
 
 /** The condition as SQL. The column's type tells how its values are written. */
 export function filterSql(filter: Filter, type: Type | undefined): string {
-  const name = quoteName(filter.column);
+  return conditionSql(quoteName(filter.column), filter, type);
+}
+
+/** The condition on an expression of SQL. */
+export function conditionSql(
+  name: string,
+  filter: Pick<Filter, "operator" | "values">,
+  type: Type | undefined,
+): string {
   const value = (text: string) => constant(text, type);
   const values = filter.values.map(value);
   const [first = "''"] = values;
@@ -100,6 +114,12 @@ export function filterSql(filter: Filter, type: Type | undefined): string {
       return `${name} IS NOT NULL`;
     case "empty":
       return `is_empty(${name})`;
+    case "!empty":
+      return `(${name} IS NULL OR NOT is_empty(${name}))`;
+    case "is":
+      return exactlySql(name, filter.values, type);
+    case "!is":
+      return `(${name} IS NULL OR NOT ${exactlySql(name, filter.values, type)})`;
     case "!has":
       return `(${name} IS NULL OR includes_none(${name}, ${list}))`;
     case "has":
@@ -111,6 +131,15 @@ export function filterSql(filter: Filter, type: Type | undefined): string {
     default:
       return `${name} ${filter.operator} ${first}`;
   }
+}
+
+/** Whether a list has these elements and no others: those of a set in any order. */
+function exactlySql(name: string, elements: readonly string[], type: Type | undefined): string {
+  if (elements.length === 0) return `is_empty(${name})`;
+  const vector = type === "vector";
+  const wanted = vector ? elements : [...new Set(elements)];
+  const has = `includes_${vector ? "start" : "all"}(${name}, ${wanted.map(quoteText).join(", ")})`;
+  return `(${has} AND cardinality(${name}) = ${wanted.length})`;
 }
 
 const LIST_FUNCTIONS = {
@@ -133,21 +162,23 @@ function likeText(text: string): string {
   return quoteText(`%${text.replace(/[\\%_]/g, "\\$&")}%`);
 }
 
-/** The filter that a value asks for: null is missing, elements of a list are had. */
+/**
+ * The filter that a value asks for, or the one for all others: null is missing, a list is exactly
+ * this one, a text on a list is an element of it.
+ */
 export function filterOf(column: string, value: Cell, type: Type, opposite = false): Filter {
-  const usual = usualFilter(column, value, type);
-  const other = OPERATORS[usual.operator].opposite;
-  return opposite && other ? { ...usual, operator: other } : usual;
-}
-
-function usualFilter(column: string, value: Cell, type: Type): Filter {
-  if (value === null) return { column, operator: "null", values: [] };
+  const filter = (operator: Operator, other: Operator, values: readonly string[]) => ({
+    column,
+    operator: opposite ? other : operator,
+    values,
+  });
+  if (value === null) return filter("null", "!null", []);
   if (Array.isArray(value)) {
-    if (value.length === 0) return { column, operator: "empty", values: [] };
-    return { column, operator: "has-all", values: value.map(String) };
+    if (value.length === 0) return filter("empty", "!empty", []);
+    return filter("is", "!is", value.map(String));
   }
-  const operator = type === "set" || type === "vector" ? "has" : "=";
-  return { column, operator, values: [String(value)] };
+  if (type === "set" || type === "vector") return filter("has", "!has", [String(value)]);
+  return filter("=", "!=", [String(value)]);
 }
 
 /** The same filter the other way round; itself where there is no opposite. */
@@ -156,9 +187,15 @@ export function inverted(filter: Filter): Filter {
   return operator ? { ...filter, operator } : filter;
 }
 
+/** The values as people read them. */
+export function valueWords({ operator, values }: Filter): string[] {
+  if (OPERATORS[operator].takes === "list" && values.length === 0) return ["(empty)"];
+  return values.map((value) => (value === "" ? "“”" : value));
+}
+
 /** A filter in words, as its chip says it. */
 export function filterLabel(filter: Filter): string {
-  return `${filter.column} ${OPERATORS[filter.operator].label} ${filter.values.join(", ")}`.trim();
+  return `${filter.column} ${OPERATORS[filter.operator].label} ${valueWords(filter).join(", ")}`.trim();
 }
 
 /** The type of a column by its name. */
@@ -171,7 +208,9 @@ export function typeOf(columns: readonly Column[], name: string): Type | undefin
 /** The filter as a text of the URL. */
 export function filterText(filter: Filter): string {
   const head = `${quoteName(filter.column)} ${filter.operator}`;
-  if (OPERATORS[filter.operator].takes === "none") return head;
+  const { takes } = OPERATORS[filter.operator];
+  // `is` without a space after it is the list of none, with one that of an empty text.
+  if (takes === "none" || (takes === "list" && filter.values.length === 0)) return head;
   return `${head} ${filter.values.map((value) => value.replace(/[\\|]/g, "\\$&")).join("|")}`;
 }
 
@@ -181,11 +220,15 @@ export function parseFilter(text: string): Filter | null {
   const column = name === undefined ? null : columnOf(name);
   if (column === null || operator === undefined || !Object.hasOwn(OPERATORS, operator)) return null;
   const known = operator as Operator;
-  if (OPERATORS[known].takes === "none") return { column, operator: known, values: [] };
+  const { takes } = OPERATORS[known];
+  if (takes === "none" || (takes === "list" && rest === undefined)) {
+    return { column, operator: known, values: [] };
+  }
   return { column, operator: known, values: splitValues(rest ?? "") };
 }
 
-function splitValues(text: string): string[] {
+/** The values between `|` of a text of the URL. */
+export function splitValues(text: string): string[] {
   const values = [""];
   for (let i = 0; i < text.length; i++) {
     if (text[i] === "|") values.push("");

@@ -42,11 +42,23 @@ export function measureParts(text: Measure): { fn: string; column: string } | nu
   return fn === undefined || column === null ? null : { fn, column };
 }
 
+/** Whether it is a sum, which of nothing is nothing. */
+export const isSum = (text: Measure): boolean => measureParts(text)?.fn === "sum";
+
+/** Whether it is divided by the time that it is of. */
+export const isRate = (text: Measure): boolean =>
+  /^per_(second|minute)\((?:[^()]|\([^()]*\))*\)$/i.test(text.trim());
+
 /** Whether a bucket without rows is zero rather than unknown. */
 export function isAdditive(text: Measure): boolean {
   if (/^(raw_)?count\(\*\)$/.test(text.trim())) return true;
   const fn = measureParts(text)?.fn;
   return FUNCTIONS.some(({ name, additive }) => name === fn && additive);
+}
+
+/** Whether it is estimated from a sketch, so that small changes of it may be none. */
+export function isEstimated(text: Measure): boolean {
+  return /^\s*(p\d+|median|percentile|approx_percentile)\s*\(/i.test(text);
 }
 
 /** A measure as people read it: `events`, `p95 of latency_us`. */

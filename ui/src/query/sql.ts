@@ -23,6 +23,11 @@ const RESERVED = new Set(
   ).split(" "),
 );
 
+/** An expression without the name that it is given: `length(a) AS n` is `length(a)`. */
+export function withoutAlias(text: string): string {
+  return text.trim().replace(/\s+as\s+("(?:[^"]|"")+"|[a-z_][a-z0-9_]*)$/i, "");
+}
+
 /** The column that a bare or quoted name means; null for any other expression. */
 export function columnOf(expression: string): string | null {
   const text = expression.trim();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { opening } from "./question";
-import { compareProblem, seriesRange } from "./spec";
-import { aligned, bucketOf, moment, rangeOf, rangeWithData, stepped } from "./time";
+import { compareProblem, seriesRange, timeSpec } from "./spec";
+import { bucketOf, bucketStart, moment, rangeOf, rangeWithData, stepped } from "./time";
 
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");
 const DAY = 86_400_000;
@@ -46,9 +46,7 @@ test("series begin where a bucket does, and fit the comparison", () => {
   expect(narrow.to - narrow.from).toBeLessThanOrEqual(7 * DAY);
   expect(compareProblem({ ...question, compare: "1d" }, range)).toMatch(/longer than 1d/);
   // 2026-11-16 was a Monday.
-  expect(new Date(aligned({ from: NOW, to: NOW }, "7d").from).toISOString()).toBe(
-    "2026-11-16T00:00:00.000Z",
-  );
+  expect(new Date(bucketStart(NOW, "7d")).toISOString()).toBe("2026-11-16T00:00:00.000Z");
 });
 
 test("too fine a bucket gives way", () => {
@@ -60,4 +58,27 @@ test("too fine a bucket gives way", () => {
 test("steps keep the length", () => {
   const earlier = rangeOf(stepped({ ...opening("t"), from: "-1h" }, NOW, -1), NOW);
   expect(earlier).toEqual({ from: NOW - 7_200_000, to: NOW - 3_600_000 });
+});
+
+test("moments that no calendar has are none", () => {
+  for (const text of ["-999999999d", "-99999999999d", "now-3000000d", "1795248000000", "1e300"]) {
+    expect(moment(text, NOW), text).toBeNull();
+  }
+  expect(moment("9999-12-31T23:59:59Z", NOW)).not.toBeNull();
+  const far = stepped({ ...opening("t"), from: "0002-01-01", to: "9999-01-01" }, NOW, 0);
+  expect(rangeOf(far, NOW)).not.toBeNull();
+});
+
+test("a series asks for the very range, whose ends may cut buckets", () => {
+  const [from, to] = [Date.parse("2026-11-19T00:17:00Z"), Date.parse("2026-11-19T03:30:00Z")];
+  const question = { ...opening("t"), bucket: "1h", view: "time" as const };
+  const asked = { question, columns: [], range: { from, to } };
+  expect(timeSpec(asked)).toMatchObject({ from: "2026-11-19T00:17:00.000Z", bucket: "1h" });
+  expect(timeSpec(asked).filter).toBeUndefined();
+  expect(seriesRange(asked).start).toBe(Date.parse("2026-11-19T00:00:00Z"));
+  // The server compares whole buckets; what the range cuts off is filtered on both sides.
+  expect(timeSpec({ ...asked, question: { ...question, compare: "1d" } }).filter).toEqual([
+    `"time" >= '2026-11-18T00:17:00.000Z'`,
+    `("time" < '2026-11-19T00:00:00.000Z' OR "time" >= '2026-11-19T00:17:00.000Z')`,
+  ]);
 });

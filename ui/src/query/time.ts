@@ -1,7 +1,7 @@
 // The time range: what the question says, as moments.
 
 import type { Table } from "../api/types";
-import { bucketFor, durationMs } from "../base/duration";
+import { bucketFor, durationMs, durationText } from "../base/duration";
 import type { Question } from "./question";
 
 /** From (inclusive) to (exclusive), in milliseconds. */
@@ -27,9 +27,21 @@ export const PRESETS = [
 
 const BUCKETS = 180;
 
+/** Moments have a year of four digits: others have no text that the server reads. */
+const FIRST = Date.parse("0001-01-01T00:00:00Z");
+const LAST = Date.parse("9999-12-31T23:59:59Z");
+const bounded = (ms: number) => Math.min(Math.max(ms, FIRST), LAST);
+
+/** A moment as the server and the URL take it. */
+export const isoText = (ms: number) => new Date(bounded(ms)).toISOString();
+
 /** A moment in milliseconds: `now`, `-3h`, `now-1d`, Unix seconds or ISO 8601; null if it is none. */
 export function moment(text: string, now: number): number | null {
-  const trimmed = text.trim();
+  const ms = momentMs(text.trim(), now);
+  return ms === null || ms !== bounded(ms) ? null : ms;
+}
+
+function momentMs(trimmed: string, now: number): number | null {
   if (trimmed === "now") return now;
   const [, sign, length] = /^(?:now)?([+-])(\S+)$/.exec(trimmed) ?? [];
   const shift = length === undefined ? null : durationMs(length);
@@ -59,7 +71,7 @@ export function rangeWithData(table: Table, now: number): Pick<Question, "from" 
     const reach = PRESETS.find((preset) => now - first <= (durationMs(preset) ?? 0));
     return { from: `-${atMostADay(reach ?? "1d")}`, to: "now" };
   }
-  return { from: new Date(first).toISOString(), to: new Date(last + 1).toISOString() };
+  return { from: isoText(first), to: isoText(last + 1) };
 }
 
 const atMostADay = (length: string) => ((durationMs(length) ?? 0) > 86_400_000 ? "1d" : length);
@@ -67,8 +79,10 @@ const atMostADay = (length: string) => ((durationMs(length) ?? 0) > 86_400_000 ?
 /** All of a table, its last row included. */
 export function wholeRange(table: Table): Pick<Question, "from" | "to"> {
   if (table.first_time === null || table.last_time === null) return { from: "-1d", to: "now" };
-  const last = new Date(Date.parse(table.last_time) + 1);
-  return { from: new Date(Date.parse(table.first_time)).toISOString(), to: last.toISOString() };
+  return {
+    from: isoText(Date.parse(table.first_time)),
+    to: isoText(Date.parse(table.last_time) + 1),
+  };
 }
 
 /** The length of the time buckets of a question over a range. */
@@ -79,18 +93,17 @@ export function bucketOf(question: Question, range: Range): string {
   return tooMany ? automatic : question.bucket;
 }
 
-/** The range, begun where a bucket does, so that its first bucket is a whole one. */
-export function aligned(range: Range, bucket: string): Range {
-  const step = durationMs(bucket) ?? 1000;
+/** Where the bucket begins that a moment lies in. */
+export function bucketStart(ms: number, bucket: string): number {
+  const step = durationMs(bucket) || 1000;
   // Whole weeks begin on a Monday, as the server's do; the epoch was a Thursday.
   const origin = step % 604_800_000 === 0 ? 4 * 86_400_000 : 0;
-  return { from: Math.floor((range.from - origin) / step) * step + origin, to: range.to };
+  return Math.floor((ms - origin) / step) * step + origin;
 }
 
 /** The question with another fixed range. */
 export function within(question: Question, range: Range): Question {
-  const text = (ms: number) => new Date(ms).toISOString();
-  return { ...question, from: text(range.from), to: text(range.to), bucket: "auto" };
+  return { ...question, from: isoText(range.from), to: isoText(range.to), bucket: "auto" };
 }
 
 /** The question with a range of the same length before (-1) or after (1), or twice as long (0). */
@@ -104,4 +117,13 @@ export function stepped(question: Question, now: number, by: -1 | 0 | 1): Questi
       to: Math.max(range.to, Math.min(range.to + length / 2, now)),
     });
   return within(question, { from: range.from + by * length, to: range.to + by * length });
+}
+
+/** The question asked again by itself; a fixed range gives way to the last so much time. */
+export function live(question: Question, now: number, refresh: string): Question {
+  const range = rangeOf(question, now);
+  const later = rangeOf(question, now + 60_000);
+  if (!range || range.to !== later?.to) return { ...question, refresh };
+  const from = `-${durationText(Math.max(1000, range.to - range.from))}`;
+  return { ...question, from, to: "now", bucket: "auto", refresh };
 }

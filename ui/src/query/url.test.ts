@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { opening } from "./question";
-import { questionOf, urlOf } from "./url";
+import { questionOf, readQuestion, urlOf } from "./url";
 
 describe("the question in the URL", () => {
   test("says nothing that goes without saying", () => {
@@ -41,5 +41,30 @@ describe("the question in the URL", () => {
     );
     expect(question).toEqual({ ...opening("t"), series: 50 });
     expect(questionOf("?view=time")).toBeNull();
+  });
+
+  test("says what it cannot read", () => {
+    const parts = (search: string) => readQuestion(search).unread.map(({ part }) => part);
+    expect(parts("?table=t&from=-1h&filter=a+%3D+1&limit=5&bucket=auto&refresh=5s&new=1")).toEqual(
+      [],
+    );
+    expect(parts("?table=t&view=pie&limit=2.5&series=99&bucket=fast&filter=nonsense")).toEqual([
+      "filter=nonsense",
+      "view=pie",
+      "bucket=fast",
+      "limit=2.5",
+      "series=99",
+    ]);
+    expect(parts("?table=t&from=foo&to=now")).toEqual(["from=foo"]);
+    expect(parts("?table=t&from=-1h&to=garbage")).toEqual(["to=garbage"]);
+    expect(parts("?table=t&from=now&to=-1h")).toEqual(["from=now&to=-1h"]);
+    expect(parts("?table=t&to=-1h")).toEqual(["to=-1h"]);
+  });
+
+  test("asks again once a second at most, and of no time that no calendar has", () => {
+    const fast = readQuestion("?table=t&from=-1h&refresh=0.001s");
+    expect(fast.question?.refresh).toBe("1s");
+    expect(fast.unread).toHaveLength(1);
+    expect(questionOf("?table=t&from=-999999999d")?.from).toBe("");
   });
 });

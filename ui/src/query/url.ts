@@ -2,8 +2,9 @@
 // docs/page.md; links outlive versions, so a key never changes its meaning.
 
 import { durationMs } from "../base/duration";
-import { type Filter, filterText, parseFilter } from "./filter";
+import { filterText, parseFilter } from "./filter";
 import { LIMIT_MAX, opening, type Question, SERIES_MAX, VIEWS, type View } from "./question";
+import { moment } from "./time";
 
 const TEXTS = [
   "from",
@@ -35,42 +36,97 @@ export function urlOf(question: Question | null): string {
   return `?${keys.toString().replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%28", "(").replaceAll("%29", ")")}`;
 }
 
+/** A part of the address that says nothing, and why; it is left out, or something else is taken. */
+export interface Unread {
+  readonly part: string;
+  readonly why: string;
+}
+
 /** The question that a URL's search part asks; null without a table. What it cannot read is left. */
-export function questionOf(search: string): Question | null {
+export const questionOf = (search: string): Question | null => readQuestion(search).question;
+
+/** The question that a URL's search part asks, and what of it cannot be read. */
+export function readQuestion(search: string): {
+  question: Question | null;
+  unread: readonly Unread[];
+} {
   const keys = new URLSearchParams(search);
   const table = keys.get("table");
-  if (!table) return null;
+  const unread: Unread[] = [];
+  if (!table) return { question: null, unread };
   const usual = opening(table);
-  const text = (key: (typeof TEXTS)[number]) => keys.get(key) ?? usual[key];
+  /** The value of a key as it is read; the usual one where there is none, or it means none. */
+  const read = <T>(key: string, or: T, parse: (text: string) => T | null, why: string): T => {
+    const text = keys.get(key);
+    if (text === null || text === "") return or;
+    const value = parse(text);
+    if (value === null) unread.push({ part: `${key}=${text}`, why });
+    return value ?? or;
+  };
+  const text = (key: "search" | "where" | "order" | "of" | "extent") => keys.get(key) ?? "";
+  const length = (key: "compare" | "bucket" | "refresh") =>
+    read(key, usual[key], (it) => (durationMs(it) ? it : null), "is no length of time, as 5m is");
+  const whole = (key: "limit" | "series", most: number) => {
+    const number = read(key, usual[key], wholeOf, `is no whole number; ${usual[key]} is taken`);
+    if (number > most) unread.push({ part: `${key}=${number}`, why: `is cut to ${most}` });
+    return Math.min(number, most);
+  };
+  const filters = keys.getAll("filter").flatMap((it) => {
+    const filter = parseFilter(it);
+    if (!filter) unread.push({ part: `filter=${it}`, why: "is no column, operator and values" });
+    return filter ?? [];
+  });
   const measures = keys.getAll("show").filter((it) => it.trim() !== "");
-  return {
+  const refresh = length("refresh");
+  const tooFast = refresh !== "" && (durationMs(refresh) ?? 0) < 1000;
+  if (tooFast) unread.push({ part: `refresh=${refresh}`, why: "is taken as 1s, the fastest" });
+  const question: Question = {
     ...usual,
-    view: viewOf(keys.get("view")) ?? usual.view,
-    from: text("from"),
-    to: text("to"),
-    compare: lengthOr(text("compare"), ""),
+    view: read("view", usual.view, viewOf, "is no view"),
+    ...rangeTexts(keys, unread),
+    compare: length("compare"),
     search: text("search"),
     where: text("where"),
     order: text("order"),
-    bucket: lengthOr(text("bucket"), "auto"),
+    bucket: keys.get("bucket") === usual.bucket ? usual.bucket : length("bucket"),
     of: text("of"),
     extent: text("extent"),
-    refresh: lengthOr(text("refresh"), ""),
+    refresh: tooFast ? "1s" : refresh,
     group: keys.getAll("by").filter((it) => it.trim() !== ""),
     measures: measures.length > 0 ? measures : usual.measures,
-    filters: keys
-      .getAll("filter")
-      .map(parseFilter)
-      .filter((it): it is Filter => it !== null),
-    limit: whole(keys.get("limit"), usual.limit, LIMIT_MAX),
-    series: whole(keys.get("series"), usual.series, SERIES_MAX),
+    filters,
+    limit: whole("limit", LIMIT_MAX),
+    series: whole("series", SERIES_MAX),
   };
+  return { question, unread };
 }
 
-const viewOf = (text: string | null): View | undefined => VIEWS.find((view) => view === text);
-const lengthOr = (text: string, or: string) => (durationMs(text) ? text : or);
+/** The texts of the range; both are as if left out where they mean none. */
+function rangeTexts(keys: URLSearchParams, unread: Unread[]): { from: string; to: string } {
+  const now = Date.now();
+  const ends = { from: keys.get("from") ?? "", to: keys.get("to") ?? "now" };
+  const [from, to] = [moment(ends.from, now), moment(ends.to, now)];
+  const none = { from: "", to: "now" };
+  const other = "so a range that holds data is shown";
+  if (ends.from !== "" && from === null)
+    unread.push({ part: `from=${ends.from}`, why: `is not a time, ${other}` });
+  if (to === null) unread.push({ part: `to=${ends.to}`, why: "is not a time; now is taken" });
+  if (from === null) {
+    const alone = ends.from === "" && to !== null && ends.to !== "now";
+    if (alone) unread.push({ part: `to=${ends.to}`, why: `has no from, ${other}` });
+    return none;
+  }
+  if (from < (to ?? now)) return { from: ends.from, to: to === null ? "now" : ends.to };
+  unread.push({
+    part: `from=${ends.from}&to=${ends.to}`,
+    why: `ends before it begins, ${other}`,
+  });
+  return none;
+}
 
-function whole(text: string | null, usual: number, most: number): number {
-  const number = Number(text ?? "");
-  return Number.isInteger(number) && number > 0 ? Math.min(number, most) : usual;
+const viewOf = (text: string): View | null => VIEWS.find((view) => view === text) ?? null;
+
+function wholeOf(text: string): number | null {
+  const number = Number(text);
+  return Number.isInteger(number) && number > 0 ? number : null;
 }

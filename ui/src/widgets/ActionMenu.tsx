@@ -23,6 +23,13 @@ export interface Actions {
   copy?: () => void;
 }
 
+/** An action on a part of the mark: on one of its values, on what is in it. */
+export interface PartAction {
+  readonly label: string;
+  readonly kind: "only" | "exclude";
+  readonly run: () => void;
+}
+
 /** The same menu on every mark. It opens at a point of the window. */
 export function ActionMenu(props: {
   label: string;
@@ -30,9 +37,10 @@ export function ActionMenu(props: {
   /** Columns to group by, the likeliest first. */
   columns: readonly string[];
   actions: Actions;
+  parts?: readonly PartAction[];
   onClose: () => void;
 }) {
-  const { label, point, columns, actions, onClose } = props;
+  const { label, point, columns, actions, parts = [], onClose } = props;
   const [grouping, setGrouping] = useState(false);
   return (
     <Menu
@@ -54,17 +62,27 @@ export function ActionMenu(props: {
         {grouping && actions.groupBy ? (
           <GroupChoice columns={columns} onChoose={actions.groupBy} />
         ) : (
-          <ActionItems actions={actions} onGroup={() => setGrouping(true)} />
+          <ActionItems actions={actions} parts={parts} onGroup={() => setGrouping(true)} />
         )}
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-function ActionItems({ actions, onGroup }: { actions: Actions; onGroup: () => void }) {
+function ActionItems(props: {
+  actions: Actions;
+  parts: readonly PartAction[];
+  onGroup: () => void;
+}) {
+  const { actions, parts, onGroup } = props;
   const items = [
     { name: "Only", icon: IconFilter, run: actions.only },
     { name: "Exclude", icon: IconFilterOff, run: actions.exclude },
+    ...parts.map(({ label, kind, run }) => ({
+      name: label,
+      icon: kind === "only" ? IconFilter : IconFilterOff,
+      run,
+    })),
     { name: "Zoom to this time", icon: IconZoomIn, run: actions.zoom },
     { name: "Group by…", icon: IconArrowsSplit, run: actions.groupBy && onGroup, stay: true },
     { name: "Over time", icon: IconChartLine, run: actions.overTime },
@@ -75,7 +93,14 @@ function ActionItems({ actions, onGroup }: { actions: Actions; onGroup: () => vo
   return items
     .filter((item) => item.run)
     .map(({ name, icon: Icon, run, stay }) => (
-      <Menu.Item key={name} leftSection={<Icon size={16} />} onClick={run} closeMenuOnClick={!stay}>
+      <Menu.Item
+        key={name}
+        leftSection={<Icon size={16} />}
+        onClick={run}
+        closeMenuOnClick={!stay}
+        title={name.length > 24 ? name : undefined}
+        classNames={{ itemLabel: "clipped" }}
+      >
         {name}
       </Menu.Item>
     ));

@@ -2,9 +2,10 @@ import { Button, Group, Text } from "@mantine/core";
 import type { MouseEvent } from "react";
 import { numberOf } from "../api/client";
 import type { Cell, Column, ColumnValue } from "../api/types";
-import { exact, short } from "../base/format";
+import { exact, short, visible } from "../base/format";
 import { type Filter, filterOf } from "../query/filter";
 import { type Measure, measure } from "../query/measure";
+import type { Asked } from "../query/spec";
 import classes from "./ColumnsTab.module.css";
 import { distinctOf } from "./columns";
 import { useValues } from "./useValues";
@@ -15,7 +16,7 @@ const FEW_VALUES = 50;
 const SHOWN_VALUES = 8;
 
 interface Props {
-  table: string;
+  asked: Asked;
   column: Column;
   grouped: boolean;
   onGroup: (column: string) => void;
@@ -110,8 +111,8 @@ function TimeFacts({ column }: { column: Column }) {
   );
 }
 
-function TopValues({ table, column, onFilter }: Props) {
-  const { values, enabled, newest, pending, failed } = useValues(table, column, "");
+function TopValues({ asked, column, onFilter }: Props) {
+  const { values, enabled, pending, failed } = useValues(asked, column, "");
   const shown = values.slice(0, SHOWN_VALUES);
   if (shown.length === 0) {
     return (
@@ -131,11 +132,6 @@ function TopValues({ table, column, onFilter }: Props) {
           onPick={(event) => onFilter(filterOf(column.name, it.value, column.type, event.altKey))}
         />
       ))}
-      {newest && (
-        <Text size="xs" c="dimmed">
-          Counted over the newest rows only
-        </Text>
-      )}
     </div>
   );
 }
@@ -157,7 +153,7 @@ function TopValue(props: { it: ColumnValue; share: number; onPick: (event: Mouse
       onClick={onPick}
     >
       <span className={lines.name}>
-        {value === "" ? <span className={lines.empty}>(empty text)</span> : value}
+        {value === "" ? <span className={lines.empty}>(empty text)</span> : visible(value)}
       </span>
       <span className={`${lines.note} faint`}>{short(it.count)}</span>
       <span className={lines.bar} style={{ width: `calc(${share} * (100% - 16px))` }} />

@@ -5,6 +5,7 @@ import type { Column } from "../api/types";
 import { count, exact, percent } from "../base/format";
 import type { Filter } from "../query/filter";
 import type { Measure } from "../query/measure";
+import type { Asked } from "../query/spec";
 import { ColumnDetail } from "./ColumnDetail";
 import classes from "./ColumnsTab.module.css";
 import { distinctOf, distinctText, findColumns, isGrouped, sectionsOf } from "./columns";
@@ -15,7 +16,7 @@ import lines from "./widgets.module.css";
 const PAGE = 200;
 
 interface Props {
-  table: string;
+  asked: Asked;
   columns: Column[];
   group: readonly string[];
   onGroup: (column: string) => void;
@@ -26,7 +27,7 @@ interface Props {
 
 /** The table's columns by type: what they hold, and what one can do with them. */
 export function ColumnsTab(props: Props) {
-  const { table, columns } = props;
+  const { asked, columns } = props;
   const [text, setText] = useState("");
   const [opened, setOpened] = useState<string | null>(null);
   const [most, setMost] = useState(PAGE);
@@ -47,6 +48,7 @@ export function ColumnsTab(props: Props) {
           setMost(PAGE);
         }}
         onKeyDown={(event) => {
+          if (event.key === "Escape" && text === "") event.currentTarget.blur();
           if (event.key === "Escape") setText("");
           const [first] = found;
           if (event.key === "Enter" && first) setOpened(first.name);
@@ -62,7 +64,7 @@ export function ColumnsTab(props: Props) {
               <ColumnRow
                 key={column.name}
                 {...props}
-                table={table}
+                asked={asked}
                 column={column}
                 opened={opened === column.name}
                 onOpen={() => setOpened(opened === column.name ? null : column.name)}

@@ -1,7 +1,17 @@
 import { Stack } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { Column } from "../api/types";
-import { type Filter, filterLabel, filterText, inverted, OPERATORS, typeOf } from "../query/filter";
+import { visible } from "../base/format";
+import {
+  type Filter,
+  filterLabel,
+  filterText,
+  inverted,
+  OPERATORS,
+  typeOf,
+  valueWords,
+} from "../query/filter";
+import type { Asked } from "../query/spec";
 import { Chip } from "./Chip";
 import { FilterPopover } from "./FilterEditor";
 import { FilterEntry } from "./FilterEntry";
@@ -16,12 +26,12 @@ const SHOWN_VALUES = 4;
  * inverts it.
  */
 export function FilterBar(props: {
-  table: string;
+  asked: Asked;
   columns: Column[];
   filters: readonly Filter[];
   onChange: (filters: Filter[]) => void;
 }) {
-  const { table, columns, filters, onChange } = props;
+  const { asked, columns, filters, onChange } = props;
   const entry = useRef<HTMLInputElement>(null);
   const remove = (place: number) => onChange(filters.filter((_, at) => at !== place));
   const replace = (place: number, filter: Filter) =>
@@ -38,7 +48,7 @@ export function FilterBar(props: {
             <FilterChip
               // By its column, so that an edited chip stays the same one and keeps the focus.
               key={`${nthOf(filters, place)} ${filter.column}`}
-              table={table}
+              asked={asked}
               columns={columns}
               filter={filter}
               onChange={(changed) => replace(place, changed)}
@@ -52,7 +62,7 @@ export function FilterBar(props: {
       )}
       <FilterEntry
         ref={entry}
-        table={table}
+        asked={asked}
         columns={columns}
         onAdd={add}
         onRemoveLast={() => filters.length > 0 && remove(filters.length - 1)}
@@ -68,20 +78,20 @@ function nthOf(filters: readonly Filter[], place: number): number {
 }
 
 function FilterChip(props: {
-  table: string;
+  asked: Asked;
   columns: readonly Column[];
   filter: Filter;
   onChange: (filter: Filter) => void;
   onRemove: (byKey: boolean) => void;
 }) {
-  const { table, columns, filter, onChange, onRemove } = props;
+  const { asked, columns, filter, onChange, onRemove } = props;
   const [opened, setOpened] = useState(false);
   const type = typeOf(columns, filter.column) ?? "string";
   const column = columns.find((it) => it.name === filter.column) ?? { name: filter.column, type };
   return (
     <FilterPopover
       opened={opened}
-      table={table}
+      asked={asked}
       column={column}
       initial={draftOf(filter)}
       onCommit={(changed) => {
@@ -113,8 +123,9 @@ function toneOf({ operator }: Filter): "plain" | "negated" | "missing" {
 }
 
 function FilterWords({ filter }: { filter: Filter }) {
-  const { column, operator, values } = filter;
-  const shown = values.slice(0, SHOWN_VALUES).map((value) => (value === "" ? "“”" : value));
+  const { column, operator } = filter;
+  const values = valueWords(filter);
+  const shown = values.slice(0, SHOWN_VALUES).map(visible);
   const more = values.length - shown.length;
   return (
     <>

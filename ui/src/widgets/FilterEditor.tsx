@@ -1,11 +1,12 @@
 import { ActionIcon, Button, Group, NativeSelect, Popover, Stack, Text } from "@mantine/core";
 import { useClickOutside } from "@mantine/hooks";
 import { IconSwitchHorizontal } from "@tabler/icons-react";
-import { type ReactElement, useState } from "react";
+import { type ReactElement, type RefObject, useLayoutEffect, useState } from "react";
 import { serverNow } from "../api/client";
 import type { Column } from "../api/types";
 import { timeText } from "../base/zone";
 import { type Filter, filterText, OPERATORS, type Operator, operatorsFor } from "../query/filter";
+import type { Asked } from "../query/spec";
 import { type Draft, draftProblem, finished, type Target, withOperator } from "./filterDraft";
 import { TypeIcon } from "./TypeIcon";
 import { typedMoment } from "./timeWords";
@@ -13,7 +14,7 @@ import { ValuesInput } from "./ValuesInput";
 import classes from "./widgets.module.css";
 
 interface EditorProps {
-  table: string;
+  asked: Asked;
   /** What is filtered. A whole `Column` tells which values are worth listing. */
   column: Target | Column;
   initial: Draft;
@@ -24,16 +25,16 @@ interface EditorProps {
 }
 
 /** Writes one filter. Enter, Apply or a click elsewhere commit it, Esc drops it. */
-export function FilterEditor({ table, column, initial, onCommit, onCancel, onBack }: EditorProps) {
+export function FilterEditor({ asked, column, initial, onCommit, onCancel, onBack }: EditorProps) {
   const [draft, setDraft] = useState(initial);
-  const [asked, setAsked] = useState(false);
+  const [tried, setTried] = useState(false);
   const now = serverNow();
   const problem = draftProblem(draft, column.type, now);
   const commit = (it: Draft) => {
     const filter = finished(it, column, serverNow());
     if (filter) onCommit(filter);
     // What is wrong stays where it was typed, to be put right.
-    setAsked(true);
+    setTried(true);
   };
   const root = useClickOutside<HTMLDivElement>((event) => {
     // What opened the editor closes it by itself.
@@ -43,6 +44,7 @@ export function FilterEditor({ table, column, initial, onCommit, onCancel, onBac
     if (filter && !(before && filterText(before) === filterText(filter))) onCommit(filter);
     else onCancel();
   });
+  useFocusWithin(root);
   const { takes, opposite } = OPERATORS[draft.operator];
   return (
     <Stack
@@ -57,11 +59,11 @@ export function FilterEditor({ table, column, initial, onCommit, onCancel, onBac
       <Head column={column} draft={draft} onDraft={setDraft} />
       {takes !== "none" && (
         <ValuesInput
-          table={table}
+          asked={asked}
           column={column}
           draft={draft}
           // Half a word is no mistake yet, one that cannot become right is.
-          problem={asked || isHopeless(draft, column) ? problem : null}
+          problem={tried || isHopeless(draft, column) ? problem : null}
           onDraft={setDraft}
           onEnter={commit}
           onBack={onBack}
@@ -90,6 +92,23 @@ export function FilterEditor({ table, column, initial, onCommit, onCancel, onBac
       </Group>
     </Stack>
   );
+}
+
+/**
+ * Takes the focus as soon as the editor is there and gives it back when it goes: no later than the
+ * key that opened or closed it, since the next one may follow at once.
+ */
+function useFocusWithin(root: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    const fields = ["[data-autofocus]", "select"].map((it) => root.current?.querySelector(it));
+    const field = fields.find((it) => it instanceof HTMLElement);
+    if (field instanceof HTMLElement) field.focus({ preventScroll: true });
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected)
+        before.focus({ preventScroll: true });
+    };
+  }, [root]);
 }
 
 /** The moment that a typed time means; filters hold it in UTC, as SQL does. */
@@ -135,7 +154,6 @@ export function FilterPopover(props: EditorProps & { opened: boolean; children: 
       width={296}
       shadow="md"
       trapFocus
-      returnFocus
       closeOnEscape={false}
       closeOnClickOutside={false}
       offset={4}

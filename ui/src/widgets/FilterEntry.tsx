@@ -11,6 +11,7 @@ import {
 import { serverNow } from "../api/client";
 import type { Column } from "../api/types";
 import { type Filter, filterLabel } from "../query/filter";
+import type { Asked } from "../query/spec";
 import { ColumnLine } from "./ColumnLine";
 import { findColumns } from "./columns";
 import { FilterPopover } from "./FilterEditor";
@@ -24,13 +25,13 @@ const QUICK = "quick";
 
 /** Where a new filter begins: a column is found by its name, or `status>=500` is typed in one go. */
 export function FilterEntry(props: {
-  table: string;
+  asked: Asked;
   columns: readonly Column[];
   onAdd: (filter: Filter) => void;
   onRemoveLast: () => void;
   ref?: Ref<HTMLInputElement>;
 }) {
-  const { table, columns, onAdd, onRemoveLast, ref } = props;
+  const { asked, columns, onAdd, onRemoveLast, ref } = props;
   const [text, setText] = useState("");
   const [column, setColumn] = useState<Column | null>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -42,7 +43,6 @@ export function FilterEntry(props: {
     setColumn(null);
     setText("");
     quiet.current = true;
-    requestAnimationFrame(() => input.current?.focus({ preventScroll: true }));
   };
   const quick = quickFilter(text, columns, serverNow());
   const choose = (option: string) => {
@@ -56,14 +56,16 @@ export function FilterEntry(props: {
     if (!quiet.current) combobox.openDropdown();
     quiet.current = false;
   };
-  const keyDown = (event: KeyboardEvent) => {
+  const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === "Backspace" && text === "") onRemoveLast();
-    if (event.key === "Escape") setText("");
+    if (event.key !== "Escape") return;
+    if (text === "") event.currentTarget.blur();
+    setText("");
   };
   return (
     <FilterPopover
       opened={column !== null}
-      table={table}
+      asked={asked}
       column={column ?? { name: "", type: "string" }}
       initial={newDraft(column?.type ?? "string")}
       onCommit={(filter) => {

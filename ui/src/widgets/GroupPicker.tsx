@@ -28,10 +28,12 @@ export function GroupPicker(props: {
     combobox.closeDropdown();
     if (!group.includes(expression)) onChange([...group, expression]);
   };
-  const keyDown = (event: KeyboardEvent) => {
+  const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     const last = group.at(-1);
     if (event.key === "Backspace" && text === "" && last !== undefined) remove(last);
-    if (event.key === "Escape") setText("");
+    if (event.key !== "Escape") return;
+    if (text === "") event.currentTarget.blur();
+    setText("");
   };
   return (
     <div style={{ display: "grid", gap: 6 }}>

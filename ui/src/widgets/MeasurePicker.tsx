@@ -41,7 +41,8 @@ export function MeasurePicker(props: {
     const measure = option === OWN ? text.trim() : option.slice(2);
     if (!measures.includes(measure)) onChange([...measures, measure]);
   };
-  const keyDown = (event: KeyboardEvent) => {
+  const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === "Escape" && text === "") event.currentTarget.blur();
     if (event.key !== "Backspace" || text !== "") return;
     const last = measures.at(-1);
     if (fn !== null) setFn(null);

@@ -44,7 +44,7 @@ export function TablePicker(props: {
           size="sm"
           pointer
           id="table-input"
-          aria-label={`Table: ${value}`}
+          aria-label={value === "" ? "Another table" : `Table: ${value}`}
           leftSection={<IconTable size={15} stroke={1.6} />}
           rightSection={<Combobox.Chevron />}
           rightSectionPointerEvents="none"
@@ -52,7 +52,7 @@ export function TablePicker(props: {
         >
           <Group gap={8} wrap="nowrap">
             <Text span fz="sm" fw={600} className={classes.name} title={value}>
-              {value}
+              {value || "Another table"}
             </Text>
             {current && <Facts table={current} />}
           </Group>

@@ -4,9 +4,18 @@ import { IconCheck } from "@tabler/icons-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { numberOf, serverNow } from "../api/client";
 import type { ColumnValue } from "../api/types";
-import { exact, short } from "../base/format";
+import { exact, short, visible } from "../base/format";
 import { OPERATORS } from "../query/filter";
-import { completes, type Draft, splitList, type Target, valueProblem } from "./filterDraft";
+import type { Asked } from "../query/spec";
+import {
+  completes,
+  type Draft,
+  joined,
+  severalOf,
+  splitList,
+  type Target,
+  valueProblem,
+} from "./filterDraft";
 import { useValues } from "./useValues";
 import classes from "./widgets.module.css";
 
@@ -14,7 +23,7 @@ const DEBOUNCE_MS = 150;
 const TYPED = "typed";
 
 interface Props {
-  table: string;
+  asked: Asked;
   column: Target;
   draft: Draft;
   problem: string | null;
@@ -27,14 +36,14 @@ interface Props {
 
 /** The values of a filter: typed, pasted, or picked from those that the column has. */
 export function ValuesInput(props: Props) {
-  const { table, column, draft, problem, onDraft, onEnter } = props;
-  const many = OPERATORS[draft.operator].takes === "many";
+  const { asked, column, draft, problem, onDraft, onEnter } = props;
+  const many = severalOf(draft.operator);
   const combobox = useCombobox({ opened: true });
   // Whether the next choice leaves the filter open for further values.
   const stays = useRef(false);
   const choose = (option: string) => {
     const value = option === TYPED ? draft.text.trim() : option.slice(1);
-    if (draft.values.includes(value)) {
+    if (draft.values.includes(value) && OPERATORS[draft.operator].takes === "many") {
       onDraft({ ...draft, values: draft.values.filter((it) => it !== value) });
       return;
     }
@@ -46,19 +55,20 @@ export function ValuesInput(props: Props) {
     <Combobox store={combobox} onOptionSubmit={choose} size="xs">
       <PillsInput size="xs" error={problem} inputWrapperOrder={["input", "error"]}>
         <Pill.Group gap={4}>
-          {draft.values.map((value) => (
+          {draft.values.map((value, place) => (
             <Pill
-              key={value}
+              // biome-ignore lint/suspicious/noArrayIndexKey: the elements of a list may repeat
+              key={`${place} ${value}`}
               size="sm"
               withRemoveButton
               maw="100%"
               title={value}
               removeButtonProps={{ "aria-label": `Remove ${value}`, "aria-hidden": false }}
               onRemove={() =>
-                onDraft({ ...draft, values: draft.values.filter((it) => it !== value) })
+                onDraft({ ...draft, values: draft.values.filter((_, at) => at !== place) })
               }
             >
-              {value === "" ? "(empty text)" : value}
+              {value === "" ? "(empty text)" : visible(value)}
             </Pill>
           ))}
           <Combobox.EventsTarget>
@@ -68,7 +78,7 @@ export function ValuesInput(props: Props) {
       </PillsInput>
       {completes(draft.operator, column.type) && (
         <Choices
-          table={table}
+          asked={asked}
           column={column}
           draft={draft}
           stays={stays}
@@ -86,7 +96,7 @@ interface FieldProps extends Props {
 }
 
 function ValueField({
-  table: _table,
+  asked: _asked,
   column,
   draft,
   problem: _problem,
@@ -142,11 +152,11 @@ function ValueField({
 }
 
 function withList(draft: Draft, text: string): Draft {
-  return { ...draft, values: [...new Set([...draft.values, ...splitList(text)])], text: "" };
+  return { ...draft, values: joined(draft.operator, draft.values, splitList(text)), text: "" };
 }
 
 interface ChoicesProps {
-  table: string;
+  asked: Asked;
   column: Target;
   draft: Draft;
   stays: { current: boolean };
@@ -155,13 +165,17 @@ interface ChoicesProps {
 }
 
 /** The values that the column has, with their counts; what was typed stands among them. */
-function Choices({ table, column, draft, stays, onChange, onNone }: ChoicesProps) {
+function Choices({ asked, column, draft, stays, onChange, onNone }: ChoicesProps) {
   const text = draft.text.trim();
   const [prefix] = useDebouncedValue(text, DEBOUNCE_MS);
-  const { values, enabled, pending, failed } = useValues(table, column, prefix);
+  const { values, enabled, pending, failed } = useValues(asked, column, prefix);
   const lower = text.toLowerCase();
-  const shown = values.filter(({ value }) => String(value).toLowerCase().startsWith(lower));
-  const known = shown.some(({ value }) => String(value) === text);
+  const isTyped = ({ value }: ColumnValue) => String(value) === text;
+  const shown = values
+    .filter(({ value }) => String(value).toLowerCase().startsWith(lower))
+    // What was typed in full is meant, however rare it is.
+    .sort((a, b) => Number(isTyped(b)) - Number(isTyped(a)));
+  const known = shown.some(isTyped);
   const largest = Math.max(...shown.map((it) => it.count), 1);
   // Numbers are meant as they are typed; a part of a text more likely means a text that is there.
   const typedFirst = column.type === "number" || shown.length === 0;
@@ -243,7 +257,7 @@ function ValueOption({ it, share, on }: { it: ColumnValue; share: number; on: bo
           <IconCheck size={11} stroke={3} />
         </span>
         <span className={classes.name} title={value}>
-          {value === "" ? <span className={classes.empty}>(empty text)</span> : value}
+          {value === "" ? <span className={classes.empty}>(empty text)</span> : visible(value)}
         </span>
         <span className={`${classes.note} faint`} title={`${exact(count)} events`}>
           {short(count)}

@@ -96,6 +96,29 @@ describe("quickFilter", () => {
     expect(quick("service != NULL")?.operator).toBe("!null");
     expect(quick("time>-1h")?.values).toEqual(["2026-11-21T07:00:00.000Z"]);
   });
+  it("reads what the URL and SQL write", () => {
+    const filter = (text: string) => {
+      const { column, operator, values = [] } = quick(text) ?? {};
+      return [column, operator, ...values];
+    };
+    expect(filter("tags has cache:3|beta")).toEqual(["tags", "has", "cache:3", "beta"]);
+    expect(filter("stack is f, g, f")).toEqual(["stack", "is", "f", "g", "f"]);
+    expect(filter("service contains out of, memory")).toEqual([
+      "service",
+      "contains",
+      "out of, memory",
+    ]);
+    expect(filter("service not contains x")).toEqual(["service", "!contains", "x"]);
+    expect(filter("service is gateway")).toEqual(["service", "=", "gateway"]);
+    expect(filter("service = a|b")).toEqual(["service", "=", "a", "b"]);
+    expect(filter("status is null")).toEqual(["status", "null"]);
+    expect(filter("status IS NOT NULL")).toEqual(["status", "!null"]);
+    expect(filter("tags empty")).toEqual(["tags", "empty"]);
+    expect(filter('"odd name" !null')).toEqual(["odd name", "!null"]);
+    for (const text of ["tags has", "status contains 5", "service hello"]) {
+      expect(quick(text), text).toBeNull();
+    }
+  });
   it("refuses what does not fit", () => {
     for (const text of ["", "status", "status=", "=5", "nope=1", "status=abc", "status=1,x"]) {
       expect(quick(text)).toBeNull();

@@ -3,6 +3,7 @@ import {
   draftOf,
   draftProblem,
   finished,
+  joined,
   newDraft,
   splitList,
   valueProblem,
@@ -14,8 +15,8 @@ const STATUS = { name: "status", type: "number" } as const;
 
 describe("splitList", () => {
   it("splits lines, else commas", () => {
-    expect(splitList("a\r\nb, c\n\n a \n")).toEqual(["a", "b, c"]);
-    expect(splitList("a, b,,c\td , a")).toEqual(["a", "b", "c", "d"]);
+    expect(splitList("a\r\nb, c\n\n a \n")).toEqual(["a", "b, c", "a"]);
+    expect(splitList("a, b,,c\td , a")).toEqual(["a", "b", "c", "d", "a"]);
     expect(splitList('"a, b", "say ""hi"""')).toEqual(["a, b", 'say "hi"']);
     expect(splitList('a "b"')).toEqual(['a "b"']);
     expect(splitList(" , ")).toEqual([]);
@@ -46,6 +47,13 @@ describe("drafts", () => {
     expect(finished({ operator: ">", values: [], text: "12a" }, STATUS, NOW)).toBeNull();
     const filter = { column: "status", operator: ">", values: ["3"] } as const;
     expect(finished(draftOf(filter), STATUS, NOW)).toEqual(filter);
+  });
+  it("repeat values only where a list may", () => {
+    expect(joined("has", ["a"], ["b", "a"])).toEqual(["a", "b"]);
+    expect(joined("is", ["a"], ["b", "a"])).toEqual(["a", "b", "a"]);
+    const stack = { name: "stack", type: "vector" } as const;
+    const frames = { operator: "is", values: ["f", "g"], text: "f" } as const;
+    expect(finished(frames, stack, NOW)?.values).toEqual(["f", "g", "f"]);
   });
   it("keep texts as they are, times as moments", () => {
     const text = { name: "message", type: "string" } as const;

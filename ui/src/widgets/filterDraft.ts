@@ -16,6 +16,10 @@ export type Target = Pick<Column, "name" | "type">;
 
 const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
 
+/** Whether an operator can have several values. */
+export const severalOf = (operator: Operator): boolean =>
+  OPERATORS[operator].takes === "many" || OPERATORS[operator].takes === "list";
+
 /** An unwritten filter on a column, with the operator that is usual for its type. */
 export function newDraft(type: Type): Draft {
   // Few ask for one exact time, many for what came after one.
@@ -37,7 +41,7 @@ export function withOperator(draft: Draft, operator: Operator): Draft {
   if (to === "one" && from !== "one") {
     return { operator, values: [], text: draft.text || (draft.values[0] ?? "") };
   }
-  if (to === "many" && from === "one") {
+  if (to !== "none" && to !== "one" && from === "one") {
     return { operator, values: draft.text === "" ? [] : [draft.text], text: "" };
   }
   return { ...draft, operator };
@@ -63,11 +67,21 @@ export function normalValue(value: string, type: Type, now: number): string {
   return at === null ? value : new Date(at).toISOString();
 }
 
+/** Values with others after them. Only those of a list may repeat. */
+export function joined(
+  operator: Operator,
+  values: readonly string[],
+  more: readonly string[],
+): string[] {
+  const all = [...values, ...more];
+  return OPERATORS[operator].takes === "list" ? all : [...new Set(all)];
+}
+
 /** The values of a pasted or typed list: one a line, or between commas; `"a, b"` is one. */
 export function splitList(text: string): string[] {
   const pattern = text.trim().includes("\n") ? /[^\r\n]+/g : /"(?:[^"]|"")*"|[^,\t"][^,\t]*/g;
   const found = (text.match(pattern) ?? []).map((it) => unquoted(it.trim()));
-  return [...new Set(found)].filter((it) => it !== "");
+  return found.filter((it) => it !== "");
 }
 
 function unquoted(text: string): string {
@@ -81,7 +95,7 @@ function valuesOf(draft: Draft): string[] {
   if (takes === "none") return [];
   if (takes === "one") return draft.text === "" ? [] : [draft.text];
   const typed = draft.text.trim();
-  return typed === "" ? [...draft.values] : [...new Set([...draft.values, typed])];
+  return typed === "" ? [...draft.values] : joined(draft.operator, draft.values, [typed]);
 }
 
 /** What is wrong with a draft; null if nothing is, or nothing was written yet. */
@@ -105,5 +119,5 @@ export function finished(draft: Draft, column: Target, now: number): Filter | nu
 
 /** Whether the values of an operator are whole values of the column, which can be listed. */
 export function completes(operator: Operator, type: Type): boolean {
-  return type !== "time" && OPERATORS[operator].takes === "many";
+  return type !== "time" && severalOf(operator);
 }

@@ -35,6 +35,12 @@ describe("typedMoment", () => {
     expect(at("2026-11-20T12:00:00.5+02:00")).toBe("2026-11-20T10:00:00.500Z");
     expect(at("1795248000")).toBe("2026-11-21T08:00:00.000Z");
   });
+  it("takes the days that have a name", () => {
+    expect(at("today")).toBe("2026-11-21T00:00:00.000Z");
+    expect(at("Yesterday 10:00")).toBe("2026-11-20T10:00:00.000Z");
+    expect(at("yesterday at 9:05", "Europe/Berlin")).toBe("2026-11-20T08:05:00.000Z");
+    expect(at("yesterdays")).toBeNull();
+  });
   it("refuses what is none", () => {
     for (const text of ["", "soon", "2026", "5", "-3", "2026-13-01", "25:00", "foo 1", "-"]) {
       expect(at(text)).toBeNull();

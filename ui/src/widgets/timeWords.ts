@@ -6,6 +6,7 @@ import { moment } from "../query/time";
 
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?))?$/;
+const DAY = /^(today|yesterday)(?:[ ,]+(?:at )?(\d?\d:\d\d(?::\d\d)?))?$/i;
 const CLOCK = /^(\d?\d:\d\d(?::\d\d)?)$/;
 const ABSOLUTE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
 const UNIX = /^\d{9,10}(\.\d+)?$/;
@@ -13,13 +14,14 @@ const RELATIVE = /^(?:now|(?:now)?[+-](?:\d+(?:\.\d+)?[smhdw])+)$/;
 
 /**
  * A moment that somebody types: `now`, `-3h`, `now-1d`, ISO 8601, Unix seconds, or a date and a clock
- * in the zone, of which either may be left out. Null if it is none.
+ * in the zone, of which either may be left out; the date may be `today` or `yesterday`. Null if it
+ * is none.
  */
 export function typedMoment(text: string, now: number, zone: Zone): number | null {
-  const typed = text.trim();
+  const today = timeText(now, zone).slice(0, 10);
+  const typed = dated(text.trim(), today);
   if (typed === "") return null;
   const [, clock] = CLOCK.exec(typed) ?? [];
-  const today = timeText(now, zone).slice(0, 10);
   const [, day, hours = "00:00"] =
     DATE.exec(clock ? `${today} ${clock.padStart(clock.length < 7 ? 5 : 8, "0")}` : typed) ?? [];
   if (day !== undefined) {
@@ -29,6 +31,15 @@ export function typedMoment(text: string, now: number, zone: Zone): number | nul
   }
   const meant = RELATIVE.test(typed) || ABSOLUTE.test(typed) || UNIX.test(typed);
   return meant ? moment(typed, now) : null;
+}
+
+/** With the date for `today` and `yesterday`. */
+function dated(typed: string, today: string): string {
+  const [, word, clock = "00:00"] = DAY.exec(typed) ?? [];
+  if (word === undefined) return typed;
+  const back = word.toLowerCase() === "today" ? 0 : 86_400_000;
+  const day = new Date(Date.parse(`${today}T00:00:00Z`) - back).toISOString().slice(0, 10);
+  return `${day} ${clock.padStart(clock.length < 7 ? 5 : 8, "0")}`;
 }
 
 /** What the question keeps of a typed moment: relative ones as they are, others as fixed ones. */

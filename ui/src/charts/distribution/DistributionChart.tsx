@@ -1,12 +1,12 @@
 import { useMemo, useState } from "react";
-import { change, count, percent, short } from "../../base/format";
+import { change, count, exactly, percent, short } from "../../base/format";
 import { timeText, type Zone } from "../../base/zone";
 import { type ChartTheme, EChart, useChartTheme, useChartWidth } from "../echart";
 import styles from "../echart.module.css";
 import { Bins, type Hover, type Selection } from "../echart-bins";
 import { type Point, Tip } from "../echart-tip";
 import type { Bar, Spread } from "./data";
-import { BEFORE_COLOUR, NOW_COLOUR, pictureOf, type ValueMark } from "./option";
+import { BEFORE_COLOUR, drawnEnds, NOW_COLOUR, pictureOf, type ValueMark } from "./option";
 
 export type { ValueMark } from "./option";
 
@@ -66,7 +66,8 @@ function SizedChart(props: DistributionChartProps & { theme: ChartTheme; width: 
   const place = (value: number) => ((value - from) / (to - from)) * plot.width;
   const edges = (bin: number) => {
     const one = data.bars[bin];
-    return one ? ([place(one.from), place(one.to)] as const) : ([0, 0] as const);
+    const [left, right] = one ? drawnEnds(one, data.bars) : [from, from];
+    return [place(left), place(right)] as const;
   };
   const text = (value: number) => (isTime ? timeText(value, zone) : exactly(value));
   const boundsOf = ({ first, last }: Selection) => ({
@@ -119,7 +120,7 @@ function Shade({ edges: [left, right] }: { edges: readonly [number, number] }) {
 
 /** The bar that a value falls into; the last one for all beyond. */
 function binAt(bars: readonly Bar[], value: number): number {
-  const at = bars.findIndex((bar) => value < bar.to);
+  const at = bars.findIndex((bar) => value < drawnEnds(bar, bars)[1]);
   return at < 0 ? bars.length - 1 : at;
 }
 
@@ -140,7 +141,7 @@ function BarTip(props: { data: Spread; bar: Bar; at: Point; text: (value: number
   return (
     <Tip
       at={at}
-      head={`${text(bar.from)} – ${text(bar.to)}`}
+      head={bar.from === bar.to ? text(bar.from) : `${text(bar.from)} – ${text(bar.to)}`}
       lines={
         data.compared
           ? lines
@@ -156,11 +157,6 @@ function BarTip(props: { data: Spread; bar: Bar; at: Point; text: (value: number
       {...(data.compared && shift ? { foot: `share ${shift}` } : {})}
     />
   );
-}
-
-/** A bound in full, without the noise of binary fractions. */
-function exactly(value: number): string {
-  return Number(value.toPrecision(10)).toLocaleString("en-US", { maximumSignificantDigits: 10 });
 }
 
 function spoken(bar: Bar | undefined, text: (value: number) => string): string {

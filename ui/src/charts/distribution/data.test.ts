@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Answer, Cell } from "../../api/types";
-import { spreadOf } from "./data";
+import { type Bar, spreadOf } from "./data";
+import { drawnEnds } from "./option";
 
 const one = (cell: Cell) =>
   ({ columns: [{ name: "spread", type: "histogram" }], rows: [[cell]] }) as unknown as Answer;
@@ -84,4 +85,16 @@ it("survives fractions that binary numbers cannot hold", () => {
   const spread = spreadOf(two(grid.slice(5), grid));
   expect(spread.bars).toHaveLength(30);
   expect(spread.bars.every(({ before }) => Math.abs(before - 1) < 1e-6)).toBe(true);
+});
+
+it("has a bar for the one value that all have, and for each side its own", () => {
+  expect(spreadOf(one([[7, 7, 12]])).bars).toEqual([{ from: 7, to: 7, now: 12, before: 0 }]);
+  const spread = spreadOf(two([[7, 7, 12]], [[8, 8, 5]]));
+  expect(spread.bars).toEqual([
+    { from: 7, to: 7, now: 12, before: 0 },
+    { from: 8, to: 8, now: 0, before: 5 },
+  ]);
+  expect(spread.approximate).toBe(false);
+  expect(drawnEnds(spread.bars[0] as Bar, spread.bars)).toEqual([6.97, 7.03]);
+  expect(spreadOf(two([[7, 7, 12]], [[0, 10, 5]])).bars[0]).toMatchObject({ now: 12, before: 5 });
 });

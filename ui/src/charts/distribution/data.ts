@@ -64,12 +64,19 @@ function placeOf(value: number | string): number {
 const close = (a: number, b: number, width: number) => Math.abs(a - b) < width * 1e-6;
 const widthOf = (buckets: Bucket[]) => (buckets[0] ? buckets[0].to - buckets[0].from : 0);
 
+/** The single values that each side has instead of buckets. */
+function points(now: Bucket[], before: Bucket[]): Bucket[] {
+  const places = new Map([...now, ...before].map((it) => [it.from, it]));
+  return [...places.values()].sort((a, b) => a.from - b.from);
+}
+
 function gridOf(now: Bucket[], before: Bucket[]) {
+  if (widthOf(now) === 0 && widthOf(before) === 0)
+    return { grid: points(now, before), approximate: false };
   const coarse = widthOf(now) >= widthOf(before) ? now : before;
   const fine = coarse === now ? before : now;
   const width = widthOf(coarse);
   const approximate = fine.length > 0 && !close(widthOf(fine), width, width);
-  if (coarse.length === 0 || width === 0) return { grid: coarse, approximate };
   const grid = [...coarse];
   const low = fine[0]?.from ?? Number.POSITIVE_INFINITY;
   const high = fine.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
@@ -90,7 +97,9 @@ function spreadOver(buckets: Bucket[], grid: Bucket[]): number[] {
   let at = 0;
   for (const { from, to, count } of buckets) {
     const width = to - from;
-    while (at < grid.length - 1 && (grid[at]?.to ?? 0) <= from + width * 1e-6) at++;
+    const passed = (cell: Bucket | undefined) =>
+      width === 0 ? (cell?.to ?? 0) < from : (cell?.to ?? 0) <= from + width * 1e-6;
+    while (at < grid.length - 1 && passed(grid[at])) at++;
     for (let place = at; place < grid.length; place++) {
       const cell = grid[place];
       if (!cell || (place > at && cell.from >= to - width * 1e-6)) break;

@@ -63,10 +63,7 @@ export function pictureOf(data: Spread, look: Look): Picture {
     ? scaleOf(-tallest, tallest, lines + 2, true)
     : scaleOf(0, tallest, lines, true);
   const axis = valueAxis(scale, theme, data.compared ? shareText : short);
-  const from = data.bars[0]?.from ?? 0;
-  const last = data.bars.at(-1)?.to ?? 1;
-  // All values may be the same: a bar of no width still has to be seen.
-  const to = last > from ? last : from + 1;
+  const [from, to] = drawnRange(data.bars);
   const across = Math.max(1, width - axis.room - RIGHT);
   const placed = placeMarks(look, from, to, across);
   const rows = 1 + Math.max(-1, ...placed.map(({ row }) => row));
@@ -92,6 +89,25 @@ export function pictureOf(data: Spread, look: Look): Picture {
   return { option, plot, from, to };
 }
 
+/** From where to where is drawn: with air on both sides where all values are the same. */
+function drawnRange(bars: readonly Bar[]): [number, number] {
+  const [first, last] = [bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1];
+  if (bars.some((bar) => bar.to > bar.from)) return [first, last];
+  const air = (last - first) / 2 || Math.abs(first) / 2 || 1;
+  return [first - air, last + air];
+}
+
+/** How much of what is drawn a bar of a single value takes. */
+const SLIVER = 0.03;
+
+/** The ends between which a bar is drawn: a single value takes a little on both of its sides. */
+export function drawnEnds(bar: Bar, bars: readonly Bar[]): [number, number] {
+  if (bar.to > bar.from) return [bar.from, bar.to];
+  const [from, to] = drawnRange(bars);
+  const half = ((to - from) * SLIVER) / 2;
+  return [bar.from - half, bar.to + half];
+}
+
 interface Api {
   value: (at: number) => number;
   coord: (point: [number, number]) => [number, number];
@@ -104,7 +120,7 @@ function bars(id: string, data: Spread, side: 0 | 1, colour: string) {
     type: "custom",
     silent: true,
     clip: true,
-    data: data.bars.map((bar) => [bar.from, bar.to, heightsOf(data, bar)[side] ?? 0]),
+    data: data.bars.map((bar) => [...drawnEnds(bar, data.bars), heightsOf(data, bar)[side] ?? 0]),
     encode: { x: [0, 1], y: 2 },
     renderItem: (_: unknown, { value, coord }: Api) => {
       const height = value(2);

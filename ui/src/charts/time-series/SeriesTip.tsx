@@ -1,6 +1,6 @@
 // What a bucket of time holds: each series with its value, and what it was before.
 
-import { change, count, exact, short } from "../../base/format";
+import { change, count, exact, exactly, SKETCH_STEP, short } from "../../base/format";
 import { timeText, type Zone } from "../../base/zone";
 import { type Point, Tip, type TipLine } from "../echart-tip";
 import type { TimeSeries } from "./data";
@@ -24,16 +24,17 @@ export function SeriesTip(props: {
   const compared = chart.shift !== "";
   const sorted = sortedAt(drawn, bin);
   const shown = shownOf(sorted, near);
-  const lines = shown.map((one) => lineOf(one, bin, one === near || sorted.length === 1, compared));
-  if (stacked && sorted.length > 1) lines.push(totalOf(sorted, bin, compared));
+  const lines = shown.map((one) => lineOf(one, bin, one === near || sorted.length === 1, chart));
+  if (stacked && sorted.length > 1) lines.push(totalOf(sorted, bin, chart));
   const rows = (near ? [near] : drawn).reduce((sum, it) => sum + (it.series.samples[bin] ?? 0), 0);
   const whose = near && drawn.length > 1 ? ` of ${clipped(near.series.label)}` : "";
   const more = sorted.length - shown.length;
+  const note = cutNote(chart, bin, zone);
   return (
     <Tip
       at={at}
       head={bucketText(chart, bin, zone)}
-      {...(isCut(chart, bin) ? { note: cutNote(chart, zone) } : {})}
+      {...(note === null ? {} : { note })}
       lines={lines}
       columns={compared ? ["", `${chart.shift} before`, "change"] : []}
       foot={`${more > 0 ? `… ${more} more · ` : ""}${count(rows)} stored rows${whose}`}
@@ -57,7 +58,7 @@ function shownOf(sorted: Drawn[], near: Drawn | null): Drawn[] {
   return [...first.slice(0, -1), near];
 }
 
-function lineOf(one: Drawn, bin: number, strong: boolean, compared: boolean): TipLine {
+function lineOf(one: Drawn, bin: number, strong: boolean, chart: TimeSeries): TipLine {
   const { key, label, samples } = one.series;
   const now = one.series.values[bin] ?? null;
   const before = one.series.before?.[bin] ?? null;
@@ -65,31 +66,32 @@ function lineOf(one: Drawn, bin: number, strong: boolean, compared: boolean): Ti
     key,
     colour: one.colour,
     name: label,
-    values: [numberText(now, strong), ...(compared ? beforeTexts(now, before) : [])],
+    values: [numberText(now, strong), ...beforeTexts(now, before, chart)],
     strong,
     weak: now !== null && now !== 0 && (samples[bin] ?? 0) < FEW,
   };
 }
 
-function totalOf(drawn: readonly Drawn[], bin: number, compared: boolean): TipLine {
+function totalOf(drawn: readonly Drawn[], bin: number, chart: TimeSeries): TipLine {
   const sum = (of: (one: Drawn) => number | null | undefined) =>
     drawn.reduce((total, one) => total + (of(one) ?? 0), 0);
   const now = sum(({ series }) => series.values[bin]);
   const before = sum(({ series }) => series.before?.[bin]);
-  const values = [short(now), ...(compared ? beforeTexts(now, before) : [])];
+  const values = [short(now), ...beforeTexts(now, before, chart)];
   return { key: "total of all", colour: "transparent", name: "Total", values };
 }
 
-const beforeTexts = (now: number | null, before: number | null) => [
-  numberText(before, false),
-  change(now, before) ?? "–",
-];
+function beforeTexts(now: number | null, before: number | null, chart: TimeSeries): string[] {
+  if (chart.shift === "") return [];
+  const step = chart.estimated ? SKETCH_STEP : 0;
+  return [numberText(before, false), change(now, before, step) ?? "–"];
+}
 
-/** Digits beyond the ninth that matter are noise of an average. */
+/** Digits beyond the tenth that matter are noise of an average. */
 function numberText(value: number | null, inFull: boolean): string {
   if (value === null) return "–";
   if (!inFull) return short(value);
-  return exact(Number.isInteger(value) ? value : Number(value.toPrecision(9)));
+  return Number.isInteger(value) ? exact(value) : exactly(value);
 }
 
 const clipped = (text: string) => (text.length > 30 ? `${text.slice(0, 29)}…` : text);
@@ -112,11 +114,14 @@ export function bucketText(chart: TimeSeries, bin: number, zone: Zone): string {
   return `${from.slice(0, length)} – ${to.slice(sameDay ? 11 : 0, length)}`;
 }
 
-const isCut = (chart: TimeSeries, bin: number) =>
-  chart.incomplete && bin === chart.starts.length - 1;
-
-/** Why the last bucket is not whole: it still fills, or the asked time ends within it. */
-function cutNote(chart: TimeSeries, zone: Zone): string {
+/** Why a bucket is not whole: the asked time begins or ends within it, or it still fills. */
+function cutNote(chart: TimeSeries, bin: number, zone: Zone): string | null {
+  const first = chart.cutFirst && bin === 0;
+  const last = chart.cutLast && bin === chart.starts.length - 1;
+  const from = timeText(chart.range.from, zone).slice(11);
+  if (first && !last) return `only from ${from} on`;
+  if (first) return `only ${from} – ${timeText(chart.range.to, zone).slice(11)}`;
+  if (!last) return null;
   if (Date.now() - chart.range.to < Math.max(chart.step, 60_000)) return "still filling";
   return `only until ${timeText(chart.range.to, zone).slice(11)}`;
 }

@@ -1,12 +1,11 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Zone } from "../../base/zone";
-import type { Pick } from "../../query/edit";
 import type { Range } from "../../query/time";
 import { type ChartTheme, EChart, useChartTheme, useChartWidth } from "../echart";
 import styles from "../echart.module.css";
 import { Bins, type Hover, type Selection } from "../echart-bins";
 import type { Point } from "../echart-tip";
-import type { TimeSeries } from "./data";
+import type { Series, TimeSeries } from "./data";
 import {
   areaAt,
   type Drawn,
@@ -19,9 +18,9 @@ import {
 import { bucketText, SeriesTip, sortedAt, spokenBucket } from "./SeriesTip";
 import { lengthWords } from "./words";
 
-/** What was clicked: the values of a series, if one was near, and its bucket. */
+/** What was clicked: a series, if one was near, and its bucket. */
 export interface Place {
-  readonly picks: Pick[];
+  readonly series: Series | null;
   readonly range: Range;
   readonly label: string;
 }
@@ -82,7 +81,7 @@ function SizedChart(props: TimeSeriesChartProps & { theme: ChartTheme; width: nu
     setHover(null);
     props.onPick(
       {
-        picks: meant?.series.picks ?? [],
+        series: meant?.series ?? null,
         range: timeOf(chart, at.bin, at.bin),
         label: named ? `${meant.series.label}, ${when}` : when,
       },
@@ -135,9 +134,9 @@ function meantBy(
   return nearestTo(chart, picture, { bin, x, y }, NEAR);
 }
 
-/** From where a bucket begins to where another ends, no later than the asked time. */
+/** From where a bucket begins to where another ends, within the asked time. */
 function timeOf(chart: TimeSeries, first: number, last: number): Range {
-  const from = chart.starts[first] ?? chart.range.from;
+  const from = Math.max(chart.starts[first] ?? 0, chart.range.from);
   const end = (chart.starts[last] ?? from) + chart.step;
   return { from, to: Math.min(end, Math.max(chart.range.to, from + 1)) };
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Answer, AnswerColumn, Cell } from "../../api/types";
 import { OTHER_COLOUR } from "../../base/colours";
 import { opening, type Question } from "../../query/question";
-import type { Asked } from "../../query/spec";
-import { chartColours, seriesOf } from "./data";
+import { type Asked, seriesAggregates } from "../../query/spec";
+import { chartStrokes, seriesOf } from "./data";
 
 const START = Date.parse("2026-11-21T00:00:00Z");
 const MINUTE = 60_000;
@@ -44,7 +44,19 @@ describe("seriesOf without groups", () => {
     expect(line?.values).toEqual([5, 0, 12345678901234567000, 0]);
     expect(line?.samples).toEqual([2, 0, 3, 0]);
     expect(line).toMatchObject({ picks: [], last: 0, min: 0, before: null, totalBefore: null });
-    expect(chart.incomplete).toBe(false);
+    expect([chart.cutFirst, chart.cutLast]).toEqual([false, false]);
+  });
+
+  it("draws an older answer as of when it was asked for", () => {
+    const columns: [string, AnswerColumn["type"]][] = [
+      ["time", "time"],
+      ["count(*)", "number"],
+    ];
+    const old = answer(columns, [[at(0), 5]], { time: { from: at(0), to: at(4) } });
+    const later = { ...asked({}), range: { from: START + 10 * MINUTE, to: START + 14 * MINUTE } };
+    const chart = seriesOf(old, later, 0);
+    expect(chart.starts[0]).toBe(START);
+    expect(chart.series[0]?.values).toEqual([5, 0, 0, 0]);
   });
 
   it("leaves gaps for what does not, and knows which measure is meant", () => {
@@ -91,8 +103,65 @@ describe("seriesOf without groups", () => {
     ];
     const rows = [0, 1, 2, 3].map((minute) => [at(minute), minute === 3 ? 1 : 10 + minute]);
     const chart = seriesOf(answer(columns, rows), asked({}, 3.5), 0);
-    expect(chart.incomplete).toBe(true);
+    expect([chart.cutFirst, chart.cutLast]).toEqual([false, true]);
     expect(chart.series[0]).toMatchObject({ total: 34, last: 12, min: 10, max: 12 });
+  });
+});
+
+describe("seriesOf of odd ranges and values", () => {
+  it("draws ends that the range cuts, and does not take them for the smallest", () => {
+    const columns: [string, AnswerColumn["type"]][] = [
+      ["time", "time"],
+      ["count(*)", "number"],
+      ["avg(x)", "number"],
+    ];
+    const rows = [0, 1, 2, 3].map((minute) => [at(minute), [3, 10, 9, 20][minute] ?? 0, 1]);
+    const cut = asked({ measures: ["count(*)", "avg(x)"] }, 3.5);
+    const range = { ...cut.range, from: START + 30_000 };
+    const chart = seriesOf(answer(columns, rows), { ...cut, range }, 0);
+    expect(chart.starts[0]).toBe(START);
+    expect(chart).toMatchObject({ range, cutFirst: true, cutLast: true });
+    // A count of a part is at most that of the whole.
+    expect(chart.series[0]).toMatchObject({ total: 42, last: 9, min: 9, max: 20 });
+  });
+
+  it("knows no sum of nothing, while nothing counts as zero", () => {
+    const columns: [string, AnswerColumn["type"]][] = [
+      ["time", "time"],
+      ["sum(x)", "number"],
+      ["count(*)", "number"],
+    ];
+    const question = asked({ measures: ["sum(x)", "count(*)"] });
+    const none = answer(columns, [[at(1), null, 2]]);
+    expect(seriesOf(none, question, 0).series[0]).toMatchObject({ total: null, max: null });
+    expect(seriesOf(none, question, 1).series[0]).toMatchObject({ total: 2, min: 0 });
+    const some = answer(columns, [[at(1), 5, 2]]);
+    expect(seriesOf(some, question, 0).series[0]).toMatchObject({ values: [0, 5, 0, 0], total: 5 });
+  });
+
+  it("takes compared rates for the part of a bucket that the range has", () => {
+    const columns: [string, AnswerColumn["type"]][] = [
+      ["side", "string"],
+      ["time", "time"],
+      ["per_minute(count(*))", "number"],
+      ["count(*)", "number"],
+    ];
+    const rows = ["now", "before"].flatMap((side) =>
+      [0, 1, 2].map((minute) => [side, at(minute), 12, 12]),
+    );
+    const over = { measures: ["per_minute(count(*))"], compare: "1h" };
+    const cut = asked(over, 2.25);
+    const range = { ...cut.range, from: START + 30_000 };
+    // The answer is of both sides.
+    const hour = 3_600_000;
+    const time = {
+      from: new Date(range.from - hour).toISOString(),
+      to: new Date(range.to).toISOString(),
+    };
+    const chart = seriesOf(answer(columns, rows, { time }), { ...cut, range }, 0);
+    expect(chart).toMatchObject({ range, cutFirst: true, cutLast: true });
+    const [line] = chart.series;
+    expect(line).toMatchObject({ values: [24, 12, 12], before: [12, 12, 48] });
   });
 });
 
@@ -119,13 +188,19 @@ describe("seriesOf with groups", () => {
       "(none) · (none)",
       "Other",
     ]);
-    expect(chart.series[0]?.picks).toEqual([{ column: "app", value: "web", type: "string" }]);
-    expect(chart.series[1]?.picks).toEqual([{ column: "app", value: null, type: "string" }]);
+    const status = { column: "status + 1", expression: "status + 1", type: "number" };
+    expect(chart.series[0]?.picks).toEqual([
+      { column: "app", value: "web", type: "string" },
+      { ...status, value: 200 },
+    ]);
+    expect(chart.series[1]?.picks[0]).toEqual({ column: "app", value: null, type: "string" });
     expect(chart.series[2]).toMatchObject({ picks: [], isOther: true, total: 900 });
+    // What "Other" stands for is told by all that it is not.
+    expect(chart.series[2]?.others).toEqual(chart.series.slice(0, 2).map(({ picks }) => picks));
     expect(new Set(chart.series.map(({ key }) => key)).size).toBe(3);
-    const colours = chartColours(chart);
-    expect(colours.get(chart.series[2]?.key ?? "")).toBe(OTHER_COLOUR);
-    expect(colours.get(chart.series[0]?.key ?? "")).not.toBe(OTHER_COLOUR);
+    const strokes = chartStrokes(chart);
+    expect(strokes.get(chart.series[2]?.key ?? "")?.colour).toBe(OTHER_COLOUR);
+    expect(strokes.get(chart.series[0]?.key ?? "")?.colour).not.toBe(OTHER_COLOUR);
   });
 
   it("keeps colours whatever the order of the series", () => {
@@ -137,7 +212,24 @@ describe("seriesOf with groups", () => {
     const two = seriesOf(answer(columns, rows(2, 1)), asked(group), 0);
     expect(one.series[0]?.label).toBe("b · 1");
     expect(two.series[0]?.label).toBe("a · 1");
-    expect([...chartColours(one)].sort()).toEqual([...chartColours(two)].sort());
+    expect([...chartStrokes(one)].sort()).toEqual([...chartStrokes(two)].sort());
+  });
+
+  it("draws no two of fifty series alike", () => {
+    const rows = Array.from({ length: 50 }, (_, n) => [at(0), `app ${n}`, 1, n]);
+    const strokes = chartStrokes(seriesOf(answer(columns, rows), asked(group), 0));
+    const looks = [...strokes.values()].map((it) => JSON.stringify(it));
+    expect(new Set(looks).size).toBe(50);
+  });
+
+  it("finds its measure behind the one that series are chosen by", () => {
+    const rows = [[at(0), "web", 200, 4, 70]];
+    const both: typeof columns = [...columns, ["p95(x)", "number"]];
+    const measured = asked({ ...group, measures: ["p95(x)"] });
+    expect(seriesAggregates(measured.question)).toEqual(["count(*)", "p95(x)"]);
+    expect(seriesOf(answer(both, rows), measured, 0).series[0]?.max).toBe(70);
+    const ordered = { ...measured.question, order: "p95(x)" };
+    expect(seriesAggregates(ordered)).toEqual(["p95(x)", "count(*)"]);
   });
 
   it("reads both sides of a comparison, and drops what lies off the axis", () => {

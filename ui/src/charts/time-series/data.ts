@@ -2,12 +2,12 @@
 
 import { numberOf } from "../../api/client";
 import type { Answer, Cell } from "../../api/types";
-import { coloursOf, OTHER_COLOUR } from "../../base/colours";
+import { OTHER_COLOUR, type Stroke, strokesOf } from "../../base/colours";
 import { durationMs } from "../../base/duration";
-import type { Pick } from "../../query/edit";
-import { isAdditive, measureLabel } from "../../query/measure";
-import { type Asked, aggregatesOf, seriesRange } from "../../query/spec";
-import { columnOf } from "../../query/sql";
+import { listText, visible } from "../../base/format";
+import { type Pick, picksOf } from "../../query/edit";
+import { isAdditive, isEstimated, isRate, isSum, measureLabel } from "../../query/measure";
+import { type Asked, seriesAggregates, seriesRange } from "../../query/spec";
 import type { Range } from "../../query/time";
 
 export type Values = (number | null)[];
@@ -17,19 +17,24 @@ export interface Series {
   readonly key: string;
   readonly label: string;
   /** The values of the columns that make up the series; none for `isOther`. */
-  readonly picks: Pick[];
+  readonly picks: readonly Pick[];
   /** Whether it sums up the series beyond the limit. */
   readonly isOther: boolean;
+  /** Of `isOther` the values of all other series: what it stands for is none of them. */
+  readonly others: readonly (readonly Pick[])[];
   /** One for each bucket; null where nothing is known. */
   readonly values: Values;
   /** The same at the earlier time; null where there is no comparison. */
   readonly before: Values | null;
   /** The stored rows behind each value. */
   readonly samples: number[];
-  /** The sum over the range; null for measures that do not add up. */
+  /** The sum over the range; null for measures that do not add up, or of nothing. */
   readonly total: number | null;
   readonly totalBefore: number | null;
-  /** Of the whole buckets only: the last that is known, the smallest, the largest. */
+  /**
+   * Of the whole buckets, where there are some: the last that is known, the smallest, the largest.
+   * What adds up is at least as large as a part of it, so the largest may be in a cut bucket.
+   */
   readonly last: number | null;
   readonly lastBefore: number | null;
   readonly min: number | null;
@@ -40,7 +45,9 @@ export interface TimeSeries {
   /** What is measured, as people read it. */
   readonly label: string;
   readonly additive: boolean;
-  /** From where the first bucket begins to where the asked time ends. */
+  /** Whether small changes of it may be none. */
+  readonly estimated: boolean;
+  /** The time that is asked; its ends may cut the first and the last bucket. */
   readonly range: Range;
   /** The length of a bucket in milliseconds. */
   readonly step: number;
@@ -48,8 +55,10 @@ export interface TimeSeries {
   readonly starts: number[];
   /** The largest first, "Other" last. */
   readonly series: Series[];
-  /** Whether the asked time ends before the last bucket does. */
-  readonly incomplete: boolean;
+  /** Whether the asked time begins after the first bucket does. */
+  readonly cutFirst: boolean;
+  /** Whether it ends before the last bucket does. */
+  readonly cutLast: boolean;
   /** How much earlier `before` was, as in `7d`; empty without a comparison. */
   readonly shift: string;
 }
@@ -59,6 +68,8 @@ interface Line {
   label: string;
   picks: Pick[];
   isOther: boolean;
+  /** Whether it has a value anywhere. */
+  known: boolean;
   values: Values;
   before: Values;
   samples: number[];
@@ -67,35 +78,55 @@ interface Line {
 /** The series of one of the question's measures. */
 export function seriesOf(answer: Answer, asked: Asked, measureIndex: number): TimeSeries {
   const { question } = asked;
-  const { range, bucket } = seriesRange(asked);
+  const compared =
+    answer.columns.length > 1 + question.group.length + seriesAggregates(question).length;
+  const shift = compared ? (durationMs(question.compare) ?? 0) : 0;
+  // An older answer, kept while nobody answers, is drawn as of when it was asked for.
+  const { range, start, bucket } = seriesRange({
+    ...asked,
+    range: answered(answer, shift) ?? asked.range,
+  });
   const step = durationMs(bucket) || 1000;
-  const buckets = Math.max(1, Math.ceil((range.to - range.from) / step));
-  const starts = Array.from({ length: buckets }, (_, at) => range.from + at * step);
+  const buckets = Math.max(1, Math.ceil((range.to - start) / step));
+  const starts = Array.from({ length: buckets }, (_, at) => start + at * step);
   const measure = question.measures[measureIndex] ?? "";
   const additive = isAdditive(measure);
-  const incomplete = range.from + buckets * step > range.to;
-  const compared =
-    answer.columns.length > 1 + question.group.length + aggregatesOf(question).length;
-  const lines = linesOf(answer, asked, measureIndex, { compared, range, step, buckets, additive });
-  const series = lines.map((line) => seriesFrom(line, { additive, compared, incomplete }));
+  const cutFirst = range.from > start;
+  const cutLast = start + buckets * step > range.to;
+  const grid = { compared, range, start, step, buckets, additive, cutFirst, cutLast };
+  const lines = linesOf(answer, asked, measureIndex, grid);
+  const made = lines.map((line) => seriesFrom(line, { ...grid, isSum: isSum(measure) }));
+  const sorted = made.sort(bySize);
+  const others = sorted.filter(({ isOther }) => !isOther).map(({ picks }) => picks);
   return {
     label: measureLabel(measure),
     additive,
+    estimated: isEstimated(measure),
     range,
     step,
     starts,
-    series: series.sort(bySize),
-    incomplete,
+    series: sorted.map((it) => (it.isOther ? { ...it, others } : it)),
+    cutFirst,
+    cutLast,
     shift: compared ? question.compare : "",
   };
+}
+
+/** The range that an answer is of, where it says so; a compared one begins with the time before. */
+function answered({ time }: Answer, shift: number): Range | null {
+  const [from, to] = [Date.parse(time?.from ?? "") + shift, Date.parse(time?.to ?? "")];
+  return from < to ? { from, to } : null;
 }
 
 interface Grid {
   compared: boolean;
   range: Range;
+  start: number;
   step: number;
   buckets: number;
   additive: boolean;
+  cutFirst: boolean;
+  cutLast: boolean;
 }
 
 function linesOf(answer: Answer, asked: Asked, measureIndex: number, grid: Grid): Line[] {
@@ -103,6 +134,7 @@ function linesOf(answer: Answer, asked: Asked, measureIndex: number, grid: Grid)
   const time = grid.compared ? 1 : 0;
   const nothing = grid.additive ? 0 : null;
   const lines = new Map<string, Line>();
+  const types = answer.columns.slice(time + 1).map(({ type }) => type);
   const lineOf = (cells: Cell[], isOther: boolean): Line => {
     const key = isOther ? "other" : group.length > 0 ? JSON.stringify(cells) : plain;
     const known = lines.get(key);
@@ -110,8 +142,9 @@ function linesOf(answer: Answer, asked: Asked, measureIndex: number, grid: Grid)
     const made: Line = {
       key,
       label: isOther ? "Other" : labelOf(cells) || measureLabel(plain),
-      picks: isOther ? [] : picksOf(answer, group, cells, time + 1),
+      picks: isOther ? [] : picksOf(group, cells, types, asked.columns),
       isOther,
+      known: false,
       values: new Array<number | null>(grid.buckets).fill(nothing),
       before: new Array<number | null>(grid.buckets).fill(nothing),
       samples: new Array<number>(grid.buckets).fill(0),
@@ -120,20 +153,37 @@ function linesOf(answer: Answer, asked: Asked, measureIndex: number, grid: Grid)
     return made;
   };
   const plain = measures[measureIndex] ?? "";
+  const place = time + 1 + group.length + seriesAggregates(asked.question).indexOf(plain);
   // Without groups there is a series even where no row matches: it is zero, or not known.
   if (group.length === 0) lineOf([], false);
   answer.rows.forEach((row, at) => {
-    const bucket = Math.floor((momentOf(row[time]) - grid.range.from) / grid.step);
+    const bucket = Math.floor((momentOf(row[time]) - grid.start) / grid.step);
     if (!(bucket >= 0 && bucket < grid.buckets)) return;
     const line = lineOf(row.slice(time + 1, time + 1 + group.length), answer.other?.[at] ?? false);
-    const value = numberOf(row[time + 1 + group.length + measureIndex]);
-    if (grid.compared && row[0] === "before") line.before[bucket] = value;
+    const value = numberOf(row[place]);
+    line.known ||= value !== null;
+    const was = grid.compared && row[0] === "before";
+    const fair = value === null ? null : value * rated(bucket, was, plain, grid);
+    if (was) line.before[bucket] = fair;
     else {
-      line.values[bucket] = value;
+      line.values[bucket] = fair;
       line.samples[bucket] = answer.samples?.[at] ?? 0;
     }
   });
   return [...lines.values()];
+}
+
+/**
+ * By how much a rate of a compared answer is too small. The server divides by what of a bucket lies
+ * between the beginning of `before` and the end of `now`: it does not see that the range cuts the
+ * first bucket of the one and the last of the other.
+ */
+function rated(bucket: number, was: boolean, measure: string, grid: Grid): number {
+  if (!grid.compared || !isRate(measure)) return 1;
+  const start = grid.start + bucket * grid.step;
+  const from = Math.max(start, grid.range.from);
+  const to = Math.min(start + grid.step, grid.range.to);
+  return (was ? start + grid.step - from : to - start) / (to - from);
 }
 
 const momentOf = (cell: Cell | undefined) =>
@@ -142,42 +192,41 @@ const momentOf = (cell: Cell | undefined) =>
 function labelOf(cells: Cell[]): string {
   const text = (cell: Cell) => {
     if (cell === null) return "(none)";
-    if (Array.isArray(cell)) return cell.length === 0 ? "(empty)" : cell.join(", ");
-    return cell === "" ? "(empty text)" : String(cell);
+    if (Array.isArray(cell)) return listText(cell);
+    return cell === "" ? "(empty text)" : visible(String(cell));
   };
   return cells.map(text).join(" · ");
 }
 
-function picksOf(answer: Answer, group: readonly string[], cells: Cell[], first: number): Pick[] {
-  return group.flatMap((expression, at) => {
-    const column = columnOf(expression);
-    if (column === null) return [];
-    const type = answer.columns[first + at]?.type ?? "string";
-    return [{ column, value: cells[at] ?? null, type }];
-  });
-}
-
-function seriesFrom(
-  line: Line,
-  of: { additive: boolean; compared: boolean; incomplete: boolean },
-): Series {
+function seriesFrom({ known, ...line }: Line, of: Grid & { isSum: boolean }): Series {
+  // As in SQL the sum of nothing is nothing, while none of something counts as zero.
+  const nothing = of.isSum && !known;
+  if (nothing) line.values.fill(null);
   const before = of.compared ? line.before : null;
   const sum = (values: Values | null) =>
-    of.additive && values ? values.reduce<number>((total, it) => total + (it ?? 0), 0) : null;
-  // A bucket that still fills would always be the smallest; alone it is better than nothing.
-  const whole = (values: Values) =>
-    (of.incomplete && values.length > 1 ? values.slice(0, -1) : values).filter((it) => it !== null);
-  const values = whole(line.values);
+    of.additive && values && !nothing
+      ? values.reduce<number>((total, it) => total + (it ?? 0), 0)
+      : null;
+  const values = wholeOf(line.values, of);
+  const large = of.additive ? line.values.filter((it) => it !== null) : values;
   return {
     ...line,
+    others: [],
     before,
     total: sum(line.values),
     totalBefore: sum(before),
     last: values.at(-1) ?? null,
-    lastBefore: before ? (whole(before).at(-1) ?? null) : null,
+    lastBefore: before ? (wholeOf(before, of).at(-1) ?? null) : null,
     min: values.length > 0 ? values.reduce((a, b) => Math.min(a, b)) : null,
-    max: values.length > 0 ? values.reduce((a, b) => Math.max(a, b)) : null,
+    max: large.length > 0 ? large.reduce((a, b) => Math.max(a, b)) : null,
   };
+}
+
+/** The known values of whole buckets: cut ones would always be the smallest, but beat nothing. */
+function wholeOf(values: Values, { cutFirst, cutLast }: Grid): number[] {
+  const known = (it: number | null) => it !== null;
+  const whole = values.slice(cutFirst ? 1 : 0, cutLast ? -1 : values.length).filter(known);
+  return whole.length > 0 ? whole : values.filter(known);
 }
 
 function bySize(a: Series, b: Series): number {
@@ -186,10 +235,11 @@ function bySize(a: Series, b: Series): number {
   return size(b) - size(a) || (a.label < b.label ? -1 : 1);
 }
 
-/** The colour of each series by its key. The ten largest do not share, in whatever order they are. */
-export function chartColours(chart: TimeSeries): Map<string, string> {
+/** How each series is drawn, by its key. The ten largest share no colour, whatever their order. */
+export function chartStrokes(chart: TimeSeries): Map<string, Stroke> {
   const keys = chart.series.filter((series) => !series.isOther).map((series) => series.key);
-  const colours = coloursOf([...keys.slice(0, 10).sort(), ...keys.slice(10)]);
-  for (const { key, isOther } of chart.series) if (isOther) colours.set(key, OTHER_COLOUR);
-  return colours;
+  const strokes = strokesOf([...keys.slice(0, 10).sort(), ...keys.slice(10)]);
+  const other = { colour: OTHER_COLOUR, dashes: null };
+  for (const { key, isOther } of chart.series) if (isOther) strokes.set(key, other);
+  return strokes;
 }

@@ -12,7 +12,7 @@ import {
   timeTicks,
   valueAxis,
 } from "../echart-axes";
-import { chartColours, type Series, type TimeSeries, type Values } from "./data";
+import { chartStrokes, type Series, type TimeSeries, type Values } from "./data";
 
 export interface Look {
   readonly theme: ChartTheme;
@@ -28,6 +28,7 @@ export interface Look {
 export interface Drawn {
   readonly series: Series;
   readonly colour: string;
+  readonly dashes: readonly number[] | null;
   readonly tops: Values;
 }
 
@@ -55,7 +56,7 @@ export function pictureOf(chart: TimeSeries, look: Look): Picture {
     width: Math.max(1, look.width - room - RIGHT),
     height: look.height - TOP - BOTTOM,
   };
-  const from = chart.range.from;
+  const from = chart.starts[0] ?? chart.range.from;
   const to = from + chart.starts.length * chart.step;
   const ticks = timeTicks(from, to, look.zone, plot.width / 84);
   const fitting = fittingTicks(ticks, [from, to], plot, RIGHT, look.theme.font);
@@ -83,7 +84,7 @@ export function pictureOf(chart: TimeSeries, look: Look): Picture {
 }
 
 function drawnOf(chart: TimeSeries, look: Look): Drawn[] {
-  const colours = chartColours(chart);
+  const strokes = chartStrokes(chart);
   const shown = chart.series.filter(({ key }) => !look.hidden.has(key));
   let below: Values | null = null;
   return shown.map((series) => {
@@ -92,7 +93,11 @@ function drawnOf(chart: TimeSeries, look: Look): Drawn[] {
       ? series.values.map((value, at) => (value ?? 0) + (under?.[at] ?? 0))
       : series.values;
     below = tops;
-    return { series, colour: colours.get(series.key) ?? look.theme.dimmed, tops };
+    const { colour, dashes } = strokes.get(series.key) ?? {
+      colour: look.theme.dimmed,
+      dashes: null,
+    };
+    return { series, colour, dashes, tops };
   });
 }
 
@@ -122,12 +127,16 @@ function sumBefore(drawn: Drawn[]): Values | null {
 }
 
 /** A point in the middle of each bucket. */
-function points(chart: TimeSeries, values: Values, from: number, to: number) {
+function points(chart: TimeSeries, values: Values, from: number, to: number, cut = false) {
   return values.slice(from, to).map((value, at) => {
     const time = (chart.starts[from + at] ?? 0) + chart.step / 2;
     if (!isLonely(values, from + at)) return { value: [time, value] };
     // No line would show a value that has none on either side.
-    return { value: [time, value], symbol: "circle", symbolSize: 4 };
+    return {
+      value: [time, value],
+      symbol: cut ? "emptyCircle" : "circle",
+      symbolSize: cut ? 7 : 4,
+    };
   });
 }
 
@@ -163,10 +172,10 @@ function lineOf(style: Style, data: ReturnType<typeof points>) {
   };
 }
 
-/** The lines of a series: what it was before, its own, and the end that still fills. */
+/** The lines of a series: what it was before, its own, and its ends where buckets are cut. */
 function linesOf(
   chart: TimeSeries,
-  { series, colour }: Drawn,
+  { series, colour, dashes }: Drawn,
   place: number,
   of: number,
   look: Look,
@@ -180,7 +189,7 @@ function linesOf(
     colour,
     width: strong ? 2.5 : stacked ? 1 : 1.5,
     opacity,
-    type: "solid",
+    type: dashes ? [...dashes] : "solid",
     area: stacked ? 0.55 : of === 1 && chart.additive ? 0.1 : 0,
     stack: stacked ? "whole" : null,
     // The largest series lie on top, the one that is meant above all.
@@ -188,7 +197,7 @@ function linesOf(
   };
   const values = stacked ? series.values.map((value) => value ?? 0) : series.values;
   const filling = { ...own, opacity: opacity * 0.55, type: [4, 4] };
-  const lines = withEnd(chart, values, own, { ...filling, stack: stacked ? "filling" : null });
+  const lines = withEnds(chart, values, own, filling);
   if (!series.before || stacked) return lines;
   const earlier: Style = {
     ...own,
@@ -200,17 +209,24 @@ function linesOf(
     z: own.z - 50,
   };
   const end = { ...earlier, opacity: opacity * 0.45 };
-  return [...withEnd(chart, series.before, earlier, end), ...lines];
+  return [...withEnds(chart, series.before, earlier, end), ...lines];
 }
 
-function withEnd(chart: TimeSeries, values: Values, whole: Style, filling: Style) {
+/** A line whose ends look otherwise where the first or the last bucket is cut. */
+function withEnds(chart: TimeSeries, values: Values, whole: Style, cut: Style) {
   const count = values.length;
-  if (!chart.incomplete) return [lineOf(whole, points(chart, values, 0, count))];
-  const end = lineOf(
-    { ...filling, id: `${whole.id} filling` },
-    points(chart, values, Math.max(0, count - 2), count),
-  );
-  return count === 1 ? [end] : [lineOf(whole, points(chart, values, 0, count - 1)), end];
+  const first = chart.cutFirst ? 1 : 0;
+  const last = chart.cutLast ? count - 1 : count;
+  const part = (style: Style, name: string, from: number, to: number) =>
+    lineOf(
+      { ...style, id: whole.id + name, stack: style.stack && style.stack + name },
+      points(chart, values, Math.max(0, from), Math.min(count, to), style === cut),
+    );
+  const begin = chart.cutFirst ? [part(cut, " begin", 0, 2)] : [];
+  // Of two buckets that are both cut one line tells all.
+  const end = chart.cutLast && last >= first ? [part(cut, " filling", count - 2, count)] : [];
+  const both = begin.length + end.length === 2 && count <= 2 ? begin : [...begin, ...end];
+  return first < last ? [part(whole, "", first, last), ...both] : both;
 }
 
 /** In a stack, what all of it was before. */

@@ -1,0 +1,28 @@
+import { Alert, Code, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { visible } from "../base/format";
+import type { Unread } from "../query/url";
+
+const LONGEST = 120;
+
+/** Above the answer: what of the address it does not answer, and why. */
+export function UnreadNote({ unread }: { unread: readonly Unread[] }) {
+  if (unread.length === 0) return null;
+  return (
+    <Alert
+      color="gray"
+      icon={<IconAlertTriangle />}
+      py="xs"
+      mb="md"
+      role="alert"
+      data-testid="unread"
+      title="A part of the address is not answered"
+    >
+      {unread.map(({ part, why }) => (
+        <Text key={part} size="sm" className="wrap">
+          <Code>{visible(part.length > LONGEST ? `${part.slice(0, LONGEST)}…` : part)}</Code> {why}
+        </Text>
+      ))}
+    </Alert>
+  );
+}
