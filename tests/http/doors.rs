@@ -57,6 +57,19 @@ fn a_request_without_a_host_is_refused() {
 }
 
 #[test]
+fn a_request_for_two_hosts_is_refused_at_every_door() {
+    let server = Server::start();
+    let open = ["/healthz", "/readyz", "/openapi.json", "/"].map(|path| ("GET", path.to_owned()));
+    for (method, path) in guarded().into_iter().chain(open) {
+        for second in ["localhost", "evil.example"] {
+            let request = server.request(method, &path).host("localhost").header("Host", second);
+            let problem = request.send().problem(400, "bad-request");
+            assert_eq!(problem["detail"], "there are 2 Host headers; there may be one", "{path}");
+        }
+    }
+}
+
+#[test]
 fn loopback_asks_for_no_token() {
     let server = Server::with(|config| config.admin_token = Token::parse(&"a".repeat(64)));
     assert_eq!(server.get("/v1/tables").status, 200);

@@ -128,6 +128,7 @@ impl Peer for Answering {
             block_bytes: 1,
             raw_bytes: 1,
             dropped_rows: 0,
+            lost_rows: 0,
         };
         let leaf = LeafStatus {
             name: LeafName("fake".into()),

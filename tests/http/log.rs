@@ -202,6 +202,47 @@ fn the_caller_names_times_and_sets() {
 }
 
 #[test]
+fn a_hint_once_given_stays() {
+    let server = Server::start();
+    server.log("t", "{\"tags\": {\"$set\": [\"b\", \"a\"]}, \"path\": [\"b\", \"a\"], \"n\": 1}");
+    server.log("t", "{\"tags\": [\"d\", \"c\", \"d\"], \"path\": [\"d\", \"c\", \"d\"], \"n\": 2}");
+    let sql = "SELECT tags, path FROM t ORDER BY n";
+    let expected = json!([[["a", "b"], ["b", "a"]], [["c", "d"], ["d", "c", "d"]]]);
+    assert_eq!(server.rows(sql), expected);
+    // A value that says otherwise is believed, and then the column holds both.
+    server.log("t", "{\"tags\": {\"$vector\": [\"f\", \"e\"]}, \"n\": 3}");
+    server.log("t", "{\"tags\": [\"h\", \"g\"], \"n\": 4}");
+    let vectors = "SELECT tags::vector FROM t WHERE n > 2 ORDER BY n";
+    assert_eq!(server.rows(vectors), json!([[["f", "e"]], [["h", "g"]]]));
+}
+
+#[test]
+fn csv_has_its_times_and_missing_numbers_told() {
+    let server = Server::start();
+    let csv = "seen,n\n2026-11-21T11:00:00Z,1\n2026-11-21T11:00:01Z,NA\n";
+    let logged = post(&server).header("Content-Type", "text/csv").body(csv).send().ok();
+    assert_eq!((&logged["accepted"], &logged["time_from"]), (&json!(2), &json!("column seen")));
+    let warning = json!([{
+        "code": "missing_number", "count": 1,
+        "message": "1 cells such as NA, among numbers, became null in column n",
+    }]);
+    assert_eq!(logged["warnings"], warning);
+    let expected = json!([["2026-11-21T11:00:00Z", 1], ["2026-11-21T11:00:01Z", null]]);
+    assert_eq!(server.rows("SELECT seen, n FROM t ORDER BY seen"), expected);
+}
+
+#[test]
+fn json_as_text_is_taken_with_a_warning() {
+    let server = Server::start();
+    let logged = post(&server).header("Content-Type", "text/plain").body(TWO).send().ok();
+    assert_eq!(logged["accepted"], 2);
+    let codes: Vec<_> = logged["warnings"].as_array().expect("warnings").iter().collect();
+    let told = codes.iter().find(|warning| warning["code"] == "json_as_text").expect("a warning");
+    let message = told["message"].as_str().expect("text");
+    assert!(message.contains("application/x-ndjson"), "{message}");
+}
+
+#[test]
 fn wrong_headers_are_named() {
     let server = Server::start();
     for (name, value) in [

@@ -231,6 +231,8 @@ fn the_body_must_be_a_question() {
         "SELECT 1",
         "{",
         "[]",
+        "[\"SELECT 1\", null, null, false]",
+        "{\"query\": [\"t\"]}",
         "{}",
         "{\"sql\": 1}",
         "{\"sql\": \"SELECT 1\", \"query\": {\"table\": \"t\"}}",
@@ -240,7 +242,10 @@ fn the_body_must_be_a_question() {
         "{\"sql\": \"SELECT 1\", \"deadline_ms\": 0}",
         "{\"sql\": \"SELECT 1\", \"deadline_ms\": 600001}",
     ] {
-        server.request("POST", "/v1/query").body(body).send().problem(400, "bad-request");
+        let reply = server.request("POST", "/v1/query").body(body).send();
+        let problem = reply.problem(400, "bad-request");
+        let detail = problem["detail"].as_str().expect("text");
+        assert!(!detail.contains("struct"), "{body}: {detail}");
     }
     for deadline in [1, 600_000] {
         let body = json!({ "sql": "SELECT 1", "deadline_ms": deadline });

@@ -20,13 +20,14 @@ pub mod exact;
 pub mod finish;
 mod functions;
 mod group;
+mod histogram;
 mod pattern;
 mod row;
 
 use std::cmp::Ordering;
 
 use hadal_query::{Expr, Function, Input, OrderKey, Query, RowExpr, Shape, StateKind};
-use hadal_types::{ColumnName, Number, Value};
+use hadal_types::{ColumnName, Number, Value, limits};
 
 pub use check::{Produced, check_query, check_seed};
 pub use compare::{Difference, compare};
@@ -280,6 +281,9 @@ fn is_of_one_scale(name: &ColumnName, rows: &[Row]) -> bool {
         }
     }
     let scale = numbers.iter().map(Exact::scale).max().unwrap_or(0);
+    if scale > usize::from(limits::DECIMAL_SCALE_MAX) {
+        return false;
+    }
     let unit = Exact::from_integer(1).shifted_down(scale);
     numbers.iter().all(|number| {
         let mantissa = number.divide(&unit).and_then(|(mantissa, _)| mantissa.to_integer());

@@ -219,8 +219,8 @@ fn of_state(state: &State, finish: Finish) -> Value {
         (State::Quantiles(quantiles), Finish::Quantile(millionths)) => {
             number(quantiles.quantile(millionths))
         }
-        (State::Quantiles(quantiles), Finish::Histogram(buckets)) => quantiles.histogram(buckets),
         (State::Distinct(distinct), Finish::Distinct) => whole(distinct.estimate()),
+        (State::Histogram(histogram), Finish::Histogram(_)) => histogram.finish(),
         _ => Value::Null,
     }
 }

@@ -209,14 +209,16 @@ impl Groups {
 
     /// Bytes held, about: to be compared with the query's budget.
     ///
-    /// Walks all groups when the query keeps distributions or distinct values.
+    /// Walks all groups when the query keeps distributions, histograms or distinct values.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let group_bytes =
             size_of::<(Box<[Value]>, Group)>() + self.kinds.len() * size_of::<State>();
-        let sketches =
-            |kind: &StateKind| matches!(kind, StateKind::Quantiles | StateKind::Distinct);
-        let states = if self.kinds.iter().any(sketches) {
+        let grows = |kind: &StateKind| match kind {
+            StateKind::Quantiles | StateKind::Distinct | StateKind::Histogram(_) => true,
+            StateKind::Moments | StateKind::Extremes => false,
+        };
+        let states = if self.kinds.iter().any(grows) {
             let states = self.groups.values().flat_map(|group| &group.states);
             states.map(State::heap_bytes).sum()
         } else {

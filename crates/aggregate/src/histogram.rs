@@ -1,219 +1,259 @@
-//! Histograms: the weight in adjacent buckets of equal width with round edges.
+//! Histograms: the weight in adjacent buckets of equal width with round edges, exactly.
+//!
+//! How wide the buckets are is known only once all rows are, so the state counts in finer ones:
+//! cells of a decimal grid (see `grid.rs`), the finest of which few enough span the values so far.
+//! Only the smallest and the largest value decide which grid that is, it only ever gets coarser,
+//! and a cell lies whole in one of every coarser grid; so merging is order-free, bit for bit.
+//!
+//! For N buckets, 5 N + 1 cells are enough. The width of the buckets is the smallest of 1, 2 and 5
+//! times a power of ten of which N reach. Cells being 10^k wide, narrower buckets are at most
+//! 5 · 10^(k-1) wide; then N of them, and the largest value on the upper edge of the last, lie in
+//! 5 N + 1 cells of 10^(k-1), and those would be the cells. So every bucket is a whole number of
+//! cells. Where the largest value is an edge, its cell holds nothing larger, and belongs to the
+//! last bucket.
 
-use std::ops::Neg;
+use std::sync::Arc;
 
-use hadal_types::decimal::power_of_ten;
 use hadal_types::value::HistogramBucket;
-use hadal_types::{Decimal, Number, Value, Weight};
+use hadal_types::{Number, Value, Weight};
 
-use crate::buckets::bucket_edges;
-use crate::quantiles::Sketch;
+use crate::ascending::{add_ascending, is_ascending};
+use crate::grid::Grid;
 use crate::tally::number_of_weight;
 
-/// The histogram of sorted values: exact.
-pub(crate) fn of_values(sorted: &[(Number, Weight)], buckets: u16) -> Value {
-    let ends = sorted.first().zip(sorted.last());
-    let Some(edges) = ends.and_then(|(min, max)| edges(min.0, max.0, buckets)) else {
-        return Value::Null;
-    };
-    let below = edges.iter().map(|edge| {
-        let inside = &sorted[..sorted.partition_point(|(value, _)| value < edge)];
-        inside.iter().map(|(_, weight)| i128::from(weight.millionths())).sum()
-    });
-    let total = sorted.iter().map(|(_, weight)| i128::from(weight.millionths())).sum();
-    of_weights_below(&edges, below, total)
+/// What is kept of some numbers, each with a weight, for a histogram of at most so many buckets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    buckets_max: u16,
+    cells: Option<Box<Cells>>,
 }
 
-/// The histogram of a sketch: the weight of each of its buckets is spread evenly over what the
-/// bucket spans, in whole rows.
-pub(crate) fn of_sketch(sketch: &Sketch, buckets: u16) -> Value {
-    let Some(edges) = edges(sketch.min, sketch.max, buckets) else { return Value::Null };
-    let (min, max) = (sketch.min.to_f64(), sketch.max.to_f64());
-    let mut spans = sketch
-        .buckets
-        .iter()
-        .map(|&(bucket, weight)| {
-            let (low, high) = bucket_edges(bucket);
-            (low.clamp(min, max), high.clamp(min, max), weight)
-        })
-        .peekable();
-    let mut whole = 0i128;
-    let below = edges.iter().map(|edge| {
-        let edge = edge.to_f64();
-        while let Some((.., weight)) = spans.next_if(|&(_, high, _)| high < edge) {
-            whole = whole.saturating_add(weight);
+/// The weight in each cell, in millionths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Cells {
+    min: Number,
+    max: Number,
+    /// What covers `min` to `max`.
+    grid: Grid,
+    /// In ascending order, all above zero; the first cell is that of `min`, the last that of `max`.
+    weights: Vec<(i128, i128)>,
+}
+
+/// What the state of a histogram consists of, for encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistogramParts {
+    /// The smallest value.
+    pub min: Number,
+    /// The largest value.
+    pub max: Number,
+    /// Cells in ascending order, counted from that of `min`, with their weight in millionths.
+    pub cells: Vec<(u32, i128)>,
+}
+
+/// Widths of buckets, in cells. With the last of them 5 N + 1 cells lie in at most
+/// ⌊(5 N - 1) / 10⌋ + 2 buckets, which are no more than N where N is two or more.
+const WIDTHS: [i128; 4] = [1, 2, 5, 10];
+
+impl Histogram {
+    /// The state of no values, for at most so many buckets, which are not zero.
+    #[must_use]
+    pub const fn new(buckets_max: u16) -> Self {
+        Self { buckets_max, cells: None }
+    }
+
+    /// The most buckets that it is kept for.
+    #[must_use]
+    pub const fn buckets_max(&self) -> u16 {
+        self.buckets_max
+    }
+
+    /// The most cells that a histogram of at most so many buckets needs.
+    #[must_use]
+    pub fn cells_max(buckets_max: u16) -> usize {
+        5 * usize::from(buckets_max) + 1
+    }
+
+    /// Adds one value.
+    pub fn add(&mut self, value: Number, weight: Weight) {
+        let weight = i128::from(weight.millionths());
+        self.add_cells((value, value), |grid| [(grid.cell_of(value), weight)]);
+    }
+
+    /// Adds values of which these are the smallest and the largest. `count` counts them by cell of
+    /// the grid that it is given: ascending, with weights in millionths, all above zero.
+    pub fn add_cells<C: IntoIterator<Item = (i128, i128)>>(
+        &mut self,
+        (min, max): (Number, Number),
+        count: impl FnOnce(Grid) -> C,
+    ) {
+        let cells_max = Self::cells_max(self.buckets_max);
+        let cells = self.cells.get_or_insert_with(|| {
+            let grid = Grid::covering((min, max), cells_max, None);
+            Box::new(Cells { min, max, grid, weights: Vec::new() })
+        });
+        cells.widen((min, max), cells_max);
+        add_ascending(&mut cells.weights, count(cells.grid));
+        debug_assert!(cells.is_whole(cells_max), "cells from the smallest to the largest value");
+    }
+
+    /// Adds the values that `other` saw, which is for as many buckets.
+    pub fn merge(&mut self, other: &Self) {
+        debug_assert_eq!(self.buckets_max, other.buckets_max, "buckets of one histogram");
+        let (Some(theirs), cells_max) = (&other.cells, Self::cells_max(self.buckets_max)) else {
+            return;
+        };
+        let mut theirs = theirs.clone();
+        if let Some(own) = &self.cells {
+            theirs.widen((own.min, own.max), cells_max);
         }
-        let cut = spans.peek().map_or(0, |&(low, high, weight)| part(weight, low, high, edge));
-        whole.saturating_add(cut)
-    });
-    let total = sketch.buckets.iter().fold(0i128, |total, bucket| total.saturating_add(bucket.1));
-    of_weights_below(&edges, below, total)
-}
-
-/// How much of a weight that is spread from `low` to `high` lies below `edge`, in whole rows.
-fn part(weight: i128, low: f64, high: f64, edge: f64) -> i128 {
-    if edge <= low || high <= low {
-        return 0;
+        self.add_cells((theirs.min, theirs.max), |_| theirs.weights);
     }
-    let rows = weight / i128::from(Weight::UNIT);
-    #[expect(clippy::cast_possible_truncation, reason = "a float to integer cast saturates")]
-    let below = (rows as f64 * ((edge - low) / (high - low))) as i128;
-    below.clamp(0, rows) * i128::from(Weight::UNIT)
-}
 
-fn of_weights_below(edges: &[Number], below: impl Iterator<Item = i128>, total: i128) -> Value {
-    let mut below: Vec<i128> = below.collect();
-    // The last bucket includes its upper edge.
-    if let Some(last) = below.last_mut() {
-        *last = total;
+    /// The weight in at most so many adjacent buckets of equal, round width around all values; where
+    /// there is one value, or one bucket at most, between the two ends. Null without values.
+    #[must_use]
+    pub fn finish(&self) -> Value {
+        let buckets = self.cells.as_ref().map(|cells| cells.buckets(self.buckets_max));
+        buckets.map_or(Value::Null, Value::Histogram)
     }
-    let buckets = edges.windows(2).zip(below.windows(2)).map(|(edges, below)| HistogramBucket {
-        from: edges[0],
-        to: edges[1],
-        count: number_of_weight(below[1] - below[0]),
-    });
-    Value::Histogram(buckets.collect())
-}
 
-/// Edges of at most `buckets` buckets around `min` to `max`: multiples of 1, 2 or 5 times a power
-/// of ten where there are such, else an even cut; one bucket when both are the same.
-fn edges(min: Number, max: Number, buckets: u16) -> Option<Vec<Number>> {
-    if buckets == 0 {
-        return None;
+    /// What it consists of, `None` without values; equal ones have equal parts.
+    #[must_use]
+    pub fn to_parts(&self) -> Option<HistogramParts> {
+        let cells = self.cells.as_ref()?;
+        let first = cells.weights.first()?.0;
+        let from_first = |cell: i128| u32::try_from(cell - first).unwrap_or(u32::MAX);
+        let weights = cells.weights.iter().map(|&(cell, weight)| (from_first(cell), weight));
+        Some(HistogramParts { min: cells.min, max: cells.max, cells: weights.collect() })
     }
-    if min == max {
-        return Some(vec![min, max]);
+
+    /// The state of these parts, or `None` when no values can have led to them.
+    #[must_use]
+    pub fn from_parts(buckets_max: u16, parts: Option<HistogramParts>) -> Option<Self> {
+        let mut histogram = Self::new(buckets_max);
+        if let Some(HistogramParts { min, max, cells }) = parts {
+            if min > max {
+                return None;
+            }
+            let cells_max = Self::cells_max(buckets_max);
+            let grid = Grid::covering((min, max), cells_max, None);
+            let first = grid.cell_of(min);
+            let absolute = |(cell, weight): (u32, i128)| (first + i128::from(cell), weight);
+            let weights = cells.into_iter().map(absolute).collect();
+            let cells = Cells { min, max, grid, weights };
+            if !cells.is_whole(cells_max) {
+                return None;
+            }
+            histogram.cells = Some(Box::new(cells));
+        }
+        Some(histogram)
     }
-    round_edges(min, max, buckets).or_else(|| even_edges(min, max, buckets))
-}
 
-fn round_edges(min: Number, max: Number, buckets: u16) -> Option<Vec<Number>> {
-    let width = half_span(min, max) / f64::from(buckets) * 2.0;
-    #[expect(clippy::cast_possible_truncation, reason = "logarithms of doubles are small")]
-    let exponent = width.log10().floor() as i32;
-    let grids = [(1, 0), (2, 0), (5, 0), (1, 1), (2, 1), (5, 1)]
-        .map(|(factor, up)| Grid { factor, exponent: exponent.saturating_add(up) });
-    grids.iter().find_map(|grid| {
-        let (first, last) = (grid.at_or_below(min)?, grid.at_or_above(max)?);
-        let count = last.checked_sub(first)?;
-        (1..=i128::from(buckets))
-            .contains(&count)
-            .then(|| (first..=last).map(|index| grid.edge(index)).collect())?
-    })
-}
-
-/// Half of max − min, because the whole may be beyond the range of doubles.
-fn half_span(min: Number, max: Number) -> f64 {
-    match (min, max) {
-        // Exact, because both may round to the same double.
-        (Number::Decimal(min), Number::Decimal(max)) => max.checked_sub(min),
-        _ => None,
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.cells.as_ref().map_or(0, |cells| {
+            size_of::<Cells>() + cells.weights.capacity() * size_of::<(i128, i128)>()
+        })
     }
-    .map_or_else(|| max.to_f64() / 2.0 - min.to_f64() / 2.0, |span| span.to_f64() / 2.0)
 }
 
-fn even_edges(min: Number, max: Number, buckets: u16) -> Option<Vec<Number>> {
-    let (low, high) = (min.to_f64(), max.to_f64());
-    let inner = (1..buckets).map(|index| {
-        let share = f64::from(index) / f64::from(buckets);
-        Number::from_f64(low * (1.0 - share) + high * share).map(|edge| edge.clamp(min, max))
-    });
-    std::iter::once(Some(min)).chain(inner).chain(std::iter::once(Some(max))).collect()
-}
+impl Cells {
+    /// Covers this range too.
+    fn widen(&mut self, (min, max): (Number, Number), cells_max: usize) {
+        if self.min <= min && max <= self.max {
+            return;
+        }
+        (self.min, self.max) = (self.min.min(min), self.max.max(max));
+        let fine = self.grid;
+        self.grid = Grid::covering((self.min, self.max), cells_max, Some(fine));
+        if self.grid > fine {
+            self.weights.iter_mut().for_each(|old| old.0 = fine.cell_in(self.grid, old.0));
+            self.weights.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                if is_same {
+                    kept.1 = kept.1.saturating_add(next.1);
+                }
+                is_same
+            });
+        }
+    }
 
-/// All multiples of factor × 10^exponent.
-struct Grid {
-    factor: i128,
-    exponent: i32,
-}
+    fn is_whole(&self, cells_max: usize) -> bool {
+        let ends = [self.weights.first(), self.weights.last()].map(|end| end.map(|end| end.0));
+        let positive = self.weights.iter().all(|cell| cell.1 > 0);
+        ends == [self.min, self.max].map(|end| Some(self.grid.cell_of(end)))
+            && self.weights.len() <= cells_max
+            && is_ascending(&self.weights)
+            && positive
+    }
 
-impl Grid {
-    fn edge(&self, index: i128) -> Option<Number> {
-        let multiple = index.checked_mul(self.factor)?;
-        let size = u8::try_from(self.exponent.unsigned_abs()).ok();
-        let exact = match self.exponent {
-            0.. => size
-                .and_then(power_of_ten)
-                .and_then(|unit| Decimal::new(multiple.checked_mul(unit)?, 0)),
-            _ => size.and_then(|scale| Decimal::new(multiple, scale)),
+    fn buckets(&self, buckets_max: u16) -> Arc<[HistogramBucket]> {
+        let Some(layout) = Layout::of(self, buckets_max) else {
+            let all = self.weights.iter().fold(0i128, |all, cell| all.saturating_add(cell.1));
+            let count = number_of_weight(all);
+            return [HistogramBucket { from: self.min, to: self.max, count }].into();
         };
-        // Reading the digits rounds once.
-        let double = || format!("{multiple}e{}", self.exponent).parse().ok();
-        exact.map(Number::Decimal).or_else(double)
+        let mut counts = vec![0i128; layout.count];
+        for &(cell, weight) in &self.weights {
+            let count = &mut counts[layout.bucket_of(cell)];
+            *count = count.saturating_add(weight);
+        }
+        let edges = layout.edges(self);
+        let buckets = counts.iter().zip(edges.windows(2)).map(|(&count, edges)| HistogramBucket {
+            from: edges[0],
+            to: edges[1],
+            count: number_of_weight(count),
+        });
+        buckets.collect()
     }
+}
 
-    /// The index of the last edge that is not above `number`.
-    fn at_or_below(&self, number: Number) -> Option<i128> {
-        let index = match number {
-            Number::Decimal(decimal) => self.index_of(decimal),
-            Number::Double(_) => None,
-        };
-        let index = index.or_else(|| self.index_of_double(number.to_f64()))?;
-        // Doubles may be off by one.
-        if self.edge(index)? <= number { Some(index) } else { index.checked_sub(1) }
-    }
+/// Which cells are one bucket.
+struct Layout {
+    /// Cells of one bucket.
+    width: i128,
+    /// The first bucket, buckets being counted from zero on the line of numbers.
+    first: i128,
+    count: usize,
+    /// Whether the largest value is the upper edge of the last bucket.
+    is_closed: bool,
+}
 
-    /// The index of the first edge that is not below `number`.
-    fn at_or_above(&self, number: Number) -> Option<i128> {
-        let below = self.at_or_below(number)?;
-        if self.edge(below)? == number { Some(below) } else { below.checked_add(1) }
-    }
-
-    fn index_of(&self, decimal: Decimal) -> Option<i128> {
-        let shift = self.exponent.checked_add(i32::from(decimal.scale()))?;
-        let unit = power_of_ten(u8::try_from(shift.unsigned_abs()).ok()?)?;
-        Some(if shift.neg() > 0 {
-            decimal.mantissa().checked_mul(unit)?.div_euclid(self.factor)
-        } else {
-            decimal.mantissa().div_euclid(self.factor.checked_mul(unit)?)
+impl Layout {
+    /// The narrowest buckets that are few enough; `None` where there is only one to have.
+    fn of(cells: &Cells, buckets_max: u16) -> Option<Self> {
+        if cells.min == cells.max || buckets_max < 2 {
+            return None;
+        }
+        let (first_cell, last_cell) = (cells.weights.first()?.0, cells.weights.last()?.0);
+        let ends_on_edge = cells.grid.is_edge(last_cell, cells.max);
+        WIDTHS.iter().find_map(|&width| {
+            let (first, last) = (first_cell.div_euclid(width), last_cell.div_euclid(width));
+            let is_closed = first < last && last * width == last_cell && ends_on_edge;
+            let count = usize::try_from(last - first + i128::from(!is_closed)).ok()?;
+            let fits = count <= usize::from(buckets_max);
+            fits.then_some(Self { width, first, count, is_closed })
         })
     }
 
-    fn index_of_double(&self, double: f64) -> Option<i128> {
-        let index = (double / 10f64.powi(self.exponent) / self.factor as f64).floor();
-        #[expect(clippy::cast_possible_truncation, reason = "range checked")]
-        (index.abs() < 1e30).then_some(index as i128)
+    fn bucket_of(&self, cell: i128) -> usize {
+        let bucket = usize::try_from(cell.div_euclid(self.width) - self.first).unwrap_or(0);
+        bucket.min(self.count - 1)
+    }
+
+    /// One more than there are buckets. An edge beyond all doubles gives way to the value at that end.
+    fn edges(&self, cells: &Cells) -> Vec<Number> {
+        let last = self.first + i128::try_from(self.count).unwrap_or(0);
+        let edge = |bucket: i128| {
+            if self.is_closed && bucket == last {
+                return cells.max;
+            }
+            let end = if bucket == self.first { cells.min } else { cells.max };
+            cells.grid.edge(bucket * self.width).unwrap_or(end)
+        };
+        (self.first..=last).map(edge).collect()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn number(text: &str) -> Number {
-        text.parse().expect(text)
-    }
-
-    fn shown(min: &str, max: &str, buckets: u16) -> String {
-        let edges = edges(number(min), number(max), buckets).expect("some edges");
-        edges.iter().map(Number::to_string).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn edges_are_round_and_enclose_the_values() {
-        assert_eq!(shown("1", "10", 5), "0 2 4 6 8 10");
-        assert_eq!(shown("0.13", "0.97", 10), "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1");
-        assert_eq!(shown("-7", "12", 4), "-10 0 10 20");
-        assert_eq!(shown("3", "3", 10), "3 3");
-        assert_eq!(
-            shown("1000000000000000000", "1000000000000000007", 2),
-            "1000000000000000000 1000000000000000005 1000000000000000010"
-        );
-        assert_eq!(shown("0", "1e300", 2), "0 5e299 1e300");
-        assert_eq!(shown("-1e308", "1.5e308", 5), "-1e308 -5e307 0 5e307 1e308 1.5e308");
-    }
-
-    #[test]
-    fn where_no_round_edges_are_few_enough_the_cut_is_even() {
-        assert_eq!(shown("-1", "1", 1), "-1 1");
-        assert_eq!(edges(Number::ZERO, Number::integer(1), 0), None);
-    }
-
-    #[test]
-    fn edges_belong_to_the_bucket_above_but_for_the_last() {
-        let values: Vec<(Number, Weight)> =
-            ["0", "2", "2", "3.9", "4"].map(|text| (number(text), Weight::ONE)).to_vec();
-        assert_eq!(of_values(&values, 2).to_string(), "[0–2: 1, 2–4: 4]");
-        assert_eq!(of_values(&[], 2), Value::Null);
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 //! them at the root; the two meet only here. This is floor 2. Nothing here knows a row block, a
 //! socket or SQL.
 
+mod ascending;
 mod average;
 mod buckets;
 mod coverage;
@@ -11,6 +12,7 @@ mod distinct;
 mod double_sum;
 mod extremes;
 mod finish;
+mod grid;
 mod groups;
 mod hash;
 mod histogram;
@@ -30,8 +32,10 @@ pub use coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
 pub use distinct::{DISTINCT_REGISTERS, Distinct, DistinctParts};
 pub use extremes::Extremes;
 pub use finish::{Answer, finish};
+pub use grid::{Grid, Steps};
 pub use groups::{Group, Groups, KeyedGroup};
 pub use hash::{hash_decimal, hash_number, hash_text, hash_value};
+pub use histogram::{Histogram, HistogramParts};
 pub use partial::{Answering, Partial};
 pub use quantiles::{Quantiles, QuantilesParts};
 pub use state::{Moments, State};

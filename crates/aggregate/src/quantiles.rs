@@ -6,10 +6,10 @@
 //! order-free bit for bit.
 
 use hadal_types::limits::QUANTILE_EXACT_ROWS;
-use hadal_types::{Number, Value, Weight};
+use hadal_types::{Number, Weight};
 
+use crate::ascending::{add_ascending, is_ascending};
 use crate::buckets::{BUCKET_MAX, bucket_number, bucket_of_number};
-use crate::histogram;
 
 /// The distribution of some numbers, each with a weight.
 #[derive(Clone, Debug, Default)]
@@ -22,11 +22,11 @@ pub struct Quantiles {
 
 /// The weight in each bucket, in millionths.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sketch {
-    /// Buckets in ascending order, each with its weight: sketches merge by walking both lists.
-    pub(crate) buckets: Vec<(i32, i128)>,
-    pub(crate) min: Number,
-    pub(crate) max: Number,
+struct Sketch {
+    /// Buckets in ascending order, each with its weight.
+    buckets: Vec<(i32, i128)>,
+    min: Number,
+    max: Number,
 }
 
 /// What a distribution consists of, for encoding.
@@ -131,16 +131,6 @@ impl Quantiles {
         rank(weights, millionths).copied()
     }
 
-    /// The weight in at most `buckets` buckets of equal, round width between the smallest and
-    /// the largest value. Null without values, or when `buckets` is zero.
-    #[must_use]
-    pub fn histogram(&self, buckets: u16) -> Value {
-        match &self.sketch {
-            Some(sketch) => histogram::of_sketch(sketch, buckets),
-            None => histogram::of_values(&self.sorted(), buckets),
-        }
-    }
-
     fn sorted(&self) -> Vec<(Number, Weight)> {
         let mut sorted = self.values.clone();
         sorted.sort_unstable();
@@ -178,7 +168,7 @@ impl Quantiles {
                 (!is_sketched(rows)).then_some(Self { rows, values, sketch: None })
             }
             QuantilesParts::Sketch { rows, min, max, buckets } => {
-                let ordered = are_ascending(&buckets);
+                let ordered = is_ascending(&buckets);
                 let positive = buckets.iter().all(|bucket| bucket.1 > 0);
                 let first = buckets.first()?.0 == bucket_of_number(min);
                 let last = buckets.last()?.0 == bucket_of_number(max);
@@ -219,24 +209,10 @@ impl Sketch {
         self.add_buckets(&[(bucket_of_number(value), i128::from(weight.millionths()))]);
     }
 
-    /// Adds ascending buckets in one walk over both lists.
+    /// Adds ascending buckets.
     fn add_buckets(&mut self, buckets: &[(i32, i128)]) {
-        debug_assert!(are_ascending(buckets), "buckets in ascending order");
         debug_assert!(buckets.iter().all(|bucket| bucket.0.abs() <= BUCKET_MAX && bucket.1 > 0));
-        let known = self.buckets.len();
-        let mut at =
-            buckets.first().map_or(0, |first| self.buckets.partition_point(|own| own.0 < first.0));
-        for &(bucket, weight) in buckets {
-            at += self.buckets[at..known].iter().take_while(|own| own.0 < bucket).count();
-            match self.buckets[..known].get_mut(at) {
-                Some(own) if own.0 == bucket => own.1 = own.1.saturating_add(weight),
-                _ => self.buckets.push((bucket, weight)),
-            }
-        }
-        if self.buckets.len() > known {
-            // Two ascending runs, which this sort merges.
-            self.buckets.sort_by_key(|own| own.0);
-        }
+        add_ascending(&mut self.buckets, buckets.iter().copied());
     }
 
     fn widen(&mut self, min: Number, max: Number) {
@@ -253,10 +229,6 @@ impl Sketch {
         let weights = self.buckets.iter().map(|(bucket, weight)| (bucket, *weight));
         Some(bucket_number(*rank(weights, millionths)?).clamp(self.min, self.max))
     }
-}
-
-fn are_ascending(buckets: &[(i32, i128)]) -> bool {
-    buckets.is_sorted_by(|left, right| left.0 < right.0)
 }
 
 fn is_sketched(rows: u64) -> bool {

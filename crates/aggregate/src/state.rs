@@ -6,6 +6,7 @@ use hadal_types::{Number, Value, Weight};
 use crate::distinct::Distinct;
 use crate::extremes::Extremes;
 use crate::hash::hash_value;
+use crate::histogram::Histogram;
 use crate::quantiles::Quantiles;
 use crate::sum::Sum;
 use crate::tally::Tally;
@@ -26,10 +27,12 @@ pub enum State {
     Moments(Moments),
     /// Finishes minima and maxima.
     Extremes(Extremes),
-    /// Finishes percentiles and histograms.
+    /// Finishes percentiles.
     Quantiles(Quantiles),
     /// Finishes distinct counts.
     Distinct(Distinct),
+    /// Finishes histograms.
+    Histogram(Histogram),
 }
 
 impl State {
@@ -41,6 +44,7 @@ impl State {
             StateKind::Extremes => Self::Extremes(Extremes::default()),
             StateKind::Quantiles => Self::Quantiles(Quantiles::default()),
             StateKind::Distinct => Self::Distinct(Distinct::default()),
+            StateKind::Histogram(buckets) => Self::Histogram(Histogram::new(buckets)),
         }
     }
 
@@ -52,6 +56,7 @@ impl State {
             Self::Extremes(_) => StateKind::Extremes,
             Self::Quantiles(_) => StateKind::Quantiles,
             Self::Distinct(_) => StateKind::Distinct,
+            Self::Histogram(histogram) => StateKind::Histogram(histogram.buckets_max()),
         }
     }
 
@@ -77,6 +82,11 @@ impl State {
                 }
             }
             Self::Distinct(distinct) => distinct.add_hash(hash_value(value)),
+            Self::Histogram(histogram) => {
+                if let Some(number) = as_number(value) {
+                    histogram.add(number, weight);
+                }
+            }
         }
     }
 
@@ -91,6 +101,11 @@ impl State {
             (Self::Extremes(own), Self::Extremes(other)) => own.merge(other),
             (Self::Quantiles(own), Self::Quantiles(other)) => own.merge(other),
             (Self::Distinct(own), Self::Distinct(other)) => own.merge(other),
+            (Self::Histogram(own), Self::Histogram(other))
+                if own.buckets_max() == other.buckets_max() =>
+            {
+                own.merge(other);
+            }
             (own, other) => debug_assert_eq!(own.kind(), other.kind(), "states of one kind"),
         }
     }
@@ -102,6 +117,7 @@ impl State {
             Self::Extremes(extremes) => extremes.heap_bytes(),
             Self::Quantiles(quantiles) => quantiles.heap_bytes(),
             Self::Distinct(distinct) => distinct.heap_bytes(),
+            Self::Histogram(histogram) => histogram.heap_bytes(),
         }
     }
 }

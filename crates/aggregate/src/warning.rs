@@ -25,11 +25,13 @@ pub enum WarningCode {
     RowsDropped,
     /// The subject is no column of the table, and counts as null.
     ColumnAbsent,
+    /// Rows that were on disk were not there any more when a leaf started.
+    RowsLost,
 }
 
 impl WarningCode {
     /// All codes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::OtherKindSkipped,
         Self::GroupsDropped,
         Self::LimitReached,
@@ -37,6 +39,7 @@ impl WarningCode {
         Self::BlocksUnreadable,
         Self::RowsDropped,
         Self::ColumnAbsent,
+        Self::RowsLost,
     ];
 
     /// The code's name in answers.
@@ -50,6 +53,7 @@ impl WarningCode {
             Self::BlocksUnreadable => "blocks_unreadable",
             Self::RowsDropped => "rows_dropped",
             Self::ColumnAbsent => "column_absent",
+            Self::RowsLost => "rows_lost",
         }
     }
 }
@@ -70,15 +74,20 @@ impl Warning {
     #[must_use]
     pub fn message(&self) -> String {
         let Self { subject, count, .. } = self;
+        let one = *count == 1;
         match self.code {
             WarningCode::OtherKindSkipped => {
-                format!("{count} rows have {subject} as another kind and were left out of it")
+                let (rows_have, were) =
+                    if one { ("row has", "was") } else { ("rows have", "were") };
+                format!("{count} {rows_have} {subject} as another kind and {were} left out")
             }
             WarningCode::GroupsDropped => {
-                format!("there are too many groups; {count} rows are in groups that were dropped")
+                let rows_are = if one { "row is" } else { "rows are" };
+                format!("there are too many groups; {count} {rows_are} in groups that were dropped")
             }
             WarningCode::LimitReached => {
-                format!("{count} more rows lie beyond the limit that every answer has")
+                let rows_lie = if one { "row lies" } else { "rows lie" };
+                format!("{count} more {rows_lie} beyond the limit that every answer has")
             }
             WarningCode::NoTimeRange => {
                 format!("there is no time range, so all of {subject} was scanned")
@@ -87,9 +96,13 @@ impl Warning {
                 format!("{count} row blocks of {subject} could not be read")
             }
             WarningCode::RowsDropped => {
-                format!("{subject} is full; its {count} oldest rows were dropped")
+                let rows_were = if one { "row was" } else { "rows were" };
+                format!("{subject} is full; its {count} oldest {rows_were} dropped")
             }
             WarningCode::ColumnAbsent => format!("there is no column {subject}; it counts as null"),
+            WarningCode::RowsLost => {
+                format!("{count} rows of {subject} are lost: their blocks are missing or damaged")
+            }
         }
     }
 }
@@ -255,6 +268,15 @@ mod tests {
         assert_eq!(fault.message.len(), NOTE_BYTES_MAX);
         let odd = Fault::new(FaultCode::Memory, &format!("x{}", "é".repeat(NOTE_BYTES_MAX)));
         assert_eq!(odd.message.len(), NOTE_BYTES_MAX - 1);
+    }
+
+    #[test]
+    fn one_row_is_one_row() {
+        let message = |code, count| Warning { code, subject: "v".to_owned(), count }.message();
+        let other_kind = |count| message(WarningCode::OtherKindSkipped, count);
+        assert_eq!(other_kind(1), "1 row has v as another kind and was left out");
+        assert_eq!(other_kind(2), "2 rows have v as another kind and were left out");
+        assert_eq!(message(WarningCode::RowsDropped, 1), "v is full; its 1 oldest row was dropped");
     }
 
     #[test]

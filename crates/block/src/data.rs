@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use hadal_encoding::{Bitmap, IntsView, ListDictionary, StringDictionary};
+use hadal_encoding::{Bitmap, ListDictionary, StringDictionary};
 use hadal_types::{Decimal, Kind, Logical, Micros, Number, Value};
 
 /// All rows of one row block column.
@@ -31,8 +31,11 @@ pub enum Values<'a> {
         /// Digits after the point, 0 to 18.
         scale: u8,
     },
-    /// Numbers that no scale holds; all finite.
+    /// Numbers that no scale holds: each is what [`Number::from_f64`] makes of the double. All
+    /// are finite.
     Doubles(Vec<f64>),
+    /// Numbers that neither one scale nor doubles hold.
+    Numbers(Vec<Number>),
     /// Strings.
     Strings {
         /// One code per row, each below the dictionary's length.
@@ -47,44 +50,6 @@ pub enum Values<'a> {
         /// The lists, and the strings that they are made of.
         lists: ListDictionary<'a>,
     },
-}
-
-/// The numbers of a column, not all decoded.
-#[derive(Clone, Debug)]
-pub struct NumbersView<'a> {
-    /// Which rows have a value; `None` where all have.
-    pub validity: Option<Bitmap>,
-    /// The numbers by row.
-    pub stored: StoredNumbers<'a>,
-}
-
-/// How numbers are stored.
-#[derive(Clone, Debug)]
-pub enum StoredNumbers<'a> {
-    /// Mantissa × 10^−scale.
-    Decimals {
-        /// Mantissas in vectors of 1,024, each with its zone.
-        mantissas: IntsView<'a>,
-        /// Digits after the point, 0 to 18.
-        scale: u8,
-    },
-    /// Finite doubles.
-    Doubles(Vec<f64>),
-}
-
-impl StoredNumbers<'_> {
-    /// Decodes all of them.
-    #[must_use]
-    pub fn decode<'b>(self) -> Values<'b> {
-        match self {
-            Self::Decimals { mantissas: stream, scale } => {
-                let mut mantissas = Vec::new();
-                stream.decode_into(&mut mantissas);
-                Values::Decimals { mantissas, scale }
-            }
-            Self::Doubles(doubles) => Values::Doubles(doubles),
-        }
-    }
 }
 
 impl ColumnData<'_> {
@@ -114,6 +79,7 @@ impl ColumnData<'_> {
                 })
             }
             Values::Doubles(doubles) => Number::from_f64(*doubles.get(row)?).map(Value::Number),
+            Values::Numbers(numbers) => Some(Value::Number(*numbers.get(row)?)),
             Values::Strings { codes, dictionary } => {
                 dictionary.get(*codes.get(row)?).map(Value::string)
             }

@@ -22,11 +22,11 @@ pub enum Zone {
         /// The sum of all mantissas.
         sum: i128,
     },
-    /// Doubles.
+    /// Doubles: no value lies beyond the numbers that these two mean.
     Doubles {
-        /// The smallest.
+        /// The smallest, or a little less.
         min: f64,
-        /// The largest.
+        /// The largest, or a little more.
         max: f64,
     },
     /// Not numbers, so nothing is known before decoding.
@@ -42,6 +42,7 @@ pub(crate) enum Encoding {
     Pages,
     Lists { elements: usize },
     ListDictionary { elements: usize, lists: usize },
+    Mixed { min: f64, max: f64 },
 }
 
 impl Encoding {
@@ -53,6 +54,15 @@ impl Encoding {
             Self::Pages => 3,
             Self::Lists { .. } => 4,
             Self::ListDictionary { .. } => 5,
+            Self::Mixed { .. } => 6,
+        }
+    }
+
+    /// The version of the encodings that brought it.
+    pub(crate) const fn version(self) -> u16 {
+        match self {
+            Self::Mixed { .. } => 2,
+            _ => 1,
         }
     }
 
@@ -64,6 +74,7 @@ impl Encoding {
             Self::Pages => "pages",
             Self::Lists { .. } => "lists",
             Self::ListDictionary { .. } => "list-dictionary",
+            Self::Mixed { .. } => "mixed",
         }
     }
 }
@@ -72,7 +83,7 @@ impl Encoding {
 const fn section_count(code: u8, kind: Kind) -> Option<usize> {
     match (code, kind) {
         (0 | 1, Kind::Number) | (3, Kind::String) => Some(1),
-        (2, Kind::String) | (4, Kind::Set | Kind::Vector) => Some(2),
+        (2, Kind::String) | (4, Kind::Set | Kind::Vector) | (6, Kind::Number) => Some(2),
         (5, Kind::Set | Kind::Vector) => Some(3),
         _ => None,
     }
@@ -112,7 +123,9 @@ impl Entry {
     pub(crate) fn zone(&self) -> Zone {
         match self.encoding {
             Encoding::Decimals { scale, min, max, sum } => Zone::Decimals { scale, min, max, sum },
-            Encoding::Doubles { min, max } => Zone::Doubles { min, max },
+            Encoding::Doubles { min, max } | Encoding::Mixed { min, max } => {
+                Zone::Doubles { min, max }
+            }
             _ => Zone::None,
         }
     }
@@ -136,7 +149,7 @@ impl Entry {
                 write_varint(max.wrapping_sub(min).cast_unsigned(), out);
                 write_zigzag_wide(sum, out);
             }
-            Encoding::Doubles { min, max } => {
+            Encoding::Doubles { min, max } | Encoding::Mixed { min, max } => {
                 out.extend_from_slice(&min.to_le_bytes());
                 out.extend_from_slice(&max.to_le_bytes());
             }
@@ -195,7 +208,7 @@ impl Entry {
                 place
                     .check(meant, || format!("{:?} of scale {scale}, {min} to {max}", self.logical))
             }
-            Encoding::Doubles { min, max } => {
+            Encoding::Doubles { min, max } | Encoding::Mixed { min, max } => {
                 let finite = min.is_finite() && max.is_finite() && min <= max;
                 place.check(finite && self.logical == Logical::Plain, || {
                     format!("doubles from {min} to {max}, {:?}", self.logical)
@@ -234,10 +247,14 @@ fn read_encoding(
             let sum = cursor.zigzag_wide().map_err(&error)?;
             Ok(Encoding::Decimals { scale, min, max, sum })
         }
-        1 => {
+        1 | 6 => {
             let min = f64::from_le_bytes(cursor.array().map_err(&error)?);
             let max = f64::from_le_bytes(cursor.array().map_err(&error)?);
-            Ok(Encoding::Doubles { min, max })
+            Ok(if code == 1 {
+                Encoding::Doubles { min, max }
+            } else {
+                Encoding::Mixed { min, max }
+            })
         }
         2 => {
             let entries = cursor.length("dictionary entries", values).map_err(&error)?;

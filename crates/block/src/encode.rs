@@ -1,10 +1,12 @@
 //! Encoding one column: choosing the encoding, writing the body and its directory entry. Builder and
 //! merge both come through here.
 
+use std::cmp::Ordering;
+
 use hadal_encoding::lists::Lists;
-use hadal_encoding::{Bitmap, ints, pages, strings};
+use hadal_encoding::{Bitmap, exacts, ints, pages, strings};
 use hadal_types::limits::BLOCK_BYTES_MAX;
-use hadal_types::{ColumnName, Kind, Logical, Number};
+use hadal_types::{ColumnName, Decimal, Kind, Logical, Number};
 use twox_hash::XxHash3_64;
 
 use crate::directory::{Encoding, Entry, SECTIONS_MAX};
@@ -152,7 +154,8 @@ fn encode_decimals(
     Encoding::Decimals { scale, min, max, sum }
 }
 
-/// Encodes numbers of any scale: as decimals where one scale holds all of them, else as doubles.
+/// Encodes numbers of any scale: as decimals where one scale holds all of them, else as doubles;
+/// those that no double means beside them.
 fn encode_numbers(
     mut numbers: Vec<Number>,
     validity: Option<&Bitmap>,
@@ -162,13 +165,38 @@ fn encode_numbers(
     if let Some((mantissas, scale)) = at_one_scale(&numbers) {
         return encode_decimals(mantissas, scale, validity, body);
     }
-    let doubles: Vec<f64> = numbers.into_iter().map(Number::to_f64).collect();
-    let min = doubles.iter().copied().fold(f64::INFINITY, f64::min);
-    let max = doubles.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let doubles: Vec<f64> = numbers.iter().map(|number| number.to_f64()).collect();
     body.section(|out| {
         doubles.iter().for_each(|double| out.extend_from_slice(&double.to_le_bytes()));
     });
-    Encoding::Doubles { min, max }
+    let mut min = doubles.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut max = doubles.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut others: Vec<(u32, Decimal)> = Vec::new();
+    for (row, decimal, side) in rounded(&numbers, &doubles) {
+        if validity.is_none_or(|validity| validity.get(row as usize)) {
+            let double = doubles[row as usize];
+            match side {
+                Ordering::Less => min = min.min(double.next_down()),
+                _ => max = max.max(double.next_up()),
+            }
+            others.push((row, decimal));
+        }
+    }
+    if others.is_empty() {
+        return Encoding::Doubles { min, max };
+    }
+    body.section(|out| exacts::encode(&others, out));
+    Encoding::Mixed { min, max }
+}
+
+/// The rows whose number is not what its double means, and on which side of it the number lies.
+fn rounded(numbers: &[Number], doubles: &[f64]) -> impl Iterator<Item = (u32, Decimal, Ordering)> {
+    (0u32..).zip(numbers.iter().zip(doubles)).filter_map(|(row, (number, &double))| {
+        // A number that is a double itself is what that double means.
+        let Number::Decimal(decimal) = number else { return None };
+        let side = number.cmp(&Number::from_f64(double)?);
+        side.is_ne().then_some((row, *decimal, side))
+    })
 }
 
 fn at_one_scale(numbers: &[Number]) -> Option<(Vec<i64>, u8)> {

@@ -31,14 +31,14 @@ pub enum BlockError {
     #[error("bytes that begin with {0:02x?} are not a row block")]
     Magic(Vec<u8>),
     /// The block was written by a newer or a much older release.
-    #[error("{what} version {found} is not known, expected {expected}")]
+    #[error("{what} version {found} is not known, the newest known is {newest}")]
     Version {
         /// "row block frame" or "row block encoding".
         what: &'static str,
         /// The version found.
         found: u16,
-        /// The version that this release reads.
-        expected: u16,
+        /// The newest version that this release reads.
+        newest: u16,
     },
     /// Bytes were altered.
     #[error("{0} has a wrong checksum")]

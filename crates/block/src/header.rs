@@ -12,8 +12,8 @@ use crate::error::{BlockError, Place};
 const MAGIC: [u8; 7] = *b"\x89HDLBLK";
 /// The version of header, directory and batches; it follows the magic.
 const FRAME_VERSION: u8 = 1;
-/// The version of the encodings.
-const ENCODING_VERSION: u16 = 1;
+/// The newest version of the encodings; older ones are read.
+const ENCODING_VERSION: u16 = 2;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 72;
 /// Bytes of the checksum after the front.
@@ -22,6 +22,8 @@ pub(crate) const CHECKSUM_BYTES: usize = 8;
 /// The fields of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
+    /// The version of the encodings that the block needs.
+    pub(crate) encoding_version: u16,
     pub(crate) block_bytes: usize,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
@@ -46,7 +48,7 @@ impl Header {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&MAGIC);
         out.push(FRAME_VERSION);
-        out.extend_from_slice(&ENCODING_VERSION.to_le_bytes());
+        out.extend_from_slice(&self.encoding_version.to_le_bytes());
         out.extend_from_slice(&[0; 2]);
         for length in [
             self.block_bytes,
@@ -69,7 +71,7 @@ impl Header {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, BlockError> {
         let place = Place::Front;
         let mut cursor = Cursor::new(bytes, "a row block header");
-        check_versions(&mut cursor)?;
+        let encoding_version = read_versions(&mut cursor)?;
         let mut length = || -> Result<usize, BlockError> {
             let value = u32::from_le_bytes(cursor.array().map_err(place.of())?);
             Ok(usize::try_from(value).unwrap_or(usize::MAX))
@@ -82,6 +84,7 @@ impl Header {
             [word()?, word()?, word()?].map(|bytes| Micros(i64::from_le_bytes(bytes)));
         let raw_bytes = u64::from_le_bytes(word()?);
         let header = Self {
+            encoding_version,
             block_bytes,
             rows,
             columns,
@@ -118,23 +121,25 @@ impl Header {
     }
 }
 
-fn check_versions(cursor: &mut Cursor<'_>) -> Result<(), BlockError> {
+/// Checks magic and versions; returns the version of the encodings.
+fn read_versions(cursor: &mut Cursor<'_>) -> Result<u16, BlockError> {
     let place = Place::Front;
     let start = cursor.rest();
     let magic: [u8; 7] = cursor.array().map_err(place.of())?;
     if magic != MAGIC {
         return Err(BlockError::Magic(start[..8.min(start.len())].to_vec()));
     }
-    let version = |what, found, expected| match found == expected {
+    let version = |what, found, newest| match (1..=newest).contains(&found) {
         true => Ok(()),
-        false => Err(BlockError::Version { what, found, expected }),
+        false => Err(BlockError::Version { what, found, newest }),
     };
     let frame = cursor.u8().map_err(place.of())?;
     version("row block frame", frame.into(), FRAME_VERSION.into())?;
     let encoding = u16::from_le_bytes(cursor.array().map_err(place.of())?);
     version("row block encoding", encoding, ENCODING_VERSION)?;
     let reserved = u16::from_le_bytes(cursor.array().map_err(place.of())?);
-    place.check(reserved == 0, || format!("reserved bytes are {reserved}, expected 0"))
+    place.check(reserved == 0, || format!("reserved bytes are {reserved}, expected 0"))?;
+    Ok(encoding)
 }
 
 /// The rows that came with one batch which can still be revoked.

@@ -1,11 +1,11 @@
 //! Reading a row block from borrowed bytes.
 
 use hadal_encoding::{Bitmap, Cursor, IntsView, ListDictionary, StringDictionary};
-use hadal_encoding::{lists::Lists, pages::PagesView};
-use hadal_types::{ColumnName, Kind, Logical, Micros};
+use hadal_encoding::{exacts, lists::Lists, pages::PagesView};
+use hadal_types::{ColumnName, Kind, Logical, Micros, Number};
 use twox_hash::XxHash3_64;
 
-use crate::data::{ColumnData, NumbersView, StoredNumbers, Values};
+use crate::data::{ColumnData, Values};
 use crate::directory::{Encoding, Entry, SECTIONS_MAX, Zone};
 use crate::error::{BlockError, Place};
 use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
@@ -149,6 +149,11 @@ fn read_columns<'a>(
             let ascends = (&before.name, before.kind) < (&entry.name, entry.kind);
             entry.place().check(ascends, || format!("it comes after {}", before.place()))?;
         }
+        let (version, own) = (header.encoding_version, entry.encoding.version());
+        entry.place().check(own <= version, || {
+            let name = entry.encoding.name();
+            format!("encoding {name} is not of version {version}, expected {own}")
+        })?;
         let need = entry.body_bytes().next_multiple_of(8);
         let Some((body, rest)) = bodies.split_at_checked(need) else {
             let reason = format!("its body has {need} bytes, {} are left", bodies.len());
@@ -237,19 +242,6 @@ impl<'a> ColumnView<'a> {
         Ok(Some(validity))
     }
 
-    /// The numbers without decoding all of them; `None` when the kind is another.
-    ///
-    /// # Errors
-    /// When the bytes do not decode.
-    pub fn numbers(&self) -> Result<Option<NumbersView<'a>>, BlockError> {
-        let stored = match self.entry.encoding {
-            Encoding::Decimals { scale, .. } => self.decimals(scale)?,
-            Encoding::Doubles { .. } => StoredNumbers::Doubles(self.doubles()?),
-            _ => return Ok(None),
-        };
-        Ok(Some(NumbersView { validity: self.validity()?, stored }))
-    }
-
     /// Decodes all rows.
     ///
     /// # Errors
@@ -264,8 +256,14 @@ impl<'a> ColumnView<'a> {
         let place = self.entry.place();
         let [first, second, third, _] = self.sections();
         match self.entry.encoding {
-            Encoding::Decimals { scale, .. } => Ok(self.decimals(scale)?.decode()),
-            Encoding::Doubles { .. } => Ok(Values::Doubles(self.doubles()?)),
+            Encoding::Decimals { scale, .. } => {
+                let stream = IntsView::parse(first, self.rows).map_err(place.of())?;
+                let mut mantissas = Vec::new();
+                stream.decode_into(&mut mantissas);
+                Ok(Values::Decimals { mantissas, scale })
+            }
+            Encoding::Doubles { .. } => Ok(Values::Doubles(self.doubles(first)?)),
+            Encoding::Mixed { .. } => Ok(Values::Numbers(self.mixed(first, second)?)),
             Encoding::Dictionary { entries } => Ok(Values::Strings {
                 codes: self.codes(first, entries)?,
                 dictionary: StringDictionary::parse(second, entries).map_err(place.of())?,
@@ -286,14 +284,7 @@ impl<'a> ColumnView<'a> {
         }
     }
 
-    fn decimals(&self, scale: u8) -> Result<StoredNumbers<'a>, BlockError> {
-        let [section, ..] = self.sections();
-        let mantissas = IntsView::parse(section, self.rows).map_err(self.entry.place().of())?;
-        Ok(StoredNumbers::Decimals { mantissas, scale })
-    }
-
-    fn doubles(&self) -> Result<Vec<f64>, BlockError> {
-        let [section, ..] = self.sections();
+    fn doubles(&self, section: &[u8]) -> Result<Vec<f64>, BlockError> {
         let (chunks, _) = section.as_chunks::<8>();
         let doubles: Vec<f64> = chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
         let odd = doubles.iter().position(|double| !double.is_finite());
@@ -301,6 +292,17 @@ impl<'a> ColumnView<'a> {
             format!("row {} is not a finite double", odd.unwrap_or(doubles.len()))
         })?;
         Ok(doubles)
+    }
+
+    fn mixed(&self, doubles: &[u8], exacts: &[u8]) -> Result<Vec<Number>, BlockError> {
+        let exacts = exacts::parse(exacts, self.rows).map_err(self.entry.place().of())?;
+        let doubles = self.doubles(doubles)?.into_iter();
+        let meant = |double| Number::from_f64(double).unwrap_or(Number::ZERO);
+        let mut numbers: Vec<Number> = doubles.map(meant).collect();
+        for (row, decimal) in exacts {
+            numbers[row as usize] = Number::Decimal(decimal);
+        }
+        Ok(numbers)
     }
 
     fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {

@@ -77,4 +77,19 @@ pub enum EncodingError {
         /// Bytes expected.
         expected: usize,
     },
+    /// An exact decimal is of no row, or not a decimal.
+    #[error(
+        "exact decimal {index} is {mantissa} of scale {scale} in row {row}, expected a row of the \
+         column and a decimal in lowest terms"
+    )]
+    Exact {
+        /// Its index.
+        index: usize,
+        /// The row.
+        row: usize,
+        /// The mantissa.
+        mantissa: i128,
+        /// Digits after the point.
+        scale: u8,
+    },
 }

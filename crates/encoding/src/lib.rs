@@ -1,5 +1,5 @@
-//! Codecs on slices: integers, strings, lists, validity. `spec/row-block.md` sections 4 to 8 is
-//! their description to the byte.
+//! Codecs on slices: integers, strings, lists, validity, exact decimals. `spec/row-block.md`
+//! sections 4 to 9 is their description to the byte.
 //!
 //! Each codec is a pair: `encode` appends to a `Vec<u8>`, a view's `parse` reads a slice. Views
 //! check all that decoding relies on, so no bytes make them panic or read out of bounds, and
@@ -10,6 +10,7 @@
 pub mod bitmap;
 pub mod cursor;
 mod error;
+pub mod exacts;
 pub mod ints;
 mod kernels;
 pub mod lists;

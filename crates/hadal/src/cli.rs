@@ -1,6 +1,6 @@
 //! The command line: names, flags, and help that teaches by example.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -99,7 +99,8 @@ impl ServerArgs {
 #[derive(Args, Clone)]
 pub(crate) struct DoorArgs {
     /// Address and port to listen on; port 0 takes a free one
-    #[arg(long, env = "HADAL_LISTEN", default_value = LISTEN_DEFAULT, value_name = "ADDRESS")]
+    #[arg(long, env = "HADAL_LISTEN", default_value = LISTEN_DEFAULT, value_name = "ADDRESS",
+        value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// File with the admin token [default: admin-token in the data folder, made if needed]
     #[arg(long, value_name = "FILE")]
@@ -110,6 +111,23 @@ pub(crate) struct DoorArgs {
     /// A name by which clients may call this server, besides localhost and its address
     #[arg(long, alias = "allow-host", value_name = "NAME")]
     pub(crate) allowed_host: Vec<String>,
+}
+
+/// The address and port of a text; a name is good that means this machine and nothing else.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    const ADVICE: &str = "write an address and a port, such as 127.0.0.1:4280 for this machine or \
+                          0.0.0.0:4280 for others";
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let (name, port) = text.rsplit_once(':').ok_or(ADVICE)?;
+    let port: u16 = port.parse().map_err(|_| ADVICE)?;
+    let addresses: Vec<SocketAddr> = (name, port).to_socket_addrs().map_err(|_| ADVICE)?.collect();
+    if !addresses.iter().all(|address| address.ip().is_loopback()) {
+        return Err(format!("{name} is not a name for this machine only; {ADVICE}"));
+    }
+    let first_of = |is_v4: bool| addresses.iter().find(|address| address.is_ipv4() == is_v4);
+    first_of(true).or_else(|| first_of(false)).copied().ok_or_else(|| ADVICE.to_owned())
 }
 
 /// Where rows are kept.
@@ -149,6 +167,19 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn names_of_this_machine_are_addresses() {
+        let address = |text: &str| listen_address(text).map(|address| address.to_string());
+        assert_eq!(address("127.0.0.1:0").as_deref(), Ok("127.0.0.1:0"));
+        assert_eq!(address("[::1]:80").as_deref(), Ok("[::1]:80"));
+        let local = listen_address("localhost:6400").expect("an address");
+        assert!(local.ip().is_loopback() && local.port() == 6400, "{local}");
+        for text in ["localhost", "6400", ":6400", "127.0.0.1", "localhost:66000", "localhost:"] {
+            let error = address(text).expect_err("refused");
+            assert!(error.contains("127.0.0.1:4280"), "{text}: {error}");
+        }
     }
 
     #[test]

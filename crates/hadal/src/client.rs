@@ -6,7 +6,7 @@ mod problem;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use hadal_types::limits::ANSWER_BYTES_MAX;
+use hadal_types::limits::{ANSWER_BYTES_MAX, QUERY_DEADLINE_MS};
 use hadal_types::{BatchId, TableName};
 use serde::de::DeserializeOwned;
 use ureq::Agent;
@@ -14,11 +14,17 @@ use ureq::http::{Method, Request, Response};
 
 pub(crate) use answer::{Answer, LogReceipt, Warning};
 pub(crate) use problem::Problem;
+use problem::may_pass;
 
 use crate::error::Error;
 
 /// A server is there or not within this time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A query is answered by its deadline, or the answer is not there: so long after it, it has not
+/// come on its way either.
+const QUERY_TIME: Duration = Duration::from_millis(QUERY_DEADLINE_MS + 5_000);
+/// Anything else is answered within this time; a server may have to wait for its disk.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
 /// A batch is sent again for so long while the server is busy or restarting.
 const RETRY_TIME: Duration = Duration::from_secs(10);
 /// The pause between two tries.
@@ -43,6 +49,16 @@ pub(crate) struct LogOptions {
     pub(crate) sets: Vec<String>,
     /// Whether rows may be of any age.
     pub(crate) any_age: bool,
+}
+
+/// What is asked of a server.
+struct Ask<'a> {
+    method: Method,
+    path: &'a str,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+    /// The answer begins within this time, and never stops coming for so long.
+    patience: Duration,
 }
 
 /// One batch.
@@ -99,14 +115,20 @@ impl Client {
 
     /// Whether anything answers there.
     pub(crate) fn is_there(&self) -> bool {
-        self.send(Method::GET, "/healthz", &[], Vec::new()).is_ok()
+        let ask = Ask { patience: CONNECT_TIMEOUT, ..Ask::new(Method::GET, "/healthz") };
+        self.send(&ask).is_ok()
     }
 
     /// Answers a query.
     pub(crate) fn query(&self, sql: &str) -> Result<Answer, Error> {
         let body = serde_json::json!({ "sql": sql }).to_string().into_bytes();
-        let json = [("Content-Type", "application/json".to_owned())];
-        match self.json(Method::POST, "/v1/query", &json, body) {
+        let ask = Ask {
+            headers: vec![("Content-Type", "application/json".to_owned())],
+            body,
+            patience: QUERY_TIME,
+            ..Ask::new(Method::POST, "/v1/query")
+        };
+        match self.json(&ask) {
             Err(Error::Refused(problem)) => Err(Error::Refused(Box::new(problem.with_sql(sql)))),
             other => other,
         }
@@ -124,15 +146,18 @@ impl Client {
         let mut headers = options.headers();
         headers.push(("Content-Type", batch.media_type.to_owned()));
         headers.push(("Hadal-Batch", batch.id.to_string()));
+        let body = batch.lines.to_vec();
+        let ask = Ask { headers, body, ..Ask::new(Method::POST, &path) };
         let start = Instant::now();
         loop {
-            let outcome = self.json(Method::POST, &path, &headers, batch.lines.to_vec());
-            let may_pass = match &outcome {
+            let outcome = self.json(&ask);
+            let goes_on = match &outcome {
                 Err(Error::NoServer { .. }) => true,
                 Err(Error::Refused(problem)) => problem.may_pass(),
+                Err(Error::NotHadal { status, .. }) => status.is_some_and(may_pass),
                 _ => false,
             };
-            if !may_pass || start.elapsed() > RETRY_TIME {
+            if !goes_on || start.elapsed() > RETRY_TIME {
                 return outcome;
             }
             std::thread::sleep(RETRY_PAUSE);
@@ -146,7 +171,7 @@ impl Client {
             rows: u64,
         }
         let path = format!("/v1/tables/{table}");
-        self.json::<Dropped>(Method::DELETE, &path, &[], Vec::new()).map(|dropped| dropped.rows)
+        self.json::<Dropped>(&Ask::new(Method::DELETE, &path)).map(|dropped| dropped.rows)
     }
 
     /// Drops a table if there is one.
@@ -172,17 +197,11 @@ impl Client {
 
     /// What stands at a path.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
-        self.json(Method::GET, path, &[], Vec::new())
+        self.json(&Ask::new(Method::GET, path))
     }
 
-    fn json<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        path: &str,
-        headers: &[(&str, String)],
-        body: Vec<u8>,
-    ) -> Result<T, Error> {
-        let response = self.send(method, path, headers, body)?;
+    fn json<T: DeserializeOwned>(&self, ask: &Ask<'_>) -> Result<T, Error> {
+        let response = self.send(ask)?;
         let status = response.status();
         let mut bytes = Vec::new();
         response
@@ -191,23 +210,21 @@ impl Client {
             .limit(RESPONSE_BYTES_MAX)
             .reader()
             .read_to_end(&mut bytes)
-            .map_err(|error| self.no_server(&error))?;
+            .map_err(|error| self.failed(error.into(), ask.patience))?;
         if !status.is_success() {
-            return Err(Error::Refused(Box::new(Problem::read(status.as_u16(), &bytes))));
+            let problem = Problem::read(status.as_u16(), &bytes);
+            return Err(match problem {
+                Some(problem) => Error::Refused(Box::new(problem)),
+                None => self.not_hadal(Some(status.as_u16()), &format!("it answers {status}")),
+            });
         }
-        serde_json::from_slice(&bytes)
-            .map_err(|error| Error::NotHadal { url: self.base.clone(), reason: error.to_string() })
+        serde_json::from_slice(&bytes).map_err(|error| self.not_hadal(None, &error))
     }
 
-    fn send(
-        &self,
-        method: Method,
-        path: &str,
-        headers: &[(&str, String)],
-        body: Vec<u8>,
-    ) -> Result<Response<ureq::Body>, Error> {
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
-        for (name, value) in headers {
+    fn send(&self, ask: &Ask<'_>) -> Result<Response<ureq::Body>, Error> {
+        let uri = format!("{}{}", self.base, ask.path);
+        let mut request = Request::builder().method(&ask.method).uri(uri);
+        for (name, value) in &ask.headers {
             // Names of columns may be any text.
             request = request.header(*name, value.as_bytes());
         }
@@ -215,12 +232,37 @@ impl Client {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
         let malformed = |error: ureq::http::Error| Error::Usage(format!("{}: {error}", self.base));
-        let request = request.body(body).map_err(malformed)?;
-        self.agent.run(request).map_err(|error| self.no_server(&error))
+        let request = request.body(ask.body.as_slice()).map_err(malformed)?;
+        let request = self
+            .agent
+            .configure_request(request)
+            .timeout_recv_response(Some(ask.patience))
+            .timeout_per_read(Some(ask.patience))
+            .build();
+        self.agent.run(request).map_err(|error| self.failed(error, ask.patience))
     }
 
-    fn no_server(&self, error: &dyn std::fmt::Display) -> Error {
-        Error::NoServer { url: self.base.clone(), reason: error.to_string() }
+    fn failed(&self, error: ureq::Error, patience: Duration) -> Error {
+        use ureq::Timeout::{PerRead, RecvResponse};
+        match error {
+            ureq::Error::Timeout(RecvResponse | PerRead) => {
+                Error::Mute { url: self.base.clone(), seconds: patience.as_secs() }
+            }
+            ureq::Error::Protocol(_) | ureq::Error::BodyExceedsLimit(_) => {
+                self.not_hadal(None, &error)
+            }
+            error => Error::NoServer { url: self.base.clone(), reason: error.to_string() },
+        }
+    }
+
+    fn not_hadal(&self, status: Option<u16>, reason: &dyn std::fmt::Display) -> Error {
+        Error::NotHadal { url: self.base.clone(), status, reason: reason.to_string() }
+    }
+}
+
+impl<'a> Ask<'a> {
+    fn new(method: Method, path: &'a str) -> Self {
+        Self { method, path, headers: Vec::new(), body: Vec::new(), patience: ANSWER_TIME }
     }
 }
 
@@ -234,6 +276,37 @@ mod tests {
         assert_eq!(base("127.0.0.1:4280").expect("a url"), "http://127.0.0.1:4280");
         assert_eq!(base("http://h:1/").expect("a url"), "http://h:1");
         assert!(matches!(base("https://h"), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn a_mute_server_is_not_waited_for() {
+        // The system takes the connection; nobody reads from it.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let client = Client::new(&address, None).expect("a client");
+        let patience = Duration::from_millis(20);
+        let ask = Ask { patience, body: b"x".to_vec(), ..Ask::new(Method::POST, "/v1/query") };
+        let error = client.json::<Answer>(&ask).expect_err("no answer");
+        assert!(matches!(error, Error::Mute { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_answer_that_stops_coming_is_not_waited_for() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let head = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{";
+            std::io::Write::write_all(&mut stream, head).expect("sent");
+            // Until the client has gone; it may do so with a reset.
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        let client = Client::new(&address, None).expect("a client");
+        let ask = Ask { patience: Duration::from_millis(200), ..Ask::new(Method::GET, "/") };
+        let error = client.json::<Answer>(&ask).expect_err("no answer");
+        assert!(matches!(error, Error::Mute { .. }), "{error}");
+        drop(client);
+        server.join().expect("a server");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The whole database in this process: leaves, the tree over them, and placement.
 
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_leaf::{Leaf, LeafConfig};
-use hadal_store::Report;
+use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::Clock;
 use hadal_types::limits::TABLE_BYTES_MAX;
@@ -14,6 +16,8 @@ use hadal_wire::{LeafName, LeafStatus, Peer, Sink};
 use crate::error::Error;
 use crate::machine;
 
+/// The file in a data folder that says how many leaves it has.
+const LEAVES_FILE: &str = "leaves";
 /// Leaves in one process at most.
 pub(crate) const LEAVES_IN_PROCESS_MAX: usize = 64;
 
@@ -36,25 +40,29 @@ pub(crate) struct Engine {
 }
 
 /// What a data folder brought back.
+#[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) rows: u64,
     pub(crate) tables: usize,
     pub(crate) time: Duration,
     /// Per leaf.
     pub(crate) reports: Vec<(LeafName, Report)>,
+    /// Leaves that the folder had, and of which nothing is there.
+    pub(crate) leaves_lost: Vec<LeafName>,
 }
 
 impl Engine {
     /// Opens all leaves and recovers what they hold.
     pub(crate) async fn open(config: &EngineConfig) -> Result<(Self, Recovered), Error> {
         let start = Instant::now();
-        let count = match &config.folder {
-            Some(folder) => config.leaves.max(leaves_in(folder)?),
-            None => config.leaves,
-        };
+        let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
+        let count = config.leaves.max(known.count);
         let mut leaves = Vec::new();
         for index in 0..count {
             leaves.push(Arc::new(open_leaf(config, index, count)?));
+        }
+        if let Some(folder) = &config.folder {
+            note_leaves(folder, count)?;
         }
         let ledger = Arc::new(Ledger::default());
         let (mut peers, mut placed): (Vec<(LeafName, Arc<dyn Peer>)>, _) = (Vec::new(), Vec::new());
@@ -73,7 +81,8 @@ impl Engine {
             }
             statuses.extend(status);
         }
-        let recovered = Recovered::new(&leaves, &statuses, start.elapsed());
+        let mut recovered = Recovered::new(&leaves, &statuses, start.elapsed());
+        recovered.leaves_lost = known.lost;
         let root = Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger)));
         let sink = Arc::new(Placement::new(placed, &ledger));
         Ok((Self { leaves, root, sink, ledger }, recovered))
@@ -100,6 +109,7 @@ impl Recovered {
             tables: names.len(),
             time,
             reports: leaves.iter().zip(statuses).map(report).collect(),
+            leaves_lost: Vec::new(),
         }
     }
 }
@@ -119,9 +129,95 @@ fn leaf_name(index: usize) -> String {
     format!("leaf-{index}")
 }
 
-/// How many leaves a data folder has: one more than the highest number, so that none is left out.
-fn leaves_in(folder: &Path) -> Result<usize, Error> {
-    let has_leaf = |index: &usize| folder.join(leaf_name(*index)).is_dir();
+/// The leaves that a data folder should have.
+#[derive(Default)]
+struct Leaves {
+    count: usize,
+    /// Those of which nothing is there.
+    lost: Vec<LeafName>,
+}
+
+/// The leaves of a data folder: as many as were noted, and as the highest number of a leaf's folder
+/// says, so that none is left out.
+fn leaves_in(folder: &Path) -> Result<Leaves, Error> {
     std::fs::create_dir_all(folder).map_err(Error::io("make", folder.display()))?;
-    Ok((0..LEAVES_IN_PROCESS_MAX).rev().find(has_leaf).map_or(0, |index| index + 1))
+    let at = |index: &usize| folder.join(leaf_name(*index));
+    let last = (0..LEAVES_IN_PROCESS_MAX).rev().find(|index| at(index).is_dir());
+    let count = noted_leaves(folder)?.max(last.map_or(0, |index| index + 1));
+    let lost = (0..count).filter(|index| !Store::is_in(&at(index)));
+    Ok(Leaves { count, lost: lost.map(|index| LeafName(leaf_name(index).into())).collect() })
+}
+
+/// How many leaves a data folder has, as it was noted; none in a new folder.
+fn noted_leaves(folder: &Path) -> Result<usize, Error> {
+    let file = folder.join(LEAVES_FILE);
+    let text = match std::fs::read_to_string(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        read => read.map_err(Error::io("read", file.display()))?,
+    };
+    let count = text.trim().parse().ok().filter(|count| *count <= LEAVES_IN_PROCESS_MAX);
+    count.ok_or_else(|| {
+        let place = file.display();
+        Error::Usage(format!(
+            "{place} does not hold a number of leaves, 0 to {LEAVES_IN_PROCESS_MAX}; it may be \
+             removed if no leaf's folder is missing"
+        ))
+    })
+}
+
+/// Notes how many leaves a data folder has, once all of them are there.
+fn note_leaves(folder: &Path, count: usize) -> Result<(), Error> {
+    if noted_leaves(folder)? == count {
+        return Ok(());
+    }
+    let (file, new) = (folder.join(LEAVES_FILE), folder.join(format!("{LEAVES_FILE}.new")));
+    let write = || {
+        let mut written = File::create(&new)?;
+        writeln!(written, "{count}")?;
+        written.sync_all()?;
+        std::fs::rename(&new, &file)?;
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(Error::io("write", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_store::Config;
+
+    use super::*;
+
+    fn lost_in(folder: &Path) -> (usize, Vec<String>) {
+        let Leaves { count, lost } = leaves_in(folder).expect("read");
+        (count, lost.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_leaf_that_is_gone_is_missed() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path().join("data");
+        assert_eq!(lost_in(&folder), (0, vec![]));
+        for index in 0..3 {
+            let leaf = Store::open(&Config::new(folder.join(leaf_name(index))));
+            drop(leaf.expect("made"));
+        }
+        // From before the number was noted.
+        assert_eq!(lost_in(&folder), (3, vec![]));
+        note_leaves(&folder, 3).expect("noted");
+        assert_eq!(lost_in(&folder), (3, vec![]));
+        let leaf = |index| folder.join(leaf_name(index));
+        std::fs::remove_dir_all(leaf(1)).expect("removed");
+        std::fs::remove_dir_all(leaf(2)).expect("removed");
+        std::fs::create_dir(leaf(2)).expect("made");
+        assert_eq!(lost_in(&folder), (3, vec!["leaf-1".to_owned(), "leaf-2".to_owned()]));
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for text in ["", "many", "-1", "65"] {
+            std::fs::write(folder.path().join(LEAVES_FILE), text).expect("written");
+            assert!(matches!(leaves_in(folder.path()), Err(Error::Usage(_))), "{text}");
+        }
+    }
 }

@@ -45,6 +45,14 @@ pub(crate) enum Error {
         /// What the connection's end was.
         reason: String,
     },
+    /// A server took the connection, and that was all.
+    #[error("{url} does not answer: nothing came for {seconds} s")]
+    Mute {
+        /// Where.
+        url: String,
+        /// How long was waited.
+        seconds: u64,
+    },
     /// The server refused a request.
     #[error("{0}")]
     Refused(Box<crate::client::Problem>),
@@ -53,6 +61,8 @@ pub(crate) enum Error {
     NotHadal {
         /// Where.
         url: String,
+        /// What it answered with instead of success.
+        status: Option<u16>,
         /// What is wrong.
         reason: String,
     },

@@ -10,13 +10,12 @@ mod geojson;
 mod json_document;
 mod json_objects;
 mod lines;
-mod names;
 mod seekable;
 mod source;
 mod split_texts;
 
 pub(crate) use detect::InputFormat;
-pub(crate) use feed::{Feed, Pace};
+pub(crate) use feed::{Chunk, Feed, Pace};
 pub(crate) use source::{Source, stem};
 pub(crate) use split_texts::Split;
 
@@ -77,6 +76,8 @@ pub(crate) struct Reading<'r> {
     /// The dotted name of the array in a JSON document that holds the rows.
     pub(crate) member: Option<&'r str>,
     pub(crate) splits: &'r [Split],
+    /// Words that mean in CSV that there is no value.
+    pub(crate) nulls: &'r [String],
 }
 
 /// The rows of an input; `path` is where it came from.
@@ -95,6 +96,10 @@ pub(crate) fn open(
     if reading.member.is_some() && format != InputFormat::Json {
         return Err(Error::Usage("--rows names an array in JSON, and in nothing else".to_owned()));
     }
+    if !reading.nulls.is_empty() && !format.is_separated() {
+        let reason = "--null is for CSV; in other formats no value has a word of its own";
+        return Err(Error::Usage(format!("{}: {reason}", source.place)));
+    }
     if !reading.splits.is_empty() && format == InputFormat::Text {
         let reason = "plain text has no columns to split";
         return Err(Error::Usage(format!("{}: {reason}", source.place)));
@@ -109,7 +114,8 @@ pub(crate) fn open(
         }
         InputFormat::GeoJson => Box::new(geojson::Features::new(reader(source, head), place)),
         InputFormat::Csv | InputFormat::Tsv | InputFormat::Semicolons => {
-            Box::new(csv_rows::CsvRows::new(reader(source, head), format.separator(), place)?)
+            let reader = reader(source, head);
+            Box::new(csv_rows::CsvRows::new(reader, format.separator(), reading.nulls, place)?)
         }
         InputFormat::Text => Box::new(lines::Lines::text(reader(source, head), place)),
         InputFormat::Parquet => Box::new(columnar::parquet(source.into_seekable(head)?, place)?),

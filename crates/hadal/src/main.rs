@@ -16,6 +16,7 @@ mod output;
 mod render;
 mod service;
 mod transfer;
+mod visible;
 
 use std::process::ExitCode;
 

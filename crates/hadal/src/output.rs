@@ -1,14 +1,22 @@
 //! The terminal: the only place that writes to standard output and standard error.
 //!
 //! Standard output has what was asked for, and nothing else, so that it can be piped; standard
-//! error has everything that is said about it.
+//! error has everything that is said about it. What a terminal gets is made visible first: no value
+//! and no server may steer it.
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::error::Error;
+use rustix::termios::tcgetwinsize;
 
-/// Writes what was asked for. A reader that has gone (`| head`) is no error.
+use crate::error::Error;
+use crate::visible::visible_lines;
+
+/// Columns of a terminal that does not tell.
+const LINE_WIDTH_DEFAULT: usize = 80;
+
+/// Writes what was asked for, byte for byte unless a person looks. A reader that has gone (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let text = if is_terminal() { visible_lines(text) } else { text.into() };
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -21,12 +29,21 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 /// Says something on standard error. That nobody can hear it is no error.
 pub(crate) fn say(text: &str) {
     let mut err = io::stderr().lock();
-    let _ = writeln!(err, "{text}");
+    let _ = writeln!(err, "{}", visible_lines(text));
 }
 
 /// Whether a person looks at standard output.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
+}
+
+/// Columns of the terminal that a person looks at standard output on, if there is one.
+pub(crate) fn line_width() -> Option<usize> {
+    if !is_terminal() {
+        return None;
+    }
+    let columns = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    Some(if columns == 0 { LINE_WIDTH_DEFAULT } else { columns })
 }
 
 /// Whether a person can be asked.
@@ -37,7 +54,7 @@ pub(crate) fn can_ask() -> bool {
 /// Asks a question that is answered with yes or no; everything but `y` and `yes` is no.
 pub(crate) fn ask(question: &str) -> Result<bool, Error> {
     let mut err = io::stderr().lock();
-    let _ = write!(err, "{question} [y/N] ");
+    let _ = write!(err, "{} [y/N] ", visible_lines(question));
     let _ = err.flush();
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).map_err(Error::io("read", "standard input"))?;

@@ -3,10 +3,13 @@
 mod chart;
 mod table;
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::client::Answer;
 use crate::error::Error;
+use crate::visible::visible;
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -21,12 +24,17 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-/// The answer in a format. Charts are only drawn for people.
-pub(crate) fn render(answer: &Answer, format: Format, with_chart: bool) -> Result<String, Error> {
+/// The answer in a format. Where people look at it, lines have at most `line_width` columns and a
+/// chart is drawn.
+pub(crate) fn render(
+    answer: &Answer,
+    format: Format,
+    line_width: Option<usize>,
+) -> Result<String, Error> {
     match format {
         Format::Table => {
-            let chart = if with_chart { chart::chart(answer) } else { String::new() };
-            Ok(table::table(answer) + &chart)
+            let chart = line_width.map(|width| chart::chart(answer, width)).unwrap_or_default();
+            Ok(table::table(answer, line_width) + &chart)
         }
         Format::Csv => csv(answer),
         Format::Json => {
@@ -41,7 +49,27 @@ pub(crate) fn render(answer: &Answer, format: Format, with_chart: bool) -> Resul
     }
 }
 
-/// A cell as plain text; null is empty.
+/// A cell as people read it, in one line that cannot steer a terminal.
+fn show(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::String(text) => visible(text).into_owned(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(show).collect();
+            format!("[{}]", items.join(", "))
+        }
+        other => visible(&other.to_string()).into_owned(),
+    }
+}
+
+/// Whether a column holds numbers; those with more digits than doubles have are written as text.
+fn is_numeric(answer: &Answer, column: usize) -> bool {
+    let values = || answer.rows.iter().filter_map(|row| row.get(column));
+    values().any(Value::is_number)
+        || (answer.columns[column].is_number() && values().any(Value::is_string))
+}
+
+/// A cell as plain text for programs; null is empty.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -64,13 +92,30 @@ fn csv(answer: &Answer) -> Result<String, Error> {
 
 /// Each row as one JSON object, its columns in the answer's order.
 fn rows_as_json(answer: &Answer) -> impl Iterator<Item = String> {
-    let names: Vec<Value> =
-        answer.columns.iter().map(|column| Value::from(column.name.as_str())).collect();
+    let names: Vec<Value> = distinct_names(answer).into_iter().map(Value::from).collect();
     answer.rows.iter().map(move |row| {
         let pairs: Vec<String> =
             names.iter().zip(row).map(|(name, value)| format!("{name}:{value}")).collect();
         format!("{{{}}}", pairs.join(","))
     })
+}
+
+/// The names of the columns; one that was there already gets a number: `a`, `a_2`.
+fn distinct_names(answer: &Answer) -> Vec<String> {
+    let own: HashSet<&str> = answer.columns.iter().map(|column| column.name.as_str()).collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut names = Vec::with_capacity(answer.columns.len());
+    for column in &answer.columns {
+        let is_free = |name: &String| !taken.contains(name) && !own.contains(name.as_str());
+        let name = match taken.contains(&column.name) {
+            false => Some(column.name.clone()),
+            true => (2..).map(|number: u64| format!("{}_{number}", column.name)).find(is_free),
+        };
+        let name = name.unwrap_or_default();
+        taken.insert(name.clone());
+        names.push(name);
+    }
+    names
 }
 
 #[cfg(test)]
@@ -99,18 +144,37 @@ pub(crate) mod tests {
     fn csv_quotes_what_needs_it() {
         let expected =
             "name,n,tags\n\"a,\"\"b\"\"\",1.5,\n,9007199254740993,\"[\"\"x\"\",\"\"y\"\"]\"\n";
-        assert_eq!(render(&odd(), Format::Csv, true).expect("text"), expected);
+        assert_eq!(render(&odd(), Format::Csv, Some(80)).expect("text"), expected);
     }
 
     #[test]
     fn json_keeps_the_order_of_columns() {
         let first = r#"{"name":"a,\"b\"","n":1.5,"tags":null}"#;
         let second = r#"{"name":null,"n":"9007199254740993","tags":["x","y"]}"#;
-        let lines = render(&odd(), Format::Jsonl, true).expect("text");
+        let lines = render(&odd(), Format::Jsonl, None).expect("text");
         assert_eq!(lines, format!("{first}\n{second}\n"));
-        let array = render(&odd(), Format::Json, true).expect("text");
+        let array = render(&odd(), Format::Json, None).expect("text");
         assert_eq!(array, format!("[{first},\n {second}]\n"));
         let none = answer(&[("n", "number")], serde_json::json!([]));
-        assert_eq!(render(&none, Format::Json, true).expect("text"), "[]\n");
+        assert_eq!(render(&none, Format::Json, None).expect("text"), "[]\n");
+    }
+
+    #[test]
+    fn keys_of_an_object_are_distinct() {
+        let columns = ["a", "a", "b", "a_2", "a", "b"].map(|name| (name, "number"));
+        let answer = answer(&columns, serde_json::json!([[1, 2, 3, 4, 5, 6]]));
+        let expected = r#"{"a":1,"a_3":2,"b":3,"a_2":4,"a_4":5,"b_2":6}"#;
+        assert_eq!(render(&answer, Format::Jsonl, None).expect("text"), format!("{expected}\n"));
+        let csv = render(&answer, Format::Csv, None).expect("text");
+        assert_eq!(csv, "a,a,b,a_2,a,b\n1,2,3,4,5,6\n");
+    }
+
+    #[test]
+    fn charts_are_for_people() {
+        let rows = serde_json::json!([["x", 2], ["y", 1]]);
+        let answer = answer(&[("k", "string"), ("n", "number")], rows);
+        let text = |line_width| render(&answer, Format::Table, line_width).expect("text");
+        assert!(!text(None).contains('█'), "{}", text(None));
+        assert!(text(Some(80)).contains('█'), "{}", text(Some(80)));
     }
 }

@@ -1,5 +1,6 @@
 //! A server in this process: opened, announced, run until it is told to stop, closed.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::future::Future;
 use std::io::{self, Write};
@@ -10,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_server::{About, App, Config, Token};
-use hadal_types::{Clock, SystemClock};
+use hadal_store::LostBlock;
+use hadal_types::{Clock, SystemClock, TableName};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
@@ -205,20 +207,74 @@ pub(crate) fn say_damage(recovered: &Recovered) {
                 output::count(report.frames_damaged, "place")
             ));
         }
-        for lost in &report.lost_blocks {
+        for file in &report.log_files_lost {
             output::say(&format!(
-                "{leaf}: LOST: a row block of table {}: {}",
-                lost.table, lost.reason
+                "{leaf}: LOST: {file} is missing or empty; acknowledged rows may be lost, how many \
+                 is not known"
             ));
         }
     }
+    for leaf in &recovered.leaves_lost {
+        output::say(&format!(
+            "{leaf}: LOST: its folder is missing or empty, and all of its rows with it; how many \
+             is not known"
+        ));
+    }
+    lost_tables(recovered).iter().for_each(|line| output::say(line));
+}
+
+/// A line per table of which row blocks are lost.
+fn lost_tables(recovered: &Recovered) -> Vec<String> {
+    let lost = recovered.reports.iter().flat_map(|(_, report)| &report.lost_blocks);
+    let mut tables: BTreeMap<&TableName, Vec<&LostBlock>> = BTreeMap::new();
+    lost.for_each(|block| tables.entry(&block.table).or_default().push(block));
+    let line = |(table, blocks): (&TableName, Vec<&LostBlock>)| {
+        let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
+        let first = blocks.first().map_or("", |block| &block.reason);
+        format!(
+            "LOST: {} of table {table} in {}, which answers count as missing until it is dropped; \
+             the first: {first}",
+            output::count(rows, "row"),
+            output::count(blocks.len() as u64, "row block"),
+        )
+    };
+    tables.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use hadal_store::{BlockNumber, Report};
+    use hadal_wire::LeafName;
+
     use super::*;
+
+    #[test]
+    fn lost_blocks_are_told_by_table() {
+        let block = |table: &str, number: u64, rows: u32| LostBlock {
+            number: BlockNumber(number),
+            table: TableName::new(table).expect("a name"),
+            rows,
+            reason: format!("reason {number}"),
+        };
+        let report = |lost_blocks| Report { lost_blocks, ..Report::default() };
+        let reports = vec![
+            (LeafName("leaf-0".into()), report(vec![block("t", 4, 1_000), block("u", 5, 1)])),
+            (LeafName("leaf-1".into()), report(vec![block("t", 6, 500)])),
+        ];
+        let recovered = Recovered { reports, ..Recovered::default() };
+        let until = "which answers count as missing until it is dropped";
+        assert_eq!(
+            lost_tables(&recovered),
+            [
+                format!(
+                    "LOST: 1,500 rows of table t in 2 row blocks, {until}; the first: reason 4"
+                ),
+                format!("LOST: 1 row of table u in 1 row block, {until}; the first: reason 5"),
+            ]
+        );
+    }
 
     #[test]
     fn a_token_is_made_once_and_for_its_owner_only() {

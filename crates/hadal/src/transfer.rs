@@ -1,17 +1,27 @@
 //! Rows on their way into a table of a server, and what became of them.
+//!
+//! A server reads one body on one thread, and that takes it longer than it takes a file to become
+//! lines. So chunks go in lanes side by side; what a chunk is called, and which rows it has, is
+//! settled before, by the order in which they are read.
 
-use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_types::{BatchId, TableName};
 
-use crate::client::{Client, LogBatch, LogOptions, Warning};
+use crate::client::{Client, LogBatch, LogOptions, LogReceipt, Warning};
 use crate::error::Error;
-use crate::input::{Feed, Pace, Rows};
+use crate::input::{Chunk, Feed, Pace, Rows};
 use crate::output;
 
 /// Reasons for rejected rows that are shown.
 const REASONS_MAX: usize = 10;
+/// Chunks that are under way at a time.
+const LANES: usize = 2;
+
+/// What a server calls it when rows have no times of their own.
+const ARRIVAL: &str = "arrival time";
 
 /// How to bring rows into a table.
 pub(crate) struct Transfer<'t> {
@@ -26,65 +36,113 @@ pub(crate) struct Transfer<'t> {
 /// What became of the rows.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    pub(crate) rows: u64,
-    pub(crate) rejected: u64,
+    rows: u64,
+    rejected: u64,
     /// Number of the row, counted from 1, and why it was rejected; the first ones.
     reasons: Vec<(u64, String)>,
     warnings: Vec<Warning>,
+    /// Where the server took the rows' times from; empty while there are none.
+    time_from: String,
     /// What the rows lost before they were sent.
     notes: Vec<String>,
     unit: &'static str,
     time: Duration,
 }
 
+/// Chunks, numbered as they are taken.
+struct Chunks<'f> {
+    feed: &'f Feed,
+    media_type: &'static str,
+    taken: Mutex<u64>,
+}
+
+impl Chunks<'_> {
+    /// The next chunk and its number, or `None` at the end.
+    fn take(&self, pace: Pace) -> Result<Option<(u64, Chunk)>, Error> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunk = self.feed.take(pace)?;
+        *taken += 1;
+        Ok(chunk.map(|chunk| (*taken - 1, chunk)))
+    }
+}
+
+/// What became of a chunk: the rows before it, and the server's receipt.
+type Sent = (u64, LogReceipt);
+
 impl Transfer<'_> {
-    /// Sends all rows; `progress` is called with the rows that have arrived so far.
+    /// Sends all rows; `progress` is called with the rows that have arrived so far. Returns what
+    /// became of them, also where an error was the end of it.
     pub(crate) fn run(
         &self,
         mut rows: Box<dyn Rows>,
         progress: &dyn Fn(u64),
-    ) -> Result<Outcome, Error> {
+    ) -> (Outcome, Result<(), Error>) {
         let (feed, start) = (Arc::new(Feed::default()), Instant::now());
         let media_type = rows.media_type();
         let mut outcome = Outcome { unit: rows.unit(), ..Outcome::default() };
         let reading = Arc::clone(&feed);
         // Not waited for: it may wait itself, for a stream that gives nothing more.
         let reader = std::thread::Builder::new().name("hadal-read".to_owned());
-        reader.spawn(move || reading.read(&mut *rows)).map_err(Error::io("start", "a thread"))?;
-        let sent = self.send(&feed, media_type, &mut outcome, progress);
+        let reader = reader.spawn(move || reading.read(&mut *rows));
+        let sent = reader.map_err(Error::io("start", "a thread")).and_then(|_| {
+            let chunks = Chunks { feed: &feed, media_type, taken: Mutex::new(0) };
+            self.send(&chunks, &mut |(first_row, receipt)| {
+                outcome.add(first_row, receipt);
+                progress(outcome.rows);
+            })
+        });
         feed.abandon();
         outcome.notes = feed.notes();
         outcome.time = start.elapsed();
-        sent.map(|()| outcome)
+        (outcome, sent)
     }
 
-    fn send(
-        &self,
-        feed: &Feed,
-        media_type: &str,
-        outcome: &mut Outcome,
-        progress: &dyn Fn(u64),
-    ) -> Result<(), Error> {
-        for part in 0.. {
-            let Some(chunk) = feed.take(self.pace)? else { break };
-            let id = &self.part(part)?;
-            let batch = LogBatch { id, media_type, lines: &chunk.lines };
-            let receipt = self.client.log(self.table, self.options, batch)?;
-            outcome.rows += receipt.accepted;
-            outcome.rejected += receipt.rejected_count;
-            let room = REASONS_MAX - outcome.reasons.len();
-            let reasons = receipt.rejected.into_iter().take(room);
-            outcome.reasons.extend(reasons.map(|r| (chunk.first_row + r.line, r.reason)));
-            for warning in receipt.warnings {
-                outcome.warn(warning);
-            }
-            progress(outcome.rows);
+    fn send(&self, chunks: &Chunks<'_>, take: &mut dyn FnMut(Sent)) -> Result<(), Error> {
+        // Alone: a new table gets its time column by its first rows.
+        match self.send_next(chunks)? {
+            Some(sent) => take(sent),
+            None => return Ok(()),
         }
-        Ok(())
+        let (sender, receiver) = channel();
+        std::thread::scope(|scope| {
+            for lane in 0..LANES {
+                let (name, sender) = (format!("hadal-send-{lane}"), sender.clone());
+                let lane = std::thread::Builder::new().name(name);
+                let lane = lane.spawn_scoped(scope, move || self.send_rest(chunks, &sender));
+                lane.map_err(Error::io("start", "a thread"))?;
+            }
+            drop(sender);
+            let mut outcome = Ok(());
+            for sent in receiver {
+                match sent {
+                    Ok(sent) => take(sent),
+                    Err(error) => outcome = outcome.and(Err(error)),
+                }
+            }
+            outcome
+        })
     }
-}
 
-impl Transfer<'_> {
+    /// Sends chunks until there are no more, or something fails.
+    fn send_rest(&self, chunks: &Chunks<'_>, sender: &Sender<Result<Sent, Error>>) {
+        while let Some(sent) = self.send_next(chunks).transpose() {
+            if sent.is_err() {
+                chunks.feed.abandon();
+            }
+            // Whoever listens does so to the end.
+            let _ = sender.send(sent);
+        }
+    }
+
+    /// Sends the next chunk; `None` when there is none.
+    fn send_next(&self, chunks: &Chunks<'_>) -> Result<Option<Sent>, Error> {
+        let Some((part, chunk)) = chunks.take(self.pace)? else { return Ok(None) };
+        let id = &self.part(part)?;
+        let batch = LogBatch { id, media_type: chunks.media_type, lines: &chunk.lines };
+        let receipt = self.client.log(self.table, self.options, batch)?;
+        Ok(Some((chunk.first_row, receipt)))
+    }
+
     /// The id of a chunk. The server cuts chunks further, and numbers the pieces in its own way.
     fn part(&self, part: u64) -> Result<BatchId, Error> {
         let id = if part == 0 { self.batch.to_string() } else { format!("{}.{part}", self.batch) };
@@ -93,7 +151,40 @@ impl Transfer<'_> {
 }
 
 impl Outcome {
+    /// Adds what became of a chunk. Chunks come in any order, but the first one first.
+    fn add(&mut self, first_row: u64, receipt: LogReceipt) {
+        self.rows += receipt.accepted;
+        self.rejected += receipt.rejected_count;
+        self.reasons.extend(receipt.rejected.into_iter().map(|r| (first_row + r.line, r.reason)));
+        self.reasons.sort_by_key(|(row, _)| *row);
+        self.reasons.truncate(REASONS_MAX);
+        self.take_time(receipt.time_from);
+        for warning in receipt.warnings {
+            self.warn(warning);
+        }
+    }
+
+    /// Where the times of a chunk came from: the first chunk that has times speaks for all.
+    fn take_time(&mut self, time_from: String) {
+        if self.time_from.is_empty() || (self.time_from == ARRIVAL && !time_from.is_empty()) {
+            self.time_from = time_from;
+        }
+    }
+
+    /// Where the rows' times came from, for a sentence.
+    fn time_source(&self) -> String {
+        match self.time_from.as_str() {
+            "" => String::new(),
+            ARRIVAL => ", time of arrival".to_owned(),
+            source => format!(", time from {}", source.strip_prefix("column ").unwrap_or(source)),
+        }
+    }
+
     fn warn(&mut self, warning: Warning) {
+        // How the rows are written was settled by the beginning of the input, not of a chunk.
+        if warning.code == "json_as_text" {
+            return;
+        }
         // `1200 rows have no time` of one chunk and `800 rows have no time` of the next are one.
         let tail = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
         let same = |own: &&mut Warning| tail(&own.message) == tail(&warning.message);
@@ -109,12 +200,18 @@ impl Outcome {
         }
     }
 
+    /// Whether any row has arrived, were it to be rejected.
+    pub(crate) const fn has_rows(&self) -> bool {
+        self.rows + self.rejected > 0
+    }
+
     /// Says what became of the rows: one line, then reasons and warnings if there are any.
     pub(crate) fn report(&self, table: &TableName) -> String {
         let mut text = format!(
-            "{} went to table {table} in {:.1} s",
+            "{} went to table {table} in {:.1} s{}",
             output::count(self.rows, "row"),
-            self.time.as_secs_f64()
+            self.time.as_secs_f64(),
+            self.time_source()
         );
         if self.rejected > 0 {
             text.push_str(&format!(", {} rejected:", output::count(self.rejected, "row")));
@@ -127,7 +224,10 @@ impl Outcome {
                 text.push_str(&format!("\n  and {more} more; all are in table _rejects"));
             }
         }
-        for warning in &self.warnings {
+        // Where all rows have the time of arrival, the first line has said so.
+        let is_said =
+            |warning: &&Warning| self.time_from == ARRIVAL && warning.code == "arrival_time";
+        for warning in self.warnings.iter().filter(|warning| !is_said(warning)) {
             text.push_str(&format!("\nwarning: {}", warning.message));
         }
         for note in &self.notes {
@@ -156,18 +256,41 @@ mod tests {
         assert_eq!(outcome.report(&table), "1,234 rows went to table t in 0.0 s");
         outcome.rejected = 3;
         outcome.reasons = vec![(2, "no object".to_owned())];
-        outcome.warn(Warning { message: "w".to_owned(), count: 1 });
-        outcome.warn(Warning { message: "w".to_owned(), count: 2 });
+        outcome.warn(warning("w", "w", 1));
+        outcome.warn(warning("w", "w", 2));
         assert_eq!(outcome.warnings.len(), 1);
         let mut counted = Outcome::default();
-        counted.warn(Warning { message: "12 rows".to_owned(), count: 12 });
-        counted.warn(Warning { message: "5 rows".to_owned(), count: 5 });
+        counted.warn(warning("c", "12 rows", 12));
+        counted.warn(warning("c", "5 rows", 5));
         assert_eq!(counted.warnings[0].message, "17 rows");
         assert_eq!(
             outcome.report(&table),
             "1,234 rows went to table t in 0.0 s, 3 rows rejected:\n  line 2: no object\n  \
              and 2 more; all are in table _rejects\nwarning: w"
         );
+    }
+
+    fn warning(code: &str, message: &str, count: u64) -> Warning {
+        Warning { code: code.to_owned(), message: message.to_owned(), count }
+    }
+
+    #[test]
+    fn the_report_says_where_the_times_came_from() {
+        let report = |chunks: &[&str]| {
+            let mut outcome = Outcome { rows: 2, ..Outcome::default() };
+            for &chunk in chunks {
+                outcome.take_time(chunk.to_owned());
+            }
+            outcome.warn(warning("arrival_time", "2 rows have no time", 2));
+            outcome.warn(warning("json_as_text", "the first line is an object", 1));
+            outcome.report(&TableName::new("t").expect("a name"))
+        };
+        let went = "2 rows went to table t in 0.0 s";
+        assert_eq!(report(&["arrival time", ""]), format!("{went}, time of arrival"));
+        let some = format!("{went}, time from at\nwarning: 2 rows have no time");
+        assert_eq!(report(&["", "arrival time", "column at", "column b", "arrival time"]), some);
+        let lines = report(&["the beginning of each line"]);
+        assert!(lines.starts_with(&format!("{went}, time from the beginning of each line\n")));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::row::{RowWriter, choose_time_column};
 use crate::split::{Record, Splitter};
 use crate::summary::{self, Summary};
 use crate::time_column::CANDIDATES;
-use crate::{csv, lines, split};
+use crate::{CsvToJson, lines, split};
 
 const DAY_SECONDS: i64 = 86_400;
 /// Records that are looked at before the first is written, where all rows depend on them.
@@ -56,8 +56,14 @@ pub struct Settings {
 
 /// Makes batches of a body.
 pub struct Ingest {
-    splitter: Splitter,
+    cutter: Cutter,
     state: State,
+}
+
+/// What cuts a body into records: objects of JSON, or lines of text.
+enum Cutter {
+    Split(Splitter),
+    Csv(Box<CsvToJson>),
 }
 
 struct State {
@@ -72,8 +78,6 @@ struct State {
     batches: Vec<Batch>,
     /// The first records, until there are enough of them; `None` afterwards.
     first: Option<First>,
-    /// The columns of CSV.
-    csv: Option<csv::Table>,
     /// The table is new, and its first records make that it has no age limit.
     is_old: bool,
     failure: Option<BlockError>,
@@ -92,8 +96,7 @@ impl First {
     fn add(&mut self, line: u64, record: &[u8]) -> bool {
         self.bytes += record.len();
         self.records.push((line, record.to_vec()));
-        // The head of CSV is one more.
-        self.records.len() > FIRST_RECORDS || self.bytes >= BATCH_BYTES_MAX
+        self.records.len() >= FIRST_RECORDS || self.bytes >= BATCH_BYTES_MAX
     }
 }
 
@@ -101,13 +104,13 @@ impl Ingest {
     /// Begins with a body that arrives at `now`.
     #[must_use]
     pub fn new(settings: Settings, format: Format, now: Micros) -> Self {
-        let splitter = match format {
-            Format::Json => Splitter::json(),
-            Format::Csv => Splitter::csv(),
-            Format::Lines => Splitter::lines(),
+        let cutter = match format {
+            Format::Json => Cutter::Split(Splitter::json()),
+            Format::Csv => Cutter::Csv(Box::new(CsvToJson::new(b',', Vec::new()))),
+            Format::Lines => Cutter::Split(Splitter::lines()),
         };
         let is_new = settings.table_oldest.is_none();
-        let is_judged = format == Format::Csv || (is_new && !settings.any_age);
+        let is_judged = is_new && !settings.any_age;
         let state = State {
             settings,
             format,
@@ -119,12 +122,11 @@ impl Ingest {
             batch_count: 0,
             batches: Vec::new(),
             first: is_judged.then(First::default),
-            csv: None,
             is_old: false,
             failure: None,
             summary: Summary::default(),
         };
-        Self { splitter, state }
+        Self { cutter, state }
     }
 
     /// Takes the next bytes of the body, and returns the batches that are full with them.
@@ -133,7 +135,18 @@ impl Ingest {
     /// [`BlockError`] when a batch cannot be encoded: then the body is given up.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Batch>, BlockError> {
         let state = &mut self.state;
-        self.splitter.push(bytes, &mut |line, record| state.record(line, record));
+        match &mut self.cutter {
+            Cutter::Split(splitter) => {
+                splitter.push(bytes, &mut |line, record| state.record(line, record));
+            }
+            Cutter::Csv(csv) => {
+                let mut rest = bytes;
+                while !rest.is_empty() {
+                    rest = &rest[csv.push(rest)..];
+                    state.csv_rows(csv);
+                }
+            }
+        }
         self.state.take_batches()
     }
 
@@ -141,13 +154,23 @@ impl Ingest {
     ///
     /// # Errors
     /// [`BlockError`] when a batch cannot be encoded.
-    pub fn finish(mut self) -> Result<(Vec<Batch>, Summary), BlockError> {
-        let state = &mut self.state;
-        self.splitter.finish(&mut |line, record| state.record(line, record));
-        self.state.judge();
-        self.state.cut();
-        let batches = self.state.take_batches()?;
-        Ok((batches, self.state.into_summary()))
+    pub fn finish(self) -> Result<(Vec<Batch>, Summary), BlockError> {
+        let mut state = self.state;
+        let mut csv = None;
+        match self.cutter {
+            Cutter::Split(splitter) => {
+                splitter.finish(&mut |line, record| state.record(line, record));
+            }
+            Cutter::Csv(mut own) => {
+                own.push(&[]);
+                state.csv_rows(&mut own);
+                csv = Some(own);
+            }
+        }
+        state.judge();
+        state.cut();
+        let batches = state.take_batches()?;
+        Ok((batches, state.into_summary(csv.as_deref())))
     }
 }
 
@@ -156,6 +179,23 @@ impl State {
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => Ok(std::mem::take(&mut self.batches)),
+        }
+    }
+
+    /// Takes the rows that are ready, as the JSON that they become.
+    fn csv_rows(&mut self, csv: &mut CsvToJson) {
+        let settings = &mut self.settings;
+        if settings.time_column.is_none() && settings.table_time_column.is_none() {
+            settings.time_column = csv.time_column().and_then(|name| ColumnName::new(name).ok());
+        }
+        let mut row = Vec::new();
+        while let Some(line) = csv.next_row(&mut row) {
+            let record = match row.len() > LINE_BYTES_MAX {
+                true => Record::TooLong(&row),
+                false => Record::Whole(&row),
+            };
+            self.record(line, record);
+            row.clear();
         }
     }
 
@@ -179,14 +219,7 @@ impl State {
 
     /// Judges by the first records what all rows depend on, and takes those.
     fn judge(&mut self) {
-        let Some(First { mut records, .. }) = self.first.take() else { return };
-        if self.format == Format::Csv && !records.is_empty() {
-            let (_, head) = records.remove(0);
-            let texts: Vec<_> =
-                records.iter().map(|(_, record)| String::from_utf8_lossy(record)).collect();
-            let sample = texts.iter().map(AsRef::as_ref);
-            self.csv = Some(csv::Table::new(&String::from_utf8_lossy(&head), sample));
-        }
+        let Some(First { records, .. }) = self.first.take() else { return };
         self.is_old = self.is_old(&records);
         for (line, record) in records {
             self.take(line, &record);
@@ -200,10 +233,6 @@ impl State {
         self.hasher.write_u8(b'\n');
         self.batch_bytes += bytes.len();
         let is_changed = matches!(text, Cow::Owned(_));
-        let text = match &self.csv {
-            Some(table) => Cow::Owned(table.json(&text)),
-            None => text,
-        };
         match self.row(&text, is_changed) {
             Ok(()) => {}
             Err(reason) => match split::objects(&text) {
@@ -259,6 +288,9 @@ impl State {
             if self.is_old {
                 writer.warnings.add(summary::NO_AGE_LIMIT);
             }
+            if self.format == Format::Lines && lines::is_json(text) {
+                writer.warnings.add(summary::JSON_AS_TEXT);
+            }
             self.writer = Some(writer);
         }
         if self.builder.is_none()
@@ -304,7 +336,6 @@ impl State {
         let mut probe: Option<(RowWriter, BlockBuilder)> = None;
         for (_, record) in records {
             let text = String::from_utf8_lossy(record);
-            let text = self.csv.as_ref().map_or(text.clone(), |table| table.json(&text).into());
             if self.format == Format::Lines {
                 times.extend(lines::leading_time(&text));
                 continue;
@@ -359,20 +390,22 @@ impl State {
         }
     }
 
-    fn into_summary(self) -> Summary {
+    fn into_summary(self, csv: Option<&CsvToJson>) -> Summary {
         let mut summary = self.summary;
         // Some were told before the first records were judged.
         summary.rejected.sort_by_key(|reject| reject.line);
-        if let Some(writer) = self.writer {
-            summary.time_from = match (writer.warnings.count(summary::ARRIVAL_TIME), self.format) {
-                (count, _) if count >= summary.accepted => "arrival time".to_owned(),
-                (_, Format::Lines) => "the beginning of each line".to_owned(),
-                (_, Format::Json | Format::Csv) => {
-                    let source = self.settings.time_column.unwrap_or(writer.time_column);
-                    format!("column {source}")
-                }
+        if let Some(mut writer) = self.writer {
+            if let Some(csv) = csv {
+                writer.warnings.add_many(summary::INVALID_UTF8, csv.not_utf8());
+            }
+            summary.time_from = match (writer.main_source(), self.format) {
+                (None, _) => "arrival time".to_owned(),
+                (Some(_), Format::Lines) => "the beginning of each line".to_owned(),
+                (Some(source), Format::Json | Format::Csv) => format!("column {source}"),
             };
             summary.warnings = writer.warnings.into_list();
+            summary.warnings.extend(csv.and_then(summary::missing));
+            summary.warnings.sort_by_key(|warning| warning.code);
         }
         summary
     }

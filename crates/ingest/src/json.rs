@@ -22,6 +22,8 @@ pub(crate) enum Field<'j> {
     List(Vec<Cow<'j, str>>),
     /// `{"$set": […]}`.
     Set(Vec<Cow<'j, str>>),
+    /// `{"$vector": […]}`.
+    Vector(Vec<Cow<'j, str>>),
     /// An array with arrays or objects in it, as JSON text.
     Text(&'j str),
 }
@@ -74,8 +76,8 @@ impl<'j> Walk<'_, 'j> {
             Some(b'{') => {
                 let object: Object<'j> =
                     serde_json::from_str(raw).map_err(|error| error.to_string())?;
-                match set_of(&object)? {
-                    Some(elements) => Field::Set(elements),
+                match hinted(&object)? {
+                    Some(field) => field,
                     None if depth >= JSON_DEPTH_MAX => {
                         return Err(format!("nested deeper than {JSON_DEPTH_MAX} levels"));
                     }
@@ -138,15 +140,16 @@ fn element(raw: &str) -> Result<Option<Cow<'_, str>>, String> {
     }
 }
 
-/// The elements, when the object is `{"$set": […]}`.
-fn set_of<'j>(object: &Object<'j>) -> Result<Option<Vec<Cow<'j, str>>>, String> {
-    match object.0.as_slice() {
-        [(key, raw)] if key == "$set" => {
-            let elements = if raw.get().starts_with('[') { list(raw.get())? } else { None };
-            elements.map(Some).ok_or_else(|| "$set takes an array of strings".to_owned())
-        }
-        _ => Ok(None),
-    }
+/// The set or vector that the object is: `{"$set": […]}` or `{"$vector": […]}`.
+fn hinted<'j>(object: &Object<'j>) -> Result<Option<Field<'j>>, String> {
+    let [(key, raw)] = object.0.as_slice() else { return Ok(None) };
+    let hint = match key.as_ref() {
+        "$set" => Field::Set,
+        "$vector" => Field::Vector,
+        _ => return Ok(None),
+    };
+    let elements = if raw.get().starts_with('[') { list(raw.get())? } else { None };
+    elements.map(hint).map(Some).ok_or_else(|| format!("{key} takes an array of strings"))
 }
 
 /// Keys and raw values, in order.
@@ -282,7 +285,11 @@ mod tests {
         assert_eq!(field(r#"{"a":[]}"#), Field::List(Vec::new()));
         assert_eq!(field(r#"{"a":{"$set":["x"]}}"#), Field::Set(list(&["x"])));
         assert_eq!(field(r#"{"a":[[1],2]}"#), Field::Text("[[1],2]"));
-        assert!(read(r#"{"a":{"$set":1}}"#).is_err());
+        assert_eq!(field(r#"{"a":{"$vector":["x"]}}"#), Field::Vector(list(&["x"])));
+        for hint in ["$set", "$vector"] {
+            let error = read(&format!("{{\"a\":{{\"{hint}\":1}}}}")).expect_err(hint);
+            assert_eq!(error, format!("{hint} takes an array of strings"));
+        }
     }
 
     #[test]

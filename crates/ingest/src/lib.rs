@@ -4,7 +4,7 @@
 //! takes [`Batch`](hadal_wire::Batch)es out. Memory is bounded by one line and one batch.
 //!
 //! ```text
-//! push(bytes) ── split ──> one record ── csv, json | lines ──> fields ── row ──> builder ──> batch
+//! push(bytes) ── split, csv ──> one record ── json | lines ──> fields ── row ──> builder ──> batch
 //! ```
 //!
 //! A record that is wrong is rejected with a reason, and the rest goes on. The rules are in
@@ -15,13 +15,16 @@ mod csv;
 mod ingest;
 mod json;
 mod lines;
+mod names;
 mod rejects;
 mod row;
 mod split;
 mod summary;
 mod time_column;
 
+pub use csv::CsvToJson;
 pub use ingest::{Format, Ingest, Settings};
+pub use names::distinct_names;
 pub use rejects::{REJECTS_TABLE, Reject, rejects_batch};
 pub use summary::{Summary, Warning};
 pub use time_column::CANDIDATES as TIME_COLUMNS;

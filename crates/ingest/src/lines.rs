@@ -1,6 +1,7 @@
 //! Plain log lines: the whole line is the message, a time at its start is its time.
 
 use hadal_types::Micros;
+use serde::de::IgnoredAny;
 
 use crate::time_column::of_text;
 
@@ -21,6 +22,11 @@ pub(crate) fn leading_time(line: &str) -> Option<Micros> {
             .nth(words - 1)?;
         of_text(line[..end].trim_end_matches([':', ']']).trim_start_matches('['))
     })
+}
+
+/// Whether a line is a whole JSON object, so that it may have been meant as one.
+pub(crate) fn is_json(line: &str) -> bool {
+    line.starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok()
 }
 
 #[cfg(test)]

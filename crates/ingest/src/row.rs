@@ -28,6 +28,8 @@ pub(crate) struct RowWriter {
     /// Fields that may hold the time, the best first.
     sources: Vec<String>,
     units: [Option<TimeUnit>; SOURCES],
+    /// How many rows had their time from each.
+    used: [u64; SOURCES],
     pub(crate) columns: Columns,
     sets: HashSet<String>,
     pub(crate) age_limit_seconds: Option<i64>,
@@ -62,6 +64,7 @@ impl RowWriter {
             time_column,
             sources,
             units: [None; SOURCES],
+            used: [0; SOURCES],
             columns,
             sets,
             age_limit_seconds: None,
@@ -75,6 +78,13 @@ impl RowWriter {
     pub(crate) fn begin_batch(&mut self) {
         self.columns.begin_batch();
         self.units = [None; SOURCES];
+    }
+
+    /// The field that most rows had their time from; `None` if all got the time of arrival.
+    pub(crate) fn main_source(&self) -> Option<&str> {
+        let used = self.sources.iter().zip(self.used).filter(|(_, rows)| *rows > 0);
+        // Of equals the first.
+        used.rev().max_by_key(|(_, rows)| *rows).map(|(source, _)| source.as_str())
     }
 
     /// Adds the row of a JSON object.
@@ -136,12 +146,9 @@ impl RowWriter {
     }
 
     fn end(&mut self, builder: &mut BlockBuilder, time: RowTime) -> Result<(), String> {
-        let time = match time.found {
-            Some((_, time)) => time,
-            None => {
-                self.warnings.add(summary::ARRIVAL_TIME);
-                self.now
-            }
+        let (source, time) = match time.found {
+            Some((source, time)) => (Some(source), time),
+            None => (None, self.now),
         };
         self.last_time = Some(time);
         let age_seconds = self.now.seconds_since(time);
@@ -151,6 +158,10 @@ impl RowWriter {
         if let Some(limit) = self.age_limit_seconds.filter(|&limit| age_seconds > limit) {
             let days = limit / 86_400;
             return Err(format!("its time {time} is older than the table's limit of {days} days"));
+        }
+        match source {
+            Some(source) => self.used[source] += 1,
+            None => self.warnings.add(summary::ARRIVAL_TIME),
         }
         builder.end_row(time);
         Ok(())
@@ -189,6 +200,7 @@ impl RowWriter {
             Field::Number { .. } | Field::Bool(_) => Kind::Number,
             Field::String(_) | Field::Text(_) => Kind::String,
             Field::Set(_) => Kind::Set,
+            Field::Vector(_) => Kind::Vector,
             Field::List(_) if self.sets.contains(name) => Kind::Set,
             Field::List(_) => Kind::Vector,
         }
@@ -213,7 +225,7 @@ impl RowWriter {
                 self.warnings.add(summary::NESTED_ARRAY);
                 builder.push_string(id, self.cut(text))
             }
-            Field::List(elements) | Field::Set(elements) => {
+            Field::List(elements) | Field::Set(elements) | Field::Vector(elements) => {
                 let list = self.cut_list(elements);
                 builder.push_list(id, &list)
             }
@@ -266,7 +278,7 @@ fn to_json(field: &Field<'_>) -> serde_json::Value {
         Field::Bool(truth) => (*truth).into(),
         Field::String(text) => text.as_ref().into(),
         Field::Text(text) => (*text).into(),
-        Field::List(elements) | Field::Set(elements) => {
+        Field::List(elements) | Field::Set(elements) | Field::Vector(elements) => {
             elements.iter().map(|element| element.as_ref()).collect::<Vec<_>>().into()
         }
     }

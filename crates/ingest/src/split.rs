@@ -22,8 +22,6 @@ enum Mode {
     Lines,
     /// JSON values, one after another, or the elements of one array.
     Values,
-    /// Records of CSV: lines, but for line feeds between quotes.
-    Csv,
 }
 
 /// Cuts bytes into records.
@@ -38,10 +36,6 @@ pub(crate) struct Splitter {
     in_string: bool,
     escaped: bool,
     is_array: bool,
-    /// Of CSV: something of the cell was there already.
-    in_cell: bool,
-    /// Of CSV: line feeds within the record.
-    breaks: u64,
     /// Lines that began before the current record, from 1.
     pub(crate) number: u64,
 }
@@ -59,11 +53,6 @@ impl Splitter {
         Self::new(Mode::Lines)
     }
 
-    /// Cuts records of CSV.
-    pub(crate) fn csv() -> Self {
-        Self::new(Mode::Csv)
-    }
-
     fn new(mode: Mode) -> Self {
         Self {
             mode,
@@ -73,8 +62,6 @@ impl Splitter {
             in_string: false,
             escaped: false,
             is_array: false,
-            in_cell: false,
-            breaks: 0,
             number: 0,
         }
     }
@@ -89,10 +76,6 @@ impl Splitter {
                 Mode::Lines => rest = self.line(rest, take),
                 Mode::Values => {
                     self.value_byte(byte, take);
-                    rest = after;
-                }
-                Mode::Csv => {
-                    self.csv_byte(byte, take);
                     rest = after;
                 }
             }
@@ -194,29 +177,6 @@ impl Splitter {
         }
     }
 
-    /// A quote counts where a cell begins, and right after one that may have been its end.
-    fn csv_byte(&mut self, byte: u8, take: &mut dyn FnMut(u64, Record<'_>)) {
-        if byte == b'\n' && !self.in_string {
-            if !self.pending.trim_ascii().is_empty() {
-                self.emit_as(self.number + 1, take);
-            }
-            self.number += 1 + self.breaks;
-            return self.clear();
-        }
-        self.keep(&[byte]);
-        if self.in_string {
-            (self.in_string, self.escaped) = (byte != b'"', byte == b'"');
-            self.breaks += u64::from(byte == b'\n');
-        } else if byte == b'"' && (!self.in_cell || self.escaped) {
-            (self.in_string, self.in_cell) = (true, true);
-        } else {
-            (self.in_cell, self.escaped) = (byte != b',', false);
-        }
-        if self.number == 0 && self.pending == BYTE_ORDER_MARK {
-            self.clear();
-        }
-    }
-
     fn emit(&mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
         self.number += 1;
         let number = self.number;
@@ -225,11 +185,7 @@ impl Splitter {
     }
 
     fn emit_as(&self, number: u64, take: &mut dyn FnMut(u64, Record<'_>)) {
-        let record = match self.mode {
-            // Spaces are part of their cells.
-            Mode::Csv => self.pending.strip_suffix(b"\r").unwrap_or(&self.pending),
-            _ => self.pending.trim_ascii(),
-        };
+        let record = self.pending.trim_ascii();
         take(
             number,
             match self.length > LINE_BYTES_MAX {
@@ -243,7 +199,6 @@ impl Splitter {
         self.pending.clear();
         self.length = 0;
         (self.depth, self.in_string, self.escaped) = (0, false, false);
-        (self.in_cell, self.breaks) = (false, 0);
     }
 }
 
@@ -374,22 +329,6 @@ mod tests {
         assert_eq!(found, Some(vec![r#"{"a":"}{"}"#, r#"{"b":{"c":[1]}}"#, "{}"]));
         for other in ["", "{}", "{}x", "{},{}", "x{}{}", "{}{", "{}}{}", "{}[1]", "{}\"", "{}1"] {
             assert_eq!(objects(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn records_of_csv_may_span_lines() {
-        let body = b"\xef\xbb\xbf\"a\",b\r\n1,\"x\ny \"\"z\"\"\",\n\n 2 ,it\"s\n3,\"\"\n\"4";
-        let expected = [
-            (1, "\"a\",b"),
-            (2, "1,\"x\ny \"\"z\"\"\","),
-            (5, " 2 ,it\"s"),
-            (6, "3,\"\""),
-            (7, "\"4"),
-        ];
-        let expected = expected.map(|(line, text)| (line, text.to_owned()));
-        for piece in [1, 2, 3, 5, 100] {
-            assert_eq!(split(Splitter::csv(), body, piece), expected, "{piece}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::CsvToJson;
 use crate::rejects::Reject;
 
 /// What became of a body.
@@ -36,11 +37,13 @@ pub(crate) struct Warnings(BTreeMap<&'static str, u64>);
 
 impl Warnings {
     pub(crate) fn add(&mut self, code: &'static str) {
-        *self.0.entry(code).or_default() += 1;
+        self.add_many(code, 1);
     }
 
-    pub(crate) fn count(&self, code: &str) -> u64 {
-        self.0.get(code).copied().unwrap_or(0)
+    pub(crate) fn add_many(&mut self, code: &'static str, count: u64) {
+        if count > 0 {
+            *self.0.entry(code).or_default() += count;
+        }
     }
 
     pub(crate) fn into_list(self) -> Vec<Warning> {
@@ -53,10 +56,22 @@ pub(crate) const ARRIVAL_TIME: &str = "arrival_time";
 pub(crate) const CUT: &str = "cut";
 pub(crate) const DUPLICATE_KEY: &str = "duplicate_key";
 pub(crate) const INVALID_UTF8: &str = "invalid_utf8";
+pub(crate) const JSON_AS_TEXT: &str = "json_as_text";
+pub(crate) const MISSING_NUMBER: &str = "missing_number";
 pub(crate) const NESTED_ARRAY: &str = "nested_array";
 pub(crate) const NO_AGE_LIMIT: &str = "no_age_limit";
 pub(crate) const OVERFLOW: &str = "overflow";
 pub(crate) const ROUNDED: &str = "rounded";
+
+/// Tells of cells of CSV that were words for none, such as `NA`, in columns of numbers.
+pub(crate) fn missing(csv: &CsvToJson) -> Option<Warning> {
+    let count: u64 = csv.missing().map(|(_, missing)| missing).sum();
+    let names: Vec<&str> = csv.missing().map(|(name, _)| name).collect();
+    let noun = if names.len() == 1 { "column" } else { "columns" };
+    let names = names.join(", ");
+    let message = format!("{count} cells such as NA, among numbers, became null in {noun} {names}");
+    (count > 0).then_some(Warning { code: MISSING_NUMBER, count, message })
+}
 
 fn message(code: &str, count: u64) -> String {
     match code {
@@ -66,6 +81,9 @@ fn message(code: &str, count: u64) -> String {
         CUT => format!("{count} values were longer than the limit and were cut"),
         DUPLICATE_KEY => format!("{count} fields came twice in their row; the first value counts"),
         INVALID_UTF8 => format!("{count} records were not UTF-8; what was wrong became U+FFFD"),
+        JSON_AS_TEXT => "the first line is a JSON object, but the lines were taken as text, as \
+            asked; to make columns of it send it as application/json or application/x-ndjson"
+            .to_owned(),
         NESTED_ARRAY => {
             format!("{count} arrays with arrays or objects in them are kept as JSON text")
         }

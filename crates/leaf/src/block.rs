@@ -1,6 +1,7 @@
 //! One row block as a leaf holds it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
@@ -23,6 +24,8 @@ pub(crate) struct Block {
     pub(crate) columns: Vec<BlockColumn>,
     /// One bit per column: its checksum was verified.
     verified: Box<[AtomicU64]>,
+    /// Whether some of it could not be read.
+    damaged: AtomicBool,
 }
 
 /// The copy of a block that survives a crash.
@@ -47,6 +50,15 @@ pub(crate) struct BlockColumn {
     pub(crate) encoding: &'static str,
 }
 
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Log(frames) => write!(formatter, "of {} log frames", frames.len()),
+            Self::Segment(number) => number.fmt(formatter),
+        }
+    }
+}
+
 impl Block {
     /// Reads the front of a block.
     pub(crate) fn new(bytes: BlockBytes, origin: Origin) -> Result<Self, BlockError> {
@@ -63,6 +75,7 @@ impl Block {
             time_column: view.time_column().name().clone(),
             columns,
             verified,
+            damaged: AtomicBool::new(false),
             bytes,
         })
     }
@@ -70,6 +83,21 @@ impl Block {
     /// The block, to be scanned.
     pub(crate) fn view(&self) -> Result<BlockView<'_>, BlockError> {
         BlockView::parse(&self.bytes)
+    }
+
+    /// Notes that some of it cannot be read, and says so the first time. What can be read of it is
+    /// still looked at; merges leave it alone.
+    pub(crate) fn quarantine(&self, table: &str, error: &BlockError) {
+        if !self.damaged.swap(true, Ordering::Relaxed) {
+            let (rows, file) = (self.rows, self.bytes.location());
+            let block = &self.origin;
+            tracing::error!(table, %block, file, rows, "a row block is damaged: {error}");
+        }
+    }
+
+    /// Whether it was found damaged.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
     }
 
     /// Encoded bytes.

@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
+use hadal_aggregate::{
+    Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, WarningCode,
+};
 use hadal_query::Query;
 use hadal_scan::Scan;
 use hadal_store::{Change, Config, Report, Store};
@@ -74,9 +76,9 @@ impl Leaf {
         let (store, tables, report) = match &config.folder {
             None => (Store::in_memory(), BTreeMap::new(), Report::default()),
             Some(folder) => {
-                let (store, mut recovery) = Store::open(&Config::new(folder))?;
-                let report = std::mem::take(&mut recovery.report);
-                (store, recover::tables(recovery), report)
+                let (store, recovery) = Store::open(&Config::new(folder))?;
+                let (tables, report) = recover::tables(recovery);
+                (store, tables, report)
             }
         };
         let inner = Arc::new(Inner {
@@ -104,7 +106,8 @@ impl Leaf {
         Ok(Self { inner, pool, merger: Some(merger), report })
     }
 
-    /// What was found in the folder when the leaf was opened.
+    /// What was found in the folder when the leaf was opened: among its lost blocks are also those
+    /// that are there and cannot be read.
     #[must_use]
     pub fn recovery_report(&self) -> &Report {
         &self.report
@@ -167,7 +170,7 @@ impl Inner {
         let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
         for table in tables {
             if let Err(error) = self.merge_table(&table) {
-                tracing::error!(leaf = %self.name, "{error}");
+                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
         }
     }
@@ -248,8 +251,9 @@ impl Leaf {
             }
         };
         let has_table = table.is_some();
+        let lost_rows = table.as_ref().map_or(0, |table| table.lost_rows);
         let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
-        let rows_expected = blocks.iter().map(|block| block.rows as u64).sum();
+        let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
         let (reply, answer) = oneshot::channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let _cancel = CancelOnDrop(Arc::clone(&cancelled));
@@ -274,11 +278,14 @@ impl Leaf {
         let coverage = LeafCoverage {
             name: self.inner.name.to_string(),
             outcome,
-            rows_expected,
+            rows_expected: rows + lost_rows,
             rows_scanned,
             micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
         };
         partial.coverage.merge(Coverage::of_leaf(coverage, has_table));
+        if lost_rows > 0 {
+            partial.warn(WarningCode::RowsLost, query.table.as_str(), lost_rows);
+        }
         partial
     }
 }

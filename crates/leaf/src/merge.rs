@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hadal_block::{BlockError, MergeOrder, merge};
+use hadal_block::{BlockError, BlockView, MergeOrder, merge};
 use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence, Store};
 use hadal_types::{ColumnName, Micros, limits};
 
@@ -18,10 +18,10 @@ pub(crate) const SEGMENT_ROWS_MIN: usize = 4_096;
 /// Why a merge was given up. The table is as it was before.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MergeError {
-    #[error("cannot merge blocks of table {table}: {error}")]
-    Block { table: String, error: BlockError },
-    #[error("cannot store merged blocks of table {table}: {error}")]
-    Store { table: String, error: hadal_store::Error },
+    #[error("cannot merge blocks: {0}")]
+    Block(#[from] BlockError),
+    #[error("cannot store merged blocks: {0}")]
+    Store(#[from] hadal_store::Error),
 }
 
 /// Makes the next merge of `table`, if one is due; returns whether it was.
@@ -32,22 +32,20 @@ pub(crate) fn merge_next(table: &Table, store: &Store, now: Micros) -> Result<bo
         return Ok(false);
     }
     let Some((inputs, plan)) = plan_of(&blocks, now) else { return Ok(false) };
-    let merged = merge_blocks(&inputs, plan.order, now)
-        .map_err(|error| MergeError::Block { table: table.name.to_string(), error })?;
-    let added = keep(table, store, &inputs, &plan, merged, now)
-        .map_err(|error| MergeError::Store { table: table.name.to_string(), error })?
-        .map_err(|error| MergeError::Block { table: table.name.to_string(), error })?;
+    let merged = merge_blocks(table, &inputs, plan.order, now)?;
+    let added = keep(table, store, &inputs, &plan, merged, now)?;
     table.swap(&inputs, added);
     Ok(true)
 }
 
-/// The next merge, among blocks with the same time column.
+/// The next merge, among sound blocks with the same time column.
 fn plan_of(blocks: &[Arc<Block>], now: Micros) -> Option<(Vec<Arc<Block>>, MergePlan)> {
+    let sound = blocks.iter().filter(|block| !block.is_damaged());
     let time_columns: BTreeSet<&ColumnName> =
-        blocks.iter().map(|block| &block.time_column).collect();
+        sound.clone().map(|block| &block.time_column).collect();
     time_columns.into_iter().find_map(|time_column| {
         let alike: Vec<&Arc<Block>> =
-            blocks.iter().filter(|block| block.time_column == *time_column).collect();
+            sound.clone().filter(|block| block.time_column == *time_column).collect();
         let candidates: Vec<Candidate> = alike.iter().map(|block| candidate(block)).collect();
         let plan = plan_merge(&candidates, now)?;
         Some((plan.inputs.iter().map(|&index| Arc::clone(alike[index])).collect(), plan))
@@ -64,17 +62,27 @@ fn candidate(block: &Block) -> Candidate {
 }
 
 fn merge_blocks(
+    table: &Table,
     inputs: &[Arc<Block>],
     order: MergeOrder,
     now: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
-    let views = inputs.iter().map(|block| block.view()).collect::<Result<Vec<_>, _>>()?;
-    for (block, view) in inputs.iter().zip(&views) {
-        for (index, column) in view.columns().iter().enumerate() {
-            block.check(index, column)?;
-        }
+    let mut views = Vec::with_capacity(inputs.len());
+    for block in inputs {
+        views.push(
+            checked(block).inspect_err(|error| block.quarantine(table.name.as_str(), error))?,
+        );
     }
     merge(&views, order, now)
+}
+
+/// The block, with all of its checksums verified.
+fn checked(block: &Block) -> Result<BlockView<'_>, BlockError> {
+    let view = block.view()?;
+    for (index, column) in view.columns().iter().enumerate() {
+        block.check(index, column)?;
+    }
+    Ok(view)
 }
 
 /// Gives the merged blocks a place: a segment, or memory while they are few rows of the log.
@@ -85,7 +93,7 @@ fn keep(
     plan: &MergePlan,
     merged: Vec<Vec<u8>>,
     now: Micros,
-) -> Result<Result<Vec<Arc<Block>>, BlockError>, hadal_store::Error> {
+) -> Result<Vec<Arc<Block>>, MergeError> {
     let (sequences, numbers) = origins(inputs);
     let rows: usize = inputs.iter().map(|block| block.rows).sum();
     let stays_in_log =
@@ -93,14 +101,16 @@ fn keep(
     if stays_in_log {
         // So few rows make one block.
         let block = |bytes| {
-            Block::new(BlockBytes::from(bytes), Origin::Log(sequences.clone())).map(Arc::new)
+            let block = Block::new(BlockBytes::from(bytes), Origin::Log(sequences.clone()))?;
+            Ok(Arc::new(block))
         };
-        return Ok(merged.into_iter().map(block).collect());
+        return merged.into_iter().map(block).collect();
     }
-    let adds = merged
-        .into_iter()
-        .map(|bytes| store.write_block(&table.name, bytes))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut adds = Vec::with_capacity(merged.len());
+    for bytes in merged {
+        let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
+        adds.push(store.write_block(&table.name, rows, bytes)?);
+    }
     store.commit(&Change {
         removes: numbers,
         adds: adds.clone(),
@@ -110,9 +120,9 @@ fn keep(
         ..Change::default()
     })?;
     let block = |stored: hadal_store::StoredBlock| {
-        Block::new(stored.bytes, Origin::Segment(stored.number)).map(Arc::new)
+        Ok(Arc::new(Block::new(stored.bytes, Origin::Segment(stored.number))?))
     };
-    Ok(adds.into_iter().map(block).collect())
+    adds.into_iter().map(block).collect()
 }
 
 fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>) {
@@ -167,9 +177,7 @@ pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Resul
     }
     let (consumed, removes) = origins(&oldest);
     let remembered = remembered(table, &oldest);
-    store
-        .commit(&Change { removes, consumed, remembered, ..Change::default() })
-        .map_err(|error| MergeError::Store { table: table.name.to_string(), error })?;
+    store.commit(&Change { removes, consumed, remembered, ..Change::default() })?;
     let rows = oldest.iter().map(|block| block.rows as u64).sum();
     table.count_dropped(rows);
     table.swap(&oldest, Vec::new());

@@ -150,7 +150,7 @@ impl Job {
         match scanned {
             Ok(()) => self.rows_scanned += block.rows as u64,
             Err(error) => {
-                tracing::error!(table = %self.table, %error, "a row block cannot be read");
+                block.quarantine(&self.table, &error);
                 self.partial.warn(WarningCode::BlocksUnreadable, &self.table, 1);
             }
         }

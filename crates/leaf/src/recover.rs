@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hadal_store::{RecoveredTable, Recovery};
+use hadal_store::{LostBlock, RecoveredTable, Recovery, Report, StoredBlock};
 use hadal_types::TableName;
 
 use crate::batches::Known;
@@ -11,44 +11,56 @@ use crate::block::{Block, Origin};
 use crate::sync::lock;
 use crate::table::Table;
 
-/// The tables of a recovered store.
+/// The tables of a recovered store, and what was found on the way.
 ///
-/// A block that cannot be read is left out and logged; its place stays as it is.
-pub(crate) fn tables(recovery: Recovery) -> BTreeMap<TableName, Arc<Table>> {
-    recovery
-        .tables
-        .into_iter()
-        .map(|(name, recovered)| (name.clone(), Arc::new(table(name, recovered))))
-        .collect()
+/// A block that cannot be read is lost, like one that the store did not find. It stays in the store
+/// as it is, so it is lost again at the next start; a drop of its table ends that.
+pub(crate) fn tables(recovery: Recovery) -> (BTreeMap<TableName, Arc<Table>>, Report) {
+    let Recovery { tables: recovered, mut report } = recovery;
+    let mut tables = BTreeMap::new();
+    for (name, recovered) in recovered {
+        let table = table(&name, recovered, &mut report.lost_blocks);
+        tables.insert(name, table);
+    }
+    for lost in &report.lost_blocks {
+        let LostBlock { number, table, rows, reason } = lost;
+        tracing::debug!(%table, block = %number, rows, "a row block is lost: {reason}");
+        let own = tables.entry(table.clone()).or_insert_with(|| Table::new(table.clone()));
+        own.lost_rows += u64::from(*rows);
+    }
+    (tables.into_iter().map(|(name, table)| (name, Arc::new(table))).collect(), report)
 }
 
-fn table(name: TableName, recovered: RecoveredTable) -> Table {
-    let table = Table::new(name);
+fn table(name: &TableName, recovered: RecoveredTable, lost: &mut Vec<LostBlock>) -> Table {
+    let table = Table::new(name.clone());
     for batch in recovered.remembered {
         let known = Known { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
         lock(&table.batches).remember(&batch.batch, known);
     }
     for stored in recovered.blocks {
-        push(&table, Block::new(stored.bytes, Origin::Segment(stored.number)));
+        let StoredBlock { number, rows, bytes, .. } = stored;
+        let location = bytes.location();
+        match Block::new(bytes, Origin::Segment(number)) {
+            Ok(block) => table.push(block),
+            Err(error) => {
+                let reason = format!("{location} is damaged: {error}");
+                lost.push(LostBlock { number, table: name.clone(), rows, reason });
+            }
+        }
     }
     for frame in recovered.frames {
-        let block = Block::new(frame.bytes, Origin::Log(vec![frame.sequence]));
-        // A batch whose first acknowledgement failed may have been logged twice.
-        let is_new = block.as_ref().is_ok_and(|block| remember(&table, block));
-        if is_new || block.is_err() {
-            push(&table, block);
+        match Block::new(frame.bytes, Origin::Log(vec![frame.sequence])) {
+            // A batch whose first acknowledgement failed may have been logged twice.
+            Ok(block) if remember(&table, &block) => table.push(block),
+            Ok(_) => {}
+            // The frame's checksum was right, so it was logged like that.
+            Err(error) => {
+                let sequence = frame.sequence;
+                tracing::error!(table = %name, %sequence, %error, "a logged batch is no row block");
+            }
         }
     }
     table
-}
-
-fn push(table: &Table, block: Result<Block, hadal_block::BlockError>) {
-    match block {
-        Ok(block) => table.push(block),
-        Err(error) => {
-            tracing::error!(table = %table.name, %error, "a recovered row block cannot be read");
-        }
-    }
 }
 
 /// Remembers the batch of a logged block; false when it was there already.

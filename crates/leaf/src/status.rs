@@ -8,20 +8,24 @@ use hadal_wire::TableStatus;
 
 use crate::block::{Block, BlockColumn};
 
-/// The status of a table with these blocks; `None` without any.
+/// The status of a table with these blocks; `None` without any, unless it has lost some.
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],
     dropped_rows: u64,
+    lost_rows: u64,
 ) -> Option<TableStatus> {
-    let first = blocks.iter().map(|block| block.time_range.0).min()?;
-    let last = blocks.iter().map(|block| block.time_range.1).max()?;
+    if blocks.is_empty() && lost_rows == 0 {
+        return None;
+    }
+    let first = blocks.iter().map(|block| block.time_range.0).min();
+    let last = blocks.iter().map(|block| block.time_range.1).max();
     let schema = TableSchema {
         name: name.clone(),
-        time_column: time_column(blocks)?,
+        time_column: time_column(blocks).or_else(|| ColumnName::new("time").ok())?,
         columns: columns(blocks),
         rows: blocks.iter().map(|block| block.rows as u64).sum(),
-        time_range: Some((first, last)),
+        time_range: first.zip(last),
     };
     Some(TableStatus {
         schema: Arc::new(schema),
@@ -29,6 +33,7 @@ pub(crate) fn of_table(
         block_bytes: blocks.iter().map(|block| block.byte_count() as u64).sum(),
         raw_bytes: blocks.iter().map(|block| block.raw_bytes).sum(),
         dropped_rows,
+        lost_rows,
     })
 }
 

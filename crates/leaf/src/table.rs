@@ -21,6 +21,8 @@ pub(crate) struct Table {
     /// True once the table is dropped. Whoever changes what the store holds of the table reads
     /// it until that change is made.
     pub(crate) dropped: RwLock<bool>,
+    /// Rows that the store had and could not bring back when it was opened.
+    pub(crate) lost_rows: u64,
     dropped_rows: AtomicU64,
     version: AtomicU64,
     status: Mutex<Option<(u64, Arc<TableStatus>)>>,
@@ -33,6 +35,7 @@ impl Table {
             blocks: BlockList::default(),
             batches: Mutex::default(),
             dropped: RwLock::new(false),
+            lost_rows: 0,
             dropped_rows: AtomicU64::new(0),
             version: AtomicU64::new(0),
             status: Mutex::default(),
@@ -62,7 +65,8 @@ impl Table {
         self.dropped_rows.load(Ordering::Relaxed)
     }
 
-    /// What the table holds; `None` while it has no blocks. Cheap unless blocks have changed.
+    /// What the table holds; `None` while it has no blocks and has lost none. Cheap unless blocks
+    /// have changed.
     pub(crate) fn status(&self) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = self.version.load(Ordering::Acquire);
@@ -72,7 +76,8 @@ impl Table {
             return Some(Arc::clone(status));
         }
         let blocks = self.blocks.snapshot();
-        let status = Arc::new(status::of_table(&self.name, &blocks, self.dropped_rows())?);
+        let status = status::of_table(&self.name, &blocks, self.dropped_rows(), self.lost_rows)?;
+        let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));
         Some(status)
     }

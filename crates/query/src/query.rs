@@ -76,6 +76,9 @@ pub enum StateKind {
     Quantiles,
     /// A sketch of the set of values.
     Distinct,
+    /// What a histogram of at most so many buckets needs; from 1 to
+    /// [`hadal_types::limits::HISTOGRAM_BUCKETS_MAX`].
+    Histogram(u16),
 }
 
 /// An aggregate that is finished from a state.
@@ -95,7 +98,7 @@ pub enum Finish {
     Max,
     /// The value below which so many millionths of the weight lie, from quantiles.
     Quantile(u32),
-    /// A histogram of at most so many buckets, from quantiles.
+    /// A histogram of at most so many buckets, from the state for as many.
     Histogram(u16),
     /// How many different values, from distinct; rows count once, whatever their weight.
     Distinct,
@@ -108,8 +111,9 @@ impl Finish {
         match self {
             Self::Count | Self::RawCount | Self::Sum | Self::Avg => StateKind::Moments,
             Self::Min | Self::Max => StateKind::Extremes,
-            Self::Quantile(_) | Self::Histogram(_) => StateKind::Quantiles,
+            Self::Quantile(_) => StateKind::Quantiles,
             Self::Distinct => StateKind::Distinct,
+            Self::Histogram(buckets) => StateKind::Histogram(buckets),
         }
     }
 }
@@ -174,22 +178,6 @@ impl Query {
             .iter()
             .enumerate()
             .find_map(|(index, key)| Some((index, time_bucket_width(key)?)))
-    }
-
-    /// Calls `visit` with everything that the query takes from rows.
-    pub fn for_each_input<'q>(&'q self, visit: &mut impl FnMut(&'q Input)) {
-        if let Some(filter) = &self.filter {
-            filter.for_each_leaf(visit);
-        }
-        match &self.shape {
-            Shape::Rows { values } => {
-                values.iter().for_each(|value| value.for_each_leaf(visit));
-            }
-            Shape::Groups { keys, measures } => {
-                keys.iter().for_each(|key| key.for_each_leaf(visit));
-                measures.iter().for_each(|measure| measure.argument.for_each_leaf(visit));
-            }
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
 use crate::bits::{bits, filled};
+use crate::selection::Selection;
 use crate::values::{BlockValues, Coded, Doubles, Entries, Numbers, Truths};
 
 /// One block, and what has been decoded of it so far.
@@ -76,11 +77,12 @@ impl<'a, 'c> Columns<'a, 'c> {
         }
     }
 
-    fn find(&self, name: &str, kind: Kind) -> Option<usize> {
-        self.block
-            .columns()
-            .iter()
-            .position(|column| column.kind() == kind && column.name().as_str() == name)
+    /// The index of the block's column of this name and kind.
+    pub(crate) fn find(&self, name: &str, kind: Kind) -> Option<usize> {
+        let key = |column: &ColumnView<'a>| {
+            column.name().as_str().cmp(name).then(column.kind().cmp(&kind))
+        };
+        self.block.columns().binary_search_by(key).ok()
     }
 
     /// Decodes the block's column of this index.
@@ -111,18 +113,24 @@ impl<'a, 'c> Columns<'a, 'c> {
         Ok(BlockValues::Truths(Truths::certain(found)))
     }
 
-    /// How many rows of the block have this column's name but are neither null nor of the kind
-    /// that is meant.
-    pub(crate) fn rows_of_other_kinds(&self, column: &ColumnRef) -> u64 {
-        let sees = |kind: Kind| {
-            kind == column.kind || (column.kind == Kind::String && kind == Kind::Number)
-        };
-        self.block
-            .columns()
-            .iter()
-            .filter(|other| other.name() == &column.name && !sees(other.kind()))
-            .map(|other| (self.rows() - other.null_count()) as u64)
-            .sum()
+    /// How many of the selected rows have a value in the block's column of this index.
+    pub(crate) fn count_values(
+        &self,
+        index: usize,
+        selection: &Selection,
+    ) -> Result<u64, BlockError> {
+        let column = &self.block.columns()[index];
+        let mut count = 0;
+        if selection.count() == self.rows() {
+            return Ok((self.rows() - column.null_count()) as u64);
+        }
+        if selection.count() > 0 {
+            (self.check)(index, column)?;
+            let validity = column.validity()?;
+            let has = |row| validity.as_ref().is_none_or(|validity| validity.get(row));
+            selection.for_each(|row| count += u64::from(has(row)));
+        }
+        Ok(count)
     }
 }
 
@@ -139,6 +147,11 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
         }),
         Decoded::Doubles(values) => {
             BlockValues::Doubles(Doubles { values: Rc::new(values), valid })
+        }
+        Decoded::Numbers(numbers) => {
+            let has = |row| valid.as_ref().is_none_or(|valid| valid.get(row));
+            let value = |(row, number)| if has(row) { Value::Number(number) } else { Value::Null };
+            BlockValues::Rows(Rc::new(numbers.into_iter().enumerate().map(value).collect()))
         }
         Decoded::Strings { codes, dictionary } => BlockValues::Coded(Coded {
             codes: Rc::new(with_null_code(codes, dictionary.len(), valid.as_deref())),

@@ -18,6 +18,7 @@
 mod accumulate;
 mod bits;
 mod buckets;
+mod cells;
 mod columns;
 mod eval;
 mod groups;
@@ -28,6 +29,7 @@ mod plan;
 mod prune;
 mod raw_rows;
 mod scan;
+mod seen;
 mod selection;
 mod sketching;
 mod strings;

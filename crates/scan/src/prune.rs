@@ -2,19 +2,13 @@
 
 use hadal_block::{BlockView, Zone};
 use hadal_query::{Function, Input};
-use hadal_types::{Decimal, Kind, Logical, Number, TimeRange, Value};
+use hadal_types::{Decimal, Kind, Logical, Number, Value};
 
 use crate::plan::PlanExpr;
 
-/// Whether no row of `block` can be in `range` and meet all `conditions`.
-pub(crate) fn is_hopeless(
-    block: &BlockView<'_>,
-    range: &TimeRange,
-    conditions: &[PlanExpr],
-) -> bool {
-    let (first, last) = block.time_range();
-    !range.overlaps(first, last)
-        || conditions.iter().any(|condition| is_never_true(block, condition))
+/// Whether no row of `block` can meet all `conditions`.
+pub(crate) fn is_hopeless(block: &BlockView<'_>, conditions: &[PlanExpr]) -> bool {
+    conditions.iter().any(|condition| is_never_true(block, condition))
 }
 
 fn is_never_true(block: &BlockView<'_>, condition: &PlanExpr) -> bool {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use hadal_aggregate::{Answering, Fault, FaultCode, Partial, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
-use hadal_query::{ColumnRef, Function, Input, Query};
-use hadal_types::{Value, limits};
+use hadal_query::{Function, Input, Query};
+use hadal_types::{ColumnName, Kind, Value, limits};
 
 use crate::columns::Columns;
 use crate::eval::eval;
 use crate::plan::{Plan, PlanError, PlanExpr};
 use crate::prune;
+use crate::seen::{SeenColumns, Unseen, seen_by};
 use crate::selection::Selection;
 use crate::{groups, raw_rows};
 
@@ -19,7 +20,7 @@ use crate::{groups, raw_rows};
 pub struct Scan {
     query: Arc<Query>,
     plan: Plan,
-    columns: Vec<ColumnRef>,
+    seen: SeenColumns,
 }
 
 impl Scan {
@@ -28,16 +29,9 @@ impl Scan {
     /// # Errors
     /// When an expression is nested too deep or a pattern is refused.
     pub fn new(query: Arc<Query>) -> Result<Self, PlanError> {
-        let mut columns: Vec<ColumnRef> = Vec::new();
-        query.for_each_input(&mut |input| {
-            if let Input::Column(column) = input
-                && !columns.contains(column)
-            {
-                columns.push(column.clone());
-            }
-        });
         let plan = Plan::new(&query)?;
-        Ok(Self { query, plan, columns })
+        let seen = seen_by(&query);
+        Ok(Self { query, plan, seen })
     }
 
     /// Adds the rows of one block to `partial`.
@@ -55,12 +49,20 @@ impl Scan {
         partial: &mut Partial,
     ) -> Result<(), BlockError> {
         partial.stats.blocks += 1;
-        if prune::is_hopeless(block, &self.query.range, &self.plan.conditions) {
+        let (first, last) = block.time_range();
+        if !self.query.range.overlaps(first, last) {
             partial.stats.blocks_skipped += 1;
             return Ok(());
         }
         let columns = Columns::new(block, check);
+        if prune::is_hopeless(block, &self.plan.conditions) {
+            let left_out = self.left_out(block, &columns, None)?;
+            partial.stats.blocks_skipped += 1;
+            warn(left_out, partial);
+            return Ok(());
+        }
         let selection = self.select(block, &columns)?;
+        let left_out = self.left_out(block, &columns, Some(&selection))?;
         if selection.count() > 0 {
             match &mut partial.answering {
                 Answering::Groups(groups) => {
@@ -72,7 +74,8 @@ impl Scan {
         partial.stats.rows_read += block.rows() as u64;
         partial.stats.rows_matched += selection.count() as u64;
         partial.stats.bytes_read += columns.bytes_read();
-        self.warn(&columns, partial);
+        warn(left_out, partial);
+        check_memory(partial);
         Ok(())
     }
 
@@ -82,15 +85,16 @@ impl Scan {
         block: &BlockView<'_>,
         columns: &Columns<'_, '_>,
     ) -> Result<Selection, BlockError> {
-        let mut selection = Selection::all(block.rows());
-        for condition in self.range_conditions(block).iter().chain(&self.plan.conditions) {
-            if selection.count() == 0 {
-                break;
-            }
-            let values = eval(condition, columns, &selection)?;
-            selection.narrow(&values.truths(block.rows()).yes);
-        }
-        Ok(selection)
+        narrowed(self.reached(block, columns)?, &self.plan.conditions, columns)
+    }
+
+    /// The rows in the time range.
+    fn reached(
+        &self,
+        block: &BlockView<'_>,
+        columns: &Columns<'_, '_>,
+    ) -> Result<Selection, BlockError> {
+        narrowed(Selection::all(block.rows()), &self.range_conditions(block), columns)
     }
 
     /// What is left to ask of the rows' times, the block's range being known.
@@ -107,22 +111,77 @@ impl Scan {
         from.into_iter().chain(to.map(|to| time(Function::Less, to))).collect()
     }
 
-    /// Says what a question about one kind of a column did not see.
-    fn warn(&self, columns: &Columns<'_, '_>, partial: &mut Partial) {
-        for column in &self.columns {
-            let rows = columns.rows_of_other_kinds(column);
+    /// How many rows the query leaves out because they have a column as another kind: rows of
+    /// the time range that the filter does not see, and `selected` ones that the outputs do not.
+    /// Blocks that zones skip are counted too, so that it is the same however rows lie in blocks.
+    fn left_out<'s>(
+        &'s self,
+        block: &BlockView<'_>,
+        columns: &Columns<'_, '_>,
+        selected: Option<&Selection>,
+    ) -> Result<Vec<LeftOut<'s>>, BlockError> {
+        let mut all = Vec::new();
+        for (name, seen) in &self.seen {
+            let mut rows = 0;
+            for kind in Kind::ALL {
+                let Some(unseen) = seen.unseen(kind) else { continue };
+                let Some(index) = columns.find(name.as_str(), kind) else { continue };
+                rows += match (unseen, selected) {
+                    (Unseen::ByFilter, _) => {
+                        columns.count_values(index, &self.reached(block, columns)?)?
+                    }
+                    (Unseen::ByOutputs, Some(selected)) => columns.count_values(index, selected)?,
+                    (Unseen::ByOutputs, None) => 0,
+                };
+            }
             if rows > 0 {
-                partial.warn(WarningCode::OtherKindSkipped, column.name.as_str(), rows);
+                all.push(LeftOut { name, rows });
             }
         }
-        let bytes = partial.bytes();
-        if bytes > limits::LEAF_QUERY_BYTES_MAX {
-            let message = format!(
-                "the query needs {bytes} bytes on one leaf; at most {} are allowed: \
-                 ask for fewer groups or a shorter time",
-                limits::LEAF_QUERY_BYTES_MAX
-            );
-            partial.faults.add(Fault::new(FaultCode::Memory, &message));
-        }
+        Ok(all)
     }
 }
+
+/// Rows of one block that have a column as a kind that is not seen.
+struct LeftOut<'s> {
+    name: &'s ColumnName,
+    rows: u64,
+}
+
+/// The rows of `selection` that meet all `conditions`.
+fn narrowed(
+    mut selection: Selection,
+    conditions: &[PlanExpr],
+    columns: &Columns<'_, '_>,
+) -> Result<Selection, BlockError> {
+    for condition in conditions {
+        if selection.count() == 0 {
+            break;
+        }
+        let values = eval(condition, columns, &selection)?;
+        selection.narrow(&values.truths(columns.rows()).yes);
+    }
+    Ok(selection)
+}
+
+fn warn(left_out: Vec<LeftOut<'_>>, partial: &mut Partial) {
+    for LeftOut { name, rows } in left_out {
+        partial.warn(WarningCode::OtherKindSkipped, name.as_str(), rows);
+    }
+}
+
+/// Says that the answer has become too large for one leaf.
+fn check_memory(partial: &mut Partial) {
+    let bytes = partial.bytes();
+    if bytes > limits::LEAF_QUERY_BYTES_MAX {
+        let message = format!(
+            "the query needs {bytes} bytes on one leaf; at most {} are allowed: \
+             ask for fewer groups or a shorter time",
+            limits::LEAF_QUERY_BYTES_MAX
+        );
+        partial.faults.add(Fault::new(FaultCode::Memory, &message));
+    }
+}
+
+#[cfg(test)]
+mod tests;

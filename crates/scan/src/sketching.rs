@@ -10,8 +10,9 @@ use hadal_query::StateKind;
 
 use crate::accumulate::is_plain;
 use crate::buckets::{Buckets, NumberBuckets};
+use crate::cells::Cells;
 use crate::once::{Once, OnceSource};
-use crate::values::{BlockValues, Doubles};
+use crate::values::{BlockValues, Doubles, Numbers};
 use crate::weights::Weights;
 
 /// One such measure of one block.
@@ -20,6 +21,10 @@ pub(crate) enum Sketching<'v> {
     Numbers(NumberBuckets<'v>, Buckets),
     /// Distributions of doubles.
     Doubles(&'v Doubles, Buckets),
+    /// Histograms of decimals.
+    NumberCells(&'v Numbers, Cells),
+    /// Histograms of doubles.
+    DoubleCells(&'v Doubles, Cells),
     /// What each value of a group changes only once.
     Once(Once<'v>),
     /// Row by row, with the value of each.
@@ -34,6 +39,12 @@ impl<'v> Sketching<'v> {
             }
             (StateKind::Quantiles, BlockValues::Doubles(doubles)) => {
                 Self::Doubles(doubles, Buckets::default())
+            }
+            (StateKind::Histogram(_), BlockValues::Numbers(numbers)) if is_plain(numbers) => {
+                Self::NumberCells(numbers, Cells::default())
+            }
+            (StateKind::Histogram(_), BlockValues::Doubles(doubles)) => {
+                Self::DoubleCells(doubles, Cells::default())
             }
             (StateKind::Distinct | StateKind::Extremes, BlockValues::Coded(coded)) => {
                 Self::Once(Once::new(OnceSource::Codes(coded)))
@@ -54,6 +65,12 @@ impl<'v> Sketching<'v> {
             (Self::Doubles(doubles, buckets), State::Quantiles(own)) => {
                 buckets.add_to(own, doubles, rows, weights);
             }
+            (Self::NumberCells(numbers, cells), State::Histogram(own)) => {
+                cells.add_numbers(own, numbers, rows, weights);
+            }
+            (Self::DoubleCells(doubles, cells), State::Histogram(own)) => {
+                cells.add_doubles(own, doubles, rows, weights);
+            }
             (Self::Once(once), own) => once.add_to(own, rows),
             (Self::Rows(values), own) => {
                 for row in rows.iter().map(|&row| row as usize) {
@@ -62,6 +79,10 @@ impl<'v> Sketching<'v> {
             }
             (Self::Numbers(..) | Self::Doubles(..), own) => {
                 debug_assert_eq!(own.kind(), StateKind::Quantiles, "made for quantiles");
+            }
+            (Self::NumberCells(..) | Self::DoubleCells(..), own) => {
+                let is_histogram = matches!(own, State::Histogram(_));
+                debug_assert!(is_histogram, "{:?} instead of a histogram", own.kind());
             }
         }
     }

@@ -16,7 +16,7 @@ use hadal_types::Clock;
 use hadal_wire::Sink;
 use tokio::sync::Semaphore;
 
-use crate::auth::{Scope, admit};
+use crate::auth::{Scope, admit, one_host};
 use crate::config::Config;
 use crate::known::Known;
 use crate::metrics::Metrics;
@@ -84,6 +84,7 @@ pub(crate) fn router_of(doors: &Doors) -> Router {
         .method_not_allowed_fallback(|| async {
             Problem::new(ProblemKind::Method, "see /openapi.json")
         })
+        .layer(from_fn(unambiguous))
         .layer(from_fn_with_state(Arc::clone(doors), measure))
         .layer(from_fn(harden))
         .with_state(Arc::clone(doors))
@@ -96,6 +97,14 @@ async fn guard(
     next: Next,
 ) -> Response {
     match admit(scope, request.headers(), &doors.config) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Lets no request in that is for two servers, whichever door it is for.
+async fn unambiguous(request: Request, next: Next) -> Response {
+    match one_host(request.headers()) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }

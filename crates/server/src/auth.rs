@@ -50,6 +50,20 @@ pub(crate) fn admit(scope: Scope, headers: &HeaderMap, config: &Config) -> Resul
         .hint("send it: Authorization: Bearer TOKEN; it is in the file admin-token of --data"))
 }
 
+/// Whether a request says once at most whom it is for: proxies on its way may read another one.
+///
+/// # Errors
+/// The problem to answer with (RFC 9112, section 3.2).
+pub(crate) fn one_host(headers: &HeaderMap) -> Result<(), Problem> {
+    match headers.get_all(header::HOST).iter().count() {
+        0 | 1 => Ok(()),
+        count => {
+            let detail = format!("there are {count} Host headers; there may be one");
+            Err(Problem::new(ProblemKind::BadRequest, detail))
+        }
+    }
+}
+
 /// Whether the request's token is good for `scope`: there is one token, and it is for all.
 fn has_scope(_scope: Scope, headers: &HeaderMap, config: &Config) -> bool {
     let bearer = header(headers, header::AUTHORIZATION).and_then(|value| {

@@ -26,6 +26,7 @@ mod inflate;
 mod known;
 mod log;
 mod metrics;
+mod object;
 mod page;
 mod problem;
 mod query;

@@ -17,7 +17,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use hadal_ingest::{Ingest, Reject, Settings, Summary, rejects_batch};
-use hadal_types::{BatchId, Micros, TableName, limits};
+use hadal_types::{BatchId, ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
 use hadal_wire::Batch;
 use serde::Serialize;
 
@@ -63,6 +63,7 @@ async fn take(
     let now = doors.app.clock.now();
     let batch_id = wish.batch.map_or_else(random_id, Ok)?;
     let schema = doors.app.root.table(table.as_str()).await.map(|table| table.schema);
+    let known_sets = schema.iter().flat_map(|schema| sets_of(schema));
     let settings = Settings {
         table: table.clone(),
         batch_id,
@@ -74,7 +75,7 @@ async fn take(
             .flat_map(|schema| &schema.columns)
             .map(|column| column.name.to_string())
             .collect(),
-        sets: wish.sets,
+        sets: known_sets.chain(wish.sets).collect(),
         any_age: wish.any_age,
     };
     let ingest = Ingest::new(settings, wish.format, now);
@@ -89,6 +90,12 @@ async fn take(
         rows => problem.with("accepted", rows),
     })?;
     Ok(finish(doors, &table, now, outbox.sent, summary).await)
+}
+
+/// Columns that hold only sets: in these, arrays are sets from then on.
+fn sets_of(schema: &TableSchema) -> impl Iterator<Item = String> {
+    let is_set = |column: &&ColumnSchema| column.parts.iter().all(|part| part.kind == Kind::Set);
+    schema.columns.iter().filter(is_set).map(|column| column.name.to_string())
 }
 
 fn own_table(name: &str) -> Result<TableName, Problem> {

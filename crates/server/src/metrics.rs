@@ -90,6 +90,12 @@ impl Metrics {
                 "rows dropped because their table was over its size",
                 sum(|table| table.dropped_rows),
             ),
+            (
+                "rows_lost",
+                "gauge",
+                "rows that were on disk and could not be brought back at a start",
+                sum(|table| table.lost_rows),
+            ),
         ] {
             head(&mut text, name, kind, help);
             line(&mut text, name, "", value);

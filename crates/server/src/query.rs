@@ -1,6 +1,5 @@
 //! `POST /v1/query`: SQL or a query in JSON to an answer.
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use hadal_aggregate::Answer;
 use hadal_query::{Query, Shape};
-use hadal_sql::{Context, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
+use hadal_sql::{Context, Message, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
 use hadal_tree::Catalog;
 use hadal_types::{TableName, TableSchema, TimeRange, limits};
 use hadal_wire::PeerStatus;
@@ -17,6 +16,7 @@ use serde::Deserialize;
 use crate::answer::{Answered, WarningBody};
 use crate::app::{Doors, blocking};
 use crate::body::RequestBody;
+use crate::object::Object;
 use crate::problem::{Problem, ProblemKind};
 use crate::{describe, summary};
 
@@ -25,7 +25,7 @@ use crate::{describe, summary};
 #[serde(deny_unknown_fields)]
 struct Ask {
     sql: Option<String>,
-    query: Option<QuerySpec>,
+    query: Option<Object<QuerySpec>>,
     deadline_ms: Option<u64>,
     /// Columns that the table has not are null: for saved queries, whose columns may be gone.
     #[serde(default)]
@@ -48,7 +48,8 @@ pub(crate) async fn post(
 
 impl Ask {
     fn read(body: &[u8]) -> Result<Self, Problem> {
-        let ask: Self = serde_json::from_slice(body).map_err(|error| {
+        let read = serde_json::from_slice::<Object<Self>>(body);
+        let Object(ask) = read.map_err(|error| {
             let detail = format!("the body is not a query in JSON: {error}");
             Problem::new(ProblemKind::BadRequest, detail)
                 .hint("send {\"sql\": \"SELECT …\"} or {\"query\": {\"table\": \"…\", …}}")
@@ -78,7 +79,7 @@ impl Ask {
         doors: &Doors,
         status: &PeerStatus,
     ) -> Result<(Statement, Option<String>), Problem> {
-        let tables = Tables { status, missed: Cell::new(false) };
+        let tables = Tables { status };
         let context = Context {
             catalog: &tables,
             now: doors.app.clock.now(),
@@ -88,15 +89,15 @@ impl Ask {
             },
         };
         let lowered = match (&self.sql, &self.query) {
-            (None, Some(spec)) => hadal_sql::lower_spec(spec, &context)
+            (None, Some(Object(spec))) => hadal_sql::lower_spec(spec, &context)
                 .map(|statement| (statement, hadal_sql::to_sql(spec, &context).ok())),
             (sql, _) => hadal_sql::lower(sql.as_deref().unwrap_or_default(), &context)
                 .map(|statement| (statement, None)),
         };
         lowered.map_err(|error: SqlError| {
-            let kind = match tables.missed.get() {
-                true => ProblemKind::UnknownTable,
-                false => ProblemKind::BadQuery,
+            let kind = match &error.message {
+                Message::UnknownTable { .. } => ProblemKind::UnknownTable,
+                Message::Other(_) => ProblemKind::BadQuery,
             };
             Problem::of_sql(kind, error)
         })
@@ -139,17 +140,14 @@ pub(crate) fn time_range(
     }
 }
 
-/// The tables, as a text is read against them; notes whether the last one looked for was missing.
+/// The tables, as a text is read against them.
 struct Tables<'c> {
     status: &'c PeerStatus,
-    missed: Cell<bool>,
 }
 
 impl hadal_sql::Catalog for Tables<'_> {
     fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
-        let schema = Catalog::table_of(self.status, name).map(|table| table.schema);
-        self.missed.set(schema.is_none());
-        schema
+        Catalog::table_of(self.status, name).map(|table| table.schema)
     }
 
     fn table_names(&self) -> Vec<TableName> {

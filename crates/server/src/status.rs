@@ -15,13 +15,17 @@ pub(crate) async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: some leaf takes batches and answers queries.
-pub(crate) async fn ready(State(doors): State<Doors>) -> Result<&'static str, Problem> {
+/// `GET /readyz`: some leaf takes batches and answers queries. Says also what is lost, which is no
+/// reason to take no more.
+pub(crate) async fn ready(State(doors): State<Doors>) -> Result<String, Problem> {
     let catalog = doors.app.root.catalog().await;
-    match catalog.leaves.iter().any(|(_, state, _)| *state == LeafState::Alive) {
-        true => Ok("ok\n"),
-        false => Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive")),
+    if !catalog.leaves.iter().any(|(_, state, _)| *state == LeafState::Alive) {
+        return Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive"));
     }
+    Ok(match catalog.tables.values().map(|table| table.lost_rows).sum::<u64>() {
+        0 => "ok\n".to_owned(),
+        rows => format!("ok, but {rows} rows are lost: see /v1/status\n"),
+    })
 }
 
 /// `GET /v1/version`.
@@ -51,6 +55,7 @@ struct Status {
     block_bytes: u64,
     raw_bytes: u64,
     dropped_rows: u64,
+    lost_rows: u64,
     leaves: Vec<Leaf>,
 }
 
@@ -82,6 +87,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         block_bytes: sum(|table| table.block_bytes),
         raw_bytes: sum(|table| table.raw_bytes),
         dropped_rows: sum(|table| table.dropped_rows),
+        lost_rows: sum(|table| table.lost_rows),
         leaves: leaves.collect(),
     })
 }

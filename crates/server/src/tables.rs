@@ -24,6 +24,7 @@ struct Table {
     block_bytes: u64,
     raw_bytes: u64,
     dropped_rows: u64,
+    lost_rows: u64,
 }
 
 #[derive(Serialize)]
@@ -54,6 +55,7 @@ impl Table {
             block_bytes: status.block_bytes,
             raw_bytes: status.raw_bytes,
             dropped_rows: status.dropped_rows,
+            lost_rows: status.lost_rows,
         }
     }
 }

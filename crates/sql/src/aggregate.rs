@@ -64,16 +64,31 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
     })
 }
 
-/// `p95` is 0.95, `p999` is 0.999, in millionths; `p100` is 1.
+/// `p95` is 0.95, `p999` is 0.999, `p025` is 0.025, in millionths; `p100` is 1. Other names of three
+/// digits and more, such as `p200`, could mean several things, and so mean none.
 fn percentile_name(name: &str) -> Option<u32> {
-    let digits = name.strip_prefix('p')?;
-    let well_formed = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-    let number: u32 = digits.parse().ok().filter(|_| well_formed)?;
+    let digits = percentile_digits(name).filter(|digits| digits.len() <= 6)?;
+    let number: u32 = digits.parse().ok()?;
     match digits.len() {
         1 => Some(number * 10_000),
         _ if digits == "100" => Some(1_000_000),
+        3.. if !digits.starts_with(['9', '0']) => None,
         length => Some(number * 10_u32.pow(6 - u32::try_from(length).ok()?)),
     }
+}
+
+/// What stands after the p in a name that looks like a percentile's.
+fn percentile_digits(name: &str) -> Option<&str> {
+    let digits = name.strip_prefix('p')?;
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
+}
+
+/// What to write instead of a percentile that there is not; `None` for names of another form.
+pub(crate) fn percentile_hint(name: &str) -> Option<&'static str> {
+    percentile_digits(name).map(|_| {
+        "p0 to p99 are percents, p100 is the maximum, p999 is 99.9 and p025 is 2.5; \
+         others are written percentile(x, 12.5)"
+    })
 }
 
 /// Binds a call of an aggregate.

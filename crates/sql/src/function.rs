@@ -266,6 +266,9 @@ impl Call<'_> {
 }
 
 fn unknown(name: &str, at: Location) -> Fault {
+    if let Some(hint) = aggregate::percentile_hint(name) {
+        return Fault::new(format!("there is no percentile {name}"), at).hint(hint);
+    }
     let fault = Fault::new(format!("there is no function {name}"), at);
     match did_you_mean(name, NAMES) {
         Some(hint) => fault.hint(hint),

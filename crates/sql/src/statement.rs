@@ -112,7 +112,7 @@ fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
         ),
         "create" => (
             "tables are not created: a table and its columns appear with the first row",
-            "send rows to POST /v1/log/TABLE",
+            "send rows to POST /v1/log/TABLE, or use hadal log TABLE",
         ),
         "update" | "merge" | "alter" | "replace" => (
             "rows are never changed",

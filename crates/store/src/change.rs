@@ -33,6 +33,8 @@ pub struct StoredBlock {
     pub number: BlockNumber,
     /// The table whose rows it holds.
     pub table: TableName,
+    /// How many rows it holds, as its writer said: what is lost should its bytes be.
+    pub rows: u32,
     /// Its bytes.
     pub bytes: BlockBytes,
 }

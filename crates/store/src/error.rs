@@ -43,14 +43,14 @@ pub enum Error {
         /// What is wrong, and where.
         what: String,
     },
-    /// The folder was written by a newer program.
-    #[error("{place} has format version {found}; this program reads up to {known}")]
+    /// The folder was written by a newer program, or one older than all releases.
+    #[error("{place} has format version {found}; this program reads version {known}")]
     Version {
         /// The file.
         place: String,
         /// The version in the file.
         found: u32,
-        /// The newest version that is understood.
+        /// The version that is understood.
         known: u32,
     },
     /// Batches arrive faster than the disk takes them.

@@ -13,7 +13,7 @@ mod replay;
 mod ticket;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
@@ -65,15 +65,20 @@ struct Queue {
     is_closed: bool,
     failure: Option<Error>,
     live: BTreeMap<Sequence, Live>,
-    /// Log files, and how many live frames each has.
+    /// Log files with a frame, and how many live ones each has.
     files: BTreeMap<u64, u64>,
     /// The file that is written to; it is not removed.
     current: Option<u64>,
 }
 
+/// Called with the number of a log file once its first frames are durable, before anyone is told
+/// of them.
+pub(crate) type Begun = Box<dyn Fn(u64) + Send + Sync>;
+
 struct Shared {
     disk: Arc<dyn Disk>,
     salt: u64,
+    begun: Begun,
     queue: Mutex<Queue>,
     changed: Condvar,
     writer: Mutex<Writer>,
@@ -92,6 +97,7 @@ impl Log {
         salt: u64,
         file_bytes: u64,
         replayed: &mut Replayed,
+        begun: Begun,
         with_committer: bool,
     ) -> Result<Self, Error> {
         let writer = Writer::new(Arc::clone(&disk), file_bytes, replayed.resume.take());
@@ -108,6 +114,7 @@ impl Log {
         let shared = Arc::new(Shared {
             disk,
             salt,
+            begun,
             queue: Mutex::new(queue),
             changed: Condvar::new(),
             writer: Mutex::new(writer),
@@ -164,17 +171,32 @@ impl Log {
         Sequence(lock(&self.shared.queue).next_sequence)
     }
 
-    /// Drops consumed frames, and removes the files that have none left. Returns how many files
+    /// The files that are needed once these frames are consumed: those with a live frame, and the
+    /// one that is written to.
+    pub(crate) fn needed(&self, consumed: &Sequences) -> BTreeSet<u64> {
+        let queue = lock(&self.shared.queue);
+        let mut files = queue.files.clone();
+        for (first, last) in consumed.iter() {
+            for (_, frame) in queue.live.range(Sequence(first)..=Sequence(last)) {
+                if let Some(live) = frame.file.and_then(|file| files.get_mut(&file)) {
+                    *live = live.saturating_sub(1);
+                }
+            }
+        }
+        files.retain(|&file, live| *live > 0 || Some(file) == queue.current);
+        files.into_keys().collect()
+    }
+
+    /// Drops consumed frames, and removes the files that are not `needed`. Returns how many files
     /// could not be removed; they are tried again the next time.
-    pub(crate) fn consume(&self, consumed: &Sequences) -> u64 {
+    pub(crate) fn consume(&self, consumed: &Sequences, needed: &BTreeSet<u64>) -> u64 {
         let mut queue = lock(&self.shared.queue);
         for (first, last) in consumed.iter() {
             let range = Sequence(first)..=Sequence(last);
             let gone: Vec<Sequence> = queue.live.range(range).map(|(&at, _)| at).collect();
             gone.into_iter().for_each(|sequence| queue.forget(sequence));
         }
-        let current = queue.current;
-        let is_empty = |&(file, live): &(&u64, &u64)| *live == 0 && Some(*file) != current;
+        let is_empty = |&(file, live): &(&u64, &u64)| *live == 0 && !needed.contains(file);
         let empty: Vec<u64> = queue.files.iter().filter(is_empty).map(|(&file, _)| file).collect();
         let mut failures = 0;
         for file in empty {
@@ -282,7 +304,9 @@ impl Shared {
             promises.push((sequence, promise));
         }
         let result = self.write(&frames);
-        self.settle(&promises, &frames, result.as_ref());
+        if let Some(number) = self.settle(&promises, &frames, result.as_ref()) {
+            (self.begun)(number);
+        }
         for (_, promise) in promises {
             promise.complete(result.clone().map(drop));
         }
@@ -294,21 +318,24 @@ impl Shared {
         let mut writer = lock(&self.writer);
         if writer.is_full() {
             let number = writer.rotate()?;
-            let mut queue = lock(&self.queue);
-            queue.files.insert(number, 0);
-            queue.current = Some(number);
+            lock(&self.queue).current = Some(number);
         }
         writer.write(frames)
     }
 
-    /// Notes what became of a group, before anyone is told.
+    /// Notes what became of a group, before anyone is told. Returns the number of the file if the
+    /// group is its first.
     fn settle(
         &self,
         promises: &[(Sequence, Promise)],
         frames: &[Vec<u8>],
         result: Result<&u64, &Error>,
-    ) {
+    ) -> Option<u64> {
         let mut queue = lock(&self.queue);
+        let begun = result.ok().filter(|&number| !queue.files.contains_key(number)).copied();
+        if let Some(number) = begun {
+            queue.files.insert(number, 0);
+        }
         queue.bytes -= frames.iter().map(Vec::len).sum::<usize>();
         for &(sequence, _) in promises {
             match result {
@@ -319,6 +346,7 @@ impl Shared {
         if let Err(failure @ Error::Poisoned { .. }) = result {
             queue.failure = Some(failure.clone());
         }
+        begun
     }
 }
 

@@ -23,8 +23,8 @@ pub(crate) use state::State;
 pub(crate) const NAME: &str = "manifest";
 /// The file name of a manifest that is being compacted.
 const NEW_NAME: &str = "manifest.new";
-/// The format version of the whole folder.
-const VERSION: u32 = 1;
+/// The format version of the whole folder. No release wrote an earlier one.
+const VERSION: u32 = 2;
 /// The head is read before the salt is known.
 const HEAD_SALT: u64 = 0;
 /// A manifest is compacted when it has grown to so many times its compacted length.
@@ -199,7 +199,7 @@ fn read_head(place: &str, bytes: &[u8]) -> Result<(usize, u64, State), Error> {
     let frame: Frame<'_> = first(MANIFEST, HEAD_SALT, bytes).ok_or_else(corrupt)?;
     let mut reader = Reader(frame.body);
     let found = reader.u32().ok_or_else(corrupt)?;
-    if found > VERSION {
+    if found != VERSION {
         return Err(Error::Version { place: place.to_owned(), found, known: VERSION });
     }
     let fields = (reader.u32(), reader.u64(), reader.u64(), reader.u64());

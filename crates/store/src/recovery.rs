@@ -9,7 +9,7 @@ use hadal_types::{BatchId, TableName};
 use crate::change::{BlockNumber, RememberedBatch, Sequence, StoredBlock};
 use crate::error::Error;
 use crate::log::{self, Replayed};
-use crate::manifest::{self, Manifest, State};
+use crate::manifest::{self, BlockPlace, Manifest, State};
 use crate::segment::BlockBytes;
 use crate::segment::pool::{self, Found, Pool};
 use crate::store::{Folders, Sizes};
@@ -62,6 +62,9 @@ pub struct Report {
     pub damaged_bytes: u64,
     /// Bytes of torn tails of log files. A crash leaves them; they were not acknowledged.
     pub log_bytes_cut: u64,
+    /// The paths of log files that were needed and are missing, or in which nothing is whole:
+    /// acknowledged rows may be lost. They are named again until something is changed.
+    pub log_files_lost: Vec<String>,
     /// Log files of which nothing was needed.
     pub log_files_removed: u64,
     /// Bytes of a torn tail of the manifest.
@@ -81,6 +84,8 @@ pub struct LostBlock {
     pub number: BlockNumber,
     /// Its table.
     pub table: TableName,
+    /// How many rows it holds.
+    pub rows: u32,
     /// Why it cannot be read.
     pub reason: String,
 }
@@ -103,12 +108,11 @@ pub(crate) fn open(folders: &Folders, sizes: Sizes) -> Result<Opened, Error> {
     let mut recovery = Recovery::default();
     recovery.report.manifest_bytes_cut = torn;
 
-    let named: Vec<_> = state.blocks.values().map(|(_, place)| *place).collect();
+    let named: Vec<_> = state.blocks.values().map(|block| block.place).collect();
     let (pool, found) = Pool::open(folders.clone(), salt, sizes.segment_bytes, &named)?;
     recovery.take_blocks(&state, found);
 
-    let (next, report) = (state.next_sequence, &mut recovery.report);
-    let mut replayed = log::replay(&*folders.log, salt, &state.consumed, next, report)?;
+    let mut replayed = log::replay(&*folders.log, salt, &state, &mut recovery.report)?;
     recovery.take_frames(&mut replayed);
     recovery.take_rest(&state);
     Ok(Opened { manifest, state, pool, replayed, recovery })
@@ -145,17 +149,16 @@ impl Recovery {
     fn take_blocks(&mut self, state: &State, found: Found) {
         self.report.orphan_segments = found.orphan_segments;
         self.report.reclaimed_bytes = found.reclaimed_bytes;
-        for ((&number, (table, _)), block) in state.blocks.iter().zip(found.blocks) {
-            let table = table.clone();
+        for (named, block) in state.blocks.values().zip(found.blocks) {
+            let BlockPlace { number, table, rows, .. } = named.clone();
             match block {
                 Ok(bytes) => {
-                    self.table(&table).blocks.push(StoredBlock {
-                        number,
-                        table: table.clone(),
-                        bytes,
-                    });
+                    let block = StoredBlock { number, table, rows, bytes };
+                    self.table(&named.table).blocks.push(block);
                 }
-                Err(reason) => self.report.lost_blocks.push(LostBlock { number, table, reason }),
+                Err(reason) => {
+                    self.report.lost_blocks.push(LostBlock { number, table, rows, reason });
+                }
             }
         }
     }

@@ -75,6 +75,17 @@ impl BlockBytes {
         Self(Arc::new(Extent::File(extent)))
     }
 
+    /// Where the bytes lie, in words, for messages.
+    #[must_use]
+    pub fn location(&self) -> String {
+        match &*self.0 {
+            Extent::Heap { .. } => "memory".to_owned(),
+            Extent::File(FileExtent { pool, place, .. }) => {
+                format!("{} at byte {}", pool.place(place.segment), place.offset)
+            }
+        }
+    }
+
     /// Where the block lies in the segment files; `None` when it lies in memory.
     pub(crate) fn place(&self) -> Option<Place> {
         match &*self.0 {

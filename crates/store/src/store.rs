@@ -3,7 +3,7 @@
 //! Locks are taken in the order catalog, log queue, segment shelves; the log's committer and the
 //! readers of blocks take only the last two, one at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use crate::disk::{Disk, Folder};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, Ticket};
-use crate::manifest::{BlockPlace, Manifest, Record, State};
+use crate::manifest::{self, BlockPlace, Manifest, Record, State};
 use crate::recovery::{self, Opened, Recovery};
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, Place, checked_length};
@@ -112,6 +112,20 @@ struct Catalog {
     manifest: Option<Manifest>,
 }
 
+impl Catalog {
+    /// Notes in the manifest that a log file is needed, so that it is missed should it be gone.
+    ///
+    /// When that fails the file is as good as before; the next record names it.
+    fn begin_log(&mut self, number: u64) {
+        let mut record = Record { logs: self.state.logs.clone(), ..Record::default() };
+        record.logs.insert(number);
+        let manifest = self.manifest.as_mut();
+        if manifest.is_some_and(|manifest| manifest.append(&record).is_ok()) {
+            self.state.logs = record.logs;
+        }
+    }
+}
+
 /// The parts that only a store with a folder has.
 struct Durable {
     pool: Arc<Pool>,
@@ -122,7 +136,8 @@ struct Durable {
 ///
 /// Dropping it writes what was appended, as [`Store::close`] does, but tells no failure.
 pub struct Store {
-    catalog: Mutex<Catalog>,
+    /// Shared with the log, which notes in it that it has begun a file.
+    catalog: Arc<Mutex<Catalog>>,
     durable: Option<Durable>,
     next_block: AtomicU64,
     /// Sequences of a store without a log.
@@ -134,7 +149,13 @@ impl Store {
     /// A store that keeps everything in the process's memory, and nothing after it.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self::new(State::default(), BTreeMap::new(), None, None)
+        Self::new(State::default(), BTreeMap::new(), None)
+    }
+
+    /// Whether there is a store in a folder, without a look at it.
+    #[must_use]
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(manifest::NAME).exists()
     }
 
     /// Opens the store in a folder, and says what is in it.
@@ -163,22 +184,26 @@ impl Store {
         let Opened { manifest, state, pool, mut replayed, recovery } =
             recovery::open(folders, sizes)?;
         let (disk, salt) = (Arc::clone(&folders.log), manifest.salt());
-        let log = Log::start(disk, salt, sizes.log_file_bytes, &mut replayed, with_committer)?;
         let blocks = recovery.tables.values().flat_map(|table| &table.blocks);
         let held = blocks.map(|block| (block.number, block.bytes.clone())).collect();
-        Ok((Self::new(state, held, Some(manifest), Some(Durable { pool, log })), recovery))
+        let mut store = Self::new(state, held, Some(manifest));
+        let catalog = Arc::clone(&store.catalog);
+        let begun = Box::new(move |number| lock(&catalog).begin_log(number));
+        let file_bytes = sizes.log_file_bytes;
+        let log = Log::start(disk, salt, file_bytes, &mut replayed, begun, with_committer)?;
+        store.durable = Some(Durable { pool, log });
+        Ok((store, recovery))
     }
 
     fn new(
         state: State,
         held: BTreeMap<BlockNumber, BlockBytes>,
         manifest: Option<Manifest>,
-        durable: Option<Durable>,
     ) -> Self {
         Self {
             next_block: AtomicU64::new(state.next_block),
-            catalog: Mutex::new(Catalog { state, held, manifest }),
-            durable,
+            catalog: Arc::new(Mutex::new(Catalog { state, held, manifest })),
+            durable: None,
             next_sequence: AtomicU64::new(0),
             reclaim_failures: AtomicU64::new(0),
         }
@@ -204,12 +229,17 @@ impl Store {
         }
     }
 
-    /// Writes a merged block to a segment. It counts once a [`Change`] adds it; if none does, its
-    /// space is given back with the last clone of its bytes.
+    /// Writes a merged block of so many rows to a segment. It counts once a [`Change`] adds it; if
+    /// none does, its space is given back with the last clone of its bytes.
     ///
     /// # Errors
     /// [`Error::Full`] when there is no room; [`Error::BlockSize`]; [`Error::Io`].
-    pub fn write_block(&self, table: &TableName, bytes: Vec<u8>) -> Result<StoredBlock, Error> {
+    pub fn write_block(
+        &self,
+        table: &TableName,
+        rows: u32,
+        bytes: Vec<u8>,
+    ) -> Result<StoredBlock, Error> {
         let bytes = match &self.durable {
             Some(durable) => durable.pool.write(&bytes)?,
             None => {
@@ -218,7 +248,7 @@ impl Store {
             }
         };
         let number = BlockNumber(self.next_block.fetch_add(1, Ordering::Relaxed));
-        Ok(StoredBlock { number, table: table.clone(), bytes })
+        Ok(StoredBlock { number, table: table.clone(), rows, bytes })
     }
 
     /// Makes one atomic, durable change: syncs the added blocks, then the record. Blocks on disk.
@@ -245,7 +275,7 @@ impl Store {
             catalog.held.insert(block.number, block.bytes.clone());
         }
         if let Some(durable) = &self.durable {
-            self.count_failures(durable.log.consume(&record.consumed));
+            self.count_failures(durable.log.consume(&record.consumed, &record.logs));
             self.compact_if_grown(&mut catalog, &durable.log);
         }
         Ok(())
@@ -261,14 +291,18 @@ impl Store {
             settings: change.settings.clone(),
             forget_before: change.forget_before,
             adds: Vec::with_capacity(change.adds.len()),
+            logs: BTreeSet::new(),
         };
         for table in &change.drops {
-            let blocks = state.blocks.iter().filter(|(_, (of, _))| of == table);
-            record.removes.extend(blocks.map(|(&number, _)| number));
+            let blocks = state.blocks.values().filter(|block| block.table == *table);
+            record.removes.extend(blocks.map(|block| block.number));
             let frames = self.durable.as_ref().map(|durable| durable.log.live_of(table));
             for Sequence(sequence) in frames.into_iter().flatten() {
                 record.consumed.insert(sequence, sequence);
             }
+        }
+        if let Some(durable) = &self.durable {
+            record.logs = durable.log.needed(&record.consumed);
         }
         // A block of a dropped table may be named in the change as well.
         record.removes.sort_unstable();
@@ -292,7 +326,8 @@ impl Store {
             None => Some(Place::IN_MEMORY),
         };
         let place = place.ok_or(Error::Block(block.number, "is of another store"))?;
-        Ok(BlockPlace { number: block.number, table: block.table.clone(), place })
+        let StoredBlock { number, rows, .. } = *block;
+        Ok(BlockPlace { number, table: block.table.clone(), rows, place })
     }
 
     fn compact_if_grown(&self, catalog: &mut Catalog, log: &Log) {

@@ -59,6 +59,7 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.block_bytes += other.block_bytes;
     own.raw_bytes += other.raw_bytes;
     own.dropped_rows += other.dropped_rows;
+    own.lost_rows += other.lost_rows;
 }
 
 #[cfg(test)]
@@ -79,8 +80,14 @@ mod tests {
                 time_range: None,
             };
             let schema = Arc::new(schema);
-            let status =
-                TableStatus { schema, blocks: 1, block_bytes: 2, raw_bytes: 3, dropped_rows: 4 };
+            let status = TableStatus {
+                schema,
+                blocks: 1,
+                block_bytes: 2,
+                raw_bytes: 3,
+                dropped_rows: 4,
+                lost_rows: 5,
+            };
             (name, Arc::new(status))
         };
         LeafStatus {
@@ -99,6 +106,7 @@ mod tests {
         for (name, rows, blocks) in [("t", 3, 2), ("u", 10, 1)] {
             let table = Catalog::table_of(&status, name).expect("a table");
             assert_eq!((table.schema.rows, table.blocks), (rows, blocks));
+            assert_eq!(table.lost_rows, 5 * blocks);
             assert_eq!(catalog.tables.get(name), Some(&table));
         }
         assert_eq!(Catalog::table_of(&status, "v"), None);

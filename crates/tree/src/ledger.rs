@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hadal_types::TableName;
-use hadal_wire::{LeafName, LeafStatus};
+use hadal_wire::{LeafName, LeafStatus, TableStatus};
 
 /// Rows by leaf and table.
 #[derive(Debug, Default)]
@@ -24,9 +24,10 @@ impl Ledger {
         self.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
     }
 
-    /// Notes all that a leaf holds.
+    /// Notes all that a leaf holds, and what it has lost: that is expected of it as well.
     pub fn set_all(&self, leaf: &LeafStatus) {
-        let tables = leaf.tables.iter().map(|(name, table)| (name.clone(), table.schema.rows));
+        let rows = |table: &TableStatus| table.schema.rows + table.lost_rows;
+        let tables = leaf.tables.iter().map(|(name, table)| (name.clone(), rows(table)));
         self.lock().insert(leaf.name.clone(), tables.collect());
     }
 

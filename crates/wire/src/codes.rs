@@ -4,7 +4,7 @@
 //! nor does a new code without a variant.
 
 use hadal_aggregate::{FaultCode, LeafOutcome, WarningCode};
-use hadal_query::{Function, StateKind, Syntax, TimeField, Type};
+use hadal_query::{Function, Syntax, TimeField, Type};
 use hadal_types::{Kind, Logical};
 
 use crate::error::{Flaw, WireError};
@@ -43,9 +43,6 @@ macro_rules! codes {
 codes! {
     Kind { Number = Number, String = String, Set = Set, Vector = Vector, }
     Logical { Plain = Plain, Bool = Bool, Time = Time, }
-    StateKind {
-        Moments = Moments, Extremes = Extremes, Quantiles = Quantiles, Distinct = Distinct,
-    }
     Type {
         Null = Null, Bool = Bool, Number = Number, Time = Time, String = String, Set = Set,
         Vector = Vector, Histogram = Histogram,
@@ -57,7 +54,7 @@ codes! {
         OtherKindSkipped = OtherKindSkipped, GroupsDropped = GroupsDropped,
         LimitReached = LimitReached, NoTimeRange = NoTimeRange,
         BlocksUnreadable = BlocksUnreadable, RowsDropped = RowsDropped,
-        ColumnAbsent = ColumnAbsent,
+        ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
     }
     FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, }
     LeafState { Recovering = Recovering, Alive = Alive, Stopping = Stopping, }

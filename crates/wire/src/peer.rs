@@ -81,4 +81,7 @@ pub struct TableStatus {
     pub raw_bytes: u64,
     /// Rows of it that were dropped because the table was over its size limit, since the start.
     pub dropped_rows: u64,
+    /// Rows of it that were on disk and could not be brought back at a start; they are not in the
+    /// schema's rows, and stay lost until the table is dropped.
+    pub lost_rows: u64,
 }

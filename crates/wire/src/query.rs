@@ -4,13 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hadal_query::{Measure, OrderKey, Output, OutputExpr, Query, SeriesLimit, Shape, Slot};
-use hadal_types::limits::{GROUP_KEYS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX};
+use hadal_query::{
+    Measure, OrderKey, Output, OutputExpr, Query, SeriesLimit, Shape, Slot, StateKind,
+};
+use hadal_types::limits::{
+    GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
+};
 use hadal_types::{Micros, TimeRange};
 use prost::Message;
 
 use crate::codes::Code;
-use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::error::{At, Flaw, WireError, at_most, each, required, unfit};
 use crate::expr::{decode_expr, decode_index, encode_expr, encode_index};
 use crate::guard;
 use crate::proto::{self, query};
@@ -134,13 +138,44 @@ fn decode_shape(shape: query::Shape) -> Result<Shape, WireError> {
 }
 
 fn encode_measure(measure: &Measure) -> proto::Measure {
+    let (kind, parameter) = encode_kind(measure.kind);
     let argument = Some(encode_expr(&measure.argument));
-    proto::Measure { kind: measure.kind.code(), argument }
+    proto::Measure { kind: kind.into(), argument, parameter }
 }
 
 fn decode_measure(measure: proto::Measure) -> Result<Measure, WireError> {
-    let kind = Code::of_code(measure.kind).at("kind")?;
+    let kind = decode_kind(measure.kind, measure.parameter).at("kind")?;
     Ok(Measure { kind, argument: decode_expr(measure.argument).at("argument")? })
+}
+
+fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
+    match kind {
+        StateKind::Moments => (proto::StateKind::Moments, 0),
+        StateKind::Extremes => (proto::StateKind::Extremes, 0),
+        StateKind::Quantiles => (proto::StateKind::Quantiles, 0),
+        StateKind::Distinct => (proto::StateKind::Distinct, 0),
+        StateKind::Histogram(buckets) => (proto::StateKind::Histogram, u32::from(buckets)),
+    }
+}
+
+fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, WireError> {
+    let kind = match proto::StateKind::try_from(code) {
+        Ok(proto::StateKind::Moments) => StateKind::Moments,
+        Ok(proto::StateKind::Extremes) => StateKind::Extremes,
+        Ok(proto::StateKind::Quantiles) => StateKind::Quantiles,
+        Ok(proto::StateKind::Distinct) => StateKind::Distinct,
+        Ok(proto::StateKind::Histogram) => {
+            let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
+            at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;
+            return match buckets {
+                0 => Err(unfit("no buckets", "one or more")),
+                _ => Ok(StateKind::Histogram(buckets)),
+            };
+        }
+        Ok(proto::StateKind::Unspecified) => return Err(Flaw::Missing.into()),
+        Err(_) => return Err(Flaw::UnknownCode(code).into()),
+    };
+    if parameter == 0 { Ok(kind) } else { Err(unfit(format!("parameter {parameter}"), "none")) }
 }
 
 fn encode_output(output: &Output) -> proto::Output {

@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    Distinct, DistinctParts, Extremes, Moments, Quantiles, QuantilesParts, State, Sum, SumParts,
-    Tally,
+    Distinct, DistinctParts, Extremes, Histogram, HistogramParts, Moments, Quantiles,
+    QuantilesParts, State, Sum, SumParts, Tally,
 };
 use hadal_query::StateKind;
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
@@ -46,6 +46,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
         }),
         State::Quantiles(quantiles) => state::State::Quantiles(encode_quantiles(quantiles)),
         State::Distinct(distinct) => state::State::Distinct(encode_distinct(distinct)),
+        State::Histogram(histogram) => state::State::Histogram(encode_histogram(histogram)),
     };
     proto::State { state: Some(state) }
 }
@@ -60,6 +61,10 @@ pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State
         state::State::Extremes(extremes) => State::Extremes(decode_extremes(extremes)?),
         state::State::Quantiles(quantiles) => State::Quantiles(decode_quantiles(quantiles)?),
         state::State::Distinct(distinct) => State::Distinct(decode_distinct(distinct)?),
+        state::State::Histogram(cells) => match kind {
+            StateKind::Histogram(buckets) => State::Histogram(decode_histogram(cells, buckets)?),
+            _ => return Err(unfit("Histogram", format_args!("{kind:?}"))),
+        },
     };
     if state.kind() == kind {
         Ok(state)
@@ -168,6 +173,36 @@ fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, WireError> {
     };
     Distinct::from_parts(parts)
         .ok_or_else(|| unfit("registers of another number or size", "a set of hashes"))
+}
+
+fn encode_histogram(histogram: &Histogram) -> proto::HistogramCells {
+    let Some(HistogramParts { min, max, cells }) = histogram.to_parts() else {
+        return proto::HistogramCells::default();
+    };
+    let cells = cells
+        .into_iter()
+        .map(|(cell, weight)| proto::HistogramCell { cell, weight: Some(encode_integer(weight)) });
+    proto::HistogramCells {
+        min: Some(encode_number(min)),
+        max: Some(encode_number(max)),
+        cells: cells.collect(),
+    }
+}
+
+fn decode_histogram(message: proto::HistogramCells, buckets: u16) -> Result<Histogram, WireError> {
+    at_most("cells", message.cells.len(), Histogram::cells_max(buckets))?;
+    let parts = match (message.min, message.max) {
+        (None, None) if message.cells.is_empty() => None,
+        (min, max) => Some(HistogramParts {
+            min: decode_number(min).at("min")?,
+            max: decode_number(max).at("max")?,
+            cells: each("cells", message.cells, |cell| {
+                Ok((cell.cell, decode_integer(cell.weight)?))
+            })?,
+        }),
+    };
+    Histogram::from_parts(buckets, parts)
+        .ok_or_else(|| unfit("cells out of order or range", "those from min to max"))
 }
 
 #[cfg(test)]

@@ -75,6 +75,7 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
         block_bytes: table.block_bytes,
         raw_bytes: table.raw_bytes,
         dropped_rows: table.dropped_rows,
+        lost_rows: table.lost_rows,
     }
 }
 
@@ -85,6 +86,7 @@ fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireErr
         block_bytes: table.block_bytes,
         raw_bytes: table.raw_bytes,
         dropped_rows: table.dropped_rows,
+        lost_rows: table.lost_rows,
     })
 }
 

@@ -121,9 +121,29 @@ pub(super) fn double(random: &mut Random) -> Number {
     Number::from_f64(double).unwrap_or(Number::ZERO)
 }
 
-/// An integer at the edge of 64 bits, or near zero.
+/// An integer at the edge of 64 bits, at the edge of what doubles hold, or near zero.
 pub(super) fn extreme(random: &mut Random) -> i64 {
-    *random.pick(&[i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX, 1 << 53])
+    const LAST: i64 = 1 << 53;
+    *random.pick(&[i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX, LAST, LAST + 1])
+}
+
+/// A number that neither one scale nor doubles hold beside another of its sort: identifiers of 64
+/// bits and more, decimals of 30 digits, small decimals, huge doubles.
+pub(super) fn mixed(random: &mut Random) -> Number {
+    let decimal =
+        |mantissa: i128, scale| Decimal::new(mantissa, scale).map_or(Number::ZERO, Number::Decimal);
+    let step = i128::from(random.between(-2, 2));
+    match random.below(10) {
+        0 => decimal((1 << 53) + step, 0),
+        1 => decimal((1 << 63) + step, 0),
+        2 => decimal((1 << 64) + step, 0),
+        3 => decimal(10i128.pow(29) + step, 12),
+        4 => decimal(step, *random.pick(&[3, 20, 36])),
+        5 => double(random),
+        6 => decimal(-(123 << 100) + step, *random.pick(&[0, 30])),
+        7 => decimal(i128::from(random.next_u64()), 0),
+        _ => decimal(i128::from(random.between(-2_000, 2_000)), 3),
+    }
 }
 
 /// A number of a query.
@@ -133,6 +153,7 @@ pub(super) fn number(random: &mut Random) -> Number {
         5..7 => decimal(random.between(-2_000, 2_000), 2),
         7 => decimal(random.between(-1_000_000_000, 1_000_000_000), 9),
         8 => Number::integer(extreme(random)),
+        _ if random.percent(50) => mixed(random),
         _ => double(random),
     }
 }

@@ -16,7 +16,7 @@ use super::schema::table;
 /// Time buckets of one query at most; the engine allows some more.
 const BUCKETS_MAX: i64 = 1_000;
 const QUANTILES: [u32; 7] = [0, 10_000, 333_333, 500_000, 950_000, 999_000, 1_000_000];
-const HISTOGRAM_BUCKETS: [u16; 4] = [1, 5, 20, 100];
+const HISTOGRAM_BUCKETS: [u16; 5] = [1, 2, 5, 20, 100];
 
 /// Everything that a query can take from a row of this schema, with its type: every part of
 /// every column, numbers as text, a column that is not there, and searches for words.
@@ -141,7 +141,7 @@ fn groups(rows: &mut Expressions<'_, Input>) -> Expressed {
     let mut measures = Vec::new();
     for index in 0..rows.random.below(5) {
         let (of, argument) = an_argument(rows);
-        let kind = *rows.random.pick(kinds_of(of));
+        let kind = kind_of(rows.random, of);
         measures.push(Measure { kind, argument });
         for finish in finishes(rows.random, kind, of) {
             slots.push((type_of(finish, of), Expr::Leaf(Slot::Measure(index, finish))));
@@ -159,17 +159,17 @@ fn an_argument(rows: &mut Expressions<'_, Input>) -> (Type, RowExpr) {
     }
 }
 
-/// The states that are kept of values of this type.
-fn kinds_of(of: Type) -> &'static [StateKind] {
-    match of {
-        Type::Number => {
-            &[StateKind::Moments, StateKind::Extremes, StateKind::Quantiles, StateKind::Distinct]
-        }
-        Type::Bool | Type::Time | Type::String => {
-            &[StateKind::Moments, StateKind::Extremes, StateKind::Distinct]
-        }
-        _ => &[StateKind::Moments, StateKind::Distinct],
+/// A state that is kept of values of this type.
+fn kind_of(random: &mut Random, of: Type) -> StateKind {
+    let mut kinds = vec![StateKind::Moments, StateKind::Distinct];
+    if matches!(of, Type::Number | Type::Bool | Type::Time | Type::String) {
+        kinds.push(StateKind::Extremes);
     }
+    if of == Type::Number {
+        let histogram = StateKind::Histogram(*random.pick(&HISTOGRAM_BUCKETS));
+        kinds.extend([StateKind::Quantiles, histogram]);
+    }
+    *random.pick(&kinds)
 }
 
 /// Some of the aggregates that are finished from this state.
@@ -183,9 +183,9 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<Finish> {
         StateKind::Quantiles => vec![
             Finish::Quantile(*random.pick(&QUANTILES)),
             Finish::Quantile(*random.pick(&QUANTILES)),
-            Finish::Histogram(*random.pick(&HISTOGRAM_BUCKETS)),
         ],
         StateKind::Distinct => vec![Finish::Distinct],
+        StateKind::Histogram(buckets) => vec![Finish::Histogram(buckets)],
     }
 }
 
@@ -201,7 +201,6 @@ fn type_of(finish: Finish, argument: Type) -> Type {
 fn is_exact(slot: &OutputExpr, rows: u64) -> bool {
     let rows = usize::try_from(rows).unwrap_or(usize::MAX);
     match slot {
-        Expr::Leaf(Slot::Measure(_, Finish::Histogram(_))) => false,
         Expr::Leaf(Slot::Measure(_, Finish::Quantile(_))) => rows <= limits::QUANTILE_EXACT_ROWS,
         Expr::Leaf(Slot::Measure(_, Finish::Distinct)) => rows <= limits::DISTINCT_EXACT_VALUES,
         _ => true,

@@ -53,6 +53,10 @@ pub enum Content {
     Doubles,
     /// Doubles of every size.
     ExtremeDoubles,
+    /// Numbers that neither one scale nor doubles hold together.
+    MixedNumbers,
+    /// Integers of 64 bits, and such numbers here and there.
+    LargeIntegers,
     /// Truths.
     Truths,
     /// Truths in some rows, integers in others.
@@ -85,7 +89,7 @@ pub enum Content {
 
 impl Content {
     /// What an ordinary column can hold.
-    const ORDINARY: [Self; 20] = [
+    const ORDINARY: [Self; 22] = [
         Self::SmallIntegers,
         Self::Integers,
         Self::Counter,
@@ -94,6 +98,8 @@ impl Content {
         Self::DeepDecimals,
         Self::Doubles,
         Self::ExtremeDoubles,
+        Self::MixedNumbers,
+        Self::LargeIntegers,
         Self::Truths,
         Self::TruthsAndIntegers,
         Self::Words,
@@ -293,6 +299,8 @@ impl Content {
                 Number::from_f64(double).unwrap_or(Number::ZERO)
             }
             Self::ExtremeDoubles => pool::double(random),
+            Self::LargeIntegers if random.percent(98) => Number::integer(pool::extreme(random)),
+            Self::MixedNumbers | Self::LargeIntegers => pool::mixed(random),
             Self::SampleRates => match random.below(4) {
                 0 => pool::decimal(33_333_333_333, 9),
                 1 => Number::integer(1),

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use hadal_types::value::HistogramBucket;
-use hadal_types::{Number, Value, limits};
+use hadal_types::Value;
 
-use super::exact::Exact;
-use super::finish::{Cell, HISTOGRAM_SHARE, Tolerance, Weighted};
+use super::finish::{Cell, Tolerance};
 use super::{OracleAnswer, OracleRow, Standing};
 
 /// The first place where two answers differ.
@@ -98,10 +96,6 @@ fn meets(value: &Value, cell: &Cell) -> bool {
         Tolerance::Exact => *value == cell.value,
         Tolerance::Relative(share) => is_near(value, &cell.value, |size| share * size),
         Tolerance::Absolute(distance) => is_near(value, &cell.value, |_| *distance),
-        Tolerance::Histogram(values, buckets) => match value {
-            Value::Histogram(found) => is_histogram(found, values, *buckets),
-            other => values.is_empty() && other.is_null(),
-        },
     }
 }
 
@@ -114,44 +108,4 @@ fn is_near(value: &Value, exact: &Value, distance: impl Fn(f64) -> f64) -> bool 
         }
         _ => value == exact,
     }
-}
-
-/// Adjacent buckets that hold all of the weight, each of them what lies between its edges; an
-/// edge of a sketch may be off by as much as its log buckets are wide.
-fn is_histogram(found: &[HistogramBucket], values: &[Weighted], buckets_max: usize) -> bool {
-    let share = if values.len() <= limits::QUANTILE_EXACT_ROWS { 0.0 } else { HISTOGRAM_SHARE };
-    let adjacent = found.windows(2).all(|pair| pair[0].to == pair[1].from);
-    let ascending = found.iter().all(|bucket| bucket.from <= bucket.to);
-    if found.len() > buckets_max || !adjacent || !ascending {
-        return false;
-    }
-    let Some(last) = found.len().checked_sub(1) else { return values.is_empty() };
-    let mut below = Exact::default();
-    let starts = found.iter().enumerate().all(|(at, bucket)| {
-        // Nothing may lie below the first bucket.
-        let held = is_held(&below, bucket.from, values, share, false);
-        below = below.plus(&Exact::from_number(bucket.count));
-        held && (at < last || is_held(&below, bucket.to, values, share, true))
-    });
-    let all = values.iter().map(|weighted| i128::from(weighted.weight)).sum();
-    starts && below == Exact::from_integer(all).shifted_down(6)
-}
-
-/// Whether `below` can be the weight of the values below `edge`, or up to it.
-fn is_held(below: &Exact, edge: Number, values: &[Weighted], share: f64, up_to: bool) -> bool {
-    let weight_below = |holds: &dyn Fn(&Number) -> bool| {
-        let weights = values.iter().map(|weighted| match &weighted.value {
-            Value::Number(number) if holds(number) => i128::from(weighted.weight),
-            _ => 0,
-        });
-        Exact::from_integer(weights.sum()).shifted_down(6)
-    };
-    if share == 0.0 {
-        let inside = |number: &Number| *number < edge || (up_to && *number == edge);
-        return *below == weight_below(&inside);
-    }
-    let (edge, slack) = (edge.to_f64(), edge.to_f64().abs() * share);
-    let least = weight_below(&|number| number.to_f64() < edge - slack);
-    let most = weight_below(&|number| number.to_f64() <= edge + slack);
-    least <= *below && *below <= most
 }

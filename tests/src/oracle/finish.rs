@@ -1,11 +1,10 @@
 //! Aggregates from all values of a group, and how near an engine's sketches must come.
 
-use std::rc::Rc;
-
 use hadal_query::Finish;
 use hadal_types::{Number, Value, limits};
 
 use super::exact::Exact;
+use super::histogram::histogram;
 
 /// A value of the answer, and how far the engine's may be from it.
 #[derive(Clone, Debug)]
@@ -25,8 +24,6 @@ pub enum Tolerance {
     Relative(f64),
     /// By so much.
     Absolute(f64),
-    /// A histogram of at most so many buckets of these values, which are sorted.
-    Histogram(Rc<Vec<Weighted>>, usize),
     /// It is computed from values that are not exact.
     Open,
 }
@@ -46,8 +43,6 @@ const SUM_SHARE: f64 = 4.0 * f64::EPSILON;
 const SUBNORMALS: f64 = 1e-319;
 /// What the log buckets of quantiles promise, and room for the rounding of their edges and digits.
 const QUANTILE_SHARE: f64 = 0.010_002;
-/// A log bucket is twice as wide, and a histogram spreads its weight over all of it.
-pub(super) const HISTOGRAM_SHARE: f64 = 0.021;
 /// Three standard errors and a half of 2^14 HyperLogLog registers.
 const DISTINCT_SHARE: f64 = 0.03;
 
@@ -78,10 +73,7 @@ pub(super) fn finish(finish: Finish, values: &[Weighted], sums_exactly: bool) ->
         Finish::Min => Cell::exact(sorted(values).first().map_or(Value::Null, value)),
         Finish::Max => Cell::exact(sorted(values).last().map_or(Value::Null, value)),
         Finish::Quantile(millionths) => quantile(&numbers(values), millionths),
-        Finish::Histogram(buckets) => Cell {
-            value: Value::Null,
-            tolerance: Tolerance::Histogram(Rc::new(numbers(values)), buckets.into()),
-        },
+        Finish::Histogram(buckets) => Cell::exact(histogram(&numbers(values), buckets.into())),
         Finish::Distinct => distinct(values),
     }
 }

@@ -1,10 +1,11 @@
 use super::*;
+use crate::partial::fixture::KINDS;
 use proptest::prelude::*;
 
 use hadal_types::Weight;
 
 fn kinds() -> Box<[StateKind]> {
-    [StateKind::Moments, StateKind::Extremes, StateKind::Quantiles, StateKind::Distinct].into()
+    KINDS.into()
 }
 
 fn key(number: i64) -> [Value; 1] {

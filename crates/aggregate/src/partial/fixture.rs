@@ -11,6 +11,15 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value
 /// What `now()` means in these queries.
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 
+/// What is kept by [`groups_query`].
+pub(crate) const KINDS: [StateKind; 5] = [
+    StateKind::Moments,
+    StateKind::Extremes,
+    StateKind::Quantiles,
+    StateKind::Distinct,
+    StateKind::Histogram(10),
+];
+
 /// A query for this shape, with these outputs, over all time and without any limit.
 pub(crate) fn query(shape: Shape, outputs: Vec<OutputExpr>) -> Query {
     let output =
@@ -41,21 +50,14 @@ pub(crate) fn rows_query(values: usize, order: Vec<OrderKey>, limit: u64) -> Que
 
 /// A query for groups by these keys, with one measure of each kind, of the same column.
 pub(crate) fn groups_query(keys: Vec<RowExpr>, outputs: Vec<OutputExpr>) -> Query {
-    let kinds =
-        [StateKind::Moments, StateKind::Extremes, StateKind::Quantiles, StateKind::Distinct];
-    let measures = kinds.map(|kind| Measure { kind, argument: column(9) }).to_vec();
+    let measures = KINDS.map(|kind| Measure { kind, argument: column(9) }).to_vec();
     query(Shape::Groups { keys, measures }, outputs)
 }
 
 /// The aggregate, of the measure that [`groups_query`] has for it.
 pub(crate) fn aggregate(finish: Finish) -> OutputExpr {
-    let index = match finish.state() {
-        StateKind::Moments => 0,
-        StateKind::Extremes => 1,
-        StateKind::Quantiles => 2,
-        StateKind::Distinct => 3,
-    };
-    Expr::Leaf(Slot::Measure(index, finish))
+    let index = KINDS.iter().position(|kind| *kind == finish.state());
+    Expr::Leaf(Slot::Measure(index.expect("a measure"), finish))
 }
 
 /// A number column.

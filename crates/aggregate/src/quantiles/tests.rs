@@ -157,27 +157,6 @@ fn counting_by_bucket_is_the_same_as_adding_one_by_one() {
 }
 
 #[test]
-fn a_histogram_holds_every_row() {
-    let mut next = lognormal(3);
-    let values: Vec<f64> = (0..5_000).map(|_| next()).collect();
-    let quantiles = of_doubles(&values);
-    let Value::Histogram(buckets) = quantiles.histogram(40) else { panic!("no histogram") };
-    assert!((10..=40).contains(&buckets.len()));
-    let total: f64 = buckets.iter().map(|bucket| bucket.count.to_f64()).sum();
-    assert_eq!(total, 5_000.0);
-    assert!(buckets.windows(2).all(|pair| pair[0].to == pair[1].from));
-    assert!(buckets[0].from <= quantiles.quantile(0).expect("values"));
-    assert!(buckets[buckets.len() - 1].to >= quantiles.quantile(1_000_000).expect("values"));
-    for bucket in buckets.iter() {
-        let inside = |value: &&f64| (bucket.from.to_f64()..bucket.to.to_f64()).contains(*value);
-        let exact = values.iter().filter(inside).count() as f64;
-        let near = 0.02 * 5_000.0;
-        assert!((bucket.count.to_f64() - exact).abs() <= near, "{bucket:?} holds {exact}");
-    }
-    assert_eq!(Quantiles::default().histogram(10), Value::Null);
-}
-
-#[test]
 fn parts_from_outside_are_checked() {
     let sketch = |rows, ends: [&str; 2], buckets: &[(&str, i128)]| {
         let buckets = buckets

@@ -114,6 +114,7 @@ fn row_count(column: &ColumnData<'_>) -> usize {
     match &column.values {
         Values::Decimals { mantissas, .. } => mantissas.len(),
         Values::Doubles(doubles) => doubles.len(),
+        Values::Numbers(numbers) => numbers.len(),
         Values::Strings { codes, .. } | Values::Lists { codes, .. } => codes.len(),
     }
 }
@@ -167,6 +168,7 @@ fn number(column: &ColumnData<'_>, row: usize) -> Option<Number> {
             Decimal::new((*mantissas.get(row)?).into(), *scale).map(Number::Decimal)
         }
         Values::Doubles(doubles) => Number::from_f64(*doubles.get(row)?),
+        Values::Numbers(numbers) => numbers.get(row).copied(),
         _ => None,
     }
 }

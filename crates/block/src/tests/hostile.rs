@@ -1,23 +1,16 @@
 //! Bytes from anywhere: altered bytes are noticed, and bytes with the right checksums may say what
 //! they like without a panic.
 
-use hadal_types::{BatchId, Micros};
+use hadal_types::{BatchId, Micros, Value};
 use twox_hash::XxHash3_64;
 
-use super::model::{Random, build, random_rows};
+use super::model::{Random, Row, build, random_rows};
 use crate::header::{CHECKSUM_BYTES, Header};
 use crate::{BlockError, BlockView, MergeOrder, merge};
 
 /// Uses everything of a block that can be used; errors are fine.
 fn use_all(block: &BlockView<'_>) {
     for column in block.columns() {
-        if let Ok(Some(numbers)) = column.numbers()
-            && let crate::StoredNumbers::Decimals { mantissas, .. } = numbers.stored
-        {
-            (0..mantissas.vector_count()).for_each(|vector| {
-                let _ = mantissas.zone(vector);
-            });
-        }
         if let Ok(data) = column.decode() {
             for row in [0, 1, block.rows() / 2, block.rows() - 1, block.rows()] {
                 let _ = data.value(row);
@@ -158,9 +151,25 @@ fn errors_name_the_place() {
         altered[at] = value;
         altered
     };
-    assert_eq!(message(&with(7, 2)), "row block frame version 2 is not known, expected 1");
-    assert_eq!(message(&with(8, 9)), "row block encoding version 9 is not known, expected 1");
+    assert_eq!(
+        message(&with(7, 2)),
+        "row block frame version 2 is not known, the newest known is 1"
+    );
+    assert_eq!(
+        message(&with(8, 9)),
+        "row block encoding version 9 is not known, the newest known is 2"
+    );
     assert_eq!(message(&with(80, 9)), "the front of a row block has a wrong checksum");
+    let values = ["1e300", "9007199254740993"].map(|text| text.parse().expect("a number"));
+    let rows = values.map(|number| Row {
+        time: Micros(0),
+        cells: [("x".to_owned(), Value::Number(number))].into_iter().collect(),
+    });
+    let mut older = build(&rows, None);
+    older[8] = 1;
+    seal(&mut older);
+    let error = message(&older);
+    assert!(error.ends_with("corrupt: encoding mixed is not of version 1, expected 2"), "{error}");
     let last = bytes.len() - 1;
     let error = message(&with(last, bytes[last] ^ 1));
     assert!(

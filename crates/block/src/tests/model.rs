@@ -1,10 +1,10 @@
 //! Rows as plain values, made at random from a seed, written to blocks and read back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hadal_types::{BatchId, ColumnName, Decimal, Kind, Micros, Number, Value};
 
-use crate::{BlockBuilder, BlockView, ColumnId, Values};
+use crate::{BlockBuilder, BlockView, ColumnId};
 
 /// A linear congruential generator: the same numbers from the same seed, for ever.
 pub(super) struct Random(u64);
@@ -109,22 +109,8 @@ pub(super) fn read(bytes: &[u8]) -> Vec<Row> {
     rows
 }
 
-/// Names of columns that some of these blocks store as doubles.
-pub(super) fn double_columns<B: AsRef<[u8]>>(blocks: &[B]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for bytes in blocks {
-        for column in BlockView::parse(bytes.as_ref()).expect("parses").columns() {
-            if matches!(column.decode().expect("decodes").values, Values::Doubles(_)) {
-                names.insert(column.name().to_string());
-            }
-        }
-    }
-    names
-}
-
-/// Asserts that rows are the same; numbers of the columns named may be rounded to doubles, and
-/// truths may have become numbers.
-pub(super) fn assert_same(found: &[Row], expected: &[Row], rounded: &BTreeSet<String>) {
+/// Asserts that rows are the same; truths may have become numbers.
+pub(super) fn assert_same(found: &[Row], expected: &[Row]) {
     assert_eq!(found.len(), expected.len());
     for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert_eq!(found.time, expected.time, "row {index}");
@@ -133,9 +119,7 @@ pub(super) fn assert_same(found: &[Row], expected: &[Row], rounded: &BTreeSet<St
         for (column, found) in &found.cells {
             let expected = &expected.cells[column];
             let same = match (number(found), number(expected)) {
-                (Some(a), Some(b)) => {
-                    a == b || (rounded.contains(column) && a.to_f64() == b.to_f64())
-                }
+                (Some(found), Some(expected)) => found == expected,
                 _ => found == expected,
             };
             assert!(same, "row {index} of {column}: {found:?}, expected {expected:?}");
@@ -184,6 +168,8 @@ enum Shape {
     Decimals,
     MixedScales,
     Doubles,
+    AnyNumber,
+    IdsAndFewOthers,
     Truths,
     TruthsAndNumbers,
     FewStrings,
@@ -195,7 +181,7 @@ enum Shape {
     AnyKind,
 }
 
-const SHAPES: [Shape; 16] = [
+const SHAPES: [Shape; 18] = [
     Shape::Same,
     Shape::Small,
     Shape::Counter,
@@ -203,6 +189,8 @@ const SHAPES: [Shape; 16] = [
     Shape::Decimals,
     Shape::MixedScales,
     Shape::Doubles,
+    Shape::AnyNumber,
+    Shape::IdsAndFewOthers,
     Shape::Truths,
     Shape::TruthsAndNumbers,
     Shape::FewStrings,
@@ -230,6 +218,9 @@ fn random_value(random: &mut Random, shape: Shape, index: usize) -> Value {
             let double = f64::from_bits(random.next());
             Value::Number(Number::from_f64(double).unwrap_or(Number::ZERO))
         }
+        Shape::AnyNumber => Value::Number(any_number(random)),
+        Shape::IdsAndFewOthers if random.below(100) == 0 => Value::Number(any_number(random)),
+        Shape::IdsAndFewOthers => Value::integer(random.next().cast_signed()),
         Shape::Truths => Value::Bool(random.below(2) == 0),
         Shape::TruthsAndNumbers if random.below(2) == 0 => Value::Bool(random.below(2) == 0),
         Shape::TruthsAndNumbers => integer(random.below(3)),
@@ -248,6 +239,21 @@ fn random_value(random: &mut Random, shape: Shape, index: usize) -> Value {
             random_value(random, shape, index)
         }
     }
+}
+
+/// Small decimals, identifiers of 64 bits, decimals of 30 digits, doubles of any size.
+fn any_number(random: &mut Random) -> Number {
+    let decimal = |mantissa: i128, scale| Decimal::new(mantissa, scale).map(Number::Decimal);
+    let wide = i128::from(random.next()) << 37 | i128::from(random.next() >> 27);
+    let number = match random.below(6) {
+        0 => decimal(wide >> 91, 2),
+        1 => decimal(wide >> 37, 0),
+        2 => decimal((wide >> 37) - (1 << 63), random.pick(&[0, 9, 18])),
+        3 => decimal(if wide % 2 == 0 { wide } else { -wide }, random.pick(&[0, 12, 36])),
+        4 => Number::from_f64(random.pick(&[1e300, -1e300, 5e-324, 0.1, 1e19])),
+        _ => Number::from_f64(f64::from_bits(random.next())),
+    };
+    number.unwrap_or(Number::ZERO)
 }
 
 fn decimal(mantissa: usize, scale: u8) -> Value {

@@ -27,6 +27,11 @@ impl Column {
     pub(crate) fn is_time(&self) -> bool {
         self.kind.starts_with("time")
     }
+
+    /// Whether its values are numbers.
+    pub(crate) fn is_number(&self) -> bool {
+        self.kind == "number"
+    }
 }
 
 /// How much of what there is was looked at.
@@ -48,6 +53,9 @@ pub(crate) struct Stats {
 /// Something that the asker should know.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Warning {
+    /// What it is, for programs.
+    #[serde(default)]
+    pub(crate) code: String,
     pub(crate) message: String,
     #[serde(default)]
     pub(crate) count: u64,
@@ -62,6 +70,9 @@ pub(crate) struct LogReceipt {
     pub(crate) rejected: Vec<Rejected>,
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
+    /// Where the rows' times came from, in words; empty without rows.
+    #[serde(default)]
+    pub(crate) time_from: String,
 }
 
 /// A line that was not taken.

@@ -1,9 +1,24 @@
 //! A server's refusal (RFC 9457), shown with a caret under the place that it names.
+//!
+//! Its hints are for whoever speaks HTTP; those that are only of use to them are said in the words
+//! of the command line.
 
 use std::fmt;
 
 use serde::Deserialize;
-use serde_json::Value;
+
+use crate::visible::{visible, width};
+
+/// What a person at a terminal can do about a refusal of this kind, whatever the server advises.
+const HINTS: [(&str, &str); 3] = [
+    (
+        "urn:hadal:problem:unauthorized",
+        "give the server's token with --token or HADAL_TOKEN; \
+         it is in the file admin-token of its data folder",
+    ),
+    ("urn:hadal:problem:late", "ask for a shorter time range"),
+    ("urn:hadal:problem:unknown-table", "hadal status lists the tables"),
+];
 
 /// Why a server refused a request.
 #[derive(Clone, Debug)]
@@ -18,6 +33,7 @@ pub(crate) struct Problem {
 
 #[derive(Deserialize)]
 struct Document {
+    r#type: Option<String>,
     title: Option<String>,
     detail: Option<String>,
     hint: Option<String>,
@@ -31,26 +47,18 @@ struct Place {
 }
 
 impl Problem {
-    /// Reads a refusal with this status; whatever it is, something can be said.
-    pub(crate) fn read(status: u16, body: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(body);
-        let document: Option<Document> =
-            serde_json::from_str::<Value>(&text).and_then(serde_json::from_value).ok();
-        let (message, hint, position) = match document {
-            Some(document) => {
-                (document.detail.or(document.title), document.hint, document.position)
-            }
-            None => (Some(text.chars().take(200).collect()), None, None),
-        };
-        Self {
+    /// Reads a refusal with this status; `None` when it is not one of a Hadal server.
+    pub(crate) fn read(status: u16, body: &[u8]) -> Option<Self> {
+        let document: Document = serde_json::from_slice(body).ok()?;
+        let Document { r#type, title, detail, hint, position } = document;
+        let message = detail.or(title).filter(|message| !message.trim().is_empty())?;
+        Some(Self {
             status,
-            message: message
-                .filter(|message| !message.trim().is_empty())
-                .unwrap_or_else(|| format!("the server answered with status {status}")),
-            hint,
+            message,
+            hint: own_hint(r#type.as_deref(), hint),
             position: position.map(|place| (place.line, place.column)),
             sql: None,
-        }
+        })
     }
 
     /// The same about this SQL text.
@@ -65,25 +73,48 @@ impl Problem {
 
     /// Whether the same request may be taken later.
     pub(crate) const fn may_pass(&self) -> bool {
-        matches!(self.status, 429 | 503)
+        may_pass(self.status)
+    }
+}
+
+/// Whether a request that was answered with this status may be taken later; proxies say 502 for a
+/// server that restarts.
+pub(crate) const fn may_pass(status: u16) -> bool {
+    matches!(status, 429 | 502 | 503)
+}
+
+/// The hint for a person at a terminal. That a name is nearly right is good advice anywhere.
+fn own_hint(kind: Option<&str>, hint: Option<String>) -> Option<String> {
+    let is_name = hint.as_ref().is_some_and(|hint| hint.starts_with("did you mean "));
+    match HINTS.into_iter().find(|(known, _)| Some(*known) == kind) {
+        Some((_, own)) if !is_name => Some(own.to_owned()),
+        _ => hint,
     }
 }
 
 impl fmt::Display for Problem {
     /// The message; then the line that it is about, with a caret; then a hint.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)?;
+        formatter.write_str(&visible(&self.message))?;
         let place = self.position.zip(self.sql.as_ref()).and_then(|((line, column), sql)| {
             Some((sql.lines().nth(line.checked_sub(1)?)?, column.checked_sub(1)?))
         });
         if let Some((line, before)) = place {
             // Tabs stay tabs, so that the caret stands where the terminal puts the character.
-            let indent: String =
-                line.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            write!(formatter, "\n  {line}\n  {indent}^")?;
+            let shown = |c: char| match c {
+                '\t' => "\t".to_owned(),
+                c => visible(c.encode_utf8(&mut [0; 4])).into_owned(),
+            };
+            let line: Vec<String> = line.chars().map(shown).collect();
+            let blank = |shown: &String| match shown.as_str() {
+                "\t" => "\t".to_owned(),
+                shown => " ".repeat(width(shown)),
+            };
+            let indent: String = line.iter().take(before).map(blank).collect();
+            write!(formatter, "\n  {}\n  {indent}^", line.concat())?;
         }
         match &self.hint {
-            Some(hint) => write!(formatter, "\nhint: {hint}"),
+            Some(hint) => write!(formatter, "\nhint: {}", visible(hint)),
             None => Ok(()),
         }
     }
@@ -97,20 +128,52 @@ mod tests {
     fn a_caret_stands_under_the_place() {
         let body = br#"{"title": "bad query", "detail": "no column latencyy",
             "hint": "did you mean latency?", "position": {"line": 2, "column": 5, "offset": 11}}"#;
-        let problem = Problem::read(400, body).with_sql("SELECT\n\tavg(latencyy)\nFROM t");
+        let problem = read(400, body).with_sql("SELECT\n\tavg(latencyy)\nFROM t");
         let expected =
             "no column latencyy\n  \tavg(latencyy)\n  \t   ^\nhint: did you mean latency?";
         assert_eq!(problem.to_string(), expected);
     }
 
     #[test]
-    fn whatever_is_answered_something_is_said() {
-        assert_eq!(Problem::read(502, b"Bad Gateway").to_string(), "Bad Gateway");
-        let status = "the server answered with status 500";
-        assert_eq!(Problem::read(500, b"").to_string(), status);
-        assert_eq!(Problem::read(500, b"{}").to_string(), status);
-        assert_eq!(Problem::read(400, br#"{"title": "t"}"#).to_string(), "t");
+    fn a_caret_stands_under_wide_and_hidden_characters() {
+        let body = br#"{"detail": "no column x", "position": {"line": 1, "column": 5}}"#;
+        let problem = read(400, body).with_sql("\u{65e5}\u{672c}\u{7}'x");
+        let expected = "no column x\n  \u{65e5}\u{672c}\\u0007'x\n             ^";
+        assert_eq!(problem.to_string(), expected);
+    }
+
+    #[test]
+    fn a_server_cannot_steer_the_terminal() {
+        let body = br#"{"detail": "a\u001b[2Jb\nc", "hint": "d\u202ee"}"#;
+        assert_eq!(read(400, body).to_string(), "a\\u001b[2Jb\\nc\nhint: d\\u202ee");
+    }
+
+    #[test]
+    fn hints_are_for_the_command_line() {
+        let said = |kind: &str, hint: &str| {
+            let body = serde_json::json!({"type": format!("urn:hadal:problem:{kind}"),
+                "detail": "d", "hint": hint});
+            read(400, body.to_string().as_bytes()).to_string()
+        };
+        let token = said("unauthorized", "send it: Authorization: Bearer TOKEN");
+        assert!(token.contains("--token") && !token.contains("Bearer"), "{token}");
+        let table = said("unknown-table", "GET /v1/tables lists the tables");
+        assert_eq!(table, "d\nhint: hadal status lists the tables");
+        assert_eq!(said("unknown-table", "did you mean t?"), "d\nhint: did you mean t?");
+        assert_eq!(said("bad-query", "write x"), "d\nhint: write x");
+    }
+
+    #[test]
+    fn what_is_no_refusal_of_hadal_is_none() {
+        for body in ["", "Bad Gateway", "<html>\n<b>502</b>", "{}", "[]", r#"{"detail": " "}"#] {
+            assert!(Problem::read(502, body.as_bytes()).is_none(), "{body}");
+        }
+        assert_eq!(read(400, br#"{"title": "t"}"#).to_string(), "t");
         let far = br#"{"detail": "d", "position": {"line": 9, "column": 0}}"#;
-        assert_eq!(Problem::read(400, far).with_sql("SELECT 1").to_string(), "d");
+        assert_eq!(read(400, far).with_sql("SELECT 1").to_string(), "d");
+    }
+
+    fn read(status: u16, body: &[u8]) -> Problem {
+        Problem::read(status, body).expect("a problem")
     }
 }

@@ -20,6 +20,7 @@ use crate::transfer::{Transfer, fresh_batch_id};
 #[command(after_help = "Examples:
   hadal import flights.parquet --table flights
   hadal import flights.csv --table flights --time time_hour
+  hadal import sensors.csv --table sensors --null - --null missing
   hadal import logs/*.jsonl.gz --table web --sets tags
   hadal import quakes.geojson --table quakes --split types=, --sets types
   hadal import answer.json --table hits --rows result.hits
@@ -56,6 +57,9 @@ pub(crate) struct ReadingArgs {
     /// A column whose texts are lists, and what separates their elements; may be repeated
     #[arg(long, value_name = "COLUMN=SEPARATOR")]
     split: Vec<Split>,
+    /// A word that means in any column of CSV that there is no value; may be repeated
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    null: Vec<String>,
     /// The array in a JSON document that has the rows; its dotted name
     #[arg(long, value_name = "NAME")]
     rows: Option<String>,
@@ -93,8 +97,13 @@ impl Opened {
     pub(crate) fn new(file: &Path, reading: &ReadingArgs) -> Result<Self, Error> {
         let source = Source::open(file)?;
         let (total_bytes, read_bytes) = (source.total_bytes, Arc::clone(&source.read_bytes));
-        let (format, member) = (reading.format, reading.rows.as_deref());
-        let rows = open(source, file, Reading { format, member, splits: &reading.split })?;
+        let how = Reading {
+            format: reading.format,
+            member: reading.rows.as_deref(),
+            splits: &reading.split,
+            nulls: &reading.null,
+        };
+        let rows = open(source, file, how)?;
         let name = file.display().to_string();
         if let (Some(time), Some(columns)) = (reading.time.as_deref(), rows.columns())
             && !columns.contains(&time)
@@ -117,13 +126,15 @@ impl Opened {
         let batch = fresh_batch_id()?;
         let transfer = Transfer { client, table, options: &options, pace: Pace::BySize, batch };
         let bar = progress_bar(self.total_bytes)?;
-        let outcome = transfer.run(self.rows, &|rows| {
+        let (outcome, sent) = transfer.run(self.rows, &|rows| {
             bar.set_position(self.read_bytes.load(Ordering::Relaxed));
             bar.set_message(output::count(rows, "row"));
         });
         bar.finish_and_clear();
-        output::say(&format!("{}: {}", self.name, outcome?.report(table)));
-        Ok(())
+        if sent.is_ok() || outcome.has_rows() {
+            output::say(&format!("{}: {}", self.name, outcome.report(table)));
+        }
+        sent
     }
 
     /// The column that the server is to take the times from, where it cannot know that by itself:

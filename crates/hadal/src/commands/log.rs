@@ -7,14 +7,14 @@ use std::time::Duration;
 use clap::Args;
 use hadal_types::{BatchId, TableName};
 
-use crate::cli::{DataArgs, LISTEN_DEFAULT, ServerArgs};
+use crate::cli::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
 use crate::client::{Client, LogOptions};
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
 use crate::input::{Pace, Source, live_rows};
 use crate::output;
 use crate::service::{Service, ServiceConfig, say_damage};
-use crate::transfer::{Outcome, Transfer, fresh_batch_id};
+use crate::transfer::{Transfer, fresh_batch_id};
 
 /// Rows that trickle are sent after this time.
 const PACE: Duration = Duration::from_millis(100);
@@ -44,7 +44,8 @@ pub(crate) struct LogArgs {
     #[command(flatten)]
     server: ServerArgs,
     /// Where to start a server if there is none
-    #[arg(long, env = "HADAL_LISTEN", default_value = LISTEN_DEFAULT, value_name = "ADDRESS")]
+    #[arg(long, env = "HADAL_LISTEN", default_value = LISTEN_DEFAULT, value_name = "ADDRESS",
+        value_parser = listen_address)]
     listen: SocketAddr,
     #[command(flatten)]
     data: DataArgs,
@@ -59,26 +60,24 @@ pub(crate) fn run(args: &LogArgs) -> Result<(), Error> {
     };
     let client = args.server.client_or(&args.listen.to_string())?;
     if args.server.server.is_some() || client.is_there() {
-        let outcome = send(args, &client, &table, batch)?;
-        output::say(&outcome.report(&table));
-        return Ok(());
+        return send(args, &client, &table, batch);
     }
     serve_and_send(args, table, batch)
 }
 
-fn send(
-    args: &LogArgs,
-    client: &Client,
-    table: &TableName,
-    batch: BatchId,
-) -> Result<Outcome, Error> {
+/// Sends all of standard input, and says what became of it.
+fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> Result<(), Error> {
     let source = Source::open(Path::new("-"))?;
     let options =
         LogOptions { time_column: args.time.clone(), sets: args.sets.clone(), any_age: false };
     // A retry under the same id must be cut at the same rows.
     let pace = if args.batch.is_some() { Pace::BySize } else { Pace::Every(PACE) };
     let transfer = Transfer { client, table, options: &options, pace, batch };
-    transfer.run(live_rows(source.reader, &source.place)?, &|_| ())
+    let (outcome, sent) = transfer.run(live_rows(source.reader, &source.place)?, &|_| ());
+    if sent.is_ok() || outcome.has_rows() {
+        output::say(&outcome.report(table));
+    }
+    sent
 }
 
 /// There is no server, so this process is one, and goes on being one when its input has ended.
@@ -94,11 +93,10 @@ fn serve_and_send(args: &LogArgs, table: TableName, batch: BatchId) -> Result<()
     ));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let outcome =
+            let sent =
                 Client::new(&url, None).and_then(|client| send(args, &client, &table, batch));
-            match outcome {
-                Ok(outcome) => output::say(&outcome.report(&table)),
-                Err(error) => output::say(&format!("error: {error}")),
+            if let Err(error) = sent {
+                output::say(&format!("error: {error}"));
             }
         });
         service.run(|| output::say("stopping"))

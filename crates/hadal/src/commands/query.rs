@@ -5,10 +5,11 @@ use std::io::{IsTerminal, Read};
 use clap::Args;
 
 use crate::cli::ServerArgs;
-use crate::client::Answer;
+use crate::client::{Answer, Warning};
 use crate::error::Error;
 use crate::output;
 use crate::render::{Format, render};
+use crate::visible::visible;
 
 /// Below this share of the expected rows an answer comes with a warning.
 const COVERAGE_WARNING: f64 = 0.995;
@@ -26,8 +27,11 @@ On a terminal the answer is a table, with a chart where there is a series; into 
 it is CSV. What there is to say about an answer (coverage, warnings) goes to standard error.")]
 pub(crate) struct QueryArgs {
     /// The question; standard input if it is left out
-    #[arg(value_name = "SQL")]
+    #[arg(value_name = "SQL", allow_hyphen_values = true, value_parser = question)]
     sql: Option<String>,
+    /// Words of a question without quotes: caught to be refused, after flags that there are not
+    #[arg(hide = true)]
+    words: Vec<String>,
     /// How the answer is written [default: table on a terminal, else csv]
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -37,6 +41,10 @@ pub(crate) struct QueryArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &QueryArgs) -> Result<(), Error> {
+    if !args.words.is_empty() {
+        let advice = "put the question between quotes: hadal query 'SHOW TABLES'";
+        return Err(Error::Usage(advice.to_owned()));
+    }
     let mut sql = args.sql.clone().unwrap_or_default();
     if args.sql.is_none() {
         let stdin = std::io::stdin();
@@ -46,9 +54,10 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Error> {
         stdin.lock().read_to_string(&mut sql).map_err(Error::io("read", "standard input"))?;
     }
     let answer = args.server.client()?.query(&sql)?;
-    let is_terminal = output::is_terminal();
-    let format = args.format.unwrap_or(if is_terminal { Format::Table } else { Format::Csv });
-    output::print(&render(&answer, format, is_terminal)?)?;
+    let line_width = output::line_width();
+    let usual = if line_width.is_some() { Format::Table } else { Format::Csv };
+    let format = args.format.unwrap_or(usual);
+    output::print(&render(&answer, format, line_width)?)?;
     for remark in remarks(&answer) {
         output::say(&remark);
     }
@@ -58,10 +67,19 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Error> {
     Ok(())
 }
 
+/// A question may begin with a comment, but no question is one word with a hyphen before it.
+fn question(text: &str) -> Result<String, String> {
+    let is_flag = text.starts_with('-') && !text.contains(char::is_whitespace);
+    match is_flag {
+        true => Err("there is no such flag; see hadal query --help".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// What the reader of an answer must know.
 fn remarks(answer: &Answer) -> Vec<String> {
-    let mut remarks: Vec<String> =
-        answer.warnings.iter().map(|warning| format!("warning: {}", warning.message)).collect();
+    let say = |warning: &Warning| format!("warning: {}", visible(&warning.message));
+    let mut remarks: Vec<String> = answer.warnings.iter().map(say).collect();
     let coverage = &answer.coverage;
     if coverage.fraction < COVERAGE_WARNING {
         remarks.push(format!(

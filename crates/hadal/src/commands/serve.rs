@@ -1,9 +1,11 @@
 //! `hadal serve`: a server that keeps its rows in a folder.
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 
 use clap::Args;
 use hadal_types::SystemClock;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::cli::{DataArgs, DoorArgs};
 use crate::engine::LEAVES_IN_PROCESS_MAX;
@@ -18,7 +20,8 @@ use crate::{machine, output};
   hadal serve --listen 127.0.0.1:9000 --data ./data  elsewhere, rows in ./data
   hadal serve --memory                               keep nothing
 
-It stops in order on Ctrl-C and on SIGTERM. What was acknowledged outlives kill -9, too.")]
+It stops in order on Ctrl-C and on SIGTERM. What was acknowledged outlives kill -9, too.
+With HADAL_LOG=debug in the environment it says more on standard error.")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     doors: DoorArgs,
@@ -64,11 +67,14 @@ fn announcement(service: &Service) -> String {
     format!("hadal listens on {url} data: {data}; {found}; cpu: {cpu}\n")
 }
 
-/// What the server's parts have to report goes to standard error.
+/// What the server's parts have to report goes to standard error: warnings and worse, unless
+/// `HADAL_LOG` names another level; in colours only where a person looks.
 pub(crate) fn log_to_stderr() {
+    let level = std::env::var("HADAL_LOG").ok().and_then(|level| level.parse().ok());
     let subscriber = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
-        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN);
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_max_level(level.unwrap_or(LevelFilter::WARN));
     // A second one is never started.
     let _ = subscriber.try_init();
 }

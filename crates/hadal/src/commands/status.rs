@@ -52,6 +52,7 @@ struct Table {
     first_time: Option<String>,
     last_time: Option<String>,
     dropped_rows: u64,
+    lost_rows: u64,
 }
 
 /// Runs the command.
@@ -94,6 +95,10 @@ fn line(table: &Table) -> String {
     if table.dropped_rows > 0 {
         let rows = output::count(table.dropped_rows, "row");
         text.push_str(&format!("; it was over its size: the oldest {rows} were dropped"));
+    }
+    if table.lost_rows > 0 {
+        let rows = output::count(table.lost_rows, "row");
+        text.push_str(&format!("; {rows} LOST: their blocks are missing or damaged on disk"));
     }
     text.push('\n');
     text

@@ -8,6 +8,7 @@
 
 mod arrow_ipc;
 mod cells;
+mod guard;
 mod losses;
 mod nested;
 mod numbers;
@@ -18,13 +19,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
-use hadal_ingest::TIME_COLUMNS;
+use hadal_ingest::{TIME_COLUMNS, distinct_names};
 use hadal_types::ColumnName;
 use hadal_types::limits::JSON_DEPTH_MAX;
 
-use super::{Rows, names};
+use super::Rows;
 use crate::error::Error;
 use cells::{Cells, Setting};
+use guard::guarded;
 use losses::Losses;
 
 pub(super) use arrow_ipc::{file as arrow_file, stream as arrow_stream};
@@ -67,7 +69,7 @@ impl ColumnarRows {
     fn new(schema: &Schema, batches: Batches, place: &str) -> Result<Self, Error> {
         let mut columns = Vec::new();
         spread(schema.fields(), &mut Vec::new(), "", &mut columns).map_err(failed(place))?;
-        let names = names::distinct(columns.iter().map(|column| column.name.as_str()));
+        let names = distinct_names(columns.iter().map(|column| column.name.as_str()));
         for (column, name) in columns.iter_mut().zip(names) {
             ColumnName::new(&name).map_err(failed(place))?;
             numbers::push_json(&name, &mut column.key);
@@ -112,18 +114,12 @@ impl ColumnarRows {
     }
 }
 
-/// Runs what reads a file. The libraries check much of what they read, but not all: bytes that are
-/// wrong may end them in a panic, which is an error of the file and not of the program.
-fn guarded<T>(place: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
-    read.unwrap_or_else(|_| Err(failed(place)("the file is damaged")))
-}
-
 impl Rows for ColumnarRows {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
         let place = self.place.clone();
         guarded(&place, || self.next_line(out))
     }
+
     fn unit(&self) -> &'static str {
         "row"
     }

@@ -30,6 +30,11 @@ pub(crate) enum InputFormat {
 }
 
 impl InputFormat {
+    /// Whether its rows are lines of separated cells.
+    pub(super) const fn is_separated(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Semicolons)
+    }
+
     /// What stands between the cells of a line.
     pub(super) const fn separator(self) -> u8 {
         match self {

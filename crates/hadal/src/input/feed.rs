@@ -100,10 +100,14 @@ impl Feed {
         std::mem::take(&mut self.lock().notes)
     }
 
-    /// The next chunk, or `None` at the end. What was read before an error comes before it.
+    /// The next chunk, or `None` at the end, and when the rest was given up. What was read before
+    /// an error comes before it.
     pub(crate) fn take(&self, pace: Pace) -> Result<Option<Chunk>, Error> {
         let mut state = self.lock();
         loop {
+            if state.is_abandoned {
+                return Ok(None);
+            }
             if let Some(chunk) = state.full.pop_front() {
                 self.changed.notify_all();
                 return Ok(Some(chunk));
@@ -219,6 +223,16 @@ mod tests {
         let reader = std::thread::spawn(move || reading.read(&mut Broken));
         assert!(matches!(feed.take(Pace::BySize), Err(Error::Thread(_))));
         assert!(reader.join().is_err());
+    }
+
+    #[test]
+    fn nobody_waits_for_what_was_given_up() {
+        let feed = Feed::default();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| feed.take(Pace::BySize));
+            feed.abandon();
+            assert!(matches!(waiting.join().expect("no panic"), Ok(None)));
+        });
     }
 
     #[test]

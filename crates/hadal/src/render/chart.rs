@@ -1,74 +1,150 @@
 //! Small charts of Unicode blocks: a sparkline where rows are a series, bars where they are not.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
+use super::{is_numeric, show};
 use crate::client::Answer;
+use crate::visible::{fit, visible, width};
 
 /// Eighths of a block, from below.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Points of one sparkline; more are averaged.
 const POINTS_MAX: usize = 100;
+/// However narrow the terminal, a sparkline has so many.
+const POINTS_MIN: usize = 8;
 /// Lines that are drawn.
 const LINES_MAX: usize = 20;
-/// Blocks of the longest bar.
-const BAR_BLOCKS: f64 = 40.0;
+/// Columns that a chart takes, however wide the terminal is.
+const WIDTH_MAX: usize = 120;
 
-/// A chart of the answer, or nothing where none fits: one line per group over the column of time,
-/// else one bar per row; of the last column of numbers.
-pub(super) fn chart(answer: &Answer) -> String {
-    let numeric = |column: &usize| {
-        *column > 0
-            && !answer.columns[*column].is_time()
-            && answer.rows.iter().any(|row| row.get(*column).is_some_and(Value::is_number))
-    };
-    let Some(values) = (0..answer.columns.len()).rev().find(numeric) else { return String::new() };
+/// A chart of the answer in lines of at most `line_width`, or nothing where none fits: one line per
+/// group over the column of time, else one bar per row; of the last column of numbers.
+pub(super) fn chart(answer: &Answer, line_width: usize) -> String {
+    let line_width = line_width.min(WIDTH_MAX);
     let time = answer.columns.iter().position(|column| column.is_time());
-    match time {
-        Some(time) => lines(answer, time, values),
-        None => bars(answer, values),
+    let is_value = |column: &usize| (*column > 0 || time.is_some()) && is_numeric(answer, *column);
+    let Some(values) = (0..answer.columns.len()).rev().find(is_value) else {
+        return String::new();
+    };
+    let keys = keys(answer, time, values);
+    let drawn = match time {
+        Some(time) => lines(answer, time, &keys, values, line_width),
+        None => bars(answer, &keys, values, line_width),
+    };
+    if drawn.is_empty() {
+        return drawn;
     }
+    format!("\n{}\n{drawn}", fit(&visible(&answer.columns[values].name), line_width))
 }
 
-fn number(row: &[Value], column: usize) -> Option<f64> {
-    row.get(column)?.as_f64()
-}
-
-/// The columns before the values, but for the time: what tells one series from another.
-fn label(row: &[Value], time: Option<usize>, values: usize) -> String {
-    let parts = row
-        .iter()
-        .enumerate()
-        .filter(|(column, value)| *column < values && Some(*column) != time && !value.is_number());
-    let parts: Vec<String> = parts.map(|(_, value)| super::plain(value)).collect();
-    parts.join(" ")
-}
-
-fn lines(answer: &Answer, time: usize, values: usize) -> String {
-    let mut series: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
-    for row in &answer.rows {
-        if let (Some(at), Some(value)) = (row.get(time), number(row, values)) {
-            let name = label(row, Some(time), values);
-            series.entry(name).or_default().insert(super::plain(at), value);
+/// The columns that tell one series or bar from another: all that are not numbers, and of the
+/// numbers before the values as many as it takes, since the others may be values too.
+fn keys(answer: &Answer, time: Option<usize>, values: usize) -> Vec<usize> {
+    let others = || (0..answer.columns.len()).filter(|&c| c != values && Some(c) != time);
+    let mut keys: Vec<usize> = others().filter(|&column| !is_numeric(answer, column)).collect();
+    for column in others().filter(|&column| column < values && is_numeric(answer, column)) {
+        let told_by: Vec<usize> = keys.iter().copied().chain(time).collect();
+        let mut seen = HashSet::new();
+        if answer.rows.iter().all(|row| seen.insert(identity(row, &told_by))) {
+            break;
         }
+        keys.push(column);
     }
-    if series.values().all(|points| points.len() < 3) {
+    keys.sort_unstable();
+    keys
+}
+
+/// What is the same for the same values only.
+fn identity(row: &[Value], columns: &[usize]) -> String {
+    let values: Vec<Option<&Value>> = columns.iter().map(|&column| row.get(column)).collect();
+    serde_json::json!(values).to_string()
+}
+
+fn label(row: &[Value], keys: &[usize]) -> String {
+    let parts: Vec<String> = keys.iter().filter_map(|&column| row.get(column)).map(show).collect();
+    parts.join(", ")
+}
+
+/// The number in a cell; those with more digits than doubles have are written as text.
+fn number(answer: &Answer, row: &[Value], column: usize) -> Option<f64> {
+    match row.get(column)? {
+        Value::Number(number) => number.as_f64(),
+        Value::String(digits) if answer.columns[column].is_number() => {
+            digits.parse().ok().filter(|number: &f64| number.is_finite())
+        }
+        _ => None,
+    }
+}
+
+/// One line of a chart of lines.
+struct Series<'a> {
+    keys: Vec<&'a Value>,
+    label: String,
+    /// Times, which sort as texts without their zone, and values.
+    points: Vec<(String, f64)>,
+}
+
+fn lines(answer: &Answer, time: usize, keys: &[usize], values: usize, line_width: usize) -> String {
+    let mut series = series(answer, time, keys, values);
+    if series.iter().all(|series| series.points.len() < 3) {
         return String::new();
     }
-    let width = series.keys().take(LINES_MAX).map(|name| name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("\n{}\n", answer.columns[values].name);
-    for (name, points) in series.iter().take(LINES_MAX) {
-        let points: Vec<f64> = points.values().copied().collect();
+    let more = series.len().saturating_sub(LINES_MAX);
+    series.truncate(LINES_MAX);
+    let label_width = label_width(series.iter().map(|series| &series.label), line_width);
+    let mut text = String::new();
+    for Series { label, points, .. } in &series {
+        let points: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
         let (low, high) = range(&points);
-        let line = sparkline(&points);
-        text.push_str(format!("{name:width$} {line} {low}–{high}").trim_start());
+        let range = format!("{}–{}", figure(low), figure(high));
+        let room = line_width.saturating_sub(label_width + width(&range) + 2);
+        let line = sparkline(&points, room.clamp(POINTS_MIN, POINTS_MAX));
+        text.push_str(format!("{} {line} {range}", padded(label, label_width)).trim_start());
         text.push('\n');
     }
-    if series.len() > LINES_MAX {
-        text.push_str(&format!("and {} more\n", series.len() - LINES_MAX));
+    text + &and_more(more)
+}
+
+/// The series in the order of what tells them apart.
+fn series<'a>(answer: &'a Answer, time: usize, keys: &[usize], values: usize) -> Vec<Series<'a>> {
+    let mut by_identity: BTreeMap<String, Series<'a>> = BTreeMap::new();
+    for row in &answer.rows {
+        let (Some(at), Some(value)) = (row.get(time), number(answer, row, values)) else {
+            continue;
+        };
+        let new = || Series {
+            keys: keys.iter().filter_map(|&column| row.get(column)).collect(),
+            label: label(row, keys),
+            points: Vec::new(),
+        };
+        let series = by_identity.entry(identity(row, keys)).or_insert_with(new);
+        series.points.push((show(at).trim_end_matches('Z').to_owned(), value));
     }
-    text
+    let mut series: Vec<Series<'a>> = by_identity.into_values().collect();
+    for series in &mut series {
+        series.points.sort_by(|(left, _), (right, _)| left.cmp(right));
+    }
+    series.sort_by(|left, right| {
+        let pairs = left.keys.iter().zip(&right.keys);
+        pairs
+            .map(|(left, right)| compare(left, right))
+            .find(|o| o.is_ne())
+            .unwrap_or(Ordering::Equal)
+    });
+    series
+}
+
+/// Numbers by size, then everything else as it reads.
+fn compare(left: &Value, right: &Value) -> Ordering {
+    match (left.as_f64(), right.as_f64()) {
+        (Some(left), Some(right)) => left.total_cmp(&right),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => show(left).cmp(&show(right)),
+    }
 }
 
 fn range(points: &[f64]) -> (f64, f64) {
@@ -77,96 +153,100 @@ fn range(points: &[f64]) -> (f64, f64) {
     })
 }
 
+/// A number in as few characters as it has digits.
+fn figure(number: f64) -> String {
+    match number.abs() {
+        0.0 | 1e-5..1e16 => number.to_string(),
+        _ => format!("{number:e}"),
+    }
+}
+
 /// A line of blocks, the lowest point the lowest block.
-fn sparkline(points: &[f64]) -> String {
-    let step = points.len().div_ceil(POINTS_MAX).max(1);
+fn sparkline(points: &[f64], points_max: usize) -> String {
+    let step = points.len().div_ceil(points_max).max(1);
     let means: Vec<f64> =
         points.chunks(step).map(|few| few.iter().sum::<f64>() / few.len() as f64).collect();
     let (low, high) = range(&means);
     let spread = if high > low { high - low } else { 1.0 };
-    means.iter().map(|point| LEVELS[level((point - low) / spread * 7.0)]).collect()
+    means.iter().map(|point| LEVELS[whole((point - low) / spread * 7.0).min(7)]).collect()
 }
 
-/// The nearest index of a level; `level` is 0 to 7.
+/// The nearest whole number.
 #[expect(clippy::cast_possible_truncation, reason = "a cast from a double saturates")]
 #[expect(clippy::cast_sign_loss, reason = "a cast from a double saturates")]
-fn level(level: f64) -> usize {
-    (level.round() as usize).min(LEVELS.len() - 1)
+fn whole(number: f64) -> usize {
+    number.round() as usize
 }
 
-fn bars(answer: &Answer, values: usize) -> String {
-    let rows: Vec<(String, f64)> = answer
-        .rows
-        .iter()
-        .take(LINES_MAX)
-        .filter_map(|row| Some((label(row, None, values), number(row, values)?)))
-        .collect();
-    let highest = rows.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-    if rows.len() < 2 || highest <= 0.0 {
+fn bars(answer: &Answer, keys: &[usize], values: usize, line_width: usize) -> String {
+    let shown = &answer.rows[..answer.rows.len().min(LINES_MAX)];
+    let rows: Vec<(String, Option<f64>)> =
+        shown.iter().map(|row| (label(row, keys), number(answer, row, values))).collect();
+    let (low, high) = range(&rows.iter().filter_map(|(_, value)| *value).collect::<Vec<f64>>());
+    if rows.len() < 2 || low.min(0.0) >= high.max(0.0) {
         return String::new();
     }
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("\n{}\n", answer.columns[values].name);
-    for (name, value) in rows {
-        text.push_str(format!("{name:width$} {}", bar(value / highest * BAR_BLOCKS)).trim_end());
+    let label_width = label_width(rows.iter().map(|(label, _)| label), line_width);
+    let scale = Scale::new(low, high, line_width.saturating_sub(label_width + 1));
+    let mut text = String::new();
+    for (label, value) in rows {
+        let bar = value.map_or_else(|| "null".to_owned(), |value| scale.bar(value));
+        text.push_str(format!("{} {bar}", padded(&label, label_width)).trim_end());
         text.push('\n');
     }
-    text
+    text + &and_more(answer.rows.len() - shown.len())
 }
 
-/// So many blocks, to the nearest.
-#[expect(clippy::cast_possible_truncation, reason = "a cast from a double saturates")]
-#[expect(clippy::cast_sign_loss, reason = "a cast from a double saturates")]
-fn bar(blocks: f64) -> String {
-    "█".repeat(blocks.round() as usize)
+/// How long bars are. Where some are negative, all start from an axis.
+struct Scale {
+    blocks_per_unit: f64,
+    /// Blocks before the axis.
+    before: Option<usize>,
+}
+
+impl Scale {
+    /// A scale for values from `low` to `high` in so many columns.
+    fn new(low: f64, high: f64, columns: usize) -> Self {
+        let (low, high) = (low.min(0.0), high.max(0.0));
+        // The axis takes one, and both sides may be rounded up.
+        let reserved = if low < 0.0 { 2 } else { 0 };
+        let blocks_per_unit = columns.saturating_sub(reserved) as f64 / (high - low);
+        let before = (low < 0.0).then(|| whole(-low * blocks_per_unit));
+        Self { blocks_per_unit, before }
+    }
+
+    fn bar(&self, value: f64) -> String {
+        let blocks = match whole(value.abs() * self.blocks_per_unit) {
+            // Little is more than nothing.
+            0 if value > 0.0 => "▏".to_owned(),
+            0 if value < 0.0 => "▕".to_owned(),
+            blocks => "█".repeat(blocks),
+        };
+        match self.before {
+            None => blocks,
+            Some(before) if value < 0.0 => {
+                let space = before.saturating_sub(width(&blocks));
+                format!("{}{blocks}│", " ".repeat(space))
+            }
+            Some(before) => format!("{}│{blocks}", " ".repeat(before)),
+        }
+    }
+}
+
+/// Columns for labels: what they need, and at most a third of the line.
+fn label_width<'l>(labels: impl Iterator<Item = &'l String>, line_width: usize) -> usize {
+    labels.map(|label| width(label)).max().unwrap_or(0).min(line_width / 3)
+}
+
+fn padded(label: &str, label_width: usize) -> String {
+    let label = fit(label, label_width);
+    let space = label_width.saturating_sub(width(&label));
+    format!("{label}{}", " ".repeat(space))
+}
+
+fn and_more(lines: usize) -> String {
+    if lines > 0 { format!("and {lines} more\n") } else { String::new() }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::answer;
-    use super::*;
-
-    #[test]
-    fn a_series_is_a_line_from_low_to_high() {
-        let rows = serde_json::json!([["t1", 0], ["t3", 20], ["t2", 10], ["t4", null]]);
-        let answer = answer(&[("minute", "time"), ("n", "number")], rows);
-        assert_eq!(chart(&answer), "\nn\n▁▅█ 0–20\n");
-    }
-
-    #[test]
-    fn groups_have_a_line_each() {
-        let rows = serde_json::json!([
-            ["t1", "b", 5, 1],
-            ["t2", "b", 5, 2],
-            ["t3", "b", 5, 1],
-            ["t1", "a", 5, 3],
-            ["t2", "a", 5, 3],
-            ["t3", "a", 5, 3]
-        ]);
-        let columns =
-            [("minute", "timestamp"), ("service", "string"), ("m", "number"), ("n", "number")];
-        assert_eq!(chart(&answer(&columns, rows)), "\nn\na ▁▁▁ 3–3\nb ▁█▁ 1–2\n");
-    }
-
-    #[test]
-    fn other_rows_are_bars() {
-        let rows = serde_json::json!([["x", 4], ["long", 2], ["none", 0]]);
-        let answer = answer(&[("name", "string"), ("n", "number")], rows);
-        let (full, half) = ("█".repeat(40), "█".repeat(20));
-        assert_eq!(chart(&answer), format!("\nn\nx    {full}\nlong {half}\nnone\n"));
-    }
-
-    #[test]
-    fn where_nothing_fits_nothing_is_drawn() {
-        let one = answer(&[("n", "number")], serde_json::json!([[4]]));
-        assert_eq!(chart(&one), "");
-        let text = answer(&[("a", "string"), ("b", "string")], serde_json::json!([["x", "y"]]));
-        assert_eq!(chart(&text), "");
-    }
-
-    #[test]
-    fn long_series_are_averaged() {
-        let points: Vec<f64> = (0..1_000).map(f64::from).collect();
-        assert_eq!(sparkline(&points).chars().count(), 100);
-    }
-}
+mod tests;

@@ -1,70 +1,84 @@
 //! Aligned columns for people.
 
-use serde_json::Value;
-
 use crate::client::Answer;
+use crate::visible::{fit, visible, width};
 
-/// Characters of one cell that are shown.
-const CELL_CHARS_MAX: usize = 100;
+/// Columns of the terminal that a cell may take where there is no terminal.
+const CELL_WIDTH_MAX: usize = 100;
+/// No cell is cut to less for the sake of others: columns are left out then.
+const CELL_WIDTH_MIN: usize = 6;
+/// What stands between two columns.
+const GAP: &str = "  ";
 
-/// The answer as aligned columns under a head; numbers to the right.
-pub(super) fn table(answer: &Answer) -> String {
-    let head: Vec<String> = answer.columns.iter().map(|column| cell(&column.name)).collect();
-    let cells: Vec<Vec<String>> =
-        answer.rows.iter().map(|row| row.iter().map(show).collect()).collect();
-    let width = |column: usize| {
-        let of_rows = cells.iter().filter_map(|row| row.get(column)).map(|text| width(text));
-        of_rows.chain([width(&head[column])]).max().unwrap_or(0)
+/// The answer as aligned columns under a head, numbers to the right; in lines of at most
+/// `line_width`, if there is one.
+pub(super) fn table(answer: &Answer, line_width: Option<usize>) -> String {
+    let cell_max = line_width.unwrap_or(CELL_WIDTH_MAX);
+    let cut = |text: &str| fit(text, cell_max).into_owned();
+    let head: Vec<String> =
+        answer.columns.iter().map(|column| cut(&visible(&column.name))).collect();
+    let show = |row: &Vec<_>| row.iter().map(|value| cut(&super::show(value))).collect();
+    let cells: Vec<Vec<String>> = answer.rows.iter().map(show).collect();
+    let to_right: Vec<bool> =
+        (0..head.len()).map(|column| super::is_numeric(answer, column)).collect();
+    let of_cells = |column: usize| {
+        let texts = cells.iter().filter_map(|row| row.get(column));
+        texts.map(|text| width(text)).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let to_right: Vec<bool> = (0..head.len()).map(|column| is_numeric(answer, column)).collect();
+    let of_cells: Vec<usize> = (0..head.len()).map(of_cells).collect();
+    let mut widths: Vec<usize> =
+        head.iter().zip(&of_cells).map(|(name, &cells)| cells.max(width(name))).collect();
+    if let Some(line_width) = line_width {
+        // Half a number or half a time would be another one.
+        let is_whole = |column: usize| to_right[column] || answer.columns[column].is_time();
+        let least = of_cells.iter().enumerate();
+        let least = least.map(|(column, &cells)| if is_whole(column) { cells } else { 0 });
+        widths = fitted(&widths, &least.collect::<Vec<usize>>(), line_width);
+    }
     let rule: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
     let mut text = String::new();
     for row in [&head, &rule].into_iter().chain(&cells) {
         text.push_str(&line(row, &widths, &to_right));
     }
-    text
+    text + &left_out(&head[widths.len()..], line_width.unwrap_or(usize::MAX))
+}
+
+/// The widths with which columns fit a line: the widest are cut, though none below its `least`,
+/// and the last are left out where that is not enough.
+fn fitted(widths: &[usize], least: &[usize], line_width: usize) -> Vec<usize> {
+    let cut = |columns: usize, most: usize| {
+        let all = widths.iter().zip(least).take(columns);
+        all.map(move |(&width, &least)| width.min(most.max(least)))
+    };
+    let fits = |columns: usize, most: usize| {
+        let gaps = GAP.len() * columns.saturating_sub(1);
+        cut(columns, most).sum::<usize>() + gaps <= line_width
+    };
+    let columns = (1..=widths.len()).rev().find(|&columns| fits(columns, CELL_WIDTH_MIN));
+    let columns = columns.unwrap_or(widths.len().min(1));
+    let most = (CELL_WIDTH_MIN..=line_width).rev().find(|&most| fits(columns, most));
+    cut(columns, most.unwrap_or(line_width)).map(|width| width.min(line_width)).collect()
 }
 
 fn line(cells: &[String], widths: &[usize], to_right: &[bool]) -> String {
     let mut line = String::new();
     for ((text, &width_max), &to_right) in cells.iter().zip(widths).zip(to_right) {
-        let space = " ".repeat(width_max.saturating_sub(width(text)));
+        let text = fit(text, width_max);
+        let space = " ".repeat(width_max.saturating_sub(width(&text)));
         let (before, after) = if to_right { (space.as_str(), "") } else { ("", space.as_str()) };
-        line.push_str(&format!("{before}{text}{after}  "));
+        line.push_str(&format!("{before}{text}{after}{GAP}"));
     }
     format!("{}\n", line.trim_end())
 }
 
-fn is_numeric(answer: &Answer, column: usize) -> bool {
-    let mut values = answer.rows.iter().filter_map(|row| row.get(column));
-    values.any(Value::is_number)
-}
-
-fn show(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::String(text) => cell(text),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(show).collect();
-            cell(&format!("[{}]", items.join(", ")))
-        }
-        other => cell(&other.to_string()),
+/// A line on the columns for which there was no room.
+fn left_out(names: &[String], line_width: usize) -> String {
+    if names.is_empty() {
+        return String::new();
     }
-}
-
-/// The text in one line of bounded length; control characters could move the cursor.
-fn cell(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { ' ' } else { c };
-    if text.chars().count() <= CELL_CHARS_MAX {
-        return text.chars().map(clean).collect();
-    }
-    text.chars().take(CELL_CHARS_MAX - 1).map(clean).chain(['…']).collect()
-}
-
-/// Characters of a text: a fair measure of its width on most terminals.
-fn width(text: &str) -> usize {
-    text.chars().count()
+    let count = crate::output::count(names.len() as u64, "more column");
+    let text = format!("{count}, see --format json: {}", names.join(", "));
+    format!("{}\n", fit(&text, line_width))
 }
 
 #[cfg(test)]
@@ -80,22 +94,81 @@ mod tests {
 service       n
 ────────  ─────
 checkout      7
-été       12345
+été\\n     12345
 null       null
 ";
-        assert_eq!(table(&answer), expected);
+        assert_eq!(table(&answer, None), expected);
+        assert_eq!(table(&answer, Some(15)), expected);
+    }
+
+    #[test]
+    fn wide_characters_are_aligned() {
+        let rows = serde_json::json!([["日本語", 7], ["👩\u{200d}👧", 8], ["plain", 9]]);
+        let answer = answer(&[("x", "string"), ("n", "number")], rows);
+        let expected = "\
+x       n
+──────  ─
+日本語  7
+👩\u{200d}👧      8
+plain   9
+";
+        assert_eq!(table(&answer, None), expected);
+    }
+
+    #[test]
+    fn names_and_cells_cannot_steer_a_terminal() {
+        let rows = serde_json::json!([["a\u{1b}[2J", ["\u{202e}b"]]]);
+        let answer = answer(&[("x\u{7}", "string"), ("y", "set")], rows);
+        let text = table(&answer, Some(80));
+        assert!(text.contains("x\\u0007") && text.contains("a\\u001b[2J"), "{text}");
+        assert!(text.contains("[\\u202eb]"), "{text}");
     }
 
     #[test]
     fn long_cells_are_cut() {
         let long = answer(&[("x", "string")], serde_json::json!([["é".repeat(500)]]));
-        let last = table(&long).lines().last().expect("a line").to_owned();
-        assert_eq!(last, "é".repeat(99) + "…");
+        let last = |line_width| table(&long, line_width).lines().last().map(str::to_owned);
+        assert_eq!(last(None), Some("é".repeat(99) + "…"));
+        assert_eq!(last(Some(40)), Some("é".repeat(39) + "…"));
+        assert_eq!(last(Some(600)), Some("é".repeat(500)));
+    }
+
+    #[test]
+    fn a_table_fits_its_terminal() {
+        let rows =
+            serde_json::json!([["2026-11-21T00:00:00Z", 200, "日".repeat(60), "x".repeat(90)]]);
+        let columns =
+            [("time", "time"), ("count(status)", "number"), ("text", "string"), ("y", "string")];
+        let answer = answer(&columns, rows);
+        for line_width in 1..200 {
+            let text = table(&answer, Some(line_width));
+            let widest = text.lines().map(width).max().expect("lines");
+            assert!(widest <= line_width, "{widest} of {line_width}:\n{text}");
+        }
+        let expected = "\
+time                  count…  text    y
+────────────────────  ──────  ──────  ──────
+2026-11-21T00:00:00Z     200  日日…   xxxxx…
+";
+        assert_eq!(table(&answer, Some(44)), expected);
+    }
+
+    #[test]
+    fn columns_without_room_are_named() {
+        let columns: Vec<(String, &str)> =
+            (0..9).map(|column| (format!("column{column}"), "string")).collect();
+        let columns: Vec<(&str, &str)> =
+            columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
+        let answer = answer(&columns, serde_json::json!([vec!["v"; 9]]));
+        let text = table(&answer, Some(60));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[2].matches('v').count(), 7, "{text}");
+        assert_eq!(lines[3], "2 more columns, see --format json: column7, column8");
     }
 
     #[test]
     fn nothing_is_still_a_head() {
         let none = answer(&[("x", "string")], serde_json::json!([]));
-        assert_eq!(table(&none), "x\n─\n");
+        assert_eq!(table(&none, None), "x\n─\n");
     }
 }

@@ -1,7 +1,13 @@
-//! kill -9 while rows are logged: what was acknowledged is there afterwards, once.
+//! kill -9 while rows are logged: what was acknowledged is there afterwards, once. And what
+//! somebody took from the disk meanwhile is missed.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tempfile::TempDir;
 
 use crate::harness::{DEADLINE, Server, post};
 
@@ -67,4 +73,126 @@ fn check(server: &Server, in_doubt: usize) {
     let rest = found.len() - acknowledged;
     assert!(rest == 0 || rest == BATCH_ROWS, "{rest} rows of the batch in doubt");
     assert!(found.values().all(|&count| count == 1));
+}
+
+fn start_one(folder: &Path) -> Server {
+    Server::start_with(&["--data", folder.to_str().unwrap(), "--leaves", "1"])
+}
+
+/// The folder of a server that was killed: of table `t`, one merged block of 4,096 rows, and one
+/// row in the log.
+fn killed_with_a_block() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start_one(folder.path());
+    for batch in 0..16 {
+        let rows = (0..256).map(|row| format!("{{\"n\": {row}, \"z\": \"{row}-{batch}\"}}\n"));
+        let body: String = rows.collect();
+        assert_eq!(server.post("/v1/log/t", &format!("b{batch}"), &body), Some(true));
+    }
+    let start = std::time::Instant::now();
+    while server.run(&["inspect", "t", "--blocks"], b"").stdout.contains("not in a segment") {
+        assert!(start.elapsed() < DEADLINE, "nothing is merged");
+    }
+    server.log(&["t"], "{\"n\": 1, \"z\": \"last\"}\n");
+    server.process.kill_now();
+    folder
+}
+
+fn segment(folder: &TempDir) -> PathBuf {
+    folder.path().join("leaf-0/segments/00000001.segment")
+}
+
+fn get(server: &Server, path: &str) -> String {
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn lost_rows_are_missed_until_their_table_is_dropped() {
+    let folder = killed_with_a_block();
+    std::fs::remove_file(segment(&folder)).unwrap();
+    for _ in 0..2 {
+        let server = start_one(folder.path());
+        let said = server.process.wait_for_error("LOST");
+        assert!(said.contains("4,096 rows of table t in 1 row block"), "{said}");
+        assert!(said.contains("00000001.segment is missing"), "{said}");
+        let asked = server.run(&["query", "--format", "table", "SELECT z FROM t"], b"");
+        let lost = "4096 rows of t are lost";
+        for expected in [lost, "looked at 1 of 4,097 stored rows", "only 0.0 % of the rows"] {
+            assert!(asked.stderr.contains(expected), "{expected} is not in {}", asked.stderr);
+        }
+        let status = server.run(&["status"], b"").stdout;
+        assert!(
+            status.contains("table t: 1 row,") && status.contains("4,096 rows LOST"),
+            "{status}"
+        );
+        for (path, expected) in [
+            ("/readyz", "ok, but 4096 rows are lost"),
+            ("/metrics", "\nhadal_rows_lost 4096\n"),
+            ("/v1/status", "\"lost_rows\":4096"),
+            ("/v1/tables/t", "\"lost_rows\":4096"),
+        ] {
+            let answer = get(&server, path);
+            assert!(answer.contains(expected), "{expected} is not in {answer}");
+        }
+        server.process.kill_now();
+    }
+    let server = start_one(folder.path());
+    assert_eq!(server.run(&["drop", "t", "--yes"], b"").code, 0);
+    server.log(&["t"], "{\"n\": 1, \"z\": \"new\"}\n");
+    server.process.kill_now();
+    drop(server);
+    let server = start_one(folder.path());
+    let asked = server.run(&["query", "--format", "table", "SELECT z FROM t"], b"");
+    assert!(asked.stderr.contains("looked at 1 of 1 stored row"), "{}", asked.stderr);
+    assert!(!asked.stderr.contains("lost"), "{}", asked.stderr);
+    assert!(get(&server, "/readyz").ends_with("\r\n\r\nok\n"));
+}
+
+#[test]
+fn damage_that_a_query_finds_is_told_with_its_place() {
+    let folder = killed_with_a_block();
+    // The last byte that is used belongs to the last column.
+    let mut bytes = std::fs::read(segment(&folder)).unwrap();
+    let last = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    bytes[last] ^= 1;
+    std::fs::write(segment(&folder), bytes).unwrap();
+    let server = start_one(folder.path());
+    for _ in 0..2 {
+        let asked = server.run(&["query", "--format", "table", "SELECT z FROM t"], b"");
+        for expected in ["1 row blocks of t could not be read", "looked at 1 of 4,097 stored rows"]
+        {
+            assert!(asked.stderr.contains(expected), "{expected} is not in {}", asked.stderr);
+        }
+    }
+    let said = server.process.wait_for_error("a row block is damaged");
+    for expected in ["table=\"t\"", "block=0", "00000001.segment at byte 4096", "rows=4096"] {
+        assert!(said.contains(expected), "{expected} is not in {said}");
+    }
+    assert!(!said.contains('\u{1b}'), "colours for nobody: {said:?}");
+}
+
+#[test]
+fn missing_log_files_and_leaves_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    for batch in 0..20 {
+        assert_eq!(server.post("/v1/log/t", &format!("b{batch}"), "{\"n\": 1}\n"), Some(true));
+    }
+    server.process.kill_now();
+    drop(server);
+    let log = folder.path().join("leaf-0/log/00000001.log");
+    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+    std::fs::write(&log, b"").unwrap();
+    std::fs::remove_dir_all(folder.path().join("leaf-1")).unwrap();
+    let server = Server::start(folder.path());
+    let said = server.process.wait_for_error("leaf-0: LOST");
+    assert!(said.contains(log.to_str().unwrap()), "{said}");
+    server.process.wait_for_error("leaf-1: LOST: its folder is missing or empty");
+    server.log(&["t"], "{\"n\": 1}\n");
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
 }

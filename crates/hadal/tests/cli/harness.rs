@@ -184,27 +184,42 @@ impl Server {
         finished.stderr
     }
 
+    /// Posts CSV; returns the answer, which must be a good one.
+    pub(crate) fn post_csv(&self, table: &str, body: &[u8]) -> serde_json::Value {
+        let path = format!("/v1/log/{table}");
+        let headers = "Content-Type: text/csv\r\nHadal-Any-Age: true\r\n";
+        let (status, answer) = exchange(&self.url, &path, headers, body).unwrap();
+        assert_eq!(status, "200", "{answer}");
+        serde_json::from_str(&answer).unwrap()
+    }
+
     /// Posts a batch: see [`post`].
     pub(crate) fn post(&self, path: &str, batch: &str, body: &str) -> Option<bool> {
         post(&self.url, path, batch, body)
     }
 }
 
-/// Posts a batch; whether it was acknowledged. `None` when the server is gone.
-pub(crate) fn post(url: &str, path: &str, batch: &str, body: &str) -> Option<bool> {
+/// Posts a body, and reads the status and the body of the answer; `None` when the server is gone.
+fn exchange(url: &str, path: &str, headers: &str, body: &[u8]) -> Option<(String, String)> {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).ok()?;
-    let request = format!(
-        "POST {path} HTTP/1.1\r\nHost: {address}\r\nHadal-Batch: {batch}\r\n\
-         Content-Type: application/x-ndjson\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Content-Length: {}\r\n\
+         Connection: close\r\n\r\n",
         body.len()
     );
-    stream.write_all(request.as_bytes()).ok()?;
+    stream.write_all(head.as_bytes()).ok()?;
+    stream.write_all(body).ok()?;
     let mut response = String::new();
     stream.read_to_string(&mut response).ok()?;
-    let status = response.split(' ').nth(1)?;
-    Some(status == "200")
+    let (head, body) = response.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.to_owned(), body.to_owned()))
+}
+
+/// Posts a batch; whether it was acknowledged. `None` when the server is gone.
+pub(crate) fn post(url: &str, path: &str, batch: &str, body: &str) -> Option<bool> {
+    let headers = format!("Hadal-Batch: {batch}\r\nContent-Type: application/x-ndjson\r\n");
+    exchange(url, path, &headers, body.as_bytes()).map(|(status, _)| status == "200")
 }
 
 /// The address in a line.

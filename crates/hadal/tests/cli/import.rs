@@ -33,6 +33,111 @@ fn csv_becomes_columns_with_kinds() {
     );
 }
 
+/// Rows as JSON objects, in the order of their texts, without the time of arrival.
+fn objects(server: &Server, table: &str) -> Vec<String> {
+    let sql = format!("SELECT * FROM {table} LIMIT 5000");
+    let found = server.run(&["query", "--format", "jsonl", &sql], b"");
+    assert_eq!(found.code, 0, "{}", found.stderr);
+    let object = |line: &str| {
+        let mut object: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(line).unwrap();
+        object.remove("time");
+        serde_json::Value::Object(object).to_string()
+    };
+    let mut objects: Vec<String> = found.stdout.lines().map(object).collect();
+    objects.sort_unstable();
+    objects
+}
+
+#[test]
+fn csv_gives_the_same_rows_at_the_door() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let late = format!("n,b\n{}x,maybe\nNA,true\n", "1,true\n".repeat(1_000));
+    let long = format!("a,b\n1,2\n{},3\n4,5\n", "y".repeat(1 << 20));
+    let typed = "born,n,ok,zip\n2020-01-01,1.50,true,007\n2020-01-02,NA,FALSE,\n\
+                 2020-01-03,null,true,1\n";
+    let texts: [(&[u8], usize); 14] = [
+        (typed.as_bytes(), 3),
+        (b"\xef\xbb\xbf\"a\",b\r\n1,\"x\r\ny \"\"z\"\"\"\r\n\r\n\"c\"d,\"\"\r\n", 2),
+        (b"a,,a, a ,a_2\n1,2,3,4,5,6,7\n8\n,,,,\n", 3),
+        (b"a,b\r1,2\r3,4\r", 2),
+        (b"when,date\n2020-01-01 10:00,5\n2020-01-02 10:00,6\n", 2),
+        (b"ts,when\n1577836800,2020-01-01\n1577836801,\n", 2),
+        (b"a,b\n\xff,1\n\xc3,\xa9\n", 2),
+        (b" a ,b\n 1 , x \n 2 ,y\n", 2),
+        (b"a,b\n1e3,123456789012345678901234567890.5\n-0,1.\n+1,.5\n", 3),
+        (b"a,b\n1,\"no end\n2,3\n", 1),
+        (b"NA\nNA\nNaN\n", 2),
+        (b"a,b\n", 0),
+        (late.as_bytes(), 1_002),
+        (long.as_bytes(), 2),
+    ];
+    for (index, (text, rows)) in texts.into_iter().enumerate() {
+        let file = folder.path().join(format!("{index}.csv"));
+        std::fs::write(&file, text).unwrap();
+        let (imported, posted) = (format!("imported_{index}"), format!("posted_{index}"));
+        let path = file.to_str().unwrap();
+        let said = server.run(&["import", path, "--table", &imported], b"");
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        let receipt = server.post_csv(&posted, text);
+        assert_eq!(receipt["accepted"], rows, "{index}: {receipt}");
+        if rows > 0 {
+            let expected = objects(&server, &imported);
+            assert_eq!(expected.len(), rows, "{index}");
+            assert_eq!(objects(&server, &posted), expected, "{index}");
+            let columns = |table: &str| server.query(&format!("DESCRIBE {table}"));
+            assert_eq!(columns(&posted), columns(&imported), "{index}");
+        }
+    }
+}
+
+#[test]
+fn words_for_no_value_may_be_named() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let file = folder.path().join("a.csv");
+    std::fs::write(&file, "day,n,s\n2013-01-01,1,-\n2013-01-02,-,missing\n2013-01-03,3,x\n")
+        .unwrap();
+    let said = import(&server, &file, &["--null", "-", "--null", "missing"]);
+    assert!(said.contains("3 rows went to table t in "), "{said}");
+    assert!(said.ends_with(" s, time from day\n"), "{said}");
+    assert_eq!(server.query("SELECT count(n), sum(n), count(s) FROM t"), ["2,4,1"]);
+    let lines = folder.path().join("a.jsonl");
+    std::fs::write(&lines, "{\"a\": \"-\"}\n").unwrap();
+    let args = ["import", lines.to_str().unwrap(), "--table", "t", "--null", "-"];
+    let refused = server.run(&args, b"");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--null is for CSV"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_damaged_file_is_one_error_and_nothing_else() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let numbers: ArrayRef = Arc::new(Float64Array::from_iter_values((0..1_000).map(f64::from)));
+    let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+    let mut whole = Vec::new();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(&mut whole, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    let file = folder.path().join("x.arrow");
+    let path = file.to_str().unwrap();
+    let mut damaged = 0;
+    // The description of the batch: some of what it says ends the library in a panic.
+    for at in (301..340).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xff;
+        std::fs::write(&file, bytes).unwrap();
+        let finished = server.run(&["import", path, "--table", "t"], b"");
+        if finished.stderr.contains("the file is damaged") {
+            damaged += 1;
+            assert_eq!(finished.code, 1);
+            assert_eq!(finished.stderr, format!("error: {path}: the file is damaged\n"));
+        }
+        assert!(!finished.stderr.contains("panicked"), "{at}: {}", finished.stderr);
+    }
+    assert!(damaged > 0);
+}
+
 #[test]
 fn compressed_files_and_arrays_are_read() {
     let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
@@ -145,6 +250,37 @@ fn many_chunks_arrive_whole() {
     std::fs::write(&file, text).unwrap();
     import(&server, &file, &[]);
     assert_eq!(server.query("SELECT count(*), sum(n), max(n) FROM t"), ["60000,1799970000,59999"]);
+}
+
+#[test]
+fn rejected_rows_of_many_chunks_are_named() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let file = folder.path().join("many.jsonl");
+    let line = |n: usize| match n {
+        10 | 40_000 | 90_000 | 99_999 => "broken\n".to_owned(),
+        _ => format!("{{\"n\":{n},\"padding\":\"{}\"}}\n", "x".repeat(200)),
+    };
+    std::fs::write(&file, (1..=100_000).map(line).collect::<String>()).unwrap();
+    let said = import(&server, &file, &[]);
+    assert!(said.contains("99,996 rows went"), "{said}");
+    let named: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("  line ")).collect();
+    let named: Vec<&str> = named.iter().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(named, ["10", "40000", "90000", "99999"]);
+    assert_eq!(server.query("SELECT count(*), max(n) FROM t"), ["99996,100000"]);
+}
+
+#[test]
+fn rows_before_the_damage_are_counted() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let file = folder.path().join("cut.json");
+    let row = format!("{{\"padding\":\"{}\"}},", "x".repeat(1_000));
+    std::fs::write(&file, format!("[{}{{", row.repeat(20_000))).unwrap();
+    let finished = server.run(&["import", file.to_str().unwrap(), "--table", "t"], b"");
+    assert_eq!(finished.code, 1);
+    let said = finished.stderr;
+    assert!(said.contains("20,000 rows went to table t"), "{said}");
+    assert!(said.lines().last().unwrap().starts_with("error: "), "{said}");
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["20000"]);
 }
 
 #[test]

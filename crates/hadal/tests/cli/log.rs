@@ -9,6 +9,7 @@ fn json_lines_and_plain_lines_are_told_apart() {
     let server = Server::start_with(&["--memory"]);
     let said = server.log(&["j"], "{\"a\": 1}\n{\"a\": 2}\n");
     assert!(said.contains("2 rows went to table j"), "{said}");
+    assert!(said.ends_with(" s, time of arrival\n"), "{said}");
     server.log(&["p"], "it began\nit went on\n");
     assert_eq!(server.query("SELECT a FROM j ORDER BY a"), ["1", "2"]);
     assert_eq!(server.query("SELECT message FROM p ORDER BY message"), ["it began", "it went on"]);
@@ -36,11 +37,25 @@ fn the_same_batch_twice_is_once() {
 }
 
 #[test]
+fn a_chunk_that_is_refused_ends_the_command() {
+    let server = Server::start_with(&["--memory"]);
+    let line = |n: usize| format!("{{\"n\":{n},\"padding\":\"{}\"}}\n", "x".repeat(1_000));
+    let lines: Vec<String> = (0..30_000).map(line).collect();
+    server.log(&["t", "--batch", "b"], &lines.concat());
+    let mut changed = lines;
+    changed[15_000] = changed[15_000].replace("15000", "-5000");
+    let refused = server.run(&["log", "t", "--batch", "b"], changed.concat().as_bytes());
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("batch b."), "{}", refused.stderr);
+    assert_eq!(server.query("SELECT count(*), min(n) FROM t"), ["30000,0"]);
+}
+
+#[test]
 fn the_time_column_and_sets_may_be_named() {
     let server = Server::start_with(&["--memory"]);
     let rows = "{\"at\": \"2026-11-21T12:00:00Z\", \"tags\": [\"b\", \"a\", \"b\"]}\n";
     let said = server.log(&["t", "--time", "at", "--sets", "tags"], rows);
-    assert!(said.contains("1 row went"), "{said}");
+    assert!(said.contains("1 row went") && said.ends_with(" s, time from at\n"), "{said}");
     let found = server.query("SELECT at, tags FROM t");
     assert_eq!(found, ["2026-11-21T12:00:00Z,\"[\"\"a\"\",\"\"b\"\"]\""]);
 }

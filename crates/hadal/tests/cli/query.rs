@@ -1,6 +1,9 @@
 //! Asking questions.
 
-use crate::harness::{Server, run};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use crate::harness::{Finished, Server, run};
 
 fn filled() -> Server {
     let server = Server::start_with(&["--memory"]);
@@ -88,4 +91,88 @@ fn a_server_that_is_not_there_is_named() {
     assert_eq!(finished.code, 1);
     assert!(finished.stderr.contains("http://127.0.0.1:1"), "{}", finished.stderr);
     assert!(finished.stderr.contains("hadal serve"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_question_may_begin_with_a_hyphen() {
+    let server = filled();
+    for sql in ["-- how many?\nSELECT count(*) AS c FROM t", "--how many?\nSELECT 2 AS c"] {
+        let finished = server.run(&["query", "--format", "csv", sql], b"");
+        assert_eq!((finished.code, finished.stdout.as_str()), (0, "c\n2\n"), "{}", finished.stderr);
+    }
+    for flags in [&["--formt", "csv", "SELECT 1"][..], &["--formt"], &["-x", "SELECT 1"]] {
+        let finished = server.run(&[&["query"], flags].concat(), b"");
+        assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{flags:?}");
+        assert!(finished.stderr.contains(flags[0]), "{}", finished.stderr);
+    }
+    let words = server.run(&["query", "SELECT", "1"], b"");
+    assert_eq!(words.code, 2);
+    assert!(words.stderr.contains("between quotes"), "{}", words.stderr);
+}
+
+#[test]
+fn keys_of_json_are_distinct() {
+    let server = filled();
+    let finished = server.run(&["query", "--format", "jsonl", "SELECT n AS a, n AS a FROM t"], b"");
+    assert_eq!(finished.stdout.lines().next(), Some("{\"a\":1.5,\"a_2\":1.5}"), "{finished:?}");
+}
+
+#[test]
+fn values_reach_a_pipe_as_they_are_and_never_a_message() {
+    let server = Server::start_with(&["--memory"]);
+    server.log(&["t"], "{\"g\": \"a\\u001b[2Jb\", \"x\": 1}\n");
+    assert_eq!(server.query("SELECT g FROM t"), ["a\u{1b}[2Jb"]);
+    let table = server.run(&["query", "--format", "table", "SELECT * FROM t"], b"");
+    assert!(table.stdout.contains("a\\u001b[2Jb"), "{}", table.stdout);
+    let refused = server.run(&["query", "SELECT a\u{1b}[2J FROM t"], b"");
+    for text in [&table.stdout, &table.stderr, &refused.stderr] {
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+}
+
+#[test]
+fn a_percentile_that_could_mean_two_things_is_refused() {
+    let server = filled();
+    assert_eq!(server.query("SELECT p999(n), p025(n), p100(n) FROM t"), ["2,1.5,2"]);
+    let finished = server.run(&["query", "SELECT p200(n) FROM t"], b"");
+    assert_eq!(finished.code, 1);
+    assert!(finished.stderr.contains("percentile(x, "), "{}", finished.stderr);
+}
+
+#[test]
+fn hints_are_for_the_command_line() {
+    let server = filled();
+    let finished = server.run(&["drop", "nothing", "--yes"], b"");
+    assert!(finished.stderr.contains("hadal status"), "{}", finished.stderr);
+    assert!(!finished.stderr.contains("GET "), "{}", finished.stderr);
+}
+
+/// Asks a server that answers every request with these bytes.
+fn ask_one_that_says(reply: &'static str) -> (Finished, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            // The client may have gone already.
+            let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(reply.as_bytes()));
+        }
+    });
+    (run(&["query", "SELECT 1", "--server", &url], b""), url)
+}
+
+#[test]
+fn a_server_of_another_kind_is_called_so() {
+    let page = "<!doctype html>\r\n<h1>Not\u{1b}[2J here</h1>";
+    for reply in [
+        format!("HTTP/1.1 404 Not Found\r\nContent-Length: {}\r\n\r\n{page}", page.len()),
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{page}", page.len()),
+        "SSH-2.0-Other\r\n".to_owned(),
+    ] {
+        let (finished, url) = ask_one_that_says(reply.leak());
+        assert_eq!(finished.code, 1);
+        let expected = format!("{url} does not answer like a Hadal server");
+        assert!(finished.stderr.contains(&expected), "{}", finished.stderr);
+        assert!(!finished.stderr.contains("html"), "{}", finished.stderr);
+    }
 }

@@ -15,6 +15,15 @@ fn it_says_where_it_is_and_what_it_has() {
 }
 
 #[test]
+fn a_name_of_this_machine_is_an_address() {
+    let server = Server::start_with(&["--memory", "--listen", "localhost:0"]);
+    assert_eq!(server.query("SELECT 1"), ["1"]);
+    let refused = run(&["serve", "--memory", "--listen", "localhost"], b"");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("such as 127.0.0.1:4280"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_clean_stop_keeps_rows() {
     let folder = tempfile::tempdir().unwrap();
     for (round, signal) in [Signal::TERM, Signal::INT, Signal::TERM].into_iter().enumerate() {

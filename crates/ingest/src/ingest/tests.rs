@@ -117,6 +117,17 @@ fn named_columns_are_sets() {
 }
 
 #[test]
+fn a_value_may_say_itself_what_it_is() {
+    let mut settings = settings();
+    settings.sets.insert("tags".to_owned());
+    let body = br#"{"tags":{"$vector":["b","a","b"]},"path":{"$set":["b","a","b"]}}"#;
+    let (batches, _) = ingest_as(settings, Format::Json, body, 1_000);
+    let row = &rows(&batches)[0];
+    assert_eq!(row["tags::vector"], Value::vector(["b", "a", "b"]));
+    assert_eq!(row["path::set"], Value::set(["a", "b"]));
+}
+
+#[test]
 fn bad_records_are_rejected_and_the_rest_goes_on() {
     let body = "{\"a\":1}\n{\"a\":1e400}\n7\n{\"a\":NaN}\n{\"a\":2}\n{\"\":1}\n{\"sample_rate\":0}\n\
                 {\"sample_rate\":\"x\"}\n{\"time\":\"never\"}\n{\"time\":99999999999999999999}\n{\"a\":3}";
@@ -233,6 +244,45 @@ fn csv_has_a_head_and_typed_columns() {
 }
 
 #[test]
+fn csv_says_what_became_of_its_cells() {
+    let body = b"born,n,m\n2020-01-01,NA,1\n2020-01-02,2,n/a\n2020-01-03,N/A,\xff\n";
+    for any_age in [true, false] {
+        let settings = Settings { any_age, ..settings() };
+        let (batches, summary) = ingest_as(settings, Format::Csv, body, 7);
+        assert_eq!((summary.accepted, summary.time_from.as_str()), (3, "column born"));
+        let rows = rows(&batches);
+        assert!(!rows[0].contains_key("n::number") && !rows[0].contains_key("n::string"));
+        assert_eq!(rows[2]["m::string"], Value::string("\u{fffd}"));
+        let counted: Vec<_> =
+            warned(&summary).into_iter().filter(|(code, _)| *code != "no_age_limit").collect();
+        assert_eq!(counted, [("invalid_utf8", 1), ("missing_number", 2)]);
+        let missing = summary.warnings.iter().find(|warning| warning.code == "missing_number");
+        let expected = "2 cells such as NA, among numbers, became null in column n";
+        assert_eq!(missing.map(|warning| warning.message.as_str()), Some(expected));
+    }
+}
+
+#[test]
+fn a_record_of_csv_is_as_long_as_its_json() {
+    // Each of these characters is one byte there and six here.
+    for (characters, accepted) in [(170_000, 1), (180_000, 0)] {
+        let body = format!("a\n{}\n", "\u{1}".repeat(characters));
+        let (_, summary) = ingest_as(settings(), Format::Csv, body.as_bytes(), 1 << 16);
+        assert_eq!(summary.accepted, accepted, "{:?}", summary.rejected);
+    }
+}
+
+#[test]
+fn json_as_text_is_taken_with_a_warning() {
+    let ask = |body: &str| ingest_as(settings(), Format::Lines, body.as_bytes(), 7).1;
+    let summary = ask("{\"a\":1}\n{\"a\":2}\n");
+    assert_eq!((summary.accepted, warned(&summary)[1]), (2, ("json_as_text", 1)));
+    for text in ["it began\n{\"a\":1}\n", "{\"a\": \n", "{} and more\n"] {
+        assert_eq!(warned(&ask(text)).len(), 1, "{text}");
+    }
+}
+
+#[test]
 fn the_time_column_is_the_first_that_holds_a_time() {
     for (body, time_from) in [
         (r#"{"ts":1700000000,"timestamp":1600000000}"#, "column timestamp"),
@@ -261,6 +311,11 @@ fn a_table_keeps_its_time_column() {
     let seconds = |seconds: i64| Value::Time(Micros(seconds * 1_000_000));
     assert_eq!(times, [seconds(1_700_000_000), seconds(1_600_000_000), Value::Time(now())]);
     assert_eq!(warned(&summary), [("arrival_time", 1)]);
+    assert_eq!(summary.time_from, "column ts");
+    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
+    let body = b"{\"timestamp\":1600000000}\n{\"a\":2}";
+    let (_, summary) = ingest_as(known, Format::Json, body, 1_000);
+    assert_eq!(summary.time_from, "column timestamp", "where they did come from");
 }
 
 #[test]

@@ -157,6 +157,9 @@ fn aggregates_and_their_arguments() {
         ("SELECT sum(DISTINCT bytes) FROM requests", "no DISTINCT", "sum", "count(DISTINCT"),
         ("SELECT min(tags) FROM requests", "min of a set", "tags", "strings"),
         ("SELECT percentile(latency, 101) FROM requests", "between 0 and 100", "101", "0.95"),
+        ("SELECT p200(latency) FROM requests", "no percentile p200", "p200", "percentile(x, 12.5)"),
+        ("SELECT p101(latency) FROM requests", "no percentile p101", "p101", "p100 is the maximum"),
+        ("SELECT p9999999(latency) FROM requests", "no percentile", "p9999999", "p999 is 99.9"),
         ("SELECT histogram(latency, 0) FROM requests", "1 to 1000", "0", ""),
         (
             "SELECT service, count(*) FROM requests",

@@ -275,6 +275,11 @@ fn aggregates() {
             ("p95(latency)", "m0.Quantile(950000) | Quantiles of latency::number"),
             ("p5(latency)", "m0.Quantile(50000) | Quantiles of latency::number"),
             ("p999(latency)", "m0.Quantile(999000) | Quantiles of latency::number"),
+            ("p025(latency)", "m0.Quantile(25000) | Quantiles of latency::number"),
+            ("p975(latency)", "m0.Quantile(975000) | Quantiles of latency::number"),
+            ("p05(latency)", "m0.Quantile(50000) | Quantiles of latency::number"),
+            ("p9999(latency)", "m0.Quantile(999900) | Quantiles of latency::number"),
+            ("p999999(latency)", "m0.Quantile(999999) | Quantiles of latency::number"),
             ("p100(latency)", "m0.Quantile(1000000) | Quantiles of latency::number"),
             ("percentile(latency, 99.9)", "m0.Quantile(999000) | Quantiles of latency::number"),
             ("quantile(latency, 0.5)", "m0.Quantile(500000) | Quantiles of latency::number"),
@@ -287,8 +292,8 @@ fn aggregates() {
                 "percentile_disc(0.9) WITHIN GROUP (ORDER BY latency DESC)",
                 "m0.Quantile(100000) | Quantiles of latency::number",
             ),
-            ("histogram(latency)", "m0.Histogram(20) | Quantiles of latency::number"),
-            ("histogram(latency, 5)", "m0.Histogram(5) | Quantiles of latency::number"),
+            ("histogram(latency)", "m0.Histogram(20) | Histogram(20) of latency::number"),
+            ("histogram(latency, 5)", "m0.Histogram(5) | Histogram(5) of latency::number"),
             ("per_second(count(*))", "Divide(Count, Seconds) | "),
             (
                 "per_minute(sum(bytes))",
@@ -331,12 +336,14 @@ fn rates_are_over_the_range_the_bucket_or_the_table() {
 fn aggregates_of_one_thing_share_one_state() {
     let query = query(
         "SELECT sum(latency), avg(latency), count(latency), p50(latency), p95(latency), \
-         max(latency), min(latency), sum(bytes) FROM requests",
+         max(latency), min(latency), sum(bytes), histogram(latency, 5), histogram(latency), \
+         histogram(latency, 20) FROM requests",
     );
     assert_eq!(
         show::measures(&query),
         "Moments of latency::number; Quantiles of latency::number; \
-         Extremes of latency::number; Moments of bytes::number"
+         Extremes of latency::number; Moments of bytes::number; \
+         Histogram(5) of latency::number; Histogram(20) of latency::number"
     );
 }
 

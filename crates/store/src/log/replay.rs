@@ -9,7 +9,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Frame, LOG, scan};
 use crate::journal::Journal;
-use crate::manifest::Sequences;
+use crate::manifest::State;
 use crate::recovery::Report;
 
 /// What the log held.
@@ -18,6 +18,7 @@ pub(crate) struct Replayed {
     /// The batches that are not consumed, in the order of their sequences.
     pub(crate) batches: BTreeMap<Sequence, body::Batch>,
     pub(crate) live: BTreeMap<Sequence, Live>,
+    /// Files with a whole frame, and how many live ones each has.
     pub(crate) files: BTreeMap<u64, u64>,
     pub(crate) resume: Option<Resume>,
     pub(crate) next_sequence: u64,
@@ -25,33 +26,34 @@ pub(crate) struct Replayed {
 
 /// Replays the log files, cutting torn tails and removing files of which nothing is needed.
 ///
-/// `consumed` says which frames need no replay; what was found and passed over is added to
-/// `report`. Sequences given from now on are at least `next_sequence`.
+/// `state` says which frames need no replay and which files must be there; what was found and
+/// passed over is added to `report`. Sequences given from now on are at least its next one.
 pub(crate) fn replay(
     disk: &dyn Disk,
     salt: u64,
-    consumed: &Sequences,
-    next_sequence: u64,
+    state: &State,
     report: &mut Report,
 ) -> Result<Replayed, Error> {
     let names = disk.list().map_err(|error| Error::io("list", &disk.place(""), error))?;
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
     numbers.sort_unstable();
     let mut replay = Replay {
-        consumed,
+        state,
         report,
         seen: BTreeSet::new(),
-        out: Replayed { next_sequence, ..Replayed::default() },
+        out: Replayed { next_sequence: state.next_sequence, ..Replayed::default() },
     };
     for &number in &numbers {
         let is_last = numbers.last() == Some(&number);
         replay.file(disk, salt, number, is_last)?;
     }
+    let lost = state.logs.iter().filter(|number| !replay.out.files.contains_key(number));
+    replay.report.log_files_lost = lost.map(|&number| disk.place(&file_name(number))).collect();
     Ok(replay.out)
 }
 
 struct Replay<'a> {
-    consumed: &'a Sequences,
+    state: &'a State,
     report: &'a mut Report,
     seen: BTreeSet<u64>,
     out: Replayed,
@@ -77,7 +79,8 @@ impl Replay<'_> {
         self.report.damaged_bytes += scan.damage.iter().map(|gap| gap.len() as u64).sum::<u64>();
         let live: u64 = scan.frames.iter().map(|frame| u64::from(self.frame(frame, number))).sum();
         let torn = (bytes.len() - scan.end) as u64;
-        if live == 0 && !is_last {
+        // A file that is still named goes with the next change, so that it is not missed.
+        if live == 0 && !is_last && !self.state.logs.contains(&number) {
             self.report.log_files_removed += 1;
             self.report.log_bytes_cut += torn;
             return disk.remove(&name).map_err(failed("remove"));
@@ -88,7 +91,9 @@ impl Replay<'_> {
             let mut file = disk.open(&name).map_err(failed("open"))?;
             file.cut(end).and_then(|()| file.sync()).map_err(failed("cut the torn tail of"))?;
         }
-        self.out.files.insert(number, live);
+        if !scan.frames.is_empty() {
+            self.out.files.insert(number, live);
+        }
         if is_last {
             let file = disk.open(&name).map_err(failed("open"))?;
             self.out.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
@@ -103,7 +108,7 @@ impl Replay<'_> {
             self.report.frames_repeated += 1;
             return false;
         }
-        if self.consumed.contains(frame.sequence) {
+        if self.state.consumed.contains(frame.sequence) {
             self.report.frames_consumed += 1;
             return false;
         }

@@ -3,6 +3,7 @@ use std::thread;
 
 use super::*;
 use crate::disk::simulated::{Random, World};
+use crate::manifest::State;
 use crate::recovery::Report;
 
 const SALT: u64 = 7;
@@ -23,9 +24,10 @@ fn bytes(number: usize) -> Vec<u8> {
 fn open(world: &World, with_committer: bool) -> (Log, Replayed, Report) {
     let disk = world.folders().log;
     let mut report = Report::default();
-    let mut replayed =
-        replay(&*disk, SALT, &Sequences::default(), 0, &mut report).expect("replayed");
-    let log = Log::start(disk, SALT, 10_000, &mut replayed, with_committer).expect("started");
+    let mut replayed = replay(&*disk, SALT, &State::default(), &mut report).expect("replayed");
+    let begun = Box::new(|_| ());
+    let log =
+        Log::start(disk, SALT, 10_000, &mut replayed, begun, with_committer).expect("started");
     (log, replayed, report)
 }
 
@@ -217,11 +219,15 @@ fn files_are_removed_when_all_their_frames_are_consumed() {
         ticket.wait().expect("durable");
     }
     assert_eq!(world.names("log"), ["00000001.log", "00000002.log", "00000003.log"]);
-    assert_eq!(log.consume(&[0, 2, 3].map(Sequence).into_iter().collect()), 0);
+    let consume = |sequences: [u64; 3]| {
+        let consumed = sequences.map(Sequence).into_iter().collect();
+        log.consume(&consumed, &log.needed(&consumed))
+    };
+    assert_eq!(consume([0, 2, 3]), 0);
     assert_eq!(world.names("log"), ["00000001.log", "00000003.log"]);
     assert_eq!(log.live_from(), Sequence(1));
     // The last file is still written to.
-    assert_eq!(log.consume(&[1, 4, 5].map(Sequence).into_iter().collect()), 0);
+    assert_eq!(consume([1, 4, 5]), 0);
     assert_eq!(world.names("log"), ["00000003.log"]);
     assert_eq!((log.counts(), log.live_from()), ((1, 0), Sequence(6)));
 }

@@ -1,5 +1,7 @@
 //! One record of the manifest, and its bytes. `spec/segments.md`, section 3.
 
+use std::collections::BTreeSet;
+
 use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
 
@@ -18,13 +20,16 @@ pub(crate) struct Record {
     pub(crate) remembered: Vec<RememberedBatch>,
     pub(crate) settings: Vec<(TableName, Vec<u8>)>,
     pub(crate) forget_before: Option<Micros>,
+    /// All log files that are needed from now on.
+    pub(crate) logs: BTreeSet<u64>,
 }
 
-/// Which block lies where.
+/// Which block lies where, and how many rows it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockPlace {
     pub(crate) number: BlockNumber,
     pub(crate) table: TableName,
+    pub(crate) rows: u32,
     pub(crate) place: Place,
 }
 
@@ -36,11 +41,12 @@ impl Record {
         count(out, self.removes.len());
         self.removes.iter().for_each(|number| out.extend(number.0.to_le_bytes()));
         count(out, self.adds.len());
-        for BlockPlace { number, table, place } in &self.adds {
+        for BlockPlace { number, table, rows, place } in &self.adds {
             out.extend(number.0.to_le_bytes());
             out.extend(place.offset.to_le_bytes());
             out.extend(place.segment.to_le_bytes());
             out.extend(place.length.to_le_bytes());
+            out.extend(rows.to_le_bytes());
             text(out, table.as_str());
         }
         count(out, self.consumed.range_count());
@@ -64,6 +70,8 @@ impl Record {
         }
         count(out, usize::from(self.forget_before.is_some()));
         self.forget_before.iter().for_each(|time| out.extend(time.0.to_le_bytes()));
+        count(out, self.logs.len());
+        self.logs.iter().for_each(|number| out.extend(number.to_le_bytes()));
     }
 
     /// Reads the body of a record; `None` when it breaks a rule of the format.
@@ -79,6 +87,7 @@ impl Record {
         let remembered = reader.list(Reader::remembered)?;
         let settings = reader.list(Reader::settings)?;
         let forget = reader.list(|reader| reader.i64().map(Micros))?;
+        let logs = reader.list(Reader::u64)?;
         let is_whole = reader.0.is_empty() && forget.len() <= 1;
         is_whole.then(|| Self {
             drops,
@@ -88,6 +97,7 @@ impl Record {
             remembered,
             settings,
             forget_before: forget.first().copied(),
+            logs: logs.into_iter().collect(),
         })
     }
 }
@@ -153,11 +163,12 @@ impl<'a> Reader<'a> {
     fn block_place(&mut self) -> Option<BlockPlace> {
         let number = BlockNumber(self.u64()?);
         let (offset, segment, length) = (self.u64()?, self.u32()?, self.u32()?);
+        let rows = self.u32()?;
         let place = Place { segment, offset, length };
         let is_length = (1..=BLOCK_BYTES_MAX as u64).contains(&u64::from(length));
         let is_offset = offset >= PAGE && offset % PAGE == 0;
         let table = self.table()?;
-        (is_length && is_offset).then_some(BlockPlace { number, table, place })
+        (is_length && is_offset).then_some(BlockPlace { number, table, rows, place })
     }
 
     fn remembered(&mut self) -> Option<RememberedBatch> {
@@ -190,7 +201,7 @@ mod tests {
         Record {
             drops: vec![TableName::new("old").expect("a name")],
             removes: vec![BlockNumber(4), BlockNumber(5)],
-            adds: vec![BlockPlace { number: BlockNumber(9), table: table.clone(), place }],
+            adds: vec![BlockPlace { number: BlockNumber(9), table: table.clone(), rows: 5, place }],
             consumed: [3, 4, 5, 9].map(crate::change::Sequence).into_iter().collect(),
             remembered: vec![RememberedBatch {
                 table: table.clone(),
@@ -201,6 +212,7 @@ mod tests {
             }],
             settings: vec![(table, b"time".to_vec())],
             forget_before: Some(Micros(17)),
+            logs: [2, 3].into(),
         }
     }
 
@@ -223,12 +235,14 @@ mod tests {
         let expected: &[&[u8]] = &[
             b"\x01\0\0\0\x03old",
             b"\x02\0\0\0\x04\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0",
-            b"\x01\0\0\0\x09\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x03\0\0\0\x4d\0\0\0\x08requests",
+            b"\x01\0\0\0\x09\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x03\0\0\0\x4d\0\0\0",
+            b"\x05\0\0\0\x08requests",
             b"\x02\0\0\0\x03\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0",
             b"\x01\0\0\0\x08requests\x05batch\xed\xfe\0\0\0\0\0\0\xfb\xff\xff\xff\xff\xff\xff\xff",
             b"\x0c\0\0\0",
             b"\x01\0\0\0\x08requests\x04\0\0\0time",
             b"\x01\0\0\0\x11\0\0\0\0\0\0\0",
+            b"\x02\0\0\0\x02\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0",
         ];
         assert_eq!(bytes, expected.concat());
     }

@@ -1,6 +1,6 @@
 //! What all records so far amount to: the same at run time and at replay.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hadal_types::TableName;
 use hadal_types::limits::BATCH_IDS_MAX;
@@ -9,16 +9,17 @@ use super::record::{BlockPlace, Record};
 use super::sequences::Sequences;
 use crate::change::{BlockNumber, RememberedBatch};
 use crate::error::Error;
-use crate::segment::Place;
 
 /// The manifest's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    pub(crate) blocks: BTreeMap<BlockNumber, (TableName, Place)>,
+    pub(crate) blocks: BTreeMap<BlockNumber, BlockPlace>,
     pub(crate) consumed: Sequences,
     /// Per table, in the order in which they were to be remembered.
     pub(crate) remembered: BTreeMap<TableName, VecDeque<RememberedBatch>>,
     pub(crate) settings: BTreeMap<TableName, Vec<u8>>,
+    /// The log files that are needed, as the last record has it.
+    pub(crate) logs: BTreeSet<u64>,
     /// At least this, and above every block number so far.
     pub(crate) next_block: u64,
     /// At least this, and above every consumed sequence.
@@ -36,9 +37,9 @@ impl State {
         for number in &record.removes {
             self.blocks.remove(number);
         }
-        for BlockPlace { number, table, place } in &record.adds {
-            self.blocks.insert(*number, (table.clone(), *place));
-            self.next_block = self.next_block.max(number.0.saturating_add(1));
+        for block in &record.adds {
+            self.blocks.insert(block.number, block.clone());
+            self.next_block = self.next_block.max(block.number.0.saturating_add(1));
         }
         for (first, last) in record.consumed.iter() {
             self.consumed.insert(first, last);
@@ -54,6 +55,7 @@ impl State {
                 self.settings.insert(table.clone(), bytes.clone());
             }
         }
+        self.logs.clone_from(&record.logs);
         Ok(())
     }
 
@@ -94,9 +96,8 @@ impl State {
     /// Records that make this state from an empty one: one for each table, one for the rest.
     pub(crate) fn records(&self) -> Vec<Record> {
         let mut tables: BTreeMap<&TableName, Record> = BTreeMap::new();
-        for (&number, (table, place)) in &self.blocks {
-            let block = BlockPlace { number, table: table.clone(), place: *place };
-            tables.entry(table).or_default().adds.push(block);
+        for block in self.blocks.values() {
+            tables.entry(&block.table).or_default().adds.push(block.clone());
         }
         for (table, batches) in &self.remembered {
             tables.entry(table).or_default().remembered = batches.iter().cloned().collect();
@@ -104,7 +105,8 @@ impl State {
         for (table, bytes) in &self.settings {
             tables.entry(table).or_default().settings = vec![(table.clone(), bytes.clone())];
         }
-        let rest = Record { consumed: self.consumed.clone(), ..Record::default() };
+        let (consumed, logs) = (self.consumed.clone(), self.logs.clone());
+        let rest = Record { consumed, logs, ..Record::default() };
         tables.into_values().chain([rest]).collect()
     }
 }

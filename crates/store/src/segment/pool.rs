@@ -123,7 +123,7 @@ impl Pool {
         let mut found = Found::default();
         let mut wanted: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (at, place) in named.iter().enumerate() {
-            found.blocks.push(Err("its segment is missing".to_owned()));
+            found.blocks.push(Err(format!("{} is missing", pool.place(place.segment))));
             wanted.entry(place.segment).or_default().push(at);
         }
         for number in on_disk {
@@ -135,7 +135,7 @@ impl Pool {
         Ok((pool, found))
     }
 
-    fn place(&self, number: u32) -> String {
+    pub(super) fn place(&self, number: u32) -> String {
         self.folders.segments.place(&file_name(number))
     }
 
@@ -150,7 +150,8 @@ impl Pool {
         let file = self.folders.segments.open_segment(&file_name(number)).map_err(failed)?;
         if !self.has_header(number, &*file) {
             for &at in blocks {
-                found.blocks[at] = Err("its segment has a wrong header or length".to_owned());
+                let place = self.place(number);
+                found.blocks[at] = Err(format!("{place} has a wrong header or length"));
             }
             return Ok(());
         };
@@ -163,7 +164,8 @@ impl Pool {
                 found.blocks[at] = Ok(self.extent(&segment, place, true));
             } else {
                 is_whole = false;
-                found.blocks[at] = Err("its range overlaps another or leaves the file".to_owned());
+                let place = self.place(number);
+                found.blocks[at] = Err(format!("its range overlaps another or leaves {place}"));
             }
         }
         // With a range in doubt nothing is punched, and nothing more is written there.

@@ -107,7 +107,7 @@ impl Life {
         if batches.is_empty() {
             return;
         }
-        let Ok(block) = self.store.write_block(&table, block_bytes(&batches)) else { return };
+        let Ok(block) = self.store.write_block(&table, 1, block_bytes(&batches)) else { return };
         let remembered = frames.iter().map(|&(_, batch)| RememberedBatch {
             table: table.clone(),
             batch: batch_id(batch),
@@ -225,6 +225,7 @@ fn verify(
 ) -> Model {
     let report = &recovery.report;
     assert_eq!(report.lost_blocks, []);
+    assert_eq!(report.log_files_lost, [""; 0]);
     assert_eq!(report.frames_repeated, 0);
     let seen = observed(recovery);
     let blocks: BTreeMap<u64, &StoredBlock> = (recovery.tables.values())

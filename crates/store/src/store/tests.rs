@@ -28,7 +28,7 @@ fn log(store: &Store, table: &TableName, id: &str) -> Sequence {
 }
 
 fn add(store: &Store, table: &TableName, bytes: &[u8]) -> StoredBlock {
-    let block = store.write_block(table, bytes.to_vec()).expect("written");
+    let block = store.write_block(table, 7, bytes.to_vec()).expect("written");
     store.commit(&Change { adds: vec![block.clone()], ..Change::default() }).expect("committed");
     block
 }
@@ -66,7 +66,7 @@ fn what_was_acknowledged_is_there_after_a_drop_and_after_a_close() {
     let merged = log(&store, &requests, "merged");
     log(&store, &requests, "fresh");
     log(&store, &others, "other");
-    let block = store.write_block(&requests, vec![7; 10_000]).expect("written");
+    let block = store.write_block(&requests, 7, vec![7; 10_000]).expect("written");
     let change = Change {
         adds: vec![block.clone()],
         consumed: vec![merged],
@@ -142,7 +142,7 @@ fn a_removed_block_is_freed_after_its_last_reader() {
 fn a_block_that_is_never_added_leaves_nothing() {
     let folder = TempDir::new().expect("a folder");
     let (store, _) = open(&folder);
-    let block = store.write_block(&table("requests"), vec![1; 100]).expect("written");
+    let block = store.write_block(&table("requests"), 7, vec![1; 100]).expect("written");
     assert!(segment(&folder, 1).exists());
     drop(block);
     assert!(!segment(&folder, 1).exists());
@@ -207,8 +207,13 @@ fn missing_and_damaged_segments_are_lost_blocks() {
     let (store, recovery) = Store::open(&config).expect("opened");
     let lost: Vec<_> = recovery.report.lost_blocks.iter().map(|lost| lost.number).collect();
     assert_eq!(lost, blocks[..4]);
-    assert_eq!(recovery.report.lost_blocks[0].reason, "its segment is missing");
-    assert_eq!(recovery.report.lost_blocks[3].reason, "its segment has a wrong header or length");
+    let reasons = [(0, "is missing"), (3, "has a wrong header or length")];
+    for (at, reason) in reasons {
+        let lost = &recovery.report.lost_blocks[at];
+        let path = segment(&folder, u32::try_from(at + 1).expect("small"));
+        assert_eq!((&lost.table, lost.rows), (&requests, 7));
+        assert_eq!(lost.reason, format!("{} {reason}", path.display()));
+    }
     assert_eq!(*recovery.tables[&requests].blocks[0].bytes, [4; 50]);
     // Nothing new lands in a file that is in doubt; the lost can be given up.
     let added = add(&store, &requests, b"new");
@@ -221,6 +226,83 @@ fn missing_and_damaged_segments_are_lost_blocks() {
 }
 
 #[test]
+fn lost_blocks_stay_lost_until_their_table_is_dropped() {
+    let folder = TempDir::new().expect("a folder");
+    let (requests, others) = (table("requests"), table("others"));
+    let (store, _) = open(&folder);
+    add(&store, &requests, b"gone");
+    drop(store);
+    fs::remove_file(segment(&folder, 1)).expect("removed");
+    for round in 0..3u8 {
+        let (store, recovery) = open(&folder);
+        let lost: Vec<_> = recovery.report.lost_blocks.iter().map(|lost| lost.rows).collect();
+        assert_eq!(lost, [7], "round {round}");
+        // Whatever else happens, it is not forgotten.
+        add(&store, &others, &[round; 10]);
+        log(&store, &requests, &format!("batch-{round}"));
+        store.close().expect("closed");
+    }
+    let (store, _) = open(&folder);
+    store.commit(&Change { drops: vec![requests], ..Change::default() }).expect("dropped");
+    drop(store);
+    assert_eq!(open(&folder).1.report.lost_blocks, []);
+}
+
+#[test]
+fn a_log_file_that_is_gone_is_missed() {
+    let lost = |recovery: &Recovery| recovery.report.log_files_lost.clone();
+    for empties in [false, true] {
+        let folder = TempDir::new().expect("a folder");
+        let sizes = Sizes { log_file_bytes: 100, ..Sizes::default() };
+        let config = Config { sizes, ..Config::new(folder.path().join("leaf-0")) };
+        let open = || Store::open(&config).expect("opened");
+        let path = |number: u32| folder.path().join(format!("leaf-0/log/{number:08}.log"));
+        let requests = table("requests");
+        let (store, recovery) = open();
+        assert_eq!(lost(&recovery), [""; 0]);
+        // Each has a file of its own.
+        let long = |number: u8| Random::new(number.into()).bytes(200);
+        let sequences: Vec<Sequence> = (1..=4u8)
+            .map(|number| {
+                let id = batch(&format!("batch-{number}"));
+                let ticket = store.append(&requests, &id, &long(number)).expect("queued");
+                let sequence = ticket.sequence();
+                ticket.wait().expect("durable");
+                sequence
+            })
+            .collect();
+        assert!(path(4).exists());
+        // A file that is needed no more is not missed.
+        let change = Change { consumed: vec![sequences[1]], ..Change::default() };
+        store.commit(&change).expect("committed");
+        assert!(!path(2).exists());
+        drop(store);
+        assert_eq!(lost(&open().1), [""; 0]);
+        let gone = [3, 4].map(path);
+        for path in &gone {
+            match empties {
+                true => fs::write(path, b"").expect("emptied"),
+                false => fs::remove_file(path).expect("removed"),
+            }
+        }
+        let gone = gone.map(|path| path.display().to_string());
+        // It is said until something is written, and what is left is served.
+        for _ in 0..2 {
+            let (_, recovery) = open();
+            assert_eq!(lost(&recovery), gone);
+            assert_eq!(frames(&recovery.tables[&requests]), [long(1)]);
+        }
+        let (store, _) = open();
+        log(&store, &requests, "new");
+        store.commit(&Change::default()).expect("committed");
+        drop(store);
+        let (_, recovery) = open();
+        assert_eq!(lost(&recovery), [""; 0]);
+        assert_eq!(frames(&recovery.tables[&requests]), [&long(1)[..], b"new"]);
+    }
+}
+
+#[test]
 fn a_dropped_table_is_gone_and_may_come_back() {
     let folder = TempDir::new().expect("a folder");
     let (store, _) = open(&folder);
@@ -230,7 +312,7 @@ fn a_dropped_table_is_gone_and_may_come_back() {
     log(&store, &others, "other");
     let settings = vec![(requests.clone(), b"time".to_vec())];
     store.commit(&Change { settings, ..Change::default() }).expect("committed");
-    let replacement = store.write_block(&requests, b"new".to_vec()).expect("written");
+    let replacement = store.write_block(&requests, 7, b"new".to_vec()).expect("written");
     let change =
         Change { drops: vec![requests.clone()], adds: vec![replacement], ..Change::default() };
     store.commit(&change).expect("committed");
@@ -249,7 +331,8 @@ fn a_change_that_is_wrong_is_refused() {
     let (store, _) = open(&folder);
     let requests = table("requests");
     let block = add(&store, &requests, b"rows");
-    let foreign = Store::in_memory().write_block(&requests, b"rows".to_vec()).expect("written");
+    let foreign = Store::in_memory().write_block(&requests, 7, b"rows".to_vec());
+    let foreign = foreign.expect("written");
     let wrong = [
         Change { removes: vec![BlockNumber(77)], ..Change::default() },
         Change { adds: vec![block], ..Change::default() },
@@ -332,7 +415,7 @@ fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
         let open = || Store::open_with(&world.folders(), Sizes::default(), false).expect("opened");
         let (store, _) = open();
         let requests = table("requests");
-        let block = store.write_block(&requests, vec![5; 9_000]).expect("written");
+        let block = store.write_block(&requests, 7, vec![5; 9_000]).expect("written");
         let Durable { pool, .. } = store.durable.as_ref().expect("a folder");
         pool.sync().expect("synced");
         world.machine().fails_sync = true;
@@ -380,7 +463,7 @@ fn a_full_tmpfs_is_an_ordinary_error() {
     let first = add(&store, &requests, &[1; 300_000]);
     let second = add(&store, &requests, &[2; 300_000]);
     for _ in 0..3 {
-        let refused = store.write_block(&requests, vec![3; 500_000]);
+        let refused = store.write_block(&requests, 7, vec![3; 500_000]);
         assert!(matches!(refused, Err(Error::Full(_))), "{refused:?}");
     }
     let rows = Random::new(1).bytes(500_000);

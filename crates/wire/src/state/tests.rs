@@ -74,6 +74,46 @@ fn distributions_are_such_as_rows_make() {
 }
 
 #[test]
+fn histograms_are_such_as_rows_make() {
+    let refuse = |cells| refused(state::State::Histogram(cells), StateKind::Histogram(2));
+    let number = |number| Some(encode_number(Number::integer(number)));
+    let cell = |cell, weight| proto::HistogramCell { cell, weight: Some(encode_integer(weight)) };
+    let (min, max) = (number(0), number(9));
+    for cells in [
+        vec![],
+        vec![cell(0, 1)],
+        vec![cell(9, 1)],
+        vec![cell(0, 1), cell(9, 0)],
+        vec![cell(0, -1), cell(9, 1)],
+        vec![cell(9, 1), cell(0, 1)],
+        vec![cell(0, 1), cell(0, 1), cell(9, 1)],
+        vec![cell(0, 1), cell(8, 1)],
+        vec![cell(0, 1), cell(10, 1)],
+        vec![cell(0, 1), cell(9, 1), cell(u32::MAX, 1)],
+    ] {
+        let error = refuse(proto::HistogramCells { min, max, cells });
+        assert_eq!(error, ": found cells out of order or range, expected those from min to max");
+    }
+    let cells = vec![cell(0, 1), cell(9, 1)];
+    let upside_down = refuse(proto::HistogramCells { min: max, max: min, cells: cells.clone() });
+    assert!(upside_down.starts_with(": found cells out of order or range"), "{upside_down}");
+    let no_max = refuse(proto::HistogramCells { min, max: None, cells: cells.clone() });
+    assert_eq!(no_max, "max: is missing");
+    let no_min = refuse(proto::HistogramCells { min: None, max: None, cells: cells.clone() });
+    assert_eq!(no_min, "min: is missing");
+    let no_weight = proto::HistogramCell { cell: 0, weight: None };
+    let weightless = refuse(proto::HistogramCells { min, max, cells: vec![no_weight] });
+    assert_eq!(weightless, "cells[0]: is missing");
+    let many = refuse(proto::HistogramCells { min, max, cells: vec![cell(0, 1); 12] });
+    assert_eq!(many, ": 12 cells; at most 11 are allowed");
+    let other = proto::HistogramCells { min, max, cells };
+    assert_eq!(
+        refused(state::State::Histogram(other), StateKind::Moments),
+        ": found Histogram, expected Moments"
+    );
+}
+
+#[test]
 fn hashes_are_a_set_and_registers_are_all() {
     let hashes = |hashes| distinct(distinct::Distinct::Exact(proto::Hashes { hashes }));
     assert_eq!(

@@ -153,6 +153,25 @@ fn queries_are_refused_by_name() {
         refused_query(|wire| groups_of(wire).measures[1].kind = 9),
         "QueryRequest.query.shape.measures[1].kind: code 9 is unknown"
     );
+    for (kind, parameter, error) in [
+        (0, 0, "is missing"),
+        (6, 0, "code 6 is unknown"),
+        (1, 20, "found parameter 20, expected none"),
+        (5, 0, "found no buckets, expected one or more"),
+        (5, 1_001, "1001 buckets; at most 1000 are allowed"),
+        (5, u32::MAX, "65535 buckets; at most 1000 are allowed"),
+    ] {
+        let measured = |wire: &mut proto::QueryRequest| {
+            let measure = &mut groups_of(wire).measures[4];
+            (measure.kind, measure.parameter) = (kind, parameter);
+        };
+        let place = "QueryRequest.query.shape.measures[4].kind";
+        assert_eq!(refused_query(measured), format!("{place}: {error}"));
+    }
+    assert_eq!(
+        refused_query(|wire| groups_of(wire).measures[4].parameter = 10),
+        "QueryRequest.query.outputs[3]: found Histogram(20), expected something of Histogram(10)"
+    );
     assert_eq!(
         refused_query(|wire| groups_of(wire).keys = vec![proto::Expr::default(); 21]),
         "QueryRequest.query.shape: 21 keys; at most 20 are allowed"
@@ -186,8 +205,8 @@ fn slots_name_what_the_query_has() {
         proto::slot::Slot::Measure(proto::MeasureSlot { index, finish, parameter: 0 })
     };
     assert_eq!(
-        refused(measure(4, proto::Finish::Sum)),
-        "QueryRequest.query.outputs[1]: found measure 4, expected one of 4"
+        refused(measure(5, proto::Finish::Sum)),
+        "QueryRequest.query.outputs[1]: found measure 5, expected one of 5"
     );
     assert_eq!(
         refused(measure(1, proto::Finish::Sum)),
@@ -246,7 +265,7 @@ fn partial_answers_are_refused_by_name() {
 fn groups_are_refused_by_name() {
     assert_eq!(
         refused_group(1, |group| drop(group.states.pop())),
-        "Partial.groups.groups[1]: found 3 states, expected 4"
+        "Partial.groups.groups[1]: found 4 states, expected 5"
     );
     assert_eq!(
         refused_group(1, |group| group.states.swap(0, 1)),

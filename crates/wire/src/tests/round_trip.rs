@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_aggregate::{FaultCode, LeafOutcome, Partial, WarningCode};
-use hadal_query::{Function, StateKind, Type};
+use hadal_query::{Function, Type};
 use hadal_types::{Kind, Logical, limits};
 use proptest::option;
 use proptest::prelude::*;
@@ -108,11 +108,10 @@ fn every_code_is_read_and_no_other() {
     assert_codes::<Kind>(4);
     assert_codes::<Logical>(3);
     assert_codes::<Type>(8);
-    assert_codes::<StateKind>(4);
     assert_codes::<Function>(53);
     assert_codes::<LeafOutcome>(5);
     assert_codes::<LeafState>(3);
-    assert_codes::<WarningCode>(7);
+    assert_codes::<WarningCode>(8);
     assert_codes::<FaultCode>(3);
 }
 

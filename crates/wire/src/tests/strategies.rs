@@ -104,12 +104,9 @@ fn finish(kind: StateKind) -> BoxedStrategy<Finish> {
             proptest::sample::select(finishes).boxed()
         }
         StateKind::Extremes => proptest::sample::select(vec![Finish::Min, Finish::Max]).boxed(),
-        StateKind::Quantiles => prop_oneof![
-            any::<u32>().prop_map(Finish::Quantile),
-            (0u16..=1_000).prop_map(Finish::Histogram),
-        ]
-        .boxed(),
+        StateKind::Quantiles => any::<u32>().prop_map(Finish::Quantile).boxed(),
         StateKind::Distinct => Just(Finish::Distinct).boxed(),
+        StateKind::Histogram(buckets) => Just(Finish::Histogram(buckets)).boxed(),
     }
 }
 
@@ -131,9 +128,18 @@ fn slot(shape: &Shape) -> BoxedStrategy<Slot> {
     slots
 }
 
+fn kind() -> impl Strategy<Value = StateKind> {
+    prop_oneof![
+        Just(StateKind::Moments),
+        Just(StateKind::Extremes),
+        Just(StateKind::Quantiles),
+        Just(StateKind::Distinct),
+        (1u16..=1_000).prop_map(StateKind::Histogram),
+    ]
+}
+
 pub(crate) fn shape() -> impl Strategy<Value = Shape> {
-    let measure =
-        (coded::<StateKind>(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
+    let measure = (kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
     prop_oneof![
         1 => collection::vec(row_expr(), 0..4).prop_map(|values| Shape::Rows { values }),
         3 => (collection::vec(row_expr(), 0..4), collection::vec(measure, 0..5))
@@ -299,11 +305,13 @@ fn schema(name: TableName) -> impl Strategy<Value = TableSchema> {
 
 pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let table = table_name().prop_flat_map(schema);
-    let table = (table, any::<[u64; 4]>()).prop_map(|(schema, counts)| {
-        let [blocks, block_bytes, raw_bytes, dropped_rows] = counts;
+    let table = (table, any::<[u64; 5]>()).prop_map(|(schema, counts)| {
+        let [blocks, block_bytes, raw_bytes, dropped_rows, lost_rows] = counts;
         let name = schema.name.clone();
         let schema = Arc::new(schema);
-        (name, Arc::new(TableStatus { schema, blocks, block_bytes, raw_bytes, dropped_rows }))
+        let status =
+            TableStatus { schema, blocks, block_bytes, raw_bytes, dropped_rows, lost_rows };
+        (name, Arc::new(status))
     });
     let tables = collection::vec(table, 0..3);
     let leaf = (coded::<LeafState>(), any::<u64>(), tables);

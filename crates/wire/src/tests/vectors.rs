@@ -106,13 +106,14 @@ pub(crate) fn groups_query() -> Query {
                 measure(StateKind::Extremes),
                 measure(StateKind::Quantiles),
                 measure(StateKind::Distinct),
+                measure(StateKind::Histogram(20)),
             ],
         },
         outputs: vec![
             output("time", Type::Time, Slot::Key(0)),
             output("avg", Type::Number, Slot::Measure(0, Finish::Avg)),
             output("p95", Type::Number, Slot::Measure(2, Finish::Quantile(950_000))),
-            output("histogram", Type::Histogram, Slot::Measure(2, Finish::Histogram(20))),
+            output("histogram", Type::Histogram, Slot::Measure(4, Finish::Histogram(20))),
             output("seconds", Type::Number, Slot::Seconds),
         ],
         having: Some(Expr::call(
@@ -214,6 +215,7 @@ fn status() -> PeerStatus {
         block_bytes: 8_192,
         raw_bytes: 64_000,
         dropped_rows: 3,
+        lost_rows: 0,
     };
     let leaf = |name: &str, state, tables| LeafStatus {
         name: LeafName(name.into()),

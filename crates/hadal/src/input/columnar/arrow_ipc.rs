@@ -4,7 +4,8 @@
 
 use arrow_ipc::reader::{FileReader, StreamReader};
 
-use super::{ColumnarRows, failed, guarded};
+use super::guard::guarded;
+use super::{ColumnarRows, failed};
 use crate::error::Error;
 use crate::input::Reader;
 use crate::input::seekable::Seekable;

@@ -10,7 +10,8 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Type as PhysicalType;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::{BATCH_ROWS, ColumnarRows, failed, guarded};
+use super::guard::guarded;
+use super::{BATCH_ROWS, ColumnarRows, failed};
 use crate::error::Error;
 use crate::input::seekable::Seekable;
 

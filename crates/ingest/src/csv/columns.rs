@@ -1,0 +1,196 @@
+//! What the columns of a CSV text are called and hold, and how their cells become JSON.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::iter::zip;
+
+use hadal_types::limits::LINE_BYTES_MAX;
+use hadal_types::time::parse_timestamp;
+use serde_json::Value;
+
+use super::records::Record;
+use crate::names::distinct_names;
+use crate::time_column::CANDIDATES;
+
+/// How programs spell in a column of numbers that there is none.
+const MISSING: [&str; 7] = ["NA", "N/A", "NULL", "null", "NaN", "nan", "None"];
+
+/// What the cells of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cells {
+    Numbers,
+    Truths,
+    Strings,
+}
+
+/// What a sample has shown of a column's cells so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Numbers, or words for none.
+    numeric: u64,
+    numbers: u64,
+    truths: u64,
+    times: u64,
+    /// Cells that have a value.
+    values: u64,
+    all: u64,
+}
+
+/// The columns of a CSV text.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) names: Vec<String>,
+    /// Names as JSON, with their colons.
+    keys: Vec<String>,
+    cells: Vec<Cells>,
+    /// Words that mean in any column that there is no value.
+    nulls: Vec<String>,
+    /// The place of the column whose cells are times.
+    time: Option<usize>,
+    /// Cells of each column that spelled that there is no number.
+    pub(super) missing: Vec<u64>,
+    /// Records that were not UTF-8.
+    pub(super) not_utf8: u64,
+}
+
+impl Columns {
+    /// The columns that a head names, judged by a sample of records.
+    pub(super) fn new(head: &Record, sample: &VecDeque<Record>, nulls: Vec<String>) -> Self {
+        let head: Vec<_> = head.cells().collect();
+        let names = distinct_names(head.iter().map(AsRef::as_ref));
+        let mut seen = vec![Seen::default(); names.len()];
+        for record in sample {
+            for (seen, cell) in zip(&mut seen, record.cells()) {
+                seen.add(&cell, &nulls);
+            }
+        }
+        Self {
+            keys: names.iter().map(|name| format!("{}:", Value::from(name.as_str()))).collect(),
+            cells: seen.iter().map(Seen::cells).collect(),
+            time: time_column(&names, &seen),
+            missing: vec![0; names.len()],
+            not_utf8: 0,
+            names,
+            nulls,
+        }
+    }
+
+    /// The column that has the rows' times: of those whose cells all are times, the one with a
+    /// usual name, else the first.
+    pub(super) fn time_column(&self) -> Option<&str> {
+        self.time.and_then(|column| self.names.get(column)).map(String::as_str)
+    }
+
+    /// Appends a record as one line of JSON, without a line feed.
+    ///
+    /// One that is too long becomes a line that is too long as well, and no object, so that it is
+    /// refused like any other such line.
+    pub(super) fn write(&mut self, record: &Record, out: &mut Vec<u8>) {
+        let start = out.len();
+        if record.is_too_long {
+            write_text(&record.excerpt(), out);
+            out.resize(start + LINE_BYTES_MAX + 1, b' ');
+            return;
+        }
+        out.push(b'{');
+        let mut is_utf8 = true;
+        for (column, cell) in record.cells().enumerate() {
+            is_utf8 &= matches!(cell, Cow::Borrowed(_));
+            self.write_cell(column, &cell, out);
+        }
+        self.not_utf8 += u64::from(!is_utf8);
+        match out.last_mut() {
+            Some(last) if *last == b',' => *last = b'}',
+            _ => out.push(b'}'),
+        }
+    }
+
+    /// Appends a name, a value and a comma; nothing where there is no value.
+    fn write_cell(&mut self, column: usize, cell: &str, out: &mut Vec<u8>) {
+        if is_null(cell, &self.nulls) {
+            return;
+        }
+        let cells = self.cells.get(column).copied().unwrap_or(Cells::Strings);
+        let is_number = cells == Cells::Numbers && is_json_number(cell);
+        if cells == Cells::Numbers
+            && !is_number
+            && is_missing(cell)
+            && let Some(missing) = self.missing.get_mut(column)
+        {
+            *missing += 1;
+            return;
+        }
+        match self.keys.get(column) {
+            Some(key) => out.extend_from_slice(key.as_bytes()),
+            // Cells beyond the head get a name of their own.
+            None => out.extend_from_slice(format!("\"column_{}\":", column + 1).as_bytes()),
+        }
+        let truth = if cells == Cells::Truths { truth(cell) } else { None };
+        match truth {
+            Some(truth) => out.extend_from_slice(if truth { b"true" } else { b"false" }),
+            None if is_number => out.extend_from_slice(cell.trim().as_bytes()),
+            None => write_text(cell, out),
+        }
+        out.push(b',');
+    }
+}
+
+impl Seen {
+    fn add(&mut self, cell: &str, nulls: &[String]) {
+        self.all += 1;
+        if is_null(cell, nulls) {
+            return;
+        }
+        let is_number = is_json_number(cell);
+        self.values += 1;
+        self.numbers += u64::from(is_number);
+        self.numeric += u64::from(is_number || is_missing(cell));
+        self.truths += u64::from(truth(cell).is_some());
+        self.times += u64::from(parse_timestamp(cell.trim()).is_some());
+    }
+
+    fn cells(&self) -> Cells {
+        if self.numeric == self.values && self.numbers > 0 {
+            Cells::Numbers
+        } else if self.truths == self.values && self.truths > 0 {
+            Cells::Truths
+        } else {
+            Cells::Strings
+        }
+    }
+
+    const fn is_times(&self) -> bool {
+        self.times == self.all && self.times > 0
+    }
+}
+
+fn time_column(names: &[String], seen: &[Seen]) -> Option<usize> {
+    let is_times = |column: &usize| seen.get(*column).is_some_and(Seen::is_times);
+    let place = |usual: &&str| names.iter().position(|name| name == usual).filter(is_times);
+    CANDIDATES.iter().find_map(place).or_else(|| (0..names.len()).find(is_times))
+}
+
+fn is_null(cell: &str, nulls: &[String]) -> bool {
+    cell.is_empty() || nulls.iter().any(|null| null == cell.trim())
+}
+
+fn is_missing(cell: &str) -> bool {
+    MISSING.contains(&cell.trim())
+}
+
+fn truth(cell: &str) -> Option<bool> {
+    let is = |word: &str| cell.trim().eq_ignore_ascii_case(word);
+    if is("true") { Some(true) } else { is("false").then_some(false) }
+}
+
+/// Whether a cell is spelled like a number in JSON; `007` and `1.` are not, they are strings.
+fn is_json_number(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        && serde_json::from_str::<serde_json::Number>(cell).is_ok()
+}
+
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
+}

@@ -1,0 +1,137 @@
+use hadal_types::limits::LINE_BYTES_MAX;
+
+use super::*;
+
+/// What has read a text in pieces of this size, and its rows with their lines.
+fn read_all(mut csv: CsvToJson, text: &[u8], piece: usize) -> (CsvToJson, Vec<(u64, String)>) {
+    let mut rows = Vec::new();
+    for mut piece in text.chunks(piece.max(1)).chain([&[][..], &[]]) {
+        loop {
+            let taken = csv.push(piece);
+            piece = &piece[taken..];
+            let mut row = Vec::new();
+            while let Some(line) = csv.next_row(&mut row) {
+                rows.push((line, String::from_utf8(std::mem::take(&mut row)).expect("utf-8")));
+            }
+            if piece.is_empty() {
+                break;
+            }
+        }
+    }
+    (csv, rows)
+}
+
+fn read(text: &str) -> (CsvToJson, Vec<String>) {
+    let (csv, rows) = read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), text.len());
+    (csv, rows.into_iter().map(|(_, row)| row).collect())
+}
+
+fn rows(text: &str) -> Vec<String> {
+    read(text).1
+}
+
+#[test]
+fn columns_are_numbers_truths_or_strings() {
+    assert_eq!(
+        rows("n,ok,zip,mixed\n1,true,007,5\n-2.50,FALSE,123,x\n,,,\n"),
+        [
+            r#"{"n":1,"ok":true,"zip":"007","mixed":"5"}"#,
+            r#"{"n":-2.50,"ok":false,"zip":"123","mixed":"x"}"#,
+            "{}",
+        ]
+    );
+}
+
+#[test]
+fn later_cells_of_another_kind_stay_strings() {
+    let text = format!("n,b\n{}x,maybe\n5,TRUE\n", "1,true\n".repeat(SAMPLE_RECORDS));
+    let found = rows(&text);
+    let expected = [r#"{"n":1,"b":true}"#, r#"{"n":"x","b":"maybe"}"#, r#"{"n":5,"b":true}"#];
+    assert_eq!(found[SAMPLE_RECORDS - 1..], expected);
+    // A record earlier, and the sample has it.
+    let text = text.replacen("1,true\n", "", 1);
+    assert_eq!(rows(&text)[0], r#"{"n":"1","b":"true"}"#);
+}
+
+#[test]
+fn a_missing_number_is_null_and_counted() {
+    let (csv, rows) = read("n,country,all\n1,NA,NA\nNA,NO,NA\n NaN ,NA,NA\n");
+    let expected = [
+        r#"{"n":1,"country":"NA","all":"NA"}"#,
+        r#"{"country":"NO","all":"NA"}"#,
+        r#"{"country":"NA","all":"NA"}"#,
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(csv.missing().collect::<Vec<_>>(), [("n", 2)]);
+}
+
+#[test]
+fn words_for_no_value_may_be_named() {
+    let csv = CsvToJson::new(b';', vec!["-".to_owned(), "k. A.".to_owned()]);
+    let text = "n;s;when\n-;k. A.;2013-01-01\n 1 ; - ;2013-01-02\n";
+    let (csv, rows) = read_all(csv, text.as_bytes(), 5);
+    let rows: Vec<&str> = rows.iter().map(|(_, row)| row.as_str()).collect();
+    assert_eq!(rows, [r#"{"when":"2013-01-01"}"#, r#"{"n":1,"when":"2013-01-02"}"#]);
+    assert_eq!((csv.missing().count(), csv.time_column()), (0, Some("when")));
+}
+
+#[test]
+fn times_are_found_by_name_and_by_what_they_are() {
+    let time = |text: &str| read(text).0.time_column().map(str::to_owned);
+    assert_eq!(time("a,when\n5,2013-01-01T10:00:00Z\n").as_deref(), Some("when"));
+    let both = "born,timestamp\n1970-01-01,2013-01-01 10:00\n";
+    assert_eq!(time(both).as_deref(), Some("timestamp"));
+    assert_eq!(time("a,b\n5,2013-01-01T10:00:00Z\n6,never\n"), None);
+    assert_eq!(time("a,b\n5,2013-01-01T10:00:00Z\n6,\n"), None);
+    assert_eq!(time("a,b\n"), None);
+    assert_eq!(time(""), None);
+}
+
+#[test]
+fn quotes_and_line_feeds_are_kept() {
+    assert_eq!(rows("a,b\n\"x\ny\",\"say \"\"hi\"\"\"\n"), [r#"{"a":"x\ny","b":"say \"hi\""}"#]);
+}
+
+#[test]
+fn odd_heads_and_rows_lose_nothing() {
+    let expected = r#"{"a":1,"column_2":2,"a_2":3,"column_4":"4"}"#;
+    assert_eq!(rows("a,,a\n1,2,3,4\n5\n"), [expected, r#"{"a":5}"#]);
+    let number = "123456789012345678901234567890.5";
+    assert_eq!(rows(&format!("n\n{number}\n")), [format!("{{\"n\":{number}}}")]);
+    assert!(rows("a,b\n").is_empty());
+    assert!(rows("").is_empty());
+    assert_eq!(read("a,b\n").0.names(), ["a", "b"]);
+}
+
+#[test]
+fn what_is_no_text_is_marked_and_counted() {
+    let csv = CsvToJson::new(b',', Vec::new());
+    // Two halves of one character, in cells side by side, are no character.
+    let (csv, rows) = read_all(csv, b"a,b\n\xff,x\ny,z\n\xc3,\xa9\n", 100);
+    let rows: Vec<&str> = rows.iter().map(|(_, row)| row.as_str()).collect();
+    let expected = ["{\"a\":\"\u{fffd}\",\"b\":\"x\"}", r#"{"a":"y","b":"z"}"#];
+    assert_eq!(rows[..2], expected);
+    assert_eq!(rows[2], "{\"a\":\"\u{fffd}\",\"b\":\"\u{fffd}\"}");
+    assert_eq!(csv.not_utf8(), 2);
+}
+
+#[test]
+fn pieces_do_not_matter() {
+    let text = "\u{feff}a,b\r\n1,\"x\r\ny\"\r\n\r\n\"é\",\n\"no end";
+    let whole = read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), text.len()).1;
+    let lines: Vec<u64> = whole.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [2, 5, 6]);
+    for piece in 1..10 {
+        let cut = read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), piece).1;
+        assert_eq!(cut, whole, "in pieces of {piece}");
+    }
+}
+
+#[test]
+fn too_long_a_record_is_too_long_a_line() {
+    let long = "x".repeat(LINE_BYTES_MAX);
+    let rows = rows(&format!("a,b\n1,2\n{long},2\n3,4\n"));
+    assert_eq!(rows[1].len(), LINE_BYTES_MAX + 1);
+    assert!(rows[1].starts_with("\"xxx"));
+    assert_eq!(rows[2], r#"{"a":3,"b":4}"#);
+}

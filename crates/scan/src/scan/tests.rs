@@ -1,0 +1,251 @@
+//! What a scan says beside its answer: the rows that were left out, the blocks that were skipped.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_aggregate::{Partial, WarningCode};
+use hadal_block::{BlockBuilder, BlockView, MergeOrder, merge};
+use hadal_query::{ColumnRef, Expr, Function, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_types::{
+    ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value,
+};
+
+use super::Scan;
+
+fn name(text: &str) -> ColumnName {
+    ColumnName::new(text).expect("a name")
+}
+
+/// A block of a time and `v`; row i has time i + `first`.
+fn block(first: i64, values: &[Value]) -> Vec<u8> {
+    let mut builder = BlockBuilder::new(name("time"));
+    for (time, value) in (first..).zip(values) {
+        let kind = match value {
+            Value::String(_) => Kind::String,
+            Value::Set(_) => Kind::Set,
+            Value::Vector(_) => Kind::Vector,
+            _ => Kind::Number,
+        };
+        let id = builder.column(&name("v"), kind);
+        match value {
+            Value::Null => Ok(()),
+            Value::Number(number) => builder.push_number(id, *number),
+            Value::String(text) => builder.push_string(id, text),
+            Value::Set(list) | Value::Vector(list) => {
+                builder.push_list(id, &list.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+            }
+            other => panic!("{other:?} is not stored"),
+        }
+        .expect("taken");
+        builder.end_row(Micros(time));
+    }
+    builder.finish(Micros(0), None).expect("fits")
+}
+
+fn v(kind: Kind) -> RowExpr {
+    Expr::Leaf(Input::Column(ColumnRef { name: name("v"), kind, logical: Logical::Plain }))
+}
+
+fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
+    Expr::call(function, arguments)
+}
+
+fn raw_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
+    query(Shape::Rows { values: values.into() }, filter)
+}
+
+fn sum_of(argument: RowExpr, filter: Option<RowExpr>) -> Query {
+    let measures = vec![Measure { kind: StateKind::Moments, argument }];
+    query(Shape::Groups { keys: Vec::new(), measures }, filter)
+}
+
+fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
+    Query {
+        table: TableName::new("t").expect("a name"),
+        range: TimeRange::ALL,
+        filter,
+        shape,
+        outputs: Vec::new(),
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: 1_000,
+        offset: 0,
+        now: Micros(0),
+        deadline: Duration::ZERO,
+        require_complete: false,
+    }
+}
+
+fn scanned(blocks: &[Vec<u8>], query: &Query) -> Partial {
+    let scan = Scan::new(Arc::new(query.clone())).expect("a query");
+    let mut partial = Partial::empty(query);
+    for bytes in blocks {
+        let view = BlockView::parse(bytes).expect("parses");
+        scan.block(&view, &|_, column| column.verify(), &mut partial).expect("scans");
+    }
+    partial
+}
+
+/// How many rows a query says that it left out, however they lie in blocks.
+fn left_out(rows: &[Value], query: &Query) -> u64 {
+    let of_one: Vec<_> =
+        (0i64..).zip(rows).map(|(time, value)| block(time, std::slice::from_ref(value))).collect();
+    let views: Vec<_> =
+        of_one.iter().map(|bytes| BlockView::parse(bytes).expect("parses")).collect();
+    let merged = merge(&views, MergeOrder::Time, Micros(0)).expect("merges");
+    let [apart, together] = [&of_one, &merged].map(|blocks| {
+        let partial = scanned(blocks, query);
+        let mut warnings = partial.warnings.iter();
+        let count = warnings.next().map_or(0, |warning| {
+            assert_eq!(
+                (warning.code, warning.subject.as_str()),
+                (WarningCode::OtherKindSkipped, "v")
+            );
+            warning.count
+        });
+        assert_eq!(warnings.next(), None);
+        count
+    });
+    assert_eq!(apart, together, "by rows, merged");
+    together
+}
+
+/// Three numbers, two strings, two sets, two vectors and a null.
+fn rows_of_all_kinds() -> Vec<Value> {
+    let mut rows: Vec<Value> = (1..=3).map(Value::integer).collect();
+    rows.extend(["a", "b"].map(Value::string));
+    rows.extend([Value::set(["x"]), Value::set(["y"])]);
+    rows.extend([Value::vector(["x"]), Value::vector(["y"]), Value::Null]);
+    rows
+}
+
+#[test]
+fn raw_rows_of_all_kinds_and_is_null_leave_nothing_out() {
+    let rows = rows_of_all_kinds();
+    let all = || Kind::ALL.map(v);
+    let is_null = || call(Function::And, Kind::ALL.map(|kind| call(Function::IsNull, [v(kind)])));
+    assert_eq!(left_out(&rows, &raw_rows(all(), None)), 0);
+    assert_eq!(left_out(&rows, &raw_rows(all(), Some(is_null()))), 0);
+    assert_eq!(left_out(&rows, &query(groups(), Some(is_null()))), 0);
+    assert_eq!(left_out(&rows, &query(groups(), None)), 0);
+    // No row without a value is left out of its sum.
+    assert_eq!(left_out(&rows, &sum_of(v(Kind::Number), Some(is_null()))), 0);
+}
+
+fn groups() -> Shape {
+    Shape::Groups { keys: Vec::new(), measures: Vec::new() }
+}
+
+#[test]
+fn every_row_that_is_left_out_counts_once() {
+    let rows = rows_of_all_kinds();
+    let more_than = |number| {
+        Some(call(Function::Greater, [v(Kind::Number), Expr::Literal(Value::integer(number))]))
+    };
+    let there = call(Function::Not, [call(Function::IsNull, [v(Kind::String)])]);
+    for (expected, query) in [
+        // Of the outputs: what they were given and do not see.
+        (6, raw_rows([v(Kind::Number)], None)),
+        (6, raw_rows([v(Kind::Number), call(Function::Negate, [v(Kind::Number)])], None)),
+        (4, raw_rows([v(Kind::Number), v(Kind::Set)], None)),
+        (4, sum_of(v(Kind::String), None)),
+        (2, sum_of(v(Kind::Number), Some(there))),
+        // Of the filter: what it does not see in the time range, whatever is shown.
+        (6, query(groups(), more_than(1))),
+        (6, raw_rows(Kind::ALL.map(v), more_than(1))),
+        (6, sum_of(v(Kind::Number), more_than(2))),
+        (6, query(groups(), more_than(1_000_000))),
+        (7, sum_of(v(Kind::Set), None)),
+    ] {
+        assert_eq!(left_out(&rows, &query), expected, "{query:?}");
+    }
+}
+
+#[test]
+fn rows_outside_of_the_time_range_are_not_left_out() {
+    let rows = rows_of_all_kinds();
+    let more = call(Function::Greater, [v(Kind::Number), Expr::Literal(Value::integer(2))]);
+    let range = |from, to| TimeRange { from: Some(Micros(from)), to: Some(Micros(to)) };
+    for (expected, range) in
+        [(6, range(0, 100)), (2, range(2, 5)), (1, range(8, 9)), (0, range(0, 2))]
+    {
+        for filter in [None, Some(more.clone())] {
+            let query = Query { range, ..sum_of(v(Kind::Number), filter) };
+            assert_eq!(left_out(&rows, &query), expected, "{query:?}");
+        }
+    }
+}
+
+/// Numbers around what doubles and 64 bits hold, ascending.
+fn numbers_at_the_edges() -> Vec<Number> {
+    let mut numbers: Vec<Number> = ["-1e300", "1e300", "0.001", "9223372036854775000", "9.3e18"]
+        .map(|text| text.parse().expect("a number"))
+        .into();
+    for edge in [1i128 << 53, -(1 << 53), 1 << 63, -(1 << 63)] {
+        let near = (-2..=2).filter_map(|step| Decimal::new(edge + step, 0));
+        numbers.extend(near.map(Number::Decimal));
+        numbers.extend(Decimal::new(edge * 10 + 1, 1).map(Number::Decimal));
+    }
+    numbers.extend(Number::from_f64(9_223_372_036_854_775_808.0));
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+#[test]
+fn zones_skip_no_number_at_the_edge_of_doubles() {
+    let numbers = numbers_at_the_edges();
+    let compare = |function, literal| {
+        let literal = Expr::Literal(Value::Number(literal));
+        raw_rows([v(Kind::Number)], Some(call(function, [v(Kind::Number), literal])))
+    };
+    let (less, equal, greater) = (Ordering::Less, Ordering::Equal, Ordering::Greater);
+    let functions = [
+        (Function::Equal, [equal, equal]),
+        (Function::NotEqual, [less, greater]),
+        (Function::Less, [less, less]),
+        (Function::LessOrEqual, [less, equal]),
+        (Function::Greater, [greater, greater]),
+        (Function::GreaterOrEqual, [greater, equal]),
+    ];
+    let mut skipped = 0;
+    for (index, first) in numbers.iter().enumerate() {
+        // Two numbers a block: of one scale, doubles or mixed.
+        for second in &numbers[index..] {
+            let values = [*first, *second].map(Value::Number);
+            let blocks = [block(0, &values)];
+            for literal in &numbers {
+                for (function, orders) in functions {
+                    let partial = scanned(&blocks, &compare(function, *literal));
+                    let holds = |own: &&Number| orders.contains(&own.cmp(&literal));
+                    let expected = [first, second].into_iter().filter(holds).count();
+                    assert_eq!(
+                        partial.stats.rows_matched, expected as u64,
+                        "{first} and {second}: {function:?} {literal}"
+                    );
+                    skipped += partial.stats.blocks_skipped;
+                }
+            }
+        }
+    }
+    assert!(skipped > 10_000, "only {skipped} blocks were skipped");
+}
+
+#[test]
+fn ranges_find_exact_numbers_beside_huge_ones() {
+    let ids = [(1i64 << 53) - 1, 1 << 53, (1 << 53) + 1, (1 << 53) + 2, i64::MAX - 1, i64::MAX];
+    let mut values: Vec<Value> = ids.into_iter().map(Value::integer).collect();
+    values.push(Value::Number("1e300".parse().expect("a number")));
+    let blocks = [block(0, &values)];
+    for (from, to) in [(0, 1), (2, 2), (2, 3), (4, 4), (5, 5), (0, 5)] {
+        let bound = |function, index: usize| {
+            call(function, [v(Kind::Number), Expr::Literal(Value::integer(ids[index]))])
+        };
+        let between = [bound(Function::GreaterOrEqual, from), bound(Function::LessOrEqual, to)];
+        let query = raw_rows([v(Kind::Number)], Some(call(Function::And, between)));
+        let matched = scanned(&blocks, &query).stats.rows_matched;
+        assert_eq!(matched, (to - from + 1) as u64, "{} to {}", ids[from], ids[to]);
+    }
+}

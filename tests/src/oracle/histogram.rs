@@ -1,0 +1,124 @@
+//! Histograms by counting: edges from all values, and in each bucket what lies between its edges.
+
+use std::cmp::Ordering;
+
+use hadal_types::value::HistogramBucket;
+use hadal_types::{Number, Value};
+
+use super::exact::Exact;
+use super::finish::{Weighted, count};
+
+/// At most `buckets` adjacent buckets of these numbers, which are sorted: as narrow as 1, 2 or 5
+/// times a power of ten can be. One bucket is from the smallest to the largest. Null without
+/// numbers.
+pub(super) fn histogram(sorted: &[Weighted], buckets: usize) -> Value {
+    let ends = (sorted.first().and_then(number), sorted.last().and_then(number));
+    let (Some(min), Some(max)) = ends else { return Value::Null };
+    let round = || widths(min, max, buckets).find_map(|width| edges(min, max, &width, buckets));
+    let edges = (min < max && buckets > 1).then(round).flatten();
+    let edges = edges.unwrap_or_else(|| vec![min, max]);
+    let last = edges.len() - 2;
+    let bucket = |at: usize| {
+        let (from, to) = (edges[at], edges[at + 1]);
+        let inside = |weighted: &&Weighted| {
+            number(weighted).is_some_and(|number| match number.cmp(&to) {
+                Ordering::Less => from <= number,
+                Ordering::Equal => at == last,
+                Ordering::Greater => false,
+            })
+        };
+        let inside: Vec<Weighted> = sorted.iter().filter(inside).cloned().collect();
+        let Value::Number(count) = count(&inside) else { return None };
+        Some(HistogramBucket { from, to, count })
+    };
+    let buckets: Option<Vec<HistogramBucket>> = (0..=last).map(bucket).collect();
+    buckets.map_or(Value::Null, |buckets| Value::Histogram(buckets.into()))
+}
+
+fn number(weighted: &Weighted) -> Option<Number> {
+    match weighted.value {
+        Value::Number(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// The widths worth a try, in ascending order.
+fn widths(min: Number, max: Number, buckets: usize) -> impl Iterator<Item = Exact> {
+    let narrowest = narrowest_exponent(min).max(narrowest_exponent(max));
+    let span = Exact::from_number(max).minus(&Exact::from_number(min)).abs();
+    let most = Exact::from_text(&(buckets + 2).to_string()).unwrap_or_default();
+    (narrowest..)
+        .flat_map(|exponent| ["1", "2", "5"].map(|digit| format!("{digit}e{exponent}")))
+        .filter_map(|text| Exact::from_text(&text))
+        .skip_while(move |width| width.times(&most) < span)
+}
+
+/// Edges have 37 digits, and 36 after the point, as decimals; beyond these 15, as doubles.
+fn narrowest_exponent(number: Number) -> i32 {
+    const DOUBLES_FROM: i32 = 38;
+    const SMALLEST: i32 = -323;
+    let number = Exact::from_number(number).abs();
+    if number.is_zero() {
+        return SMALLEST;
+    }
+    let text = number.to_string();
+    let size = text.split_once('e').and_then(|(digits, exponent)| {
+        Some(i32::try_from(digits.len()).ok()? - 1 + exponent.parse::<i32>().ok()?)
+    });
+    match size.unwrap_or(SMALLEST) {
+        size @ DOUBLES_FROM.. => size - 14,
+        size if size >= 0 => size - 36,
+        size => (size - 14).clamp(SMALLEST, -36),
+    }
+}
+
+/// The edges of buckets of this width, when there are no more than so many.
+fn edges(min: Number, max: Number, width: &Exact, buckets: usize) -> Option<Vec<Number>> {
+    let steps_max = i128::try_from(buckets).ok()? + 2;
+    let (first, last) = (floor(min, width)?, floor(max, width)?);
+    if (last - first).abs() > steps_max {
+        return None;
+    }
+    let edge = |index: i128| nearest(&width.times(&Exact::from_integer(index)));
+    // Among doubles an edge is the double nearest to it.
+    let up_to = |number: Number, mut index: i128| {
+        let start = index;
+        while edge(index + 1).is_some_and(|edge| edge <= number) {
+            index += 1;
+            if index - start > steps_max {
+                return None;
+            }
+        }
+        Some(index)
+    };
+    let (first, mut last) = (up_to(min, first)?, up_to(max, last)?);
+    let ends_on_edge = edge(last).is_some_and(|edge| match max {
+        Number::Decimal(_) => edge == max,
+        Number::Double(max) => edge.to_f64() == max,
+    });
+    let closed = last > first && ends_on_edge;
+    last += i128::from(!closed);
+    if last - first > i128::try_from(buckets).ok()? {
+        return None;
+    }
+    let mut edges: Vec<Number> = (first..=last).map(|index| edge(index).unwrap_or(max)).collect();
+    if edge(first).is_none() {
+        edges[0] = min;
+    }
+    if closed {
+        edges.pop();
+        edges.push(max);
+    }
+    Some(edges)
+}
+
+/// The multiple of `width` at or below the number, counted in widths.
+fn floor(number: Number, width: &Exact) -> Option<i128> {
+    let (quotient, rest) = Exact::from_number(number).divide(width)?;
+    Some(quotient.to_integer()? - i128::from(rest.is_negative()))
+}
+
+/// The decimal, or else the double nearest to it; `None` beyond the doubles.
+fn nearest(exact: &Exact) -> Option<Number> {
+    exact.to_decimal().or_else(|| Number::from_f64(exact.to_f64()))
+}
