@@ -4,6 +4,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod left_out;
 mod one_string;
 
 use hadal_block::MergeOrder;

@@ -296,13 +296,12 @@ impl<'a> ColumnView<'a> {
 
     fn mixed(&self, doubles: &[u8], exacts: &[u8]) -> Result<Vec<Number>, BlockError> {
         let exacts = exacts::parse(exacts, self.rows).map_err(self.entry.place().of())?;
-        let doubles = self.doubles(doubles)?.into_iter();
-        let meant = |double| Number::from_f64(double).unwrap_or(Number::ZERO);
-        let mut numbers: Vec<Number> = doubles.map(meant).collect();
-        for (row, decimal) in exacts {
-            numbers[row as usize] = Number::Decimal(decimal);
-        }
-        Ok(numbers)
+        let mut exacts = exacts.into_iter().peekable();
+        let number = |(row, double)| match exacts.next_if(|exact| exact.0 == row) {
+            Some((_, decimal)) => Number::Decimal(decimal),
+            None => Number::from_f64(double).unwrap_or(Number::ZERO),
+        };
+        Ok((0u32..).zip(self.doubles(doubles)?).map(number).collect())
     }
 
     fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {

@@ -85,6 +85,9 @@ async fn take(
         true => take_all_or_none(doors, body, intake, &mut outbox).await,
         false => take_as_it_comes(doors, body, intake, &mut outbox).await,
     };
+    if taken.is_err() {
+        outbox.settle_after_failure().await;
+    }
     let summary = taken.map_err(|problem| match outbox.sent.rows {
         0 => problem,
         rows => problem.with("accepted", rows),

@@ -146,7 +146,7 @@ impl Moments {
                 // Beyond a decimal's digits the nearest double is as exact as it gets.
                 None => Cell::exact(nearest(self.total.to_f64())),
             },
-            false => near(self.total.to_f64(), self.size.to_f64()),
+            false => near(self.total.to_f64(), self.size.to_f64(), SUBNORMALS),
         }
     }
 
@@ -154,17 +154,23 @@ impl Moments {
         let average = self.total.nearest_quotient(&self.weight);
         match self.exactly {
             true => Cell::exact(nearest(average)),
-            false => near(average, self.size.nearest_quotient(&self.weight)),
+            // What the sum's rounding costs is divided with it.
+            false => near(
+                average,
+                self.size.nearest_quotient(&self.weight),
+                SUBNORMALS / self.weight.to_f64(),
+            ),
         }
     }
 }
 
-/// A double that was summed from terms of this size.
-fn near(double: f64, size: f64) -> Cell {
+/// A double that was summed from terms of this size; `subnormals` is what rounding costs where
+/// doubles have fewer digits.
+fn near(double: f64, size: f64, subnormals: f64) -> Cell {
     match Number::from_f64(double) {
         Some(number) if size.is_finite() => Cell {
             value: Value::Number(number),
-            tolerance: Tolerance::Absolute(SUM_SHARE * size + SUBNORMALS),
+            tolerance: Tolerance::Absolute(SUM_SHARE * size + subnormals),
         },
         _ => Cell { value: Value::Null, tolerance: Tolerance::Open },
     }

@@ -77,6 +77,21 @@ impl Outbox {
         let receipt = settled
             .map_err(|error| Problem::internal("a batch was lost on its way", &error))?
             .map_err(|error| Problem::of_sink(&error))?;
+        self.add(&receipt);
+        Ok(())
+    }
+
+    /// Waits for all that is under way after something failed, so that the rows that went in
+    /// are all counted; what else fails is not told.
+    pub(crate) async fn settle_after_failure(&mut self) {
+        while let Some(settled) = self.under_way.join_next().await {
+            if let Ok(Ok(receipt)) = settled {
+                self.add(&receipt);
+            }
+        }
+    }
+
+    fn add(&mut self, receipt: &Receipt) {
         let rows = receipt.rows as u64;
         self.sent.batches += 1;
         self.sent.rows += rows;
@@ -85,7 +100,6 @@ impl Outbox {
             false => self.sent.new_rows += rows,
         }
         self.sent.durable &= receipt.durable;
-        Ok(())
     }
 }
 
