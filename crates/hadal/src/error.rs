@@ -45,6 +45,9 @@ pub(crate) enum Error {
         /// What the connection's end was.
         reason: String,
     },
+    /// Every row was rejected; the report before says why.
+    #[error("none of the rows was taken")]
+    NothingTaken,
     /// A server took the connection, and that was all.
     #[error("{url} does not answer: nothing came for {seconds} s")]
     Mute {

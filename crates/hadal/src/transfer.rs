@@ -205,6 +205,14 @@ impl Outcome {
         self.rows + self.rejected > 0
     }
 
+    /// Fails where rows came and every one was rejected, so that a script notices.
+    pub(crate) const fn verdict(&self) -> Result<(), Error> {
+        match (self.rows, self.rejected) {
+            (0, 1..) => Err(Error::NothingTaken),
+            _ => Ok(()),
+        }
+    }
+
     /// Says what became of the rows: one line, then reasons and warnings if there are any.
     pub(crate) fn report(&self, table: &TableName) -> String {
         let mut text = format!(

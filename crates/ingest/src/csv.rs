@@ -34,6 +34,28 @@ pub struct CsvToJson {
     ready_bytes: usize,
     /// Room for another record.
     spare: Record,
+    unclosed: Option<Record>,
+}
+
+/// A record in which a quote was opened and never closed. It has swallowed what follows, so it is
+/// no row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unclosed {
+    /// The line that the record begins on, from 1.
+    pub line: u64,
+    /// Line feeds after the quote, all of which ended up in it.
+    pub line_feeds: u64,
+}
+
+impl std::fmt::Display for Unclosed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { line, line_feeds } = self;
+        write!(
+            formatter,
+            "a quote in the record of line {line} is never closed: the record, and all after it \
+             ({line_feeds} line feeds), is not taken"
+        )
+    }
 }
 
 impl CsvToJson {
@@ -49,6 +71,7 @@ impl CsvToJson {
             ready: VecDeque::new(),
             ready_bytes: 0,
             spare: Record::default(),
+            unclosed: None,
         }
     }
 
@@ -60,6 +83,7 @@ impl CsvToJson {
             let record =
                 std::mem::replace(&mut self.records.record, std::mem::take(&mut self.spare));
             match self.head {
+                _ if record.is_unclosed => self.unclosed = Some(record),
                 None => self.head = Some(record),
                 Some(_) => self.keep(record),
             }
@@ -98,6 +122,14 @@ impl CsvToJson {
         record.clear();
         self.spare = record;
         Some(line)
+    }
+
+    /// At the end of the text: the record that swallowed the rest of it, if there is one.
+    #[must_use]
+    pub fn unclosed(&self) -> Option<Unclosed> {
+        let record = self.unclosed.as_ref()?;
+        // The last line feed is the end's own.
+        Some(Unclosed { line: record.line, line_feeds: record.breaks.saturating_sub(1) })
     }
 
     /// Whether enough has been read to know what the columns are.

@@ -164,6 +164,9 @@ impl Ingest {
             Cutter::Csv(mut own) => {
                 own.push(&[]);
                 state.csv_rows(&mut own);
+                if let Some(unclosed) = own.unclosed() {
+                    state.reject(unclosed.line, unclosed.to_string(), &[]);
+                }
                 csv = Some(own);
             }
         }

@@ -22,7 +22,7 @@ mod split;
 mod summary;
 mod time_column;
 
-pub use csv::CsvToJson;
+pub use csv::{CsvToJson, Unclosed};
 pub use ingest::{Format, Ingest, Settings};
 pub use names::distinct_names;
 pub use rejects::{REJECTS_TABLE, Reject, rejects_batch};

@@ -134,7 +134,7 @@ impl Opened {
         if sent.is_ok() || outcome.has_rows() {
             output::say(&format!("{}: {}", self.name, outcome.report(table)));
         }
-        sent
+        sent.and_then(|()| outcome.verdict())
     }
 
     /// The column that the server is to take the times from, where it cannot know that by itself:

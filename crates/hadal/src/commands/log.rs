@@ -77,7 +77,7 @@ fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> R
     if sent.is_ok() || outcome.has_rows() {
         output::say(&outcome.report(table));
     }
-    sent
+    sent.and_then(|()| outcome.verdict())
 }
 
 /// There is no server, so this process is one, and goes on being one when its input has ended.

@@ -30,6 +30,17 @@ impl CsvRows {
         Ok(rows)
     }
 
+    /// The end of the text: false, or that a record has swallowed the rest of it.
+    fn end(&self) -> Result<bool, Error> {
+        match self.csv.unclosed() {
+            None => Ok(false),
+            Some(unclosed) => {
+                let (place, reason) = (self.place.clone(), unclosed.to_string());
+                Err(Error::Input { place, reason })
+            }
+        }
+    }
+
     fn read(&mut self) -> Result<(), Error> {
         let bytes = self.reader.fill_buf().map_err(Error::io("read", &self.place))?;
         self.is_over = bytes.is_empty();
@@ -43,7 +54,7 @@ impl Rows for CsvRows {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
         while self.csv.next_row(out).is_none() {
             if self.is_over {
-                return Ok(false);
+                return self.end();
             }
             self.read()?;
         }
@@ -115,6 +126,19 @@ mod tests {
         assert_eq!(all_lines(&mut rows).expect("rows").len(), 3);
         let missing = "column n: NA and the like became null, 2 values";
         assert_eq!(rows.notes(), [missing, "what was not UTF-8 became U+FFFD, in 1 row"]);
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_fails_after_the_rows_before_it() {
+        for after in ["", &"3,x\n".repeat(40_000)] {
+            let text = format!("n,s\n1,x\n2,\"oops\n{after}");
+            let mut rows = open(text.as_bytes());
+            let mut row = Vec::new();
+            assert!(rows.next(&mut row).expect("a row"));
+            assert_eq!(row, b"{\"n\":1,\"s\":\"x\"}\n");
+            let error = rows.next(&mut Vec::new()).expect_err("it swallowed the rest").to_string();
+            assert!(error.contains("a quote in the record of line 3 is never closed"), "{error}");
+        }
     }
 
     /// Gives its pieces, and must not be asked for more.

@@ -66,7 +66,7 @@ fn csv_gives_the_same_rows_at_the_door() {
         (b"a,b\n\xff,1\n\xc3,\xa9\n", 2),
         (b" a ,b\n 1 , x \n 2 ,y\n", 2),
         (b"a,b\n1e3,123456789012345678901234567890.5\n-0,1.\n+1,.5\n", 3),
-        (b"a,b\n1,\"no end\n2,3\n", 1),
+        (b"a,b\n1,\"two\n2,3\"\n", 1),
         (b"NA\nNA\nNaN\n", 2),
         (b"a,b\n", 0),
         (late.as_bytes(), 1_002),
@@ -281,6 +281,21 @@ fn rows_before_the_damage_are_counted() {
     assert!(said.contains("20,000 rows went to table t"), "{said}");
     assert!(said.lines().last().unwrap().starts_with("error: "), "{said}");
     assert_eq!(server.query("SELECT count(*) FROM t"), ["20000"]);
+}
+
+#[test]
+fn a_quote_that_is_never_closed_is_an_error_with_its_line() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let file = folder.path().join("x.csv");
+    let rows: Vec<String> = (1..=20_000).map(|n| format!("{n},fine\n")).collect();
+    let text = format!("n,s\n{}", rows.concat()).replace("\n1000,fine\n", "\n1000,\"oops\n");
+    std::fs::write(&file, text).unwrap();
+    let finished = server.run(&["import", file.to_str().unwrap(), "--table", "t"], b"");
+    assert_eq!(finished.code, 1);
+    let said = finished.stderr;
+    assert!(said.contains("999 rows went to table t"), "{said}");
+    assert!(said.contains("a quote in the record of line 1001 is never closed"), "{said}");
+    assert_eq!(server.query("SELECT count(*), max(n) FROM t"), ["999,999"]);
 }
 
 #[test]

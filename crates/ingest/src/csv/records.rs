@@ -19,6 +19,8 @@ pub(super) struct Record {
     pub(super) line: u64,
     /// It has more than [`LINE_BYTES_MAX`] bytes; `cells` are the first of them.
     pub(super) is_too_long: bool,
+    /// The text ended within a quote of it, so that all that followed the quote is in it.
+    pub(super) is_unclosed: bool,
     /// The cells' bytes one after the other, and room.
     cells: Vec<u8>,
     cells_len: usize,
@@ -26,7 +28,7 @@ pub(super) struct Record {
     ends: Vec<usize>,
     ends_len: usize,
     /// Line feeds within the cells.
-    breaks: u64,
+    pub(super) breaks: u64,
 }
 
 impl Record {
@@ -49,7 +51,7 @@ impl Record {
 
     /// Empties it; its room stays.
     pub(super) fn clear(&mut self) {
-        (self.line, self.is_too_long) = (0, false);
+        (self.line, self.is_too_long, self.is_unclosed) = (0, false, false);
         (self.cells_len, self.ends_len, self.breaks) = (0, 0, 0);
     }
 
@@ -100,8 +102,21 @@ impl Records {
         if rest.is_empty() && before > 0 {
             return (before, false);
         }
+        if rest.is_empty() {
+            return (before, self.end());
+        }
         let (taken, is_whole) = self.cut(rest);
         (before + taken, is_whole)
+    }
+
+    /// Ends the text; returns whether that ended a record. Where a record is in the making a line
+    /// feed ends it, unless it is within quotes.
+    fn end(&mut self) -> bool {
+        if self.cut(b"\n").1 {
+            return true;
+        }
+        self.record.is_unclosed = self.cut(b"").1;
+        self.record.is_unclosed
     }
 
     /// Bytes at the beginning that are a byte order mark, or may be a part of one.
@@ -179,7 +194,7 @@ mod tests {
     #[test]
     fn records_are_cut_and_their_lines_told() {
         let text =
-            b"\xef\xbb\xbf\"a\",b\r\n1,\"x\ny \"\"z\"\"\",\n\n 2 ,it\"s\r3,\"\"\n\"a\"b,\"4\n";
+            b"\xef\xbb\xbf\"a\",b\r\n1,\"x\ny \"\"z\"\"\",\n\n 2 ,it\"s\r3,\"\"\n\"a\"b,\"4\n\"";
         let found = in_any_pieces(text);
         let expected: [(u64, &[&str]); 5] = [
             (1, &["a", "b"]),
@@ -192,6 +207,32 @@ mod tests {
         for ((line, cells), (expected_line, expected)) in found.iter().zip(expected) {
             assert_eq!(*line, expected_line);
             assert_eq!(cells, expected);
+        }
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_noticed() {
+        let is_unclosed = |text: &str| {
+            let mut records = Records::new(b',');
+            let mut rest = text.as_bytes();
+            while !rest.is_empty() {
+                let (taken, is_whole) = records.read(rest);
+                rest = &rest[taken..];
+                assert!(!records.record.is_unclosed);
+                if is_whole {
+                    records.record.clear();
+                }
+            }
+            records.read(b"");
+            records.record.is_unclosed
+        };
+        for closed in
+            ["", "a", "a\n", "\"a\"", "\"a\"\n", "a,\"b\"\"\"", "a\"b\n", "a,", "\"a\"b\"\n"]
+        {
+            assert!(!is_unclosed(closed), "{closed:?}");
+        }
+        for unclosed in ["\"", "\"a", "\"a\n", "a,\"", "x\ny,\"b\nz\n", "\"a\"\""] {
+            assert!(is_unclosed(unclosed), "{unclosed:?}");
         }
     }
 

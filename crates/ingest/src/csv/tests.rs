@@ -118,12 +118,15 @@ fn what_is_no_text_is_marked_and_counted() {
 #[test]
 fn pieces_do_not_matter() {
     let text = "\u{feff}a,b\r\n1,\"x\r\ny\"\r\n\r\n\"é\",\n\"no end";
-    let whole = read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), text.len()).1;
+    let read = |piece| read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), piece);
+    let (csv, whole) = read(text.len());
     let lines: Vec<u64> = whole.iter().map(|(line, _)| *line).collect();
-    assert_eq!(lines, [2, 5, 6]);
+    assert_eq!(lines, [2, 5]);
+    let unclosed = Some(Unclosed { line: 6, line_feeds: 0 });
+    assert_eq!(csv.unclosed(), unclosed);
     for piece in 1..10 {
-        let cut = read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), piece).1;
-        assert_eq!(cut, whole, "in pieces of {piece}");
+        let (csv, cut) = read(piece);
+        assert_eq!((csv.unclosed(), cut), (unclosed, whole.clone()), "in pieces of {piece}");
     }
 }
 

@@ -263,6 +263,18 @@ fn csv_says_what_became_of_its_cells() {
 }
 
 #[test]
+fn csv_with_a_quote_that_is_never_closed_is_told_with_its_line() {
+    let body = format!("time,s\n5,x\n6,\"oops\n{}", "7,y\n".repeat(20_000));
+    for piece in [1_000, body.len()] {
+        let (batches, summary) = ingest_as(settings(), Format::Csv, body.as_bytes(), piece);
+        assert_eq!((rows(&batches).len(), summary.accepted, summary.rejected_count), (1, 1, 1));
+        assert_eq!(summary.rejected[0].line, 3);
+        let reason = &summary.rejected[0].reason;
+        assert!(reason.contains("never closed") && reason.contains("20001"), "{reason}");
+    }
+}
+
+#[test]
 fn a_record_of_csv_is_as_long_as_its_json() {
     // Each of these characters is one byte there and six here.
     for (characters, accepted) in [(170_000, 1), (180_000, 0)] {
