@@ -93,20 +93,32 @@ export async function fetchTables(signal?: AbortSignal): Promise<Table[]> {
   return (await get<{ tables: Table[] }>("/v1/tables", signal)).tables;
 }
 
-export interface Columns {
+/** A table's columns as they are known at once: what their values are like is null. */
+export async function fetchColumns(table: string, signal?: AbortSignal): Promise<Column[]> {
+  const path = `/v1/tables/${encodeURIComponent(table)}`;
+  const { rows, columns } = await get<Pick<Table, "rows"> & { columns: Column[] }>(path, signal);
+  const unknown = { distinct: null, min: null, max: null, p50: null, p95: null };
+  return columns.map((column) => {
+    const there = column.parts.reduce((sum, part) => sum + part.rows, 0);
+    const null_fraction = rows > 0 ? 1 - there / rows : 0;
+    return { ...column, rows: there, null_fraction, ...unknown };
+  });
+}
+
+export interface Facts {
   columns: Column[];
   /** Whether all that is said of them is known; else ask again in a moment. */
   complete: boolean;
 }
 
-/** All columns of a table, with what their values are like. */
-export async function fetchColumns(table: string, signal?: AbortSignal): Promise<Columns> {
+/** All columns of a table, with what their values are like: the server looks at every row for it. */
+export async function fetchFacts(table: string, signal?: AbortSignal): Promise<Facts> {
   const columns: Column[] = [];
   let complete = true;
   let after = "";
   for (;;) {
     const path = `/v1/tables/${encodeURIComponent(table)}/columns?limit=1000${after}`;
-    const page = await get<Columns & { more: boolean }>(path, signal);
+    const page = await get<Facts & { more: boolean }>(path, signal);
     columns.push(...page.columns);
     complete &&= page.complete;
     const last = page.columns.at(-1);

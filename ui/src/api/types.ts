@@ -91,7 +91,12 @@ export interface Table {
   blocks: number;
   block_bytes: number;
   raw_bytes: number;
+  /** Rows that a table over its size had to give up. */
   dropped_rows: number;
+  /** The last time of those rows. */
+  dropped_until: string | null;
+  /** Rows that could not be brought back from disk; answers expect them all the same. */
+  lost_rows: number;
 }
 
 export type Kind = "number" | "string" | "set" | "vector";

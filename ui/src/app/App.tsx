@@ -2,17 +2,11 @@ import { Button, Center, Group, Loader, PasswordInput, Stack, Text, Title } from
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
-import {
-  type Columns,
-  fetchColumns,
-  fetchTables,
-  keepToken,
-  type Problem,
-  serverNow,
-} from "../api/client";
-import type { Table } from "../api/types";
+import { fetchColumns, fetchTables, keepToken, type Problem, serverNow } from "../api/client";
+import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import { ExplorePage } from "../pages/ExplorePage";
+import { columnsVersion } from "../pages/facts";
 import { NoSuchTable } from "../pages/NoSuchTable";
 import { StartPage } from "../pages/StartPage";
 import { opening, type Question } from "../query/question";
@@ -40,7 +34,7 @@ export function App() {
     () => (unread.length > 0 ? withRange(read, table, now) : read),
     [unread, read, table, now],
   );
-  const columns = useColumns(table?.name, table?.column_count);
+  const columns = useColumns(table);
   useDocumentTitle(question ? `${question.table} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
   useOpening(read, unread.length === 0 ? tables.data : undefined, replace, again);
@@ -77,7 +71,7 @@ export function App() {
           unread={unread}
           tables={tables.data}
           table={table}
-          columns={columns.data.columns}
+          columns={columns.data}
           now={now}
           zone={zone}
           onZone={setZone}
@@ -100,15 +94,15 @@ function useTables() {
   });
 }
 
-/** A table's columns; asked for again when there are more of them. */
-function useColumns(table: string | undefined, howMany: number | undefined) {
-  return useQuery<Columns, Problem>({
-    queryKey: ["columns", table, howMany],
-    queryFn: ({ signal }) => fetchColumns(table ?? "", signal),
+/** A table's columns; asked for again when there are more of them, or perhaps others. */
+function useColumns(table: Table | undefined) {
+  const name = table?.name ?? "";
+  return useQuery<Column[], Problem>({
+    queryKey: ["columns", name, table && columnsVersion(table)],
+    queryFn: ({ signal }) => fetchColumns(name, signal),
     enabled: table !== undefined,
-    staleTime: 60_000,
-    refetchInterval: (query) => (query.state.data?.complete === false ? WAITING_MS : false),
-    placeholderData: (before, query) => (query?.queryKey[1] === table ? before : undefined),
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before, query) => (query?.queryKey[1] === name ? before : undefined),
   });
 }
 
@@ -123,10 +117,15 @@ function useNow(refresh: string): [number, () => void] {
   const [now, setNow] = useState(serverNow);
   const client = useQueryClient();
   const again = useCallback(() => {
+    void client.invalidateQueries({ queryKey: ["answer"], refetchType: "none" });
     setNow(serverNow());
-    // What is asked of a fixed time may have got more rows as well.
-    void client.invalidateQueries({ queryKey: ["answer"], refetchType: "active" });
   }, [client]);
+  // Only once the page asks of the new moment: a question of a relative time is another one then,
+  // while that of a fixed time is the same, and may have got more rows.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the moment is what it is about
+  useEffect(() => {
+    void client.refetchQueries({ queryKey: ["answer"], type: "active", stale: true });
+  }, [now, client]);
   // No timer is longer than 2^31 ms: one that were would not wait at all.
   const every = Math.min(durationMs(refresh) ?? 0, 2 ** 31 - 1);
   useEffect(() => {

@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import { Problem } from "../api/client";
 import { App } from "./App";
 import { Boundary } from "./Boundary";
+import { trustNoMarkup } from "./trusted";
 
 const theme = createTheme({
   primaryColor: "blue",
@@ -28,6 +29,7 @@ const client = new QueryClient({
   },
 });
 
+trustNoMarkup();
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

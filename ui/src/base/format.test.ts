@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { bucketFor, durationMs, durationText } from "./duration";
-import { bytes, change, count, exact, micros, percent, short, visible } from "./format";
+import { bytes, change, count, counted, exact, micros, percent, short, visible } from "./format";
 import { timeText, unzoned, zoned } from "./zone";
 
 test("numbers are short for the eye and exact on request", () => {
@@ -55,8 +55,15 @@ test("a change that cannot be told from none is none", () => {
 
 test("nothing in a text is out of sight", () => {
   expect(visible(" a b  ")).toBe("·a b··");
+  expect(["\n", "\tb \n", "\u00a0"].map(visible)).toEqual(["↵", "→b·↵", "‹U+00A0›"]);
+  const long = `a${" ".repeat(300_000)}b`;
+  expect(visible(long)).toBe(long);
   expect(visible("exe\u202Egpj.x\u0000")).toBe("exe‹U+202E›gpj.x‹U+0000›");
   expect(visible("two\nlines\tand ü, 日本, 👩‍👩")).toBe("two\nlines\tand ü, 日本, 👩‍👩");
+});
+
+test("one is no plural", () => {
+  expect([0, 1, 1200].map((it) => counted(it, "row"))).toEqual(["0 rows", "1 row", "1,200 rows"]);
 });
 
 test("a share is only whole when all is there", () => {

@@ -37,6 +37,10 @@ export function count(value: number): string {
   return exact(Math.round(value));
 }
 
+/** How many there are of something: `1 row`, `12,431 rows`. */
+export const counted = (value: number, what: string) =>
+  `${count(value)} ${what}${value === 1 ? "" : "s"}`;
+
 /** All digits that matter of a number, without the noise of binary fractions. */
 export function exactly(value: number): string {
   return exact(Number(value.toPrecision(10))).replace("e+", "e");
@@ -71,12 +75,17 @@ const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for; joiners within words and emoji are not
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/** A text of event data such that all of it is seen: `‹U+202E›`, `·` for spaces at its ends. */
+const SPACES: Record<string, string> = { " ": "·", "\t": "→", "\n": "↵" };
+
+/** A text of event data such that all of it is seen: `‹U+202E›`, and `·→↵` for space at its ends. */
 export function visible(text: string): string {
-  const code = (it: string) => it.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
-  return text
-    .replace(/^ +| +$/g, (spaces) => "·".repeat(spaces.length))
-    .replace(UNSEEN, (it) => `‹U+${code(it)}›`);
+  const code = (it: string) =>
+    `‹U+${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}›`;
+  const space = (ends: string) => ends.replace(/\s/g, (it) => SPACES[it] ?? code(it));
+  const from = text.length - text.trimStart().length;
+  const to = Math.max(from, text.trimEnd().length);
+  const inside = text.slice(from, to).replace(UNSEEN, code);
+  return space(text.slice(0, from)) + inside + space(text.slice(to));
 }
 
 /** The elements of a list in a line; empty ones are seen. */

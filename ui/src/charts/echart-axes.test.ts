@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { roundStep, scaleOf, ticksOf, timeTicks } from "./echart-axes";
+import { roundStep, scaleOf, ticksOf, tickText, timeTicks } from "./echart-axes";
 
 describe("scales", () => {
   it("have round ends", () => {
@@ -19,6 +19,14 @@ describe("scales", () => {
 
   it("have ticks without noise", () => {
     expect(ticksOf(0, 0.5, 0.1)).toEqual([0, 0.1, 0.2, 0.3, 0.4, 0.5]);
+    expect(ticksOf(0, 1e-9, 5e-10)).toEqual([0, 5e-10, 1e-9]);
+  });
+
+  it("tell values apart that are large and close together", () => {
+    const ticks = ticksOf(9_007_199_254_740_000, 9_007_199_254_741_000, 500);
+    expect(ticks).toEqual([9_007_199_254_740_000, 9_007_199_254_740_500, 9_007_199_254_741_000]);
+    expect(tickText(ticks)(9_007_199_254_740_500)).toBe("9,007,199,254,740,500");
+    expect(tickText([0, 20_000])(20_000)).toBe("20 k");
   });
 });
 

@@ -1,7 +1,7 @@
 // Scales and ticks. Charts here know where each value is drawn, so that a pointer can be told what
 // lies beneath it; times are true moments, and only their labels are in the reader's zone.
 
-import { short } from "../base/format";
+import { exact, short } from "../base/format";
 import { unzoned, type Zone, zoned } from "../base/zone";
 import type { ChartTheme } from "./echart";
 
@@ -48,10 +48,17 @@ export function scaleOf(low: number, high: number, most: number, zero: boolean):
 export function ticksOf(min: number, max: number, step: number): number[] {
   const ticks: number[] = [];
   const first = Math.ceil(min / step - 1e-9);
+  // As many decimals as a round step has, without the noise of binary fractions.
+  const decimals = Math.min(100, Math.max(0, Math.ceil(-Math.log10(step))));
   for (let at = first; at * step <= max + step * 1e-9 && ticks.length < 200; at++) {
-    ticks.push(Number((at * step).toPrecision(12)));
+    ticks.push(Number((at * step).toFixed(decimals)));
   }
   return ticks;
+}
+
+/** The texts of ticks: short, or in full where short ones would be the same. */
+export function tickText(ticks: readonly number[]): (value: number) => string {
+  return new Set(ticks.map(short)).size === ticks.length ? short : exact;
 }
 
 const DAY = 86_400_000;
@@ -137,12 +144,9 @@ export function textWidth(text: string, font: string): number {
 }
 
 /** A vertical axis of quiet lines, and the room that its labels need. */
-export function valueAxis(
-  scale: Scale,
-  theme: ChartTheme,
-  text: (value: number) => string = short,
-) {
+export function valueAxis(scale: Scale, theme: ChartTheme, written?: (value: number) => string) {
   const ticks = ticksOf(scale.min, scale.max, scale.step);
+  const text = written ?? tickText(ticks);
   const widest = Math.max(...ticks.map((tick) => textWidth(text(tick), theme.font)));
   const option = {
     type: "value",

@@ -1,10 +1,11 @@
-import { Button, Group, Paper, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Paper, Select, Skeleton, Stack, Text } from "@mantine/core";
+import { useEffect } from "react";
 import { numberOf } from "../api/client";
-import type { Answer } from "../api/types";
+import type { Answer, Cell } from "../api/types";
 import { exactly, percent, short } from "../base/format";
 import { DistributionChart } from "../charts/distribution/DistributionChart";
 import { spreadOf } from "../charts/distribution/data";
-import { withFilter } from "../query/edit";
+import { beyond, withFilter } from "../query/edit";
 import type { Filter } from "../query/filter";
 import { histogramSpec, summarySpec } from "../query/spec";
 import { placeOf, useAnswer } from "./answers";
@@ -14,9 +15,15 @@ import { ViewFrame } from "./ViewFrame";
 
 /** How the values of a number column spread, between the 1st and the 99th percentile or in full. */
 export function DistributionView() {
-  const { columns, question } = useDive();
+  const { columns, told, wantFacts, question } = useDive();
   const numbers = columns.filter((column) => column.type === "number");
-  const column = numbers.find((it) => it.name === question.of) ?? widestNumber(columns);
+  const named = numbers.find((it) => it.name === question.of);
+  const column = named ?? widestNumber(columns);
+  const chooses = numbers.length > 1 && !named && !told;
+  useEffect(() => {
+    if (chooses) wantFacts();
+  }, [chooses, wantFacts]);
+  if (chooses) return <Skeleton h={320} aria-label="Choosing a column" />;
   if (!column) {
     return (
       <Text c="dimmed" py={48} ta="center">
@@ -35,10 +42,11 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
   const summary = useAnswer(summed);
   const value = valueReader(summary.data);
   const full = question.extent === ALL;
-  const low = value(full ? "smallest" : "p01");
-  const high = value(full ? "largest" : "p99");
+  const [least, most] = full ? (["smallest", "largest"] as const) : (["p01", "p99"] as const);
+  const [low, high] = [value(least), value(most)];
   const known = low !== null && high !== null && !summary.isPlaceholderData;
-  const spec = known ? histogramSpec(asked, column, low, high) : null;
+  const digits = (name: string) => String(cellOf(summary.data, name));
+  const spec = known ? histogramSpec(asked, column, digits(least), digits(most)) : null;
   const spread = useAnswer(spec);
   const silentSince = summary.silentSince ?? spread.silentSince;
   const isFetching = summary.isFetching || spread.isFetching;
@@ -77,7 +85,12 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
         nothing ? (
           <NoValues column={column} />
         ) : (
-          <Spread answer={answer} summary={summary.data} column={column} ends={{ low, high }} />
+          <Spread
+            answer={answer}
+            summary={summary.data}
+            column={column}
+            ends={{ low, high, equal: digits(least) === digits(most) }}
+          />
         )
       }
     </ViewFrame>
@@ -94,17 +107,18 @@ function NoValues({ column }: { column: string }) {
   );
 }
 
-function valueReader(answer: Answer | undefined) {
-  return (name: string) =>
-    answer ? numberOf(answer.rows[0]?.[placeOf(answer, name)] ?? null) : null;
-}
+const cellOf = (answer: Answer | undefined, name: string): Cell =>
+  answer?.rows[0]?.[placeOf(answer, name)] ?? null;
+
+const valueReader = (answer: Answer | undefined) => (name: string) =>
+  numberOf(cellOf(answer, name));
 
 function Spread(props: {
   answer: Answer;
   summary: Answer | undefined;
   column: string;
-  /** The values between which rows are counted; bars may reach beyond. */
-  ends: { low: number | null; high: number | null };
+  /** The values between which rows are counted, and whether they are one; bars may reach beyond. */
+  ends: { low: number | null; high: number | null; equal: boolean };
 }) {
   const { answer, summary, column, ends } = props;
   const { openMenu } = useDive();
@@ -117,7 +131,7 @@ function Spread(props: {
   const drawn = spread.total;
   const all = value("events") ?? 0;
   const [bar, ...bars] = spread.bars;
-  const same = bar && bars.length === 0 && bar.from === bar.to ? bar.from : undefined;
+  const same = ends.equal && bar && bars.length === 0 ? bar.from : undefined;
   const pick = (
     range: { from: number; to: number; closed: boolean },
     point: { x: number; y: number },
@@ -132,6 +146,7 @@ function Spread(props: {
       picks: [],
       point,
       narrow: (it) => withFilter(withFilter(it, from), to),
+      without: (it) => beyond(it, from, to),
     });
   };
   return (

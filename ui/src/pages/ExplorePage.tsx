@@ -7,6 +7,7 @@ import type { Question, View } from "../query/question";
 import { rangeOf, rangeWithData } from "../query/time";
 import type { Unread } from "../query/url";
 import { type Dive, DiveContext, type Mark } from "./dive";
+import { useKnown } from "./facts";
 import { isIdentifier } from "./informative";
 import { MarkMenu } from "./MarkMenu";
 import { Rail } from "./Rail";
@@ -31,7 +32,8 @@ export function ExplorePage(props: {
   logo: ReactNode;
   tools: ReactNode;
 }) {
-  const { tables, table, columns, now, zone, commit } = props;
+  const { tables, table, now, zone, commit } = props;
+  const { columns, told, want: wantFacts } = useKnown(table, props.columns);
   const { question, unfit } = useMemo(
     () => fitted(props.question, columns, now),
     [props.question, columns, now],
@@ -53,6 +55,8 @@ export function ExplorePage(props: {
       question,
       asked: { question, columns, range },
       columns,
+      told,
+      wantFacts,
       identifiers,
       table,
       zone,
@@ -60,7 +64,7 @@ export function ExplorePage(props: {
       commit,
       openMenu,
     };
-  }, [question, columns, identifiers, table, zone, now, commit, openMenu]);
+  }, [question, columns, told, wantFacts, identifiers, table, zone, now, commit, openMenu]);
   const entry = VIEW_ENTRIES.find((it) => it.view === question.view);
   const View = entry?.component ?? (() => null);
   return (

@@ -59,7 +59,8 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
       ),
   };
   if (narrows) actions.only = () => commit(narrow(question));
-  if (picks.length > 0) actions.exclude = () => commit(exclude(question, picks));
+  const without = mark.without ?? ((it: Question) => exclude(it, picks));
+  if (mark.without || picks.length > 0) actions.exclude = () => commit(without(question));
   if (range) actions.zoom = () => commit(inTime);
   if (question.view !== "time")
     actions.overTime = () => commit({ ...narrow(inTime), view: "time" });

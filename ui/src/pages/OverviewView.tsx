@@ -8,7 +8,7 @@ import { measureLabel } from "../query/measure";
 import type { Question } from "../query/question";
 import { eventsSpec, samplesSpec, seriesRange, timeSpec, topValuesSpec } from "../query/spec";
 import { quoteName } from "../query/sql";
-import { weigh } from "../widgets/CoverageCorner";
+import { weigh } from "../widgets/coverage";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { useAnswer } from "./answers";
 import { cellText } from "./CellText";
@@ -26,7 +26,7 @@ const SAMPLES = 12;
 
 /** What a table is like at first sight: what happens over time, top values, a handful of rows. */
 export function OverviewView() {
-  const { asked, question, columns, commit } = useDive();
+  const { asked, question, columns, told, commit } = useDive();
   const plain = useMemo(() => ({ ...asked, question: firstMeasure(question) }), [asked, question]);
   const spec = timeSpec(plain);
   const overTime = useAnswer(spec);
@@ -36,7 +36,9 @@ export function OverviewView() {
   const counted = useAnswer(cut ? eventsSpec(asked) : null);
   const whole = cut ? counted.data : overTime.data;
   const events = whole ? (weigh(whole).events ?? 0) : 0;
-  const likely = samples.data && !known(columns) ? repeating(samples.data, question, FACETS) : [];
+  // Counting the values of many rows takes its time: until then a few rows must tell.
+  const guessed = told && !known(columns);
+  const likely = guessed && samples.data ? repeating(samples.data, question, FACETS) : [];
   const facets = known(columns)
     ? informative(columns, question, FACETS)
     : columns.filter((column) => likely.includes(column.name));

@@ -2,7 +2,7 @@ import { ActionIcon, Table } from "@mantine/core";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { Fragment, memo, useCallback, useMemo, useRef, useState } from "react";
 import type { Answer, Cell, Type } from "../api/types";
-import { count } from "../base/format";
+import { count, visible } from "../base/format";
 import { pickOf } from "../query/edit";
 import type { Question } from "../query/question";
 import { CellView, cellText } from "./CellText";
@@ -50,14 +50,14 @@ export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: num
         <Table.Thead>
           <tr>
             <th aria-label="Open" />
-            {shown.map((at) => (
-              <th
-                key={at}
-                className={columnAt(answer, at).type === "number" ? "nowrap right" : "nowrap"}
-              >
-                {answer.columns[at]?.name}
-              </th>
-            ))}
+            {shown.map((at) => {
+              const { name, type } = columnAt(answer, at);
+              return (
+                <th key={at} className={type === "number" ? "cell right" : "cell"} title={name}>
+                  {visible(name)}
+                </th>
+              );
+            })}
             {more > 0 && (
               <th className="nowrap faint">and {count(more)} more in the row’s detail</th>
             )}

@@ -1,10 +1,11 @@
 import { Alert, Box, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import type { Answer, QuerySpec } from "../api/types";
 import { timeText } from "../base/zone";
 import { wholeRange } from "../query/time";
-import { CoverageCorner, missingWords, type Weighed, weigh } from "../widgets/CoverageCorner";
+import { CoverageCorner } from "../widgets/CoverageCorner";
+import { missingWords, type Weighed, weigh } from "../widgets/coverage";
 import { ProblemCard } from "../widgets/ProblemCard";
 import type { Result } from "./answers";
 import { unreached } from "./compared";
@@ -28,8 +29,13 @@ export function ViewFrame(props: {
   children: (answer: Answer) => ReactNode;
 }) {
   const { title, spec, result, height, tools, children } = props;
-  const { table } = useDive();
+  const { table, wantFacts } = useDive();
   useAsMain(spec);
+  // What else there is to know of the table must not keep its picture waiting.
+  const answered = result.error !== null || (result.data && !result.isPlaceholderData) === true;
+  useEffect(() => {
+    if (answered) wantFacts();
+  }, [answered, wantFacts]);
   const answer = result.data;
   const weighed = props.weighed === undefined && answer ? weigh(answer) : props.weighed;
   const stale = result.isPlaceholderData;
@@ -100,7 +106,7 @@ function Notes({ answer }: { answer: Answer }) {
   return (
     <>
       {missing && (
-        <Alert color="orange" py="xs" mb="xs" role="alert" title="Incomplete">
+        <Alert variant="outline" color="orange" py="xs" mb="xs" role="alert" title="Incomplete">
           {missing}
         </Alert>
       )}
@@ -145,12 +151,14 @@ function NothingHere() {
         </Text>
       )}
       <Group>
-        <Button
-          size="xs"
-          onClick={() => commit({ ...question, ...wholeRange(table), bucket: "auto" })}
-        >
-          Go to the data
-        </Button>
+        {first !== null && (
+          <Button
+            size="xs"
+            onClick={() => commit({ ...question, ...wholeRange(table), bucket: "auto" })}
+          >
+            Go to the data
+          </Button>
+        )}
         {filtered && (
           <Button
             size="xs"

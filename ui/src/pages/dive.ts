@@ -3,7 +3,7 @@
 import { createContext, useContext } from "react";
 import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
-import { outside, type Pick } from "../query/edit";
+import { inside, outside, type Pick } from "../query/edit";
 import type { Question } from "../query/question";
 import type { Asked } from "../query/spec";
 import type { Range } from "../query/time";
@@ -17,21 +17,31 @@ export interface Mark {
   readonly point: { x: number; y: number };
   /** Narrows a question to what the mark stands for, where its picks cannot say it. */
   readonly narrow?: (question: Question) => Question;
+  /** The opposite of `narrow`. */
+  readonly without?: (question: Question) => Question;
 }
 
 /** What a series stands for: its values, or all that have not the values of others. */
 export function markOf(series: {
   readonly picks: readonly Pick[];
   readonly others: readonly (readonly Pick[])[];
-}): { picks: readonly Pick[]; narrow?: Mark["narrow"] } {
+}): Omit<Mark, "label" | "range" | "point"> {
   const { picks, others } = series;
-  return others.length === 0 ? { picks } : { picks: [], narrow: (it) => outside(it, others) };
+  if (others.length === 0) return { picks };
+  return {
+    picks: [],
+    narrow: (it) => outside(it, others),
+    without: (it) => inside(it, others),
+  };
 }
 
 export interface Dive {
   readonly question: Question;
   readonly asked: Asked;
   readonly columns: readonly Column[];
+  /** Whether it was told what the values of the columns are like, and the wish to be told. */
+  readonly told: boolean;
+  readonly wantFacts: () => void;
   /** The columns whose numbers are names of things: digits that are not set in groups. */
   readonly identifiers: ReadonlySet<string>;
   readonly table: Table;

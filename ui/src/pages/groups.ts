@@ -121,3 +121,18 @@ export function otherMeasures(
     return whole - shown.reduce((sum, row) => sum + (numberOf(row[at]) ?? 0), 0);
   });
 }
+
+/** All groups together, now and before; null before where nothing is compared. */
+export interface Totals {
+  readonly now: readonly Cell[];
+  readonly before: readonly Cell[] | null;
+}
+
+/** The only row of an answer without groups, of the present side and of the one before. */
+export function totalsOf(answer: Answer | undefined): Totals | null {
+  if (!answer) return null;
+  const { now, before } = sides(answer);
+  const first = before === null ? 0 : 1;
+  const row = now[0]?.[0].slice(first);
+  return row ? { now: row, before: before?.[0]?.[0].slice(first) ?? null } : null;
+}

@@ -59,7 +59,7 @@ export function widestNumber(columns: readonly Column[]): Column | undefined {
     .filter((it) => it.type === "number" && it.name !== "sample_rate")
     .map((it): [Column, number] => [
       it,
-      (1 - (it.null_fraction ?? 0)) * Math.log1p(numberOf(it.distinct) ?? 0) * keyLike(it),
+      (1 - (it.null_fraction ?? 0)) * Math.log1p(numberOf(it.distinct) ?? 1) * keyLike(it),
     ])
     .sort((a, b) => b[1] - a[1])[0]?.[0];
 }

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { Column } from "../api/types";
-import { elementsFilter, exclude, only, outside, type Pick, pickOf, picksOf } from "./edit";
+import {
+  beyond,
+  elementsFilter,
+  exclude,
+  inside,
+  only,
+  outside,
+  type Pick,
+  pickOf,
+  picksOf,
+} from "./edit";
 import { filterText } from "./filter";
 import { opening, type Question } from "./question";
 
@@ -74,6 +84,30 @@ describe("the rows of other groups", () => {
         "(app IS NOT NULL OR (status IS NULL OR status NOT IN (500)))",
     );
   });
+});
+
+describe("the rows of the shown groups", () => {
+  test("of one column are one filter", () => {
+    expect(texts(inside(question, [[app("a|b")], [app("c")]]))).toEqual(["app = a\\|b|c"]);
+  });
+
+  test("of several columns, or with none, are a condition", () => {
+    const mixed = inside(question, [[app("web"), status(200)], [app(null)]]);
+    expect(mixed.where).toBe("((app = 'web' AND status = 200) OR (app IS NULL))");
+    expect(inside(question, [[app("a")], [app(null)]]).where).toBe(
+      "((app = 'a') OR (app IS NULL))",
+    );
+  });
+});
+
+test("without a part of a distribution, rows that have no value stay", () => {
+  const end = (operator: ">=" | "<", value: string) => ({
+    column: "ms",
+    operator,
+    values: [value],
+  });
+  const { where } = beyond(question, end(">=", "1"), end("<", "2"));
+  expect(where).toBe("(NOT (ms >= 1 AND ms < 2) OR ms IS NULL)");
 });
 
 test("the elements of a list may be looked for among others", () => {

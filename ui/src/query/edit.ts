@@ -1,7 +1,7 @@
 // What a click does to the question: each edit gives a new one.
 
 import type { Cell, Column, Type } from "../api/types";
-import { conditionSql, type Filter, filterOf, filterText, OPERATORS } from "./filter";
+import { conditionSql, type Filter, filterOf, filterSql, filterText, OPERATORS } from "./filter";
 import type { Question } from "./question";
 import { columnOf, quoteName, withoutAlias } from "./sql";
 
@@ -94,6 +94,28 @@ export function outside(question: Question, groups: readonly (readonly Pick[])[]
   // A row is outside of a group when one of its values is another.
   const conditions = groups.map((picks) => picks.map((it) => pickSql(it, true)).join(" OR "));
   return withWhere(question, conditions.map((it) => `(${it})`).join(" AND "));
+}
+
+/** Only the rows that are in one of these groups. */
+export function inside(question: Question, groups: readonly (readonly Pick[])[]): Question {
+  const filters = groups.flatMap(([pick, ...others]) =>
+    pick && others.length === 0 && pick.expression === undefined
+      ? [filterOf(pick.column, pick.value, pick.type)]
+      : [],
+  );
+  const [first] = filters;
+  const same = filters.filter((it) => it.operator === "=" && it.column === first?.column);
+  if (first && same.length === groups.length) {
+    return withFilter(question, { ...first, values: same.flatMap((it) => it.values) });
+  }
+  const conditions = groups.map((picks) => picks.map((it) => pickSql(it, false)).join(" AND "));
+  return withWhere(question, `(${conditions.map((it) => `(${it})`).join(" OR ")})`);
+}
+
+/** Without the rows between two ends; those that have no value stay. */
+export function beyond(question: Question, from: Filter, to: Filter): Question {
+  const [least, most] = [filterSql(from, "number"), filterSql(to, "number")];
+  return withWhere(question, `(NOT (${least} AND ${most}) OR ${quoteName(from.column)} IS NULL)`);
 }
 
 /** Without the rows that have one of these values, in one filter as far as that can be said so. */

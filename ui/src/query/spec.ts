@@ -187,8 +187,11 @@ export function summarySpec(asked: Asked, column: string): QuerySpec {
   };
 }
 
-/** How the values of a column spread over buckets between two numbers, both included. */
-export function histogramSpec(asked: Asked, column: string, low: number, high: number): QuerySpec {
+/**
+ * How the values of a column spread over buckets between two numbers, both included; with all their
+ * digits, since those of large ones are more than a double has.
+ */
+export function histogramSpec(asked: Asked, column: string, low: string, high: string): QuerySpec {
   const { filter = [], ...rest } = base(asked);
   const name = quoteName(column);
   return {

@@ -16,6 +16,8 @@ const table = (first: string | null, last: string | null) => ({
   block_bytes: 1,
   raw_bytes: 1,
   dropped_rows: 0,
+  dropped_until: null,
+  lost_rows: 0,
 });
 
 test("moments are relative, ISO 8601 or Unix seconds", () => {
@@ -34,6 +36,8 @@ test("a table opens where its data is", () => {
   expect(rangeWithData(table(iso(600_000), iso(0)), NOW)).toEqual({ from: "-15m", to: "now" });
   const old = rangeWithData(table("2001-01-01T00:00:00Z", "2001-06-30T00:00:00Z"), NOW);
   expect(old).toEqual({ from: "2001-01-01T00:00:00.000Z", to: "2001-06-30T00:00:00.001Z" });
+  const one = rangeWithData(table("2001-01-01T00:00:30Z", "2001-01-01T00:00:30Z"), NOW);
+  expect(one).toEqual({ from: "2001-01-01T00:00:00.001Z", to: "2001-01-01T00:01:00.000Z" });
 });
 
 test("series begin where a bucket does, and fit the comparison", () => {

@@ -62,7 +62,7 @@ export function rangeOf(question: Question, now: number): Range | null {
 
 /**
  * A range that holds data: the shortest usual one until now for a table whose rows still come, else
- * exactly from its first row to its last. At most a day of a living table.
+ * from its first row to its last. At most a day of a living table.
  */
 export function rangeWithData(table: Table, now: number): Pick<Question, "from" | "to"> {
   const first = table.first_time === null ? now : Date.parse(table.first_time);
@@ -71,7 +71,16 @@ export function rangeWithData(table: Table, now: number): Pick<Question, "from" 
     const reach = PRESETS.find((preset) => now - first <= (durationMs(preset) ?? 0));
     return { from: `-${atMostADay(reach ?? "1d")}`, to: "now" };
   }
-  return { from: isoText(first), to: isoText(last + 1) };
+  return around(first, last);
+}
+
+/** A shorter time than this is hardly a picture. */
+const SHORTEST = 60_000;
+
+/** From a first moment to a last one, both included; around what is shorter, a minute. */
+function around(first: number, last: number): Pick<Question, "from" | "to"> {
+  const room = Math.max(0, Math.floor((SHORTEST - (last + 1 - first)) / 2));
+  return { from: isoText(first - room), to: isoText(last + 1 + room) };
 }
 
 const atMostADay = (length: string) => ((durationMs(length) ?? 0) > 86_400_000 ? "1d" : length);
@@ -79,10 +88,7 @@ const atMostADay = (length: string) => ((durationMs(length) ?? 0) > 86_400_000 ?
 /** All of a table, its last row included. */
 export function wholeRange(table: Table): Pick<Question, "from" | "to"> {
   if (table.first_time === null || table.last_time === null) return { from: "-1d", to: "now" };
-  return {
-    from: isoText(Date.parse(table.first_time)),
-    to: isoText(Date.parse(table.last_time) + 1),
-  };
+  return around(Date.parse(table.first_time), Date.parse(table.last_time));
 }
 
 /** The length of the time buckets of a question over a range. */

@@ -1,28 +1,20 @@
 import { Group, Text } from "@mantine/core";
 import type { Column } from "../api/types";
-import { exact } from "../base/format";
-import { distinctOf, distinctText, MANY_VALUES } from "./columns";
+import { noteOf } from "./columns";
 import { TypeIcon } from "./TypeIcon";
 import classes from "./widgets.module.css";
 
 /** A column in a list: its type, its name, how many values it has. */
 export function ColumnLine({ column, marksMany = false }: { column: Column; marksMany?: boolean }) {
-  const distinct = distinctOf(column);
-  const many = marksMany && distinct !== null && distinct > MANY_VALUES;
+  const { text, title } = noteOf(column, marksMany);
   return (
     <Group gap={8} wrap="nowrap">
       <TypeIcon type={column.type} />
       <span className={classes.name} title={column.name}>
         {column.name}
       </span>
-      <Text
-        span
-        fz={11}
-        c="dimmed"
-        className={classes.note}
-        title={distinct === null ? undefined : `${exact(distinct)} different values`}
-      >
-        {many ? "many values" : distinctText(column)}
+      <Text span fz={11} c="dimmed" className={classes.note} title={title}>
+        {text}
       </Text>
     </Group>
   );

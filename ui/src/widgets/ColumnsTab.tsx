@@ -2,13 +2,13 @@ import { Button, ScrollArea, Text, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Column } from "../api/types";
-import { count, exact, percent } from "../base/format";
+import { count, percent } from "../base/format";
 import type { Filter } from "../query/filter";
 import type { Measure } from "../query/measure";
 import type { Asked } from "../query/spec";
 import { ColumnDetail } from "./ColumnDetail";
 import classes from "./ColumnsTab.module.css";
-import { distinctOf, distinctText, findColumns, isGrouped, sectionsOf } from "./columns";
+import { findColumns, isGrouped, noteOf, sectionsOf } from "./columns";
 import { TypeIcon } from "./TypeIcon";
 import lines from "./widgets.module.css";
 
@@ -97,7 +97,7 @@ function ColumnRow(props: Props & { column: Column; opened: boolean; onOpen: () 
   const { column, group, opened, onOpen } = props;
   const grouped = isGrouped(group, column);
   const there = column.null_fraction === null ? null : 1 - column.null_fraction;
-  const distinct = distinctOf(column);
+  const note = noteOf(column);
   const shared =
     there === null
       ? "nobody counted the rows that have it"
@@ -117,11 +117,8 @@ function ColumnRow(props: Props & { column: Column; opened: boolean; onOpen: () 
         <span className={classes.share} role="img" aria-label={shared} title={shared}>
           <span style={{ width: there ? `${Math.max(there * 100, 3)}%` : 0 }} />
         </span>
-        <span
-          className={classes.distinct}
-          title={distinct === null ? "" : `about ${exact(distinct)} different values`}
-        >
-          {distinctText(column)}
+        <span className={classes.distinct} title={note.title}>
+          {note.text}
         </span>
       </button>
       {opened && (

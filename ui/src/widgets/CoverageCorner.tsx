@@ -1,29 +1,7 @@
 import { Anchor, Badge, Group, Loader, Popover, Stack, Table, Text } from "@mantine/core";
 import type { Answer, Coverage, Table as TableFacts } from "../api/types";
-import { bytes, count, micros, percent, short } from "../base/format";
-
-/** Below this share of its rows an answer says loudly what it lacks. */
-export const COVERAGE_ENOUGH = 0.995;
-
-/** What the corner says besides coverage: stored rows behind the answer, and events they stand for. */
-export interface Weighed {
-  samples: number;
-  events: number | null;
-}
-
-/** Stored rows and events of an answer, of its present side when it is compared. */
-export function weigh(answer: Answer): Weighed {
-  const events = answer.columns.findIndex((column) => column.name === "count(*)");
-  const compared = answer.columns[0]?.name === "side";
-  if (!answer.samples) return { samples: answer.stats.rows_matched, events: null };
-  const total: Weighed = { samples: 0, events: events < 0 ? null : 0 };
-  answer.rows.forEach((row, at) => {
-    if (compared && row[0] !== "now") return;
-    total.samples += answer.samples?.[at] ?? 0;
-    if (total.events !== null) total.events += Number(row[events] ?? 0);
-  });
-  return total;
-}
+import { bytes, count, counted, micros, percent, short } from "../base/format";
+import type { Weighed } from "./coverage";
 
 /** The corner that never lies: how much the answer rests on, what is missing, how long it took. */
 export function CoverageCorner(props: {
@@ -48,7 +26,7 @@ export function CoverageCorner(props: {
           <Group gap={6} wrap="wrap" justify="flex-end">
             {busy && <Loader size={10} aria-label="Asking" />}
             <Text size="xs" span className="numbers">
-              {count(weighed.samples)} rows
+              {counted(weighed.samples, "row")}
               {weighed.events !== null &&
                 weighed.events !== weighed.samples &&
                 ` · ${short(weighed.events)} events`}
@@ -99,7 +77,8 @@ function CoverageDetail({
     ["Question to answer", micros(stats.elapsed_micros)],
   ];
   if (table.dropped_rows > 0)
-    lines.push(["Dropped for the table's size", count(table.dropped_rows)]);
+    lines.push(["Dropped, the table being full", count(table.dropped_rows)]);
+  if (table.lost_rows > 0) lines.push(["Lost, missing or damaged on disk", count(table.lost_rows)]);
   return (
     <Stack gap="sm">
       <Table verticalSpacing={2} fz="xs" className="numbers">
@@ -145,14 +124,4 @@ function LeafTable({ coverage }: { coverage: Coverage }) {
       </Table.Tbody>
     </Table>
   );
-}
-
-/** Said above the answer when too many rows are missing from it. */
-export function missingWords(coverage: Coverage): string | null {
-  if (coverage.fraction >= COVERAGE_ENOUGH) return null;
-  const rows = coverage.rows_expected - coverage.rows_scanned;
-  const silent = coverage.leaves.filter((leaf) => leaf.outcome !== "answered");
-  const names = silent.slice(0, 5).map((leaf) => `${leaf.name} (${leaf.outcome})`);
-  const who = names.length > 0 ? ` No answer from ${names.join(", ")}.` : "";
-  return `${count(rows)} rows (${percent(1 - coverage.fraction)}) are not in this answer.${who}`;
 }

@@ -8,6 +8,7 @@ export function ProblemCard({ problem, onRetry }: { problem: Problem; onRetry?: 
   const Icon = problem.unreachable ? IconPlugConnectedX : IconAlertTriangle;
   return (
     <Alert
+      variant="outline"
       color={problem.unreachable ? "gray" : "orange"}
       icon={<Icon />}
       title={title}

@@ -12,9 +12,18 @@ import {
 import { type FormEvent, useState } from "react";
 import type { Table } from "../api/types";
 import { durationWords } from "../base/duration";
+import { visible } from "../base/format";
 import { type Zone, zoneName } from "../base/zone";
 import { PRESETS, wholeRange } from "../query/time";
-import { keptMoment, momentWords, rangeProblem, shownMoment, typedMoment } from "./timeWords";
+import classes from "./TimeRangeControl.module.css";
+import {
+  keptMoment,
+  momentWords,
+  rangeProblem,
+  shownMoment,
+  spanWords,
+  typedMoment,
+} from "./timeWords";
 
 const ZONES = Intl.supportedValuesOf("timeZone");
 
@@ -28,7 +37,7 @@ export function RangeForm(props: {
   onChange: (range: { from: string; to: string }) => void;
   onZone: (zone: Zone) => void;
 }) {
-  const { from, to, table, zone, onChange, onZone } = props;
+  const { from, to, now, table, zone, onChange, onZone } = props;
   return (
     <Stack gap="xs">
       <SimpleGrid cols={4} spacing={4} verticalSpacing={4}>
@@ -52,15 +61,20 @@ export function RangeForm(props: {
         })}
       </SimpleGrid>
       {table && (
-        <Button
-          size="compact-sm"
-          fz={12}
-          fw={500}
-          variant="default"
-          onClick={() => onChange(wholeRange(table))}
-        >
-          All of the table’s data
-        </Button>
+        <>
+          <Button
+            size="compact-sm"
+            fz={12}
+            fw={500}
+            variant="default"
+            onClick={() => onChange(wholeRange(table))}
+          >
+            All of the table’s data
+          </Button>
+          <Text size="xs" c="dimmed" className={classes.source}>
+            A row’s time is its <b>{visible(table.time_column)}</b>: {spanWords(table, now, zone)}
+          </Text>
+        </>
       )}
       <Divider />
       {/* Another zone reads the same moments otherwise. */}

@@ -3,7 +3,7 @@ import { IconTable } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { serverNow } from "../api/client";
 import type { Table } from "../api/types";
-import { count, short } from "../base/format";
+import { counted, short } from "../base/format";
 import { ageWords } from "./timeWords";
 import classes from "./widgets.module.css";
 
@@ -113,7 +113,7 @@ function Choices(props: { tables: Table[]; text: string; value: string; onDrawn:
 function Facts({ table }: { table: Table }) {
   const age = ageWords(table.last_time, serverNow());
   return (
-    <Text span fz={11} c="dimmed" className={classes.note} title={`${count(table.rows)} rows`}>
+    <Text span fz={11} c="dimmed" className={classes.note} title={counted(table.rows, "row")}>
       {short(table.rows)} ·{" "}
       <Text span inherit c={age === "live" ? "teal" : "dimmed"}>
         {age}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Column, Type } from "../api/types";
-import { findColumns, groupable, isGrouped, sectionsOf } from "./columns";
+import { findColumns, groupable, isGrouped, noteOf, sectionsOf } from "./columns";
 import { findMeasures, isOwnSql, measuresOf } from "./measureOptions";
 import { quickFilter } from "./quickFilter";
 
@@ -33,6 +33,22 @@ const COLUMNS = [
 const NOW = Date.parse("2026-11-21T08:00:00Z");
 const names = (columns: readonly Column[]) => columns.map((it) => it.name);
 const quick = (text: string) => quickFilter(text, COLUMNS, NOW);
+
+describe("noteOf", () => {
+  it("names the one column of times that the rows are placed by", () => {
+    expect(noteOf(column("time", "time")).text).toBe("row time");
+    expect(noteOf(column("deadline", "time")).text).toBe("3");
+  });
+  it("counts different values, or says that they are many", () => {
+    const id = { ...column("id", "string"), distinct: 20_000 };
+    expect(noteOf(id).text).toBe("20 k");
+    expect(noteOf(id, true)).toEqual({
+      text: "many values",
+      title: "about 20,000 different values",
+    });
+    expect(noteOf({ ...id, distinct: null }).text).toBe("");
+  });
+});
 
 describe("findColumns", () => {
   it("finds by a part of the name, the beginning first", () => {

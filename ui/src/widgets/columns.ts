@@ -2,7 +2,7 @@
 
 import { numberOf } from "../api/client";
 import type { Column, Type } from "../api/types";
-import { short } from "../base/format";
+import { exact, short } from "../base/format";
 import { columnOf, quoteName } from "../query/sql";
 
 /** From here on a column has more values than groups make sense of. */
@@ -29,10 +29,16 @@ function rankOf(name: string, wanted: string): number {
 /** About how many different values a column has; null where nobody counted. */
 export const distinctOf = (column: Column): number | null => numberOf(column.distinct);
 
-/** The number of different values in a few characters, or nothing. */
-export function distinctText(column: Column): string {
+/** What a list says of a column at its end, and in full. */
+export function noteOf(column: Column, marksMany = false): { text: string; title: string } {
+  if (column.is_time) return { text: "row time", title: "When a row happened" };
   const distinct = distinctOf(column);
-  return distinct === null ? "" : short(distinct);
+  if (distinct === null) return { text: "", title: "" };
+  const many = marksMany && distinct > MANY_VALUES;
+  return {
+    text: many ? "many values" : short(distinct),
+    title: `about ${exact(distinct)} different values`,
+  };
 }
 
 /** The columns that people group by first: the time and the sample rate come last. */

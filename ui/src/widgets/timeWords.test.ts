@@ -6,6 +6,7 @@ import {
   rangeProblem,
   rangeWords,
   shownMoment,
+  spanWords,
   typedMoment,
 } from "./timeWords";
 
@@ -14,6 +15,31 @@ const at = (text: string, zone = "UTC") => {
   const moment = typedMoment(text, NOW, zone);
   return moment === null ? null : new Date(moment).toISOString();
 };
+
+describe("spanWords", () => {
+  const table = {
+    name: "t",
+    rows: 2,
+    column_count: 1,
+    time_column: "ts",
+    first_time: "2026-11-20T12:00:30.123456Z",
+    last_time: "2026-11-21T07:59:59.999Z",
+    blocks: 1,
+    block_bytes: 1,
+    raw_bytes: 1,
+    dropped_rows: 0,
+    dropped_until: null,
+    lost_rows: 0,
+  };
+  it("says from when to when there are rows", () => {
+    expect(spanWords(table, NOW, "UTC")).toBe("rows from Nov 20 12:00:30 to Nov 21 07:59:59");
+    expect(spanWords({ ...table, last_time: null }, NOW, "UTC")).toBe("no rows yet");
+  });
+  it("says which ones were dropped", () => {
+    const full = { ...table, dropped_rows: 9, dropped_until: "2026-11-20T12:00:00Z" };
+    expect(spanWords(full, NOW, "UTC")).toMatch(/older ones until Nov 20 12:00 were dropped$/);
+  });
+});
 
 describe("typedMoment", () => {
   it("takes relative moments", () => {
@@ -86,6 +112,7 @@ describe("words", () => {
     expect(ageWords("2026-11-21T07:59:30Z", NOW)).toBe("live");
     expect(ageWords("2026-11-21T07:56:30Z", NOW)).toBe("3 min ago");
     expect(ageWords("2026-11-19T07:00:00Z", NOW)).toBe("2 days ago");
+    expect(ageWords("2026-11-21T20:30:00Z", NOW)).toBe("in 12 h");
     expect(ageWords(null, NOW)).toBe("no rows");
   });
 });

@@ -1,5 +1,6 @@
 // The time range as people read and write it, in the reader's zone.
 
+import type { Table } from "../api/types";
 import { durationMs, durationWords } from "../base/duration";
 import { timeText, unzoned, type Zone } from "../base/zone";
 import { moment } from "../query/time";
@@ -117,13 +118,30 @@ export function lengthWords(ms: number): string {
   return rest > 0 && small ? `${whole}${big[0]} ${rest}${small[0]}` : `${whole}${big[0]}`;
 }
 
-/** How long ago a table's last row came: `live`, `3 min ago`, `2 days ago`. */
+/** From when to when a table has rows, and until when it gave up older ones. */
+export function spanWords(table: Table, now: number, zone: Zone): string {
+  const { first_time, last_time, dropped_until } = table;
+  if (first_time === null || last_time === null) return "no rows yet";
+  const words = (time: string) => momentWords(secondOf(time), now, zone);
+  const span = `rows from ${words(first_time)} to ${words(last_time)}`;
+  if (dropped_until === null) return span;
+  return `${span}; the table being full, older ones until ${words(dropped_until)} were dropped`;
+}
+
+const secondOf = (time: string) => Math.floor(Date.parse(time) / 1000) * 1000;
+
+/** When a table's last row came: `live`, `3 min ago`, `2 days ago`, `in 5 h`. */
 export function ageWords(last: string | null, now: number): string {
   if (last === null) return "no rows";
   const seconds = (now - Date.parse(last)) / 1000;
-  if (seconds < 60) return "live";
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  if (Math.abs(seconds) < 60) return "live";
+  const length = roughly(Math.abs(seconds));
+  return seconds < 0 ? `in ${length}` : `${length} ago`;
+}
+
+function roughly(seconds: number): string {
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
   const days = Math.floor(seconds / 86_400);
-  return days === 1 ? "1 day ago" : `${days} days ago`;
+  return days === 1 ? "1 day" : `${days} days`;
 }

@@ -11,6 +11,7 @@ import {
   scaleOf,
   textWidth,
   ticksOf,
+  tickText,
   timeTicks,
   valueAxis,
 } from "../echart-axes";
@@ -62,7 +63,7 @@ export function pictureOf(data: Spread, look: Look): Picture {
   const scale = data.compared
     ? scaleOf(-tallest, tallest, lines + 2, true)
     : scaleOf(0, tallest, lines, true);
-  const axis = valueAxis(scale, theme, data.compared ? shareText : short);
+  const axis = valueAxis(scale, theme, data.compared ? shareText : undefined);
   const [from, to] = drawnRange(data.bars);
   const across = Math.max(1, width - axis.room - RIGHT);
   const placed = placeMarks(look, from, to, across);
@@ -71,11 +72,7 @@ export function pictureOf(data: Spread, look: Look): Picture {
   const plot = { left: axis.room, top, width: across, height: height - top - BOTTOM };
   const ticks = look.isTime
     ? timeTicks(from, to, look.zone, across / 84)
-    : ticksOf(from, to, roundStep(to - from, across / 72)).map((at) => ({
-        at,
-        text: short(at),
-        bold: false,
-      }));
+    : numberTicks(from, to, across / 72);
   const fitting = fittingTicks(ticks, [from, to], plot, RIGHT, theme.font);
   const option = {
     grid: { ...plot, outerBoundsMode: "none" },
@@ -87,6 +84,12 @@ export function pictureOf(data: Spread, look: Look): Picture {
     ],
   };
   return { option, plot, from, to };
+}
+
+function numberTicks(from: number, to: number, most: number) {
+  const ticks = ticksOf(from, to, roundStep(to - from, most));
+  const text = tickText(ticks);
+  return ticks.map((at) => ({ at, text: text(at), bold: false }));
 }
 
 /** From where to where is drawn: with air on both sides where all values are the same. */
@@ -172,6 +175,8 @@ function markLines(placed: readonly PlacedMark[], theme: ChartTheme) {
     silent: true,
     symbol: "none",
     animation: false,
+    // Or lines would stand at values that are rounded to hundredths.
+    precision: -1,
     data: placed.map(({ at, text, row, align, outside }) => ({
       xAxis: at,
       // Not by opacity: the label would take it over.

@@ -1,6 +1,6 @@
 // What a bucket of time holds: each series with its value, and what it was before.
 
-import { change, count, exact, exactly, SKETCH_STEP, short } from "../../base/format";
+import { change, counted, exact, exactly, SKETCH_STEP, short } from "../../base/format";
 import { timeText, type Zone } from "../../base/zone";
 import { type Point, Tip, type TipLine } from "../echart-tip";
 import type { TimeSeries } from "./data";
@@ -16,16 +16,14 @@ export function SeriesTip(props: {
   drawn: readonly Drawn[];
   bin: number;
   near: Drawn | null;
-  stacked: boolean;
   zone: Zone;
   at: Point;
 }) {
-  const { chart, drawn, bin, near, stacked, zone, at } = props;
+  const { chart, drawn, bin, near, zone, at } = props;
   const compared = chart.shift !== "";
   const sorted = sortedAt(drawn, bin);
   const shown = shownOf(sorted, near);
   const lines = shown.map((one) => lineOf(one, bin, one === near || sorted.length === 1, chart));
-  if (stacked && sorted.length > 1) lines.push(totalOf(sorted, bin, chart));
   const rows = (near ? [near] : drawn).reduce((sum, it) => sum + (it.series.samples[bin] ?? 0), 0);
   const whose = near && drawn.length > 1 ? ` of ${clipped(near.series.label)}` : "";
   const more = sorted.length - shown.length;
@@ -37,7 +35,7 @@ export function SeriesTip(props: {
       {...(note === null ? {} : { note })}
       lines={lines}
       columns={compared ? ["", `${chart.shift} before`, "change"] : []}
-      foot={`${more > 0 ? `… ${more} more · ` : ""}${count(rows)} stored rows${whose}`}
+      foot={`${more > 0 ? `… ${more} more · ` : ""}${counted(rows, "stored row")}${whose}`}
     />
   );
 }
@@ -70,15 +68,6 @@ function lineOf(one: Drawn, bin: number, strong: boolean, chart: TimeSeries): Ti
     strong,
     weak: now !== null && now !== 0 && (samples[bin] ?? 0) < FEW,
   };
-}
-
-function totalOf(drawn: readonly Drawn[], bin: number, chart: TimeSeries): TipLine {
-  const sum = (of: (one: Drawn) => number | null | undefined) =>
-    drawn.reduce((total, one) => total + (of(one) ?? 0), 0);
-  const now = sum(({ series }) => series.values[bin]);
-  const before = sum(({ series }) => series.before?.[bin]);
-  const values = [short(now), ...beforeTexts(now, before, chart)];
-  return { key: "total of all", colour: "transparent", name: "Total", values };
 }
 
 function beforeTexts(now: number | null, before: number | null, chart: TimeSeries): string[] {

@@ -6,15 +6,7 @@ import styles from "../echart.module.css";
 import { Bins, type Hover, type Selection } from "../echart-bins";
 import type { Point } from "../echart-tip";
 import type { Series, TimeSeries } from "./data";
-import {
-  areaAt,
-  type Drawn,
-  heightOf,
-  largest,
-  nearestTo,
-  type Picture,
-  pictureOf,
-} from "./option";
+import { type Drawn, heightOf, largest, nearestTo, type Picture, pictureOf } from "./option";
 import { bucketText, SeriesTip, sortedAt, spokenBucket } from "./SeriesTip";
 import { lengthWords } from "./words";
 
@@ -28,8 +20,6 @@ export interface Place {
 interface TimeSeriesChartProps {
   readonly series: TimeSeries;
   readonly zone: Zone;
-  /** Areas on top of each other; for measures that add up. */
-  readonly stacked?: boolean;
   readonly height: number;
   /** Keys of series that are not drawn. */
   readonly hidden: ReadonlySet<string>;
@@ -57,10 +47,10 @@ const NEAR = 24;
 const DOTS = 12;
 
 function SizedChart(props: TimeSeriesChartProps & { theme: ChartTheme; width: number }) {
-  const { series: chart, zone, stacked = false, hidden, highlighted, theme, width, height } = props;
+  const { series: chart, zone, hidden, highlighted, theme, width, height } = props;
   const picture = useMemo(
-    () => pictureOf(chart, { theme, zone, width, height, stacked, hidden, highlighted }),
-    [chart, theme, zone, width, height, stacked, hidden, highlighted],
+    () => pictureOf(chart, { theme, zone, width, height, hidden, highlighted }),
+    [chart, theme, zone, width, height, hidden, highlighted],
   );
   const [hover, setHover] = useState<Hover | null>(null);
   const { plot, drawn } = picture;
@@ -69,13 +59,13 @@ function SizedChart(props: TimeSeriesChartProps & { theme: ChartTheme; width: nu
   const edges = useCallback((bin: number) => [bin * each, (bin + 1) * each] as const, [each]);
   // A new answer may have fewer buckets than the one that was pointed at.
   const over = hover && hover.bin < bins ? hover : null;
-  const near = over && meantBy(over, chart, picture, stacked, highlighted);
+  const near = over && meantBy(over, chart, picture, highlighted);
   const select = ({ first, last }: Selection) => {
     setHover(null);
     props.onBrush(timeOf(chart, first, last));
   };
   const click = (at: Hover) => {
-    const meant = meantBy(at, chart, picture, stacked, highlighted);
+    const meant = meantBy(at, chart, picture, highlighted);
     const when = bucketText(chart, at.bin, zone);
     const named = meant && (meant.series.picks.length > 0 || meant.series.isOther);
     setHover(null);
@@ -108,11 +98,9 @@ function SizedChart(props: TimeSeriesChartProps & { theme: ChartTheme; width: nu
         label={`${chart.label}, by time`}
         cursor={near ? "pointer" : "crosshair"}
       >
-        {over && <Marks chart={chart} picture={picture} bin={over.bin} {...{ near, stacked }} />}
+        {over && <Marks chart={chart} picture={picture} bin={over.bin} near={near} />}
       </Bins>
-      {over && (
-        <SeriesTip {...{ chart, drawn, near, stacked, zone }} bin={over.bin} at={over.client} />
-      )}
+      {over && <SeriesTip {...{ chart, drawn, near, zone }} bin={over.bin} at={over.client} />}
     </>
   );
 }
@@ -122,7 +110,6 @@ function meantBy(
   { bin, x, y }: Hover,
   chart: TimeSeries,
   picture: Picture,
-  stacked: boolean,
   highlighted: string | null,
 ): Drawn | null {
   if (y === null) {
@@ -130,7 +117,6 @@ function meantBy(
     const chosen = drawn.find(({ series }) => series.key === highlighted);
     return chosen ?? (drawn.length === 1 ? (drawn[0] ?? null) : null);
   }
-  if (stacked) return areaAt(picture, { bin, y });
   return nearestTo(chart, picture, { bin, x, y }, NEAR);
 }
 
@@ -142,23 +128,16 @@ function timeOf(chart: TimeSeries, first: number, last: number): Range {
 }
 
 /** The line through the bucket that is pointed at, and a dot on each series. */
-function Marks(props: {
-  chart: TimeSeries;
-  picture: Picture;
-  bin: number;
-  near: Drawn | null;
-  stacked: boolean;
-}) {
-  const { chart, picture, bin, near, stacked } = props;
+function Marks(props: { chart: TimeSeries; picture: Picture; bin: number; near: Drawn | null }) {
+  const { chart, picture, bin, near } = props;
   const left = ((bin + 0.5) * picture.plot.width) / chart.starts.length;
-  // On a stack the dots of all its layers would hide each other.
-  const shown = stacked ? [] : sortedAt(picture.drawn, bin).slice(0, DOTS);
+  const shown = sortedAt(picture.drawn, bin).slice(0, DOTS);
   if (near && !shown.includes(near)) shown.push(near);
   return (
     <>
       <div className={styles.cross} style={{ left }} />
       {shown.map((one) => {
-        const value = one.tops[bin] ?? null;
+        const value = one.series.values[bin] ?? null;
         if (value === null) return null;
         const style = { left, top: heightOf(value, picture), background: one.colour };
         const isNear = one === near ? { "data-near": true } : {};

@@ -19,17 +19,15 @@ export interface Look {
   readonly zone: Zone;
   readonly width: number;
   readonly height: number;
-  readonly stacked: boolean;
   readonly hidden: ReadonlySet<string>;
   readonly highlighted: string | null;
 }
 
-/** A series with where its line is drawn: its values, or in a stack the sums up to it. */
+/** A series with how its line is drawn. */
 export interface Drawn {
   readonly series: Series;
   readonly colour: string;
   readonly dashes: readonly number[] | null;
-  readonly tops: Values;
 }
 
 /** The picture, and what is needed to tell what lies under a pointer. */
@@ -78,7 +76,7 @@ export function pictureOf(chart: TimeSeries, look: Look): Picture {
     grid: { ...plot, outerBoundsMode: "none" },
     xAxis: labelledAxis(from, to, fitting, look.theme),
     yAxis,
-    series: [days, ...lines, ...(look.stacked ? [beforeTotal(chart, drawn, look)] : [])],
+    series: [days, ...lines],
   };
   return { option, plot, scale, drawn };
 }
@@ -86,19 +84,8 @@ export function pictureOf(chart: TimeSeries, look: Look): Picture {
 function drawnOf(chart: TimeSeries, look: Look): Drawn[] {
   const strokes = chartStrokes(chart);
   const shown = chart.series.filter(({ key }) => !look.hidden.has(key));
-  let below: Values | null = null;
-  return shown.map((series) => {
-    const under: Values | null = below;
-    const tops = look.stacked
-      ? series.values.map((value, at) => (value ?? 0) + (under?.[at] ?? 0))
-      : series.values;
-    below = tops;
-    const { colour, dashes } = strokes.get(series.key) ?? {
-      colour: look.theme.dimmed,
-      dashes: null,
-    };
-    return { series, colour, dashes, tops };
-  });
+  const plain = { colour: look.theme.dimmed, dashes: null };
+  return shown.map((series) => ({ series, ...(strokes.get(series.key) ?? plain) }));
 }
 
 function heightScale(chart: TimeSeries, drawn: Drawn[], look: Look): Scale {
@@ -111,19 +98,11 @@ function heightScale(chart: TimeSeries, drawn: Drawn[], look: Look): Scale {
       if (value > high) high = value;
     }
   };
-  for (const { series, tops } of drawn) {
-    reach(tops);
-    if (!look.stacked) reach(series.before);
+  for (const { series } of drawn) {
+    reach(series.values);
+    reach(series.before);
   }
-  if (look.stacked) reach(sumBefore(drawn));
-  return scaleOf(low, high, look.height < 200 ? 3 : 4, chart.additive || look.stacked);
-}
-
-function sumBefore(drawn: Drawn[]): Values | null {
-  const sides = drawn.map(({ series }) => series.before).filter((it) => it !== null);
-  const [first] = sides;
-  if (!first) return null;
-  return first.map((_, at) => sides.reduce((sum, values) => sum + (values[at] ?? 0), 0));
+  return scaleOf(low, high, look.height < 200 ? 3 : 4, chart.additive);
 }
 
 /** A point in the middle of each bucket. */
@@ -150,12 +129,11 @@ interface Style {
   opacity: number;
   type: "solid" | number[];
   area: number;
-  stack: string | null;
   z: number;
 }
 
 function lineOf(style: Style, data: ReturnType<typeof points>) {
-  const { id, colour, width, opacity, type, area, stack, z } = style;
+  const { id, colour, width, opacity, type, area, z } = style;
   return {
     id,
     type: "line",
@@ -168,7 +146,6 @@ function lineOf(style: Style, data: ReturnType<typeof points>) {
     itemStyle: { color: colour, opacity },
     lineStyle: { color: colour, width, opacity, type, join: "round", cap: "round" },
     ...(area > 0 ? { areaStyle: { color: colour, opacity: area * opacity } } : {}),
-    ...(stack ? { stack, stackStrategy: "all" } : {}),
   };
 }
 
@@ -180,25 +157,23 @@ function linesOf(
   of: number,
   look: Look,
 ) {
-  const { highlighted, stacked } = look;
+  const { highlighted } = look;
   const faded = highlighted !== null && highlighted !== series.key && !look.hidden.has(highlighted);
   const strong = highlighted === series.key;
   const opacity = faded ? 0.25 : 1;
   const own: Style = {
     id: series.key,
     colour,
-    width: strong ? 2.5 : stacked ? 1 : 1.5,
+    width: strong ? 2.5 : 1.5,
     opacity,
     type: dashes ? [...dashes] : "solid",
-    area: stacked ? 0.55 : of === 1 && chart.additive ? 0.1 : 0,
-    stack: stacked ? "whole" : null,
+    area: of === 1 && chart.additive ? 0.1 : 0,
     // The largest series lie on top, the one that is meant above all.
     z: strong ? 1000 : 100 - place,
   };
-  const values = stacked ? series.values.map((value) => value ?? 0) : series.values;
   const filling = { ...own, opacity: opacity * 0.55, type: [4, 4] };
-  const lines = withEnds(chart, values, own, filling);
-  if (!series.before || stacked) return lines;
+  const lines = withEnds(chart, series.values, own, filling);
+  if (!series.before) return lines;
   const earlier: Style = {
     ...own,
     id: `${series.key} before`,
@@ -219,7 +194,7 @@ function withEnds(chart: TimeSeries, values: Values, whole: Style, cut: Style) {
   const last = chart.cutLast ? count - 1 : count;
   const part = (style: Style, name: string, from: number, to: number) =>
     lineOf(
-      { ...style, id: whole.id + name, stack: style.stack && style.stack + name },
+      { ...style, id: whole.id + name },
       points(chart, values, Math.max(0, from), Math.min(count, to), style === cut),
     );
   const begin = chart.cutFirst ? [part(cut, " begin", 0, 2)] : [];
@@ -227,22 +202,6 @@ function withEnds(chart: TimeSeries, values: Values, whole: Style, cut: Style) {
   const end = chart.cutLast && last >= first ? [part(cut, " filling", count - 2, count)] : [];
   const both = begin.length + end.length === 2 && count <= 2 ? begin : [...begin, ...end];
   return first < last ? [part(whole, "", first, last), ...both] : both;
-}
-
-/** In a stack, what all of it was before. */
-function beforeTotal(chart: TimeSeries, drawn: Drawn[], look: Look) {
-  const style: Style = {
-    id: "before",
-    colour: look.theme.text,
-    width: 1.25,
-    opacity: 0.7,
-    type: [1, 3],
-    area: 0,
-    stack: null,
-    z: 2000,
-  };
-  const sum = sumBefore(drawn) ?? [];
-  return lineOf(style, points(chart, sum, 0, sum.length));
 }
 
 /** The series whose line passes a place of the plot; null if none is within `reach` pixels. */
@@ -261,9 +220,9 @@ export function nearestTo(
   let best: Drawn | null = null;
   let distance = reach;
   for (const one of drawn) {
-    const value = one.tops[place.bin] ?? null;
+    const value = one.series.values[place.bin] ?? null;
     if (value === null) continue;
-    const next = one.tops[place.bin + side] ?? value;
+    const next = one.series.values[place.bin + side] ?? value;
     const onLine = Math.abs(heightOf(value + (next - value) * along, picture) - place.y);
     const atPoint = Math.hypot(heightOf(value, picture) - place.y, centre - place.x);
     const away = Math.min(onLine, atPoint);
@@ -275,12 +234,6 @@ export function nearestTo(
 /** How far below the plot's top a value is drawn, in pixels. */
 export function heightOf(value: number, { plot, scale }: Picture): number {
   return plot.height * (1 - (value - scale.min) / (scale.max - scale.min));
-}
-
-/** The area of a stack at a place of the plot; null above all of them. */
-export function areaAt(picture: Picture, place: { bin: number; y: number }): Drawn | null {
-  const inside = (one: Drawn) => heightOf(one.tops[place.bin] ?? 0, picture) <= place.y;
-  return picture.drawn.find(inside) ?? null;
 }
 
 /** The largest value of the chart in words. */

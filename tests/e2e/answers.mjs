@@ -1,0 +1,135 @@
+// What the page answers, against what the same question gets without the page.
+import { strict as assert } from "node:assert";
+import {
+  ask,
+  bound,
+  corner,
+  FROM,
+  IN_STILL,
+  keys,
+  menu,
+  numberIn,
+  open,
+  picture,
+  rowsBehind,
+  settled,
+  STILL,
+  TO,
+  view,
+  weekBefore,
+} from "./steps.mjs";
+
+export const tests = [
+  [
+    "the corner tells what the answer rests on",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table`);
+      const [[rows]] = await ask(
+        url,
+        `SELECT raw_count(*) FROM requests WHERE time >= '${await bound(page, "from")}' AND time < '${await bound(page, "to")}'`,
+      );
+      assert.equal(await rowsBehind(page), rows);
+      await corner(page).click();
+      await page.getByText("Row blocks skipped").waitFor();
+      await page.getByText("leaf-0").waitFor();
+      await picture(page, "coverage");
+    },
+  ],
+  [
+    "answers the very range, however long the buckets are",
+    async ({ page, url }) => {
+      const to = new Date(Date.parse(FROM) + 5_400_000).toISOString();
+      const [[rows]] = await ask(url, `SELECT raw_count(*) FROM requests WHERE time >= '${FROM}' AND time < '${to}'`);
+      for (const more of ["bucket=1d", "bucket=1h", "bucket=1h&compare=1d&by=kind"]) {
+        await open(page, `${url}/?table=requests&from=${FROM}&to=${to}&view=time&${more}`);
+        assert.equal(await rowsBehind(page), rows, more);
+      }
+      await picture(page, "cut-buckets");
+    },
+  ],
+  [
+    "compares with last week",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=time&by=kind`);
+      await page.getByLabel("Compare", { exact: true }).click({ force: true });
+      await page.waitForURL(/compare=7d/);
+      await settled(page);
+      await page.getByRole("columnheader", { name: "change" }).waitFor();
+      await picture(page, "compare");
+      await view(page, "Table").click();
+      await settled(page);
+      for (const kind of ["server", "client"]) {
+        const [now, before] = [IN_STILL, weekBefore(FROM, TO)].map((time) =>
+          ask(url, `SELECT count(*) FROM requests WHERE ${time} AND kind = '${kind}'`),
+        );
+        const [[[is]], [[was]]] = [await now, await before];
+        const row = page.getByRole("row").filter({ has: page.getByRole("button", { name: kind, exact: true }) });
+        const cells = row.getByRole("cell");
+        assert.equal(numberIn(await cells.nth(1).getAttribute("title")), is);
+        assert.equal(numberIn(await cells.nth(2).getAttribute("title")), was);
+        const percent = (100 * (is - was)) / was;
+        const shown = (await cells.nth(3).innerText()).replace("−", "-");
+        assert.equal(shown, `${percent >= 0.05 ? "+" : ""}${percent.toFixed(1).replace("-0.0", "0.0")} %`);
+      }
+      await picture(page, "compare-table");
+    },
+  ],
+  [
+    "sorts a compared table by what changed",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table&by=service&compare=7d`);
+      await page.getByRole("button", { name: "change" }).click();
+      await page.waitForURL(/order=change/);
+      await settled(page);
+      const changes = await page.locator("table.groups tbody tr:not(.few):not(.sums) td:nth-child(4)").allInnerTexts();
+      const numbers = changes.filter((it) => it.endsWith("%")).map((it) => Number(it.replace("−", "-").replace(" %", "")));
+      assert.ok(numbers.length > 5, changes.join(", "));
+      assert.deepEqual(numbers, numbers.toSorted((a, b) => b - a));
+    },
+  ],
+  [
+    "draws a distribution, two-sided when compared",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=distribution&of=latency_us`);
+      await page.getByRole("img", { name: /latency_us|distribution|values/i }).first().waitFor();
+      await picture(page, "distribution");
+      await open(page, `${url}/?${STILL}&view=distribution&of=latency_us&compare=7d`);
+      await picture(page, "distribution-compare");
+      // What the tooltip of a bar says of both sides is what lies between its ends on either.
+      const bars = page.getByRole("slider", { name: "Values, by size" });
+      const { width, height } = await bars.boundingBox();
+      const position = { x: width * 0.3, y: height * 0.8 };
+      await bars.hover({ position });
+      const said = await page.locator("body > [aria-hidden=true]").filter({ hasText: "before" }).innerText();
+      const [now, before] = ["now", "before"].map((side) => numberIn(new RegExp(`${side}\\s+(\\S+)`).exec(said)[1]));
+      await bars.click({ position });
+      await menu(page, "Only").click();
+      await page.waitForURL(/filter=/);
+      const within = keys(page).getAll("filter").join(" AND ");
+      const counted = async (time) =>
+        (await ask(url, `SELECT count(*) FROM requests WHERE ${time} AND ${within}`))[0][0];
+      assert.ok(now > 0 && before > 0, said);
+      assert.equal(now, await counted(IN_STILL));
+      assert.equal(before, await counted(weekBefore(FROM, TO)));
+    },
+  ],
+  [
+    "copies the query that is shown",
+    async ({ page, url }) => {
+      const copied = async (item) => {
+        await page.getByRole("button", { name: "Share and copy" }).click();
+        await menu(page, item).click();
+        return page.evaluate(() => navigator.clipboard.readText());
+      };
+      await open(page, `${url}/?${STILL}&view=table`);
+      await page.locator("#group-input").fill("service");
+      await page.getByRole("option", { name: /service/ }).first().click();
+      await page.waitForURL(/by=service/);
+      await settled(page);
+      assert.match(await copied("Copy as SQL"), /^SELECT service, count\(\*\)/);
+      assert.deepEqual(JSON.parse(await copied("Copy as JSON")).query.group_by, ["service"]);
+      await open(page, `${url}/?${STILL}&view=distribution&of=latency_us`);
+      assert.match(await copied("Copy as SQL"), /histogram\(latency_us/);
+    },
+  ],
+];

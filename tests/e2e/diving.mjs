@@ -1,0 +1,159 @@
+// How a person finds something: searching, filtering, grouping, and the way back.
+import { strict as assert } from "node:assert";
+import { ask, IN_STILL, keys, menu, open, picture, rowsBehind, settled, STILL } from "./steps.mjs";
+
+export const tests = [
+  [
+    "searches all columns, and marks what it found",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=samples`);
+      const all = await rowsBehind(page);
+      await page.getByLabel("Search all columns").fill("upstream");
+      await page.getByLabel("Search all columns").press("Enter");
+      await page.waitForURL(/search=upstream/);
+      const found = await rowsBehind(page);
+      assert.ok(found > 0 && found < all, `${found} of ${all}`);
+      assert.match(await page.locator("mark").first().innerText(), /upstream/i);
+      await picture(page, "search");
+    },
+  ],
+  [
+    "takes back a search with one step, however it was typed",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=samples`);
+      const field = page.getByLabel("Search all columns");
+      for (const text of ["up", "upst", "upstream"]) {
+        await field.fill(text);
+        await field.press("Enter");
+        await page.waitForURL(new RegExp(`search=${text}$`));
+      }
+      await page.goBack();
+      assert.equal(keys(page).get("search"), null);
+      await page.waitForFunction(() => document.getElementById("search-input").value === "");
+    },
+  ],
+  [
+    "filters with completed values",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table`);
+      await page.keyboard.press("/");
+      await page.keyboard.type("servi");
+      await page.getByRole("option", { name: /service/ }).first().waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByLabel(/values? of service|service is/i).first().waitFor();
+      await page.keyboard.type("gate");
+      await page.getByRole("option", { name: /gateway/ }).first().waitFor();
+      await picture(page, "completion");
+      await page.getByRole("option", { name: /gateway/ }).first().click();
+      await page.waitForURL(/filter=service/);
+      assert.equal(keys(page).get("filter"), "service = gateway");
+    },
+  ],
+  [
+    "loses no letter that is typed in haste, and gives the keys back",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table`);
+      for (const text of ["/", "service", "checkout"]) {
+        await page.keyboard.type(text);
+        if (text !== "/") await page.keyboard.press("Enter");
+      }
+      await page.waitForURL(/filter=service/);
+      assert.equal(keys(page).get("filter"), "service = checkout");
+      await page.keyboard.press("/");
+      await page.keyboard.type("timeout");
+      await page.waitForURL(/search=timeout/);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("5");
+      await page.waitForURL(/view=samples/);
+    },
+  ],
+  [
+    "groups by a column, filters by clicking, and goes back",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}`);
+      await page.getByTestId("facet-service").getByText("Group by").click();
+      await page.waitForURL(/by=service/);
+      await settled(page);
+      await page.getByRole("cell", { name: "gateway" }).waitFor();
+      await picture(page, "series");
+      const all = await rowsBehind(page);
+      await page.getByRole("button", { name: "gateway", exact: true }).click();
+      await picture(page, "menu");
+      await menu(page, "Only").click();
+      await page.waitForURL(/filter=service/);
+      const some = await rowsBehind(page);
+      assert.ok(some > 0 && some < all, `${some} of ${all}`);
+      await page.goBack();
+      assert.equal(await rowsBehind(page), all);
+      assert.equal(keys(page).get("filter"), null);
+      await page.goForward();
+      assert.equal(await rowsBehind(page), some);
+    },
+  ],
+  [
+    "excludes a value, and counts what is left",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table&by=kind`);
+      const all = await rowsBehind(page);
+      await page.getByRole("button", { name: "client", exact: true }).click();
+      await menu(page, "Exclude").click();
+      await page.waitForURL(/filter=kind/);
+      const left = await rowsBehind(page);
+      assert.ok(left > 0 && left < all, `${left} of ${all}`);
+      assert.equal(await page.getByRole("button", { name: "client", exact: true }).count(), 0);
+      await picture(page, "table");
+    },
+  ],
+  [
+    "drills from a group to its samples",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table&by=status`);
+      await page.getByRole("button", { name: "503", exact: true }).click();
+      await menu(page, "Samples").click();
+      await page.waitForURL(/view=samples/);
+      await settled(page);
+      assert.match(keys(page).get("filter") ?? "", /^status = 503$/);
+      await page.getByLabel("All of this row").first().click();
+      await picture(page, "samples");
+    },
+  ],
+  [
+    "a group's samples are the rows of that group, be it a list or all the others",
+    async ({ page, url }) => {
+      const table = `${url}/?${STILL}&view=table&by=tags&limit=5`;
+      await open(page, table);
+      const all = await rowsBehind(page);
+      const [[everything]] = await ask(url, `SELECT raw_count(*) FROM requests WHERE ${IN_STILL}`);
+      assert.equal(all, everything);
+      for (const group of ["feature:1", "(empty)", "(none)"]) {
+        await open(page, table);
+        const row = page.getByRole("row").filter({ has: page.getByRole("button", { name: group, exact: true }) });
+        const rows = Number((await row.getByRole("cell").last().innerText()).replaceAll(",", ""));
+        await row.getByRole("button").click();
+        await menu(page, "Samples").click();
+        await page.waitForURL(/view=samples/);
+        assert.equal(await rowsBehind(page), rows, group);
+        await open(page, table);
+        await row.getByRole("button").click();
+        await menu(page, "Exclude").click();
+        await page.waitForURL(/filter=/);
+        assert.equal(await rowsBehind(page), all - rows, group);
+      }
+      await open(page, `${url}/?${STILL}&view=time&by=service&series=3`);
+      await page.getByRole("button", { name: "Other", exact: true }).click();
+      await menu(page, "Samples").click();
+      await page.waitForURL(/view=samples/);
+      const shown = await ask(
+        url,
+        `SELECT service, raw_count(*) FROM requests WHERE ${IN_STILL} GROUP BY service ORDER BY count(*) DESC LIMIT 3`,
+      );
+      const kept = shown.reduce((sum, [, rows]) => sum + rows, 0);
+      assert.equal(await rowsBehind(page), all - kept);
+      await page.goBack();
+      await page.getByRole("button", { name: "Other", exact: true }).click();
+      await menu(page, "Exclude").click();
+      await page.waitForURL(/where=/);
+      assert.equal(await rowsBehind(page), kept);
+    },
+  ],
+];

@@ -1,0 +1,74 @@
+// A page that asks again by itself, and in which order it asks.
+import { strict as assert } from "node:assert";
+import { corner, open, picture, rowsBehind, STILL } from "./steps.mjs";
+
+export const tests = [
+  [
+    "shows rows that come in, by itself",
+    async ({ page, url }) => {
+      await open(page, `${url}/?table=processes&view=table&from=-5m&refresh=1s`);
+      const before = await rowsBehind(page);
+      await page.waitForFunction(
+        (rows) => Number(/([\d,]+) rows/.exec(document.querySelector("[data-testid=coverage]").innerText)?.[1].replaceAll(",", "")) > rows,
+        before,
+      );
+    },
+  ],
+  [
+    "keeps the opened row open while others come in",
+    async ({ page, url }) => {
+      await open(page, `${url}/?table=processes&view=samples&from=-5m&limit=5&refresh=1s`);
+      await page.getByLabel("All of this row").nth(1).click();
+      const detail = page.locator(".detail");
+      const text = await detail.innerText();
+      await page.waitForFunction(() => document.querySelector("tr.opened").rowIndex > 6);
+      assert.equal(await detail.innerText(), text);
+    },
+  ],
+  [
+    "says since when nobody answers, and goes on by itself",
+    async ({ page, url, wrong }) => {
+      await open(page, `${url}/?table=processes&view=time&from=-5m&refresh=1s`);
+      await page.route("**/v1/**", (route) => route.abort());
+      await page.getByText(/No answer since \d\d:\d\d:\d\d/).waitFor();
+      await page.getByRole("img", { name: /events/i }).waitFor();
+      assert.equal(await corner(page).count(), 0);
+      await picture(page, "silent");
+      await page.unroute("**/v1/**");
+      await corner(page).waitFor();
+      assert.equal(await page.getByText(/No answer since/).count(), 0);
+      wrong.splice(0); // The browser notes the failures that this test is about.
+    },
+  ],
+  [
+    "asks once at each tick of a range that moves on",
+    async ({ page, url }) => {
+      await open(page, `${url}/?table=requests&view=time&from=-5m&refresh=1s`);
+      const ends = [];
+      let dropped = 0;
+      page.on("request", (request) => {
+        if (request.url().endsWith("/v1/query")) ends.push(JSON.parse(request.postData()).query.to);
+      });
+      page.on("requestfailed", () => dropped++);
+      while (ends.length < 4) await page.waitForResponse("**/v1/query");
+      assert.deepEqual(ends, [...new Set(ends)]);
+      assert.equal(dropped, 0);
+    },
+  ],
+  [
+    "draws first, and asks what the columns are like after that",
+    async ({ page, url }) => {
+      const asked = [];
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      const held = new Promise((resolve) => page.route("**/v1/query", resolve, { times: 1 }));
+      await page.goto(`${url}/?${STILL}&view=time`);
+      const route = await held;
+      await page.getByLabel("Asking").first().waitFor();
+      const facts = "/v1/tables/requests/columns";
+      assert.ok(!asked.includes(facts), asked.join(" "));
+      const told = page.waitForRequest((request) => request.url().includes(facts));
+      await route.continue();
+      await told;
+    },
+  ],
+];

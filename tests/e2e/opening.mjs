@@ -1,0 +1,153 @@
+// What a person meets first: the page on data, without data, on a phone, and what it says when it fails.
+import { strict as assert } from "node:assert";
+import { freshFolder, startServer } from "./demo.mjs";
+import { corner, keys, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
+
+export const tests = [
+  [
+    "opens on data, without a question asked",
+    async ({ page, url }) => {
+      await open(page, url);
+      assert.equal(keys(page).get("table"), "requests");
+      assert.ok((await rowsBehind(page)) > 1000);
+      await page.getByTestId("facet-service").waitFor();
+      await page.getByRole("img", { name: /events/i }).first().waitFor();
+      assert.match(await corner(page).innerText(), /100 % of rows/);
+      await picture(page, "overview-light");
+      const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const brightness = async () => Number(/\d+/.exec(await ground())[0]);
+      assert.ok((await brightness()) > 200, await ground());
+      await page.getByRole("button", { name: "Dark" }).click();
+      await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
+      assert.ok((await brightness()) < 60, await ground());
+      await picture(page, "overview-dark");
+    },
+  ],
+  [
+    "starts with lines to copy, and turns to the first table",
+    async ({ page }) => {
+      const folder = freshFolder();
+      const server = await startServer("serve", "--data", folder.path);
+      try {
+        await page.goto(server.url);
+        await page.getByText("Nothing is logged here yet").waitFor();
+        await picture(page, "start");
+        const line = await page.getByTestId("line").first().innerText();
+        const [, address, body] = /^curl (\S+) -d '(.*)'$/.exec(line);
+        assert.ok(address.startsWith(server.url), address);
+        assert.ok((await fetch(address, { method: "POST", body })).ok);
+        await page.waitForURL(/table=hello/);
+        assert.equal(await rowsBehind(page), 1);
+      } finally {
+        await server.stop();
+        folder.remove();
+      }
+    },
+  ],
+  [
+    "offers the way to the data where there is none",
+    async ({ page, url }) => {
+      await open(page, `${url}/?table=requests&from=2001-01-01T00:00:00Z&to=2001-01-02T00:00:00Z`);
+      await page.getByTestId("empty").waitFor();
+      await picture(page, "empty");
+      await page.getByRole("button", { name: "Go to the data" }).click();
+      assert.ok((await rowsBehind(page)) >= 300_000);
+    },
+  ],
+  [
+    "stays usable on a phone",
+    async ({ page, url }) => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await open(page, `${url}/?${STILL}&view=time&by=service`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
+      await picture(page, "phone");
+      await page.getByRole("button", { name: "The question" }).click();
+      await page.getByText("Group by", { exact: true }).first().waitFor();
+      await picture(page, "phone-rail");
+    },
+  ],
+  [
+    "says what is wrong with a condition, and where",
+    async ({ page, url, wrong }) => {
+      await open(page, `${url}/?${STILL}&view=table&where=latency_us+%3E`);
+      await page.getByRole("alert").waitFor();
+      assert.match(await page.getByRole("alert").innerText(), /filter/);
+      await picture(page, "problem");
+      wrong.splice(0); // The browser notes the 400 that this test is about.
+    },
+  ],
+  [
+    "says what of an address it cannot read, and keeps the address",
+    async ({ page, url }) => {
+      const address = `${url}/?table=requests&view=time&from=-999999999d&limit=2.5&filter=status+%3E+abc`;
+      await open(page, address);
+      const words = await page.getByTestId("unread").innerText();
+      for (const part of [/from=-999999999d is not a time/, /limit=2\.5/, /“abc” is not a number/]) {
+        assert.match(words, part);
+      }
+      assert.equal(page.url(), address);
+      await picture(page, "unread");
+      await view(page, "Table").click();
+      await page.getByTestId("unread").waitFor({ state: "detached" });
+    },
+  ],
+  [
+    "shows a card instead of a white page when it fails",
+    async ({ page, url, wrong }) => {
+      await page.route("**/v1/query", (route) => route.fulfill({ json: { rows: [[1]] } }));
+      await page.goto(`${url}/?${STILL}&view=time`);
+      await page.getByText("The page came to a halt").waitFor();
+      await picture(page, "halt");
+      await page.unroute("**/v1/query");
+      await page.getByRole("button", { name: "Start afresh" }).click();
+      await settled(page);
+      assert.equal(keys(page).get("view"), null);
+      wrong.splice(0); // The fault that this test is about.
+    },
+  ],
+  [
+    "shows event data as text, whatever is in it",
+    async ({ page, url }) => {
+      const hostile = '<img src=x onerror="document.title=`taken`">';
+      const response = await fetch(`${url}/v1/log/hostile`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify([1, 2, 3].map((n) => ({ name: `${hostile}${n}`, [hostile]: n, tags: [hostile] }))),
+      });
+      assert.ok(response.ok, await response.text());
+      for (const name of ["overview", "samples", "time", "table"]) {
+        await open(page, `${url}/?table=hostile&from=-1h&by=name&view=${name}`);
+        await page.getByText("<img src=x").first().waitFor();
+        await page.mouse.move(900, 300);
+      }
+      await picture(page, "hostile");
+      assert.match(await page.title(), /hostile/);
+      await fetch(`${url}/v1/tables/hostile`, { method: "DELETE" });
+    },
+  ],
+  [
+    "lets no text become markup or style",
+    async ({ page, url, wrong }) => {
+      await open(page, url);
+      const taken = await page.evaluate(() => {
+        const place = document.createElement("div");
+        return ["", "text", "<b>markup</b>", "<style>* { display: none }</style>"].map((text) => {
+          try {
+            place.innerHTML = text;
+            return true;
+          } catch {
+            return false;
+          }
+        });
+      });
+      assert.deepEqual(taken, [true, true, false, false]);
+      const left = await page.evaluate(() => {
+        document.body.setAttribute("style", "margin-left: 77px");
+        return getComputedStyle(document.body).marginLeft;
+      });
+      assert.notEqual(left, "77px");
+      wrong.splice(0); // The browser notes what it refused.
+    },
+  ],
+];

@@ -1,0 +1,55 @@
+// What the page says of a table as a whole.
+import { strict as assert } from "node:assert";
+import { open, picture } from "./steps.mjs";
+
+/** Logs rows into a table. */
+async function log(url, table, rows, headers = {}) {
+  const response = await fetch(`${url}/v1/log/${table}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(rows),
+  });
+  assert.ok(response.ok, await response.text());
+}
+
+const drop = (url, table) => fetch(`${url}/v1/tables/${table}`, { method: "DELETE" });
+
+export const tests = [
+  [
+    "says which column places the rows in time, and from when on there are some",
+    async ({ page, url }) => {
+      const [first, last] = [2, 1].map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString());
+      const rows = [first, last].map((moment) => ({ happened: moment, due: "2026-01-01T00:00:00Z", state: "done" }));
+      await log(url, "deliveries", rows, { "Hadal-Time": "happened" });
+      await open(page, `${url}/?table=deliveries`);
+      await page.keyboard.press("t");
+      await page.keyboard.press("Enter");
+      const words = await page.getByText("A row’s time is its").innerText();
+      const clock = (moment) => moment.slice(11, 19).replace(/:00$/, "");
+      assert.match(words, new RegExp(`its happened: rows from .+ ${clock(first)} to .+ ${clock(last)}$`));
+      await picture(page, "row-time");
+      await page.keyboard.press("Escape");
+      await page.getByRole("tab", { name: "Columns" }).click();
+      const marked = page.getByRole("button").filter({ hasText: "row time" });
+      assert.match(await marked.innerText(), /^happened/);
+      assert.equal(await marked.count(), 1);
+      await picture(page, "columns");
+      await drop(url, "deliveries");
+    },
+  ],
+  [
+    "shows the columns of a table that was made anew",
+    async ({ page, url }) => {
+      await log(url, "again", [{ before: 1 }]);
+      await open(page, `${url}/?table=again&from=-1h`);
+      await page.getByRole("tab", { name: "Columns" }).click();
+      const column = (name) => page.getByRole("tabpanel").getByRole("button", { name });
+      await column("before").waitFor();
+      await drop(url, "again");
+      await log(url, "again", [{ after: 1 }]);
+      await column("after").waitFor();
+      assert.equal(await column("before").count(), 0);
+      await drop(url, "again");
+    },
+  ],
+];

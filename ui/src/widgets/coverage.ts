@@ -1,0 +1,38 @@
+// What an answer rests on, and what it lacks.
+
+import type { Answer, Coverage } from "../api/types";
+import { counted, percent } from "../base/format";
+
+/** Below this share of its rows an answer says loudly what it lacks. */
+const COVERAGE_ENOUGH = 0.995;
+
+/** What the corner says besides coverage: stored rows behind the answer, events they stand for. */
+export interface Weighed {
+  samples: number;
+  events: number | null;
+}
+
+/** Stored rows and events of an answer, of its present side when it is compared. */
+export function weigh(answer: Answer): Weighed {
+  const events = answer.columns.findIndex((column) => column.name === "count(*)");
+  const compared = answer.columns[0]?.name === "side";
+  if (!answer.samples) return { samples: answer.stats.rows_matched, events: null };
+  const total: Weighed = { samples: 0, events: events < 0 ? null : 0 };
+  answer.rows.forEach((row, at) => {
+    if (compared && row[0] !== "now") return;
+    total.samples += answer.samples?.[at] ?? 0;
+    if (total.events !== null) total.events += Number(row[events] ?? 0);
+  });
+  return total;
+}
+
+/** Said above the answer when too many rows are missing from it. */
+export function missingWords(coverage: Coverage): string | null {
+  if (coverage.fraction >= COVERAGE_ENOUGH) return null;
+  const rows = coverage.rows_expected - coverage.rows_scanned;
+  const silent = coverage.leaves.filter((leaf) => leaf.outcome !== "answered");
+  const names = silent.slice(0, 5).map((leaf) => `${leaf.name} (${leaf.outcome})`);
+  const who = names.length > 0 ? ` No answer from ${names.join(", ")}.` : "";
+  const missing = `${counted(rows, "row")} (${percent(1 - coverage.fraction)})`;
+  return `${missing} ${rows === 1 ? "is" : "are"} not in this answer.${who}`;
+}
