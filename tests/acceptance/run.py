@@ -152,9 +152,8 @@ def check(server, rival, name, questions):
     return good, bad
 
 
-def open_to_first_answer(program, file):
-    """Seconds from `hadal open FILE` to the first answer over all of its rows."""
-    start = time.perf_counter()
+def open_has_all_rows(program, file):
+    """`hadal open FILE` comes to an answer over all of its rows. How fast is for `make bench` to say."""
     process = subprocess.Popen([program, "open", str(file), "--no-browser"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
     try:
@@ -164,7 +163,7 @@ def open_to_first_answer(program, file):
             tables = json.load(urllib.request.urlopen(f"{url}/v1/tables"))["tables"]
             if tables:
                 count = ask(url, f'SELECT count(*) FROM "{tables[0]["name"]}"')[0]["rows"][0][0]
-        return time.perf_counter() - start
+        print(f"hadal open {file.name}: {count} rows")
     finally:
         process.terminate()
         process.wait()
@@ -172,8 +171,7 @@ def open_to_first_answer(program, file):
 
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    print(f"hadal open flights-3m.parquet, to an answer over all rows: "
-          f"{open_to_first_answer(program, folder / 'flights-3m.parquet'):.1f} s (wanted: at most 6)")
+    open_has_all_rows(program, folder / "flights-3m.parquet")
     server = Server(program)
     good = bad = 0
     try:

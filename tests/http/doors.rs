@@ -165,10 +165,13 @@ fn browsers_are_told_what_not_to_do() {
         let reply = server.get(path);
         let policy = reply.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
-        // Styles may be inline; scripts never.
         assert!(policy.contains("script-src 'self';") && policy.contains("object-src 'none'"));
+        // Elements of style may be inline; scripts and attributes of style never.
         assert_eq!(policy.matches("unsafe-").count(), 1, "{policy}");
         assert!(policy.contains("style-src 'self' 'unsafe-inline';"), "{policy}");
+        assert!(policy.contains("style-src-attr 'none';"), "{policy}");
+        // Text becomes markup only by the page's one rule, which lets no tag through.
+        assert!(policy.contains("require-trusted-types-for 'script'; trusted-types default"));
         assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(reply.header("access-control-allow-origin"), None);
     }

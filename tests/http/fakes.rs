@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
 use hadal_types::{BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros};
-use hadal_types::{TableName, TableSchema};
+use hadal_types::{TableName, TableSchema, limits};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     TableBlocks, TableStatus,
@@ -45,6 +45,8 @@ pub(crate) struct Answering {
     /// What a leaf that waits is waiting for.
     word: Notify,
     is_stopping: bool,
+    /// How long each query was given.
+    given: Mutex<Vec<Duration>>,
 }
 
 struct Gone(Option<Sender<&'static str>>);
@@ -71,6 +73,7 @@ impl Answering {
 
 impl Peer for Answering {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
+        self.given.lock().expect("no panic").push(query.deadline);
         let told = self.told.as_ref().map(|told| told.lock().expect("no panic").clone());
         if let Some(told) = &told {
             told.send("begun").expect("somebody listens");
@@ -128,6 +131,8 @@ impl Peer for Answering {
             block_bytes: 1,
             raw_bytes: 1,
             dropped_rows: 0,
+            dropped_bytes: 0,
+            dropped_until: None,
             lost_rows: 0,
         };
         let leaf = LeafStatus {
@@ -166,7 +171,7 @@ impl Sink for Taking {
                 return Err(SinkError::Busy("the log".to_owned()));
             }
             self.rows.fetch_add(batch.rows, Ordering::SeqCst);
-            Ok(Receipt { rows: batch.rows, duplicate: false, durable: true })
+            Ok(Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false })
         })
     }
 
@@ -219,6 +224,63 @@ fn the_rest_of_a_long_body_waits_for_a_busy_sink() {
     assert_eq!(sink.busy.load(Ordering::SeqCst), 0);
 }
 
+/// Takes the parts of a body but for one, which it refuses, and tells of the last one late.
+#[derive(Default)]
+struct Uneven {
+    rows: AtomicUsize,
+    /// The refusal comes before the late answer, or after it.
+    refuses_first: bool,
+    /// Said by the one that is to be first.
+    word: Notify,
+}
+
+impl Sink for Uneven {
+    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(async move {
+            let is_refused = batch.id.as_str().ends_with("#1");
+            if !is_refused {
+                self.rows.fetch_add(batch.rows, Ordering::SeqCst);
+            }
+            match (is_refused, batch.id.as_str().ends_with("#2")) {
+                (false, false) => {}
+                (refused, _) if refused == self.refuses_first => self.word.notify_one(),
+                _ => self.word.notified().await,
+            }
+            match is_refused {
+                true => Err(SinkError::Full("the disk".to_owned())),
+                false => Ok(Receipt {
+                    rows: batch.rows,
+                    duplicate: false,
+                    durable: true,
+                    overflowing: false,
+                }),
+            }
+        })
+    }
+
+    fn knows<'a>(&'a self, _table: &'a TableName, _id: &'a BatchId) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
+
+    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async { Ok(0) })
+    }
+}
+
+#[test]
+fn rows_that_went_in_beside_a_refusal_are_counted() {
+    for refuses_first in [true, false] {
+        let sink = Arc::new(Uneven { refuses_first, ..Uneven::default() });
+        let app = app_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+        let server = Server::over(app, "127.0.0.1:0", |_| {});
+        let body = "{\"a\":1}\n".repeat(3 * 65_536);
+        let problem = server.request("POST", "/v1/log/t").body(body).send();
+        let problem = problem.problem(503, "unavailable");
+        assert_eq!(problem["accepted"], 2 * 65_536, "refused first: {refuses_first}");
+        assert_eq!(sink.rows.load(Ordering::SeqCst), 2 * 65_536);
+    }
+}
+
 #[test]
 fn bad_rows_that_cannot_be_kept_are_a_warning() {
     let server = over(Arc::default(), vec![SinkError::Full("x".to_owned())]);
@@ -242,6 +304,34 @@ fn no_leaf_is_503_and_a_late_one_504() {
     let body = json!({ "sql": "SELECT count(*) FROM t", "deadline_ms": 20 }).to_string();
     let reply = server.request("POST", "/v1/query").body(body).send();
     assert!(reply.problem(504, "late")["hint"].is_string());
+}
+
+#[test]
+fn a_query_has_its_time_or_ten_seconds() {
+    let peer = Arc::new(Answering::default());
+    let server = over(Arc::clone(&peer), Vec::new());
+    let ask = |more: &str| {
+        let body = format!("{{\"sql\": \"SELECT count(*) FROM t\"{more}}}");
+        server.request("POST", "/v1/query").body(body).send()
+    };
+    let (default, longest) = (limits::QUERY_DEADLINE_MS, limits::QUERY_DEADLINE_MS_MAX);
+    for (more, millis) in [
+        (String::new(), default),
+        (format!(", \"deadline_ms\": {}", default + 5_000), default + 5_000),
+        (format!(", \"deadline_ms\": {longest}"), longest),
+    ] {
+        ask(&more).ok();
+        let given = peer.given.lock().expect("no panic").pop().expect("it was asked");
+        // It runs from when the question was there.
+        let until = Duration::from_millis(millis);
+        assert!(
+            (until - Duration::from_secs(4)..=until).contains(&given),
+            "{given:?} of {until:?}"
+        );
+    }
+    for refused in [0, longest + 1] {
+        ask(&format!(", \"deadline_ms\": {refused}")).problem(400, "bad-request");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use hadal_types::limits;
 use serde_json::json;
 
 use crate::client::{Reply, is_closed, read_reply};
@@ -16,15 +17,19 @@ fn log(server: &Server, body: impl Into<Vec<u8>>) -> Reply {
 fn bad_rows_do_no_harm() {
     let server = Server::start();
     for (bad, reason) in [
-        ("{\"a\": }".to_owned(), "malformed"),
-        ("{\"a\": 1e400}".to_owned(), "huge number"),
-        ("{\"a\": NaN}".to_owned(), "not a number"),
-        ("{\"time\": \"0000-01-01T00:00:00Z\"}".to_owned(), "year 0"),
-        ("{\"time\": 300000000000000000000}".to_owned(), "far future"),
-        ("{\"sample_rate\": 0}".to_owned(), "rate 0"),
-        ("{\"sample_rate\": -1}".to_owned(), "rate -1"),
-        ("\"text\"".to_owned(), "no object"),
-        ("x".repeat(100 << 10), "no JSON"),
+        ("{\"a\": }".to_owned(), "expected value at character 7"),
+        ("{\"a\": 1e400}".to_owned(), "column a: number 1e400 is beyond"),
+        ("{\"a\": NaN}".to_owned(), "expected value at character 7"),
+        ("{\"time\": \"0001-01-01T00:00:00Z\"}".to_owned(), "older than the table's limit"),
+        ("{\"time\": \"0000-12-31T23:59:59Z\"}".to_owned(), "is not a time"),
+        ("{\"time\": \"300000-01-01T00:00:00Z\"}".to_owned(), "is not a time"),
+        ("{\"time\": \"+300000-01-01T00:00:00Z\"}".to_owned(), "is not a time"),
+        ("{\"time\": 300000000000000000000}".to_owned(), "is not a time"),
+        ("{\"time\": \"9999-12-31T23:59:59Z\"}".to_owned(), "more than a day in the future"),
+        ("{\"sample_rate\": 0}".to_owned(), "sample_rate 0 is outside"),
+        ("{\"sample_rate\": -1}".to_owned(), "sample_rate -1 is outside"),
+        ("\"text\"".to_owned(), "expected an object"),
+        ("x".repeat(100 << 10), "expected value at character 1"),
     ] {
         let logged = log(&server, format!("{{\"good\": 1}}\n{bad}\n{{\"good\": 1}}\n")).ok();
         assert_eq!(
@@ -33,20 +38,72 @@ fn bad_rows_do_no_harm() {
             "{reason}: {logged}"
         );
         assert_eq!(logged["rejected"][0]["line"], 2, "{reason}");
-        assert!(logged["rejected"][0]["reason"].as_str().is_some_and(|text| !text.is_empty()));
+        let told = logged["rejected"][0]["reason"].as_str().expect("a reason");
+        assert!(told.contains(reason), "{told}");
     }
+}
+
+#[test]
+fn a_new_table_takes_the_year_one_and_no_later_one_than_tomorrow() {
+    let server = Server::start();
+    let old = "{\"time\": \"0001-01-01T00:00:00Z\"}";
+    let first = server.request("POST", "/v1/log/old").body(old).send().ok();
+    assert_eq!((&first["accepted"], &first["rejected_count"]), (&json!(1), &json!(0)));
+    assert_eq!(first["warnings"][0]["code"], "no_age_limit");
+    assert_eq!(server.rows("SELECT time FROM old"), json!([["0001-01-01T00:00:00Z"]]));
+    // Beside a row that shows what the column is for.
+    for (time, reason) in
+        [("300000-01-01T00:00:00Z", "is not a time"), ("9999-01-01T00:00:00Z", "in the future")]
+    {
+        let body = format!("{{\"time\": \"2026-11-21T11:00:00Z\"}}\n{{\"time\": \"{time}\"}}");
+        let path = format!("/v1/log/late-{}", &time[..4]);
+        let late = server.request("POST", &path).body(body).send().ok();
+        assert_eq!((&late["accepted"], &late["rejected_count"]), (&json!(1), &json!(1)), "{late}");
+        let told = late["rejected"][0]["reason"].as_str().expect("a reason");
+        assert!(told.contains(reason), "{told}");
+    }
+}
+
+/// So much in one line is neither kept nor waited for.
+#[test]
+fn a_line_of_100_mb_does_no_harm() {
+    let server = Server::start();
+    let logged =
+        log(&server, [b"{\"good\": 1}\n", &*vec![b'x'; 100 << 20], b"\n{\"good\": 1}\n"].concat())
+            .ok();
+    assert_eq!((&logged["accepted"], &logged["rejected_count"]), (&json!(2), &json!(1)));
+    assert_eq!(logged["rejected"][0], json!({"line": 2, "reason": "longer than 1048576 bytes"}));
+    assert_eq!(server.rows("SELECT sum(good) FROM t"), json!([[2]]));
 }
 
 #[test]
 fn deep_rows_do_no_harm() {
     let server = Server::start();
-    for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
-        let deep = format!("{{\"a\": {}1{}}}", open.repeat(100_000), close.repeat(100_000));
-        let logged = log(&server, format!("{{\"good\": 1}}\n{deep}\n{{\"good\": 1}}\n")).ok();
-        let records = [&logged["accepted"], &logged["rejected_count"]].map(|count| count.as_u64());
-        assert!([[Some(2), Some(1)], [Some(3), Some(0)]].contains(&records), "{logged}");
+    let log_deep = |open: &str, close: &str, depth: usize| {
+        let deep = format!("{{\"a\": {}1{}}}", open.repeat(depth), close.repeat(depth));
+        log(&server, format!("{{\"good\": 1}}\n{deep}\n{{\"good\": 1}}\n")).ok()
+    };
+    // Objects are told apart by the names on the way: no deeper than names go.
+    let beyond = log_deep("{\"a\":", "}", limits::JSON_DEPTH_MAX);
+    let far_beyond = log_deep("{\"a\":", "}", 100_000);
+    for logged in [beyond, far_beyond] {
+        assert_eq!((&logged["accepted"], &logged["rejected_count"]), (&json!(2), &json!(1)));
+        let reject = json!({"line": 2, "reason": "nested deeper than 64 levels"});
+        assert_eq!(logged["rejected"][0], reject);
     }
-    assert_eq!(server.rows("SELECT sum(good) FROM t"), json!([[6]]));
+    let within = log_deep("{\"a\":", "}", limits::JSON_DEPTH_MAX - 1);
+    assert_eq!((&within["accepted"], &within["rejected_count"]), (&json!(3), &json!(0)));
+    // Arrays of arrays are kept as the text that they are, cut where texts end.
+    for (open, close) in [("[", "]"), ("[{\"a\":", "}]")] {
+        let logged = log_deep(open, close, 100_000);
+        assert_eq!((&logged["accepted"], &logged["rejected_count"]), (&json!(3), &json!(0)));
+        for code in ["nested_array", "cut"] {
+            let warnings = logged["warnings"].as_array().expect("warnings");
+            let warned = warnings.iter().find(|warning| warning["code"] == code);
+            assert_eq!(warned.map(|warning| &warning["count"]), Some(&json!(1)), "{code}");
+        }
+    }
+    assert_eq!(server.rows("SELECT sum(good) FROM t"), json!([[10]]));
 }
 
 #[test]

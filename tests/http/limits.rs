@@ -1,7 +1,8 @@
 //! Limits of the doors: what just fits passes, one more fails cleanly.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use hadal_types::limits;
 use serde_json::json;
@@ -69,6 +70,20 @@ fn connections_beyond_the_limit_are_told_to_come_back() {
     assert!(served.take(10_000).any(|status| status == 200));
 }
 
+/// Whoever is told holds a file while it listens.
+#[test]
+fn not_all_who_are_too_many_are_told_at_once() {
+    let server = Server::with(|config| config.connections_max = 1);
+    let mut inside = TcpStream::connect(server.address).expect("a connection");
+    ask(&mut inside);
+    let connect = |_| TcpStream::connect(server.address).expect("a connection");
+    let outside: Vec<TcpStream> = (0..5 * limits::REFUSALS_MAX).map(connect).collect();
+    let first_byte = |mut stream: &TcpStream| stream.read(&mut [0]).unwrap_or(0);
+    let told = outside.iter().map(first_byte).sum::<usize>();
+    assert!((limits::REFUSALS_MAX..outside.len()).contains(&told), "{told} were told");
+    ask(&mut inside);
+}
+
 fn ask(stream: &mut TcpStream) {
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("a request");
     assert_eq!(read_reply(stream).status, 200);
@@ -112,4 +127,32 @@ fn a_summary_looks_at_so_many_columns() {
     assert_eq!(answer["rows"].as_array().map(Vec::len), Some(limits::SUMMARY_COLUMNS_MAX));
     let warning = &answer["warnings"][0];
     assert_eq!((&warning["code"], &warning["count"]), (&json!("columns_left_out"), &json!(1)));
+}
+
+#[test]
+fn many_large_questions_at_once_are_answered_in_time() {
+    let server = Server::start();
+    let row = |row: usize| {
+        let values: Vec<String> =
+            (0..8).map(|at| format!("\"c{at}\":{}", row * 7_919 + at)).collect();
+        format!("{{{}}}\n", values.join(","))
+    };
+    server.log("t", &(0..100_000).map(row).collect::<String>());
+    let deadline = Duration::from_millis(300);
+    let sql = "SELECT *, c0 + c1, c2 * c3, c4 - c5 FROM t ORDER BY c7 * c6, c1";
+    let body = json!({ "sql": sql, "deadline_ms": deadline.as_millis() }).to_string();
+    let asked = |_| {
+        let request = server.request("POST", "/v1/query").body(body.clone());
+        std::thread::spawn(move || {
+            let start = Instant::now();
+            (request.send().status, start.elapsed())
+        })
+    };
+    let asked: Vec<_> = (0..8).map(asked).collect();
+    for asked in asked {
+        let (status, took) = asked.join().expect("no panic");
+        assert!([200, 504].contains(&status), "{status}");
+        // What all eight need together is several times as much.
+        assert!(took < deadline + Duration::from_secs(1), "{took:?}");
+    }
 }

@@ -247,7 +247,9 @@ fn wrong_headers_are_named() {
     let server = Server::start();
     for (name, value) in [
         ("Hadal-Batch", "two words"),
+        ("Hadal-Batch", "b#1"),
         ("Hadal-Batch", &"x".repeat(113)),
+        ("Hadal-Chunk", "1"),
         ("Hadal-Strict", "perhaps"),
         ("Hadal-Bacth", "b"),
     ] {
@@ -271,6 +273,10 @@ fn tables_have_names_of_their_own() {
     for bad in ["a%20b", "%2e%2e%2fx", "a%00b", "%C3%BC", &"x".repeat(129)] {
         log(bad).problem(400, "bad-request");
     }
+    // Clients that tidy addresses up could never reach them.
+    for bad in [".", "..", "%2e", ".%2E"] {
+        log(bad).problem(400, "bad-request");
+    }
 }
 
 #[test]
@@ -289,4 +295,25 @@ fn rows_of_any_age_are_taken_on_request() {
     let logged = post(&server).header("Hadal-Any-Age", "true").body(old).send().ok();
     assert_eq!((&logged["accepted"], &logged["rejected_count"]), (&json!(1), &json!(0)));
     assert_eq!(count(&server), json!([[2, 3]]));
+}
+
+#[test]
+fn chunks_of_a_batch_and_parts_of_a_body_are_told_apart() {
+    let server = Server::start();
+    let send = |chunk: &str, rows: &str| {
+        let post = post(&server).header("Hadal-Batch", "b").header("Hadal-Chunk", chunk);
+        post.body(rows).send()
+    };
+    // The first body is more than one block, so it has a part.
+    let long = "{\"a\":1}\n".repeat(65_536 + 1);
+    for duplicate in [false, true] {
+        assert_eq!(send("0", &long).ok()["duplicate"], duplicate);
+        assert_eq!(send("1", TWO).ok()["duplicate"], duplicate);
+    }
+    // The first one needs no number.
+    let reply = post(&server).header("Hadal-Batch", "b").body(long.as_str()).send();
+    assert_eq!(reply.ok()["duplicate"], true);
+    send("1", "{\"a\": 7}").problem(409, "batch-conflict");
+    // Not by a query: it does not wait for a slow leaf that has three rows of so many.
+    assert_eq!(server.get("/v1/tables/t").ok()["rows"], 65_537 + 2);
 }

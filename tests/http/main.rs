@@ -6,6 +6,7 @@
 mod answers;
 mod client;
 mod doors;
+mod dropped;
 mod fakes;
 mod hostile;
 mod limits;

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use hadal_leaf::{Leaf, LeafConfig};
+use hadal_leaf::{Leaf, LeafConfig, LeafLimits};
 use hadal_server::{About, App, Config, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
-use hadal_types::{Clock, FixedClock, Micros};
+use hadal_types::{Budget, Clock, FixedClock, Micros, limits};
 use hadal_wire::{LeafName, Peer, Sink};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -134,6 +134,7 @@ pub(crate) fn runtime() -> Runtime {
 fn memory_app(folder: Option<&Path>) -> App {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
     let ledger = Arc::new(Ledger::default());
+    let budget = Budget::new(limits::QUERIES_BYTES_MAX);
     let (mut peers, mut sinks) = (Vec::new(), Vec::new());
     for index in 0..2 {
         let name = LeafName(format!("leaf-{index}").into());
@@ -141,16 +142,18 @@ fn memory_app(folder: Option<&Path>) -> App {
             name: name.clone(),
             folder: folder.map(|folder| folder.join(index.to_string())),
             threads: 1,
-            table_bytes_max: u64::MAX,
+            limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
+            query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
+            budget: Arc::clone(&budget),
             clock: Arc::clone(&clock),
         });
         let leaf = Arc::new(leaf.expect("a leaf"));
         peers.push((name.clone(), Arc::clone(&leaf) as Arc<dyn Peer>));
-        sinks.push(PlacementLeaf { name, sink: leaf as Arc<dyn Sink>, block_bytes: 0 });
+        sinks.push(PlacementLeaf { name, sink: leaf as Arc<dyn Sink>, tables: Vec::new() });
     }
     let tree = Aggregator::over_leaves(peers, &ledger);
     App {
-        root: Root::new(Arc::new(tree)),
+        root: Root::new(Arc::new(tree), budget),
         sink: Arc::new(Placement::new(sinks, &ledger)),
         ledger,
         clock,
@@ -160,7 +163,7 @@ fn memory_app(folder: Option<&Path>) -> App {
 /// An app over any peer and sink.
 pub(crate) fn app_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> App {
     App {
-        root: Root::new(peer),
+        root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
         sink,
         ledger: Arc::new(Ledger::default()),
         clock: Arc::new(FixedClock::new(now())),

@@ -6,6 +6,7 @@
 
 mod left_out;
 mod one_string;
+mod raw_rows;
 
 use hadal_block::MergeOrder;
 use hadal_query::Query;

@@ -112,7 +112,7 @@ fn one_string_among_ten_million_numbers() {
     let expected: Vec<_> = numeric.map(|sql| without.ask(&blocks, sql)).into();
     let total: i128 =
         (0..=NUMBERS).filter(|row| *row != ODD_ROW).map(|row| i128::from(hundredths(row))).sum();
-    let total = Number::Decimal(Decimal::new(total, 2).expect("a decimal"));
+    let total = Number::from(Decimal::new(total, 2).expect("a decimal"));
     assert_eq!(expected[0][0][1..3], [Value::integer(10_000_000), Value::Number(total)]);
 
     let odd_block = ODD_ROW / BLOCK_ROWS_MAX;

@@ -9,8 +9,8 @@
 use std::path::{Path, PathBuf};
 
 use hadal_tests::session::{Hops, Session};
+use hadal_types::Value;
 use hadal_types::time::parse_timestamp;
-use hadal_types::{Number, Value};
 use sqllogictest::{DB, DBOutput, DefaultColumnType, Runner};
 
 /// What `now()` is in all files.
@@ -56,7 +56,6 @@ fn shown(value: &Value) -> String {
         // Spaces separate values in a truth file.
         Value::Set(elements) => format!("{{{}}}", elements.join(",")),
         Value::Vector(elements) => format!("[{}]", elements.join(",")),
-        Value::Number(Number::Double(double)) => format!("{double:e}"),
         other => other.to_string().replace(' ', "_"),
     }
 }

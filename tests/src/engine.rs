@@ -100,7 +100,7 @@ pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produce
         merged.merge(part);
         merged
     });
-    let answer = finish(merged.unwrap_or_else(|| Partial::empty(query)), query)
+    let answer = finish(merged.unwrap_or_else(|| Partial::empty(query)), query, &|| false)
         .map_err(|faults| format!("{faults:?}"))?;
     Ok(Produced { rows: answer.rows, raw_counts: answer.raw_counts })
 }

@@ -4,9 +4,7 @@
 //! numbers are our own ([`Random`]), and nothing depends on the order of a hash map.
 //!
 //! Rows are as odd as real ones: several shapes, names of two kinds, runs, extremes of every
-//! type, sizes around the block's vectors. One rule keeps them comparable: a column's numbers
-//! either fit 64 bits at one scale or all survive as doubles, because a block that can do
-//! neither stores the nearest doubles.
+//! type, sizes around the block's vectors.
 
 mod expressions;
 mod pool;
@@ -16,7 +14,7 @@ mod rows;
 mod schema;
 
 pub use expressions::Expressions;
-pub use query::{inputs, query};
+pub use query::{inputs, query, rows_query};
 pub use random::{Random, derive};
 pub use rows::{ColumnSpec, Content, RowSpec, Times, rows};
 pub use schema::schema;

@@ -27,7 +27,7 @@ mod row;
 use std::cmp::Ordering;
 
 use hadal_query::{Expr, Function, Input, OrderKey, Query, RowExpr, Shape, StateKind};
-use hadal_types::{ColumnName, Number, Value, limits};
+use hadal_types::{ColumnName, Value, limits};
 
 pub use check::{Produced, check_query, check_seed};
 pub use compare::{Difference, compare};
@@ -274,10 +274,8 @@ fn has_quotient(expr: &RowExpr) -> bool {
 fn is_of_one_scale(name: &ColumnName, rows: &[Row]) -> bool {
     let mut numbers = Vec::new();
     for row in rows {
-        match row.cells.get(name) {
-            Some(Value::Number(Number::Double(_))) => return false,
-            Some(Value::Number(number)) => numbers.push(Exact::from_number(*number)),
-            _ => {}
+        if let Some(Value::Number(number)) = row.cells.get(name) {
+            numbers.push(Exact::from_number(*number));
         }
     }
     let scale = numbers.iter().map(Exact::scale).max().unwrap_or(0);

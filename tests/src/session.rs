@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
-use hadal_leaf::{Leaf, LeafConfig};
+use hadal_leaf::{Leaf, LeafConfig, LeafLimits};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, Ledger, Placement, PlacementLeaf, Root};
-use hadal_types::{BatchId, Clock, FixedClock, Micros, TableName, TableSchema, Value};
+use hadal_types::limits;
+use hadal_types::{BatchId, Budget, Clock, FixedClock, Micros, TableName, TableSchema, Value};
 use hadal_wire::{LeafName, Mirrored, Peer, Sink};
 
 /// How leaves are reached.
@@ -65,6 +66,7 @@ impl Session {
     pub fn new(leaves: usize, hops: Hops, now: Micros) -> Result<Self, String> {
         let clock = Arc::new(FixedClock::new(now));
         let ledger = Arc::new(Ledger::default());
+        let budget = Budget::new(limits::QUERIES_BYTES_MAX);
         let (mut peers, mut sinks) = (Vec::new(), Vec::new());
         for index in 0..leaves {
             let name = LeafName(format!("leaf-{index}").into());
@@ -72,7 +74,9 @@ impl Session {
                 name: name.clone(),
                 folder: None,
                 threads: 1,
-                table_bytes_max: u64::MAX,
+                limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
+                query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
+                budget: Arc::clone(&budget),
                 clock: Arc::clone(&clock) as Arc<dyn Clock>,
             });
             let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
@@ -84,7 +88,7 @@ impl Session {
                 }
             };
             peers.push((name.clone(), peer));
-            sinks.push(PlacementLeaf { name, sink, block_bytes: 0 });
+            sinks.push(PlacementLeaf { name, sink, tables: Vec::new() });
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -98,7 +102,7 @@ impl Session {
         };
         Ok(Self {
             runtime,
-            root: Root::new(tree),
+            root: Root::new(tree, budget),
             sink: Arc::new(Placement::new(sinks, &ledger)),
             clock,
             bodies: 0,

@@ -13,6 +13,8 @@ mod bans;
 #[cfg(test)]
 mod cargo;
 #[cfg(test)]
+mod figures;
+#[cfg(test)]
 mod floors;
 #[cfg(test)]
 mod licences;
@@ -20,6 +22,8 @@ mod licences;
 mod limits;
 #[cfg(test)]
 mod links;
+#[cfg(test)]
+mod need;
 #[cfg(test)]
 mod page;
 #[cfg(test)]

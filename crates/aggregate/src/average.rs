@@ -11,12 +11,9 @@ pub(crate) fn average(total: Number, weight: i128) -> Option<Number> {
     if weight <= 0 {
         return None;
     }
-    let quotient = match total {
-        Number::Decimal(decimal) => {
-            divide(decimal.mantissa(), weight, 6 - i32::from(decimal.scale()))
-        }
-        Number::Double(_) => None,
-    };
+    let quotient = total
+        .to_decimal()
+        .and_then(|decimal| divide(decimal.mantissa(), weight, 6 - i32::from(decimal.scale())));
     Number::from_f64(quotient.unwrap_or_else(|| total.to_f64() / (weight as f64 / 1e6)))
 }
 

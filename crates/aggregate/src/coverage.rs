@@ -111,7 +111,7 @@ pub struct ScanStats {
     pub rows_matched: u64,
     /// Row blocks of the table.
     pub blocks: u64,
-    /// Row blocks of which the time range and the zones proved that no row matches.
+    /// Row blocks of which the time range and the zones proved that no row is in the answer.
     pub blocks_skipped: u64,
     /// Bytes of the row block columns that were read.
     pub bytes_read: u64,
@@ -158,6 +158,30 @@ mod tests {
         assert_eq!(coverage.leaves_with_table, 1);
         assert_eq!(coverage.fraction(), 0.75);
         assert_eq!(coverage.leaves[0].name, "a");
+    }
+
+    #[test]
+    fn of_too_many_leaves_all_are_counted_and_so_many_listed() {
+        let all = |count: usize| {
+            let names = (0..count).map(|number| format!("leaf-{number:05}"));
+            let leaves = names.map(|name| LeafCoverage {
+                name,
+                outcome: LeafOutcome::Answered,
+                rows_expected: 1,
+                rows_scanned: 1,
+                micros: 7,
+            });
+            let mut coverage = Coverage {
+                leaves_asked: u32::try_from(count).expect("small"),
+                leaves: leaves.collect(),
+                ..Coverage::default()
+            };
+            coverage.merge(leaf("a", LeafOutcome::Dead, 9, 0));
+            (coverage.leaves_asked as usize, coverage.leaves.len())
+        };
+        assert_eq!(all(LEAVES_MAX - 2), (LEAVES_MAX - 1, LEAVES_MAX - 1));
+        assert_eq!(all(LEAVES_MAX - 1), (LEAVES_MAX, LEAVES_MAX));
+        assert_eq!(all(LEAVES_MAX), (LEAVES_MAX + 1, LEAVES_MAX));
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 
 use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Decimal, Micros, Number, TimeRange, Value};
+use hadal_types::{Decimal, Held, Micros, Number, TimeRange, Value};
 
 use crate::average::average;
 use crate::coverage::{Coverage, ScanStats};
-use crate::groups::Group;
+use crate::groups::{Group, KeyedGroup, value_bytes};
 use crate::order::{Order, SortKey};
-use crate::partial::{Answering, Partial};
+use crate::partial::{Answering, Partial, no_room};
 use crate::series;
 use crate::state::State;
 use crate::warning::{Fault, FaultCode, Warning, WarningCode};
@@ -33,6 +33,23 @@ pub struct Answer {
     pub stats: ScanStats,
     /// What a person should know.
     pub warnings: Vec<Warning>,
+    /// What is held for the rows.
+    pub held: Held,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unfinished {
+    /// The query cannot be answered.
+    Faults(Vec<Fault>),
+    /// There was no time left.
+    Late,
+}
+
+impl From<Fault> for Unfinished {
+    fn from(fault: Fault) -> Self {
+        Self::Faults(vec![fault])
+    }
 }
 
 /// One row of the answer in the making.
@@ -43,18 +60,27 @@ pub(crate) struct Line {
     pub(crate) is_other: bool,
 }
 
-/// Finishes the merged partial answer of `query`.
+/// Lines that are made between two looks at the time.
+const LINES_AT_ONCE: usize = 1_024;
+
+/// Finishes the merged partial answer of `query`, unless `is_late` says that nobody waits for it
+/// any more.
 ///
 /// # Errors
-/// The faults, when there are any, or when an aggregate is beyond what a number can hold.
-pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
-    let Partial { answering, coverage, stats, mut warnings, faults } = partial;
+/// [`Unfinished`]: the faults, when there are any, or when an aggregate is beyond what a number
+/// can hold, or the answer beyond what is free.
+pub fn finish(
+    partial: Partial,
+    query: &Query,
+    is_late: &dyn Fn() -> bool,
+) -> Result<Answer, Unfinished> {
+    let Partial { answering, coverage, stats, mut warnings, faults, mut held } = partial;
     if !faults.is_empty() {
-        return Err(faults.iter().cloned().collect());
+        return Err(Unfinished::Faults(faults.iter().cloned().collect()));
     }
-    let plan = Plan::new(query).map_err(|error| vec![invalid(&error)])?;
+    let plan = Plan::new(query).map_err(|error| invalid(&error))?;
     let mut raw_rows = None;
-    let lines = match answering {
+    let lines: Lines = match answering {
         Answering::Groups(groups) => {
             let (mut groups, dropped_rows) = groups.into_unsorted();
             if dropped_rows > 0 {
@@ -64,33 +90,51 @@ pub fn finish(partial: Partial, query: &Query) -> Result<Answer, Vec<Fault>> {
                 groups.push((Box::default(), Group::empty(query)));
             }
             check_sums(&groups)?;
-            series::limit(query, groups).map_err(|error| vec![invalid(&error)])?
+            plan.hold(groups.len(), query, &mut held)?;
+            series::limit(query, groups).map_err(|error| invalid(&error))?
         }
         Answering::Rows(rows) => {
             raw_rows = Some(stats.rows_matched);
+            plan.hold(rows.len(), query, &mut held)?;
             let line = |key| Line { key, group: None, is_other: false };
-            rows.into_sorted().into_iter().map(line).collect()
+            Box::new(rows.into_unsorted().into_iter().map(line))
         }
     };
-    let lines: Vec<Line> = lines.into_iter().filter(|line| plan.keeps(line)).collect();
+    let (lines, found) = plan.first_of(lines, query, is_late)?;
     // Of raw rows only those that the answer can need have come up.
-    let found = raw_rows.unwrap_or(lines.len() as u64);
-    let beyond = found.saturating_sub(query.offset).saturating_sub(query.limit);
+    let beyond = raw_rows.unwrap_or(found).saturating_sub(query.offset).saturating_sub(query.limit);
     // Who asks for fewer knows that there may be more.
     if beyond > 0 && query.limit >= LIMIT_DEFAULT {
         warnings.add(WarningCode::LimitReached, "", beyond);
     }
-    let lines = plan.first_of(lines, query);
     let columns = query.outputs.iter().map(|output| (output.name.clone(), output.value_type));
-    Ok(Answer {
+    let mut answer = Answer {
         columns: columns.collect(),
-        rows: lines.iter().map(|line| plan.outputs_of(line)).collect(),
+        rows: Vec::with_capacity(lines.len()),
         raw_counts: lines.iter().map(Line::raw_count).collect(),
         others: lines.iter().map(|line| line.is_other).collect(),
         coverage,
         stats,
         warnings: warnings.iter().collect(),
-    })
+        held,
+    };
+    for (index, line) in lines.into_iter().enumerate() {
+        if index % LINES_AT_ONCE == 0 && is_late() {
+            return Err(Unfinished::Late);
+        }
+        answer.rows.push(plan.outputs_of(&line));
+    }
+    let bytes = answer.bytes();
+    answer.held.resize(bytes).map_err(|spent| no_room(bytes, spent))?;
+    Ok(answer)
+}
+
+impl Answer {
+    /// Bytes of the rows, about.
+    fn bytes(&self) -> usize {
+        let row = |row: &Vec<Value>| size_of_val(row) + row.iter().map(value_bytes).sum::<usize>();
+        self.rows.iter().map(row).sum()
+    }
 }
 
 fn invalid(error: &PrepareError) -> Fault {
@@ -98,13 +142,13 @@ fn invalid(error: &PrepareError) -> Fault {
 }
 
 /// A sum beyond the range of doubles fails the query, whatever becomes of its group.
-fn check_sums(groups: &[(Box<[Value]>, Group)]) -> Result<(), Vec<Fault>> {
+fn check_sums(groups: &[KeyedGroup]) -> Result<(), Fault> {
     let states = groups.iter().flat_map(|(_, group)| &group.states);
     for state in states {
         if let State::Moments(moments) = state
             && let Err(error) = moments.sum.total()
         {
-            return Err(vec![Fault::new(FaultCode::Overflow, &error.to_string())]);
+            return Err(Fault::new(FaultCode::Overflow, &error.to_string()));
         }
     }
     Ok(())
@@ -143,26 +187,73 @@ impl Plan {
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
 
+    /// Draws what finishing so many lines takes: those that are kept are held beside the others.
+    fn hold(&self, lines: usize, query: &Query, held: &mut Held) -> Result<(), Fault> {
+        let (_, end) = bounds(query);
+        let line = size_of::<Ranked>() + query.order.len() * size_of::<SortKey>();
+        let row = size_of::<Vec<Value>>() + query.outputs.len() * size_of::<Value>();
+        let bytes = lines.min(kept_max(end)) * line + lines.min(end) * row;
+        held.grow(bytes).map_err(|spent| no_room(held.bytes() + bytes, spent))
+    }
+
     /// The lines within OFFSET and LIMIT, by the query's order; ties by keys, nulls last, and
-    /// "other" after a group of the same keys. Lines beyond the limit are never sorted.
-    fn first_of(&self, lines: Vec<Line>, query: &Query) -> Vec<Line> {
-        let size = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
-        let (offset, limit) = (size(query.offset), size(query.limit));
-        let sort_keys = |line: &Line| {
+    /// "other" after a group of the same keys. Also how many lines HAVING keeps. Lines that are
+    /// certain to be beyond the limit are dropped on the way, and never sorted.
+    fn first_of(
+        &self,
+        lines: Lines,
+        query: &Query,
+        is_late: &dyn Fn() -> bool,
+    ) -> Result<(Vec<Line>, u64), Unfinished> {
+        let (offset, end) = bounds(query);
+        let (mut kept, mut found): (Vec<Ranked>, u64) = (Vec::new(), 0);
+        for (index, line) in lines.enumerate() {
+            if index % LINES_AT_ONCE == 0 && is_late() {
+                return Err(Unfinished::Late);
+            }
+            if !self.keeps(&line) {
+                continue;
+            }
+            found += 1;
             let slot = |slot: &Slot| line.slot(slot, &self.seconds);
-            self.order.sort_keys(&slot)
-        };
-        let compare = |left: &(Box<[SortKey]>, Line), right: &(Box<[SortKey]>, Line)| {
-            left.0.cmp(&right.0).then_with(|| left.1.cmp_keys(&right.1))
-        };
-        let mut lines: Vec<_> = lines.into_iter().map(|line| (sort_keys(&line), line)).collect();
-        let end = offset.saturating_add(limit);
-        if end < lines.len() {
-            lines.select_nth_unstable_by(end, compare);
-            lines.truncate(end);
+            kept.push((self.order.sort_keys(&slot), line));
+            if kept.len() >= kept_max(end) {
+                cut(&mut kept, end);
+            }
         }
-        lines.sort_unstable_by(compare);
-        lines.into_iter().skip(offset).map(|(_, line)| line).collect()
+        cut(&mut kept, end);
+        kept.sort_unstable_by(compare);
+        Ok((kept.into_iter().skip(offset).map(|(_, line)| line).collect(), found))
+    }
+}
+
+/// A line and what it is sorted by.
+type Ranked = (Box<[SortKey]>, Line);
+
+/// Lines as they are made.
+pub(crate) type Lines = Box<dyn Iterator<Item = Line>>;
+
+fn compare(left: &Ranked, right: &Ranked) -> Ordering {
+    left.0.cmp(&right.0).then_with(|| left.1.cmp_keys(&right.1))
+}
+
+/// The lines that OFFSET passes over, and those up to LIMIT.
+fn bounds(query: &Query) -> (usize, usize) {
+    let size = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+    (size(query.offset), size(query.offset.saturating_add(query.limit)))
+}
+
+/// Lines that are kept before the worst are dropped, of which the first `end` are wanted: twice as
+/// many, so that looking for the worst costs little per line.
+fn kept_max(end: usize) -> usize {
+    end.max(LINES_AT_ONCE).saturating_mul(2)
+}
+
+/// Drops all but the first `end` lines.
+fn cut(kept: &mut Vec<Ranked>, end: usize) {
+    if end < kept.len() {
+        kept.select_nth_unstable_by(end, compare);
+        kept.truncate(end);
     }
 }
 

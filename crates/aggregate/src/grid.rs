@@ -5,7 +5,7 @@
 //! Edges of a coarser grid are edges of every finer one, so cell i of one grid lies whole in cell
 //! ⌊i / 10⌋ of the next: exactly, for all numbers, doubles included.
 
-use hadal_types::{Decimal, Number};
+use hadal_types::{Decimal, Form, Number};
 
 /// The grid of one exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +54,8 @@ impl Grid {
     /// The finest grid whose edges around a number are numbers that can be told apart, and whose
     /// cells up to there have indexes below 10^37.
     fn finest_at(number: Number) -> Self {
-        let (digits, exponent) = digits_of(number);
-        let size = digits.checked_ilog10().and_then(|size| i32::try_from(size).ok());
+        let (digits, exponent) = number.digits();
+        let size = digits.unsigned_abs().checked_ilog10().and_then(|size| i32::try_from(size).ok());
         let exponent = match size.map(|size| size + exponent) {
             None => EXPONENT_MIN,
             Some(size) if size > DECIMAL_EXPONENT_MAX => size - DOUBLE_DIGITS + 1,
@@ -68,15 +68,15 @@ impl Grid {
     /// The cell of a number within the range that the grid covers.
     #[must_use]
     pub fn cell_of(self, number: Number) -> i128 {
-        let at_or_below = |number| {
-            let (digits, exponent) = signed_digits_of(number);
+        let at_or_below = |number: Number| {
+            let (digits, exponent) = number.digits();
             self.cell_of_digits(digits, exponent)
         };
-        let Number::Double(double) = number else { return at_or_below(number) };
+        let Form::Double(double) = number.form() else { return at_or_below(number) };
         // Edges can have more digits than doubles have: all that round to this one are up to it.
         let mut low = at_or_below(number);
         let next = Some(double.next_up()).filter(|next| next.is_finite());
-        let mut high = next.map_or(low, |next| at_or_below(Number::Double(next)));
+        let mut high = next.and_then(Number::from_f64).map_or(low, at_or_below);
         while low < high {
             let middle = high - (high - low) / 2;
             match self.edge(middle) {
@@ -152,15 +152,12 @@ impl Grid {
         };
         // Reading the digits rounds once.
         let double = || format!("{cell}e{}", self.exponent).parse().ok();
-        decimal.map(Number::Decimal).or_else(double)
+        decimal.map(Number::from).or_else(double)
     }
 
-    /// Whether a number is on the lower edge of a cell, or as near as a double can be.
+    /// Whether a number is on the lower edge of a cell.
     pub(crate) fn is_edge(self, cell: i128, number: Number) -> bool {
-        self.edge(cell).is_some_and(|edge| match number {
-            Number::Decimal(_) => edge == number,
-            Number::Double(double) => edge.to_f64() == double,
-        })
+        self.edge(cell) == Some(number)
     }
 }
 
@@ -198,29 +195,6 @@ fn coarsened(index: i128, unit: Option<i128>) -> i128 {
         None if index < 0 => -1,
         None => 0,
     }
-}
-
-/// digits · 10^exponent, without the sign.
-fn digits_of(number: Number) -> (u128, i32) {
-    let (digits, exponent) = signed_digits_of(number);
-    (digits.unsigned_abs(), exponent)
-}
-
-/// digits · 10^exponent: of a double its shortest digits.
-fn signed_digits_of(number: Number) -> (i128, i32) {
-    match number {
-        Number::Decimal(decimal) => (decimal.mantissa(), -i32::from(decimal.scale())),
-        Number::Double(double) => shortest_digits(double),
-    }
-}
-
-fn shortest_digits(double: f64) -> (i128, i32) {
-    let text = format!("{double:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    let exponent = exponent.parse::<i32>().unwrap_or(0);
-    let digits = digits.replace('.', "").parse().unwrap_or(0);
-    (digits, exponent.saturating_sub(i32::try_from(fraction).unwrap_or(0)))
 }
 
 #[cfg(test)]

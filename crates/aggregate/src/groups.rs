@@ -5,11 +5,12 @@
 //! is complete, and the same whatever the order of adding and merging; which the rule "first come,
 //! first kept" is not. What was dropped is counted in rows.
 
+use std::hash::BuildHasher;
+
 use hadal_query::{Measure, Query, StateKind};
 use hadal_types::Value;
 use hadal_types::limits::LEAF_GROUPS_MAX;
-use hashbrown::HashMap;
-use hashbrown::hash_map::{Entry, EntryRef};
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::state::State;
 use crate::tally::Tally;
@@ -52,11 +53,17 @@ impl Group {
 pub type KeyedGroup = (Box<[Value]>, Group);
 
 /// The groups of one query, by key.
+///
+/// They stand in a list, in the order in which they came; a table of places finds them by key. A
+/// hash table of the groups themselves would be twice as large for half of all sizes.
 #[derive(Clone, Debug)]
 pub struct Groups {
     key_count: usize,
     kinds: Box<[StateKind]>,
-    groups: HashMap<Box<[Value]>, Group>,
+    groups: Vec<KeyedGroup>,
+    /// Where in the list each group is.
+    places: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     groups_max: usize,
     /// Once groups were dropped: no larger key can be among those kept.
     key_max: Option<Box<[Value]>>,
@@ -76,7 +83,9 @@ impl Groups {
         Self {
             key_count,
             kinds,
-            groups: HashMap::new(),
+            groups: Vec::new(),
+            places: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
             groups_max,
             key_max: None,
             dropped_rows: 0,
@@ -111,14 +120,29 @@ impl Groups {
     pub fn entry(&mut self, key: &[Value]) -> Option<&mut Group> {
         debug_assert_eq!(key.len(), self.key_count, "values of a key");
         self.make_room();
-        match self.groups.entry_ref(key) {
-            EntryRef::Occupied(entry) => Some(entry.into_mut()),
-            EntryRef::Vacant(_) if is_beyond(self.key_max.as_deref(), key) => None,
-            EntryRef::Vacant(entry) => {
-                self.key_bytes += key.iter().map(value_bytes).sum::<usize>();
-                Some(entry.insert_with_key(key.into(), Group::new(&self.kinds)))
-            }
+        match self.find(key) {
+            Some(at) => Some(&mut self.groups[at].1),
+            None if self.is_beyond(key) => None,
+            None => Some(self.push(key.into(), Group::new(&self.kinds))),
         }
+    }
+
+    /// Where in the list the group of this key is.
+    fn find(&self, key: &[Value]) -> Option<usize> {
+        let is_it = |&at: &u32| *self.groups[at as usize].0 == *key;
+        self.places.find(self.hasher.hash_one(key), is_it).map(|&at| at as usize)
+    }
+
+    /// Adds a group that is not there yet.
+    fn push(&mut self, key: Box<[Value]>, group: Group) -> &mut Group {
+        let Self { groups, places, hasher, .. } = self;
+        self.key_bytes += key.iter().map(value_bytes).sum::<usize>();
+        let hash = hasher.hash_one(&*key);
+        groups.push((key, group));
+        let last = groups.len() - 1;
+        #[expect(clippy::cast_possible_truncation, reason = "too many groups are dropped")]
+        places.insert_unique(hash, last as u32, |&at| hasher.hash_one(&*groups[at as usize].0));
+        &mut groups[last].1
     }
 
     /// Notes that so many rows are of groups for which there is no room.
@@ -141,15 +165,10 @@ impl Groups {
 
     fn add_group(&mut self, key: Box<[Value]>, group: Group) {
         self.make_room();
-        match self.groups.entry(key) {
-            Entry::Occupied(own) => own.into_mut().merge(&group),
-            Entry::Vacant(new) if is_beyond(self.key_max.as_deref(), new.key()) => {
-                self.drop_rows(group.tally.rows());
-            }
-            Entry::Vacant(new) => {
-                self.key_bytes += new.key().iter().map(value_bytes).sum::<usize>();
-                new.insert(group);
-            }
+        match self.find(&key) {
+            Some(at) => self.groups[at].1.merge(&group),
+            None if self.is_beyond(&key) => self.drop_rows(group.tally.rows()),
+            None => drop(self.push(key, group)),
         }
     }
 
@@ -165,21 +184,35 @@ impl Groups {
         if self.groups.len() <= self.groups_max {
             return;
         }
-        let mut groups: Vec<(Box<[Value]>, Group)> = self.groups.drain().collect();
         let last = self.groups_max.saturating_sub(1);
-        groups.select_nth_unstable_by(last, |left, right| left.0.cmp(&right.0));
-        self.key_max = Some(groups[last].0.clone());
-        for (key, group) in groups.drain(self.groups_max..) {
+        self.groups.select_nth_unstable_by(last, |left, right| left.0.cmp(&right.0));
+        self.key_max = Some(self.groups[last].0.clone());
+        for (key, group) in self.groups.drain(self.groups_max..) {
             self.dropped_rows = self.dropped_rows.saturating_add(group.tally.rows());
             self.key_bytes -= key.iter().map(value_bytes).sum::<usize>();
         }
-        self.groups.extend(groups);
+        let Self { groups, places, hasher, .. } = self;
+        let hash_at = |&at: &u32| hasher.hash_one(&*groups[at as usize].0);
+        places.clear();
+        for at in (0..).take(groups.len()) {
+            places.insert_unique(hash_at(&at), at, hash_at);
+        }
+    }
+
+    /// Forgets all groups, and the memory that they took.
+    pub(crate) fn clear(&mut self) {
+        (self.groups, self.places, self.key_bytes) = (Vec::new(), HashTable::new(), 0);
+    }
+
+    /// Whether there is no room for a new group of this key.
+    fn is_beyond(&self, key: &[Value]) -> bool {
+        self.key_max.as_deref().is_some_and(|max| key > max)
     }
 
     /// The groups with their keys in any order, and how many rows are in none of them.
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.settle();
-        (self.groups.into_iter().collect(), self.dropped_rows)
+        (self.groups, self.dropped_rows)
     }
 
     /// The groups with their keys, sorted by key, and how many rows are in none of them.
@@ -212,22 +245,21 @@ impl Groups {
     /// Walks all groups when the query keeps distributions, histograms or distinct values.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let group_bytes =
-            size_of::<(Box<[Value]>, Group)>() + self.kinds.len() * size_of::<State>();
         let grows = |kind: &StateKind| match kind {
             StateKind::Quantiles | StateKind::Distinct | StateKind::Histogram(_) => true,
             StateKind::Moments | StateKind::Extremes => false,
         };
-        let states = if self.kinds.iter().any(grows) {
-            let states = self.groups.values().flat_map(|group| &group.states);
+        let heap = if self.kinds.iter().any(grows) {
+            let states = self.groups.iter().flat_map(|(_, group)| &group.states);
             states.map(State::heap_bytes).sum()
         } else {
             0
         };
-        self.groups.capacity() * size_of::<(Box<[Value]>, Group)>()
-            + self.groups.len() * group_bytes
+        self.groups.capacity() * size_of::<KeyedGroup>()
+            + self.groups.len() * self.kinds.len() * size_of::<State>()
+            + self.places.allocation_size()
             + self.key_bytes
-            + states
+            + heap
     }
 }
 
@@ -236,11 +268,6 @@ impl PartialEq for Groups {
     fn eq(&self, other: &Self) -> bool {
         self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
     }
-}
-
-/// Whether there is no room for a new group of this key.
-fn is_beyond(key_max: Option<&[Value]>, key: &[Value]) -> bool {
-    key_max.is_some_and(|max| key > max)
 }
 
 /// Bytes of a value, about.

@@ -1,6 +1,6 @@
 //! The order of an answer's rows: ORDER BY with its directions and its rule for nulls.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use hadal_query::{OrderKey, PrepareError, Prepared, Slot};
 use hadal_types::Value;
@@ -13,9 +13,11 @@ pub(crate) struct Order {
 
 /// How one thing is ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Direction {
-    pub(crate) descending: bool,
-    pub(crate) nulls_first: bool,
+pub struct Direction {
+    /// The largest value first.
+    pub descending: bool,
+    /// Nulls before all values, otherwise after them.
+    pub nulls_first: bool,
 }
 
 /// One thing that rows are compared by. Keys made with the same direction compare as it says;
@@ -31,6 +33,18 @@ pub(crate) enum SortKey {
 impl Direction {
     /// How ties are ordered: smallest first, nulls last.
     pub(crate) const ASCENDING: Self = Self { descending: false, nulls_first: false };
+
+    /// Which of two values comes first.
+    #[must_use]
+    pub fn cmp(self, left: &Value, right: &Value) -> Ordering {
+        match (left.is_null(), right.is_null(), self.nulls_first) {
+            (true, true, _) => Ordering::Equal,
+            (true, false, true) | (false, true, false) => Ordering::Less,
+            (true, false, false) | (false, true, true) => Ordering::Greater,
+            (false, false, _) if self.descending => right.cmp(left),
+            (false, false, _) => left.cmp(right),
+        }
+    }
 
     pub(crate) fn key(self, value: Value) -> SortKey {
         match (value.is_null(), self.nulls_first, self.descending) {

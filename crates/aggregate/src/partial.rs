@@ -4,6 +4,7 @@
 //! finishes it (see `finish.rs`).
 
 use hadal_query::{Query, Shape};
+use hadal_types::{BudgetSpent, Held};
 
 use crate::coverage::{Coverage, ScanStats};
 use crate::groups::Groups;
@@ -19,6 +20,19 @@ pub enum Answering {
     Rows(TopRows),
 }
 
+/// What to do about a query that needs too much memory.
+const ADVICE: &str = "ask for fewer groups or rows, fewer columns, or a shorter time";
+
+/// The fault of a query that needs so many bytes where others hold them.
+pub(crate) fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
+    let BudgetSpent { held, bytes_max, .. } = spent;
+    let message = format!(
+        "the query needs {bytes} bytes, and all queries together hold {held} of {bytes_max}: \
+         {ADVICE}, or ask again later"
+    );
+    Fault::new(FaultCode::Memory, &message)
+}
+
 /// A partial answer to one query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
@@ -32,6 +46,8 @@ pub struct Partial {
     pub warnings: Warnings,
     /// The user's failures: one fails the query.
     pub faults: Faults,
+    /// What is held for what was found.
+    pub held: Held,
 }
 
 impl Partial {
@@ -59,6 +75,7 @@ impl Partial {
             stats: ScanStats::default(),
             warnings: Warnings::default(),
             faults,
+            held: Held::default(),
         }
     }
 
@@ -68,6 +85,31 @@ impl Partial {
         let mut partial = Self::empty(query);
         partial.faults.add(fault);
         partial
+    }
+
+    /// Adds a fault. What was found is of no use any more, and makes room for others.
+    pub fn fail(&mut self, fault: Fault) {
+        self.faults.add(fault);
+        match &mut self.answering {
+            Answering::Groups(groups) => groups.clear(),
+            Answering::Rows(rows) => rows.clear(),
+        }
+        self.held.shrink(usize::MAX);
+    }
+
+    /// Holds as many bytes as what was found takes by now. Beyond `bytes_max`, or beyond what is
+    /// free, the partial answer [fails](Self::fail).
+    pub fn hold(&mut self, bytes_max: usize) {
+        let bytes = self.bytes();
+        if bytes > bytes_max {
+            let message = format!(
+                "the query needs {bytes} bytes on one leaf; at most {bytes_max} are allowed: \
+                 {ADVICE}"
+            );
+            self.fail(Fault::new(FaultCode::Memory, &message));
+        } else if let Err(spent) = self.held.resize(bytes) {
+            self.fail(no_room(bytes, spent));
+        }
     }
 
     /// Whether `other` answers the same question, so that the two can be merged.
@@ -88,6 +130,7 @@ impl Partial {
         self.stats.merge(other.stats);
         self.warnings.merge(other.warnings);
         self.faults.merge(other.faults);
+        self.held.absorb(other.held);
         match (&mut self.answering, other.answering) {
             (Answering::Groups(own), Answering::Groups(groups)) if fits => own.merge(groups),
             (Answering::Rows(own), Answering::Rows(rows)) if fits => own.merge(rows),
@@ -96,6 +139,7 @@ impl Partial {
                 self.faults.add(Fault::new(FaultCode::Invalid, message));
             }
         }
+        self.hold(usize::MAX);
     }
 
     /// Bytes of what was found, about: to be compared with the query's budget.

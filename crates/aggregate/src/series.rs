@@ -5,7 +5,7 @@ use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot};
 use hadal_types::{Micros, Value};
 use hashbrown::HashMap;
 
-use crate::finish::{Line, bucket_range, of_group, seconds_of};
+use crate::finish::{Line, Lines, bucket_range, of_group, seconds_of};
 use crate::groups::{Group, KeyedGroup};
 use crate::order::{Direction, SortKey};
 
@@ -27,10 +27,10 @@ struct Series {
 ///
 /// # Errors
 /// When what series are ranked by cannot run.
-pub(crate) fn limit(query: &Query, groups: Vec<KeyedGroup>) -> Result<Vec<Line>, PrepareError> {
+pub(crate) fn limit(query: &Query, groups: Vec<KeyedGroup>) -> Result<Lines, PrepareError> {
     let line = |(key, group)| Line { key, group: Some(group), is_other: false };
     let Some(limit) = &query.series else {
-        return Ok(groups.into_iter().map(line).collect());
+        return Ok(Box::new(groups.into_iter().map(line)));
     };
     let time_key = query.time_key().map(|(index, _)| index);
     let rank = Prepared::new(&limit.rank)?;
@@ -54,7 +54,7 @@ pub(crate) fn limit(query: &Query, groups: Vec<KeyedGroup>) -> Result<Vec<Line>,
             .merge(&group);
     }
     let other = |(key, group)| Line { key, group: Some(group), is_other: true };
-    Ok(kept.into_iter().map(line).chain(others.into_iter().map(other)).collect())
+    Ok(Box::new(kept.into_iter().map(line).chain(others.into_iter().map(other))))
 }
 
 /// The groups of the series that are kept, and all others.

@@ -80,7 +80,7 @@ impl Tally {
 
 /// The number of so many millionths.
 pub(crate) fn number_of_weight(millionths: i128) -> Number {
-    Decimal::new(millionths, Weight::SCALE).map_or(Number::ZERO, Number::Decimal)
+    Decimal::new(millionths, Weight::SCALE).map_or(Number::ZERO, Number::from)
 }
 
 #[cfg(test)]

@@ -19,10 +19,19 @@ pub struct TopRows {
     order: Arc<Order>,
     value_count: usize,
     rows_max: usize,
-    /// The value by which rows are compared first, when it is a plain one.
-    leading: Option<(usize, Direction)>,
+    comparison: Comparison,
     rows: BinaryHeap<Row>,
     bytes: usize,
+}
+
+/// By which of their values rows are compared, one after another.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The index of each value, and how it is ordered.
+    pub by: Vec<(usize, Direction)>,
+    /// Whether rows that tie in all of these are the same; otherwise they are compared further, by
+    /// something that is computed from several values.
+    pub is_whole: bool,
 }
 
 /// Ordered as the answer is: the first row of the answer is the smallest.
@@ -47,7 +56,7 @@ impl TopRows {
             order: Arc::new(Order::new(&query.order)?),
             value_count,
             rows_max: usize::try_from(rows_max).unwrap_or(usize::MAX),
-            leading: leading(query),
+            comparison: Comparison::new(query),
             rows: BinaryHeap::new(),
             bytes: 0,
         })
@@ -64,23 +73,33 @@ impl TopRows {
         Some(all)
     }
 
-    /// The index of the value by which rows are compared before all else; `None` when that is
-    /// computed from several.
+    /// How rows are compared.
     #[must_use]
-    pub fn leading(&self) -> Option<usize> {
-        self.leading.map(|(index, _)| index)
+    pub fn comparison(&self) -> &Comparison {
+        &self.comparison
     }
 
-    /// Whether a row with this value at [`Self::leading`] may be among the best: if not, the
-    /// rest of the row need not be looked at.
+    /// How many rows the answer can need.
     #[must_use]
-    pub fn could_keep(&self, leading: &Value) -> bool {
-        if self.rows.len() < self.rows_max {
-            return true;
-        }
-        let Some(worst) = self.rows.peek() else { return false };
-        let Some((index, direction)) = self.leading else { return true };
-        direction.key(leading.clone()) <= direction.key(worst.values[index].clone())
+    pub fn rows_max(&self) -> usize {
+        self.rows_max
+    }
+
+    /// The worst row's value by which rows are compared first, once there are as many rows as the
+    /// answer can need: a row that is worse by it need not be looked at; one that ties may win by
+    /// another value.
+    #[must_use]
+    pub fn bar(&self) -> Option<&Value> {
+        let (index, _) = self.comparison.by.first()?;
+        let worst = self.rows.peek().filter(|_| self.rows.len() >= self.rows_max)?;
+        worst.values.get(*index)
+    }
+
+    /// Whether a row with this first value may be among the best.
+    #[must_use]
+    pub fn could_keep(&self, first: &Value) -> bool {
+        let Some(bar) = self.bar() else { return self.rows_max > 0 };
+        self.comparison.by.first().is_none_or(|(_, direction)| direction.cmp(first, bar).is_le())
     }
 
     /// Adds a row, which has as many values as the query asks for.
@@ -108,13 +127,32 @@ impl TopRows {
 
     /// Adds the rows of `other`, which must be of the same query.
     pub fn merge(&mut self, other: Self) {
-        other.rows.into_iter().for_each(|row| self.push(row));
+        let mut rows = std::mem::take(&mut self.rows).into_vec();
+        rows.extend(other.rows);
+        self.bytes += other.bytes;
+        if rows.len() > self.rows_max {
+            rows.select_nth_unstable(self.rows_max);
+            let worst = rows.drain(self.rows_max..);
+            self.bytes -= worst.map(|row| row.bytes()).sum::<usize>();
+        }
+        self.rows = rows.into();
+    }
+
+    /// The best rows, in any order.
+    #[must_use]
+    pub fn into_unsorted(self) -> Vec<Box<[Value]>> {
+        self.rows.into_iter().map(|row| row.values).collect()
     }
 
     /// The best rows, the best first.
     #[must_use]
     pub fn into_sorted(self) -> Vec<Box<[Value]>> {
         self.rows.into_sorted_vec().into_iter().map(|row| row.values).collect()
+    }
+
+    /// Forgets all rows, and the memory that they took.
+    pub(crate) fn clear(&mut self) {
+        (self.rows, self.bytes) = (BinaryHeap::new(), 0);
     }
 
     /// How many rows there are.
@@ -155,18 +193,25 @@ impl Row {
     }
 }
 
-fn leading(query: &Query) -> Option<(usize, Direction)> {
-    let Shape::Rows { values } = &query.shape else { return None };
-    match query.order.first() {
-        None => (!values.is_empty()).then_some((0, Direction::ASCENDING)),
-        Some(key) => match key.expr {
-            Expr::Leaf(Slot::Key(index)) if index < values.len() => {
-                let direction =
-                    Direction { descending: key.descending, nulls_first: key.nulls_first };
-                Some((index, direction))
+impl Comparison {
+    fn new(query: &Query) -> Self {
+        let Shape::Rows { values } = &query.shape else {
+            return Self { by: Vec::new(), is_whole: false };
+        };
+        let mut by: Vec<(usize, Direction)> = Vec::new();
+        for key in &query.order {
+            match key.expr {
+                Expr::Literal(_) => {}
+                Expr::Leaf(Slot::Key(index)) if index < values.len() => {
+                    let direction =
+                        Direction { descending: key.descending, nulls_first: key.nulls_first };
+                    by.push((index, direction));
+                }
+                _ => return Self { by, is_whole: false },
             }
-            _ => None,
-        },
+        }
+        by.extend((0..values.len()).map(|index| (index, Direction::ASCENDING)));
+        Self { by, is_whole: true }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hadal_types::Micros;
 use hadal_types::limits::{FAULTS_MAX, NOTE_BYTES_MAX, WARNINGS_MAX};
 
 /// What a warning is about.
@@ -67,6 +68,8 @@ pub struct Warning {
     pub subject: String,
     /// How many rows, or whatever the code counts.
     pub count: u64,
+    /// The last time that it is about, where it is about some.
+    pub until: Option<Micros>,
 }
 
 impl Warning {
@@ -97,7 +100,9 @@ impl Warning {
             }
             WarningCode::RowsDropped => {
                 let rows_were = if one { "row was" } else { "rows were" };
-                format!("{subject} is full; its {count} oldest {rows_were} dropped")
+                let until = self.until.map(|until| format!(", the last of {until}"));
+                let until = until.unwrap_or_default();
+                format!("{subject} is full; its {count} oldest {rows_were} dropped{until}")
             }
             WarningCode::ColumnAbsent => format!("there is no column {subject}; it counts as null"),
             WarningCode::RowsLost => {
@@ -110,15 +115,27 @@ impl Warning {
 /// Warnings, merged by code and subject; at most [`WARNINGS_MAX`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings {
-    counts: BTreeMap<(WarningCode, String), u64>,
+    counts: BTreeMap<(WarningCode, String), (u64, Option<Micros>)>,
 }
 
 impl Warnings {
     /// Adds `count` to the warning of this code and subject. A subject is cut at
     /// [`NOTE_BYTES_MAX`] bytes.
     pub fn add(&mut self, code: WarningCode, subject: &str, count: u64) {
+        self.add_until(code, subject, count, None);
+    }
+
+    /// Adds `count` as [`Warnings::add`] does, and tells of the time up to which it is about: of
+    /// several the last counts.
+    pub fn add_until(
+        &mut self,
+        code: WarningCode,
+        subject: &str,
+        count: u64,
+        until: Option<Micros>,
+    ) {
         let own = self.counts.entry((code, cut(subject).to_owned())).or_default();
-        *own = own.saturating_add(count);
+        *own = (own.0.saturating_add(count), own.1.max(until));
         if self.counts.len() > WARNINGS_MAX {
             self.counts.pop_last();
         }
@@ -126,17 +143,18 @@ impl Warnings {
 
     /// Adds the warnings of `other`.
     pub fn merge(&mut self, other: Self) {
-        for ((code, subject), count) in other.counts {
-            self.add(code, &subject, count);
+        for ((code, subject), (count, until)) in other.counts {
+            self.add_until(code, &subject, count, until);
         }
     }
 
     /// The warnings, sorted by code and subject.
     pub fn iter(&self) -> impl Iterator<Item = Warning> {
-        self.counts.iter().map(|((code, subject), &count)| Warning {
+        self.counts.iter().map(|((code, subject), &(count, until))| Warning {
             code: *code,
             subject: subject.clone(),
             count,
+            until,
         })
     }
 
@@ -246,6 +264,23 @@ mod tests {
     }
 
     #[test]
+    fn dropped_rows_are_told_up_to_the_last() {
+        let mut warnings = Warnings::default();
+        for (count, seconds) in [(2, Some(60)), (3, Some(90)), (5, None), (7, Some(30))] {
+            let until = seconds.map(|seconds: i64| Micros(seconds * Micros::SECOND));
+            let mut others = Warnings::default();
+            others.add_until(WarningCode::RowsDropped, "t", count, until);
+            warnings.merge(others);
+        }
+        let told: Vec<String> = warnings.iter().map(|warning| warning.message()).collect();
+        let last = Micros(90 * Micros::SECOND);
+        assert_eq!(
+            told,
+            [format!("t is full; its 17 oldest rows were dropped, the last of {last}")]
+        );
+    }
+
+    #[test]
     fn of_too_many_the_same_are_kept_in_any_order() {
         let names: Vec<String> = (0..2 * WARNINGS_MAX).map(|index| format!("{index:03}")).collect();
         let all = |names: &mut dyn Iterator<Item = &String>| {
@@ -272,7 +307,8 @@ mod tests {
 
     #[test]
     fn one_row_is_one_row() {
-        let message = |code, count| Warning { code, subject: "v".to_owned(), count }.message();
+        let message =
+            |code, count| Warning { code, subject: "v".to_owned(), count, until: None }.message();
         let other_kind = |count| message(WarningCode::OtherKindSkipped, count);
         assert_eq!(other_kind(1), "1 row has v as another kind and was left out");
         assert_eq!(other_kind(2), "2 rows have v as another kind and were left out");
@@ -282,7 +318,8 @@ mod tests {
     #[test]
     fn every_warning_has_words() {
         for code in WarningCode::ALL {
-            let warning = Warning { code, subject: "latency".to_owned(), count: 12 };
+            let subject = "latency".to_owned();
+            let warning = Warning { code, subject, count: 12, until: Some(Micros(0)) };
             assert!(!warning.message().is_empty());
             assert!(!code.name().contains(' '));
         }

@@ -34,8 +34,14 @@ pub enum Values<'a> {
     /// Numbers that no scale holds: each is what [`Number::from_f64`] makes of the double. All
     /// are finite.
     Doubles(Vec<f64>),
-    /// Numbers that neither one scale nor doubles hold.
-    Numbers(Vec<Number>),
+    /// Numbers that neither one scale nor doubles hold: each is the exact decimal of its row, or
+    /// else what [`Number::from_f64`] makes of the double.
+    Mixed {
+        /// One per row, all finite; of an exact decimal the nearest.
+        doubles: Vec<f64>,
+        /// Of the rows whose double does not say the number.
+        exacts: Exacts,
+    },
     /// Strings.
     Strings {
         /// One code per row, each below the dictionary's length.
@@ -50,6 +56,35 @@ pub enum Values<'a> {
         /// The lists, and the strings that they are made of.
         lists: ListDictionary<'a>,
     },
+}
+
+/// Exact decimals of some rows.
+#[derive(Clone, Debug)]
+pub struct Exacts(Vec<(u32, Decimal)>);
+
+impl Exacts {
+    /// Of these rows, which ascend.
+    pub(crate) fn new(exacts: Vec<(u32, Decimal)>) -> Self {
+        Self(exacts)
+    }
+
+    /// The row's exact number, where its double does not say it.
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<Number> {
+        let is_of = |exact: &&(u32, Decimal)| exact.0 as usize == row;
+        // Often all rows are here.
+        let exact = self.0.get(row).filter(is_of).or_else(|| {
+            let at = self.0.binary_search_by_key(&row, |exact| exact.0 as usize).ok()?;
+            self.0.get(at)
+        });
+        exact.map(|exact| exact.1.into())
+    }
+
+    /// The row's number, where `double` is its double.
+    #[must_use]
+    pub fn number(&self, row: usize, double: f64) -> Number {
+        self.get(row).or_else(|| Number::from_f64(double)).unwrap_or(Number::ZERO)
+    }
 }
 
 impl ColumnData<'_> {
@@ -73,13 +108,13 @@ impl ColumnData<'_> {
                 Some(match self.logical {
                     Logical::Bool => Value::Bool(mantissa != 0),
                     Logical::Time => Value::Time(Micros(mantissa)),
-                    Logical::Plain => {
-                        Value::Number(Number::Decimal(Decimal::new(mantissa.into(), *scale)?))
-                    }
+                    Logical::Plain => Value::Number(Decimal::new(mantissa.into(), *scale)?.into()),
                 })
             }
             Values::Doubles(doubles) => Number::from_f64(*doubles.get(row)?).map(Value::Number),
-            Values::Numbers(numbers) => Some(Value::Number(*numbers.get(row)?)),
+            Values::Mixed { doubles, exacts } => {
+                Some(Value::Number(exacts.number(row, *doubles.get(row)?)))
+            }
             Values::Strings { codes, dictionary } => {
                 dictionary.get(*codes.get(row)?).map(Value::string)
             }

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use hadal_encoding::lists::Lists;
 use hadal_encoding::{Bitmap, exacts, ints, pages, strings};
 use hadal_types::limits::BLOCK_BYTES_MAX;
-use hadal_types::{ColumnName, Decimal, Kind, Logical, Number};
+use hadal_types::{ColumnName, Decimal, Form, Kind, Logical, Number};
 use twox_hash::XxHash3_64;
 
 use crate::directory::{Encoding, Entry, SECTIONS_MAX};
@@ -172,14 +172,19 @@ fn encode_numbers(
     let mut min = doubles.iter().copied().fold(f64::INFINITY, f64::min);
     let mut max = doubles.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut others: Vec<(u32, Decimal)> = Vec::new();
-    for (row, decimal, side) in rounded(&numbers, &doubles) {
-        if validity.is_none_or(|validity| validity.get(row as usize)) {
-            let double = doubles[row as usize];
-            match side {
-                Ordering::Less => min = min.min(double.next_down()),
-                _ => max = max.max(double.next_up()),
+    for (row, (number, double)) in numbers.into_iter().zip(doubles).enumerate() {
+        if let Form::Decimal(decimal) = number.form()
+            && validity.is_none_or(|validity| validity.get(row))
+            && is_rounded(number, double)
+        {
+            let side = || Number::from_f64(double).map(|meant| number.cmp(&meant));
+            if double == min && side() == Some(Ordering::Less) {
+                min = min.next_down();
             }
-            others.push((row, decimal));
+            if double == max && side() == Some(Ordering::Greater) {
+                max = max.next_up();
+            }
+            others.push((u32::try_from(row).unwrap_or(u32::MAX), decimal));
         }
     }
     if others.is_empty() {
@@ -189,14 +194,16 @@ fn encode_numbers(
     Encoding::Mixed { min, max }
 }
 
-/// The rows whose number is not what its double means, and on which side of it the number lies.
-fn rounded(numbers: &[Number], doubles: &[f64]) -> impl Iterator<Item = (u32, Decimal, Ordering)> {
-    (0u32..).zip(numbers.iter().zip(doubles)).filter_map(|(row, (number, &double))| {
-        // A number that is a double itself is what that double means.
-        let Number::Decimal(decimal) = number else { return None };
-        let side = number.cmp(&Number::from_f64(double)?);
-        side.is_ne().then_some((row, *decimal, side))
-    })
+/// Whether the decimal is not what its nearest double means.
+fn is_rounded(number: Number, double: f64) -> bool {
+    /// So many digits survive in any double.
+    const SAFE: u64 = 1_000_000_000_000_000;
+    match number.to_stored() {
+        Some((mantissa, _)) if mantissa.unsigned_abs() < SAFE => false,
+        Some(_) => Number::from_f64(double) != Some(number),
+        // A decimal that only 128 bits hold is none that a double means: that would be a double.
+        None => true,
+    }
 }
 
 fn at_one_scale(numbers: &[Number]) -> Option<(Vec<i64>, u8)> {

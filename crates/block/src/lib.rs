@@ -23,7 +23,7 @@ mod tests;
 mod view;
 
 pub use builder::{BlockBuilder, ColumnId, PushError};
-pub use data::{ColumnData, Values};
+pub use data::{ColumnData, Exacts, Values};
 pub use directory::Zone;
 pub use error::{BlockError, Place};
 pub use header::BatchRows;

@@ -174,7 +174,7 @@ impl NumberPart {
             }
             // Exact still: whether doubles are needed is known when all rows are.
             let decimal = |&mantissa: &i64| {
-                Decimal::new(mantissa.into(), *scale).map_or(Number::ZERO, Number::Decimal)
+                Decimal::new(mantissa.into(), *scale).map_or(Number::ZERO, Number::from)
             };
             self.store = NumberStore::Mixed(mantissas.iter().map(decimal).collect());
         }

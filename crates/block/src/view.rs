@@ -1,11 +1,13 @@
 //! Reading a row block from borrowed bytes.
 
+use std::ops::Range;
+
 use hadal_encoding::{Bitmap, Cursor, IntsView, ListDictionary, StringDictionary};
 use hadal_encoding::{exacts, lists::Lists, pages::PagesView};
-use hadal_types::{ColumnName, Kind, Logical, Micros, Number};
+use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
 
-use crate::data::{ColumnData, Values};
+use crate::data::{ColumnData, Exacts, Values};
 use crate::directory::{Encoding, Entry, SECTIONS_MAX, Zone};
 use crate::error::{BlockError, Place};
 use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
@@ -247,12 +249,27 @@ impl<'a> ColumnView<'a> {
     /// # Errors
     /// When the bytes do not decode, although the checksum may be right.
     pub fn decode(&self) -> Result<ColumnData<'a>, BlockError> {
-        let values = self.decode_values()?;
+        self.decode_where(&|_| true)
+    }
+
+    /// Decodes all rows, but leaves texts empty that would have to be decompressed for rows of
+    /// which `is_wanted` says that none is.
+    ///
+    /// # Errors
+    /// When the bytes do not decode, although the checksum may be right.
+    pub fn decode_where(
+        &self,
+        is_wanted: &dyn Fn(Range<usize>) -> bool,
+    ) -> Result<ColumnData<'a>, BlockError> {
+        let values = self.decode_values(is_wanted)?;
         let (kind, logical) = (self.kind(), self.logical());
         Ok(ColumnData { kind, logical, validity: self.validity()?, values })
     }
 
-    fn decode_values(&self) -> Result<Values<'a>, BlockError> {
+    fn decode_values(
+        &self,
+        is_wanted: &dyn Fn(Range<usize>) -> bool,
+    ) -> Result<Values<'a>, BlockError> {
         let place = self.entry.place();
         let [first, second, third, _] = self.sections();
         match self.entry.encoding {
@@ -263,14 +280,17 @@ impl<'a> ColumnView<'a> {
                 Ok(Values::Decimals { mantissas, scale })
             }
             Encoding::Doubles { .. } => Ok(Values::Doubles(self.doubles(first)?)),
-            Encoding::Mixed { .. } => Ok(Values::Numbers(self.mixed(first, second)?)),
+            Encoding::Mixed { .. } => {
+                let exacts = exacts::parse(second, self.rows).map_err(place.of())?;
+                Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })
+            }
             Encoding::Dictionary { entries } => Ok(Values::Strings {
                 codes: self.codes(first, entries)?,
                 dictionary: StringDictionary::parse(second, entries).map_err(place.of())?,
             }),
             Encoding::Pages => {
                 let pages = PagesView::parse(first, self.rows).map_err(place.of())?;
-                let dictionary = pages.decode().map_err(place.of())?;
+                let dictionary = pages.decode_where(is_wanted).map_err(place.of())?;
                 Ok(Values::Strings { codes: self.identity_codes(), dictionary })
             }
             Encoding::Lists { elements } => Ok(Values::Lists {
@@ -292,16 +312,6 @@ impl<'a> ColumnView<'a> {
             format!("row {} is not a finite double", odd.unwrap_or(doubles.len()))
         })?;
         Ok(doubles)
-    }
-
-    fn mixed(&self, doubles: &[u8], exacts: &[u8]) -> Result<Vec<Number>, BlockError> {
-        let exacts = exacts::parse(exacts, self.rows).map_err(self.entry.place().of())?;
-        let mut exacts = exacts.into_iter().peekable();
-        let number = |(row, double)| match exacts.next_if(|exact| exact.0 == row) {
-            Some((_, decimal)) => Number::Decimal(decimal),
-            None => Number::from_f64(double).unwrap_or(Number::ZERO),
-        };
-        Ok((0u32..).zip(self.doubles(doubles)?).map(number).collect())
     }
 
     fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {

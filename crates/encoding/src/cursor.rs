@@ -92,8 +92,17 @@ impl<'a> Cursor<'a> {
     }
 
     fn varint_wide(&mut self) -> Result<u128, EncodingError> {
-        let mut value = 0;
-        for shift in (0..128).step_by(7) {
+        // Nine bytes fit 64 bits, which makes them cheap.
+        let mut low = 0;
+        for shift in (0..63).step_by(7) {
+            let byte = self.u8()?;
+            low |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Ok(low.into());
+            }
+        }
+        let mut value = u128::from(low);
+        for shift in (63..128).step_by(7) {
             let byte = self.u8()?;
             let bits = u128::from(byte & 0x7F);
             if (bits << shift) >> shift != bits {

@@ -146,11 +146,32 @@ impl<'a> PagesView<'a> {
     /// # Errors
     /// When a page does not hold what it should.
     pub fn decode(self) -> Result<StringDictionary<'static>, EncodingError> {
-        let mut text = Vec::new();
-        for page in 0..self.pages.len() {
-            self.decompress(page, &mut text)?;
+        self.decode_where(|_| true)
+    }
+
+    /// Decompresses the pages of which `is_wanted` says so, being asked with the indexes of their
+    /// strings. One entry per string, as in [`Self::decode`]; those of other pages are empty.
+    ///
+    /// # Errors
+    /// When a page does not hold what it should.
+    pub fn decode_where(
+        self,
+        is_wanted: impl Fn(Range<usize>) -> bool,
+    ) -> Result<StringDictionary<'static>, EncodingError> {
+        let (mut text, mut offsets) = (Vec::new(), self.offsets.clone());
+        let mut left_out = 0;
+        for (page, Page { strings, .. }) in self.pages.iter().enumerate() {
+            let (first, last) = (self.offsets[strings.start], self.offsets[strings.end]);
+            let ends = &mut offsets[strings.start + 1..=strings.end];
+            if is_wanted(strings.clone()) {
+                self.decompress(page, &mut text)?;
+                ends.iter_mut().for_each(|end| *end -= left_out);
+            } else {
+                ends.fill(first - left_out);
+                left_out += last - first;
+            }
         }
-        StringDictionary::from_utf8(Cow::Owned(text), self.offsets)
+        StringDictionary::from_utf8(Cow::Owned(text), offsets)
     }
 
     /// Appends a page's text, of exactly the length that its strings have.
@@ -198,6 +219,18 @@ mod tests {
         }
         assert_eq!(next, values.len());
         let pages = view.page_count();
+        for (first, step) in [(0, 1), (0, 2), (1, 2), (1, 3), (pages, 1)] {
+            let starts: Vec<usize> =
+                (first..pages).step_by(step).map(|page| view.page_strings(page).start).collect();
+            let is_wanted = |strings: &Range<usize>| starts.contains(&strings.start);
+            let mut expected: Vec<&str> = Vec::new();
+            for strings in (0..pages).map(|page| view.page_strings(page)) {
+                let texts = values[strings.clone()].iter().map(AsRef::as_ref);
+                expected.extend(texts.map(|text| if is_wanted(&strings) { text } else { "" }));
+            }
+            let decoded = view.clone().decode_where(|strings| is_wanted(&strings));
+            assert!(decoded.expect("decodes").iter().eq(expected));
+        }
         assert!(view.decode().expect("decodes").iter().eq(values.iter().map(AsRef::as_ref)));
         pages
     }

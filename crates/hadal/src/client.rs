@@ -65,6 +65,8 @@ struct Ask<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogBatch<'b> {
     pub(crate) id: &'b BatchId,
+    /// Which of the bodies under this id it is, from 0.
+    pub(crate) chunk: u32,
     /// What its lines are.
     pub(crate) media_type: &'b str,
     pub(crate) lines: &'b [u8],
@@ -135,7 +137,8 @@ impl Client {
     }
 
     /// Logs the lines of a batch. The same batch may be sent again, so it is, for a while, when
-    /// the server is busy or gone.
+    /// the server is busy or gone. What a try without an answer may have brought in is not told
+    /// as a duplicate.
     pub(crate) fn log(
         &self,
         table: &TableName,
@@ -146,11 +149,18 @@ impl Client {
         let mut headers = options.headers();
         headers.push(("Content-Type", batch.media_type.to_owned()));
         headers.push(("Hadal-Batch", batch.id.to_string()));
+        if batch.chunk > 0 {
+            headers.push(("Hadal-Chunk", batch.chunk.to_string()));
+        }
         let body = batch.lines.to_vec();
         let ask = Ask { headers, body, ..Ask::new(Method::POST, &path) };
         let start = Instant::now();
+        let mut is_unanswered = false;
         loop {
-            let outcome = self.json(&ask);
+            let outcome = self.json::<LogReceipt>(&ask).map(|receipt| LogReceipt {
+                duplicate: receipt.duplicate && !is_unanswered,
+                ..receipt
+            });
             let goes_on = match &outcome {
                 Err(Error::NoServer { .. }) => true,
                 Err(Error::Refused(problem)) => problem.may_pass(),
@@ -160,6 +170,7 @@ impl Client {
             if !goes_on || start.elapsed() > RETRY_TIME {
                 return outcome;
             }
+            is_unanswered |= !matches!(outcome, Err(Error::Refused(_)));
             std::thread::sleep(RETRY_PAUSE);
         }
     }
@@ -305,6 +316,37 @@ mod tests {
         let ask = Ask { patience: Duration::from_millis(200), ..Ask::new(Method::GET, "/") };
         let error = client.json::<Answer>(&ask).expect_err("no answer");
         assert!(matches!(error, Error::Mute { .. }), "{error}");
+        drop(client);
+        server.join().expect("a server");
+    }
+
+    #[test]
+    fn what_an_unanswered_try_brought_in_is_no_duplicate() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let receipt = r#"{"accepted": 1, "rejected_count": 0, "duplicate": true}"#;
+        let server = std::thread::spawn(move || {
+            for is_lost in [false, true, false] {
+                let (mut stream, _) = listener.accept().expect("a connection");
+                // One read is enough for so small a request to be on its way.
+                let read = stream.read(&mut [0; 4_096]).expect("a request");
+                assert!(read > 0);
+                let length = receipt.len();
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{receipt}"
+                );
+                if !is_lost {
+                    std::io::Write::write_all(&mut stream, answer.as_bytes()).expect("sent");
+                    let _ = stream.read_to_end(&mut Vec::new());
+                }
+            }
+        });
+        let client = Client::new(&address, None).expect("a client");
+        let (id, table) = (BatchId::new("b").expect("an id"), TableName::new("t").expect("a name"));
+        let batch = LogBatch { id: &id, chunk: 0, media_type: "x", lines: b"{}\n" };
+        let log = || client.log(&table, &LogOptions::default(), batch).expect("a receipt");
+        assert!(log().duplicate, "it was there");
+        assert!(!log().duplicate, "the try before may have brought it");
         drop(client);
         server.join().expect("a server");
     }

@@ -14,6 +14,7 @@ mod vocabulary;
 mod words;
 
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 use hadal_types::time::{TimeUnit, parse_timestamp};
@@ -44,7 +45,8 @@ pub(crate) struct Demo {
 pub(crate) type Progress = dyn Fn(u64) + Send + Sync;
 
 impl Demo {
-    /// Starts to fill both tables, each on threads of its own, until `to` says stop.
+    /// Starts to fill both tables, each on threads of its own, until `to` says stop. Returns when
+    /// `requests` has rows, so that whoever looks then finds it.
     pub(crate) fn start(
         self,
         to: &Destination,
@@ -56,9 +58,17 @@ impl Demo {
         let mut threads = Vec::new();
         if !self.has_history {
             let (requests, table, to) = (Arc::clone(&requests), table.clone(), to.clone());
+            let (has_rows, rows) = channel();
             threads.push(spawn("demo-history", move || {
-                history::fill(&requests, &table, &to, self.threads, &*progress)
+                let arrived = move |rows| {
+                    progress(rows);
+                    // Only the first is waited for.
+                    let _ = has_rows.send(());
+                };
+                history::fill(&requests, &table, &to, self.threads, &arrived)
             })?);
+            // An error is the end of the thread, which has said why, or had no rows to make.
+            let _ = rows.recv();
         }
         let live = to.clone();
         threads

@@ -1,17 +1,18 @@
 //! The whole database in this process: leaves, the tree over them, and placement.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{Leaf, LeafConfig};
+use hadal_leaf::{Leaf, LeafConfig, LeafLimits};
 use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
-use hadal_types::Clock;
-use hadal_types::limits::TABLE_BYTES_MAX;
-use hadal_wire::{LeafName, LeafStatus, Peer, Sink};
+use hadal_types::limits::{LEAF_QUERY_BYTES_MAX, QUERIES_BYTES_MAX};
+use hadal_types::{Budget, Clock, TableName};
+use hadal_wire::{LeafName, LeafStatus, Peer, Sink, TableStatus};
 
 use crate::error::Error;
 use crate::machine;
@@ -57,9 +58,11 @@ impl Engine {
         let start = Instant::now();
         let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
         let count = config.leaves.max(known.count);
+        let budget = Budget::new(QUERIES_BYTES_MAX);
+        let limits = LeafLimits::of_one_in(count);
         let mut leaves = Vec::new();
         for index in 0..count {
-            leaves.push(Arc::new(open_leaf(config, index, count)?));
+            leaves.push(Arc::new(open_leaf(config, &limits, &budget, index, count)?));
         }
         if let Some(folder) = &config.folder {
             note_leaves(folder, count)?;
@@ -69,6 +72,8 @@ impl Engine {
         let mut statuses = Vec::new();
         for leaf in &leaves {
             let status: Vec<LeafStatus> = leaf.status().await.leaves;
+            let bytes =
+                |(name, table): (&TableName, &Arc<TableStatus>)| (name.clone(), table.block_bytes);
             for own in &status {
                 ledger.set_all(own);
                 let peer: Arc<dyn Peer> = Arc::<Leaf>::clone(leaf);
@@ -76,14 +81,14 @@ impl Engine {
                 placed.push(PlacementLeaf {
                     name: own.name.clone(),
                     sink: Arc::<Leaf>::clone(leaf),
-                    block_bytes: own.block_bytes,
+                    tables: own.tables.iter().map(bytes).collect(),
                 });
             }
             statuses.extend(status);
         }
         let mut recovered = Recovered::new(&leaves, &statuses, start.elapsed());
         recovered.leaves_lost = known.lost;
-        let root = Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger)));
+        let root = Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger)), budget);
         let sink = Arc::new(Placement::new(placed, &ledger));
         Ok((Self { leaves, root, sink, ledger }, recovered))
     }
@@ -114,13 +119,21 @@ impl Recovered {
     }
 }
 
-fn open_leaf(config: &EngineConfig, index: usize, count: usize) -> Result<Leaf, Error> {
+fn open_leaf(
+    config: &EngineConfig,
+    limits: &LeafLimits,
+    budget: &Arc<Budget>,
+    index: usize,
+    count: usize,
+) -> Result<Leaf, Error> {
     let name = leaf_name(index);
     Ok(Leaf::open(LeafConfig {
         folder: config.folder.as_ref().map(|folder| folder.join(&name)),
         name: LeafName(name.into()),
         threads: machine::cores().div_ceil(count),
-        table_bytes_max: TABLE_BYTES_MAX / count as u64,
+        limits: limits.clone(),
+        query_bytes_max: LEAF_QUERY_BYTES_MAX,
+        budget: Arc::clone(budget),
         clock: Arc::clone(&config.clock),
     })?)
 }
@@ -140,12 +153,18 @@ struct Leaves {
 /// The leaves of a data folder: as many as were noted, and as the highest number of a leaf's folder
 /// says, so that none is left out.
 fn leaves_in(folder: &Path) -> Result<Leaves, Error> {
-    std::fs::create_dir_all(folder).map_err(Error::io("make", folder.display()))?;
+    make_folder(folder)?;
     let at = |index: &usize| folder.join(leaf_name(*index));
     let last = (0..LEAVES_IN_PROCESS_MAX).rev().find(|index| at(index).is_dir());
     let count = noted_leaves(folder)?.max(last.map_or(0, |index| index + 1));
     let lost = (0..count).filter(|index| !Store::is_in(&at(index)));
     Ok(Leaves { count, lost: lost.map(|index| LeafName(leaf_name(index).into())).collect() })
+}
+
+/// Makes a folder, and those that it is in, for this user only; one that is there stays as it is.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(Error::io("make", folder.display()))
 }
 
 /// How many leaves a data folder has, as it was noted; none in a new folder.

@@ -3,7 +3,7 @@
 use std::io;
 
 use hadal_block::{BlockError, PushError};
-use hadal_types::NameError;
+use hadal_types::{BatchIdError, NameError};
 use hadal_wire::SinkError;
 
 /// Why a command failed.
@@ -28,6 +28,9 @@ pub(crate) enum Error {
     /// A batch id is not allowed.
     #[error("batch id {0:?} is not 1 to 128 visible ASCII characters")]
     BatchId(String),
+    /// The caller's batch id is not allowed.
+    #[error("{0}")]
+    ClientBatchId(#[from] BatchIdError),
     /// A row block could not be made.
     #[error("cannot make a row block: {0}")]
     Block(#[from] BlockError),
@@ -98,7 +101,7 @@ impl Error {
     /// 2 for a mistake in the arguments, as for unknown ones; else 1.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Name(_) | Self::BatchId(_) => 2,
+            Self::Usage(_) | Self::Name(_) | Self::ClientBatchId(_) => 2,
             _ => 1,
         }
     }

@@ -13,6 +13,7 @@ mod lines;
 mod seekable;
 mod source;
 mod split_texts;
+mod unreadable;
 
 pub(crate) use detect::InputFormat;
 pub(crate) use feed::{Chunk, Feed, Pace};
@@ -22,6 +23,8 @@ pub(crate) use split_texts::Split;
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
+use hadal_ingest::CsvToJson;
+
 use crate::error::Error;
 
 /// What lines of JSON are called in HTTP.
@@ -30,6 +33,9 @@ const JSON_LINES: &str = "application/x-ndjson";
 const TEXT_LINES: &str = "text/plain";
 /// Bytes of a file that tell how it is written.
 const HEAD_BYTES: u64 = 64 << 10;
+/// The way out where some text was not UTF-8.
+pub(crate) const NOT_UTF8_ADVICE: &str =
+    "if it is Latin-1, convert it first: iconv -f latin1 -t utf-8";
 
 /// Something that gives rows, one after the other.
 pub(crate) trait Rows: Send {
@@ -78,6 +84,8 @@ pub(crate) struct Reading<'r> {
     pub(crate) splits: &'r [Split],
     /// Words that mean in CSV that there is no value.
     pub(crate) nulls: &'r [String],
+    /// The first line of CSV is a row.
+    pub(crate) no_head: bool,
 }
 
 /// The rows of an input; `path` is where it came from.
@@ -91,19 +99,9 @@ pub(crate) fn open(
     start.map_err(Error::io("read", &source.place))?;
     let format = match (reading.format, reading.member) {
         (None, Some(_)) => InputFormat::Json,
-        (format, _) => format.unwrap_or_else(|| detect::detect(&head, path)),
+        (format, _) => format.unwrap_or_else(|| detect::detect(&head, path, !reading.no_head)),
     };
-    if reading.member.is_some() && format != InputFormat::Json {
-        return Err(Error::Usage("--rows names an array in JSON, and in nothing else".to_owned()));
-    }
-    if !reading.nulls.is_empty() && !format.is_separated() {
-        let reason = "--null is for CSV; in other formats no value has a word of its own";
-        return Err(Error::Usage(format!("{}: {reason}", source.place)));
-    }
-    if !reading.splits.is_empty() && format == InputFormat::Text {
-        let reason = "plain text has no columns to split";
-        return Err(Error::Usage(format!("{}: {reason}", source.place)));
-    }
+    check(format, reading, &head, &source.place)?;
     let place = &source.place.clone();
     // Others are read from front to back.
     let reader = |source: Source, head| Box::new(Cursor::new(head).chain(source.reader));
@@ -115,7 +113,9 @@ pub(crate) fn open(
         InputFormat::GeoJson => Box::new(geojson::Features::new(reader(source, head), place)),
         InputFormat::Csv | InputFormat::Tsv | InputFormat::Semicolons => {
             let reader = reader(source, head);
-            Box::new(csv_rows::CsvRows::new(reader, format.separator(), reading.nulls, place)?)
+            let csv = CsvToJson::new(format.separator(), reading.nulls.to_vec());
+            let csv = if reading.no_head { csv.without_head() } else { csv };
+            Box::new(csv_rows::CsvRows::new(reader, csv, place)?)
         }
         InputFormat::Text => Box::new(lines::Lines::text(reader(source, head), place)),
         InputFormat::Parquet => Box::new(columnar::parquet(source.into_seekable(head)?, place)?),
@@ -130,10 +130,37 @@ pub(crate) fn open(
     })
 }
 
+/// Refuses what cannot be read, and wishes that do not fit the format.
+fn check(format: InputFormat, reading: Reading<'_>, head: &[u8], place: &str) -> Result<(), Error> {
+    let is_told = reading.format.is_some();
+    // Whoever asks for plain text gets the lines, whatever they are.
+    if !(format.is_columnar() || (is_told && format == InputFormat::Text)) {
+        unreadable::refuse(head, place)?;
+    }
+    if !(format.is_columnar() || is_told) {
+        unreadable::refuse_binary(head, place)?;
+    }
+    if reading.member.is_some() && format != InputFormat::Json {
+        return Err(Error::Usage("--rows names an array in JSON, and in nothing else".to_owned()));
+    }
+    let is_csv = format.is_separated();
+    let reason = if !reading.nulls.is_empty() && !is_csv {
+        "--null is for CSV; in other formats no value has a word of its own"
+    } else if reading.no_head && !is_csv {
+        "--no-head is for CSV; in other formats no line has the columns' names"
+    } else if !reading.splits.is_empty() && format == InputFormat::Text {
+        "plain text has no columns to split"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Usage(format!("{place}: {reason}")))
+}
+
 /// The rows of a stream that is still being written: JSON lines or plain lines, told apart by the
 /// first character.
 pub(crate) fn live_rows(mut reader: Reader, place: &str) -> Result<Box<dyn Rows>, Error> {
     let start = reader.fill_buf().map_err(Error::io("read", place))?;
+    unreadable::refuse(start, place)?;
     Ok(match start.trim_ascii_start().first() {
         Some(b'{') => Box::new(lines::Lines::json(reader, place)),
         Some(b'[') if detect::begins_array(start) => {

@@ -1,4 +1,8 @@
-//! What this machine has.
+//! What this machine has, and what of it this process may use.
+
+use hadal_types::limits::{CONNECTIONS_MAX, FILES_RESERVED};
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit, umask};
 
 /// The widest vector instructions that the processor has: `avx512`, `avx2` or `baseline`.
 pub(crate) fn cpu_path() -> &'static str {
@@ -17,4 +21,51 @@ pub(crate) fn cpu_path() -> &'static str {
 /// Processors that this process may use.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Whether this process may do anything on this machine.
+pub(crate) fn is_root() -> bool {
+    geteuid().is_root()
+}
+
+/// From now on files and folders that this process makes are for its user only.
+pub(crate) fn keep_files_private() {
+    umask(Mode::RWXG | Mode::RWXO);
+}
+
+/// Lets this process open as many files as it may at most; returns how many that is, `None` where
+/// there is no limit.
+pub(crate) fn raise_file_limit() -> Option<u64> {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+        Ok(()) => maximum,
+        Err(_) => current,
+    }
+}
+
+/// Connections at the same time where so many files may be open: some are left to the rest of the
+/// process, which without them could neither answer nor keep what it was sent.
+pub(crate) fn connections_max(files: Option<u64>) -> usize {
+    let files = files.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
+    files.saturating_sub(FILES_RESERVED).clamp(1, CONNECTIONS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_to_the_rest() {
+        for (files, connections) in [
+            (None, 1_024),
+            (Some(u64::MAX), 1_024),
+            (Some(1_024 + 128), 1_024),
+            (Some(1_024 + 127), 1_023),
+            (Some(1_024), 896),
+            (Some(129), 1),
+            (Some(10), 1),
+        ] {
+            assert_eq!(connections_max(files), connections, "{files:?}");
+        }
+    }
 }

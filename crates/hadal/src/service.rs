@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use hadal_server::{About, App, Config, Token};
 use hadal_store::LostBlock;
+use hadal_types::limits::CONNECTIONS_MAX;
 use hadal_types::{Clock, SystemClock, TableName};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::DoorArgs;
-use crate::engine::{Engine, EngineConfig, Recovered};
+use crate::engine::{Engine, EngineConfig, Recovered, make_folder};
 use crate::error::Error;
 use crate::{machine, output};
 
@@ -71,6 +72,10 @@ impl Service {
     /// Takes the address first, so that a second server on it stops before it opens any data;
     /// then recovers what there is.
     pub(crate) fn open(config: ServiceConfig) -> Result<Self, Error> {
+        if config.folder.is_some() {
+            machine::keep_files_private();
+        }
+        let files = machine::raise_file_limit();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(machine::cores())
             .thread_name("hadal")
@@ -81,7 +86,12 @@ impl Service {
         let listener =
             runtime.block_on(TcpListener::bind(listen)).map_err(Error::io("listen on", listen))?;
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
-        let doors = doors(&config, bound)?;
+        let mut doors = doors(&config, bound)?;
+        doors.connections_max = machine::connections_max(files);
+        if doors.connections_max < CONNECTIONS_MAX {
+            let connections = output::count(doors.connections_max as u64, "connection");
+            output::say(&format!("the limit of open files leaves {connections} at the same time"));
+        }
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
         let engine = EngineConfig {
             folder: config.folder,
@@ -176,7 +186,7 @@ fn token(file: &Path) -> Result<Token, Error> {
             let token = Token::random()
                 .map_err(|error| Error::Server(format!("cannot make a token: {error}")))?;
             if let Some(folder) = file.parent() {
-                fs::create_dir_all(folder).map_err(Error::io("make", folder.display()))?;
+                make_folder(folder)?;
             }
             fs::OpenOptions::new()
                 .write(true)
@@ -283,6 +293,8 @@ mod tests {
         let first = token(&file).expect("a token");
         let mode = fs::metadata(&file).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        let mode = fs::metadata(folder.path().join("data")).expect("a folder").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
         assert!(token(&file).expect("a token").matches(&first));
         fs::write(&file, "secret").expect("written");
         assert!(matches!(token(&file), Err(Error::Usage(_))));

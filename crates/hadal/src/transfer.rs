@@ -12,16 +12,19 @@ use hadal_types::{BatchId, TableName};
 
 use crate::client::{Client, LogBatch, LogOptions, LogReceipt, Warning};
 use crate::error::Error;
-use crate::input::{Chunk, Feed, Pace, Rows};
+use crate::input::{Chunk, Feed, NOT_UTF8_ADVICE, Pace, Rows};
 use crate::output;
 
 /// Reasons for rejected rows that are shown.
 const REASONS_MAX: usize = 10;
-/// Chunks that are under way at a time.
+/// Chunks of rows with times that are under way at a time.
 const LANES: usize = 2;
 
 /// What a server calls it when rows have no times of their own.
 const ARRIVAL: &str = "arrival time";
+
+/// How a server says that a row is older than rows of its table may be.
+const TOO_OLD: &str = "is older than the table's limit";
 
 /// How to bring rows into a table.
 pub(crate) struct Transfer<'t> {
@@ -29,14 +32,18 @@ pub(crate) struct Transfer<'t> {
     pub(crate) table: &'t TableName,
     pub(crate) options: &'t LogOptions,
     pub(crate) pace: Pace,
-    /// Chunk n goes as part n of this batch.
     pub(crate) batch: BatchId,
 }
 
 /// What became of the rows.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
+    batch: String,
+    any_age: bool,
+    /// Rows that are in the table now, and were not there before.
     rows: u64,
+    /// Rows of chunks that were there already.
+    known: u64,
     rejected: u64,
     /// Number of the row, counted from 1, and why it was rejected; the first ones.
     reasons: Vec<(u64, String)>,
@@ -53,16 +60,18 @@ pub(crate) struct Outcome {
 struct Chunks<'f> {
     feed: &'f Feed,
     media_type: &'static str,
-    taken: Mutex<u64>,
+    taken: Mutex<u32>,
 }
 
 impl Chunks<'_> {
     /// The next chunk and its number, or `None` at the end.
-    fn take(&self, pace: Pace) -> Result<Option<(u64, Chunk)>, Error> {
+    fn take(&self, pace: Pace) -> Result<Option<(u32, Chunk)>, Error> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let chunk = self.feed.take(pace)?;
-        *taken += 1;
-        Ok(chunk.map(|chunk| (*taken - 1, chunk)))
+        let Some(chunk) = self.feed.take(pace)? else { return Ok(None) };
+        let number = *taken;
+        let next = number.checked_add(1);
+        *taken = next.ok_or_else(|| Error::Usage("too many rows for one batch".to_owned()))?;
+        Ok(Some((number, chunk)))
     }
 }
 
@@ -79,7 +88,9 @@ impl Transfer<'_> {
     ) -> (Outcome, Result<(), Error>) {
         let (feed, start) = (Arc::new(Feed::default()), Instant::now());
         let media_type = rows.media_type();
-        let mut outcome = Outcome { unit: rows.unit(), ..Outcome::default() };
+        let batch = self.batch.to_string();
+        let (unit, any_age) = (rows.unit(), self.options.any_age);
+        let mut outcome = Outcome { batch, unit, any_age, ..Outcome::default() };
         let reading = Arc::clone(&feed);
         // Not waited for: it may wait itself, for a stream that gives nothing more.
         let reader = std::thread::Builder::new().name("hadal-read".to_owned());
@@ -99,13 +110,13 @@ impl Transfer<'_> {
 
     fn send(&self, chunks: &Chunks<'_>, take: &mut dyn FnMut(Sent)) -> Result<(), Error> {
         // Alone: a new table gets its time column by its first rows.
-        match self.send_next(chunks)? {
-            Some(sent) => take(sent),
-            None => return Ok(()),
-        }
+        let Some(first) = self.send_next(chunks)? else { return Ok(()) };
+        // Rows that get their time of arrival keep their order only one chunk after the other.
+        let lanes = if first.1.time_from == ARRIVAL { 1 } else { LANES };
+        take(first);
         let (sender, receiver) = channel();
         std::thread::scope(|scope| {
-            for lane in 0..LANES {
+            for lane in 0..lanes {
                 let (name, sender) = (format!("hadal-send-{lane}"), sender.clone());
                 let lane = std::thread::Builder::new().name(name);
                 let lane = lane.spawn_scoped(scope, move || self.send_rest(chunks, &sender));
@@ -136,24 +147,23 @@ impl Transfer<'_> {
 
     /// Sends the next chunk; `None` when there is none.
     fn send_next(&self, chunks: &Chunks<'_>) -> Result<Option<Sent>, Error> {
-        let Some((part, chunk)) = chunks.take(self.pace)? else { return Ok(None) };
-        let id = &self.part(part)?;
-        let batch = LogBatch { id, media_type: chunks.media_type, lines: &chunk.lines };
+        let Some((number, Chunk { lines, first_row, .. })) = chunks.take(self.pace)? else {
+            return Ok(None);
+        };
+        let (id, media_type) = (&self.batch, chunks.media_type);
+        let batch = LogBatch { id, chunk: number, media_type, lines: &lines };
         let receipt = self.client.log(self.table, self.options, batch)?;
-        Ok(Some((chunk.first_row, receipt)))
-    }
-
-    /// The id of a chunk. The server cuts chunks further, and numbers the pieces in its own way.
-    fn part(&self, part: u64) -> Result<BatchId, Error> {
-        let id = if part == 0 { self.batch.to_string() } else { format!("{}.{part}", self.batch) };
-        BatchId::new(&id).ok_or(Error::BatchId(id))
+        Ok(Some((first_row, receipt)))
     }
 }
 
 impl Outcome {
     /// Adds what became of a chunk. Chunks come in any order, but the first one first.
     fn add(&mut self, first_row: u64, receipt: LogReceipt) {
-        self.rows += receipt.accepted;
+        match receipt.duplicate {
+            true => self.known += receipt.accepted,
+            false => self.rows += receipt.accepted,
+        }
         self.rejected += receipt.rejected_count;
         self.reasons.extend(receipt.rejected.into_iter().map(|r| (first_row + r.line, r.reason)));
         self.reasons.sort_by_key(|(row, _)| *row);
@@ -181,8 +191,9 @@ impl Outcome {
     }
 
     fn warn(&mut self, warning: Warning) {
-        // How the rows are written was settled by the beginning of the input, not of a chunk.
-        if warning.code == "json_as_text" {
+        // How the rows are written was settled by the beginning of the input, not of a chunk; and
+        // whoever asks for rows of any age need not be told that there are old ones.
+        if warning.code == "json_as_text" || (self.any_age && warning.code == "no_age_limit") {
             return;
         }
         // `1200 rows have no time` of one chunk and `800 rows have no time` of the next are one.
@@ -202,25 +213,41 @@ impl Outcome {
 
     /// Whether any row has arrived, were it to be rejected.
     pub(crate) const fn has_rows(&self) -> bool {
-        self.rows + self.rejected > 0
+        self.rows + self.known + self.rejected > 0
+    }
+
+    /// Whether a row was rejected for its age, as far as the first reasons tell.
+    pub(crate) fn has_too_old(&self) -> bool {
+        self.reasons.iter().any(|(_, reason)| reason.contains(TOO_OLD))
     }
 
     /// Fails where rows came and every one was rejected, so that a script notices.
     pub(crate) const fn verdict(&self) -> Result<(), Error> {
-        match (self.rows, self.rejected) {
+        match (self.rows + self.known, self.rejected) {
             (0, 1..) => Err(Error::NothingTaken),
             _ => Ok(()),
         }
     }
 
+    /// The first line of the report, without what was rejected.
+    fn head(&self, table: &TableName) -> String {
+        let Self { batch, rows, known, .. } = self;
+        if *known > 0 && *rows == 0 {
+            return format!("nothing new: batch {batch} was there already");
+        }
+        let (rows, seconds) = (output::count(*rows, "row"), self.time.as_secs_f64());
+        let source = self.time_source();
+        let mut text = format!("{rows} went to table {table} in {seconds:.1} s{source}");
+        if *known > 0 {
+            let known = output::thousands(*known);
+            text.push_str(&format!("; {known} others of batch {batch} were there already"));
+        }
+        text
+    }
+
     /// Says what became of the rows: one line, then reasons and warnings if there are any.
     pub(crate) fn report(&self, table: &TableName) -> String {
-        let mut text = format!(
-            "{} went to table {table} in {:.1} s{}",
-            output::count(self.rows, "row"),
-            self.time.as_secs_f64(),
-            self.time_source()
-        );
+        let mut text = self.head(table);
         if self.rejected > 0 {
             text.push_str(&format!(", {} rejected:", output::count(self.rejected, "row")));
             for (row, reason) in &self.reasons {
@@ -237,6 +264,9 @@ impl Outcome {
             |warning: &&Warning| self.time_from == ARRIVAL && warning.code == "arrival_time";
         for warning in self.warnings.iter().filter(|warning| !is_said(warning)) {
             text.push_str(&format!("\nwarning: {}", warning.message));
+            if warning.code == "invalid_utf8" {
+                text.push_str(&format!("; {NOT_UTF8_ADVICE}"));
+            }
         }
         for note in &self.notes {
             text.push_str(&format!("\nwarning: {note}"));
@@ -267,6 +297,12 @@ mod tests {
         outcome.warn(warning("w", "w", 1));
         outcome.warn(warning("w", "w", 2));
         assert_eq!(outcome.warnings.len(), 1);
+        let mut of_any_age = Outcome { any_age: true, ..Outcome::default() };
+        of_any_age.warn(warning("no_age_limit", "w", 1));
+        assert!(of_any_age.warnings.is_empty());
+        let mut of_limited_age = Outcome::default();
+        of_limited_age.warn(warning("no_age_limit", "w", 1));
+        assert_eq!(of_limited_age.warnings.len(), 1);
         let mut counted = Outcome::default();
         counted.warn(warning("c", "12 rows", 12));
         counted.warn(warning("c", "5 rows", 5));
@@ -299,6 +335,22 @@ mod tests {
         assert_eq!(report(&["", "arrival time", "column at", "column b", "arrival time"]), some);
         let lines = report(&["the beginning of each line"]);
         assert!(lines.starts_with(&format!("{went}, time from the beginning of each line\n")));
+    }
+
+    #[test]
+    fn the_report_tells_new_rows_from_those_that_were_there() {
+        let report = |chunks: &[(u64, bool)]| {
+            let mut outcome = Outcome { batch: "b".to_owned(), ..Outcome::default() };
+            for &(accepted, duplicate) in chunks {
+                let receipt = LogReceipt { accepted, duplicate, ..LogReceipt::default() };
+                outcome.add(0, receipt);
+            }
+            assert!(outcome.has_rows() && outcome.verdict().is_ok());
+            outcome.report(&TableName::new("t").expect("a name"))
+        };
+        assert_eq!(report(&[(5, true), (2_000, true)]), "nothing new: batch b was there already");
+        let some = "7 rows went to table t in 0.0 s; 2,000 others of batch b were there already";
+        assert_eq!(report(&[(2_000, true), (7, false)]), some);
     }
 
     #[test]

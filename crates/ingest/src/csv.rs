@@ -19,6 +19,8 @@ use records::{Record, Records};
 
 /// Records that decide what a column holds.
 const SAMPLE_RECORDS: usize = 1_000;
+/// Names that are shown of a head; more are cut off.
+const NAMES_SHOWN: usize = 10;
 
 /// A CSV text on its way to lines of JSON.
 ///
@@ -27,6 +29,8 @@ const SAMPLE_RECORDS: usize = 1_000;
 pub struct CsvToJson {
     records: Records,
     nulls: Vec<String>,
+    /// The first record names the columns.
+    has_head: bool,
     head: Option<Record>,
     columns: Option<Columns>,
     /// Records that are not taken yet: the sample, then one at a time.
@@ -66,6 +70,7 @@ impl CsvToJson {
         Self {
             records: Records::new(separator),
             nulls,
+            has_head: true,
             head: None,
             columns: None,
             ready: VecDeque::new(),
@@ -73,6 +78,12 @@ impl CsvToJson {
             spare: Record::default(),
             unclosed: None,
         }
+    }
+
+    /// The same for a text whose first record is a row: its columns are `column_1` and so on.
+    #[must_use]
+    pub fn without_head(self) -> Self {
+        Self { has_head: false, ..self }
     }
 
     /// Takes bytes up to the end of the next record, and returns how many. No bytes at all are the
@@ -84,8 +95,8 @@ impl CsvToJson {
                 std::mem::replace(&mut self.records.record, std::mem::take(&mut self.spare));
             match self.head {
                 _ if record.is_unclosed => self.unclosed = Some(record),
-                None => self.head = Some(record),
-                Some(_) => self.keep(record),
+                None if self.has_head => self.head = Some(record),
+                _ => self.keep(record),
             }
         }
         if self.columns.is_none() && (bytes.is_empty() || self.is_sampled()) {
@@ -104,9 +115,9 @@ impl CsvToJson {
     }
 
     fn judge(&mut self) {
-        let head = self.head.take().unwrap_or_default();
-        self.columns = Some(Columns::new(&head, &self.ready, std::mem::take(&mut self.nulls)));
-        self.head = Some(head);
+        let nulls = std::mem::take(&mut self.nulls);
+        let head = self.head.get_or_insert_default();
+        self.columns = Some(Columns::new(head, &self.ready, nulls));
     }
 
     /// Appends the next row to `out`, a JSON object without a line feed, and returns the line of
@@ -142,6 +153,18 @@ impl CsvToJson {
     #[must_use]
     pub fn names(&self) -> &[String] {
         self.columns.as_ref().map_or(&[], |columns| &columns.names)
+    }
+
+    /// Says so where the names look like a first row: all of them are numbers, if not empty.
+    #[must_use]
+    pub fn head_remark(&self) -> Option<String> {
+        let columns = self.columns.as_ref()?;
+        let some = columns.names.get(..NAMES_SHOWN).map(|some| format!("{}, ...", some.join(", ")));
+        let names = some.unwrap_or_else(|| columns.names.join(", "));
+        let remark = format!(
+            "the first line was taken as the names of the columns, and these are numbers: {names}"
+        );
+        columns.are_names_numbers.then_some(remark)
     }
 
     /// The column that has the rows' times: of those whose cells in the sample all are times, the

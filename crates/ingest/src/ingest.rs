@@ -1,5 +1,7 @@
 //! The pipeline: bytes in, batches out.
 
+mod first;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::Hasher;
@@ -10,17 +12,16 @@ use hadal_types::{BatchId, ColumnName, Micros, TableName};
 use hadal_wire::Batch;
 use twox_hash::XxHash3_64;
 
+use self::first::First;
 use crate::columns::Columns;
 use crate::rejects::Reject;
-use crate::row::{RowWriter, choose_time_column};
+use crate::row::RowWriter;
 use crate::split::{Record, Splitter};
 use crate::summary::{self, Summary};
-use crate::time_column::CANDIDATES;
+use crate::time_column::{CANDIDATES, Choice, choose};
 use crate::{CsvToJson, lines, split};
 
 const DAY_SECONDS: i64 = 86_400;
-/// Records that are looked at before the first is written, where all rows depend on them.
-const FIRST_RECORDS: usize = 1_000;
 
 /// What the bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub struct Settings {
     pub table: TableName,
     /// The id of the first batch; the others are its parts.
     pub batch_id: BatchId,
-    /// The field that holds each row's time, where the caller names one.
+    /// The only field that holds a row's time, where the caller names one.
     pub time_column: Option<ColumnName>,
     /// The table's time column; `None` for a table that is not there yet.
     pub table_time_column: Option<ColumnName>,
@@ -84,22 +85,6 @@ struct State {
     summary: Summary,
 }
 
-/// The first records, with the numbers of their lines.
-#[derive(Default)]
-struct First {
-    records: Vec<(u64, Vec<u8>)>,
-    bytes: usize,
-}
-
-impl First {
-    /// Keeps a record; returns whether these are enough.
-    fn add(&mut self, line: u64, record: &[u8]) -> bool {
-        self.bytes += record.len();
-        self.records.push((line, record.to_vec()));
-        self.records.len() >= FIRST_RECORDS || self.bytes >= BATCH_BYTES_MAX
-    }
-}
-
 impl Ingest {
     /// Begins with a body that arrives at `now`.
     #[must_use]
@@ -109,8 +94,8 @@ impl Ingest {
             Format::Csv => Cutter::Csv(Box::new(CsvToJson::new(b',', Vec::new()))),
             Format::Lines => Cutter::Split(Splitter::lines()),
         };
-        let is_new = settings.table_oldest.is_none();
-        let is_judged = is_new && !settings.any_age;
+        let has_age_to_judge = settings.table_oldest.is_none() && !settings.any_age;
+        let is_judged = settings.table_time_column.is_none() || has_age_to_judge;
         let state = State {
             settings,
             format,
@@ -127,6 +112,14 @@ impl Ingest {
             summary: Summary::default(),
         };
         Self { cutter, state }
+    }
+
+    /// Says that what is pushed from here on arrived at `now`.
+    pub fn arrive(&mut self, now: Micros) {
+        self.state.now = now;
+        if let Some(writer) = &mut self.state.writer {
+            writer.arrive(now);
+        }
     }
 
     /// Takes the next bytes of the body, and returns the batches that are full with them.
@@ -222,9 +215,21 @@ impl State {
 
     /// Judges by the first records what all rows depend on, and takes those.
     fn judge(&mut self) {
-        let Some(First { records, .. }) = self.first.take() else { return };
-        self.is_old = self.is_old(&records);
-        for (line, record) in records {
+        let Some(first) = self.first.take() else { return };
+        if self.settings.table_time_column.is_none() {
+            self.settings.table_time_column = self.choose_time_column(&first);
+        }
+        if self.settings.table_oldest.is_none() && !self.settings.any_age {
+            let median = match self.format {
+                Format::Lines => first.median_of_lines(),
+                Format::Json | Format::Csv => {
+                    self.new_writer().ok().and_then(|probe| first.median_of_rows(probe))
+                }
+            };
+            let age = median.map(|median| self.now.seconds_since(median));
+            self.is_old = age.is_some_and(|seconds| seconds > DAY_SECONDS);
+        }
+        for (line, record) in first.into_records() {
             self.take(line, &record);
         }
     }
@@ -286,11 +291,8 @@ impl State {
     /// Settles, by the first record, what all rows share.
     fn settle(&mut self, text: &str) -> Result<(), String> {
         if self.writer.is_none() {
-            let mut writer = self.new_writer(text)?;
-            writer.age_limit_seconds = self.age_limit();
-            if self.is_old {
-                writer.warnings.add(summary::NO_AGE_LIMIT);
-            }
+            let mut writer = self.new_writer()?;
+            writer.any_age = self.takes_any_age();
             if self.format == Format::Lines && lines::is_json(text) {
                 writer.warnings.add(summary::JSON_AS_TEXT);
             }
@@ -304,60 +306,40 @@ impl State {
         Ok(())
     }
 
-    fn new_writer(&self, text: &str) -> Result<RowWriter, String> {
-        let settings = &self.settings;
-        let name = match (&settings.table_time_column, self.format) {
-            (Some(name), _) => name.clone(),
-            (None, Format::Lines) => {
-                ColumnName::new(CANDIDATES[0]).map_err(|error| error.to_string())?
-            }
-            (None, Format::Json | Format::Csv) => {
-                choose_time_column(text, settings.time_column.as_ref())
-                    .ok_or("no time column can be chosen")?
-            }
+    /// The time column of a new table: the caller's, or the one that its first records have.
+    fn choose_time_column(&mut self, first: &First) -> Option<ColumnName> {
+        if let Some(caller) = &self.settings.time_column {
+            return Some(caller.clone());
+        }
+        let name = match self.format {
+            Format::Lines => CANDIDATES[0],
+            Format::Json | Format::Csv => match choose(first.texts()) {
+                Choice::Field(name) => name,
+                Choice::Arrival(name) => {
+                    if name != CANDIDATES[0] {
+                        let warning = summary::no_times(CANDIDATES[0], name);
+                        self.summary.warnings.push(warning);
+                    }
+                    name
+                }
+            },
         };
+        ColumnName::new(name).ok()
+    }
+
+    fn new_writer(&self) -> Result<RowWriter, String> {
+        let settings = &self.settings;
+        let name = settings.table_time_column.clone().ok_or("the time column has no name")?;
         let columns = Columns::new(settings.table_columns.clone());
         let caller = settings.time_column.as_ref();
         Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), self.now))
     }
 
-    /// How old a row may be, in seconds.
-    fn age_limit(&self) -> Option<i64> {
+    /// Whether rows may be of any age: as the caller asks, or as the table's first rows say.
+    fn takes_any_age(&self) -> bool {
         let limit = TABLE_AGE_DAYS * DAY_SECONDS;
         let is_old = |oldest: Micros| self.now.seconds_since(oldest) > limit;
-        let is_unlimited =
-            self.settings.any_age || self.is_old || self.settings.table_oldest.is_some_and(is_old);
-        (!is_unlimited).then_some(limit)
-    }
-
-    /// Whether the table is new, and the median of the first rows is older than a day.
-    fn is_old(&self, records: &[(u64, Vec<u8>)]) -> bool {
-        if self.settings.any_age || self.settings.table_oldest.is_some() {
-            return false;
-        }
-        let mut times: Vec<Micros> = Vec::new();
-        let mut probe: Option<(RowWriter, BlockBuilder)> = None;
-        for (_, record) in records {
-            let text = String::from_utf8_lossy(record);
-            if self.format == Format::Lines {
-                times.extend(lines::leading_time(&text));
-                continue;
-            }
-            if probe.is_none() {
-                probe = self.new_writer(&text).ok().map(|writer| {
-                    let builder = BlockBuilder::new(writer.time_column.clone());
-                    (writer, builder)
-                });
-            }
-            let Some((writer, builder)) = &mut probe else { continue };
-            match writer.json(builder, &text) {
-                Ok(()) => times.extend(writer.last_time),
-                Err(_) => builder.abandon_row(),
-            }
-        }
-        times.sort_unstable();
-        let median = times.get(times.len() / 2);
-        median.is_some_and(|median| self.now.seconds_since(*median) > DAY_SECONDS)
+        self.settings.any_age || self.is_old || self.settings.table_oldest.is_some_and(is_old)
     }
 
     fn reject(&mut self, line: u64, reason: String, record: &[u8]) {
@@ -406,8 +388,9 @@ impl State {
                 (Some(_), Format::Lines) => "the beginning of each line".to_owned(),
                 (Some(source), Format::Json | Format::Csv) => format!("column {source}"),
             };
-            summary.warnings = writer.warnings.into_list();
+            summary.warnings.extend(writer.warnings.into_list());
             summary.warnings.extend(csv.and_then(summary::missing));
+            summary.warnings.extend(csv.and_then(summary::numeric_head));
             summary.warnings.sort_by_key(|warning| warning.code);
         }
         summary

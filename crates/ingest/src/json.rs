@@ -5,7 +5,7 @@ use std::fmt;
 
 use hadal_types::Number;
 use hadal_types::limits::{JSON_DEPTH_MAX, ROW_FIELDS_MAX};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// One value of a row. What is too deep or has no column of its own is JSON text.
@@ -18,15 +18,18 @@ pub(crate) enum Field<'j> {
     },
     Bool(bool),
     String(Cow<'j, str>),
-    /// An array, its elements as text.
-    List(Vec<Cow<'j, str>>),
+    /// An array.
+    List(Vec<Element<'j>>),
     /// `{"$set": […]}`.
-    Set(Vec<Cow<'j, str>>),
+    Set(Vec<Element<'j>>),
     /// `{"$vector": […]}`.
-    Vector(Vec<Cow<'j, str>>),
+    Vector(Vec<Element<'j>>),
     /// An array with arrays or objects in it, as JSON text.
     Text(&'j str),
 }
+
+/// An element of an array, as text; `None` for null.
+pub(crate) type Element<'j> = Option<Cow<'j, str>>;
 
 /// Calls `take` with the dotted name and value of each field of an object that is not null.
 ///
@@ -85,8 +88,9 @@ impl<'j> Walk<'_, 'j> {
                 }
             }
             _ => {
-                let number = self.number(raw)?;
-                Field::Number { number, rounded: lost_digits(raw, number) }
+                let (number, rounded) =
+                    Number::read(raw).map_err(|error| format!("column {}: {error}", self.name))?;
+                Field::Number { number, rounded }
             }
         };
         self.count += 1;
@@ -95,24 +99,6 @@ impl<'j> Walk<'_, 'j> {
         }
         (self.take)(&self.name, field)
     }
-
-    fn number(&self, raw: &str) -> Result<Number, String> {
-        raw.parse().map_err(|error| format!("column {}: {error}", self.name))
-    }
-}
-
-/// Whether `number` has fewer digits than it was written with.
-fn lost_digits(raw: &str, number: Number) -> bool {
-    /// So many digits survive in any double.
-    const SAFE: usize = 15;
-    raw.len() > SAFE && digits(raw) > digits(&number.to_string())
-}
-
-/// Digits between the first and the last that is not zero, exponent aside.
-fn digits(text: &str) -> usize {
-    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    digits.trim_matches('0').len()
 }
 
 fn string(raw: &str) -> Result<Cow<'_, str>, String> {
@@ -121,18 +107,17 @@ fn string(raw: &str) -> Result<Cow<'_, str>, String> {
 }
 
 /// The elements of an array as texts; `None` when some are arrays or objects.
-fn list(raw: &str) -> Result<Option<Vec<Cow<'_, str>>>, String> {
-    let elements: Elements<'_> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+fn list(raw: &str) -> Result<Option<Vec<Element<'_>>>, String> {
+    let elements: Vec<&RawValue> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
     let nested = |raw: &&RawValue| raw.get().starts_with(['[', '{']);
-    if elements.0.iter().any(nested) {
+    if elements.iter().any(nested) {
         return Ok(None);
     }
-    let texts = elements.0.into_iter().filter_map(|raw| element(raw.get()).transpose());
+    let texts = elements.into_iter().map(|raw| element(raw.get()));
     texts.collect::<Result<_, _>>().map(Some)
 }
 
-/// An element as text; `None` for null.
-fn element(raw: &str) -> Result<Option<Cow<'_, str>>, String> {
+fn element(raw: &str) -> Result<Element<'_>, String> {
     match raw.as_bytes().first() {
         Some(b'"') => string(raw).map(Some),
         Some(b'n') => Ok(None),
@@ -154,8 +139,6 @@ fn hinted<'j>(object: &Object<'j>) -> Result<Option<Field<'j>>, String> {
 
 /// Keys and raw values, in order.
 struct Object<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
-
-struct Elements<'j>(Vec<&'j RawValue>);
 
 /// A string, borrowed where it has no escapes.
 struct Text<'j>(Cow<'j, str>);
@@ -179,28 +162,6 @@ impl<'j> Deserialize<'j> for Object<'j> {
             }
         }
         deserializer.deserialize_map(Keys)
-    }
-}
-
-impl<'j> Deserialize<'j> for Elements<'j> {
-    fn deserialize<D: Deserializer<'j>>(deserializer: D) -> Result<Self, D::Error> {
-        struct All;
-        impl<'j> Visitor<'j> for All {
-            type Value = Elements<'j>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an array")
-            }
-
-            fn visit_seq<A: SeqAccess<'j>>(self, mut all: A) -> Result<Elements<'j>, A::Error> {
-                let mut elements = Vec::new();
-                while let Some(raw) = all.next_element::<&'j RawValue>()? {
-                    elements.push(raw);
-                }
-                Ok(Elements(elements))
-            }
-        }
-        deserializer.deserialize_seq(All)
     }
 }
 
@@ -265,23 +226,31 @@ mod tests {
             Field::Number { number, rounded } => (number.to_string(), rounded),
             other => panic!("{other:?}"),
         };
-        for exact in ["1234567890.123456789", "9223372036854775807", "-0.5", "0.1"] {
+        for exact in [
+            "1234567890.123456789",
+            "9223372036854775807",
+            "18446744073709551615",
+            "-12345678901234567890123456789012345678",
+            "0.12345678901234567890123",
+            "-0.5",
+            "0.1",
+            "1e300",
+        ] {
             assert_eq!(read_number(exact), (exact.to_owned(), false));
         }
-        assert_eq!(read_number("1e300"), ("1e300".to_owned(), false));
-        assert!(read_number("18446744073709551617").1);
-        assert!(read_number("0.12345678901234567890123").1);
+        for rounded in ["1234567890123456789012345678901234567890", "1.5e-340", "1e-999"] {
+            assert!(read_number(rounded).1, "{rounded}");
+        }
         assert!(read(r#"{"a":1e400}"#).expect_err("too large").contains("column a"));
         assert!(read(r#"{"a":NaN}"#).is_err());
     }
 
     #[test]
     fn arrays_are_lists_of_texts() {
-        let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned().into()).collect();
-        assert_eq!(
-            field(r#"{"a":["x","\n",1,true,null]}"#),
-            Field::List(list(&["x", "\n", "1", "true"]))
-        );
+        let list = |texts: &[&'static str]| texts.iter().map(|&text| Some(text.into())).collect();
+        let mut mixed: Vec<_> = list(&["x", "\n", "1", "true"]);
+        mixed.push(None);
+        assert_eq!(field(r#"{"a":["x","\n",1,true,null]}"#), Field::List(mixed));
         assert_eq!(field(r#"{"a":[]}"#), Field::List(Vec::new()));
         assert_eq!(field(r#"{"a":{"$set":["x"]}}"#), Field::Set(list(&["x"])));
         assert_eq!(field(r#"{"a":[[1],2]}"#), Field::Text("[[1],2]"));

@@ -1,48 +1,52 @@
 //! Fields to a row of the batch in the making: kinds, limits, the weight, the time.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use hadal_block::{BlockBuilder, ColumnId, PushError};
-use hadal_types::limits::{FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
-use hadal_types::time::TimeUnit;
+use hadal_types::limits::{
+    FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX, TABLE_AGE_DAYS,
+};
 use hadal_types::{ColumnName, Kind, Micros, Weight};
 
 use crate::columns::{Columns, Place};
-use crate::json::{self, Field};
+use crate::json::{self, Element, Field};
 use crate::lines;
 use crate::summary::{self, Warnings};
-use crate::time_column::{CANDIDATES, read};
+use crate::time_column::{CANDIDATES, Units};
 
 /// The column that holds what has no room for a column of its own, as JSON text.
 const OVERFLOW_COLUMN: &str = "_overflow";
 
-/// Where a row's time may be found: the caller's choice, the table's, then the usual names.
-const SOURCES: usize = 2 + CANDIDATES.len();
+/// Times of arrival in one microsecond are told apart up to so far ahead of the clock.
+const ARRIVAL_LEAD: i64 = Micros::SECOND;
 
 /// Makes rows of records.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     /// The table's time column.
     pub(crate) time_column: ColumnName,
-    /// Fields that may hold the time, the best first.
-    sources: Vec<String>,
-    units: [Option<TimeUnit>; SOURCES],
-    /// How many rows had their time from each.
-    used: [u64; SOURCES],
+    /// Fields that may hold the time, the best first, and how many rows had it from each.
+    sources: Vec<(String, u64)>,
+    units: Units,
     pub(crate) columns: Columns,
     sets: HashSet<String>,
-    pub(crate) age_limit_seconds: Option<i64>,
+    /// Takes rows that are older than [`TABLE_AGE_DAYS`].
+    pub(crate) any_age: bool,
     now: Micros,
+    /// The time of the next row that has none of its own.
+    pub(crate) arrival: Micros,
     /// When the last row was that came to its end, whether or not it was taken.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
 }
 
 /// Where the row being written may have its time.
+#[derive(Default)]
 struct RowTime {
     /// The place among the sources, and the time.
     found: Option<(usize, Micros)>,
+    /// The place of the table's time column, where the row has a value in it.
+    stored: Option<usize>,
 }
 
 impl RowWriter {
@@ -53,22 +57,24 @@ impl RowWriter {
         sets: HashSet<String>,
         now: Micros,
     ) -> Self {
-        let mut sources: Vec<String> = Vec::new();
+        let mut sources: Vec<(String, u64)> = Vec::new();
         let named = caller.into_iter().map(ColumnName::as_str).chain([time_column.as_str()]);
-        for source in named.chain(CANDIDATES) {
-            if !sources.iter().any(|own| own == source) {
-                sources.push(source.to_owned());
+        // Whoever names a column wants no other.
+        let usual = CANDIDATES.into_iter().filter(|_| caller.is_none());
+        for source in named.chain(usual) {
+            if !sources.iter().any(|(own, _)| own == source) {
+                sources.push((source.to_owned(), 0));
             }
         }
         Self {
             time_column,
+            units: Units::new(sources.len()),
             sources,
-            units: [None; SOURCES],
-            used: [0; SOURCES],
             columns,
             sets,
-            age_limit_seconds: None,
+            any_age: true,
             now,
+            arrival: now,
             last_time: None,
             warnings: Warnings::default(),
         }
@@ -77,12 +83,26 @@ impl RowWriter {
     /// Begins another batch.
     pub(crate) fn begin_batch(&mut self) {
         self.columns.begin_batch();
-        self.units = [None; SOURCES];
+        self.units = Units::new(self.sources.len());
+    }
+
+    /// What comes from here on arrived at `now`.
+    pub(crate) fn arrive(&mut self, now: Micros) {
+        self.now = self.now.max(now);
+        self.arrival = self.arrival.max(now);
+    }
+
+    /// The time of arrival of one row, a microsecond after the one before: rows that came
+    /// together keep their order.
+    fn next_arrival(&mut self) -> Micros {
+        let time = self.arrival;
+        self.arrival = Micros(time.0 + 1).min(Micros(self.now.0 + ARRIVAL_LEAD));
+        time
     }
 
     /// The field that most rows had their time from; `None` if all got the time of arrival.
     pub(crate) fn main_source(&self) -> Option<&str> {
-        let used = self.sources.iter().zip(self.used).filter(|(_, rows)| *rows > 0);
+        let used = self.sources.iter().filter(|(_, rows)| *rows > 0);
         // Of equals the first.
         used.rev().max_by_key(|(_, rows)| *rows).map(|(source, _)| source.as_str())
     }
@@ -93,7 +113,7 @@ impl RowWriter {
     /// The reason why it is no row; the row in the making is then to be abandoned.
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
         self.columns.begin_row();
-        let mut time = RowTime { found: None };
+        let mut time = RowTime::default();
         let mut overflow = serde_json::Map::new();
         json::fields(text, &mut |name, field| {
             if self.take_time(name, &field, &mut time)? {
@@ -117,7 +137,7 @@ impl RowWriter {
         let found = lines::leading_time(text).map(|time| (0, time));
         let mut overflow = serde_json::Map::new();
         self.push(builder, lines::MESSAGE, Field::String(text.into()), &mut overflow)?;
-        self.end(builder, RowTime { found })
+        self.end(builder, RowTime { found, stored: None })
     }
 
     /// Looks whether a field is the row's time; returns whether it is spent on that.
@@ -127,40 +147,61 @@ impl RowWriter {
         field: &Field<'_>,
         time: &mut RowTime,
     ) -> Result<bool, String> {
-        let Some(place) = self.sources.iter().position(|source| source == name) else {
+        let Some(place) = self.sources.iter().position(|(source, _)| source == name) else {
             return Ok(false);
         };
         let is_stored = name == self.time_column.as_str();
-        if time.found.is_some_and(|(found, _)| found <= place) {
-            // A better one was there already; the time column can hold only that.
-            return Ok(is_stored);
+        if is_stored && time.stored.replace(place).is_some() {
+            self.warnings.add(summary::DUPLICATE_KEY);
+            return Ok(true);
         }
-        match read(field, &mut self.units[place]) {
-            Some(found) => time.found = Some((place, found)),
-            None if is_stored => {
-                return Err(format!("column {name}: {} is not a time", shown(field)));
+        match self.units.read(place, field) {
+            Some((read, is_mixed)) => {
+                if is_mixed {
+                    self.warnings.add(summary::MIXED_TIME_UNITS);
+                }
+                if time.found.is_none_or(|(found, _)| place < found) {
+                    time.found = Some((place, read));
+                }
             }
-            None => return Ok(false),
+            None if is_stored => {
+                let unit = self.units.assumed(place, field);
+                return Err(format!("column {name}: {} is not a time{unit}", shown(field)));
+            }
+            None => {}
         }
         Ok(is_stored)
     }
 
     fn end(&mut self, builder: &mut BlockBuilder, time: RowTime) -> Result<(), String> {
+        if let (Some((place, _)), Some(stored)) = (time.found, time.stored)
+            && place != stored
+        {
+            let (named, own) = (&self.sources[place].0, &self.time_column);
+            return Err(format!(
+                "it has a value in {named}, named as its time, and one in {own}, which is the \
+                 time column of its table; name {own} or none"
+            ));
+        }
         let (source, time) = match time.found {
             Some((source, time)) => (Some(source), time),
-            None => (None, self.now),
+            None => (None, self.next_arrival()),
         };
         self.last_time = Some(time);
         let age_seconds = self.now.seconds_since(time);
         if -age_seconds > FUTURE_SECONDS_MAX {
             return Err(format!("its time {time} is more than a day in the future"));
         }
-        if let Some(limit) = self.age_limit_seconds.filter(|&limit| age_seconds > limit) {
-            let days = limit / 86_400;
-            return Err(format!("its time {time} is older than the table's limit of {days} days"));
+        if age_seconds > TABLE_AGE_DAYS * 86_400 {
+            if !self.any_age {
+                self.warnings.add(summary::TOO_OLD);
+                let limit = format!("the table's limit of {TABLE_AGE_DAYS} days");
+                return Err(format!("its time {time} is older than {limit}"));
+            }
+            self.warnings.add(summary::NO_AGE_LIMIT);
         }
         match source {
-            Some(source) => self.used[source] += 1,
+            Some(source) => self.sources[source].1 += 1,
             None => self.warnings.add(summary::ARRIVAL_TIME),
         }
         builder.end_row(time);
@@ -241,11 +282,16 @@ impl RowWriter {
         &text[..text.floor_char_boundary(STRING_BYTES_MAX)]
     }
 
-    fn cut_list<'t>(&mut self, elements: &'t [Cow<'_, str>]) -> Vec<&'t str> {
-        if elements.len() > LIST_ELEMENTS_MAX {
+    fn cut_list<'t>(&mut self, elements: &'t [Element<'_>]) -> Vec<&'t str> {
+        let texts = elements.iter().flatten();
+        let count = texts.clone().count();
+        if count < elements.len() {
+            self.warnings.add(summary::NULL_ELEMENT);
+        }
+        if count > LIST_ELEMENTS_MAX {
             self.warnings.add(summary::CUT);
         }
-        elements.iter().take(LIST_ELEMENTS_MAX).map(|element| self.cut(element)).collect()
+        texts.take(LIST_ELEMENTS_MAX).map(|text| self.cut(text)).collect()
     }
 
     fn push_overflow(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
@@ -279,28 +325,7 @@ fn to_json(field: &Field<'_>) -> serde_json::Value {
         Field::String(text) => text.as_ref().into(),
         Field::Text(text) => (*text).into(),
         Field::List(elements) | Field::Set(elements) | Field::Vector(elements) => {
-            elements.iter().map(|element| element.as_ref()).collect::<Vec<_>>().into()
+            elements.iter().map(Option::as_deref).collect::<Vec<_>>().into()
         }
     }
-}
-
-/// The time column of a table whose first record this is: the caller's, or the first of the
-/// usual names whose value is a time; `time` where there is none.
-pub(crate) fn choose_time_column(text: &str, caller: Option<&ColumnName>) -> Option<ColumnName> {
-    if let Some(caller) = caller {
-        return Some(caller.clone());
-    }
-    let mut best: Option<usize> = None;
-    // A record that is no row chooses nothing; it is rejected when it is written.
-    let _ = json::fields(text, &mut |name, field| {
-        let place = CANDIDATES.iter().position(|candidate| *candidate == name);
-        if let Some(place) = place
-            && best.is_none_or(|best| place < best)
-            && read(&field, &mut None).is_some()
-        {
-            best = Some(place);
-        }
-        Ok(())
-    });
-    ColumnName::new(CANDIDATES[best.unwrap_or(0)]).ok()
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hadal_types::limits::TABLE_AGE_DAYS;
+
 use crate::CsvToJson;
 use crate::rejects::Reject;
 
@@ -58,10 +60,15 @@ pub(crate) const DUPLICATE_KEY: &str = "duplicate_key";
 pub(crate) const INVALID_UTF8: &str = "invalid_utf8";
 pub(crate) const JSON_AS_TEXT: &str = "json_as_text";
 pub(crate) const MISSING_NUMBER: &str = "missing_number";
+pub(crate) const MIXED_TIME_UNITS: &str = "mixed_time_units";
 pub(crate) const NESTED_ARRAY: &str = "nested_array";
 pub(crate) const NO_AGE_LIMIT: &str = "no_age_limit";
+pub(crate) const NO_TIMES: &str = "no_times";
+pub(crate) const NULL_ELEMENT: &str = "null_element";
+pub(crate) const NUMERIC_HEAD: &str = "numeric_head";
 pub(crate) const OVERFLOW: &str = "overflow";
 pub(crate) const ROUNDED: &str = "rounded";
+pub(crate) const TOO_OLD: &str = "too_old";
 
 /// Tells of cells of CSV that were words for none, such as `NA`, in columns of numbers.
 pub(crate) fn missing(csv: &CsvToJson) -> Option<Warning> {
@@ -71,6 +78,20 @@ pub(crate) fn missing(csv: &CsvToJson) -> Option<Warning> {
     let names = names.join(", ");
     let message = format!("{count} cells such as NA, among numbers, became null in {noun} {names}");
     (count > 0).then_some(Warning { code: MISSING_NUMBER, count, message })
+}
+
+/// Tells that the first line of CSV looks like a row rather than like names.
+pub(crate) fn numeric_head(csv: &CsvToJson) -> Option<Warning> {
+    csv.head_remark().map(|message| Warning { code: NUMERIC_HEAD, count: 1, message })
+}
+
+/// Tells that a column called like one with times has none, and what has them instead.
+pub(crate) fn no_times(usual: &str, instead: &str) -> Warning {
+    let message = format!(
+        "column {usual} has no times in the first rows; the rows' time is that of arrival, in \
+         column {instead}"
+    );
+    Warning { code: NO_TIMES, count: 1, message }
 }
 
 fn message(code: &str, count: u64) -> String {
@@ -84,17 +105,28 @@ fn message(code: &str, count: u64) -> String {
         JSON_AS_TEXT => "the first line is a JSON object, but the lines were taken as text, as \
             asked; to make columns of it send it as application/json or application/x-ndjson"
             .to_owned(),
+        MIXED_TIME_UNITS => format!(
+            "{count} times are numbers of a size that says another unit than the first one of \
+             their batch; they were read in its unit"
+        ),
         NESTED_ARRAY => {
             format!("{count} arrays with arrays or objects in them are kept as JSON text")
         }
         NO_AGE_LIMIT => {
-            "most of the first rows are older than a day, so no row was refused for its age"
-                .to_owned()
+            format!("{count} rows are older than {TABLE_AGE_DAYS} days; the table takes any age")
+        }
+        NULL_ELEMENT => {
+            format!("{count} arrays had nulls among their elements; those are left out")
         }
         OVERFLOW => {
             format!("{count} fields had no room for a column of their own; they are in _overflow")
         }
-        ROUNDED => format!("{count} numbers have more digits than a double and were rounded"),
+        ROUNDED => {
+            format!("{count} numbers have more digits than are kept; they were rounded to doubles")
+        }
+        TOO_OLD => {
+            format!("{count} rows were older than the table's limit of {TABLE_AGE_DAYS} days")
+        }
         other => format!("{other}: {count}"),
     }
 }

@@ -1,12 +1,15 @@
 //! Which field holds a row's time, and how it is spelled.
 
+use std::borrow::Cow;
+use std::iter::zip;
+
 use hadal_types::time::{TimeUnit, parse_timestamp};
 use hadal_types::{Micros, Number};
 use jiff::civil::DateTime;
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
-use crate::json::Field;
+use crate::json::{self, Field};
 
 /// Fields that hold a row's time where nobody names one, the first that does.
 pub const CANDIDATES: [&str; 11] = [
@@ -23,21 +26,101 @@ pub const CANDIDATES: [&str; 11] = [
     "t",
 ];
 
-/// Reads a time; numbers in `unit`, or, where there is none yet, in the one that their size
-/// tells, which then is the unit of the whole batch.
-pub(crate) fn read(field: &Field<'_>, unit: &mut Option<TimeUnit>) -> Option<Micros> {
+/// What the time column is called where rows have no times: the first name that no row uses.
+const ARRIVAL_NAMES: [&str; 3] = [CANDIDATES[0], "received", "_received"];
+
+/// The unit of each source of times whose times are numbers: the one that the first of a batch
+/// has by its size. So a unit does not change from row to row.
+#[derive(Debug)]
+pub(crate) struct Units(Vec<Option<TimeUnit>>);
+
+impl Units {
+    pub(crate) fn new(sources: usize) -> Self {
+        Self(vec![None; sources])
+    }
+
+    /// Reads a time of a source; and whether it is a number whose size says another unit.
+    pub(crate) fn read(&mut self, source: usize, field: &Field<'_>) -> Option<(Micros, bool)> {
+        let Some(number) = number(field) else { return text(field).map(|time| (time, false)) };
+        let guess = TimeUnit::guess(number);
+        let unit = self.0[source].unwrap_or(guess);
+        let time = unit.read(number)?;
+        self.0[source] = Some(unit);
+        Some((time, unit != guess))
+    }
+
+    /// For a number that is no time in the unit of its batch: that unit.
+    pub(crate) fn assumed(&self, source: usize, field: &Field<'_>) -> String {
+        match (number(field), self.0[source]) {
+            (Some(_), Some(unit)) => format!(" in {}, the unit of its batch", unit.name()),
+            _ => String::new(),
+        }
+    }
+}
+fn number(field: &Field<'_>) -> Option<Number> {
     match field {
-        Field::Number { number, .. } => of_number(*number, unit),
-        Field::String(text) => match text.trim().parse::<Number>() {
-            Ok(number) => of_number(number, unit),
-            Err(_) => of_text(text),
-        },
+        Field::Number { number, .. } => Some(*number),
+        Field::String(text) => text.trim().parse().ok(),
         _ => None,
     }
 }
 
-fn of_number(number: Number, unit: &mut Option<TimeUnit>) -> Option<Micros> {
-    unit.get_or_insert_with(|| TimeUnit::guess(number)).read(number)
+fn text(field: &Field<'_>) -> Option<Micros> {
+    match field {
+        Field::String(text) => of_text(text),
+        _ => None,
+    }
+}
+
+/// Whether a value is a time, or would be one in another year: that is an error to be told, and
+/// no reason to look for times elsewhere.
+fn is_meant_as_time(field: &Field<'_>) -> bool {
+    let is_date = |text: &str| {
+        let text = text.trim().trim_start_matches(['+', '-']);
+        let year = text.find(|c: char| !c.is_ascii_digit());
+        year.is_some_and(|end| end >= 4 && text[end..].starts_with('-'))
+    };
+    match field {
+        Field::String(spelled) => {
+            is_date(spelled) || number(field).is_some() || text(field).is_some()
+        }
+        _ => number(field).is_some(),
+    }
+}
+
+/// Where the rows of a new table have their times.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// In the first of the usual names that has times.
+    Field(&'static str),
+    /// Nowhere: the time of arrival gets a name that no row uses.
+    Arrival(&'static str),
+}
+
+/// Chooses the time column of a table whose first records these are.
+///
+/// Records that are no rows choose nothing; they are rejected when they are written.
+pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice {
+    let mut has_times = [false; CANDIDATES.len()];
+    let mut is_used = [false; ARRIVAL_NAMES.len()];
+    for record in records {
+        let _ = json::fields(&record, &mut |name, field| {
+            if let Some(place) = CANDIDATES.iter().position(|candidate| *candidate == name) {
+                has_times[place] |= is_meant_as_time(&field);
+            }
+            if let Some(place) = ARRIVAL_NAMES.iter().position(|own| *own == name) {
+                is_used[place] = true;
+            }
+            Ok(())
+        });
+    }
+    let field = zip(CANDIDATES, has_times).find(|(_, has_times)| *has_times);
+    let unused = zip(ARRIVAL_NAMES, is_used).find(|(_, is_used)| !is_used);
+    match (field, unused) {
+        (Some((name, _)), _) => Choice::Field(name),
+        (None, Some((name, _))) => Choice::Arrival(name),
+        (None, None) => Choice::Arrival(ARRIVAL_NAMES[0]),
+    }
 }
 
 /// ISO 8601, RFC 3339, RFC 2822, and the spellings of common logs, in UTC where no zone is named.
@@ -91,15 +174,44 @@ mod tests {
         }
     }
 
+    fn number_field(text: &str) -> Field<'_> {
+        Field::Number { number: text.parse().expect("a number"), rounded: false }
+    }
+
     #[test]
     fn the_first_number_tells_the_unit() {
-        let mut unit = None;
-        let number =
-            |text: &str| Field::Number { number: text.parse().expect("a number"), rounded: false };
-        let millis = read(&number("1700000000000"), &mut unit).expect("a time");
-        assert_eq!(millis, Micros(1_700_000_000_000_000));
-        assert_eq!(read(&number("1000"), &mut unit), Some(Micros(1_000_000)));
-        assert_eq!(read(&Field::String("1000".into()), &mut unit), Some(Micros(1_000_000)));
-        assert_eq!(read(&Field::Bool(true), &mut unit), None);
+        let mut units = Units::new(2);
+        let millis = Some((Micros(1_700_000_000_000_000), false));
+        assert_eq!(units.read(0, &number_field("1700000000000")), millis);
+        // Of a size that says seconds.
+        let mixed = Some((Micros(1_700_000_000_000), true));
+        assert_eq!(units.read(0, &number_field("1700000000")), mixed);
+        assert_eq!(units.read(0, &Field::String("1700000000".into())), mixed);
+        assert_eq!(units.read(0, &Field::Bool(true)), None);
+        let iso = Field::String("2023-11-14T22:13:20Z".into());
+        assert_eq!(units.read(0, &iso), millis);
+        // Another source has a unit of its own.
+        let seconds = Some((Micros(1_700_000_000_000_000), false));
+        assert_eq!(units.read(1, &number_field("1700000000")), seconds);
+        assert_eq!(units.read(1, &number_field("1700000000000")), None);
+        let assumed = units.assumed(1, &number_field("1700000000000"));
+        assert_eq!(assumed, " in seconds, the unit of its batch");
+        assert_eq!(units.assumed(1, &Field::String("monday".into())), "");
+    }
+
+    #[test]
+    fn a_time_column_has_times() {
+        let choice = |records: &[&str]| choose(records.iter().map(|&record| record.into()));
+        assert_eq!(choice(&[r#"{"ts":1,"time":"2026-01-01"}"#]), Choice::Field("time"));
+        assert_eq!(choice(&[r#"{"ts":1,"time":"10:15"}"#]), Choice::Field("ts"));
+        assert_eq!(choice(&["x", "{}", r#"{"t":"2026-01-01"}"#]), Choice::Field("t"));
+        for other_year in [r#"{"time":"300000-01-01T00:00:00Z"}"#, r#"{"time":1e30}"#] {
+            assert_eq!(choice(&[other_year]), Choice::Field("time"));
+        }
+        assert_eq!(choice(&["{}"]), Choice::Arrival("time"));
+        assert_eq!(choice(&[]), Choice::Arrival("time"));
+        assert_eq!(choice(&[r#"{"time":"10:15"}"#]), Choice::Arrival("received"));
+        let both = r#"{"time":"10:15","received":"yes"}"#;
+        assert_eq!(choice(&[both]), Choice::Arrival("_received"));
     }
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use hadal_store::{BlockBytes, Error};
-use hadal_types::limits;
+use hadal_store::{BlockBytes, Error, Ticket};
+use hadal_types::{BatchId, TableName, limits};
 use hadal_wire::{Batch, LeafName, Receipt, SinkError};
 use tokio::sync::oneshot;
 
 use crate::batches::{Known, Seen};
 use crate::block::{Block, Origin};
 use crate::leaf::Inner;
+use crate::limits::Hold;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 
@@ -17,17 +18,18 @@ use crate::table::Table;
 pub(crate) async fn accept(inner: &Arc<Inner>, batch: Batch) -> Result<Receipt, SinkError> {
     let (rows, durable) = (batch.rows, inner.durable);
     match start(inner, batch)? {
-        None => Ok(Receipt { rows, duplicate: true, durable }),
+        None => Ok(Receipt { rows, duplicate: true, durable, overflowing: false }),
         Some(logged) => {
             // The log's callback is called in every case, so the sender is never just dropped.
             let gone = || Err(SinkError::Unavailable(inner.name.to_string()));
-            logged.await.unwrap_or_else(|_| gone())?;
-            Ok(Receipt { rows, duplicate: false, durable })
+            let overflowing = logged.await.unwrap_or_else(|_| gone())?;
+            Ok(Receipt { rows, duplicate: false, durable, overflowing })
         }
     }
 }
 
-type Logged = oneshot::Receiver<Result<(), SinkError>>;
+/// Whether the table is over its size with the batch, once it is logged.
+type Logged = oneshot::Receiver<Result<bool, SinkError>>;
 
 /// Reserves the id and appends the batch to the log; `None` for a retry of what is there.
 fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> {
@@ -52,16 +54,14 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
         Seen::Conflict => return Err(SinkError::Conflict { id: batch.id }),
         Seen::UnderWay => return Err(SinkError::Busy(inner.name.to_string())),
     }
-    let ticket = match inner.store.append(&batch.table, &batch.id, &bytes) {
-        Ok(ticket) => ticket,
-        Err(error) => {
-            lock(&table.batches).release(&batch.id);
-            return Err(sink_error(&inner.name, error));
-        }
-    };
+    let logged = log(inner, &batch.table, &batch.id, &bytes);
+    let (hold, ticket) = logged.inspect_err(|_| lock(&table.batches).release(&batch.id))?;
     drop(tables);
-    let block = Block::new(bytes, Origin::Log(vec![ticket.sequence()]))
+    let mut block = Block::new(bytes, Origin::Log(vec![ticket.sequence()]))
         .map_err(|error| corrupt(error.to_string()))?;
+    if let Some(hold) = hold {
+        block = block.holding(hold);
+    }
     let known = Known {
         content_hash: batch.content_hash,
         rows: u32::try_from(batch.rows).unwrap_or(u32::MAX),
@@ -70,13 +70,16 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
     let (done, logged) = oneshot::channel();
     // Not the leaf itself: on the log's thread its end would be the end of that thread.
     let (name, signal, id) = (inner.name.clone(), Arc::clone(&inner.merge_signal), batch.id);
+    let bytes_max = inner.limits.table_bytes_max;
     ticket.then(move |outcome| {
         let outcome = match outcome {
             Ok(()) => {
                 lock(&table.batches).remember(&id, known);
+                // Before it can be seen, and something dropped for it.
+                let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
                 table.push(block);
                 signal.wake();
-                Ok(())
+                Ok(overflowing)
             }
             Err(error) => {
                 lock(&table.batches).release(&id);
@@ -89,8 +92,27 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
     Ok(Some(logged))
 }
 
+/// Appends the batch to the log, if there is room for it until it has its place in a segment. A
+/// leaf without a folder has no other place than memory.
+fn log(
+    inner: &Inner,
+    table: &TableName,
+    id: &BatchId,
+    bytes: &BlockBytes,
+) -> Result<(Option<Hold>, Ticket), SinkError> {
+    let hold = match inner.durable {
+        true => Some(inner.limits.fresh.admit(bytes.len() as u64).ok_or_else(|| {
+            inner.merge_signal.wake();
+            SinkError::Busy(inner.name.to_string())
+        })?),
+        false => None,
+    };
+    let ticket = inner.store.append(table, id, bytes);
+    Ok((hold, ticket.map_err(|error| sink_error(&inner.name, error))?))
+}
+
 /// Bytes from another process are checked whole before they are logged.
-fn check(bytes: &[u8], id: &hadal_types::BatchId, rows: usize) -> Result<(), String> {
+fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
     let view = hadal_block::BlockView::parse(bytes).map_err(|error| error.to_string())?;
     view.verify().map_err(|error| error.to_string())?;
     let is_its_own = matches!(view.batches(), [batch] if batch.id == *id && batch.rows == rows);
@@ -101,7 +123,7 @@ fn check(bytes: &[u8], id: &hadal_types::BatchId, rows: usize) -> Result<(), Str
 }
 
 /// The table of this name, made if there is none.
-fn table(inner: &Inner, name: &hadal_types::TableName) -> Result<(), SinkError> {
+fn table(inner: &Inner, name: &TableName) -> Result<(), SinkError> {
     if read(&inner.tables).contains_key(name) {
         return Ok(());
     }

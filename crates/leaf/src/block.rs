@@ -7,10 +7,14 @@ use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 
+use crate::limits::Hold;
+
 /// A row block that queries can see.
 #[derive(Debug)]
 pub(crate) struct Block {
     bytes: BlockBytes,
+    /// What it counts as in memory, while it has no place in a segment.
+    _hold: Option<Hold>,
     /// Where the copy is that survives a crash.
     pub(crate) origin: Origin,
     pub(crate) rows: usize,
@@ -50,6 +54,13 @@ pub(crate) struct BlockColumn {
     pub(crate) encoding: &'static str,
 }
 
+impl Origin {
+    /// Whether there is no copy but in the log.
+    pub(crate) fn is_log(&self) -> bool {
+        matches!(self, Self::Log(_))
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -77,7 +88,18 @@ impl Block {
             verified,
             damaged: AtomicBool::new(false),
             bytes,
+            _hold: None,
         })
+    }
+
+    /// The block, which counts as in memory for as long as it lives.
+    pub(crate) fn holding(self, hold: Hold) -> Self {
+        Self { _hold: Some(hold), ..self }
+    }
+
+    /// The bytes, as they are.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The block, to be scanned.

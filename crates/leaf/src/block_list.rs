@@ -1,10 +1,6 @@
 //! The list of a table's blocks: immutable, and swapped as a whole.
 
-#[cfg(not(feature = "shuttle"))]
-use std::sync::{Arc, RwLock};
-
-#[cfg(feature = "shuttle")]
-use shuttle::sync::{Arc, RwLock};
+use super::locks::{Arc, RwLock};
 
 /// A list that readers take a snapshot of and writers swap for another.
 ///
@@ -63,37 +59,5 @@ impl<T> BlockList<T> {
             Err(poisoned) => poisoned.into_inner(),
         };
         std::mem::take(&mut *list)
-    }
-}
-
-#[cfg(all(test, feature = "shuttle"))]
-mod shuttle_tests;
-
-#[cfg(all(test, not(feature = "shuttle")))]
-mod tests {
-    use super::*;
-
-    fn listed(list: &BlockList<u32>) -> Vec<u32> {
-        list.snapshot().iter().map(|block| **block).collect()
-    }
-
-    #[test]
-    fn a_swap_keeps_the_place() {
-        let list = BlockList::default();
-        (0..5).for_each(|block| list.push(Arc::new(block)));
-        let before = list.snapshot();
-        let removed = [Arc::clone(&before[1]), Arc::clone(&before[3])];
-        assert!(list.swap(&removed, vec![Arc::new(13)]));
-        assert_eq!(listed(&list), [0, 13, 2, 4]);
-        assert_eq!(before.len(), 5, "a snapshot does not change");
-    }
-
-    #[test]
-    fn what_is_gone_cannot_be_swapped() {
-        let list = BlockList::default();
-        list.push(Arc::new(1));
-        let stranger = Arc::new(1);
-        assert!(!list.swap(&[stranger], vec![Arc::new(2)]));
-        assert_eq!(listed(&list), [1]);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hadal_wire::{BlockStatus, ColumnBlocks, LeafName, TableBlocks};
 
-use crate::block::{Block, Origin};
+use crate::block::Block;
 
 /// The blocks, and their columns summed up.
 pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
@@ -15,7 +15,7 @@ pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
             rows: block.rows as u64,
             bytes: block.byte_count() as u64,
             time_range: block.time_range,
-            is_fresh: matches!(block.origin, Origin::Log(_)),
+            is_fresh: block.origin.is_log(),
         });
         for column in &block.columns {
             let key = (column.name.clone(), column.kind, column.encoding.to_owned());

@@ -1,5 +1,6 @@
 //! The leaf itself: what ties its parts together and offers the seams.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,9 +12,9 @@ use hadal_aggregate::{
     Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, WarningCode,
 };
 use hadal_query::Query;
-use hadal_scan::Scan;
-use hadal_store::{Change, Config, Report, Store};
-use hadal_types::{BatchId, Clock, TableName};
+use hadal_scan::{BlockOrder, Scan};
+use hadal_store::{Change, Config, DroppedRows, Report, Store};
+use hadal_types::{BatchId, Budget, Clock, TableName};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     TableBlocks,
@@ -21,8 +22,11 @@ use hadal_wire::{
 use tokio::sync::oneshot;
 
 use crate::accept::{accept, sink_error};
+use crate::block::Block;
 use crate::inspect::inspect;
-use crate::merge::{drop_oldest, merge_next};
+use crate::limits::LeafLimits;
+use crate::merge::{MergeError, drop_oldest, merge_next};
+use crate::move_fresh::move_fresh;
 use crate::pool::{Job, JobResult, Pool};
 use crate::recover;
 use crate::sync::{lock, read, write};
@@ -39,8 +43,12 @@ pub struct LeafConfig {
     pub folder: Option<PathBuf>,
     /// Threads that scan.
     pub threads: usize,
-    /// Bytes of row blocks that one table may have here, before its oldest blocks are dropped.
-    pub table_bytes_max: u64,
+    /// What it may take.
+    pub limits: LeafLimits,
+    /// Bytes that one query may hold here.
+    pub query_bytes_max: usize,
+    /// The memory that all queries of the process share.
+    pub budget: Arc<Budget>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
 }
@@ -51,6 +59,8 @@ pub struct Leaf {
     pool: Pool,
     merger: Option<JoinHandle<()>>,
     report: Report,
+    query_bytes_max: usize,
+    budget: Arc<Budget>,
 }
 
 /// What the leaf's threads share.
@@ -60,7 +70,7 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) durable: bool,
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
-    table_bytes_max: u64,
+    pub(crate) limits: LeafLimits,
     stopping: AtomicBool,
     pub(crate) merge_signal: Arc<MergeSignal>,
     /// One merge at a time, whoever makes it.
@@ -77,7 +87,7 @@ impl Leaf {
             None => (Store::in_memory(), BTreeMap::new(), Report::default()),
             Some(folder) => {
                 let (store, recovery) = Store::open(&Config::new(folder))?;
-                let (tables, report) = recover::tables(recovery);
+                let (tables, report) = recover::tables(recovery, &config.limits.fresh);
                 (store, tables, report)
             }
         };
@@ -87,7 +97,7 @@ impl Leaf {
             clock: config.clock,
             store,
             tables: RwLock::new(tables),
-            table_bytes_max: config.table_bytes_max,
+            limits: config.limits,
             stopping: AtomicBool::new(false),
             merge_signal: Arc::default(),
             merging: Mutex::new(()),
@@ -103,7 +113,8 @@ impl Leaf {
             .name(format!("{}-merge", inner.name))
             .spawn(move || merging.merge_until_stopped())
             .map_err(thread_error)?;
-        Ok(Self { inner, pool, merger: Some(merger), report })
+        let (query_bytes_max, budget) = (config.query_bytes_max, config.budget);
+        Ok(Self { inner, pool, merger: Some(merger), report, query_bytes_max, budget })
     }
 
     /// What was found in the folder when the leaf was opened: among its lost blocks are also those
@@ -168,23 +179,43 @@ impl Inner {
     fn merge_all(&self) {
         let _one = lock(&self.merging);
         let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
-        for table in tables {
-            if let Err(error) = self.merge_table(&table) {
+        for table in &tables {
+            if let Err(error) = self.merge_table(table, &tables) {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
         }
     }
 
-    fn merge_table(&self, table: &Table) -> Result<(), crate::merge::MergeError> {
-        let dropped = drop_oldest(table, &self.store, self.table_bytes_max)?;
+    fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {
+        let LeafLimits { table_bytes_max, merge_bytes_max, .. } = self.limits;
+        let dropped = drop_oldest(table, &self.store, table_bytes_max)?;
         if dropped > 0 {
             tracing::warn!(
                 leaf = %self.name, table = %table.name, rows = dropped,
                 "the table is over its size limit: its oldest rows were dropped"
             );
         }
-        while merge_next(table, &self.store, self.clock.now())? {}
-        Ok(())
+        loop {
+            self.make_room(all)?;
+            if !merge_next(table, self, self.clock.now(), merge_bytes_max)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives fresh blocks their place, those of the table that has most of them first, when there
+    /// are too many of them.
+    fn make_room(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
+        let fresh = &self.limits.fresh;
+        if !self.durable || !fresh.is_pressed() {
+            return Ok(());
+        }
+        let mut tables: Vec<&Arc<Table>> = tables.iter().collect();
+        tables.sort_by_cached_key(|table| Reverse(table.fresh_bytes()));
+        tables
+            .into_iter()
+            .take_while(|_| fresh.is_pressed())
+            .try_for_each(|table| move_fresh(table, &self.store))
     }
 
     fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
@@ -252,19 +283,22 @@ impl Leaf {
         };
         let has_table = table.is_some();
         let lost_rows = table.as_ref().map_or(0, |table| table.lost_rows);
+        let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
         let (reply, answer) = oneshot::channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let _cancel = CancelOnDrop(Arc::clone(&cancelled));
         self.pool.run(Job {
-            scan,
             table: query.table.to_string(),
-            blocks,
+            blocks: ordered(&blocks, scan.block_order()),
+            scan,
             next: 0,
             rows_scanned: 0,
-            partial: Partial::empty(&query),
+            partial: Partial { held: self.budget.hold(), ..Partial::empty(&query) },
+            bytes_max: self.query_bytes_max,
             deadline,
+            longest: Duration::ZERO,
             cancelled,
             reply,
         });
@@ -286,8 +320,30 @@ impl Leaf {
         if lost_rows > 0 {
             partial.warn(WarningCode::RowsLost, query.table.as_str(), lost_rows);
         }
+        // Whoever asks for later rows only misses none.
+        if let Some(DroppedRows { rows, until, .. }) = dropped
+            && query.range.from.is_none_or(|from| from <= until)
+        {
+            let table = query.table.as_str();
+            partial.warnings.add_until(WarningCode::RowsDropped, table, rows, Some(until));
+        }
         partial
     }
+}
+
+/// The blocks in the order in which they are best looked at.
+fn ordered(blocks: &Arc<Vec<Arc<Block>>>, order: BlockOrder) -> Arc<Vec<Arc<Block>>> {
+    let mut blocks = Arc::clone(blocks);
+    match order {
+        BlockOrder::Any => {}
+        BlockOrder::NewestFirst => {
+            Arc::make_mut(&mut blocks).sort_by_key(|block| Reverse(block.time_range.1));
+        }
+        BlockOrder::OldestFirst => {
+            Arc::make_mut(&mut blocks).sort_by_key(|block| block.time_range.0);
+        }
+    }
+    blocks
 }
 
 impl Sink for Leaf {

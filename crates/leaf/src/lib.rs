@@ -16,9 +16,13 @@ mod accept;
 mod batches;
 mod block;
 mod block_list;
+#[cfg(test)]
+mod block_list_tests;
 mod inspect;
 mod leaf;
+mod limits;
 mod merge;
+mod move_fresh;
 mod plan_merge;
 mod pool;
 mod recover;
@@ -26,4 +30,10 @@ mod status;
 mod sync;
 mod table;
 
+/// What the list of blocks is guarded by; its tests have others.
+mod locks {
+    pub(crate) use std::sync::{Arc, RwLock};
+}
+
 pub use leaf::{Leaf, LeafConfig};
+pub use limits::{FreshBytes, LeafLimits};

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hadal_block::{BlockError, BlockView, MergeOrder, merge};
-use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence, Store};
+use hadal_store::{BlockBytes, BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, Store};
 use hadal_types::{ColumnName, Micros, limits};
 
 use crate::block::{Block, Origin};
+use crate::leaf::Inner;
 use crate::plan_merge::{Candidate, MergePlan, plan_merge};
 use crate::sync::{lock, read};
 use crate::table::Table;
@@ -25,21 +26,30 @@ pub(crate) enum MergeError {
 }
 
 /// Makes the next merge of `table`, if one is due; returns whether it was.
-pub(crate) fn merge_next(table: &Table, store: &Store, now: Micros) -> Result<bool, MergeError> {
+pub(crate) fn merge_next(
+    table: &Table,
+    leaf: &Inner,
+    now: Micros,
+    bytes_max: u64,
+) -> Result<bool, MergeError> {
     let dropped = read(&table.dropped);
     let blocks = table.blocks.snapshot();
     if *dropped {
         return Ok(false);
     }
-    let Some((inputs, plan)) = plan_of(&blocks, now) else { return Ok(false) };
+    let Some((inputs, plan)) = plan_of(&blocks, now, bytes_max) else { return Ok(false) };
     let merged = merge_blocks(table, &inputs, plan.order, now)?;
-    let added = keep(table, store, &inputs, &plan, merged, now)?;
+    let added = keep(table, leaf, &inputs, &plan, merged, now)?;
     table.swap(&inputs, added);
     Ok(true)
 }
 
 /// The next merge, among sound blocks with the same time column.
-fn plan_of(blocks: &[Arc<Block>], now: Micros) -> Option<(Vec<Arc<Block>>, MergePlan)> {
+fn plan_of(
+    blocks: &[Arc<Block>],
+    now: Micros,
+    bytes_max: u64,
+) -> Option<(Vec<Arc<Block>>, MergePlan)> {
     let sound = blocks.iter().filter(|block| !block.is_damaged());
     let time_columns: BTreeSet<&ColumnName> =
         sound.clone().map(|block| &block.time_column).collect();
@@ -47,7 +57,7 @@ fn plan_of(blocks: &[Arc<Block>], now: Micros) -> Option<(Vec<Arc<Block>>, Merge
         let alike: Vec<&Arc<Block>> =
             sound.clone().filter(|block| block.time_column == *time_column).collect();
         let candidates: Vec<Candidate> = alike.iter().map(|block| candidate(block)).collect();
-        let plan = plan_merge(&candidates, now)?;
+        let plan = plan_merge(&candidates, now, bytes_max)?;
         Some((plan.inputs.iter().map(|&index| Arc::clone(alike[index])).collect(), plan))
     })
 }
@@ -55,6 +65,7 @@ fn plan_of(blocks: &[Arc<Block>], now: Micros) -> Option<(Vec<Arc<Block>>, Merge
 fn candidate(block: &Block) -> Candidate {
     Candidate {
         rows: block.rows,
+        bytes: block.raw_bytes,
         has_batches: block.has_batches,
         created_at: block.created_at,
         time_from: block.time_range.0,
@@ -88,7 +99,7 @@ fn checked(block: &Block) -> Result<BlockView<'_>, BlockError> {
 /// Gives the merged blocks a place: a segment, or memory while they are few rows of the log.
 fn keep(
     table: &Table,
-    store: &Store,
+    leaf: &Inner,
     inputs: &[Arc<Block>],
     plan: &MergePlan,
     merged: Vec<Vec<u8>>,
@@ -102,16 +113,17 @@ fn keep(
         // So few rows make one block.
         let block = |bytes| {
             let block = Block::new(BlockBytes::from(bytes), Origin::Log(sequences.clone()))?;
-            Ok(Arc::new(block))
+            let hold = leaf.limits.fresh.count(block.byte_count() as u64);
+            Ok(Arc::new(block.holding(hold)))
         };
         return merged.into_iter().map(block).collect();
     }
     let mut adds = Vec::with_capacity(merged.len());
     for bytes in merged {
         let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
-        adds.push(store.write_block(&table.name, rows, bytes)?);
+        adds.push(leaf.store.write_block(&table.name, rows, bytes)?);
     }
-    store.commit(&Change {
+    leaf.store.commit(&Change {
         removes: numbers,
         adds: adds.clone(),
         consumed: sequences,
@@ -125,7 +137,7 @@ fn keep(
     adds.into_iter().map(block).collect()
 }
 
-fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>) {
+pub(crate) fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>) {
     let (mut sequences, mut numbers) = (Vec::new(), Vec::new());
     for block in blocks {
         match &block.origin {
@@ -137,7 +149,7 @@ fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>) {
 }
 
 /// The batches whose frames are consumed with these blocks, for the manifest to remember.
-fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<RememberedBatch> {
+pub(crate) fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<RememberedBatch> {
     let batches = lock(&table.batches);
     let mut remembered = Vec::new();
     for block in inputs.iter().filter(|block| matches!(block.origin, Origin::Log(_))) {
@@ -177,9 +189,15 @@ pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Resul
     }
     let (consumed, removes) = origins(&oldest);
     let remembered = remembered(table, &oldest);
-    store.commit(&Change { removes, consumed, remembered, ..Change::default() })?;
-    let rows = oldest.iter().map(|block| block.rows as u64).sum();
-    table.count_dropped(rows);
+    let each = oldest.iter().map(|block| DroppedRows {
+        rows: block.rows as u64,
+        bytes: block.byte_count() as u64,
+        until: block.time_range.1,
+    });
+    let Some(all) = each.reduce(DroppedRows::and) else { return Ok(0) };
+    let dropped_rows = vec![(table.name.clone(), all)];
+    store.commit(&Change { removes, consumed, remembered, dropped_rows, ..Change::default() })?;
+    table.count_dropped(all);
     table.swap(&oldest, Vec::new());
-    Ok(rows)
+    Ok(all.rows)
 }

@@ -20,6 +20,8 @@ const REGROUP_SECONDS: i64 = 600;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) rows: usize,
+    /// Without any encoding.
+    pub(crate) bytes: u64,
     pub(crate) has_batches: bool,
     pub(crate) created_at: Micros,
     pub(crate) time_from: Micros,
@@ -33,11 +35,17 @@ pub(crate) struct MergePlan {
     pub(crate) order: MergeOrder,
 }
 
-/// The next merge, or `None` when nothing is to be done now.
-pub(crate) fn plan_merge(blocks: &[Candidate], now: Micros) -> Option<MergePlan> {
-    regroup(blocks, now)
-        .or_else(|| of_one_tier(blocks, true, MergeOrder::Arrival))
-        .or_else(|| of_one_tier(blocks, false, MergeOrder::Time))
+/// The next merge, or `None` when nothing is to be done now. It takes at most `bytes_max` raw bytes
+/// of blocks, or one block.
+pub(crate) fn plan_merge(blocks: &[Candidate], now: Micros, bytes_max: u64) -> Option<MergePlan> {
+    regroup(blocks, now, bytes_max)
+        .or_else(|| of_one_tier(blocks, true, MergeOrder::Arrival, bytes_max))
+        .or_else(|| of_one_tier(blocks, false, MergeOrder::Time, bytes_max))
+}
+
+/// Whether a block is large enough: two of the others always go into one merge.
+fn is_full(block: &Candidate, bytes_max: u64) -> bool {
+    block.rows >= limits::BLOCK_ROWS_MAX || block.bytes > bytes_max / 2
 }
 
 fn age_seconds(block: &Candidate, now: Micros) -> i64 {
@@ -45,29 +53,35 @@ fn age_seconds(block: &Candidate, now: Micros) -> i64 {
 }
 
 /// Settled blocks that are still in arrival order.
-fn regroup(blocks: &[Candidate], now: Micros) -> Option<MergePlan> {
+fn regroup(blocks: &[Candidate], now: Micros, bytes_max: u64) -> Option<MergePlan> {
     let is_settled = |block: &Candidate| {
         block.has_batches && age_seconds(block, now) >= limits::BATCH_SETTLED_SECONDS
     };
     let settled: Vec<usize> =
         (0..blocks.len()).filter(|&index| is_settled(&blocks[index])).collect();
-    let inputs = up_to_rows(&settled, blocks);
+    let inputs = first_of(&settled, blocks, bytes_max);
     let rows: usize = inputs.iter().map(|&index| blocks[index].rows).sum();
+    let is_all = inputs.len() == settled.len();
     let oldest = inputs.iter().map(|&index| age_seconds(&blocks[index], now)).max()?;
-    (rows >= limits::BLOCK_ROWS_MAX || oldest >= REGROUP_SECONDS)
+    (!is_all || rows >= limits::BLOCK_ROWS_MAX || oldest >= REGROUP_SECONDS)
         .then_some(MergePlan { inputs, order: MergeOrder::Time })
 }
 
-fn of_one_tier(blocks: &[Candidate], has_batches: bool, order: MergeOrder) -> Option<MergePlan> {
+fn of_one_tier(
+    blocks: &[Candidate],
+    has_batches: bool,
+    order: MergeOrder,
+    bytes_max: u64,
+) -> Option<MergePlan> {
     let mut tiers: BTreeMap<(u32, i64), Vec<usize>> = BTreeMap::new();
     for (index, block) in blocks.iter().enumerate() {
-        if block.has_batches == has_batches && block.rows < limits::BLOCK_ROWS_MAX {
+        if block.has_batches == has_batches && !is_full(block, bytes_max) {
             let tier = block.rows.max(1).ilog(TIER_BLOCKS);
             tiers.entry((tier, group(block, order))).or_default().push(index);
         }
     }
     let full = tiers.into_values().find(|indices| indices.len() >= TIER_BLOCKS)?;
-    Some(MergePlan { inputs: up_to_rows(&full, blocks), order })
+    Some(MergePlan { inputs: first_of(&full, blocks, bytes_max), order })
 }
 
 /// Blocks are only merged with others of the same group: in time order, of the same day, or the
@@ -80,17 +94,16 @@ fn group(block: &Candidate, order: MergeOrder) -> i64 {
     }
 }
 
-/// The first of these blocks, as many as one merge takes.
-fn up_to_rows(indices: &[usize], blocks: &[Candidate]) -> Vec<usize> {
-    let mut rows = 0;
-    indices
-        .iter()
-        .copied()
-        .take_while(|&index| {
-            rows += blocks[index].rows;
-            rows <= MERGE_ROWS_MAX
-        })
-        .collect()
+/// The first of these blocks, as many as one merge takes, and at least one.
+fn first_of(indices: &[usize], blocks: &[Candidate], bytes_max: u64) -> Vec<usize> {
+    let (mut rows, mut bytes) = (0, 0u64);
+    let fits = |&index: &usize| {
+        let is_first = rows == 0;
+        rows += blocks[index].rows;
+        bytes = bytes.saturating_add(blocks[index].bytes);
+        is_first || (rows <= MERGE_ROWS_MAX && bytes <= bytes_max)
+    };
+    indices.iter().copied().take_while(fits).collect()
 }
 
 #[cfg(test)]
@@ -99,9 +112,16 @@ mod tests {
 
     const NOW: Micros = Micros(1_000_000 * Micros::SECOND);
 
+    const BYTES_MAX: u64 = 1 << 30;
+
+    fn plan(blocks: &[Candidate]) -> Option<MergePlan> {
+        plan_merge(blocks, NOW, BYTES_MAX)
+    }
+
     fn block(rows: usize, age_seconds: i64) -> Candidate {
         Candidate {
             rows,
+            bytes: rows as u64 * 100,
             has_batches: true,
             created_at: Micros(NOW.0 - age_seconds * Micros::SECOND),
             time_from: NOW,
@@ -110,10 +130,10 @@ mod tests {
 
     #[test]
     fn sixteen_of_a_size_are_merged() {
-        assert_eq!(plan_merge(&[block(1, 0); 15], NOW), None);
+        assert_eq!(plan(&[block(1, 0); 15]), None);
         let mut blocks = vec![block(1, 0); 16];
         blocks.insert(3, block(5_000, 0));
-        let plan = plan_merge(&blocks, NOW).expect("a merge");
+        let plan = plan(&blocks).expect("a merge");
         assert_eq!(plan.order, MergeOrder::Arrival);
         assert!(!plan.inputs.contains(&3));
         assert_eq!(plan.inputs.len(), 16);
@@ -121,15 +141,15 @@ mod tests {
 
     #[test]
     fn full_blocks_wait_until_they_are_settled() {
-        assert_eq!(plan_merge(&[block(65_536, 119); 40], NOW), None);
-        let plan = plan_merge(&[block(65_536, 120); 40], NOW).expect("a merge");
+        assert_eq!(plan(&[block(65_536, 119); 40]), None);
+        let plan = plan(&[block(65_536, 120); 40]).expect("a merge");
         assert_eq!(plan, MergePlan { inputs: (0..8).collect(), order: MergeOrder::Time });
     }
 
     #[test]
     fn few_settled_rows_wait_for_more_or_for_age() {
-        assert_eq!(plan_merge(&[block(10, 300)], NOW), None);
-        let plan = plan_merge(&[block(10, 600)], NOW).expect("a merge");
+        assert_eq!(plan(&[block(10, 300)]), None);
+        let plan = plan(&[block(10, 600)]).expect("a merge");
         assert_eq!(plan.order, MergeOrder::Time);
     }
 
@@ -141,18 +161,46 @@ mod tests {
             ..block(100, 9_999)
         };
         let scattered: Vec<Candidate> = (0..32).map(day).collect();
-        assert_eq!(plan_merge(&scattered, NOW), None);
-        let plan = plan_merge(&[day(5); 16], NOW).expect("a merge");
+        assert_eq!(plan(&scattered), None);
+        let plan = plan(&[day(5); 16]).expect("a merge");
         assert_eq!(plan.order, MergeOrder::Time);
     }
 
     #[test]
+    fn a_merge_takes_so_many_bytes_or_one_block() {
+        let wide = |bytes, age_seconds| Candidate { bytes, ..block(20_000, age_seconds) };
+        let inputs = |blocks: &[Candidate]| plan(blocks).map(|plan| plan.inputs.len());
+        for (share, taken) in [(16, 16), (8, 8), (2, 2)] {
+            assert_eq!(inputs(&[wide(BYTES_MAX / share, 0); 17]), Some(taken.min(17)));
+            assert_eq!(inputs(&[wide(BYTES_MAX / share + 1, 120); 17]), Some(taken - 1));
+        }
+        // More than half is full: it waits until it is settled, and then is regrouped alone.
+        for bytes in [BYTES_MAX / 2 + 1, BYTES_MAX, 9 * BYTES_MAX] {
+            assert_eq!(inputs(&[wide(bytes, 119); 40]), None);
+            assert_eq!(inputs(&[wide(bytes, 120); 40]), Some(1));
+        }
+    }
+
+    #[test]
     fn merging_comes_to_an_end() {
-        // Every merge leaves blocks that are full, or fewer: played through with one-day outputs.
-        let mut blocks = vec![block(700, 9_999); 500];
+        for bytes in [1, 100, 200_000, 1_500_000, BYTES_MAX] {
+            merge_all(bytes);
+        }
+    }
+
+    /// Every merge leaves blocks that are full, or fewer: played through with one-day outputs, of
+    /// rows that have so many bytes each.
+    fn merge_all(row_bytes: u64) {
+        let sized = |rows: usize, age_seconds| Candidate {
+            bytes: rows as u64 * row_bytes,
+            ..block(rows, age_seconds)
+        };
+        let mut blocks = vec![sized(700, 9_999); 500];
         let mut merges = 0;
-        while let Some(plan) = plan_merge(&blocks, NOW) {
+        while let Some(plan) = plan(&blocks) {
             let rows: usize = plan.inputs.iter().map(|&index| blocks[index].rows).sum();
+            let bytes: u64 = plan.inputs.iter().map(|&index| blocks[index].bytes).sum();
+            assert!(bytes <= BYTES_MAX || plan.inputs.len() == 1, "{bytes}");
             let has_batches = plan.order == MergeOrder::Arrival;
             blocks = (0..blocks.len())
                 .filter(|index| !plan.inputs.contains(index))
@@ -161,11 +209,11 @@ mod tests {
             let mut rest = rows;
             while rest > 0 {
                 let rows = rest.min(limits::BLOCK_ROWS_MAX);
-                blocks.push(Candidate { has_batches, ..block(rows, 0) });
+                blocks.push(Candidate { has_batches, ..sized(rows, 0) });
                 rest -= rows;
             }
             merges += 1;
-            assert!(merges < 100, "merging goes on for ever");
+            assert!(merges < 1_000, "merging goes on for ever");
         }
         assert_eq!(blocks.iter().map(|block| block.rows).sum::<usize>(), 350_000);
     }

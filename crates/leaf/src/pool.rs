@@ -28,7 +28,11 @@ pub(crate) struct Job {
     pub(crate) next: usize,
     pub(crate) rows_scanned: u64,
     pub(crate) partial: Partial,
+    /// Bytes that the partial answer may take.
+    pub(crate) bytes_max: usize,
     pub(crate) deadline: Instant,
+    /// The longest that a block has taken so far.
+    pub(crate) longest: Duration,
     pub(crate) cancelled: Arc<AtomicBool>,
     pub(crate) reply: oneshot::Sender<JobResult>,
 }
@@ -110,7 +114,10 @@ impl Shared {
             if self.stopping.load(Ordering::SeqCst) {
                 return None;
             }
-            if let Some(job) = queue.pop_front() {
+            // Whoever is out of time is asked for what it has, and does not wait for its turn.
+            let now = Instant::now();
+            let at = queue.iter().position(|job| job.due() <= now).unwrap_or(0);
+            if let Some(job) = queue.remove(at) {
                 return Some(job);
             }
             queue = self.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -119,6 +126,12 @@ impl Shared {
 }
 
 impl Job {
+    /// When no further block is begun: one that is not done by the deadline would take all that
+    /// was found before down with it.
+    fn due(&self) -> Instant {
+        self.deadline.checked_sub(self.longest).unwrap_or(self.deadline)
+    }
+
     /// Scans blocks until the turn is over; returns the job if it has more to do.
     fn turn(mut self) -> Option<Self> {
         let start = Instant::now();
@@ -131,11 +144,13 @@ impl Job {
             if self.cancelled.load(Ordering::Relaxed) {
                 return None;
             }
-            if Instant::now() >= self.deadline || self.partial.faults.iter().next().is_some() {
+            let now = Instant::now();
+            if now >= self.due() || !self.partial.faults.is_empty() {
                 self.finish(start, false);
                 return None;
             }
             self.scan_block(&block);
+            self.longest = self.longest.max(now.elapsed());
             self.next += 1;
             over = start.elapsed() >= TURN;
         }
@@ -148,7 +163,10 @@ impl Job {
         let scanned =
             block.view().and_then(|view| self.scan.block(&view, &check, &mut self.partial));
         match scanned {
-            Ok(()) => self.rows_scanned += block.rows as u64,
+            Ok(()) => {
+                self.rows_scanned += block.rows as u64;
+                self.partial.hold(self.bytes_max);
+            }
             Err(error) => {
                 block.quarantine(&self.table, &error);
                 self.partial.warn(WarningCode::BlocksUnreadable, &self.table, 1);
@@ -166,5 +184,60 @@ impl Job {
         let Self { partial, rows_scanned, reply, .. } = self;
         // Whoever asked may have gone.
         let _ = reply.send(JobResult { partial, rows_scanned, complete });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_query::{Query, Shape};
+    use hadal_types::{Micros, TableName, TimeRange};
+
+    use super::*;
+
+    /// A job that is known by the bytes that it may take.
+    fn job(bytes_max: usize, deadline: Instant) -> Job {
+        let query = Arc::new(Query {
+            table: TableName::new("t").expect("a name"),
+            range: TimeRange::ALL,
+            filter: None,
+            shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+            outputs: Vec::new(),
+            having: None,
+            order: Vec::new(),
+            series: None,
+            limit: 1,
+            offset: 0,
+            now: Micros(0),
+            deadline: Duration::from_secs(1),
+            require_complete: false,
+        });
+        Job {
+            scan: Scan::new(Arc::clone(&query)).expect("a query"),
+            table: query.table.to_string(),
+            blocks: Arc::default(),
+            next: 0,
+            rows_scanned: 0,
+            partial: Partial::empty(&query),
+            bytes_max,
+            deadline,
+            longest: Duration::ZERO,
+            cancelled: Arc::default(),
+            reply: oneshot::channel().0,
+        }
+    }
+
+    #[test]
+    fn whoever_is_out_of_time_is_next() {
+        let (shared, now) = (Shared::default(), Instant::now());
+        let in_time = now + Duration::from_secs(3_600);
+        for (index, deadline) in [in_time, in_time, now, now].into_iter().enumerate() {
+            lock(&shared.queue).push_back(job(index, deadline));
+        }
+        // It has no time left for one more block like the last.
+        let longest = Duration::from_secs(7_200);
+        lock(&shared.queue).push_back(Job { longest, ..job(4, in_time) });
+        let order: Vec<usize> =
+            (0..5).filter_map(|_| shared.take()).map(|job| job.bytes_max).collect();
+        assert_eq!(order, [2, 3, 4, 0, 1]);
     }
 }

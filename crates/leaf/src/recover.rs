@@ -8,6 +8,7 @@ use hadal_types::TableName;
 
 use crate::batches::Known;
 use crate::block::{Block, Origin};
+use crate::limits::FreshBytes;
 use crate::sync::lock;
 use crate::table::Table;
 
@@ -15,11 +16,14 @@ use crate::table::Table;
 ///
 /// A block that cannot be read is lost, like one that the store did not find. It stays in the store
 /// as it is, so it is lost again at the next start; a drop of its table ends that.
-pub(crate) fn tables(recovery: Recovery) -> (BTreeMap<TableName, Arc<Table>>, Report) {
+pub(crate) fn tables(
+    recovery: Recovery,
+    fresh: &Arc<FreshBytes>,
+) -> (BTreeMap<TableName, Arc<Table>>, Report) {
     let Recovery { tables: recovered, mut report } = recovery;
     let mut tables = BTreeMap::new();
     for (name, recovered) in recovered {
-        let table = table(&name, recovered, &mut report.lost_blocks);
+        let table = table(&name, recovered, fresh, &mut report.lost_blocks);
         tables.insert(name, table);
     }
     for lost in &report.lost_blocks {
@@ -31,8 +35,16 @@ pub(crate) fn tables(recovery: Recovery) -> (BTreeMap<TableName, Arc<Table>>, Re
     (tables.into_iter().map(|(name, table)| (name, Arc::new(table))).collect(), report)
 }
 
-fn table(name: &TableName, recovered: RecoveredTable, lost: &mut Vec<LostBlock>) -> Table {
+fn table(
+    name: &TableName,
+    recovered: RecoveredTable,
+    fresh: &Arc<FreshBytes>,
+    lost: &mut Vec<LostBlock>,
+) -> Table {
     let table = Table::new(name.clone());
+    if let Some(dropped) = recovered.dropped_rows {
+        table.count_dropped(dropped);
+    }
     for batch in recovered.remembered {
         let known = Known { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
         lock(&table.batches).remember(&batch.batch, known);
@@ -51,7 +63,10 @@ fn table(name: &TableName, recovered: RecoveredTable, lost: &mut Vec<LostBlock>)
     for frame in recovered.frames {
         match Block::new(frame.bytes, Origin::Log(vec![frame.sequence])) {
             // A batch whose first acknowledgement failed may have been logged twice.
-            Ok(block) if remember(&table, &block) => table.push(block),
+            Ok(block) if remember(&table, &block) => {
+                let hold = fresh.count(block.byte_count() as u64);
+                table.push(block.holding(hold));
+            }
             Ok(_) => {}
             // The frame's checksum was right, so it was logged like that.
             Err(error) => {

@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hadal_store::DroppedRows;
 use hadal_types::{ColumnName, ColumnPart, ColumnSchema, Kind, Logical, TableName, TableSchema};
 use hadal_wire::TableStatus;
 
 use crate::block::{Block, BlockColumn};
 
-/// The status of a table with these blocks; `None` without any, unless it has lost some.
+/// The status of a table with these blocks; `None` without any, unless it has lost or dropped some.
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],
-    dropped_rows: u64,
+    dropped: Option<DroppedRows>,
     lost_rows: u64,
 ) -> Option<TableStatus> {
-    if blocks.is_empty() && lost_rows == 0 {
+    if blocks.is_empty() && lost_rows == 0 && dropped.is_none() {
         return None;
     }
     let first = blocks.iter().map(|block| block.time_range.0).min();
@@ -32,7 +33,9 @@ pub(crate) fn of_table(
         blocks: blocks.len() as u64,
         block_bytes: blocks.iter().map(|block| block.byte_count() as u64).sum(),
         raw_bytes: blocks.iter().map(|block| block.raw_bytes).sum(),
-        dropped_rows,
+        dropped_rows: dropped.map_or(0, |dropped| dropped.rows),
+        dropped_bytes: dropped.map_or(0, |dropped| dropped.bytes),
+        dropped_until: dropped.map(|dropped| dropped.until),
         lost_rows,
     })
 }

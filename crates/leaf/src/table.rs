@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
+use hadal_store::DroppedRows;
 use hadal_types::TableName;
 use hadal_wire::TableStatus;
 
@@ -23,7 +24,8 @@ pub(crate) struct Table {
     pub(crate) dropped: RwLock<bool>,
     /// Rows that the store had and could not bring back when it was opened.
     pub(crate) lost_rows: u64,
-    dropped_rows: AtomicU64,
+    /// Rows that were dropped because it was too large.
+    dropped_rows: Mutex<Option<DroppedRows>>,
     version: AtomicU64,
     status: Mutex<Option<(u64, Arc<TableStatus>)>>,
 }
@@ -36,7 +38,7 @@ impl Table {
             batches: Mutex::default(),
             dropped: RwLock::new(false),
             lost_rows: 0,
-            dropped_rows: AtomicU64::new(0),
+            dropped_rows: Mutex::default(),
             version: AtomicU64::new(0),
             status: Mutex::default(),
         }
@@ -56,17 +58,30 @@ impl Table {
     }
 
     /// Notes rows that were dropped because the table was too large.
-    pub(crate) fn count_dropped(&self, rows: u64) {
-        self.dropped_rows.fetch_add(rows, Ordering::Relaxed);
+    pub(crate) fn count_dropped(&self, dropped: DroppedRows) {
+        let mut own = lock(&self.dropped_rows);
+        *own = Some(own.map_or(dropped, |own| own.and(dropped)));
     }
 
-    /// Rows that were dropped because the table was too large, since the start.
-    pub(crate) fn dropped_rows(&self) -> u64 {
-        self.dropped_rows.load(Ordering::Relaxed)
+    /// Rows that were dropped because the table was too large, as long as it is there.
+    pub(crate) fn dropped_rows(&self) -> Option<DroppedRows> {
+        *lock(&self.dropped_rows)
     }
 
-    /// What the table holds; `None` while it has no blocks and has lost none. Cheap unless blocks
-    /// have changed.
+    /// Encoded bytes of its blocks.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.blocks.snapshot().iter().map(|block| block.byte_count() as u64).sum()
+    }
+
+    /// Encoded bytes of its blocks that have no place in a segment yet.
+    pub(crate) fn fresh_bytes(&self) -> u64 {
+        let blocks = self.blocks.snapshot();
+        let fresh = blocks.iter().filter(|block| block.origin.is_log());
+        fresh.map(|block| block.byte_count() as u64).sum()
+    }
+
+    /// What the table holds; `None` while it has no blocks and has lost and dropped none. Cheap
+    /// unless blocks have changed.
     pub(crate) fn status(&self) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = self.version.load(Ordering::Acquire);

@@ -115,7 +115,7 @@ fn unary(function: Function, value: &Value) -> Option<Value> {
         (Function::Abs, Value::Number(_)) => value.clone(),
         (Function::Round, Value::Number(number)) => Value::Number(round(*number, 0)?),
         (Function::Floor, Value::Number(number)) => Value::Number(floor(*number)?),
-        (Function::Ceil, Value::Number(number)) => Value::Number(negate(floor(negate(*number)?)?)?),
+        (Function::Ceil, Value::Number(number)) => Value::Number(ceil(*number)?),
         (Function::Extract(field), Value::Time(time)) => Value::Number(extract(field, *time)?),
         (Function::Lower, Value::String(text)) => Value::string(&text.to_lowercase()),
         (Function::Upper, Value::String(text)) => Value::string(&text.to_uppercase()),
@@ -172,32 +172,29 @@ fn arithmetic(function: Function, left: Number, right: Number) -> Option<Number>
     if function == Function::Bucket && right <= Number::ZERO {
         return None;
     }
-    let exact = match (left, right) {
-        (Number::Decimal(left), Number::Decimal(right)) => decimal(function, left, right),
-        _ => None,
-    };
-    exact.or_else(|| double(function, left.to_f64(), right.to_f64()))
+    let decimals = left.to_decimal().zip(right.to_decimal());
+    let exact = decimals.and_then(|(left, right)| decimal(function, left, right));
+    exact.map(Number::from).or_else(|| double(function, left.to_f64(), right.to_f64()))
 }
 
-fn decimal(function: Function, left: Decimal, right: Decimal) -> Option<Number> {
-    let result = match function {
-        Function::Add => left.checked_add(right)?,
-        Function::Subtract => left.checked_sub(right)?,
-        Function::Multiply => left.checked_mul(right)?,
+fn decimal(function: Function, left: Decimal, right: Decimal) -> Option<Decimal> {
+    match function {
+        Function::Add => left.checked_add(right),
+        Function::Subtract => left.checked_sub(right),
+        Function::Multiply => left.checked_mul(right),
         Function::DivideWhole => {
             let scale = left.scale().max(right.scale());
             let (left, right) = (left.mantissa_at(scale)?, right.mantissa_at(scale)?);
-            Decimal::new(left.checked_div(right)?, 0)?
+            Decimal::new(left.checked_div(right)?, 0)
         }
         Function::Remainder => {
             let scale = left.scale().max(right.scale());
             let (left, right) = (left.mantissa_at(scale)?, right.mantissa_at(scale)?);
-            Decimal::new(left.checked_rem(right)?, scale)?
+            Decimal::new(left.checked_rem(right)?, scale)
         }
-        Function::Bucket => bucket(left, right)?,
-        _ => return None,
-    };
-    Some(Number::Decimal(result))
+        Function::Bucket => bucket(left, right),
+        _ => None,
+    }
 }
 
 fn double(function: Function, left: f64, right: f64) -> Option<Number> {
@@ -227,20 +224,26 @@ fn bucket(value: Decimal, width: Decimal) -> Option<Decimal> {
 }
 
 fn negate(number: Number) -> Option<Number> {
-    match number {
-        Number::Decimal(decimal) => decimal.checked_neg().map(Number::Decimal),
-        Number::Double(double) => Number::from_f64(-double),
+    match number.to_decimal().and_then(Decimal::checked_neg) {
+        Some(negated) => Some(negated.into()),
+        None => Number::from_f64(-number.to_f64()),
     }
 }
 
 fn floor(number: Number) -> Option<Number> {
-    match number {
-        Number::Decimal(decimal) => {
-            let (whole, rest) = decimal.split();
-            Decimal::new(whole - i128::from(rest < 0), 0).map(Number::Decimal)
-        }
-        Number::Double(double) => Number::from_f64(double.floor()),
-    }
+    let Some(decimal) = number.to_decimal() else {
+        return Number::from_f64(number.to_f64().floor());
+    };
+    let (whole, rest) = decimal.split();
+    Decimal::new(whole - i128::from(rest < 0), 0).map(Number::from)
+}
+
+fn ceil(number: Number) -> Option<Number> {
+    let Some(decimal) = number.to_decimal() else {
+        return Number::from_f64(number.to_f64().ceil());
+    };
+    let (whole, rest) = decimal.split();
+    Decimal::new(whole + i128::from(rest > 0), 0).map(Number::from)
 }
 
 /// Rounds to so many digits after the point; below zero, to tens, hundreds and so on.
@@ -256,7 +259,7 @@ fn round_to(number: Number, digits: i64) -> Option<Number> {
 
 /// Rounds to a multiple of 10^power.
 fn round_whole(number: Number, power: u8) -> Option<Number> {
-    let (mantissa, exponent) = written(number)?;
+    let (mantissa, exponent) = number.digits();
     let Some(shift) = i32::from(power).checked_sub(exponent).filter(|&shift| shift > 0) else {
         return Some(number);
     };
@@ -268,33 +271,17 @@ fn round_whole(number: Number, power: u8) -> Option<Number> {
     let rounded = whole + if up { mantissa.signum() } else { 0 };
     let rounded = rounded.checked_mul(power_of_ten(power)?);
     let rounded = rounded.and_then(|rounded| Decimal::new(rounded, 0));
-    Some(rounded.map_or(number, Number::Decimal))
-}
-
-/// The digits of a number, of a double its shortest ones, and the power of ten that they count.
-fn written(number: Number) -> Option<(i128, i32)> {
-    match number {
-        Number::Decimal(decimal) => Some((decimal.mantissa(), -i32::from(decimal.scale()))),
-        Number::Double(double) => {
-            let text = format!("{double:e}");
-            let (digits, exponent) = text.split_once('e')?;
-            let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-            let exponent = exponent.parse::<i32>().ok()?;
-            let mantissa = digits.replace('.', "").parse().ok()?;
-            Some((mantissa, exponent.checked_sub(i32::try_from(fraction).ok()?)?))
-        }
-    }
+    Some(rounded.map_or(number, Number::from))
 }
 
 fn round(number: Number, digits: u8) -> Option<Number> {
-    let scaled = || Decimal::new(number.to_scaled(digits)?, digits).map(Number::Decimal);
-    match number {
-        Number::Decimal(decimal) if decimal.scale() <= digits => Some(number),
-        Number::Decimal(_) => scaled(),
-        // A whole double has no digits to lose, nor has one that is beyond 128 bits once scaled.
-        Number::Double(double) if double.trunc() == double => Some(number),
-        Number::Double(_) => scaled().or(Some(number)),
+    let (_, exponent) = number.digits();
+    if exponent >= -i32::from(digits) {
+        return Some(number);
     }
+    // A double that is beyond 128 bits once scaled has no digits to lose.
+    let scaled = number.to_scaled(digits).and_then(|scaled| Decimal::new(scaled, digits));
+    Some(scaled.map_or(number, Number::from))
 }
 
 fn count(length: usize) -> Option<Value> {
@@ -306,7 +293,7 @@ fn to_number(value: &Value) -> Option<Number> {
         Value::Number(number) => Some(*number),
         Value::Bool(truth) => Some(Number::integer(i64::from(*truth))),
         Value::String(text) => text.trim().parse().ok(),
-        Value::Time(time) => Decimal::new(i128::from(time.0), 6).map(Number::Decimal),
+        Value::Time(time) => Decimal::new(i128::from(time.0), 6).map(Number::from),
         _ => None,
     }
 }
@@ -326,7 +313,7 @@ fn extract(field: TimeField, time: Micros) -> Option<Number> {
         TimeField::Epoch => return to_number(&Value::Time(time)),
         TimeField::Second => {
             let micros = time.0.rem_euclid(60 * Micros::SECOND);
-            return Decimal::new(i128::from(micros), 6).map(Number::Decimal);
+            return Decimal::new(i128::from(micros), 6).map(Number::from);
         }
         TimeField::Year => civil.year().into(),
         TimeField::Month => civil.month().into(),

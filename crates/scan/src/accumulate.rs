@@ -10,7 +10,7 @@ use hadal_types::{Logical, Weight};
 
 use crate::selection::Selection;
 use crate::sketching::Sketching;
-use crate::values::{BlockValues, Coded, Doubles, Numbers};
+use crate::values::{BlockValues, Coded, Doubles, Mixed, Numbers};
 use crate::weights::Weights;
 
 /// The selected rows of one block, with their groups and weights.
@@ -134,6 +134,9 @@ impl<'v> Measured<'v> {
             (StateKind::Moments, BlockValues::Doubles(doubles)) => {
                 Self::States(moments_of_doubles(doubles, rows))
             }
+            (StateKind::Moments, BlockValues::Mixed(mixed)) => {
+                Self::States(moments_of_mixed(mixed, rows))
+            }
             (StateKind::Moments, BlockValues::Coded(coded)) if coded.has_no_numbers() => {
                 Self::States(counts(coded, rows))
             }
@@ -213,6 +216,22 @@ fn moments_of_doubles(doubles: &Doubles, rows: &Rows<'_>) -> Vec<State> {
     rows.for_each(valid, |number, row| {
         let product = weighted(doubles.values[row], rows.weights.of(row));
         moments[number].sum.add_double(product);
+    });
+    moments.into_iter().map(State::Moments).collect()
+}
+
+fn moments_of_mixed(mixed: &Mixed, rows: &Rows<'_>) -> Vec<State> {
+    let valid = mixed.doubles.valid.as_deref();
+    let start = |tally| Moments { tally, ..Moments::default() };
+    let mut moments: Vec<Moments> = rows.tallies(valid).into_iter().map(start).collect();
+    rows.for_each(valid, |number, row| {
+        let (sum, value) = (&mut moments[number].sum, mixed.number(row));
+        let weight = rows.weights.of(row);
+        match value.to_stored() {
+            Some(_) => sum.add(value, weight),
+            // The same as adding the number, which would have to look for its double.
+            None => sum.add_double(weighted(mixed.doubles.values[row], weight)),
+        }
     });
     moments.into_iter().map(State::Moments).collect()
 }

@@ -3,7 +3,7 @@
 use hadal_aggregate::{Quantiles, bucket_of, bucket_of_decimal};
 use hadal_types::{Number, Value};
 
-use crate::values::{Doubles, Numbers};
+use crate::values::{Doubles, Mixed, Numbers};
 use crate::weights::Weights;
 
 /// A table is made for a range of up to so many cells per value.
@@ -197,6 +197,22 @@ impl Measurable for &Doubles {
 
     fn number(&self, value: f64) -> Number {
         Number::from_f64(value).unwrap_or(Number::ZERO)
+    }
+}
+
+impl Measurable for &Mixed {
+    type Raw = (f64, Number);
+
+    fn raw(&self, row: usize) -> Option<(f64, Number)> {
+        self.doubles.has(row).then(|| (self.doubles.values[row], Mixed::number(self, row)))
+    }
+
+    fn bucket(&mut self, (double, _): (f64, Number)) -> i32 {
+        bucket_of(double)
+    }
+
+    fn number(&self, (_, number): (f64, Number)) -> Number {
+        number
     }
 }
 

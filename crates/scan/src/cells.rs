@@ -33,7 +33,7 @@ impl Cells {
         let rows = || rows.iter().map(|&row| row as usize).filter(has);
         let mantissa = |row: usize| numbers.mantissas[row];
         let number = |mantissa: i64| {
-            Decimal::new(mantissa.into(), numbers.scale).map_or(Number::ZERO, Number::Decimal)
+            Decimal::new(mantissa.into(), numbers.scale).map_or(Number::ZERO, Number::from)
         };
         let Some((min, max)) = ends(rows().map(mantissa)) else { return };
         own.add_cells((number(min), number(max)), |grid| {

@@ -2,23 +2,25 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, Values as Decoded};
-use hadal_encoding::{Bitmap, ListDictionary};
+use hadal_encoding::Bitmap;
 use hadal_query::{ColumnRef, Input};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
 use crate::bits::{bits, filled};
+use crate::lists::Lists;
 use crate::selection::Selection;
-use crate::values::{BlockValues, Coded, Doubles, Entries, Numbers, Truths};
+use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
 
 /// One block, and what has been decoded of it so far.
 pub(crate) struct Columns<'a, 'c> {
     block: &'c BlockView<'a>,
     check: &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
     decoded: RefCell<HashMap<usize, BlockValues<'a>>>,
+    /// The rows that are asked for, when they are known to be few.
+    wanted: RefCell<Option<Selection>>,
     bytes_read: RefCell<u64>,
 }
 
@@ -29,7 +31,18 @@ impl<'a, 'c> Columns<'a, 'c> {
         block: &'c BlockView<'a>,
         check: &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
     ) -> Self {
-        Self { block, check, decoded: RefCell::default(), bytes_read: RefCell::default() }
+        Self {
+            block,
+            check,
+            decoded: RefCell::default(),
+            wanted: RefCell::default(),
+            bytes_read: RefCell::default(),
+        }
+    }
+
+    /// Says that from now on values are asked of these rows only.
+    pub(crate) fn want(&self, rows: &Selection) {
+        *self.wanted.borrow_mut() = Some(rows.clone());
     }
 
     /// Rows in the block.
@@ -92,7 +105,9 @@ impl<'a, 'c> Columns<'a, 'c> {
         }
         let column = &self.block.columns()[index];
         (self.check)(index, column)?;
-        let values = block_values(column.decode()?);
+        let wanted = self.wanted.borrow();
+        let is_wanted = |rows| wanted.as_ref().is_none_or(|wanted| wanted.has_any(rows));
+        let values = block_values(column.decode_where(&is_wanted)?);
         *self.bytes_read.borrow_mut() += column.encoded_bytes() as u64;
         self.decoded.borrow_mut().insert(index, values.clone());
         Ok(values)
@@ -148,11 +163,10 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
         Decoded::Doubles(values) => {
             BlockValues::Doubles(Doubles { values: Rc::new(values), valid })
         }
-        Decoded::Numbers(numbers) => {
-            let has = |row| valid.as_ref().is_none_or(|valid| valid.get(row));
-            let value = |(row, number)| if has(row) { Value::Number(number) } else { Value::Null };
-            BlockValues::Rows(Rc::new(numbers.into_iter().enumerate().map(value).collect()))
-        }
+        Decoded::Mixed { doubles, exacts } => BlockValues::Mixed(Mixed {
+            doubles: Doubles { values: Rc::new(doubles), valid },
+            exacts: Rc::new(exacts),
+        }),
         Decoded::Strings { codes, dictionary } => BlockValues::Coded(Coded {
             codes: Rc::new(with_null_code(codes, dictionary.len(), valid.as_deref())),
             entries: Entries::Strings {
@@ -161,22 +175,11 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
             },
         }),
         Decoded::Lists { codes, lists } => {
-            let mut entries: Vec<Value> =
-                (0..lists.len()).map(|code| list_value(kind, &lists, code)).collect();
-            let codes = with_null_code(codes, entries.len(), valid.as_deref());
-            if valid.is_some() {
-                entries.push(Value::Null);
-            }
-            let entries = Entries::Values(Rc::new(entries));
-            BlockValues::Coded(Coded { codes: Rc::new(codes), entries })
+            let codes = Rc::new(with_null_code(codes, lists.len(), valid.as_deref()));
+            let entries = Entries::Lists(Rc::new(Lists::new(lists, kind, valid.is_some())));
+            BlockValues::Coded(Coded { codes, entries })
         }
     }
-}
-
-fn list_value(kind: Kind, lists: &ListDictionary<'_>, code: usize) -> Value {
-    let code = u32::try_from(code).unwrap_or(u32::MAX);
-    let elements: Arc<[Arc<str>]> = lists.strings(code).map(Arc::from).collect();
-    if kind == Kind::Set { Value::Set(elements) } else { Value::Vector(elements) }
 }
 
 /// Rows without a value get the code after the last.

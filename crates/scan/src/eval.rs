@@ -13,7 +13,7 @@ use crate::numeric;
 use crate::plan::PlanExpr;
 use crate::selection::Selection;
 use crate::strings;
-use crate::values::{BlockValues, Coded, Entries, Truths};
+use crate::values::{BlockValues, Coded, Entries, Mixed, Truths};
 
 /// The values of `expr`, right at least for the rows of `selection`.
 pub(crate) fn eval<'a>(
@@ -134,6 +134,9 @@ fn with_literals<'a>(
         (BlockValues::Doubles(doubles), [literal]) => {
             numeric::compare_doubles(doubles, function, literal).map(BlockValues::Truths)
         }
+        (BlockValues::Mixed(mixed), [literal]) => {
+            numeric::compare_mixed(mixed, function, literal).map(BlockValues::Truths)
+        }
         (BlockValues::Coded(coded), literals) if function == Function::In => {
             strings::is_in(coded, literals).map(BlockValues::Truths)
         }
@@ -181,7 +184,9 @@ fn is_null(values: &BlockValues<'_>, rows: usize) -> Option<Truths> {
     };
     match values {
         BlockValues::Numbers(numbers) => without(numbers.valid.as_ref()),
-        BlockValues::Doubles(doubles) => without(doubles.valid.as_ref()),
+        BlockValues::Doubles(doubles) | BlockValues::Mixed(Mixed { doubles, .. }) => {
+            without(doubles.valid.as_ref())
+        }
         _ => None,
     }
 }

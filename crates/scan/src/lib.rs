@@ -12,6 +12,9 @@
 //! 4. `accumulate`: measures run over arrays indexed by group number; then, once per group and
 //!    block, `groups` adds them to the partial. `sketching`: distributions and sets of values have
 //!    no arrays; they are added group by group, over the rows in the order of their groups.
+//! 5. `raw_rows`: of a query for the rows themselves, those that are among the best are found by
+//!    `ranks` of one value; the others are not looked at, nor blocks whose zones say that no row of
+//!    theirs can be among the best.
 //!
 //! This crate knows neither where blocks live nor who asks.
 
@@ -23,10 +26,12 @@ mod columns;
 mod eval;
 mod groups;
 mod keys;
+mod lists;
 mod numeric;
 mod once;
 mod plan;
 mod prune;
+mod ranks;
 mod raw_rows;
 mod scan;
 mod seen;
@@ -37,4 +42,4 @@ mod values;
 mod weights;
 
 pub use plan::PlanError;
-pub use scan::Scan;
+pub use scan::{BlockOrder, Scan};

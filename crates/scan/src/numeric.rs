@@ -4,6 +4,7 @@
 //! of finer scale); the row-at-a-time meaning of `query::call` is then used instead.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use hadal_encoding::Bitmap;
@@ -11,7 +12,7 @@ use hadal_query::{Function, TimeField, call};
 use hadal_types::{Decimal, Logical, Micros, Number, Value, limits};
 
 use crate::bits::{bits, filled};
-use crate::values::{Doubles, Numbers, Truths};
+use crate::values::{Doubles, Mixed, Numbers, Truths};
 
 /// `numbers` compared with a literal.
 pub(crate) fn compare(numbers: &Numbers, function: Function, literal: &Value) -> Option<Truths> {
@@ -19,8 +20,9 @@ pub(crate) fn compare(numbers: &Numbers, function: Function, literal: &Value) ->
         (Logical::Time, Value::Time(time)) => {
             compare_mantissas(&numbers.mantissas, function, time.0.into(), true)?
         }
-        (Logical::Plain, Value::Number(Number::Decimal(literal))) => {
-            let (floor, exact) = floor_at(*literal, numbers.scale)?;
+        (Logical::Plain, Value::Number(literal)) => {
+            let literal = literal.to_decimal()?;
+            let (floor, exact) = floor_at(literal, numbers.scale)?;
             compare_mantissas(&numbers.mantissas, function, floor, exact)?
         }
         _ => return None,
@@ -67,29 +69,53 @@ fn floor_at(literal: Decimal, scale: u8) -> Option<(i128, bool)> {
     Some((literal.mantissa().div_euclid(down), false))
 }
 
-/// `doubles` compared with a literal that is itself a double.
+/// `doubles` compared with a literal.
 pub(crate) fn compare_doubles(
     doubles: &Doubles,
     function: Function,
     literal: &Value,
 ) -> Option<Truths> {
-    let Value::Number(number) = literal else { return None };
-    let bound = number.to_f64();
-    // Only then does the order of doubles agree with the order of numbers.
-    if Number::from_f64(bound) != Some(*number) {
-        return None;
-    }
-    let by_row =
-        |is: fn(f64, f64) -> bool| bits(doubles.values.len(), |row| is(doubles.values[row], bound));
-    let yes = match function {
-        Function::Equal => by_row(|value, bound| value == bound),
-        Function::NotEqual => by_row(|value, bound| value != bound),
-        Function::Less => by_row(|value, bound| value < bound),
-        Function::LessOrEqual => by_row(|value, bound| value <= bound),
-        Function::Greater => by_row(|value, bound| value > bound),
-        Function::GreaterOrEqual => by_row(|value, bound| value >= bound),
+    compare_nearest(doubles, function, literal, |_| None)
+}
+
+/// `mixed` compared with a literal.
+pub(crate) fn compare_mixed(mixed: &Mixed, function: Function, literal: &Value) -> Option<Truths> {
+    compare_nearest(&mixed.doubles, function, literal, |row| mixed.exacts.get(row))
+}
+
+/// Compares numbers, of which these are the nearest doubles, with a literal: rounding keeps their
+/// order, so only where both round alike are the numbers themselves asked. They are what `exact`
+/// says, or else what the double means.
+fn compare_nearest(
+    doubles: &Doubles,
+    function: Function,
+    literal: &Value,
+    exact: impl Fn(usize) -> Option<Number>,
+) -> Option<Truths> {
+    let Value::Number(literal) = literal else { return None };
+    let bound = literal.to_f64();
+    let orders: &[Ordering] = match function {
+        Function::Equal => &[Ordering::Equal],
+        Function::NotEqual => &[Ordering::Less, Ordering::Greater],
+        Function::Less => &[Ordering::Less],
+        Function::LessOrEqual => &[Ordering::Less, Ordering::Equal],
+        Function::Greater => &[Ordering::Greater],
+        Function::GreaterOrEqual => &[Ordering::Greater, Ordering::Equal],
         _ => return None,
     };
+    let holds = |order: Ordering| orders.contains(&order);
+    let (below, above) = (holds(Ordering::Less), holds(Ordering::Greater));
+    let meant = holds(Number::from_f64(bound)?.cmp(literal));
+    let yes = bits(doubles.values.len(), |row| {
+        let value = doubles.values[row];
+        if value == bound {
+            exact(row).map_or(meant, |number| holds(number.cmp(literal)))
+        } else if value < bound {
+            below
+        } else {
+            above
+        }
+    });
     Some(Truths::where_valid(yes, doubles.valid.as_deref()))
 }
 
@@ -160,10 +186,7 @@ fn plain(numbers: &Numbers) -> Option<()> {
 
 /// The number × 10^scale, when that is an integer.
 fn exact_at(number: Number, scale: u8) -> Option<i128> {
-    match number {
-        Number::Decimal(decimal) => decimal.mantissa_at(scale),
-        Number::Double(_) => None,
-    }
+    number.to_decimal()?.mantissa_at(scale)
 }
 
 /// Applies `function` to every mantissa; `None` if it fails for a row that has a value.
@@ -191,10 +214,7 @@ fn map(
 
 fn shift(numbers: &Numbers, other: Number, sign: i64) -> Option<Numbers> {
     plain(numbers)?;
-    let other = match other {
-        Number::Decimal(decimal) => decimal,
-        Number::Double(_) => return None,
-    };
+    let other = other.to_decimal()?;
     let scale = numbers.scale.max(other.scale());
     if scale > limits::DECIMAL_SCALE_MAX {
         return None;

@@ -64,6 +64,7 @@ impl<'v> OnceSource<'v> {
                 Entries::Strings { dictionary, .. } => {
                     u32::try_from(code).ok().and_then(|code| dictionary.get(code)).map(hash_text)
                 }
+                Entries::Lists(lists) => lists.get(code).map(hash_value),
                 Entries::Values(values) => {
                     values.get(code).filter(|value| !value.is_null()).map(hash_value)
                 }

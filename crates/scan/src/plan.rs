@@ -90,6 +90,11 @@ impl PlanExpr {
         })
     }
 
+    /// Whether it is the row's time.
+    pub(crate) fn is_time(&self) -> bool {
+        matches!(self, Self::Input(Input::Time))
+    }
+
     /// A rough rank of how much work a condition is: patterns and searches come last.
     fn cost(&self) -> u32 {
         match self {

@@ -21,6 +21,9 @@ fn is_never_true(block: &BlockView<'_>, condition: &PlanExpr) -> bool {
         PlanExpr::Call { function: Function::And, arguments } => {
             arguments.iter().any(|argument| is_never_true(block, argument))
         }
+        PlanExpr::Call { function: Function::IsNull, arguments } => {
+            arguments.iter().all(|argument| is_never_null(block, argument))
+        }
         PlanExpr::Call { function, arguments } if is_comparison(*function) => {
             arguments.iter().any(|argument| is_absent(block, argument))
                 || is_out_of_zone(block, *function, arguments)
@@ -66,6 +69,17 @@ fn is_absent(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
     !has(column.kind) && !seen_as_text
 }
 
+/// Whether the expression is a column of which every row of the block has a value.
+fn is_never_null(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
+    match expr {
+        PlanExpr::Input(Input::Time) => true,
+        PlanExpr::Input(Input::Column(column)) => block
+            .column(column.name.as_str(), column.kind)
+            .is_some_and(|column| column.null_count() == 0),
+        _ => false,
+    }
+}
+
 fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PlanExpr]) -> bool {
     let (input, literal, function) = match arguments {
         [PlanExpr::Input(input), PlanExpr::Literal(literal)] => (input, literal, function),
@@ -109,7 +123,7 @@ fn zone(block: &BlockView<'_>, input: &Input) -> Option<(Value, Value)> {
     }
     let number = match block.column(column.name.as_str(), Kind::Number)?.zone() {
         Zone::Decimals { scale, min, max, .. } => {
-            let decimal = |mantissa: i64| Decimal::new(mantissa.into(), scale).map(Number::Decimal);
+            let decimal = |mantissa: i64| Decimal::new(mantissa.into(), scale).map(Number::from);
             (decimal(min)?, decimal(max)?)
         }
         Zone::Doubles { min, max } => (Number::from_f64(min)?, Number::from_f64(max)?),

@@ -1,14 +1,27 @@
 //! Raw rows of one block, offered to the best rows so far.
+//!
+//! The order of a query is a total one: by what it says, then by all values. So of a block those
+//! rows are found first that can be among the best, by one value after another as long as rows
+//! tie; only of these are all values looked at.
 
 use hadal_aggregate::TopRows;
-use hadal_block::BlockError;
+use hadal_block::{BlockError, BlockView};
+use hadal_query::Function;
 use hadal_types::Value;
 
 use crate::columns::Columns;
 use crate::eval::eval;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanExpr};
+use crate::prune;
+use crate::ranks::ranks;
 use crate::selection::Selection;
 use crate::values::BlockValues;
+
+/// Whether no row of the block can be among the best, as its zones tell.
+pub(crate) fn is_beaten(plan: &Plan, block: &BlockView<'_>, best: &TopRows) -> bool {
+    let bar = bar(plan, best);
+    best.rows_max() == 0 || bar.is_some_and(|bar| prune::is_hopeless(block, &[bar]))
+}
 
 /// Adds the selected rows of one block to `best`, as far as they are among the best.
 pub(crate) fn add(
@@ -17,28 +30,85 @@ pub(crate) fn add(
     selection: &Selection,
     best: &mut TopRows,
 ) -> Result<(), BlockError> {
-    let leading = best.leading();
-    let first = match leading {
-        Some(index) => Some(eval(&plan.keys[index], columns, selection)?),
-        None => None,
-    };
-    let rows: Vec<u32> = selection.to_rows();
-    let could_keep = |best: &TopRows, row: usize| {
-        first.as_ref().is_none_or(|values| best.could_keep(&values.value(row)))
-    };
-    if !rows.iter().any(|&row| could_keep(best, row as usize)) {
+    let mut selection = selection.clone();
+    if let Some(bar) = bar(plan, best) {
+        let reached = eval(&bar, columns, &selection)?;
+        selection.narrow(&reached.truths(columns.rows()).yes);
+    }
+    let rows = best_first(plan, columns, &selection, best)?;
+    if rows.is_empty() {
         return Ok(());
     }
+    let kept = Selection::of(columns.rows(), &rows);
+    columns.want(&kept);
     let values = plan
         .keys
         .iter()
-        .map(|value| eval(value, columns, selection))
+        .map(|value| eval(value, columns, &kept))
         .collect::<Result<Vec<BlockValues<'_>>, _>>()?;
-    for row in rows {
-        let row = row as usize;
-        if could_keep(best, row) {
-            best.add(values.iter().map(|values| values.value(row)).collect::<Box<[Value]>>());
+    let first = best.comparison().by.first().map(|(index, _)| *index);
+    for row in rows.into_iter().map(|row| row as usize) {
+        if first.is_some_and(|first| !best.could_keep(&values[first].value(row))) {
+            break;
         }
+        best.add(values.iter().map(|values| values.value(row)).collect::<Box<[Value]>>());
     }
     Ok(())
+}
+
+/// What is true of every row that can be among the best, once there are as many as the answer can
+/// need; rows that tie with the worst are not told apart.
+fn bar(plan: &Plan, best: &TopRows) -> Option<PlanExpr> {
+    let worst = best.bar()?;
+    let (index, direction) = best.comparison().by.first()?;
+    let value = || plan.keys[*index].clone();
+    let is_null = || PlanExpr::Call { function: Function::IsNull, arguments: vec![value()] };
+    if worst.is_null() {
+        return direction.nulls_first.then(is_null);
+    }
+    let reaches = PlanExpr::Call {
+        function: match direction.descending {
+            true => Function::GreaterOrEqual,
+            false => Function::LessOrEqual,
+        },
+        arguments: vec![value(), PlanExpr::Literal(worst.clone())],
+    };
+    Some(match direction.nulls_first {
+        true => PlanExpr::Call { function: Function::Or, arguments: vec![is_null(), reaches] },
+        false => reaches,
+    })
+}
+
+/// Those of the selected rows that can be among the best of their block, the best first as far as
+/// the first value that rows are compared by tells.
+fn best_first(
+    plan: &Plan,
+    columns: &Columns<'_, '_>,
+    selection: &Selection,
+    best: &TopRows,
+) -> Result<Vec<u32>, BlockError> {
+    let comparison = best.comparison();
+    let ranked = |(index, direction), rows: Vec<u32>| -> Result<Vec<(i128, u32)>, BlockError> {
+        let values = eval(&plan.keys[index], columns, &Selection::of(columns.rows(), &rows))?;
+        Ok(ranks(&values, direction, &rows).into_iter().zip(rows).collect())
+    };
+    let (mut chosen, mut tied) = (Vec::new(), selection.to_rows());
+    for &by in &comparison.by {
+        let room = best.rows_max() - chosen.len();
+        if tied.len() <= room {
+            break;
+        }
+        let mut rows = ranked(by, std::mem::take(&mut tied))?;
+        let edge = rows.select_nth_unstable(room).1.0;
+        chosen.extend(rows.iter().filter(|(rank, _)| *rank < edge).map(|(_, row)| *row));
+        tied.extend(rows.iter().filter(|(rank, _)| *rank == edge).map(|(_, row)| *row));
+    }
+    if comparison.is_whole {
+        tied.truncate(best.rows_max() - chosen.len());
+    }
+    chosen.append(&mut tied);
+    let Some(&first) = comparison.by.first() else { return Ok(chosen) };
+    let mut rows = ranked(first, chosen)?;
+    rows.sort_unstable();
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::{Answering, Fault, FaultCode, Partial, WarningCode};
+use hadal_aggregate::{Answering, Partial, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_query::{Function, Input, Query};
-use hadal_types::{ColumnName, Kind, Value, limits};
+use hadal_types::{ColumnName, Kind, Value};
 
 use crate::columns::Columns;
 use crate::eval::eval;
@@ -14,6 +14,18 @@ use crate::prune;
 use crate::seen::{SeenColumns, Unseen, seen_by};
 use crate::selection::Selection;
 use crate::{groups, raw_rows};
+
+/// In which order blocks are best looked at, so that later ones can be skipped. The answer is the
+/// same for every order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// All are the same to the query.
+    Any,
+    /// By their last times, descending.
+    NewestFirst,
+    /// By their first times, ascending.
+    OldestFirst,
+}
 
 /// A query made ready to be run over row blocks. Made once per query and leaf.
 #[derive(Debug)]
@@ -32,6 +44,23 @@ impl Scan {
         let plan = Plan::new(&query)?;
         let seen = seen_by(&query);
         Ok(Self { query, plan, seen })
+    }
+
+    /// In which order blocks are best looked at.
+    #[must_use]
+    pub fn block_order(&self) -> BlockOrder {
+        let Answering::Rows(best) = Partial::empty(&self.query).answering else {
+            return BlockOrder::Any;
+        };
+        match best.comparison().by.first() {
+            Some((index, direction)) if self.plan.keys[*index].is_time() => {
+                match direction.descending {
+                    true => BlockOrder::NewestFirst,
+                    false => BlockOrder::OldestFirst,
+                }
+            }
+            _ => BlockOrder::Any,
+        }
     }
 
     /// Adds the rows of one block to `partial`.
@@ -63,19 +92,26 @@ impl Scan {
         }
         let selection = self.select(block, &columns)?;
         let left_out = self.left_out(block, &columns, Some(&selection))?;
-        if selection.count() > 0 {
-            match &mut partial.answering {
-                Answering::Groups(groups) => {
-                    groups::add(&self.query, &self.plan, &columns, &selection, groups)?;
+        let mut is_beaten = false;
+        match &mut partial.answering {
+            _ if selection.count() == 0 => {}
+            Answering::Groups(groups) => {
+                groups::add(&self.query, &self.plan, &columns, &selection, groups)?;
+            }
+            Answering::Rows(best) => {
+                is_beaten = raw_rows::is_beaten(&self.plan, block, best);
+                if !is_beaten {
+                    raw_rows::add(&self.plan, &columns, &selection, best)?;
                 }
-                Answering::Rows(best) => raw_rows::add(&self.plan, &columns, &selection, best)?,
             }
         }
-        partial.stats.rows_read += block.rows() as u64;
+        match is_beaten && columns.bytes_read() == 0 {
+            true => partial.stats.blocks_skipped += 1,
+            false => partial.stats.rows_read += block.rows() as u64,
+        }
         partial.stats.rows_matched += selection.count() as u64;
         partial.stats.bytes_read += columns.bytes_read();
         warn(left_out, partial);
-        check_memory(partial);
         Ok(())
     }
 
@@ -167,19 +203,6 @@ fn narrowed(
 fn warn(left_out: Vec<LeftOut<'_>>, partial: &mut Partial) {
     for LeftOut { name, rows } in left_out {
         partial.warn(WarningCode::OtherKindSkipped, name.as_str(), rows);
-    }
-}
-
-/// Says that the answer has become too large for one leaf.
-fn check_memory(partial: &mut Partial) {
-    let bytes = partial.bytes();
-    if bytes > limits::LEAF_QUERY_BYTES_MAX {
-        let message = format!(
-            "the query needs {bytes} bytes on one leaf; at most {} are allowed: \
-             ask for fewer groups or a shorter time",
-            limits::LEAF_QUERY_BYTES_MAX
-        );
-        partial.faults.add(Fault::new(FaultCode::Memory, &message));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which rows of a block are still wanted.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use hadal_encoding::Bitmap;
@@ -19,6 +20,16 @@ impl Selection {
         Self { rows, chosen: None, count: rows }
     }
 
+    /// Some rows, each once, of a block of `block_rows` rows.
+    pub(crate) fn of(block_rows: usize, rows: &[u32]) -> Self {
+        if rows.len() == block_rows {
+            return Self::all(block_rows);
+        }
+        let mut chosen = Bitmap::zeros(block_rows);
+        rows.iter().for_each(|&row| chosen.set(row as usize));
+        Self { rows: block_rows, chosen: Some(Rc::new(chosen)), count: rows.len() }
+    }
+
     /// Rows in the block.
     pub(crate) fn block_rows(&self) -> usize {
         self.rows
@@ -27,6 +38,11 @@ impl Selection {
     /// Rows that are chosen.
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    /// Whether any of `rows` is chosen.
+    pub(crate) fn has_any(&self, mut rows: Range<usize>) -> bool {
+        self.chosen.as_ref().is_none_or(|chosen| rows.any(|row| chosen.get(row)))
     }
 
     /// Keeps only rows that `keep` has too.

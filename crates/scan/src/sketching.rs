@@ -12,7 +12,7 @@ use crate::accumulate::is_plain;
 use crate::buckets::{Buckets, NumberBuckets};
 use crate::cells::Cells;
 use crate::once::{Once, OnceSource};
-use crate::values::{BlockValues, Doubles, Numbers};
+use crate::values::{BlockValues, Doubles, Mixed, Numbers};
 use crate::weights::Weights;
 
 /// One such measure of one block.
@@ -21,6 +21,8 @@ pub(crate) enum Sketching<'v> {
     Numbers(NumberBuckets<'v>, Buckets),
     /// Distributions of doubles.
     Doubles(&'v Doubles, Buckets),
+    /// Distributions of numbers that doubles alone do not say.
+    Mixed(&'v Mixed, Buckets),
     /// Histograms of decimals.
     NumberCells(&'v Numbers, Cells),
     /// Histograms of doubles.
@@ -39,6 +41,9 @@ impl<'v> Sketching<'v> {
             }
             (StateKind::Quantiles, BlockValues::Doubles(doubles)) => {
                 Self::Doubles(doubles, Buckets::default())
+            }
+            (StateKind::Quantiles, BlockValues::Mixed(mixed)) => {
+                Self::Mixed(mixed, Buckets::default())
             }
             (StateKind::Histogram(_), BlockValues::Numbers(numbers)) if is_plain(numbers) => {
                 Self::NumberCells(numbers, Cells::default())
@@ -65,6 +70,9 @@ impl<'v> Sketching<'v> {
             (Self::Doubles(doubles, buckets), State::Quantiles(own)) => {
                 buckets.add_to(own, doubles, rows, weights);
             }
+            (Self::Mixed(mixed, buckets), State::Quantiles(own)) => {
+                buckets.add_to(own, mixed, rows, weights);
+            }
             (Self::NumberCells(numbers, cells), State::Histogram(own)) => {
                 cells.add_numbers(own, numbers, rows, weights);
             }
@@ -77,7 +85,7 @@ impl<'v> Sketching<'v> {
                     own.add(&values.value(row), weights.of(row));
                 }
             }
-            (Self::Numbers(..) | Self::Doubles(..), own) => {
+            (Self::Numbers(..) | Self::Doubles(..) | Self::Mixed(..), own) => {
                 debug_assert_eq!(own.kind(), StateKind::Quantiles, "made for quantiles");
             }
             (Self::NumberCells(..) | Self::DoubleCells(..), own) => {

@@ -14,6 +14,9 @@ impl Entries<'_> {
                 let contains = |entry: &str| entry.to_lowercase().contains(&needle);
                 dictionary.iter().map(contains).chain(has_null.then_some(false)).collect()
             }
+            Self::Lists(lists) => (0..lists.len())
+                .map(|code| lists.get(code).is_some_and(|list| contains_text(list, &needle)))
+                .collect(),
             Self::Values(values) => {
                 values.iter().map(|value| contains_text(value, &needle)).collect()
             }

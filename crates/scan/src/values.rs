@@ -1,10 +1,13 @@
 //! What an expression gives for every row of one block, in the cheapest form at hand.
 
-use crate::bits::{bits, filled};
 use std::rc::Rc;
 
+use hadal_block::Exacts;
 use hadal_encoding::{Bitmap, StringDictionary};
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
+
+use crate::bits::{bits, filled};
+use crate::lists::Lists;
 
 /// The values of one expression, by row.
 #[derive(Clone)]
@@ -15,6 +18,8 @@ pub(crate) enum BlockValues<'a> {
     Numbers(Numbers),
     /// Doubles.
     Doubles(Doubles),
+    /// Numbers that doubles alone do not say.
+    Mixed(Mixed),
     /// Truths.
     Truths(Truths),
     /// A code per row, and a value per code.
@@ -47,6 +52,15 @@ pub(crate) struct Doubles {
     pub(crate) valid: Option<Rc<Bitmap>>,
 }
 
+/// Numbers as the nearest doubles, and beside them those that these do not say.
+#[derive(Clone)]
+pub(crate) struct Mixed {
+    /// The nearest doubles.
+    pub(crate) doubles: Doubles,
+    /// The exact numbers of some rows.
+    pub(crate) exacts: Rc<Exacts>,
+}
+
 /// Truths of three-valued logic: false is what is not even possible, null is possible but not
 /// true.
 #[derive(Clone)]
@@ -69,14 +83,16 @@ pub(crate) struct Coded<'a> {
 /// The values of codes.
 #[derive(Clone)]
 pub(crate) enum Entries<'a> {
-    /// A column's sorted dictionary of strings, and null as one more entry where
-    /// `has_null`.
+    /// A column's strings: a sorted dictionary, or in the order of rows; and null as one more
+    /// entry where `has_null`.
     Strings {
         /// The strings.
         dictionary: Rc<StringDictionary<'a>>,
         /// Whether the entry after the last string is null.
         has_null: bool,
     },
+    /// A column's lists.
+    Lists(Rc<Lists<'a>>),
     /// Any values; several may be equal.
     Values(Rc<Vec<Value>>),
 }
@@ -93,7 +109,7 @@ impl Numbers {
         match self.logical {
             Logical::Time => Value::Time(Micros(mantissa)),
             _ => Decimal::new(i128::from(mantissa), self.scale)
-                .map_or(Value::Null, |decimal| Value::Number(Number::Decimal(decimal))),
+                .map_or(Value::Null, |decimal| Value::Number(decimal.into())),
         }
     }
 }
@@ -154,6 +170,7 @@ impl Entries<'_> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Strings { dictionary, has_null } => dictionary.len() + usize::from(*has_null),
+            Self::Lists(lists) => lists.len(),
             Self::Values(values) => values.len(),
         }
     }
@@ -165,6 +182,7 @@ impl Entries<'_> {
                 .ok()
                 .and_then(|code| dictionary.get(code))
                 .map_or(Value::Null, Value::string),
+            Self::Lists(lists) => lists.get(code).cloned().unwrap_or(Value::Null),
             Self::Values(values) => values.get(code).cloned().unwrap_or(Value::Null),
         }
     }
@@ -179,7 +197,8 @@ impl BlockValues<'_> {
             Self::Doubles(doubles) if doubles.has(row) => {
                 Number::from_f64(doubles.values[row]).map_or(Value::Null, Value::Number)
             }
-            Self::Numbers(_) | Self::Doubles(_) => Value::Null,
+            Self::Mixed(mixed) if mixed.doubles.has(row) => Value::Number(mixed.number(row)),
+            Self::Numbers(_) | Self::Doubles(_) | Self::Mixed(_) => Value::Null,
             Self::Truths(truths) => truths.value(row),
             Self::Coded(coded) => coded.entries.value(coded.codes[row] as usize),
             Self::Rows(values) => values[row].clone(),
@@ -215,11 +234,18 @@ impl Doubles {
     }
 }
 
+impl Mixed {
+    /// The number of a row that has one.
+    pub(crate) fn number(&self, row: usize) -> Number {
+        self.exacts.number(row, self.doubles.values[row])
+    }
+}
+
 impl Coded<'_> {
     /// Whether no value is a number or a truth.
     pub(crate) fn has_no_numbers(&self) -> bool {
         match &self.entries {
-            Entries::Strings { .. } => true,
+            Entries::Strings { .. } | Entries::Lists(_) => true,
             Entries::Values(values) => {
                 !values.iter().any(|value| matches!(value, Value::Number(_) | Value::Bool(_)))
             }
@@ -232,6 +258,7 @@ impl Coded<'_> {
             Entries::Strings { dictionary, .. } => {
                 (0..self.entries.len()).map(|code| code < dictionary.len()).collect()
             }
+            Entries::Lists(lists) => (0..lists.len()).map(|code| lists.has(code)).collect(),
             Entries::Values(values) => values.iter().map(|value| !value.is_null()).collect(),
         };
         bits(self.codes.len(), |row| known[self.codes[row] as usize])

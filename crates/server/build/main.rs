@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 mod pack;
 
 fn main() -> std::io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/dist");
+    // Asked for when it runs: what is compiled in would be the checkout that built it first.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let folder = Path::new(&here).join("../../ui/dist");
     // A folder that is not there would mean a new build every time; where it cannot be made,
     // that is how it is.
     let _ = std::fs::create_dir(&folder);

@@ -9,18 +9,20 @@
 //!
 //! The keys of the last two lines are there when they mean something. Later ones are new keys.
 
-use std::io;
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hadal_aggregate::{Coverage, ScanStats, Warning};
 use hadal_query::Type;
 use hadal_sql::Note;
-use hadal_types::{TimeRange, Value, limits};
+use hadal_tree::AskError;
+use hadal_types::{Held, TimeRange, Value, limits};
 use serde::{Serialize, Serializer};
 
-use crate::cell::Cell;
+use crate::cell;
+use crate::outgoing::{Outgoing, Refused};
 use crate::problem::{Problem, ProblemKind};
 
 /// What a statement is answered with.
@@ -39,8 +41,8 @@ pub(crate) struct Answered {
     pub(crate) coverage: Coverage,
     pub(crate) stats: ScanStats,
     pub(crate) warnings: Vec<WarningBody>,
-    /// From the question to its answer.
-    pub(crate) elapsed: Duration,
+    /// What is held for the rows.
+    pub(crate) held: Held,
 }
 
 /// A warning as it is sent.
@@ -77,47 +79,48 @@ impl WarningBody {
 }
 
 impl Answered {
-    /// The answer as a response. Takes its time: not for an async thread.
+    /// The answer to what was asked at `start` as a response, to be written by `until`. Takes its
+    /// time: not for an async thread.
     ///
     /// # Errors
-    /// When it is longer than [`limits::ANSWER_BYTES_MAX`].
-    pub(crate) fn respond(&self) -> Result<Response, Problem> {
-        json(&Body::new(self))
+    /// As [`json`], or when it takes too long.
+    pub(crate) fn respond(mut self, start: Instant, until: Instant) -> Result<Response, Problem> {
+        let rows = Cell::new(std::mem::take(&mut self.rows));
+        let held = std::mem::take(&mut self.held);
+        let outgoing = Outgoing::new(limits::ANSWER_BYTES_MAX, held, Some(until));
+        write(&Body::new(&self, &rows, start), outgoing)
     }
 }
 
-/// A value as a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes.
+/// A value as a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes, which are drawn from
+/// what `held` is of until they are sent.
 ///
 /// # Errors
-/// When it is longer.
-pub(crate) fn json(value: &impl Serialize) -> Result<Response, Problem> {
-    let mut answer = Capped { bytes: Vec::new(), bytes_max: limits::ANSWER_BYTES_MAX };
-    serde_json::to_writer(&mut answer, value).map_err(|_| {
-        let detail = format!("an answer of more than {} bytes", limits::ANSWER_BYTES_MAX);
-        Problem::new(ProblemKind::Limit, detail)
-            .hint("add a LIMIT, or ask for fewer columns or a shorter time range")
-    })?;
+/// When it is longer, or there is no room for it.
+pub(crate) fn json(value: &impl Serialize, held: Held) -> Result<Response, Problem> {
+    write(value, Outgoing::new(limits::ANSWER_BYTES_MAX, held, None))
+}
+
+fn write(value: &impl Serialize, mut outgoing: Outgoing) -> Result<Response, Problem> {
+    let written = serde_json::to_writer(&mut outgoing, value);
+    let body = match (written, outgoing.refused()) {
+        (Ok(()), _) => outgoing.into_body().map_err(refused)?,
+        (Err(_), Some(reason)) => return Err(refused(reason)),
+        (Err(error), None) => return Err(Problem::internal("an answer was not written", &error)),
+    };
     let json = HeaderValue::from_static("application/json");
-    Ok(([(header::CONTENT_TYPE, json)], answer.bytes).into_response())
+    Ok(([(header::CONTENT_TYPE, json)], body).into_response())
 }
 
-/// Bytes that refuse to grow too long.
-struct Capped {
-    bytes: Vec<u8>,
-    bytes_max: usize,
-}
-
-impl io::Write for Capped {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > self.bytes_max {
-            return Err(io::ErrorKind::OutOfMemory.into());
+fn refused(reason: Refused) -> Problem {
+    match reason {
+        Refused::TooLong => {
+            let detail = format!("an answer of more than {} bytes", limits::ANSWER_BYTES_MAX);
+            Problem::new(ProblemKind::Limit, detail)
+                .hint("add a LIMIT, or ask for fewer columns or a shorter time range")
         }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        Refused::NoRoom => Problem::of_ask(&AskError::NoRoom),
+        Refused::Late => Problem::of_ask(&AskError::Late),
     }
 }
 
@@ -144,7 +147,8 @@ struct Column<'a> {
     r#type: &'static str,
 }
 
-struct Rows<'a>(&'a [Vec<Value>]);
+/// The rows, each of which goes as soon as it is written.
+struct Rows<'a>(&'a Cell<Vec<Vec<Value>>>);
 
 #[derive(Serialize)]
 struct CoverageBody<'a> {
@@ -174,8 +178,11 @@ struct Stats {
     blocks_skipped: u64,
     bytes_read: u64,
     scan_micros: u64,
-    elapsed_micros: u64,
+    elapsed_micros: Elapsed,
 }
+
+/// Microseconds since then, as of when this is written: after the rows.
+struct Elapsed(Instant);
 
 /// A time range; an open end is null.
 #[derive(Serialize)]
@@ -194,13 +201,13 @@ impl From<TimeRange> for TimeBody {
 }
 
 impl<'a> Body<'a> {
-    fn new(answered: &'a Answered) -> Self {
+    fn new(answered: &'a Answered, rows: &'a Cell<Vec<Vec<Value>>>, start: Instant) -> Self {
         let columns = answered.columns.iter();
         Self {
             columns: columns.map(|(name, kind)| Column { name, r#type: kind.name() }).collect(),
-            rows: Rows(&answered.rows),
+            rows: Rows(rows),
             coverage: CoverageBody::new(&answered.coverage),
-            stats: Stats::new(&answered.stats, answered.elapsed),
+            stats: Stats::new(&answered.stats, start),
             warnings: &answered.warnings,
             samples: answered.samples.as_deref(),
             other: answered.other.as_deref(),
@@ -212,15 +219,15 @@ impl<'a> Body<'a> {
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|row| Row(row)))
+        serializer.collect_seq(self.0.take().into_iter().map(Row))
     }
 }
 
-struct Row<'a>(&'a [Value]);
+struct Row(Vec<Value>);
 
-impl Serialize for Row<'_> {
+impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Cell))
+        serializer.collect_seq(self.0.iter().map(cell::Cell))
     }
 }
 
@@ -246,7 +253,7 @@ impl<'a> CoverageBody<'a> {
 }
 
 impl Stats {
-    fn new(stats: &ScanStats, elapsed: Duration) -> Self {
+    fn new(stats: &ScanStats, start: Instant) -> Self {
         Self {
             rows_read: stats.rows_read,
             rows_matched: stats.rows_matched,
@@ -254,20 +261,53 @@ impl Stats {
             blocks_skipped: stats.blocks_skipped,
             bytes_read: stats.bytes_read,
             scan_micros: stats.scan_micros,
-            elapsed_micros: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+            elapsed_micros: Elapsed(start),
         }
+    }
+}
+
+impl Serialize for Elapsed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(self.0.elapsed().as_micros()).unwrap_or(u64::MAX))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use hadal_types::Budget;
+    use http_body_util::BodyExt;
+
     use super::*;
 
     #[test]
     fn an_answer_that_is_too_long_is_refused() {
         let text = "x".repeat(limits::ANSWER_BYTES_MAX - 2);
-        assert!(json(&text).is_ok());
-        let problem = json(&format!("{text}x")).expect_err("refused").into_response();
+        assert!(json(&text, Held::default()).is_ok());
+        let problem =
+            json(&format!("{text}x"), Held::default()).expect_err("refused").into_response();
         assert_eq!(problem.status(), 422);
+    }
+
+    #[tokio::test]
+    async fn rows_make_way_for_their_text() {
+        let budget = Budget::new(1 << 20);
+        let answered = || {
+            let mut held = budget.hold();
+            held.resize(1_000).expect("room");
+            let rows = vec![vec![Value::integer(1), Value::string("a")]];
+            Answered { rows, held, ..Answered::default() }
+        };
+        let (now, minute) = (Instant::now(), Duration::from_secs(60));
+        let response = answered().respond(now - minute, now + minute).expect("an answer");
+        assert_eq!(budget.held(), 0, "a small answer is not counted");
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["rows"], serde_json::json!([[1, "a"]]));
+        let elapsed = body["stats"]["elapsed_micros"].as_u64().expect("a number");
+        assert!(Duration::from_micros(elapsed) >= minute, "writing takes part of the time");
+        let late = answered().respond(now, now).expect_err("too late").into_response();
+        assert_eq!((late.status().as_u16(), budget.held()), (504, 0));
     }
 }

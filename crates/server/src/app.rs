@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use crate::auth::{Scope, admit, one_host};
 use crate::config::Config;
 use crate::known::Known;
+use crate::log::Room;
 use crate::metrics::Metrics;
 use crate::page;
 use crate::problem::{Problem, ProblemKind};
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) facts: Known,
     /// Bodies that are parsed at the same time: as many as there are cores.
     pub(crate) parsers: Semaphore,
+    /// Memory of bodies that are logged.
+    pub(crate) room: Room,
 }
 
 impl Shared {
@@ -61,6 +64,7 @@ impl Shared {
             started: Instant::now(),
             facts: Known::default(),
             parsers: Semaphore::new(cores),
+            room: Room::default(),
         }
     }
 }
@@ -128,10 +132,12 @@ async fn harden(request: Request, next: Next) -> Response {
 }
 
 /// The page loads nothing from elsewhere, and nobody frames it. Its library of components writes
-/// styles of its own; its charts are saved as images that it makes itself.
+/// elements of style (never attributes); its charts are saved as images that it makes itself. Text
+/// that becomes markup goes by the one rule that the page sets up: `ui/src/app/trusted.ts`.
 const CONTENT_SECURITY: &str = "default-src 'self'; script-src 'self'; \
-    style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; \
-    object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+    style-src 'self' 'unsafe-inline'; style-src-attr 'none'; img-src 'self' data: blob:; \
+    connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'; trusted-types default";
 
 fn harden_headers(headers: &mut HeaderMap) {
     for (name, value) in [

@@ -68,7 +68,7 @@ pub(crate) async fn blocks(
         return Err(unknown_table(&name));
     }
     let listed = blocks.iter().skip(page.offset).take(limit);
-    json(&Blocks {
+    let blocks = Blocks {
         table: &name,
         rows: blocks.iter().map(|block| block.rows).sum(),
         bytes: blocks.iter().map(|block| block.bytes).sum(),
@@ -86,7 +86,8 @@ pub(crate) async fn blocks(
             .collect(),
         blocks: listed.map(Block::new).collect(),
         more: blocks.len() > page.offset.saturating_add(limit),
-    })
+    };
+    json(&blocks, doors.app.root.budget().hold())
 }
 
 impl<'a> Block<'a> {

@@ -69,7 +69,8 @@ pub(crate) async fn columns(
         .zip(&found)
         .map(|(column, facts)| ColumnFacts::new(schema, column, facts))
         .collect();
-    json(&ColumnsPage { table: &name, columns: described, more, complete })
+    let page = ColumnsPage { table: &name, columns: described, more, complete };
+    json(&page, doors.app.root.budget().hold())
 }
 
 #[derive(Serialize)]

@@ -27,6 +27,7 @@ mod known;
 mod log;
 mod metrics;
 mod object;
+mod outgoing;
 mod page;
 mod problem;
 mod query;

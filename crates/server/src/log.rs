@@ -10,6 +10,7 @@
 
 mod intake;
 mod outbox;
+mod room;
 mod wish;
 
 use axum::extract::rejection::PathRejection;
@@ -17,7 +18,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use hadal_ingest::{Ingest, Reject, Settings, Summary, rejects_batch};
-use hadal_types::{BatchId, ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
+use hadal_types::{BatchId, ColumnSchema, Held, Kind, Micros, TableName, TableSchema, limits};
 use hadal_wire::Batch;
 use serde::Serialize;
 
@@ -29,6 +30,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::tables::readable;
 use intake::Intake;
 use outbox::{Outbox, Sent};
+pub(crate) use room::Room;
 use wish::Wish;
 
 /// Bytes that are parsed at a time.
@@ -49,7 +51,7 @@ pub(crate) async fn accept(
     if logged.is_err() {
         body.drain().await;
     }
-    json(&logged?)
+    json(&logged?, Held::default())
 }
 
 async fn take(
@@ -62,7 +64,9 @@ async fn take(
     let wish = Wish::read(headers)?;
     let now = doors.app.clock.now();
     let batch_id = wish.batch.map_or_else(random_id, Ok)?;
-    let schema = doors.app.root.table(table.as_str()).await.map(|table| table.schema);
+    let status = doors.app.root.table(table.as_str()).await;
+    let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
+    let schema = status.map(|table| table.schema);
     let known_sets = schema.iter().flat_map(|schema| sets_of(schema));
     let settings = Settings {
         table: table.clone(),
@@ -92,7 +96,18 @@ async fn take(
         0 => problem,
         rows => problem.with("accepted", rows),
     })?;
-    Ok(finish(doors, &table, now, outbox.sent, summary).await)
+    let mut logged = finish(doors, &table, now, outbox.sent, summary).await;
+    if outbox.sent.overflowing {
+        logged.warnings.push(overflowing(doors, &table, dropped_before).await);
+    }
+    Ok(logged)
+}
+
+/// Tells that rows which came in made older ones go, and how many did so far.
+async fn overflowing(doors: &Doors, table: &TableName, dropped_before: u64) -> Warning {
+    let dropped = doors.app.root.table(table.as_str()).await.map_or(0, |table| table.dropped_rows);
+    let message = format!("table {table} is over its size: its oldest rows are dropped for these");
+    Warning { code: "rows_dropped", count: dropped.saturating_sub(dropped_before), message }
 }
 
 /// Columns that hold only sets: in these, arrays are sets from then on.
@@ -127,6 +142,7 @@ async fn take_as_it_comes(
     outbox: &mut Outbox,
 ) -> Result<Summary, Problem> {
     while let Some(piece) = next_piece(doors, body).await? {
+        intake.make_room(&doors.room).await?;
         let batches;
         (intake, batches) = parse(doors, intake, piece).await?;
         outbox.send_all(batches).await?;
@@ -145,10 +161,12 @@ async fn take_all_or_none(
 ) -> Result<Summary, Problem> {
     let mut held = Vec::new();
     while let Some(piece) = next_piece(doors, body).await? {
+        intake.make_room(&doors.room).await?;
         let batches;
         (intake, batches) = parse(doors, intake, piece).await?;
         held.extend(batches);
     }
+    let _room = intake.take_room();
     let (batches, summary) = end(doors, intake).await?;
     held.extend(batches);
     if summary.rejected_count > 0 {
@@ -182,7 +200,9 @@ async fn parse(
     piece: Vec<u8>,
 ) -> Result<(Intake, Vec<Batch>), Problem> {
     let _turn = doors.parsers.acquire().await;
+    let now = doors.app.clock.now();
     blocking(move || {
+        intake.arrive(now);
         let batches = intake.push(&piece)?;
         Ok((intake, batches))
     })

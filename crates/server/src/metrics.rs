@@ -91,6 +91,12 @@ impl Metrics {
                 sum(|table| table.dropped_rows),
             ),
             (
+                "dropped_bytes_total",
+                "counter",
+                "bytes of row blocks dropped because their table was over its size",
+                sum(|table| table.dropped_bytes),
+            ),
+            (
                 "rows_lost",
                 "gauge",
                 "rows that were on disk and could not be brought back at a start",

@@ -136,8 +136,8 @@ impl Problem {
         }
     }
 
-    /// A query without an answer; `is_late` is whether its deadline has passed.
-    pub(crate) fn of_ask(error: &AskError, is_late: bool) -> Self {
+    /// A query without an answer.
+    pub(crate) fn of_ask(error: &AskError) -> Self {
         use hadal_aggregate::FaultCode;
         let kind = match error {
             AskError::Faults(faults) if faults.iter().all(|f| f.code == FaultCode::Invalid) => {
@@ -145,8 +145,10 @@ impl Problem {
             }
             AskError::Faults(_) => ProblemKind::Limit,
             AskError::Incomplete { .. } => ProblemKind::Incomplete,
-            AskError::NoLeaves(_) if is_late => ProblemKind::Late,
-            AskError::NoLeaves(_) | AskError::Stopping => ProblemKind::Unavailable,
+            AskError::Late => ProblemKind::Late,
+            AskError::NoLeaves(_) | AskError::NoRoom | AskError::Stopping => {
+                ProblemKind::Unavailable
+            }
         };
         let problem = Self::new(kind, error.to_string());
         match kind {
@@ -235,16 +237,17 @@ mod tests {
     #[test]
     fn queries_without_answers_have_their_statuses() {
         let fault = |code| AskError::Faults(vec![Fault::new(code, "x")]);
-        for (error, is_late, expected) in [
-            (fault(FaultCode::Invalid), false, 400),
-            (fault(FaultCode::Overflow), false, 422),
-            (fault(FaultCode::Memory), true, 422),
-            (AskError::Incomplete { scanned: 1, expected: 2 }, false, 503),
-            (AskError::NoLeaves(2), false, 503),
-            (AskError::NoLeaves(2), true, 504),
-            (AskError::Stopping, false, 503),
+        for (error, expected) in [
+            (fault(FaultCode::Invalid), 400),
+            (fault(FaultCode::Overflow), 422),
+            (fault(FaultCode::Memory), 422),
+            (AskError::Incomplete { scanned: 1, expected: 2 }, 503),
+            (AskError::NoLeaves(2), 503),
+            (AskError::NoRoom, 503),
+            (AskError::Late, 504),
+            (AskError::Stopping, 503),
         ] {
-            assert_eq!(status(Problem::of_ask(&error, is_late)), expected, "{error}");
+            assert_eq!(status(Problem::of_ask(&error)), expected, "{error}");
         }
     }
 }

@@ -8,10 +8,11 @@ use axum::response::Response;
 use hadal_aggregate::Answer;
 use hadal_query::{Query, Shape};
 use hadal_sql::{Context, Message, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
-use hadal_tree::Catalog;
+use hadal_tree::{AskError, Catalog};
 use hadal_types::{TableName, TableSchema, TimeRange, limits};
 use hadal_wire::PeerStatus;
 use serde::Deserialize;
+use tokio::time::timeout_at;
 
 use crate::answer::{Answered, WarningBody};
 use crate::app::{Doors, blocking};
@@ -37,13 +38,23 @@ pub(crate) async fn post(
     State(doors): State<Doors>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let start = Instant::now();
     let body = RequestBody::new(request.into_body()).all(limits::QUERY_BODY_BYTES_MAX).await?;
+    let start = Instant::now();
     let ask = Ask::read(&body)?;
-    let answered = answer(&doors, &ask).await;
+    let until = start + Duration::from_millis(ask.deadline_ms.unwrap_or(limits::QUERY_DEADLINE_MS));
+    let response = timeout_at(until.into(), respond(&doors, &ask, start, until)).await;
     doors.metrics.query(start.elapsed());
-    let answered = Answered { elapsed: start.elapsed(), ..answered? };
-    blocking(move || answered.respond()).await?
+    response.unwrap_or_else(|_| Err(Problem::of_ask(&AskError::Late)))
+}
+
+async fn respond(
+    doors: &Doors,
+    ask: &Ask,
+    start: Instant,
+    until: Instant,
+) -> Result<Response, Problem> {
+    let answered = answer(doors, ask, until).await?;
+    blocking(move || answered.respond(start, until)).await?
 }
 
 impl Ask {
@@ -155,15 +166,13 @@ impl hadal_sql::Catalog for Tables<'_> {
     }
 }
 
-async fn answer(doors: &Doors, ask: &Ask) -> Result<Answered, Problem> {
+async fn answer(doors: &Doors, ask: &Ask, until: Instant) -> Result<Answered, Problem> {
     let status = doors.app.root.status().await;
-    let deadline = Duration::from_millis(ask.deadline_ms.unwrap_or(limits::QUERY_DEADLINE_MS));
     let (statement, sql) = ask.lower(doors, &status)?;
+    let deadline = until.saturating_duration_since(Instant::now());
     match statement {
         Statement::Query { mut query, notes } => {
-            if ask.deadline_ms.is_some() {
-                query.deadline = deadline;
-            }
+            query.deadline = deadline;
             Ok(Answered { sql, ..run(doors, *query, notes).await? })
         }
         Statement::ShowTables => Ok(describe::show_tables(&Catalog::new(&status))),
@@ -203,13 +212,12 @@ async fn run(doors: &Doors, query: Query, notes: Vec<Note>) -> Result<Answered, 
         coverage: answer.coverage,
         stats: answer.stats,
         warnings,
+        held: answer.held,
         ..Answered::default()
     })
 }
 
 /// Asks the tree. Dropping the future, as when the client hangs up, cancels the query.
 pub(crate) async fn ask(doors: &Doors, query: Query) -> Result<Answer, Problem> {
-    let deadline = Instant::now() + query.deadline;
-    let answer = doors.app.root.ask(query).await;
-    answer.map_err(|error| Problem::of_ask(&error, Instant::now() >= deadline))
+    doors.app.root.ask(query).await.map_err(|error| Problem::of_ask(&error))
 }

@@ -47,6 +47,7 @@ pub async fn serve(
     config.check()?;
     let most = config.connections_max;
     let guests = Guests::new(most, config.connections_per_address_max);
+    let refusals = Arc::new(Semaphore::new(limits::REFUSALS_MAX));
     let doors = Arc::new(Shared::new(config, app));
     let router = router_of(&doors);
     let (stop, stopped) = watch::channel(false);
@@ -77,7 +78,13 @@ pub async fn serve(
             }
             Err(full) => {
                 count(&doors.metrics.connections_refused, 1);
-                tokio::spawn(refuse(stream, full));
+                // Whoever is told holds a file for as long: no more than are reserved for it.
+                if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
+                    tokio::spawn(async move {
+                        refuse(stream, full).await;
+                        drop(turn);
+                    });
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use hadal_types::Held;
 use hadal_wire::{LeafState, TableStatus};
 use serde::Serialize;
 
@@ -38,12 +39,13 @@ pub(crate) async fn version(State(doors): State<Doors>) -> Result<Response, Prob
         data: &'a str,
     }
     let about = &doors.config.about;
-    json(&Version {
+    let version = Version {
         version: &about.version,
         commit: &about.commit,
         cpu: &about.cpu,
         data: &about.data,
-    })
+    };
+    json(&version, Held::default())
 }
 
 #[derive(Serialize)]
@@ -55,6 +57,7 @@ struct Status {
     block_bytes: u64,
     raw_bytes: u64,
     dropped_rows: u64,
+    dropped_bytes: u64,
     lost_rows: u64,
     leaves: Vec<Leaf>,
 }
@@ -79,7 +82,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         block_bytes: *block_bytes,
         rows_expected: catalog.tables.keys().map(|table| ledger.expected(name, table)).sum(),
     });
-    json(&Status {
+    let status = Status {
         uptime_seconds: doors.started.elapsed().as_secs(),
         tables: catalog.tables.len(),
         rows: sum(|table| table.schema.rows),
@@ -87,9 +90,11 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         block_bytes: sum(|table| table.block_bytes),
         raw_bytes: sum(|table| table.raw_bytes),
         dropped_rows: sum(|table| table.dropped_rows),
+        dropped_bytes: sum(|table| table.dropped_bytes),
         lost_rows: sum(|table| table.lost_rows),
         leaves: leaves.collect(),
-    })
+    };
+    json(&status, Held::default())
 }
 
 fn state_name(state: LeafState) -> &'static str {

@@ -3,7 +3,7 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use hadal_types::{ColumnSchema, TableName, TableSchema};
+use hadal_types::{ColumnSchema, Held, TableName, TableSchema};
 use hadal_wire::TableStatus;
 use serde::Serialize;
 
@@ -24,6 +24,8 @@ struct Table {
     block_bytes: u64,
     raw_bytes: u64,
     dropped_rows: u64,
+    dropped_bytes: u64,
+    dropped_until: Option<String>,
     lost_rows: u64,
 }
 
@@ -55,6 +57,8 @@ impl Table {
             block_bytes: status.block_bytes,
             raw_bytes: status.raw_bytes,
             dropped_rows: status.dropped_rows,
+            dropped_bytes: status.dropped_bytes,
+            dropped_until: status.dropped_until.map(|until| until.to_string()),
             lost_rows: status.lost_rows,
         }
     }
@@ -79,7 +83,8 @@ pub(crate) async fn list(State(doors): State<Doors>) -> Result<Response, Problem
         tables: Vec<Table>,
     }
     let catalog = doors.app.root.catalog().await;
-    json(&Tables { tables: catalog.tables.values().map(Table::new).collect() })
+    let tables = Tables { tables: catalog.tables.values().map(Table::new).collect() };
+    json(&tables, doors.app.root.budget().hold())
 }
 
 /// `GET /v1/tables/{table}`: all of its columns, without a look at any row.
@@ -96,10 +101,11 @@ pub(crate) async fn get(
     }
     let status = table(&doors, &name).await?;
     let columns = status.schema.columns.iter();
-    json(&Whole {
+    let whole = Whole {
         table: Table::new(&status),
         columns: columns.map(|column| Column::new(&status.schema, column)).collect(),
-    })
+    };
+    json(&whole, doors.app.root.budget().hold())
 }
 
 /// `DELETE /v1/tables/{table}`.
@@ -122,7 +128,7 @@ pub(crate) async fn delete(
     if !exists && rows == 0 {
         return Err(unknown_table(&name));
     }
-    json(&Dropped { table: table.as_str(), rows })
+    json(&Dropped { table: table.as_str(), rows }, Held::default())
 }
 
 /// The table of this name.

@@ -79,9 +79,10 @@ pub(crate) async fn values(
         true => members(&answer.rows, prefix, limit),
         false => answer.rows,
     };
+    let held = doors.app.root.budget().hold();
     let body = move || {
         let values = rows.iter().map(|row| Counted::new(row)).collect();
-        json(&ValuesPage { table: &name, column: &column_name, values, complete })
+        json(&ValuesPage { table: &name, column: &column_name, values, complete }, held)
     };
     blocking(body).await?
 }

@@ -54,13 +54,36 @@ pub struct RememberedBatch {
     pub time: Micros,
 }
 
+/// Rows of one table that are no more because it was too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DroppedRows {
+    /// How many there were.
+    pub rows: u64,
+    /// Bytes of their blocks.
+    pub bytes: u64,
+    /// The last time that any of them had.
+    pub until: Micros,
+}
+
+impl DroppedRows {
+    /// These and the others.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            rows: self.rows.saturating_add(other.rows),
+            bytes: self.bytes.saturating_add(other.bytes),
+            until: self.until.max(other.until),
+        }
+    }
+}
+
 /// One atomic change: after a crash, all of it or nothing of it is there.
 ///
 /// It is applied in the order of the fields.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// Tables that are no more: all their blocks, log frames appended so far, remembered batches
-    /// and settings.
+    /// Tables that are no more: all their blocks, log frames appended so far, remembered batches,
+    /// settings, and the count of their dropped rows.
     pub drops: Vec<TableName>,
     /// Blocks that are no more. Their space is given back after their last reader.
     pub removes: Vec<BlockNumber>,
@@ -75,4 +98,7 @@ pub struct Change {
     /// Forgets remembered batches from the oldest entry of each table on, up to the first that is
     /// not older than this.
     pub forget_before: Option<Micros>,
+    /// Rows that this change drops because their tables are too large: they are counted for as
+    /// long as the table is there.
+    pub dropped_rows: Vec<(TableName, DroppedRows)>,
 }

@@ -28,7 +28,7 @@ mod recovery;
 mod segment;
 mod store;
 
-pub use change::{BlockNumber, Change, RememberedBatch, Sequence, StoredBlock};
+pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 pub use error::Error;
 pub use log::Ticket;
 pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report};

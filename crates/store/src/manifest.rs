@@ -23,8 +23,10 @@ pub(crate) use state::State;
 pub(crate) const NAME: &str = "manifest";
 /// The file name of a manifest that is being compacted.
 const NEW_NAME: &str = "manifest.new";
-/// The format version of the whole folder. No release wrote an earlier one.
-const VERSION: u32 = 2;
+/// The format version of the whole folder.
+const VERSION: u32 = 3;
+/// The version before: its records say nothing of dropped rows. It is read, and written anew.
+const VERSION_BEFORE: u32 = 2;
 /// The head is read before the salt is known.
 const HEAD_SALT: u64 = 0;
 /// A manifest is compacted when it has grown to so many times its compacted length.
@@ -71,7 +73,7 @@ impl Manifest {
     fn read(disk: Arc<dyn Disk>, bytes_min: u64) -> Result<Opened, Error> {
         let place = disk.place(NAME);
         let bytes = disk.read(NAME).map_err(|error| Error::io("read", &place, error))?;
-        let (head, salt, mut state) = read_head(&place, &bytes)?;
+        let Head { version, length: head, salt, mut state } = read_head(&place, &bytes)?;
         let records = scan(MANIFEST, salt, &bytes[head..]);
         if let Some(damage) = records.damage.first() {
             let (from, to) = (head + damage.start, head + damage.end);
@@ -85,7 +87,7 @@ impl Manifest {
             if frame.sequence != next_record {
                 return Err(corrupt(format!("found number {} instead", frame.sequence)));
             }
-            let record = Record::decode(frame.body);
+            let record = Record::decode(frame.body, version >= VERSION);
             let record = record.ok_or_else(|| corrupt("its body does not decode".to_owned()))?;
             state.apply(&record).map_err(|error| corrupt(error.to_string()))?;
             next_record += 1;
@@ -99,7 +101,10 @@ impl Manifest {
         }
         let journal = Journal::new(file, place, length as u64);
         let compact_above = bytes_min.max(length as u64);
-        let manifest = Self { disk, salt, journal, next_record, bytes_min, compact_above };
+        let mut manifest = Self { disk, salt, journal, next_record, bytes_min, compact_above };
+        if version != VERSION {
+            manifest.compact(&state)?;
+        }
         Ok((manifest, state, torn))
     }
 
@@ -193,20 +198,30 @@ fn head(salt: u64, state: &State) -> Result<Vec<u8>, Error> {
     Ok(draft.seal(HEAD_SALT, 0))
 }
 
-/// Reads the head: its length, the salt, and the state that the records begin with.
-fn read_head(place: &str, bytes: &[u8]) -> Result<(usize, u64, State), Error> {
+/// The head of a manifest.
+struct Head {
+    version: u32,
+    /// Bytes of its frame.
+    length: usize,
+    salt: u64,
+    /// What the records begin with.
+    state: State,
+}
+
+fn read_head(place: &str, bytes: &[u8]) -> Result<Head, Error> {
     let corrupt = || Error::corrupt(place, "its head is missing or damaged");
     let frame: Frame<'_> = first(MANIFEST, HEAD_SALT, bytes).ok_or_else(corrupt)?;
     let mut reader = Reader(frame.body);
-    let found = reader.u32().ok_or_else(corrupt)?;
-    if found != VERSION {
-        return Err(Error::Version { place: place.to_owned(), found, known: VERSION });
+    let version = reader.u32().ok_or_else(corrupt)?;
+    if !(VERSION_BEFORE..=VERSION).contains(&version) {
+        let place = place.to_owned();
+        return Err(Error::Version { place, found: version, known: VERSION });
     }
     let fields = (reader.u32(), reader.u64(), reader.u64(), reader.u64());
     match fields {
         (Some(0), Some(salt), Some(next_block), Some(next_sequence)) if reader.0.is_empty() => {
             let state = State { next_block, next_sequence, ..State::default() };
-            Ok((frame.length(), salt, state))
+            Ok(Head { version, length: frame.length(), salt, state })
         }
         _ => Err(corrupt()),
     }

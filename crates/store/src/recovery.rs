@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hadal_types::{BatchId, TableName};
 
-use crate::change::{BlockNumber, RememberedBatch, Sequence, StoredBlock};
+use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 use crate::error::Error;
 use crate::log::{self, Replayed};
 use crate::manifest::{self, BlockPlace, Manifest, State};
@@ -34,6 +34,8 @@ pub struct RecoveredTable {
     pub remembered: Vec<RememberedBatch>,
     /// The settings, if it has any.
     pub settings: Option<Vec<u8>>,
+    /// Rows that were dropped because it was too large, if any were.
+    pub dropped_rows: Option<DroppedRows>,
 }
 
 /// A batch from the log.
@@ -177,6 +179,9 @@ impl Recovery {
         }
         for (table, settings) in &state.settings {
             self.table(table).settings = Some(settings.clone());
+        }
+        for (table, dropped) in &state.dropped_rows {
+            self.table(table).dropped_rows = Some(*dropped);
         }
     }
 }

@@ -290,6 +290,7 @@ impl Store {
             remembered: change.remembered.clone(),
             settings: change.settings.clone(),
             forget_before: change.forget_before,
+            dropped_rows: change.dropped_rows.clone(),
             adds: Vec::with_capacity(change.adds.len()),
             logs: BTreeSet::new(),
         };

@@ -1,6 +1,7 @@
 //! An aggregator: a peer over peers.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use hadal_query::Query;
 use hadal_types::TableName;
 use hadal_types::limits::TREE_FANOUT;
 use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
+use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
 
 use crate::ledger::Ledger;
@@ -61,7 +63,11 @@ impl Aggregator {
         while let Ok(Some((index, partial))) = timeout_at(until.into(), answers.next()).await {
             answered += waiting.remove(&index).unwrap_or(0);
             self.learn(&partial, &query);
-            merged.merge(self.with_expected(partial, &query));
+            merged = merge(merged, self.with_expected(partial, &query), &query).await;
+            if !merged.faults.is_empty() {
+                // The query has failed: the others need not go on.
+                return merged;
+            }
             until = wait_until(start, Instant::now(), deadline, answered, expected);
         }
         let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -114,6 +120,27 @@ impl Aggregator {
             coverage.merge(Coverage::of_leaf(silent, false));
         }
         coverage
+    }
+}
+
+/// Bytes of partial answers that are merged at once; merging more takes a while, in which others
+/// want to be served.
+const MERGE_AT_ONCE_BYTES: usize = 1 << 20;
+
+async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial {
+    if merged.held.bytes().min(partial.held.bytes()) <= MERGE_AT_ONCE_BYTES {
+        merged.merge(partial);
+        return merged;
+    }
+    let merging = spawn_blocking(move || {
+        merged.merge(partial);
+        merged
+    });
+    match merging.await.map_err(JoinError::try_into_panic) {
+        Ok(merged) => merged,
+        Err(Ok(panic)) => resume_unwind(panic),
+        // The program ends, and with it whoever asked.
+        Err(Err(_)) => Partial::empty(query),
     }
 }
 

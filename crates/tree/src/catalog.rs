@@ -59,12 +59,14 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.block_bytes += other.block_bytes;
     own.raw_bytes += other.raw_bytes;
     own.dropped_rows += other.dropped_rows;
+    own.dropped_bytes += other.dropped_bytes;
+    own.dropped_until = own.dropped_until.max(other.dropped_until);
     own.lost_rows += other.lost_rows;
 }
 
 #[cfg(test)]
 mod tests {
-    use hadal_types::ColumnName;
+    use hadal_types::{ColumnName, Micros};
     use hadal_wire::LeafStatus;
 
     use super::*;
@@ -86,6 +88,8 @@ mod tests {
                 block_bytes: 2,
                 raw_bytes: 3,
                 dropped_rows: 4,
+                dropped_bytes: 6,
+                dropped_until: Some(Micros(i64::try_from(rows).expect("small"))),
                 lost_rows: 5,
             };
             (name, Arc::new(status))
@@ -107,8 +111,11 @@ mod tests {
             let table = Catalog::table_of(&status, name).expect("a table");
             assert_eq!((table.schema.rows, table.blocks), (rows, blocks));
             assert_eq!(table.lost_rows, 5 * blocks);
+            assert_eq!((table.dropped_rows, table.dropped_bytes), (4 * blocks, 6 * blocks));
             assert_eq!(catalog.tables.get(name), Some(&table));
         }
+        let until = |name| Catalog::table_of(&status, name).and_then(|table| table.dropped_until);
+        assert_eq!((until("t"), until("u")), (Some(Micros(2)), Some(Micros(10))));
         assert_eq!(Catalog::table_of(&status, "v"), None);
         assert!(Catalog::names(&status).iter().eq(catalog.tables.keys()));
     }

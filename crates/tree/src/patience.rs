@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 /// Share of the expected rows that must have answered before waiting is cut short, in percent.
 const ENOUGH_PERCENT: u128 = 95;
-/// The shortest time that the last ones are given.
-const GRACE_MIN: Duration = Duration::from_millis(10);
+/// The shortest time that the last ones are given: a busy machine keeps a thread waiting for less,
+/// and a person does not notice it.
+const GRACE_MIN: Duration = Duration::from_millis(100);
 
 /// When to stop waiting, `answered` of `expected` rows having answered at `now`.
 ///
 /// That is the deadline; or, once 95 % of the rows have answered, half of the time that was used
-/// so far more, and at least 10 ms.
+/// so far more, and at least 100 ms.
 pub(crate) fn wait_until(
     start: Instant,
     now: Instant,
@@ -35,6 +36,15 @@ pub(crate) fn earlier(start: Instant, deadline: Instant) -> Instant {
     deadline - deadline.saturating_duration_since(start) / 20
 }
 
+/// The share of a query's time that is kept for finishing its answer and writing it down, which
+/// begins when all leaves have answered, or would have.
+const FINISHING_SHARE: u32 = 10;
+
+/// When the tree is to have answered a query that began at `start`.
+pub(crate) fn before_finishing(start: Instant, deadline: Instant) -> Instant {
+    deadline - deadline.saturating_duration_since(start) / FINISHING_SHARE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,8 +55,8 @@ mod tests {
         let at = |millis: u64| start + Duration::from_millis(millis);
         let until = |now, answered| wait_until(start, at(now), at(1_000), answered, 100);
         assert_eq!(until(4, 94), at(1_000));
-        assert_eq!(until(4, 95), at(14));
-        assert_eq!(until(100, 95), at(150));
+        assert_eq!(until(4, 95), at(104));
+        assert_eq!(until(300, 95), at(450));
         assert_eq!(until(900, 99), at(1_000));
         assert_eq!(wait_until(start, at(4), at(1_000), 0, 0), at(1_000), "nothing is known yet");
     }

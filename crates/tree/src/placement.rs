@@ -1,17 +1,21 @@
-//! Which leaf a batch goes to: one of two that its id names, the one with less in it.
+//! Which leaf a batch goes to: one of two that its id names, the one with less of its table in it.
 //!
-//! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3). They depend on the batch's
-//! id alone, so a retry asks the same two, and a batch that one of them has sticks to it.
+//! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3), and so each table, whose
+//! limit is shared out evenly. They depend on the batch's id alone, so a retry asks the same two,
+//! and a batch that one of them has sticks to it.
+
+mod tables;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hadal_types::limits::TABLES_MAX;
 use hadal_types::{BatchId, TableName};
 use hadal_wire::{Batch, BoxFuture, LeafName, Receipt, Sink, SinkError};
 use twox_hash::XxHash3_64;
 
 use crate::ledger::Ledger;
+use tables::Tables;
 
 /// A leaf that batches can be placed on.
 pub struct PlacementLeaf {
@@ -19,37 +23,51 @@ pub struct PlacementLeaf {
     pub name: LeafName,
     /// Where its batches go.
     pub sink: Arc<dyn Sink>,
-    /// Bytes of row blocks that it holds already.
-    pub block_bytes: u64,
+    /// The tables that it has already, and the bytes of their row blocks.
+    pub tables: Vec<(TableName, u64)>,
 }
 
 /// A sink that spreads batches over leaves.
 pub struct Placement {
     leaves: Vec<Placed>,
     ledger: Arc<Ledger>,
-    /// Batches on their way, with the leaf that they go to.
-    under_way: Mutex<HashMap<(TableName, BatchId), usize>>,
+    state: Mutex<State>,
 }
 
 struct Placed {
     name: LeafName,
     sink: Arc<dyn Sink>,
-    bytes: AtomicU64,
+}
+
+struct State {
+    tables: Tables,
+    /// Batches on their way, with the leaf that they go to.
+    under_way: HashMap<(TableName, BatchId), usize>,
 }
 
 impl Placement {
     /// Spreads batches over `leaves`.
     #[must_use]
     pub fn new(leaves: Vec<PlacementLeaf>, ledger: &Arc<Ledger>) -> Self {
-        let placed = |leaf: PlacementLeaf| Placed {
-            name: leaf.name,
-            sink: leaf.sink,
-            bytes: AtomicU64::new(leaf.block_bytes),
-        };
+        Self::with_tables_max(leaves, ledger, TABLES_MAX)
+    }
+
+    /// Spreads batches of at most so many tables over `leaves`.
+    #[must_use]
+    pub fn with_tables_max(
+        leaves: Vec<PlacementLeaf>,
+        ledger: &Arc<Ledger>,
+        tables_max: usize,
+    ) -> Self {
+        let mut tables = Tables::new(leaves.len(), tables_max);
+        for (index, leaf) in leaves.iter().enumerate() {
+            leaf.tables.iter().for_each(|(table, bytes)| tables.add(table, index, *bytes));
+        }
+        let placed = |leaf: PlacementLeaf| Placed { name: leaf.name, sink: leaf.sink };
         Self {
             leaves: leaves.into_iter().map(placed).collect(),
             ledger: Arc::clone(ledger),
-            under_way: Mutex::default(),
+            state: Mutex::new(State { tables, under_way: HashMap::new() }),
         }
     }
 
@@ -65,7 +83,7 @@ impl Placement {
         indices
     }
 
-    /// The leaf for a batch: the one that has it, or else the one with less in it.
+    /// The leaf for a batch: the one that has it, or else the one with less of its table in it.
     async fn choose(&self, table: &TableName, id: &BatchId) -> Option<usize> {
         let candidates = self.candidates(id);
         for &index in &candidates {
@@ -73,29 +91,30 @@ impl Placement {
                 return Some(index);
             }
         }
-        let bytes = |index: &usize| self.leaves[*index].bytes.load(Ordering::Relaxed);
-        candidates.into_iter().min_by_key(bytes)
+        let state = self.lock();
+        candidates.into_iter().min_by_key(|&index| state.tables.load(table, index))
     }
 
     async fn place(&self, batch: Batch) -> Result<Receipt, SinkError> {
         let key = (batch.table.clone(), batch.id.clone());
+        self.lock().tables.begin(&key.0)?;
+        let _done = UnderWay { placement: self, key: &key };
         let chosen = self.choose(&batch.table, &batch.id).await;
         let chosen = chosen.ok_or_else(|| SinkError::Unavailable("every leaf".to_owned()))?;
         // Of two tries at the same time, the later one follows the earlier.
-        let index = *self.lock().entry(key.clone()).or_insert(chosen);
-        let _done = UnderWay { placement: self, key: &key };
+        let index = *self.lock().under_way.entry(key.clone()).or_insert(chosen);
         let leaf = &self.leaves[index];
         let bytes = batch.block.len() as u64;
         let receipt = leaf.sink.accept(batch).await?;
         if !receipt.duplicate {
-            leaf.bytes.fetch_add(bytes, Ordering::Relaxed);
+            self.lock().tables.add(&key.0, index, bytes);
             self.ledger.add(&leaf.name, &key.0, receipt.rows as u64);
         }
         Ok(receipt)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(TableName, BatchId), usize>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -107,7 +126,9 @@ struct UnderWay<'p> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.placement.lock().remove(self.key);
+        let mut state = self.placement.lock();
+        state.under_way.remove(self.key);
+        state.tables.end(&self.key.0);
     }
 }
 
@@ -134,6 +155,7 @@ impl Sink for Placement {
                 rows += leaf.sink.drop_table(table.clone()).await?;
             }
             self.ledger.forget(&table);
+            self.lock().tables.forget(&table);
             Ok(rows)
         })
     }

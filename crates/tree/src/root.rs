@@ -4,18 +4,22 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_aggregate::{Answer, Fault, finish};
+use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, finish};
 use hadal_query::Query;
-use hadal_types::TableName;
+use hadal_types::limits::QUERY_ROOM_BYTES;
+use hadal_types::{Budget, TableName};
 use hadal_wire::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
 use tokio::task::{JoinError, spawn_blocking};
+use tokio::time::timeout;
 
 use crate::catalog::Catalog;
+use crate::patience::before_finishing;
 
 /// The root: where queries come in.
 #[derive(Clone)]
 pub struct Root {
     tree: Arc<dyn Peer>,
+    budget: Arc<Budget>,
 }
 
 /// Why a query has no answer.
@@ -35,6 +39,12 @@ pub enum AskError {
     /// No leaf answered.
     #[error("none of {0} leaves answered")]
     NoLeaves(u32),
+    /// The deadline has passed.
+    #[error("there is no answer by the deadline")]
+    Late,
+    /// Other queries, and answers that nobody reads, hold all memory until the deadline.
+    #[error("other queries, and answers that are not read yet, hold all memory that queries have")]
+    NoRoom,
     /// The program ends.
     #[error("the answer was not finished, because the server is stopping")]
     Stopping,
@@ -46,10 +56,16 @@ fn join(faults: &[Fault]) -> String {
 }
 
 impl Root {
-    /// The root over a peer.
+    /// The root over a peer; all queries of the process share the budget.
     #[must_use]
-    pub fn new(tree: Arc<dyn Peer>) -> Self {
-        Self { tree }
+    pub fn new(tree: Arc<dyn Peer>, budget: Arc<Budget>) -> Self {
+        Self { tree, budget }
+    }
+
+    /// The memory that queries and their answers share.
+    #[must_use]
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
     }
 
     /// Answers a query by its deadline. Dropping the future cancels the query on all leaves.
@@ -57,18 +73,34 @@ impl Root {
     /// # Errors
     /// [`AskError`] when there is no answer that could be shown.
     pub async fn ask(&self, query: Query) -> Result<Answer, AskError> {
-        let query = Arc::new(query);
-        let deadline = Instant::now() + query.deadline;
-        let partial = self.tree.query(Arc::clone(&query), deadline).await;
+        let (start, patience) = (Instant::now(), query.deadline);
+        let mut has_room = false;
+        let answering = async {
+            self.budget.free(QUERY_ROOM_BYTES).await;
+            has_room = true;
+            self.answer(Arc::new(query), start).await
+        };
+        match timeout(patience, answering).await {
+            Ok(answered) => answered,
+            Err(_) if has_room => Err(AskError::Late),
+            Err(_) => Err(AskError::NoRoom),
+        }
+    }
+
+    async fn answer(&self, query: Arc<Query>, start: Instant) -> Result<Answer, AskError> {
+        let deadline = start + query.deadline;
+        let found_by = before_finishing(start, deadline);
+        let partial = self.tree.query(Arc::clone(&query), found_by).await;
+        if !partial.faults.is_empty() {
+            return Err(AskError::Faults(partial.faults.iter().cloned().collect()));
+        }
         let coverage = &partial.coverage;
         if coverage.leaves_answered == 0 && coverage.rows_scanned == 0 && coverage.leaves_asked > 0
         {
-            let faults: Vec<Fault> = partial.faults.iter().cloned().collect();
-            let asked = coverage.leaves_asked;
-            return Err(if faults.is_empty() {
-                AskError::NoLeaves(asked)
-            } else {
-                AskError::Faults(faults)
+            let is_late = |leaf: &LeafCoverage| leaf.outcome == LeafOutcome::Late;
+            return Err(match coverage.leaves.iter().any(is_late) {
+                true => AskError::Late,
+                false => AskError::NoLeaves(coverage.leaves_asked),
             });
         }
         if query.require_complete && coverage.rows_scanned < coverage.rows_expected {
@@ -78,9 +110,12 @@ impl Root {
             });
         }
         // Sorting many groups takes a while, in which others want to be served.
-        let finished = spawn_blocking(move || finish(partial, &query)).await;
+        let is_late = move || Instant::now() >= deadline;
+        let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
         match finished.map_err(JoinError::try_into_panic) {
-            Ok(answer) => answer.map_err(AskError::Faults),
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(Unfinished::Faults(faults))) => Err(AskError::Faults(faults)),
+            Ok(Err(Unfinished::Late)) => Err(AskError::Late),
             Err(Ok(panic)) => resume_unwind(panic),
             Err(Err(_)) => Err(AskError::Stopping),
         }
@@ -109,3 +144,6 @@ impl Root {
         blocks
     }
 }
+
+#[cfg(test)]
+mod tests;

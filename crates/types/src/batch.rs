@@ -1,8 +1,21 @@
 //! Batch ids: what makes a retry idempotent.
+//!
+//! What a client sends under one id may come in chunks, bodies that the client numbers, and the
+//! server cuts a body into parts, which it numbers itself:
+//!
+//! ```text
+//! monday ── monday, monday#1, monday#2 ...               the first body and its parts
+//!        └─ monday##1, monday##1#1, monday##1#2 ...      the chunk after it and its parts
+//! ```
+//!
+//! No client's own id has the separator, so no two of these are ever one.
 
 use std::fmt;
 
-use crate::limits::NAME_BYTES_MAX;
+use crate::limits::{BATCH_ID_BYTES_MAX, NAME_BYTES_MAX};
+
+/// Stands before the numbers of chunks and parts, and in no id that a client chooses.
+const SEPARATOR: char = '#';
 
 /// The id of one batch: 1 to 128 visible ASCII characters, chosen by whoever sends the batch.
 ///
@@ -10,14 +23,58 @@ use crate::limits::NAME_BYTES_MAX;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchId(String);
 
+/// Why a text cannot be the id of a client's batch.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BatchIdError {
+    /// It is empty, or too long for the numbers that are put behind it.
+    #[error("a batch id of {0} bytes; it has 1 to {BATCH_ID_BYTES_MAX}")]
+    Length(usize),
+    /// It has a character outside `!`..=`~`.
+    #[error("batch id {id:?} has {character:?}; it is visible ASCII without spaces")]
+    Character {
+        /// The text.
+        id: String,
+        /// The first such character.
+        character: char,
+    },
+    /// It could be the id of a part of another batch.
+    #[error("batch id {0:?} has a {SEPARATOR}, which is for the numbers of a batch's parts only")]
+    Reserved(String),
+}
+
 impl BatchId {
-    /// Returns the id, or `None` when `text` is empty, too long or has a character outside
-    /// `!`..=`~`.
+    /// Returns the id, be it of a batch or of a part of one, or `None` when `text` is empty, too
+    /// long or has a character outside `!`..=`~`.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = (1..=NAME_BYTES_MAX).contains(&text.len());
-        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        (fits && visible).then(|| Self(text.to_owned()))
+        (fits && text.chars().all(is_visible)).then(|| Self(text.to_owned()))
+    }
+
+    /// Returns the id that a client chose: at most 112 bytes, and not like that of any part.
+    ///
+    /// # Errors
+    /// [`BatchIdError`] says what is wrong with it.
+    pub fn of_client(text: &str) -> Result<Self, BatchIdError> {
+        if !(1..=BATCH_ID_BYTES_MAX).contains(&text.len()) {
+            return Err(BatchIdError::Length(text.len()));
+        }
+        if let Some(character) = text.chars().find(|&character| !is_visible(character)) {
+            return Err(BatchIdError::Character { id: text.to_owned(), character });
+        }
+        if text.contains(SEPARATOR) {
+            return Err(BatchIdError::Reserved(text.to_owned()));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Returns the id of body `number` of those that a client sends under this id of its own.
+    #[must_use]
+    pub fn chunk(&self, number: u32) -> Self {
+        match number {
+            0 => self.clone(),
+            _ => Self(format!("{}{SEPARATOR}{SEPARATOR}{number}", self.0)),
+        }
     }
 
     /// Returns the id of part `index` of a body that was cut into several batches.
@@ -25,7 +82,10 @@ impl BatchId {
     /// The cuts depend on the body's bytes only, so a retry makes the same parts.
     #[must_use]
     pub fn part(&self, index: usize) -> Self {
-        if index == 0 { self.clone() } else { Self(format!("{}#{index}", self.0)) }
+        match index {
+            0 => self.clone(),
+            _ => Self(format!("{}{SEPARATOR}{index}", self.0)),
+        }
     }
 
     /// The id's text.
@@ -35,8 +95,56 @@ impl BatchId {
     }
 }
 
+fn is_visible(character: char) -> bool {
+    character.is_ascii_graphic()
+}
+
 impl fmt::Display for BatchId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_client_cannot_choose_the_id_of_a_part() {
+        let own = |text: &str| BatchId::of_client(text).map_err(|error| error.to_string());
+        let parts = |id: &BatchId| {
+            let chunks: Vec<BatchId> = (0..20).map(|number| id.chunk(number)).collect();
+            let parts = chunks.iter().flat_map(|chunk| (0..20).map(|index| chunk.part(index)));
+            parts.collect::<Vec<_>>()
+        };
+        let mut all = HashSet::new();
+        for text in ["x", "x.1", "x1", "1"] {
+            for id in parts(&own(text).expect("an id")) {
+                assert!(id.as_str() == text || own(id.as_str()).is_err(), "{id}");
+                assert!(BatchId::new(id.as_str()).is_some(), "{id} is stored");
+                assert!(all.insert(id.clone()), "{id} is there twice");
+            }
+        }
+        let refused = own("x#1").expect_err("refused");
+        assert!(refused.contains("\"x#1\" has a #"), "{refused}");
+    }
+
+    #[test]
+    fn ids_of_clients_are_short_and_visible() {
+        let longest = "x".repeat(BATCH_ID_BYTES_MAX);
+        let id = BatchId::of_client(&longest).expect("an id");
+        assert!(BatchId::new(id.chunk(u32::MAX).part(999).as_str()).is_some());
+        let long = longest + "x";
+        assert_eq!(BatchId::of_client(&long), Err(BatchIdError::Length(113)));
+        assert_eq!(BatchId::of_client(""), Err(BatchIdError::Length(0)));
+        for character in [' ', '\n', '\u{e9}', '\u{7f}'] {
+            let id = format!("a{character}");
+            assert_eq!(
+                BatchId::of_client(&id),
+                Err(BatchIdError::Character { id: id.clone(), character })
+            );
+        }
     }
 }

@@ -28,6 +28,16 @@ impl Decimal {
         (scale <= SCALE_MAX).then_some(Self { mantissa, scale })
     }
 
+    /// Returns digits × 10^exponent, or `None` when it does not fit.
+    #[must_use]
+    pub fn of_digits(digits: i128, exponent: i32) -> Option<Self> {
+        let power = u8::try_from(exponent.unsigned_abs()).ok()?;
+        match exponent {
+            ..0 => Self::new(digits, power),
+            _ => Self::new(digits.checked_mul(power_of_ten(power)?)?, 0),
+        }
+    }
+
     /// Returns the integer `value`.
     #[must_use]
     pub const fn integer(value: i64) -> Self {
@@ -63,7 +73,9 @@ impl Decimal {
     #[must_use]
     pub fn to_f64(self) -> f64 {
         const EXACT: u128 = 1 << 53;
-        if self.mantissa.unsigned_abs() <= EXACT && self.scale <= 22 {
+        if self.scale == 0 {
+            self.mantissa as f64
+        } else if self.mantissa.unsigned_abs() <= EXACT && self.scale <= 22 {
             // Both are exact doubles, so one division rounds correctly.
             self.mantissa as f64 / 10f64.powi(i32::from(self.scale))
         } else {

@@ -4,6 +4,7 @@
 //! This is floor 0. Nothing here knows a row block, a query or a socket. See `ARCHITECTURE.md`.
 
 pub mod batch;
+pub mod budget;
 pub mod clock;
 pub mod decimal;
 pub mod limits;
@@ -14,11 +15,12 @@ pub mod time;
 pub mod value;
 pub mod weight;
 
-pub use batch::BatchId;
+pub use batch::{BatchId, BatchIdError};
+pub use budget::{Budget, BudgetSpent, Held};
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use decimal::Decimal;
 pub use name::{ColumnName, NameError, TableName};
-pub use number::Number;
+pub use number::{Form, Number};
 pub use schema::{ColumnPart, ColumnSchema, Kind, Logical, TableSchema};
 pub use time::{Micros, TimeRange};
 pub use value::Value;

@@ -27,7 +27,7 @@ pub const INFLATE_RATIO_MAX: usize = 100;
 pub const ROW_FIELDS_MAX: usize = 1_000;
 /// Live columns in one table; further ones go to `_overflow` as JSON text.
 pub const TABLE_COLUMNS_MAX: usize = 4_096;
-/// Tables in one process.
+/// Tables in one process, whichever of its leaves have them.
 pub const TABLES_MAX: usize = 10_000;
 /// Bytes of a table or column name.
 pub const NAME_BYTES_MAX: usize = 128;
@@ -39,12 +39,19 @@ pub const LIST_ELEMENTS_MAX: usize = 4_096;
 pub const JSON_DEPTH_MAX: usize = 64;
 /// Digits after the point that a stored decimal can have.
 pub const DECIMAL_SCALE_MAX: u8 = 18;
-/// Bytes of a table before its oldest blocks are dropped.
+/// Bytes of a table before its oldest blocks are dropped. Each leaf of a process has an even share
+/// of them; placement keeps the leaves of every table even, to within a batch or two.
 pub const TABLE_BYTES_MAX: u64 = 1 << 30;
 /// Batches whose ids a leaf remembers per table.
 pub const BATCH_IDS_MAX: usize = 1_000_000;
 /// How long a leaf remembers a batch id, in seconds.
 pub const BATCH_ID_SECONDS: i64 = 3_600;
+/// Bytes of batches of one process that are in memory and have no place in a segment yet; beyond it
+/// a batch is refused as busy, and from half of it on batches get their place as they are.
+pub const FRESH_BYTES_MAX: u64 = 256 << 20;
+/// Raw bytes of the blocks that one merge takes; a larger block is merged alone. A leaf makes one
+/// merge at a time, which may take some times as much memory: what is decoded, and what is encoded.
+pub const MERGE_BYTES_MAX: u64 = 64 << 20;
 /// Until then a batch can still be revoked, so its rows keep arrival order, in seconds.
 pub const BATCH_SETTLED_SECONDS: i64 = 120;
 /// Rows further in the future than this are refused, in seconds.
@@ -92,6 +99,11 @@ pub const TIME_BUCKETS_MAX: usize = 10_080;
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 /// Bytes that one query may hold on one leaf.
 pub const LEAF_QUERY_BYTES_MAX: usize = 256 << 20;
+/// Bytes that all queries of one process may hold together, in leaves, while they are merged, and
+/// as answers that are not sent yet.
+pub const QUERIES_BYTES_MAX: usize = 1 << 30;
+/// Bytes that must be free before a query begins; it waits for them until its deadline.
+pub const QUERY_ROOM_BYTES: usize = 16 << 20;
 /// Rows of an answer when the query has no LIMIT, and the most that JSON answers hold.
 pub const LIMIT_DEFAULT: u64 = 100_000;
 /// Bytes of one JSON answer.
@@ -128,6 +140,12 @@ pub const REJECTS_SHOWN_MAX: usize = 100;
 pub const TREE_FANOUT: usize = 5;
 /// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
 pub const BATCH_ID_BYTES_MAX: usize = 112;
+/// Bytes that a body may have in no batch yet, before it counts as a long one.
+pub const BODY_SMALL_BYTES_MAX: usize = 1 << 20;
+/// Long bodies whose rows are kept until they make a batch, at the same time; others wait.
+pub const BODIES_UNDER_WAY_MAX: usize = 16;
+/// Bytes of batches of all bodies that wait for the sink at the same time.
+pub const BATCHES_BYTES_MAX: usize = 256 << 20;
 /// Batches of one body that wait for the sink at the same time.
 pub const BATCHES_UNDER_WAY_MAX: usize = 4;
 /// Bytes of the body of a query.
@@ -142,6 +160,10 @@ pub const VALUES_LISTED_MAX: usize = 1_000;
 pub const BLOCKS_LISTED_MAX: usize = 10_000;
 /// Connections at the same time on one port.
 pub const CONNECTIONS_MAX: usize = 1_024;
+/// Files that connections leave to the rest of the process.
+pub const FILES_RESERVED: usize = 128;
+/// Clients too many that are told so at the same time; further ones are closed without a word.
+pub const REFUSALS_MAX: usize = 32;
 /// Connections at the same time from one address of another machine (of IPv6, one /64).
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 64;
 /// Bytes of the head of a request.

@@ -14,6 +14,9 @@ pub enum NameError {
     /// The name has no characters.
     #[error("a {0} name is empty")]
     Empty(&'static str),
+    /// The name is one that addresses cannot have as a part of their path.
+    #[error("a table cannot be called {0:?}: in an address it means a folder")]
+    Dots(String),
     /// The name is longer than [`NAME_BYTES_MAX`] bytes.
     #[error("a {what} name of {length} bytes; at most {NAME_BYTES_MAX} are allowed")]
     TooLong {
@@ -36,7 +39,8 @@ pub enum NameError {
     },
 }
 
-/// A table's name: `[A-Za-z0-9_.:-]{1,128}`. Names that begin with `_` are Hadal's own tables.
+/// A table's name: `[A-Za-z0-9_.:-]{1,128}`, but not `.` or `..`. Names that begin with `_` are
+/// Hadal's own tables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableName(Arc<str>);
 
@@ -49,6 +53,9 @@ impl TableName {
         const ALLOWED: &str = "letters, digits and _ . : - of ASCII";
         let fits = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
         check("table", name, ALLOWED, fits)?;
+        if [".", ".."].contains(&name) {
+            return Err(NameError::Dots(name.to_owned()));
+        }
         Ok(Self(name.into()))
     }
 
@@ -136,10 +143,10 @@ mod tests {
 
     #[test]
     fn table_names_keep_to_their_alphabet() {
-        for good in ["a", "requests", "A.b:c-d_9", &"x".repeat(128)] {
+        for good in ["a", "requests", "A.b:c-d_9", "...", ".a", &"x".repeat(128)] {
             assert!(TableName::new(good).is_ok(), "{good}");
         }
-        for bad in ["", "a/b", "../x", "a b", "é", "a\0", "%2e", &"x".repeat(129)] {
+        for bad in ["", ".", "..", "a/b", "../x", "a b", "é", "a\0", "%2e", &"x".repeat(129)] {
             assert!(TableName::new(bad).is_err(), "{bad}");
         }
     }

@@ -1,21 +1,39 @@
-//! Numbers: exact decimals, and doubles where no stored decimal can hold the value.
+//! Numbers: exact decimals, and doubles where no decimal can hold the value.
+//!
+//! The same number is the same value, whichever way it came, because all numbers are made here,
+//! in one canonical form, the first of these that is exactly the number:
+//!
+//! 1. a decimal that a row block column can store: 64 bits, 0 to 18 digits after the point;
+//! 2. a double whose shortest digits are the number;
+//! 3. any other decimal: 128 bits, up to 36 digits after the point.
+//!
+//! A number that is none of these becomes the one that the shortest digits of the nearest double
+//! say. What a number means (its order, text and arithmetic) never depends on its form.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use crate::decimal::Decimal;
+use crate::decimal::{Decimal, power_of_ten};
 use crate::limits::DECIMAL_SCALE_MAX;
 
-/// A number in canonical form: a decimal wherever one can hold it, else a finite double.
-///
-/// So the same number is the same value, whichever way it came, and groups with itself.
+mod spelled;
+
+use spelled::Spelled;
+
+/// A number in canonical form: made of a [`Decimal`] by `from`, of a double by
+/// [`Number::from_f64`], of a text by `parse`.
+#[derive(Clone, Copy)]
+pub struct Number(Form);
+
+/// How a [`Number`] is held.
 #[derive(Clone, Copy, Debug)]
-pub enum Number {
+pub enum Form {
     /// An exact decimal.
     Decimal(Decimal),
-    /// A finite double whose shortest digits do not fit an `i64` mantissa of scale 0 to 18.
+    /// A finite double, which means the number that its shortest digits say. These do not fit an
+    /// `i64` mantissa of scale 0 to 18.
     Double(f64),
 }
 
@@ -32,16 +50,16 @@ pub enum NumberError {
 
 impl Number {
     /// Zero.
-    pub const ZERO: Self = Self::Decimal(Decimal::ZERO);
+    pub const ZERO: Self = Self(Form::Decimal(Decimal::ZERO));
 
     /// Returns the integer `value`.
     #[must_use]
     pub const fn integer(value: i64) -> Self {
-        Self::Decimal(Decimal::integer(value))
+        Self(Form::Decimal(Decimal::integer(value)))
     }
 
-    /// Returns the number nearest to what the double's shortest digits say, or `None` for NaN
-    /// and the infinities.
+    /// Returns the number that the double's shortest digits say, or `None` for NaN and the
+    /// infinities.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
         if !value.is_finite() {
@@ -52,37 +70,79 @@ impl Number {
             #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
             return Some(Self::integer(value as i64));
         }
-        let shortest = format!("{value:e}");
-        Some(parse_stored(&shortest).map_or(Self::Double(value), Self::Decimal))
+        let decimal = decimal_of(value).filter(|decimal| stored(*decimal).is_some());
+        Some(Self(decimal.map_or(Form::Double(value), Form::Decimal)))
+    }
+
+    /// Reads a number as JSON and SQL spell it, `-12.50e-3`, and tells whether it had to be
+    /// rounded, having more digits than are kept.
+    ///
+    /// # Errors
+    /// [`NumberError`].
+    pub fn read(text: &str) -> Result<(Self, bool), NumberError> {
+        let spelling = || NumberError::Spelling(text.to_owned());
+        let spelled = Spelled::of(text).ok_or_else(spelling)?;
+        if let Some(decimal) = spelled.to_decimal() {
+            return Ok((decimal.into(), false));
+        }
+        let double: f64 = text.parse().map_err(|_| spelling())?;
+        let number = Self::from_f64(double).ok_or_else(|| NumberError::Range(text.to_owned()))?;
+        Ok((number, !spelled.is(number.digits())))
+    }
+
+    /// How the number is held.
+    #[must_use]
+    pub const fn form(self) -> Form {
+        self.0
     }
 
     /// The nearest double.
     #[must_use]
     pub fn to_f64(self) -> f64 {
-        match self {
-            Self::Decimal(decimal) => decimal.to_f64(),
-            Self::Double(double) => double,
+        match self.0 {
+            Form::Decimal(decimal) => decimal.to_f64(),
+            Form::Double(double) => double,
+        }
+    }
+
+    /// The decimal that is this number, where one holds it.
+    #[must_use]
+    pub fn to_decimal(self) -> Option<Decimal> {
+        match self.0 {
+            Form::Decimal(decimal) => Some(decimal),
+            Form::Double(double) => decimal_of(double),
+        }
+    }
+
+    /// The number as digits × 10^exponent.
+    #[must_use]
+    pub fn digits(self) -> (i128, i32) {
+        match self.0 {
+            Form::Decimal(decimal) => (decimal.mantissa(), -i32::from(decimal.scale())),
+            Form::Double(double) => shortest_digits(double),
         }
     }
 
     /// The number × 10^scale rounded half away from zero, or `None` when it does not fit.
     #[must_use]
     pub fn to_scaled(self, scale: u8) -> Option<i128> {
-        match self {
-            Self::Decimal(decimal) => scale_decimal(decimal, scale),
-            Self::Double(double) => {
-                let scaled = (double * 10f64.powi(i32::from(scale))).round();
-                #[expect(clippy::cast_possible_truncation, reason = "range checked")]
-                (scaled.abs() < 1e38).then_some(scaled as i128)
-            }
+        let (digits, exponent) = self.digits();
+        let shift = exponent.saturating_add(i32::from(scale));
+        let unit = u8::try_from(shift.unsigned_abs()).ok().and_then(power_of_ten);
+        if shift >= 0 {
+            return digits.checked_mul(unit?);
         }
+        // No digits reach half of 10^39.
+        let Some(unit) = unit else { return Some(0) };
+        let (whole, rest) = (digits / unit, digits % unit);
+        Some(whole + if rest.abs() >= unit / 2 { rest.signum() } else { 0 })
     }
 
     /// The integer, when the number is one that fits.
     #[must_use]
     pub fn to_i64(self) -> Option<i64> {
-        match self {
-            Self::Decimal(decimal) if decimal.is_integer() => decimal.mantissa().try_into().ok(),
+        match self.0 {
+            Form::Decimal(decimal) if decimal.is_integer() => decimal.mantissa().try_into().ok(),
             _ => None,
         }
     }
@@ -90,18 +150,22 @@ impl Number {
     /// The mantissa and scale under which a row block column stores the number, if it can.
     #[must_use]
     pub fn to_stored(self) -> Option<(i64, u8)> {
-        match self {
-            Self::Decimal(decimal) if decimal.scale() <= DECIMAL_SCALE_MAX => {
-                decimal.mantissa().try_into().ok().map(|mantissa| (mantissa, decimal.scale()))
-            }
-            _ => None,
+        match self.0 {
+            Form::Decimal(decimal) => stored(decimal),
+            Form::Double(_) => None,
         }
     }
 }
 
 impl From<Decimal> for Number {
     fn from(decimal: Decimal) -> Self {
-        Self::Decimal(decimal)
+        if stored(decimal).is_none() && has_digits_of_double(decimal) {
+            let double = decimal.to_f64();
+            if decimal_of(double) == Some(decimal) {
+                return Self(Form::Double(double));
+            }
+        }
+        Self(Form::Decimal(decimal))
     }
 }
 
@@ -110,62 +174,47 @@ impl FromStr for Number {
 
     /// Reads a number as JSON and SQL spell it: `-12.50e-3`.
     fn from_str(text: &str) -> Result<Self, NumberError> {
-        if let Some(decimal) = parse_stored(text) {
-            return Ok(Self::Decimal(decimal));
-        }
-        let spelled = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-        let double: f64 = match text.parse() {
-            Ok(double) if spelled => double,
-            _ => return Err(NumberError::Spelling(text.to_owned())),
-        };
-        Self::from_f64(double).ok_or_else(|| NumberError::Range(text.to_owned()))
+        Self::read(text).map(|(number, _)| number)
     }
 }
 
-/// Reads digits with an optional point and exponent, when the value fits an `i64` mantissa with
-/// a scale of 0 to 18.
-fn parse_stored(text: &str) -> Option<Decimal> {
-    let (digits, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
-        None => (text, 0),
-    };
-    let (negative, digits) = match digits.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, digits),
-    };
+/// The mantissa and scale, where a row block column can store them.
+fn stored(decimal: Decimal) -> Option<(i64, u8)> {
+    let mantissa = decimal.mantissa().try_into().ok()?;
+    (decimal.scale() <= DECIMAL_SCALE_MAX).then_some((mantissa, decimal.scale()))
+}
+
+/// Whether the digits are so few that they may be the shortest of a double.
+fn has_digits_of_double(decimal: Decimal) -> bool {
+    const DIGITS_MAX: u32 = 17;
+    let size = decimal.mantissa().unsigned_abs();
+    let zeros = size.checked_ilog10().map_or(0, |log| (log + 1).saturating_sub(DIGITS_MAX));
+    // A multiple of 10^n is one of 2^n, which is cheaper to see.
+    size.trailing_zeros() >= zeros && size.is_multiple_of(10u128.pow(zeros))
+}
+
+/// The decimal that a finite double's shortest digits say, where one holds it.
+fn decimal_of(double: f64) -> Option<Decimal> {
+    let (digits, exponent) = shortest_digits(double);
+    Decimal::of_digits(digits, exponent)
+}
+
+/// A finite double's shortest digits, without zeros at the end, and the power of ten that they
+/// count.
+fn shortest_digits(double: f64) -> (i128, i32) {
+    let text = format!("{double:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if whole.is_empty() || (fraction.is_empty() && digits.contains('.')) {
-        return None;
-    }
-    let mut mantissa: i128 = 0;
-    for byte in whole.bytes().chain(fraction.bytes()) {
-        let digit = byte.checked_sub(b'0').filter(|&digit| digit <= 9)?;
-        mantissa = mantissa.checked_mul(10)?.checked_add(i128::from(digit))?;
-    }
-    let mut scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-    if mantissa == 0 {
-        return Some(Decimal::ZERO);
-    }
-    while scale < 0 {
-        mantissa = mantissa.checked_mul(10)?;
-        scale += 1;
-    }
-    while scale > 0 && mantissa % 10 == 0 {
-        mantissa /= 10;
-        scale -= 1;
-    }
-    let scale = u8::try_from(scale).ok().filter(|&scale| scale <= DECIMAL_SCALE_MAX)?;
-    let mantissa = i64::try_from(if negative { -mantissa } else { mantissa }).ok()?;
-    Decimal::new(i128::from(mantissa), scale)
+    let places = i32::try_from(fraction.len()).unwrap_or(0);
+    let exponent = exponent.parse::<i32>().unwrap_or(0).saturating_sub(places);
+    // At most 17 digits fit any integer.
+    (format!("{whole}{fraction}").parse().unwrap_or(0), exponent)
 }
 
-fn scale_decimal(decimal: Decimal, scale: u8) -> Option<i128> {
-    if let Some(mantissa) = decimal.mantissa_at(scale) {
-        return Some(mantissa);
+impl fmt::Debug for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
     }
-    let down = crate::decimal::power_of_ten(decimal.scale().checked_sub(scale)?)?;
-    let half = (down / 2) * decimal.mantissa().signum();
-    Some(decimal.mantissa().checked_add(half)? / down)
 }
 
 impl PartialEq for Number {
@@ -183,90 +232,47 @@ impl PartialOrd for Number {
 }
 
 impl Ord for Number {
-    /// By value. A decimal and a double never hold the same number; where they round to the same
-    /// double, the decimal comes first, which keeps the order total.
+    /// By value.
     fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Decimal(left), Self::Decimal(right)) => left.cmp(right),
-            (Self::Double(left), Self::Double(right)) => left.total_cmp(right),
-            (Self::Decimal(left), Self::Double(right)) => {
-                left.to_f64().total_cmp(right).then(Ordering::Less)
+        match (self.0, other.0) {
+            (Form::Decimal(left), Form::Decimal(right)) => left.cmp(&right),
+            (Form::Double(left), Form::Double(right)) => left.total_cmp(&right),
+            (Form::Decimal(left), Form::Double(right)) => {
+                left.to_f64().total_cmp(&right).then_with(|| to_own_double(left, right))
             }
-            (Self::Double(_), Self::Decimal(_)) => other.cmp(self).reverse(),
+            (Form::Double(_), Form::Decimal(_)) => other.cmp(self).reverse(),
         }
     }
 }
 
+/// The order of a decimal and the number that its nearest double means.
+fn to_own_double(decimal: Decimal, double: f64) -> Ordering {
+    // Of the double nearest to a decimal the shortest digits are no more than the decimal has, and
+    // those nearest to 2^127 are below it: a decimal holds them.
+    decimal_of(double).map_or(Ordering::Equal, |meant| decimal.cmp(&meant))
+}
+
 impl Hash for Number {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        match self {
-            Self::Decimal(decimal) => decimal.hash(state),
-            Self::Double(double) => double.to_bits().hash(state),
+        match self.0 {
+            Form::Decimal(decimal) => decimal.hash(state),
+            Form::Double(double) => double.to_bits().hash(state),
         }
     }
 }
 
 impl fmt::Display for Number {
+    /// All digits; of a double that is no whole number below 2^127 the shortest, with an exponent.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Decimal(decimal) => decimal.fmt(formatter),
-            Self::Double(double) => write!(formatter, "{double:e}"),
+        match self.0 {
+            Form::Decimal(decimal) => decimal.fmt(formatter),
+            Form::Double(double) => match decimal_of(double).filter(|whole| whole.is_integer()) {
+                Some(whole) => whole.fmt(formatter),
+                None => write!(formatter, "{double:e}"),
+            },
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn number(text: &str) -> Number {
-        text.parse().expect(text)
-    }
-
-    #[test]
-    fn spellings_of_one_number_are_one_value() {
-        assert_eq!(number("1.50"), number("15e-1"));
-        assert_eq!(number("1e3"), Number::integer(1_000));
-        assert_eq!(Number::from_f64(0.1), Some(number("0.1")));
-        assert_eq!(Number::from_f64(-0.0), Some(Number::ZERO));
-        assert_eq!(number("0e999999"), Number::ZERO);
-        assert_eq!(number("9223372036854775807").to_i64(), Some(i64::MAX));
-        assert_eq!(number("-9223372036854775808").to_i64(), Some(i64::MIN));
-    }
-
-    #[test]
-    fn what_no_decimal_holds_is_a_double() {
-        assert!(matches!(number("18446744073709551615"), Number::Double(_)));
-        assert!(matches!(number("1e300"), Number::Double(_)));
-        assert!(matches!(number("1e-30"), Number::Double(_)));
-        assert_eq!(number("1e300").to_string(), "1e300");
-    }
-
-    #[test]
-    fn what_is_no_number_says_so() {
-        assert!(matches!("1e400".parse::<Number>(), Err(NumberError::Range(_))));
-        for bad in ["", "-", "nan", "inf", "1x", "0x10", "1e", "--1"] {
-            assert!(matches!(bad.parse::<Number>(), Err(NumberError::Spelling(_))), "{bad}");
-        }
-        assert_eq!(Number::from_f64(f64::NAN), None);
-    }
-
-    proptest! {
-        #[test]
-        fn doubles_survive(bits in any::<u64>()) {
-            let double = f64::from_bits(bits);
-            prop_assume!(double.is_finite());
-            let number = Number::from_f64(double).expect("finite");
-            prop_assert_eq!(number.to_f64(), double);
-            prop_assert_eq!(number.to_string().parse::<Number>().expect("shown"), number);
-        }
-
-        #[test]
-        fn order_agrees_with_doubles(left in any::<f64>(), right in any::<f64>()) {
-            prop_assume!(left.is_finite() && right.is_finite());
-            let (a, b) = (Number::from_f64(left).expect("finite"), Number::from_f64(right).expect("finite"));
-            prop_assert_eq!(a.cmp(&b), left.partial_cmp(&right).expect("finite"));
-        }
-    }
-}
+mod tests;

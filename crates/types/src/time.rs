@@ -138,6 +138,17 @@ impl TimeUnit {
         }
     }
 
+    /// Its name, for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Millis => "milliseconds",
+            Self::Micros => "microseconds",
+            Self::Nanos => "nanoseconds",
+        }
+    }
+
     /// Reads a number of this unit, or `None` outside the years 1 to 9999.
     #[must_use]
     pub fn read(self, number: Number) -> Option<Micros> {

@@ -53,6 +53,7 @@ pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
             rows: encode_index(receipt.rows),
             duplicate: receipt.duplicate,
             durable: receipt.durable,
+            overflowing: receipt.overflowing,
         }),
         Err(error) => accept_response::Response::Error(encode_error(error)),
     };
@@ -70,6 +71,7 @@ pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, WireE
                 rows: decode_rows(receipt.rows).at("rows")?,
                 duplicate: receipt.duplicate,
                 durable: receipt.durable,
+                overflowing: receipt.overflowing,
             }),
             accept_response::Response::Error(error) => Err(decode_error(error).at("error")?),
         })

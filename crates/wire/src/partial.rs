@@ -9,10 +9,10 @@ use hadal_aggregate::{
     ScanStats, TopRows, Warnings,
 };
 use hadal_query::{Query, Shape, StateKind};
-use hadal_types::Value;
 use hadal_types::limits::{
     FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, WARNINGS_MAX,
 };
+use hadal_types::{Held, Micros, Value};
 use prost::Message;
 
 use crate::codes::Code;
@@ -38,6 +38,7 @@ pub fn encode_partial(partial: Partial) -> Bytes {
         code: warning.code.code(),
         subject: warning.subject,
         count: warning.count,
+        until_micros: warning.until.map(|until| until.0),
     });
     let faults = partial
         .faults
@@ -74,6 +75,7 @@ fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, Wir
         stats: required(message.stats).map(decode_stats).at("stats")?,
         warnings: decode_warnings(message.warnings).at("warnings")?,
         faults: decode_faults(message.faults).at("faults")?,
+        held: Held::default(),
     })
 }
 
@@ -213,7 +215,8 @@ fn decode_warnings(list: Vec<proto::Warning>) -> Result<Warnings, WireError> {
     let mut warnings = Warnings::default();
     for warning in list {
         at_most("bytes of a subject", warning.subject.len(), NOTE_BYTES_MAX)?;
-        warnings.add(Code::of_code(warning.code)?, &warning.subject, warning.count);
+        let (code, until) = (Code::of_code(warning.code)?, warning.until_micros.map(Micros));
+        warnings.add_until(code, &warning.subject, warning.count, until);
     }
     Ok(warnings)
 }

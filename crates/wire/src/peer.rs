@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_query::Query;
-use hadal_types::{TableName, TableSchema};
+use hadal_types::{Micros, TableName, TableSchema};
 
 use crate::BoxFuture;
 use crate::blocks::TableBlocks;
@@ -79,8 +79,13 @@ pub struct TableStatus {
     pub block_bytes: u64,
     /// Bytes that its values take without any encoding.
     pub raw_bytes: u64,
-    /// Rows of it that were dropped because the table was over its size limit, since the start.
+    /// Rows of it that were dropped because the table was over its size limit, as long as it is
+    /// there.
     pub dropped_rows: u64,
+    /// Encoded bytes of these rows.
+    pub dropped_bytes: u64,
+    /// The last time that any of them had.
+    pub dropped_until: Option<Micros>,
     /// Rows of it that were on disk and could not be brought back at a start; they are not in the
     /// schema's rows, and stay lost until the table is dropped.
     pub lost_rows: u64,

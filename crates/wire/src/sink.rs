@@ -46,6 +46,8 @@ pub struct Receipt {
     pub duplicate: bool,
     /// It survives a crash and a power loss.
     pub durable: bool,
+    /// With it the table is over its size limit, so its oldest rows are dropped.
+    pub overflowing: bool,
 }
 
 /// Why a batch was not taken.

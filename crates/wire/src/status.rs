@@ -75,6 +75,8 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
         block_bytes: table.block_bytes,
         raw_bytes: table.raw_bytes,
         dropped_rows: table.dropped_rows,
+        dropped_bytes: table.dropped_bytes,
+        dropped_until_micros: table.dropped_until.map(|until| until.0),
         lost_rows: table.lost_rows,
     }
 }
@@ -86,6 +88,8 @@ fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireErr
         block_bytes: table.block_bytes,
         raw_bytes: table.raw_bytes,
         dropped_rows: table.dropped_rows,
+        dropped_bytes: table.dropped_bytes,
+        dropped_until: table.dropped_until_micros.map(Micros),
         lost_rows: table.lost_rows,
     })
 }

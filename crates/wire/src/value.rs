@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hadal_types::limits::{HISTOGRAM_BUCKETS_MAX, LIST_ELEMENTS_MAX, NAME_BYTES_MAX};
 use hadal_types::value::HistogramBucket;
-use hadal_types::{BatchId, ColumnName, Decimal, Micros, Number, TableName, Value};
+use hadal_types::{BatchId, ColumnName, Decimal, Form, Micros, Number, TableName, Value};
 
 use crate::error::{At, WireError, at_most, each, required, unfit};
 use crate::proto::{self, number, value};
@@ -29,13 +29,13 @@ pub(crate) fn decode_integer(integer: Option<proto::Int128>) -> Result<i128, Wir
 }
 
 pub(crate) fn encode_number(number: Number) -> proto::Number {
-    let number = match number {
-        Number::Decimal(decimal) => {
+    let number = match number.form() {
+        Form::Decimal(decimal) => {
             let (low, high) = halves(decimal.mantissa());
             let scale = u32::from(decimal.scale());
             number::Number::Decimal(proto::Decimal { low, high, scale })
         }
-        Number::Double(double) => number::Number::Double(double),
+        Form::Double(double) => number::Number::Double(double),
     };
     proto::Number { number: Some(number) }
 }
@@ -49,17 +49,21 @@ pub(crate) fn decode_number(number: Option<proto::Number>) -> Result<Number, Wir
                 .ok()
                 .and_then(|scale| Decimal::new(mantissa, scale))
                 .filter(|decimal| u32::from(decimal.scale()) == wire.scale)
-                .map(Number::Decimal)
+                .map(Number::from)
+                .filter(|number| matches!(number.form(), Form::Decimal(_)))
                 .ok_or_else(|| {
                     let found = format!("{mantissa} of scale {}", wire.scale);
-                    unfit(found, "a decimal in lowest terms of scale 0 to 36")
+                    unfit(found, "a decimal in lowest terms of scale 0 to 36 that is no double")
                 })
         }
-        number::Number::Double(double) => match Number::from_f64(double) {
-            Some(Number::Double(canonical)) => Ok(Number::Double(canonical)),
-            Some(Number::Decimal(_)) => Err(unfit(format!("double {double:e}"), "a decimal")),
-            None => Err(unfit(format!("double {double}"), "a finite double")),
-        },
+        number::Number::Double(double) => {
+            let number = Number::from_f64(double)
+                .ok_or_else(|| unfit(format!("double {double}"), "a finite double"))?;
+            match number.form() {
+                Form::Double(_) => Ok(number),
+                Form::Decimal(_) => Err(unfit(format!("double {double:e}"), "a decimal")),
+            }
+        }
     }
 }
 

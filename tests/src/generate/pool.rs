@@ -102,7 +102,7 @@ pub(super) fn words(random: &mut Random) -> Vec<Arc<str>> {
 
 /// mantissa × 10^−scale.
 pub(super) fn decimal(mantissa: i64, scale: u8) -> Number {
-    Decimal::new(mantissa.into(), scale).map_or(Number::ZERO, Number::Decimal)
+    Decimal::new(mantissa.into(), scale).map_or(Number::ZERO, Number::from)
 }
 
 /// A double that few decimals can hold: huge, tiny, or any bits.
@@ -131,7 +131,7 @@ pub(super) fn extreme(random: &mut Random) -> i64 {
 /// bits and more, decimals of 30 digits, small decimals, huge doubles.
 pub(super) fn mixed(random: &mut Random) -> Number {
     let decimal =
-        |mantissa: i128, scale| Decimal::new(mantissa, scale).map_or(Number::ZERO, Number::Decimal);
+        |mantissa: i128, scale| Decimal::new(mantissa, scale).map_or(Number::ZERO, Number::from);
     let step = i128::from(random.between(-2, 2));
     match random.below(10) {
         0 => decimal((1 << 53) + step, 0),
@@ -146,6 +146,28 @@ pub(super) fn mixed(random: &mut Random) -> Number {
     }
 }
 
+/// An identifier of 64 bits: any, one of a few, or one of those that a double means.
+pub(super) fn identifier(random: &mut Random) -> Number {
+    let step = i128::from(random.between(0, 2));
+    let whole = match random.below(8) {
+        0..4 => i128::from(random.next_u64()),
+        4..6 => i128::from(u64::MAX) - step,
+        6 => 18_446_744_073_709_552_000 - 1_000 * step,
+        _ => 10i128.pow(19) + step,
+    };
+    Decimal::new(whole, 0).map_or(Number::ZERO, Number::from)
+}
+
+/// A decimal of about 30 digits, 12 or 30 of them after the point.
+pub(super) fn long_decimal(random: &mut Random) -> Number {
+    let upper = match random.percent(50) {
+        true => i128::from(random.next_u64()),
+        false => i128::from(random.between(-3, 3)),
+    };
+    let mantissa = upper * 10i128.pow(11) + i128::from(random.between(-2, 2));
+    Decimal::new(mantissa, *random.pick(&[12, 30])).map_or(Number::ZERO, Number::from)
+}
+
 /// A number of a query.
 pub(super) fn number(random: &mut Random) -> Number {
     match random.below(10) {
@@ -153,8 +175,12 @@ pub(super) fn number(random: &mut Random) -> Number {
         5..7 => decimal(random.between(-2_000, 2_000), 2),
         7 => decimal(random.between(-1_000_000_000, 1_000_000_000), 9),
         8 => Number::integer(extreme(random)),
-        _ if random.percent(50) => mixed(random),
-        _ => double(random),
+        _ => match random.below(4) {
+            0 => mixed(random),
+            1 => identifier(random),
+            2 => long_decimal(random),
+            _ => double(random),
+        },
     }
 }
 

@@ -10,7 +10,7 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableSchema, TimeRange, lim
 
 use super::expressions::Expressions;
 use super::pool;
-use super::random::Random;
+use super::random::{Random, derive};
 use super::schema::table;
 
 /// Time buckets of one query at most; the engine allows some more.
@@ -81,6 +81,32 @@ pub fn query(seed: u64, schema: &TableSchema) -> Query {
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
     }
+}
+
+/// The query for raw rows that `seed` makes: mostly by time, and mostly not for all of them.
+#[must_use]
+pub fn rows_query(seed: u64, schema: &TableSchema) -> Query {
+    let mut query = Query { having: None, series: None, ..query(seed, schema) };
+    let random = &mut Random::new(derive(seed, 1));
+    let inputs = inputs(random, schema);
+    let mut rows = Expressions { random, leaves: &inputs, bucket_micros_min: 1 };
+    query.filter = rows.random.percent(30).then(|| rows.expr(Type::Bool, 2));
+    let (shape, mut slots) = raw_rows(&mut rows);
+    let Shape::Rows { mut values } = shape else { return query };
+    let time = Expr::Leaf(Slot::Key(values.len()));
+    values.push(Expr::Leaf(Input::Time));
+    slots.push((Type::Time, time.clone()));
+    let mut outputs = Expressions { random, leaves: &slots, bucket_micros_min: 1 };
+    query.order = order(&mut outputs);
+    if outputs.random.percent(75) {
+        let descending = outputs.random.percent(60);
+        query.order.insert(0, OrderKey { expr: time, descending, nulls_first: descending });
+    }
+    query.outputs = columns(&mut outputs, &slots);
+    query.shape = Shape::Rows { values };
+    query.limit = *random.pick(&[0, 1, 2, 5, 20, 20, 50, 100, 500, LIMIT]);
+    query.offset = *random.pick(&[0, 0, 0, 1, 7, 60, 400]);
+    query
 }
 
 const LIMIT: u64 = limits::LIMIT_DEFAULT;

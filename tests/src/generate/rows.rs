@@ -57,6 +57,10 @@ pub enum Content {
     MixedNumbers,
     /// Integers of 64 bits, and such numbers here and there.
     LargeIntegers,
+    /// Identifiers of 64 bits.
+    WideIntegers,
+    /// Decimals of about 30 digits.
+    LongDecimals,
     /// Truths.
     Truths,
     /// Truths in some rows, integers in others.
@@ -89,7 +93,7 @@ pub enum Content {
 
 impl Content {
     /// What an ordinary column can hold.
-    const ORDINARY: [Self; 22] = [
+    const ORDINARY: [Self; 24] = [
         Self::SmallIntegers,
         Self::Integers,
         Self::Counter,
@@ -100,6 +104,8 @@ impl Content {
         Self::ExtremeDoubles,
         Self::MixedNumbers,
         Self::LargeIntegers,
+        Self::WideIntegers,
+        Self::LongDecimals,
         Self::Truths,
         Self::TruthsAndIntegers,
         Self::Words,
@@ -301,6 +307,8 @@ impl Content {
             Self::ExtremeDoubles => pool::double(random),
             Self::LargeIntegers if random.percent(98) => Number::integer(pool::extreme(random)),
             Self::MixedNumbers | Self::LargeIntegers => pool::mixed(random),
+            Self::WideIntegers => pool::identifier(random),
+            Self::LongDecimals => pool::long_decimal(random),
             Self::SampleRates => match random.below(4) {
                 0 => pool::decimal(33_333_333_333, 9),
                 1 => Number::integer(1),

@@ -1,6 +1,6 @@
-//! Numbers: decimals as written digits, doubles as the machine has them.
+//! Numbers as written digits, doubles by their shortest.
 //!
-//! A decimal result overflows where its digits, or an operand's at the common scale, do not fit
+//! A result overflows where its digits, or an operand's at the common scale, do not fit
 //! 128 bits, or where more than 36 digits follow the point; then the doubles are asked.
 
 use std::cmp::Ordering;
@@ -10,45 +10,22 @@ use hadal_types::Number;
 
 use super::exact::Exact;
 
-/// The order of two numbers: where a decimal and a double round to the same double, the decimal
-/// comes first.
+/// The order of two numbers.
 pub(super) fn compare(left: Number, right: Number) -> Ordering {
-    match (left, right) {
-        (Number::Decimal(_), Number::Decimal(_)) => {
-            Exact::from_number(left).cmp(&Exact::from_number(right))
-        }
-        (Number::Double(left), Number::Double(right)) => left.total_cmp(&right),
-        (Number::Decimal(_), Number::Double(right)) => {
-            nearest(left).total_cmp(&right).then(Ordering::Less)
-        }
-        (Number::Double(left), Number::Decimal(_)) => {
-            left.total_cmp(&nearest(right)).then(Ordering::Greater)
-        }
-    }
+    Exact::from_number(left).cmp(&Exact::from_number(right))
 }
 
 /// A function of one number.
 pub(super) fn unary(function: Function, number: Number) -> Option<Number> {
-    if let Number::Double(double) = number {
-        return Number::from_f64(match function {
-            Function::Negate => -double,
-            Function::Abs => double.abs(),
-            Function::Floor => double.floor(),
-            Function::Ceil => double.ceil(),
-            Function::Round => double.round(),
-            _ => return None,
-        });
-    }
     let exact = Exact::from_number(number);
-    match function {
+    nearest(&match function {
         Function::Negate => exact.negated(),
         Function::Abs => exact.abs(),
         Function::Floor => exact.floor(),
         Function::Ceil => exact.negated().floor().negated(),
         Function::Round => exact.rounded(0),
         _ => return None,
-    }
-    .to_decimal()
+    })
 }
 
 /// A function of two numbers.
@@ -59,13 +36,10 @@ pub(super) fn binary(function: Function, left: Number, right: Number) -> Option<
     if function == Function::Bucket && Exact::from_number(right) <= Exact::default() {
         return None;
     }
-    let exact = match (left, right) {
-        (Number::Decimal(_), Number::Decimal(_)) => {
-            of_decimals(function, &Exact::from_number(left), &Exact::from_number(right))
-        }
-        _ => None,
-    };
-    exact.or_else(|| of_doubles(function, nearest(left), nearest(right)))
+    let (left, right) = (Exact::from_number(left), Exact::from_number(right));
+    let decimals = left.to_decimal().is_some() && right.to_decimal().is_some();
+    let exact = if decimals { of_decimals(function, &left, &right) } else { None };
+    exact.or_else(|| of_doubles(function, left.to_f64(), right.to_f64()))
 }
 
 fn round(number: Number, digits: Number) -> Option<Number> {
@@ -78,11 +52,7 @@ fn round(number: Number, digits: Number) -> Option<Number> {
         // What has no such digits stays the number it is.
         return if rounded == exact { Some(number) } else { rounded.to_decimal().or(Some(number)) };
     };
-    match number {
-        // A whole double has no digits to lose.
-        Number::Double(double) if double.trunc() == double => Some(number),
-        _ => Exact::from_number(number).rounded(digits).to_decimal().or(Some(number)),
-    }
+    Exact::from_number(number).rounded(digits).to_decimal().or(Some(number))
 }
 
 fn of_decimals(function: Function, left: &Exact, right: &Exact) -> Option<Number> {
@@ -123,9 +93,7 @@ fn of_doubles(function: Function, left: f64, right: f64) -> Option<Number> {
     })
 }
 
-fn nearest(number: Number) -> f64 {
-    match number {
-        Number::Decimal(_) => Exact::from_number(number).to_f64(),
-        Number::Double(double) => double,
-    }
+/// The decimal, or else the nearest double's number.
+fn nearest(exact: &Exact) -> Option<Number> {
+    exact.to_decimal().or_else(|| Number::from_f64(exact.to_f64()))
 }

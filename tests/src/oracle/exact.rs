@@ -225,7 +225,7 @@ impl Exact {
     #[must_use]
     pub fn to_decimal(&self) -> Option<Number> {
         let decimal = Decimal::new(self.mantissa()?, u8::try_from(self.scale).ok()?)?;
-        Some(Number::Decimal(decimal))
+        Some(Number::from(decimal))
     }
 
     /// The nearest double.

@@ -1,7 +1,7 @@
 //! Aggregates from all values of a group, and how near an engine's sketches must come.
 
 use hadal_query::Finish;
-use hadal_types::{Number, Value, limits};
+use hadal_types::{Form, Number, Value, limits};
 
 use super::exact::Exact;
 use super::histogram::histogram;
@@ -180,8 +180,10 @@ fn near(double: f64, size: f64, subnormals: f64) -> Cell {
 fn term(weighted: &Weighted) -> Option<Exact> {
     let value = match &weighted.value {
         Value::Bool(truth) => Exact::from_integer(i128::from(*truth)),
-        Value::Number(Number::Double(double)) => Exact::from_bits(*double),
-        Value::Number(number) => Exact::from_number(*number),
+        Value::Number(number) => match number.form() {
+            Form::Double(double) => Exact::from_bits(double),
+            Form::Decimal(_) => Exact::from_number(*number),
+        },
         _ => return None,
     };
     Some(value.times(&Exact::from_integer(weighted.weight.into()).shifted_down(6)))

@@ -92,11 +92,7 @@ fn edges(min: Number, max: Number, width: &Exact, buckets: usize) -> Option<Vec<
         Some(index)
     };
     let (first, mut last) = (up_to(min, first)?, up_to(max, last)?);
-    let ends_on_edge = edge(last).is_some_and(|edge| match max {
-        Number::Decimal(_) => edge == max,
-        Number::Double(max) => edge.to_f64() == max,
-    });
-    let closed = last > first && ends_on_edge;
+    let closed = last > first && edge(last) == Some(max);
     last += i128::from(!closed);
     if last - first > i128::try_from(buckets).ok()? {
         return None;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hadal_query::{ColumnRef, Finish, Measure, Output, OutputExpr, SeriesLimit, Slot, Type};
-use hadal_types::{Kind, Logical, Micros, TableName, TimeRange};
+use hadal_types::{Kind, Logical, Micros, Number, TableName, TimeRange};
 
 use super::finish::Tolerance;
 use super::*;

@@ -10,10 +10,10 @@ fn number(text: &str) -> Number {
 fn any_number() -> impl Strategy<Value = Number> {
     let stored = (any::<i64>(), 0u32..63, 0u8..=18).prop_map(|(mantissa, cut, scale)| {
         let decimal = Decimal::new(i128::from(mantissa >> cut), scale);
-        Number::Decimal(decimal.expect("in range"))
+        Number::from(decimal.expect("in range"))
     });
     let long = (any::<i128>(), 0u32..127, 0u8..=36).prop_filter_map("a scale", |parts| {
-        Decimal::new(parts.0 >> parts.1, parts.2).map(Number::Decimal)
+        Decimal::new(parts.0 >> parts.1, parts.2).map(Number::from)
     });
     let double =
         any::<u64>().prop_filter_map("finite", |bits| Number::from_f64(f64::from_bits(bits)));
@@ -118,7 +118,7 @@ proptest! {
     ) {
         let mantissas = mantissas.map(|mantissa| mantissa >> cut);
         let numbers = mantissas.map(|mantissa| {
-            Number::Decimal(Decimal::new(i128::from(mantissa), scale).expect("in range"))
+            Number::from(Decimal::new(i128::from(mantissa), scale).expect("in range"))
         });
         let ends = (numbers[0].min(numbers[1]), numbers[0].max(numbers[1]));
         let grid = Grid::covering(ends, 301, None);

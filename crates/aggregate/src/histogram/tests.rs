@@ -136,7 +136,7 @@ fn parts_from_outside_are_checked() {
 fn values() -> impl Strategy<Value = Vec<(Number, Weight)>> {
     let decimal = |mantissa: i64, scale: u8| {
         let decimal = hadal_types::Decimal::new(mantissa.into(), scale).expect("in range");
-        Number::Decimal(decimal)
+        Number::from(decimal)
     };
     let near = (-300i64..300).prop_map(move |mantissa| decimal(mantissa, 1));
     let long = (0i64..10_000_000).prop_map(move |mantissa| decimal(mantissa * mantissa / 77, 2));

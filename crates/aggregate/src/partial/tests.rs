@@ -4,10 +4,10 @@ use super::*;
 use proptest::prelude::*;
 
 use hadal_query::{Expr, Finish, Slot};
-use hadal_types::{Number, Value, Weight};
+use hadal_types::{Budget, Number, Value, Weight};
 
 use crate::coverage::{LeafCoverage, LeafOutcome};
-use crate::finish::finish;
+use crate::finish::{Unfinished, finish};
 use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
 
 /// One row: its key, its value, its weight in millionths, and the leaf that has it.
@@ -74,7 +74,7 @@ fn merge_by(seed: u64, mut partials: Vec<Partial>) -> Partial {
 
 fn value() -> impl Strategy<Value = Value> {
     let decimal = (any::<i64>(), 0u8..=18).prop_map(|(mantissa, scale)| {
-        Number::Decimal(hadal_types::Decimal::new(mantissa.into(), scale).expect("in range"))
+        Number::from(hadal_types::Decimal::new(mantissa.into(), scale).expect("in range"))
     });
     let double = (-1e280f64..1e280).prop_map(|double| Number::from_f64(double).expect("finite"));
     let small = (0i64..5).prop_map(Number::integer);
@@ -111,11 +111,11 @@ proptest! {
         prop_assert_eq!(&merged[0].warnings, &whole.warnings);
         prop_assert_eq!(&merged[1], &merged[0]);
         prop_assert_eq!(&merged[2], &merged[0]);
-        let answers = merged.map(|merged| finish(merged, &query));
+        let answers = merged.map(|merged| finish(merged, &query, &|| false));
         prop_assert!(answers[0].is_ok());
         prop_assert_eq!(&answers[1], &answers[0]);
         prop_assert_eq!(&answers[2], &answers[0]);
-        let of_whole = finish(whole, &query).expect("no faults");
+        let of_whole = finish(whole, &query, &|| false).expect("no faults");
         prop_assert_eq!(&of_whole.rows, &answers[0].as_ref().expect("no faults").rows);
     }
 }
@@ -160,7 +160,9 @@ fn answers_to_other_questions_are_faults_and_not_merged() {
     let groups = query();
     let mut partial = Partial::empty(&groups);
     partial.merge(Partial::empty(&rows_query(1, vec![], 5)));
-    let faults = finish(partial, &groups).expect_err("a fault");
+    let Err(Unfinished::Faults(faults)) = finish(partial, &groups, &|| false) else {
+        panic!("a fault")
+    };
     assert_eq!(faults[0].code, FaultCode::Invalid);
     let other_keys = groups_query(vec![], vec![]);
     assert!(!Partial::empty(&groups).fits(&Partial::empty(&other_keys)));
@@ -174,5 +176,24 @@ fn faults_of_any_leaf_fail_the_query() {
     let mut merged = Partial::empty(&query);
     merged.merge(Partial::failed(&query, fault.clone()));
     merged.merge(Partial::failed(&query, fault.clone()));
-    assert_eq!(finish(merged, &query), Err(vec![fault]));
+    assert_eq!(finish(merged, &query, &|| false), Err(fault.into()));
+}
+
+#[test]
+fn what_is_merged_is_held_together() {
+    let query = query();
+    let budget = Budget::new(1 << 20);
+    let held = || {
+        let row = (1, Value::integer(2), Weight::UNIT, 0);
+        let mut partial = Partial { held: budget.hold(), ..of_leaf(&query, 0, &[&row]) };
+        partial.hold(usize::MAX);
+        partial
+    };
+    let mut merged = Partial::empty(&query);
+    merged.merge(held());
+    merged.merge(held());
+    assert_eq!((budget.held(), merged.held.bytes()), (merged.bytes(), merged.bytes()));
+    merged.fail(Fault::new(FaultCode::Memory, "too much"));
+    assert_eq!((merged.bytes(), budget.held()), (0, 0));
+    assert!(merged.fits(&held()), "it can still be merged");
 }

@@ -131,10 +131,7 @@ fn zero_stays_zero_in_a_sketch() {
 fn counting_by_bucket_is_the_same_as_adding_one_by_one() {
     let values: Vec<i64> = (-150..150).map(|value| value * value * value).collect();
     let one_by_one = of(values.iter().map(|&value| {
-        (
-            Number::Decimal(hadal_types::Decimal::new(value.into(), 2).expect("in range")),
-            Weight::ONE,
-        )
+        (Number::from(hadal_types::Decimal::new(value.into(), 2).expect("in range")), Weight::ONE)
     }));
     let mut buckets: Vec<(i32, i128)> = Vec::new();
     for bucket in values.iter().map(|&value| bucket_of_decimal(value, 2)) {

@@ -61,9 +61,11 @@ fn the_offset_is_kept_too() {
 fn rows_that_cannot_get_in_are_known_by_one_value() {
     let query = rows_query(2, vec![by(key(0), true, false)], 2);
     let mut top = of(&query, &ROWS[..1]);
-    assert_eq!(top.leading(), Some(0));
+    assert_eq!(top.comparison().by[0].0, 0);
+    assert_eq!(top.bar(), None);
     assert!(top.could_keep(&Value::Null), "there is room");
     top.add(row(Some(3), 9));
+    assert_eq!(top.bar(), Some(&Value::integer(2)));
     assert!(!top.could_keep(&Value::integer(1)));
     assert!(!top.could_keep(&Value::Null));
     assert!(top.could_keep(&Value::integer(2)), "a tie may win by another value");
@@ -72,11 +74,26 @@ fn rows_that_cannot_get_in_are_known_by_one_value() {
 }
 
 #[test]
+fn rows_are_compared_by_the_order_and_then_by_all_values() {
+    let comparison = |order| {
+        let top = TopRows::new(&rows_query(2, order, 1)).expect("runs");
+        let by: Vec<usize> = top.comparison().by.iter().map(|(index, _)| *index).collect();
+        (by, top.comparison().is_whole)
+    };
+    assert_eq!(comparison(vec![]), (vec![0, 1], true));
+    assert_eq!(comparison(vec![by(key(1), true, false)]), (vec![1, 0, 1], true));
+    let constant = by(Expr::Literal(Value::integer(7)), false, false);
+    assert_eq!(comparison(vec![constant, by(key(1), true, true)]), (vec![1, 0, 1], true));
+    let computed = by(Expr::call(Function::Negate, vec![key(0)]), false, false);
+    assert_eq!(comparison(vec![by(key(1), true, false), computed]), (vec![1], false));
+}
+
+#[test]
 fn computed_orders_have_no_leading_value() {
     let negated = Expr::call(Function::Negate, vec![key(1)]);
     let query = rows_query(2, vec![by(negated, false, false)], 1);
     let top = of(&query, &ROWS);
-    assert_eq!(top.leading(), None);
+    assert!(top.comparison().by.is_empty() && !top.comparison().is_whole);
     assert!(top.could_keep(&Value::integer(0)));
     assert_eq!(sorted(&query, &ROWS), ["39"]);
 }
@@ -117,6 +134,7 @@ proptest! {
         let mut merged = of(&query, &rows[cut..]);
         merged.merge(of(&query, &rows[..cut]));
         prop_assert_eq!(&merged, &whole);
+        prop_assert_eq!(merged.bytes(), whole.bytes());
         let mut all: Vec<Box<[Value]>> =
             rows.iter().map(|&(first, second)| row(first, second)).collect();
         all.sort_by(|left, right| {

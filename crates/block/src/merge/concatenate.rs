@@ -113,8 +113,7 @@ fn join_validity(columns: &Columns<'_>, inputs: &Inputs<'_, '_>) -> Option<Bitma
 fn row_count(column: &ColumnData<'_>) -> usize {
     match &column.values {
         Values::Decimals { mantissas, .. } => mantissas.len(),
-        Values::Doubles(doubles) => doubles.len(),
-        Values::Numbers(numbers) => numbers.len(),
+        Values::Doubles(doubles) | Values::Mixed { doubles, .. } => doubles.len(),
         Values::Strings { codes, .. } | Values::Lists { codes, .. } => codes.len(),
     }
 }
@@ -165,10 +164,10 @@ fn join_decimals(columns: &Columns<'_>, rows: usize, scale: u8) -> Option<Vec<i6
 fn number(column: &ColumnData<'_>, row: usize) -> Option<Number> {
     match &column.values {
         Values::Decimals { mantissas, scale } => {
-            Decimal::new((*mantissas.get(row)?).into(), *scale).map(Number::Decimal)
+            Decimal::new((*mantissas.get(row)?).into(), *scale).map(Number::from)
         }
         Values::Doubles(doubles) => Number::from_f64(*doubles.get(row)?),
-        Values::Numbers(numbers) => numbers.get(row).copied(),
+        Values::Mixed { doubles, exacts } => Some(exacts.number(row, *doubles.get(row)?)),
         _ => None,
     }
 }

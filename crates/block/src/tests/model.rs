@@ -243,7 +243,7 @@ fn random_value(random: &mut Random, shape: Shape, index: usize) -> Value {
 
 /// Small decimals, identifiers of 64 bits, decimals of 30 digits, doubles of any size.
 fn any_number(random: &mut Random) -> Number {
-    let decimal = |mantissa: i128, scale| Decimal::new(mantissa, scale).map(Number::Decimal);
+    let decimal = |mantissa: i128, scale| Decimal::new(mantissa, scale).map(Number::from);
     let wide = i128::from(random.next()) << 37 | i128::from(random.next() >> 27);
     let number = match random.below(6) {
         0 => decimal(wide >> 91, 2),
@@ -258,7 +258,7 @@ fn any_number(random: &mut Random) -> Number {
 
 fn decimal(mantissa: usize, scale: u8) -> Value {
     let mantissa = i128::try_from(mantissa).expect("fits");
-    Value::Number(Number::Decimal(Decimal::new(mantissa, scale).expect("a scale below 37")))
+    Value::Number(Number::from(Decimal::new(mantissa, scale).expect("a scale below 37")))
 }
 
 fn random_words(random: &mut Random, most: usize) -> Vec<String> {

@@ -137,7 +137,7 @@ fn the_extremes_survive_exactly() {
     let extremes = [i64::MIN, i64::MAX, 0, -1].map(|value| Some(Value::integer(value)));
     let rows = column(extremes);
     assert_eq!(read(&build(&rows, None)), rows);
-    let tiny = Decimal::new(1, 18).map(Number::Decimal).expect("in range");
+    let tiny = Decimal::new(1, 18).map(Number::from).expect("in range");
     let rows = column([Some(Value::Number(tiny)), None]);
     assert_eq!(read(&build(&rows, None)), rows);
 }

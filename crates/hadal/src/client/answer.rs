@@ -62,7 +62,7 @@ pub(crate) struct Warning {
 }
 
 /// What became of a batch.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct LogReceipt {
     pub(crate) accepted: u64,
     pub(crate) rejected_count: u64,
@@ -73,6 +73,9 @@ pub(crate) struct LogReceipt {
     /// Where the rows' times came from, in words; empty without rows.
     #[serde(default)]
     pub(crate) time_from: String,
+    /// All of it had been taken before.
+    #[serde(default)]
+    pub(crate) duplicate: bool,
 }
 
 /// A line that was not taken.

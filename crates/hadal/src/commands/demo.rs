@@ -65,7 +65,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     })?;
     say_damage(&service.recovered);
     let url = service.url();
-    output::print(&format!("{url}\n"))?;
     let runtime = service.handle();
     let catalog = runtime.block_on(service.engine.root.catalog());
     let demo = Demo {
@@ -80,6 +79,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     let to = Destination { sink, clock, runtime, stop: stop.clone() };
     let threads = demo.start(&to, progress(args.rows)?)?;
     drop(to);
+    output::print(&format!("{url}\n"))?;
     if !args.no_browser && output::is_terminal() {
         open_browser(&url);
     }

@@ -20,6 +20,7 @@ use crate::transfer::{Transfer, fresh_batch_id};
 #[command(after_help = "Examples:
   hadal import flights.parquet --table flights
   hadal import flights.csv --table flights --time time_hour
+  hadal import points.csv --table points --no-head
   hadal import sensors.csv --table sensors --null - --null missing
   hadal import logs/*.jsonl.gz --table web --sets tags
   hadal import quakes.geojson --table quakes --split types=, --sets types
@@ -27,8 +28,9 @@ use crate::transfer::{Transfer, fresh_batch_id};
   zcat old.gz | hadal import - --table web --replace
 
 Parquet, Arrow, JSON lines, JSON (an array, or objects over any lines), GeoJSON, CSV and plain text
-are told apart by what is in them, gzip and zstd by their magic bytes. Rows may be of any age.
-What becomes of each type is in spec/import.md; what is lost is said by column.")]
+are told apart by what is in them, gzip and zstd by their magic bytes. Rows may be of any age where
+the import makes the table. What becomes of each type is in spec/import.md; what is lost is said by
+column.")]
 pub(crate) struct ImportArgs {
     /// The files; - is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -60,6 +62,9 @@ pub(crate) struct ReadingArgs {
     /// A word that means in any column of CSV that there is no value; may be repeated
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     null: Vec<String>,
+    /// The first line of CSV is a row; the columns are called column_1 and so on
+    #[arg(long)]
+    no_head: bool,
     /// The array in a JSON document that has the rows; its dotted name
     #[arg(long, value_name = "NAME")]
     rows: Option<String>,
@@ -86,8 +91,10 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
     if args.replace {
         client.drop_table_if_there(&table)?;
     }
+    // A table that is there keeps its limit.
+    let any_age = client.time_column(&table)?.is_none();
     for file in files {
-        file.import(&client, &table, &args.reading)?;
+        file.import(&client, &table, &args.reading, any_age)?;
     }
     Ok(())
 }
@@ -102,6 +109,7 @@ impl Opened {
             member: reading.rows.as_deref(),
             splits: &reading.split,
             nulls: &reading.null,
+            no_head: reading.no_head,
         };
         let rows = open(source, file, how)?;
         let name = file.display().to_string();
@@ -115,14 +123,16 @@ impl Opened {
     }
 
     /// Imports its rows, with a progress bar for whoever looks, and says what became of them.
+    /// `any_age` takes rows that are older than the table's limit.
     pub(crate) fn import(
         mut self,
         client: &Client,
         table: &TableName,
         reading: &ReadingArgs,
+        any_age: bool,
     ) -> Result<(), Error> {
         let time_column = self.time_column(client, table, reading)?;
-        let options = LogOptions { time_column, sets: reading.sets.clone(), any_age: true };
+        let options = LogOptions { time_column, sets: reading.sets.clone(), any_age };
         let batch = fresh_batch_id()?;
         let transfer = Transfer { client, table, options: &options, pace: Pace::BySize, batch };
         let bar = progress_bar(self.total_bytes)?;
@@ -133,6 +143,12 @@ impl Opened {
         bar.finish_and_clear();
         if sent.is_ok() || outcome.has_rows() {
             output::say(&format!("{}: {}", self.name, outcome.report(table)));
+            if outcome.has_too_old() {
+                output::say(&format!(
+                    "hint: table {table} was there before the import, so it keeps its age limit; \
+                     --replace makes it anew, with rows of any age"
+                ));
+            }
         }
         sent.and_then(|()| outcome.verdict())
     }

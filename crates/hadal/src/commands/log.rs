@@ -38,7 +38,7 @@ pub(crate) struct LogArgs {
     /// Columns whose arrays are sets, not vectors
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     sets: Vec<String>,
-    /// An id for all rows: sending the same rows again under it adds nothing
+    /// An id for all rows, without #: sending the same rows again under it adds nothing
     #[arg(long, value_name = "ID")]
     batch: Option<String>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) struct LogArgs {
 pub(crate) fn run(args: &LogArgs) -> Result<(), Error> {
     let table = TableName::new(&args.table)?;
     let batch = match &args.batch {
-        Some(id) => BatchId::new(id).ok_or_else(|| Error::BatchId(id.clone()))?,
+        Some(id) => BatchId::of_client(id)?,
         None => fresh_batch_id()?,
     };
     let client = args.server.client_or(&args.listen.to_string())?;

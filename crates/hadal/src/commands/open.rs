@@ -50,7 +50,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
         scope.spawn(|| {
             let imported = Client::new(&url, None).and_then(|client| {
                 for (table, file) in inputs {
-                    file.import(&client, &table, &args.reading)?;
+                    file.import(&client, &table, &args.reading, true)?;
                 }
                 Ok(())
             });

@@ -39,6 +39,11 @@ pub(crate) struct ServeArgs {
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     log_to_stderr();
+    if machine::is_root() {
+        output::say(
+            "hadal runs as root and needs no such rights: better give it a user of its own",
+        );
+    }
     let folder = if args.memory { None } else { Some(args.data.folder()?) };
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),

@@ -52,6 +52,10 @@ struct Table {
     first_time: Option<String>,
     last_time: Option<String>,
     dropped_rows: u64,
+    #[serde(default)]
+    dropped_bytes: u64,
+    #[serde(default)]
+    dropped_until: Option<String>,
     lost_rows: u64,
 }
 
@@ -94,7 +98,11 @@ fn line(table: &Table) -> String {
     }
     if table.dropped_rows > 0 {
         let rows = output::count(table.dropped_rows, "row");
-        text.push_str(&format!("; it was over its size: the oldest {rows} were dropped"));
+        let bytes = output::bytes(table.dropped_bytes);
+        text.push_str(&format!("; it was over its size: the oldest {rows} ({bytes}) were dropped"));
+        if let Some(until) = &table.dropped_until {
+            text.push_str(&format!(", the last of {until}"));
+        }
     }
     if table.lost_rows > 0 {
         let rows = output::count(table.lost_rows, "row");
@@ -119,6 +127,28 @@ fn duration(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dropped_rows_are_told() {
+        let mut table = Table {
+            name: "t".to_owned(),
+            rows: 2,
+            block_bytes: 0,
+            raw_bytes: 0,
+            first_time: None,
+            last_time: None,
+            dropped_rows: 0,
+            dropped_bytes: 2 << 20,
+            dropped_until: Some("2026-11-21T10:00:00Z".to_owned()),
+            lost_rows: 0,
+        };
+        assert!(!line(&table).contains("dropped"));
+        table.dropped_rows = 393_216;
+        let told = line(&table);
+        let words = "it was over its size: the oldest 393,216 rows (2.0 MiB) were dropped, the last \
+            of 2026-11-21T10:00:00Z\n";
+        assert!(told.ends_with(words), "{told}");
+    }
 
     #[test]
     fn durations_have_two_units() {

@@ -113,7 +113,7 @@ impl Processes {
         let micros = i128::from(time.0) - i128::from(self.last_time.0);
         let of_ticks = micros.max(1) * i128::from(self.folder.ticks_per_second());
         let tenths = i128::from(ticks) * 1_000 * 1_000_000 / of_ticks.max(1);
-        Decimal::new(tenths, 1).map_or(Number::ZERO, Number::Decimal)
+        Decimal::new(tenths, 1).map_or(Number::ZERO, Number::from)
     }
 }
 

@@ -237,7 +237,7 @@ impl Requests {
         let battery = 1 + random.below(100).cast_signed();
         builder.push_number(columns.battery_pct, Number::integer(battery))?;
         let tenths = whole((500.0 + 120.0 * random.normal()).clamp(10.0, 600.0));
-        let fps = Decimal::new(tenths.into(), 1).map_or(Number::ZERO, Number::Decimal);
+        let fps = Decimal::new(tenths.into(), 1).map_or(Number::ZERO, Number::from);
         builder.push_number(columns.fps, fps)
     }
 }

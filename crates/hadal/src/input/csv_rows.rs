@@ -2,7 +2,7 @@
 
 use hadal_ingest::CsvToJson;
 
-use super::{Reader, Rows};
+use super::{NOT_UTF8_ADVICE, Reader, Rows};
 use crate::error::Error;
 use crate::output;
 
@@ -16,13 +16,7 @@ pub(super) struct CsvRows {
 
 impl CsvRows {
     /// Reads the head, and enough rows to tell what the columns hold.
-    pub(super) fn new(
-        reader: Reader,
-        separator: u8,
-        nulls: &[String],
-        place: &str,
-    ) -> Result<Self, Error> {
-        let csv = CsvToJson::new(separator, nulls.to_vec());
+    pub(super) fn new(reader: Reader, csv: CsvToJson, place: &str) -> Result<Self, Error> {
         let mut rows = Self { reader, place: place.to_owned(), csv, is_over: false };
         while !rows.csv.is_judged() {
             rows.read()?;
@@ -81,9 +75,12 @@ impl Rows for CsvRows {
         });
         let odd = Some(self.csv.not_utf8()).filter(|&rows| rows > 0);
         let odd = odd.map(|rows| {
-            format!("what was not UTF-8 became U+FFFD, in {}", output::count(rows, "row"))
+            let rows = output::count(rows, "row");
+            format!("what was not UTF-8 became U+FFFD, in {rows}; {NOT_UTF8_ADVICE}")
         });
-        missing.chain(odd).collect()
+        let head = self.csv.head_remark();
+        let head = head.map(|remark| format!("{remark}; --no-head makes it a row"));
+        head.into_iter().chain(missing).chain(odd).collect()
     }
 }
 
@@ -93,10 +90,11 @@ mod tests {
     use std::io::{BufRead, Cursor, Read};
 
     use super::super::{InputFormat, Rows, all_lines, all_rows};
-    use super::CsvRows;
+    use super::{CsvRows, CsvToJson};
 
     fn open(text: &[u8]) -> CsvRows {
-        CsvRows::new(Box::new(Cursor::new(text.to_vec())), b',', &[], "test").expect("a head")
+        let csv = CsvToJson::new(b',', Vec::new());
+        CsvRows::new(Box::new(Cursor::new(text.to_vec())), csv, "test").expect("a head")
     }
 
     #[test]
@@ -125,7 +123,11 @@ mod tests {
         let mut rows = open(b"n,s\n1,\xff\nNA,x\nNaN,y\n");
         assert_eq!(all_lines(&mut rows).expect("rows").len(), 3);
         let missing = "column n: NA and the like became null, 2 values";
-        assert_eq!(rows.notes(), [missing, "what was not UTF-8 became U+FFFD, in 1 row"]);
+        let notes = rows.notes();
+        assert_eq!(notes.len(), 2);
+        assert_eq!(notes[0], missing);
+        assert!(notes[1].starts_with("what was not UTF-8 became U+FFFD, in 1 row; "), "{notes:?}");
+        assert!(notes[1].contains("iconv"), "{notes:?}");
     }
 
     #[test]
@@ -166,7 +168,8 @@ mod tests {
     fn rows_that_are_there_do_not_wait_for_more() {
         let mut pieces: VecDeque<&[u8]> = VecDeque::from([&b"n\n"[..]]);
         pieces.extend([&b"7\n"[..]; 1_001]);
-        let mut rows = CsvRows::new(Box::new(Stream(pieces)), b',', &[], "test").expect("a head");
+        let csv = CsvToJson::new(b',', Vec::new());
+        let mut rows = CsvRows::new(Box::new(Stream(pieces)), csv, "test").expect("a head");
         for _ in 0..1_001 {
             assert!(rows.next(&mut Vec::new()).expect("a row"));
         }

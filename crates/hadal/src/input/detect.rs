@@ -35,6 +35,11 @@ impl InputFormat {
         matches!(self, Self::Csv | Self::Tsv | Self::Semicolons)
     }
 
+    /// Whether its rows are columns of values, not text.
+    pub(super) const fn is_columnar(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
+    }
+
     /// What stands between the cells of a line.
     pub(super) const fn separator(self) -> u8 {
         match self {
@@ -54,8 +59,8 @@ const ARROW_STREAM: &[u8] = &[0xff, 0xff, 0xff, 0xff];
 const LINES: usize = 20;
 
 /// The format of a file that begins with `head`; a name's ending decides between the ones that the
-/// text could be.
-pub(super) fn detect(head: &[u8], path: &Path) -> InputFormat {
+/// text could be. `has_names` says whether the first line of a table names its columns.
+pub(super) fn detect(head: &[u8], path: &Path, has_names: bool) -> InputFormat {
     if head.starts_with(PARQUET) {
         return InputFormat::Parquet;
     }
@@ -81,10 +86,10 @@ pub(super) fn detect(head: &[u8], path: &Path) -> InputFormat {
     let name = path.to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     match name.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("csv") => separated(text).unwrap_or(InputFormat::Csv),
+        Some("csv") => separated(text, has_names).unwrap_or(InputFormat::Csv),
         Some("tsv") => InputFormat::Tsv,
         Some("log" | "txt") => InputFormat::Text,
-        _ => separated(text).unwrap_or(InputFormat::Text),
+        _ => separated(text, has_names).unwrap_or(InputFormat::Text),
     }
 }
 
@@ -95,13 +100,13 @@ pub(super) fn begins_array(text: &[u8]) -> bool {
 }
 
 /// The separator that cuts all first lines into the same number of fields, two at least, under a
-/// head of distinct names.
-fn separated(text: &[u8]) -> Option<InputFormat> {
+/// head of distinct names, where there are names.
+fn separated(text: &[u8], has_names: bool) -> Option<InputFormat> {
     let formats = [InputFormat::Csv, InputFormat::Tsv, InputFormat::Semicolons];
-    formats.into_iter().find(|format| is_table(text, format.separator()))
+    formats.into_iter().find(|format| is_table(text, format.separator(), has_names))
 }
 
-fn is_table(text: &[u8], separator: u8) -> bool {
+fn is_table(text: &[u8], separator: u8, has_names: bool) -> bool {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -117,7 +122,8 @@ fn is_table(text: &[u8], separator: u8) -> bool {
     names.dedup();
     let are_names = names.len() == head.len()
         && names.iter().all(|name| !name.starts_with(|c: char| c.is_ascii_digit()));
-    head.len() >= 2 && whole.len() >= 2 && are_names && whole.iter().all(|r| r.len() == head.len())
+    let is_head = !has_names || (whole.len() >= 2 && are_names);
+    head.len() >= 2 && is_head && whole.iter().all(|r| r.len() == head.len())
 }
 
 #[cfg(test)]
@@ -148,7 +154,12 @@ mod tests {
             ("", "x", InputFormat::Text),
         ];
         for (text, name, format) in cases {
-            assert_eq!(detect(text.as_bytes(), Path::new(name)), format, "{text:?} {name}");
+            let found = detect(text.as_bytes(), Path::new(name), true);
+            assert_eq!(found, format, "{text:?} {name}");
         }
+        let without_names = |text: &str| detect(text.as_bytes(), Path::new("x"), false);
+        assert_eq!(without_names("1\t2\n1\t4\n"), InputFormat::Tsv);
+        assert_eq!(without_names("1,1\n"), InputFormat::Csv);
+        assert_eq!(without_names("1\n2\n"), InputFormat::Text);
     }
 }

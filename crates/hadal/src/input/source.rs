@@ -16,14 +16,6 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Magic bytes: what a file is, whatever its name says.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// What is known and cannot be read, and how to make of it what can.
-const OTHERS: [(&[u8], &str, &str); 5] = [
-    (b"PK\x03\x04", "a zip archive", "unpack it first: unzip -p FILE | hadal import - --table T"),
-    (b"PARE", "an encrypted Parquet file", "decrypt it first"),
-    (b"FEA1", "a Feather file of version 1", "write it as version 2, or as Parquet"),
-    (b"ORC", "an ORC file", "convert it to Parquet first"),
-    (b"Obj\x01", "an Avro file", "convert it to Parquet or JSON lines first"),
-];
 
 /// An opened input, which may be compressed.
 pub(crate) struct Source {
@@ -83,7 +75,6 @@ impl Source {
             let inflated = zstd::Decoder::with_buffer(raw).map_err(Error::io("inflate", place))?;
             Box::new(BufReader::with_capacity(BUFFER_BYTES, inflated))
         } else {
-            refuse(magic, place)?;
             Box::new(raw)
         };
         Ok(Self { reader, place: place.to_owned(), total_bytes, read_bytes, file })
@@ -104,18 +95,9 @@ impl Source {
     }
 }
 
-/// Refuses what is known and cannot be read, with the way out.
-fn refuse(magic: &[u8], place: &str) -> Result<(), Error> {
-    const SUPPORTED: &str = "Parquet, Arrow, JSON lines, JSON, CSV and plain text can be read, \
-        all also with gzip or zstd";
-    match OTHERS.iter().find(|(own, ..)| magic.starts_with(own)) {
-        None => Ok(()),
-        Some((_, what, way_out)) => {
-            let way_out = way_out.replace("FILE", place);
-            let reason = format!("is {what}; {way_out} ({SUPPORTED})");
-            Err(Error::Input { place: place.to_owned(), reason })
-        }
-    }
+/// Whether bytes begin like a compressed file.
+pub(super) fn is_compressed(bytes: &[u8]) -> bool {
+    bytes.starts_with(GZIP) || bytes.starts_with(ZSTD)
 }
 
 /// Counts what is read.
@@ -169,14 +151,6 @@ mod tests {
             assert_eq!(read(bytes).expect("text"), text);
         }
         assert_eq!(read(Vec::new()).expect("text"), "");
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_named() {
-        let orc = read(b"ORC....".to_vec()).expect_err("not supported").to_string();
-        assert!(orc.contains("an ORC file") && orc.contains("CSV"), "{orc}");
-        let zip = read(b"PK\x03\x04...".to_vec()).expect_err("not supported").to_string();
-        assert!(zip.contains("unzip -p test |"), "{zip}");
         assert!(read(b"\x1f\x8bgarbage".to_vec()).is_err());
     }
 

@@ -1,5 +1,7 @@
 //! The `sh` blocks of the texts for users do what they say: each is run as it stands, by bash, in
-//! the order of the text, with the binary on the path and a folder of its own.
+//! the order of the text, with the binary on the path and a folder of its own. `console` blocks
+//! name targets of the Makefile, which are too long to run here, and `text` blocks are pictures;
+//! other blocks there are none.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -12,22 +14,46 @@ const ADDRESS: &str = "127.0.0.1:4280";
 /// How the texts start a server.
 const SERVE: &str = "hadal serve &";
 
-/// The `sh` blocks of a text, each with the number of its first line.
-fn blocks(text: &str) -> Vec<(usize, String)> {
+/// A block of a text.
+#[derive(Debug, PartialEq, Eq)]
+struct Block {
+    /// What it is written in: `sh`.
+    language: String,
+    /// The number of its first line.
+    line: usize,
+    text: String,
+}
+
+/// The blocks of a text, in its order.
+fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut open: Option<(usize, String)> = None;
+    let mut open: Option<Block> = None;
     for (at, line) in text.lines().enumerate() {
-        match (&mut open, line) {
-            (None, "```sh") => open = Some((at + 2, String::new())),
-            (Some(_), "```") => blocks.extend(open.take()),
-            (Some((_, block)), line) => {
-                block.push_str(line);
-                block.push('\n');
+        match (&mut open, line.trim_start().strip_prefix("```")) {
+            (None, Some(language)) => {
+                let language = language.to_owned();
+                open = Some(Block { language, line: at + 2, text: String::new() });
             }
-            (None, _) => {}
+            (Some(_), Some("")) => blocks.extend(open.take()),
+            (Some(block), _) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, None) => {}
         }
     }
     blocks
+}
+
+/// What a block that is not run, and names no target of the Makefile, is told.
+fn unproven(block: &Block, makefile: &str) -> Option<String> {
+    let is_target = |name: &str| makefile.lines().any(|line| line.starts_with(&format!("{name}:")));
+    let is_made = |line: &str| line.strip_prefix("make ").is_some_and(is_target);
+    match block.language.as_str() {
+        "sh" | "text" => None,
+        "console" if block.text.lines().all(is_made) => None,
+        language => Some(format!("nothing shows that this ```{language} is true: {block:?}")),
+    }
 }
 
 fn run_blocks_of(path: &str) {
@@ -35,10 +61,14 @@ fn run_blocks_of(path: &str) {
     let text = std::fs::read_to_string(root.join(path)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let address = free_address();
+    let makefile = std::fs::read_to_string(root.join("Makefile")).unwrap();
     let blocks = blocks(&text);
-    assert!(blocks.iter().any(|(_, block)| block.contains(SERVE)), "{path} starts no server");
+    let unproven: Vec<_> = blocks.iter().filter_map(|block| unproven(block, &makefile)).collect();
+    assert!(unproven.is_empty(), "{path}: {unproven:#?}");
+    let blocks: Vec<Block> = blocks.into_iter().filter(|block| block.language == "sh").collect();
+    assert!(blocks.iter().any(|block| block.text.contains(SERVE)), "{path} starts no server");
     let mut server = None;
-    for (line, block) in blocks {
+    for Block { line, text: block, .. } in blocks {
         let rest = block.replace(SERVE, "").replace(ADDRESS, &address);
         if rest.len() < block.len() && block.contains(SERVE) {
             server = Some(serve(&address, folder.path()));
@@ -95,6 +125,25 @@ fn the_blocks_of_the_quickstart_run() {
 
 #[test]
 fn blocks_are_found_with_their_lines() {
-    let text = "a\n```sh\nls\npwd\n```\n```text\nno\n```\n```sh\ntrue\n```\n";
-    assert_eq!(blocks(text), [(3, "ls\npwd\n".to_owned()), (10, "true\n".to_owned())]);
+    let text = "a\n```sh\nls\npwd\n```\n```text\nno\n```\n  ```\ntrue\n  ```\n";
+    let block = |language: &str, line, text: &str| {
+        let (language, text) = (language.to_owned(), text.to_owned());
+        Block { language, line, text }
+    };
+    let expected = [block("sh", 3, "ls\npwd\n"), block("text", 7, "no\n"), block("", 10, "true\n")];
+    assert_eq!(blocks(text), expected);
+}
+
+#[test]
+fn a_block_that_nothing_runs_is_found() {
+    let makefile = "demo:\n\ttrue\ntest:\n";
+    let found = |text: &str| {
+        let blocks = blocks(text);
+        blocks.iter().filter(|block| unproven(block, makefile).is_some()).count()
+    };
+    let good = "```sh\nls\n```\n```console\nmake demo\nmake test\n```\n```text\na -> b\n```\n";
+    assert_eq!(found(good), 0);
+    for bad in ["```bash\nls\n```\n", "```\nls\n```\n", "```console\nmake love\n```\n"] {
+        assert_eq!(found(bad), 1, "{bad}");
+    }
 }

@@ -15,7 +15,20 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 /// The binary with these arguments, and without anybody's settings.
 pub(crate) fn hadal(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hadal"));
-    command.args(args).stdin(Stdio::null());
+    command.args(args);
+    without_settings(command)
+}
+
+/// The same, started by a shell that does something else first: `ulimit -n 100`.
+pub(crate) fn hadal_after(first: &str, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("{first} && exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_hadal")]).args(args);
+    without_settings(command)
+}
+
+fn without_settings(mut command: Command) -> Command {
+    command.stdin(Stdio::null());
     for name in
         ["HADAL_LISTEN", "HADAL_DATA", "HADAL_SERVER", "HADAL_TOKEN", "HOME", "XDG_DATA_HOME"]
     {
@@ -160,7 +173,12 @@ impl Server {
     pub(crate) fn start_with(flags: &[&str]) -> Self {
         let listen = ["--listen", "127.0.0.1:0"];
         let listen = if flags.contains(&listen[0]) { &[][..] } else { &listen };
-        let process = Running::start(hadal(&[&["serve"], listen, flags].concat()));
+        Self::by(hadal(&[&["serve"], listen, flags].concat()))
+    }
+
+    /// A server that a command starts.
+    pub(crate) fn by(command: Command) -> Self {
+        let process = Running::start(command);
         let announcement = process.wait_for_output("http://");
         Self { url: url_in(&announcement), process, announcement }
     }

@@ -225,6 +225,105 @@ fn replacing_drops_what_was_there() {
 }
 
 #[test]
+fn only_a_table_that_the_import_makes_takes_rows_of_any_age() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    server.log(&["t"], "{\"a\": 0}\n");
+    let csv = |name: &str, year: u32| {
+        let file = folder.path().join(name);
+        let rows: String = (1..=1_500).map(|n| format!("{year}-01-01T00:00:00Z,{n}\n")).collect();
+        std::fs::write(&file, format!("time,a\n{rows}")).unwrap();
+        file
+    };
+    let (old, older) = (csv("old.csv", 2021), csv("older.csv", 2001));
+    let (old, older) = (old.to_str().unwrap(), older.to_str().unwrap());
+    let refused = server.run(&["import", old, "--table", "t"], b"");
+    assert_eq!(refused.code, 1);
+    let said = refused.stderr;
+    assert!(
+        said.contains("0 rows went to table t") && said.contains("1,500 rows rejected"),
+        "{said}"
+    );
+    assert!(said.contains("  row 1: ") && said.contains("older than the table's limit"), "{said}");
+    assert!(said.contains("\nhint: ") && said.contains("--replace"), "{said}");
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+    // Both files belong to the import that makes the table.
+    for table in ["t", "u"] {
+        let args = ["import", old, older, "--table", table, "--replace"];
+        let args = if table == "t" { &args[..] } else { &args[..5] };
+        let taken = server.run(args, b"");
+        assert_eq!(taken.code, 0, "{}", taken.stderr);
+        assert!(!taken.stderr.contains("hint:"), "{}", taken.stderr);
+        assert_eq!(server.query(&format!("SELECT count(*) FROM {table}")), ["3000"]);
+    }
+}
+
+#[test]
+fn a_first_line_of_numbers_may_be_a_row() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let file = folder.path().join("points.csv");
+    std::fs::write(&file, "1,2,3\n4,5,6\n").unwrap();
+    let said = import(&server, &file, &["--replace"]);
+    let warned = "warning: the first line was taken as the names of the columns, and these are \
+                  numbers: 1, 2, 3; --no-head makes it a row\n";
+    assert!(said.ends_with(warned), "{said}");
+    let said = import(&server, &file, &["--replace", "--no-head"]);
+    assert!(said.contains("2 rows went") && !said.contains("warning"), "{said}");
+    let sum = "SELECT sum(column_1), sum(column_3) FROM t";
+    assert_eq!(server.query(sum), ["5,9"]);
+    // Told from plain text without a name that says so.
+    let args = ["import", "-", "--table", "t", "--no-head"];
+    assert_eq!(server.run(&args, b"7\t8\t9\n").code, 0);
+    assert_eq!(server.query(sum), ["12,18"]);
+    let refused = server.run(&args, b"{\"a\": 1}\n");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--no-head is for CSV"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_is_no_text_is_refused_unless_it_is_asked_for() {
+    let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let wide: Vec<u8> = "a,b\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let marked = [b"\xff\xfe", wide.as_slice()].concat();
+    let binary = b"\x7fELF\x02\x01\x01\0\0rest\n".to_vec();
+    let files = [
+        ("twice.csv.gz", gzip(&gzip(b"a,b\n1,2\n")), "is compressed twice"),
+        ("zstd.gz", gzip(&zstd::encode_all(&b"a\n"[..], 0).unwrap()), "is compressed twice"),
+        ("marked.csv", marked, "iconv -f utf-16 -t utf-8"),
+        ("wide.csv", wide, "iconv -f utf-16le -t utf-8"),
+        ("packed.csv.gz", gzip(&binary), "is no text: byte 8 is NUL; --format text"),
+        ("program", binary, "is no text: byte 8 is NUL; --format text"),
+    ];
+    for (name, bytes, reason) in files {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        let args = ["import", file.to_str().unwrap(), "--table", "t"];
+        let refused = server.run(&args, b"");
+        assert_eq!(refused.code, 1, "{name}");
+        assert!(refused.stderr.contains(reason), "{name}: {}", refused.stderr);
+        let taken = server.run(&[&args[..], &["--format", "text"]].concat(), b"");
+        assert_eq!(taken.code, 0, "{name}: {}", taken.stderr);
+        assert!(taken.stderr.contains(" went to table t"), "{name}: {}", taken.stderr);
+    }
+}
+
+#[test]
+fn the_way_out_of_other_encodings_is_named() {
+    let server = Server::start_with(&["--memory"]);
+    let latin = b"n,s\n1,\xe9t\xe9\n";
+    for format in ["csv", "text"] {
+        let taken = server.run(&["import", "-", "--table", format, "--format", format], latin);
+        assert_eq!(taken.code, 0, "{}", taken.stderr);
+        assert!(taken.stderr.ends_with("iconv -f latin1 -t utf-8\n"), "{}", taken.stderr);
+    }
+    assert_eq!(server.query("SELECT s FROM csv"), ["\u{fffd}t\u{fffd}"]);
+}
+
+#[test]
 fn what_cannot_be_read_costs_nothing() {
     let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
     server.log(&["t"], "{\"a\": 1}\n");

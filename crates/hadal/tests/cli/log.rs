@@ -40,9 +40,10 @@ fn a_command_whose_rows_were_all_rejected_fails() {
 #[test]
 fn the_same_batch_twice_is_once() {
     let server = Server::start_with(&["--memory"]);
-    for _ in 0..2 {
-        server.log(&["t", "--batch", "monday"], "{\"a\": 1}\n{\"a\": 2}\n");
-    }
+    let send = || server.log(&["t", "--batch", "monday"], "{\"a\": 1}\n{\"a\": 2}\n");
+    let first = send();
+    assert!(first.contains("2 rows went to table t"), "{first}");
+    assert_eq!(send(), "nothing new: batch monday was there already\n");
     assert_eq!(server.query("SELECT count(*) FROM t"), ["2"]);
     let other = server.run(&["log", "t", "--batch", "monday"], b"{\"a\": 3}\n");
     assert_eq!(other.code, 1);
@@ -50,16 +51,43 @@ fn the_same_batch_twice_is_once() {
 }
 
 #[test]
+fn a_batch_is_not_taken_for_a_part_of_another() {
+    let server = Server::start_with(&["--memory"]);
+    let line = format!("{{\"padding\":\"{}\"}}\n", "x".repeat(1_000));
+    server.log(&["t", "--batch", "import"], &line.repeat(10_000));
+    let other = server.log(&["t", "--batch", "import.1"], "{\"a\": 1}\n");
+    assert!(other.contains("1 row went to table t"), "{other}");
+    for id in ["import#1", "import##1", "two words", ""] {
+        let refused = server.run(&["log", "t", "--batch", id], b"{\"a\": 1}\n");
+        assert_eq!(refused.code, 2, "{}", refused.stderr);
+        assert!(refused.stderr.starts_with("error: "), "{}", refused.stderr);
+        if !id.is_empty() {
+            assert!(refused.stderr.contains(&format!("{id:?}")), "{}", refused.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_chunk_that_is_refused_ends_the_command() {
     let server = Server::start_with(&["--memory"]);
     let line = |n: usize| format!("{{\"n\":{n},\"padding\":\"{}\"}}\n", "x".repeat(1_000));
     let lines: Vec<String> = (0..30_000).map(line).collect();
-    server.log(&["t", "--batch", "b"], &lines.concat());
+    // A first try that was broken off after one chunk, which is full at 4 MiB.
+    let mut bytes = 0;
+    let ends = |line: &String| {
+        bytes += line.len();
+        bytes >= 4 << 20
+    };
+    let chunk = lines.iter().position(ends).unwrap() + 1;
+    server.log(&["t", "--batch", "b"], &lines[..chunk].concat());
+    let rest = server.log(&["t", "--batch", "b"], &lines.concat());
+    assert!(rest.contains("; 4,0"), "{rest}");
+    assert!(rest.contains(" others of batch b were there already"), "{rest}");
     let mut changed = lines;
     changed[15_000] = changed[15_000].replace("15000", "-5000");
     let refused = server.run(&["log", "t", "--batch", "b"], changed.concat().as_bytes());
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("batch b."), "{}", refused.stderr);
+    assert!(refused.stderr.contains("batch b##"), "{}", refused.stderr);
     assert_eq!(server.query("SELECT count(*), min(n) FROM t"), ["30000,0"]);
 }
 
@@ -71,6 +99,17 @@ fn the_time_column_and_sets_may_be_named() {
     assert!(said.contains("1 row went") && said.ends_with(" s, time from at\n"), "{said}");
     let found = server.query("SELECT at, tags FROM t");
     assert_eq!(found, ["2026-11-21T12:00:00Z,\"[\"\"a\"\",\"\"b\"\"]\""]);
+}
+
+#[test]
+fn lines_without_times_keep_their_order() {
+    let server = Server::start_with(&["--memory"]);
+    // Some chunks of 4 MiB; an order of their texts would be another one.
+    let line = |n: usize| format!("{} {}", n * 7_919 % 12_000, "x".repeat(1_000));
+    let lines: Vec<String> = (0..12_000).map(line).collect();
+    server.log(&["t"], &lines.join("\n"));
+    let found = server.query("SELECT message FROM t ORDER BY time");
+    assert!(found == lines, "{} of {} lines, or in another order", found.len(), lines.len());
 }
 
 #[test]

@@ -19,3 +19,5 @@ mod log;
 mod query;
 #[cfg(test)]
 mod serve;
+#[cfg(test)]
+mod terminal;

@@ -113,7 +113,8 @@ fn a_question_may_begin_with_a_hyphen() {
 #[test]
 fn keys_of_json_are_distinct() {
     let server = filled();
-    let finished = server.run(&["query", "--format", "jsonl", "SELECT n AS a, n AS a FROM t"], b"");
+    let finished =
+        server.run(&["query", "--format", "jsonl", "SELECT n AS a, n AS a FROM t ORDER BY n"], b"");
     assert_eq!(finished.stdout.lines().next(), Some("{\"a\":1.5,\"a_2\":1.5}"), "{finished:?}");
 }
 

@@ -1,8 +1,15 @@
 //! Starting and stopping servers.
 
-use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::harness::{Server, hadal, run};
+use hadal_types::limits::IDLE_SECONDS;
+use rustix::process::{Signal, geteuid};
+
+use crate::harness::{Server, hadal, hadal_after, run};
 
 #[test]
 fn it_says_where_it_is_and_what_it_has() {
@@ -130,4 +137,93 @@ fn inspect_shows_what_a_server_or_a_folder_has() {
     }
     let missing = run(&["inspect", "nothing", "--data", path], b"");
     assert_eq!(missing.code, 2);
+}
+
+/// A folder and all that is in it.
+fn tree(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(tree(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_kept_is_its_users_own() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("new/data");
+    let args = ["serve", "--listen", "127.0.0.1:0", "--data", folder.to_str().unwrap()];
+    let server = Server::by(hadal_after("umask 000", &args));
+    server.log(&["t"], "{\"a\": 1}\n");
+    let made = tree(&scratch.path().join("new"));
+    assert!(made.iter().filter(|path| path.is_file()).count() > 4, "{made:?}");
+    for path in made {
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
+    }
+}
+
+#[test]
+fn root_is_warned_once() {
+    let server = Server::start_with(&["--memory"]);
+    let address = server.url.strip_prefix("http://").unwrap();
+    // One that ends by itself, so that all it says is there.
+    let said = run(&["serve", "--listen", address, "--memory"], b"").stderr;
+    let warnings = said.lines().filter(|line| line.contains("runs as root")).count();
+    assert_eq!(warnings, usize::from(geteuid().is_root()), "{said}");
+}
+
+/// Opens a connection that stays, and reads the first status line on it.
+fn knock(server: &Server) -> (TcpStream, String) {
+    let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    // Shorter than a silent connection lives, so that no place is free because of that.
+    stream.set_read_timeout(Some(Duration::from_secs(IDLE_SECONDS / 2))).unwrap();
+    // Who is refused may be so before it has asked.
+    let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let mut first = [0; "HTTP/1.1 200".len()];
+    let status = match stream.read_exact(&mut first) {
+        Ok(()) => String::from_utf8(first.to_vec()).unwrap(),
+        Err(_) => "closed".to_owned(),
+    };
+    (stream, status)
+}
+
+#[test]
+fn connections_leave_files_to_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let args = ["serve", "--listen", "127.0.0.1:0", "--leaves", "2", "--data", path];
+    let server = Server::by(hadal_after("ulimit -n 160", &args));
+    server.process.wait_for_error("leaves 32 connections at the same time");
+    let mut inside: Vec<TcpStream> = Vec::new();
+    for _ in 0..160 - 128 {
+        let (stream, status) = knock(&server);
+        assert_eq!(status, "HTTP/1.1 200", "connection {}", inside.len() + 1);
+        inside.push(stream);
+    }
+    // Those who are too many hold no more files than are left for them.
+    let outside: Vec<(TcpStream, String)> = (0..200).map(|_| knock(&server)).collect();
+    assert_eq!(outside[0].1, "HTTP/1.1 503");
+    assert!(outside.iter().all(|(_, status)| ["HTTP/1.1 503", "closed"].contains(&&**status)));
+    // A new table needs files of its own.
+    let mut stream = inside.pop().unwrap();
+    let rows = "{\"a\": 1}\n";
+    let head = "POST /v1/log/t HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{rows}", rows.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("\"accepted\":1"), "{answer}");
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_as_far_as_it_may_be() {
+    let args = ["serve", "--listen", "127.0.0.1:0", "--memory"];
+    let server = Server::by(hadal_after("ulimit -Sn 100 && ulimit -Hn 1000", &args));
+    server.process.wait_for_error("leaves 872 connections at the same time");
+    let inside: Vec<(TcpStream, String)> = (0..300).map(|_| knock(&server)).collect();
+    assert!(inside.iter().all(|(_, status)| status == "HTTP/1.1 200"));
 }

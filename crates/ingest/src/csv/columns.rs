@@ -40,6 +40,8 @@ struct Seen {
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) names: Vec<String>,
+    /// Of the names that the head has, all are numbers, and there are some.
+    pub(super) are_names_numbers: bool,
     /// Names as JSON, with their colons.
     keys: Vec<String>,
     cells: Vec<Cells>,
@@ -54,9 +56,15 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The columns that a head names, judged by a sample of records.
+    /// The columns that a head names, judged by a sample of records; under a head of no cells they
+    /// are the sample's.
     pub(super) fn new(head: &Record, sample: &VecDeque<Record>, nulls: Vec<String>) -> Self {
-        let head: Vec<_> = head.cells().collect();
+        let mut head: Vec<_> = head.cells().collect();
+        if head.is_empty() {
+            let width = sample.iter().map(|record| record.cells().count()).max();
+            head.resize(width.unwrap_or(0), Cow::Borrowed(""));
+        }
+        let named = || head.iter().filter(|name| !name.trim().is_empty());
         let names = distinct_names(head.iter().map(AsRef::as_ref));
         let mut seen = vec![Seen::default(); names.len()];
         for record in sample {
@@ -70,6 +78,7 @@ impl Columns {
             time: time_column(&names, &seen),
             missing: vec![0; names.len()],
             not_utf8: 0,
+            are_names_numbers: named().all(|name| is_number(name)) && named().count() > 0,
             names,
             nulls,
         }
@@ -181,6 +190,11 @@ fn is_missing(cell: &str) -> bool {
 fn truth(cell: &str) -> Option<bool> {
     let is = |word: &str| cell.trim().eq_ignore_ascii_case(word);
     if is("true") { Some(true) } else { is("false").then_some(false) }
+}
+
+/// Whether a name is spelled like a number in any way: `007` and `1.` are.
+fn is_number(name: &str) -> bool {
+    name.contains(|c: char| c.is_ascii_digit()) && name.trim().parse::<f64>().is_ok()
 }
 
 /// Whether a cell is spelled like a number in JSON; `007` and `1.` are not, they are strings.

@@ -104,6 +104,40 @@ fn odd_heads_and_rows_lose_nothing() {
 }
 
 #[test]
+fn a_text_may_have_no_head() {
+    let read = |text: &str| {
+        let csv = CsvToJson::new(b',', Vec::new()).without_head();
+        let (csv, rows) = read_all(csv, text.as_bytes(), 3);
+        assert_eq!(csv.head_remark(), None);
+        (csv.names().to_vec(), rows)
+    };
+    let (names, rows) = read("1,x\n2,y,true\n3\n");
+    assert_eq!(names, ["column_1", "column_2", "column_3"]);
+    let expected = [
+        (1, r#"{"column_1":1,"column_2":"x"}"#),
+        (2, r#"{"column_1":2,"column_2":"y","column_3":true}"#),
+        (3, r#"{"column_1":3}"#),
+    ];
+    assert_eq!(rows, expected.map(|(line, row)| (line, row.to_owned())));
+    let (names, rows) = read("1,2");
+    assert_eq!((names.len(), rows[0].1.as_str()), (2, r#"{"column_1":1,"column_2":2}"#));
+    assert_eq!(read("").0, [""; 0]);
+}
+
+#[test]
+fn a_head_of_numbers_is_remarked_on() {
+    let remark = |text: &str| read(text).0.head_remark();
+    let said = remark("1,, 007,-2.5e3\n4,5,6,7\n").expect("a remark");
+    assert!(said.ends_with(" numbers: 1, column_2, 007, -2.5e3"), "{said}");
+    let many: Vec<String> = (0..1_000).map(|n| n.to_string()).collect();
+    let said = remark(&many.join(",")).expect("a remark");
+    assert!(said.ends_with(" 8, 9, ..."), "{said}");
+    for text in ["", "\n", ",,\n1,2,3\n", "a,2\n", "nan,inf\n", "country,2019,2020\n"] {
+        assert_eq!(remark(text), None, "{text:?}");
+    }
+}
+
+#[test]
 fn what_is_no_text_is_marked_and_counted() {
     let csv = CsvToJson::new(b',', Vec::new());
     // Two halves of one character, in cells side by side, are no character.

@@ -5,7 +5,12 @@ use hadal_types::time::parse_timestamp;
 use hadal_types::{Value, limits};
 use proptest::prelude::*;
 
+use super::first::FIRST_RECORDS;
 use super::*;
+
+mod batch_bytes;
+mod limits_reached;
+mod times;
 
 fn now() -> Micros {
     parse_timestamp("2026-11-21T12:00:00Z").expect("a time")
@@ -156,52 +161,6 @@ fn bad_records_are_rejected_and_the_rest_goes_on() {
 }
 
 #[test]
-fn times_of_the_far_future_and_past_are_refused() {
-    let mut settings = settings();
-    settings.any_age = false;
-    settings.table_oldest = Some(now());
-    let body = "{\"time\":\"2026-11-22T11:00:00Z\"}\n{\"time\":\"2026-11-22T13:00:00Z\"}\n\
-                {\"time\":\"2026-10-23T00:00:00Z\"}\n{\"time\":\"2026-10-21T00:00:00Z\"}";
-    let (_, summary) = ingest_as(settings, Format::Json, body.as_bytes(), 1_000);
-    assert_eq!(summary.accepted, 2);
-    let reasons = reasons(&summary);
-    assert!(reasons[0].1.contains("future"), "{reasons:?}");
-    assert!(reasons[1].1.contains("limit of 30 days"), "{reasons:?}");
-}
-
-#[test]
-fn a_table_that_begins_with_old_rows_has_no_age_limit() {
-    let ask = |oldest: Option<Micros>, body: &str| {
-        let settings = Settings { any_age: false, table_oldest: oldest, ..settings() };
-        ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
-    };
-    let old_first = ask(None, "{\"date\":\"2001-01-01\"}\n{\"date\":\"2001-06-30\"}");
-    assert_eq!((old_first.accepted, warned(&old_first)), (2, vec![("no_age_limit", 1)]));
-    assert_eq!(ask(None, "{\"date\":\"2026-11-21\"}\n{\"date\":\"2001-06-30\"}").accepted, 1);
-    let old_table = parse_timestamp("2001-01-01");
-    assert_eq!(ask(old_table, "{\"date\":\"2002-01-01\"}").accepted, 1);
-}
-
-#[test]
-fn one_old_row_among_the_first_does_not_lift_the_age_limit() {
-    let settings = || Settings { any_age: false, ..settings() };
-    let (new, old) = ("{\"date\":\"2026-11-21\"}\n", "{\"date\":\"2001-06-30\"}\n");
-    let ask = |body: String| ingest_as(settings(), Format::Json, body.as_bytes(), 7).1;
-    let mostly_new = ask(old.to_owned() + &new.repeat(2));
-    assert_eq!((mostly_new.accepted, mostly_new.rejected[0].line), (2, 1));
-    let mostly_old = ask(new.to_owned() + &old.repeat(2));
-    assert_eq!((mostly_old.accepted, warned(&mostly_old)), (3, vec![("no_age_limit", 1)]));
-    // Only the first records are looked at.
-    let old_later = ask(new.repeat(FIRST_RECORDS + 1) + &old.repeat(FIRST_RECORDS + 2));
-    assert_eq!(old_later.accepted, FIRST_RECORDS as u64 + 1);
-    // What is no row says nothing of the table's age.
-    let some_bad = ask("x\n".repeat(5) + old);
-    assert_eq!((some_bad.accepted, some_bad.rejected_count), (1, 5));
-    let lines = "2001-06-30T00:00:00Z up\n";
-    assert_eq!(ingest_as(settings(), Format::Lines, lines.as_bytes(), 7).1.accepted, 1);
-}
-
-#[test]
 fn a_line_may_have_several_objects() {
     let (batches, summary) = ingest("{\"a\":1}{\"a\":2} {\"a\":x}{\"a\":3}\n{\"a\":4}x\n{\"a\":5}");
     assert_eq!(summary.accepted, 4);
@@ -263,6 +222,12 @@ fn csv_says_what_became_of_its_cells() {
 }
 
 #[test]
+fn csv_with_numbers_for_names_is_remarked_on() {
+    let (_, summary) = ingest_as(settings(), Format::Csv, b"1,2,3\n4,5,6\n", 7);
+    assert_eq!(warned(&summary), [("arrival_time", 1), ("numeric_head", 1)]);
+}
+
+#[test]
 fn csv_with_a_quote_that_is_never_closed_is_told_with_its_line() {
     let body = format!("time,s\n5,x\n6,\"oops\n{}", "7,y\n".repeat(20_000));
     for piece in [1_000, body.len()] {
@@ -295,42 +260,6 @@ fn json_as_text_is_taken_with_a_warning() {
 }
 
 #[test]
-fn the_time_column_is_the_first_that_holds_a_time() {
-    for (body, time_from) in [
-        (r#"{"ts":1700000000,"timestamp":1600000000}"#, "column timestamp"),
-        (r#"{"date":"monday","created_at":"2020-01-01"}"#, "column created_at"),
-        (r#"{"a":1}"#, "arrival time"),
-        (r#"{"time":"2020-01-01","ts":5}"#, "column time"),
-    ] {
-        let (_, summary) = ingest(body);
-        assert_eq!(summary.time_from, time_from, "{body}");
-        assert_eq!(summary.accepted, 1);
-    }
-    let named = Settings { time_column: ColumnName::new("at").ok(), ..settings() };
-    let body = br#"{"at":1700000000000,"time":5}"#;
-    let (batches, _) = ingest_as(named, Format::Json, body, 1_000);
-    let row = &rows(&batches)[0];
-    assert_eq!(row["at::number"], Value::Time(Micros(1_700_000_000_000_000)));
-    assert_eq!(row["time::number"], Value::integer(5));
-}
-
-#[test]
-fn a_table_keeps_its_time_column() {
-    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
-    let body = b"{\"ts\":1700000000}\n{\"timestamp\":1600000000,\"a\":1}\n{\"a\":2}";
-    let (batches, summary) = ingest_as(known, Format::Json, body, 1_000);
-    let times: Vec<Value> = rows(&batches).iter().map(|row| row["ts::number"].clone()).collect();
-    let seconds = |seconds: i64| Value::Time(Micros(seconds * 1_000_000));
-    assert_eq!(times, [seconds(1_700_000_000), seconds(1_600_000_000), Value::Time(now())]);
-    assert_eq!(warned(&summary), [("arrival_time", 1)]);
-    assert_eq!(summary.time_from, "column ts");
-    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
-    let body = b"{\"timestamp\":1600000000}\n{\"a\":2}";
-    let (_, summary) = ingest_as(known, Format::Json, body, 1_000);
-    assert_eq!(summary.time_from, "column timestamp", "where they did come from");
-}
-
-#[test]
 fn long_values_are_cut_with_a_warning() {
     let long = "é".repeat(limits::STRING_BYTES_MAX);
     let many: Vec<String> =
@@ -348,7 +277,7 @@ fn long_values_are_cut_with_a_warning() {
 
 #[test]
 fn odd_values_are_kept_with_a_warning() {
-    let body = "{\"a\":1,\"a\":2,\"n\":[[1]],\"big\":18446744073709551617}\n{\"s\":\"\u{1}\"}";
+    let body = "{\"a\":1,\"a\":2,\"n\":[[1]],\"l\":[null,\"x\",2],\"big\":0.1234567890123456789012345678901234567891}\n{\"s\":\"\u{1}\"}";
     let mut bytes = body.replace('\u{1}', "?").into_bytes();
     let at = bytes.iter().position(|&byte| byte == b'?').expect("there");
     bytes[at] = 0xff;
@@ -356,12 +285,14 @@ fn odd_values_are_kept_with_a_warning() {
     let rows = rows(&batches);
     assert_eq!(rows[0]["a::number"], Value::integer(1));
     assert_eq!(rows[0]["n::string"], Value::string("[[1]]"));
+    assert_eq!(rows[0]["l::vector"], Value::vector(["x", "2"]));
     assert_eq!(rows[1]["s::string"], Value::string("\u{fffd}"));
     let expected = [
         ("arrival_time", 2),
         ("duplicate_key", 1),
         ("invalid_utf8", 1),
         ("nested_array", 1),
+        ("null_element", 1),
         ("rounded", 1),
     ];
     assert_eq!(warned(&summary), expected);

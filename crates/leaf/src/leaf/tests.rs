@@ -4,11 +4,15 @@ use std::path::Path;
 use hadal_aggregate::{Answering, LeafOutcome};
 use hadal_block::BlockBuilder;
 use hadal_query::{Expr, Input, Shape};
+use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
 
 use super::*;
 use crate::block::Block;
 use crate::merge::SEGMENT_ROWS_MIN;
+
+mod limits;
+mod raw_rows;
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 
@@ -24,13 +28,23 @@ fn open(folder: Option<&Path>) -> Bed {
 fn open_with(folder: Option<&Path>, table_bytes_max: u64) -> Bed {
     let clock = Arc::new(FixedClock::new(NOW));
     let config = LeafConfig {
+        limits: LeafLimits { table_bytes_max, ..LeafLimits::of_one_in(1) },
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        ..config(folder)
+    };
+    Bed { clock, leaf: Leaf::open(config).expect("opens") }
+}
+
+fn config(folder: Option<&Path>) -> LeafConfig {
+    LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
         threads: 1,
-        table_bytes_max,
-        clock: Arc::clone(&clock) as Arc<dyn Clock>,
-    };
-    Bed { clock, leaf: Leaf::open(config).expect("opens") }
+        limits: LeafLimits::of_one_in(1),
+        query_bytes_max: LEAF_QUERY_BYTES_MAX,
+        budget: Budget::new(usize::MAX),
+        clock: Arc::new(FixedClock::new(NOW)),
+    }
 }
 
 fn name(text: &str) -> TableName {
@@ -52,11 +66,16 @@ fn batch(id: &str, content_hash: u64, values: std::ops::Range<i64>) -> Batch {
 }
 
 fn receipt(rows: usize, duplicate: bool, durable: bool) -> Result<Receipt, SinkError> {
-    Ok(Receipt { rows, duplicate, durable })
+    Ok(Receipt { rows, duplicate, durable, overflowing: false })
 }
 
 /// All values of `v` in the table, sorted, and the partial answer that they came in.
 async fn values(leaf: &Leaf) -> (Vec<i64>, Partial) {
+    values_in(leaf, TimeRange::ALL).await
+}
+
+/// The values of `v` of a range, sorted, and the partial answer that they came in.
+async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
     let column = hadal_query::ColumnRef {
         name: ColumnName::new("v").expect("a name"),
         kind: Kind::Number,
@@ -64,7 +83,7 @@ async fn values(leaf: &Leaf) -> (Vec<i64>, Partial) {
     };
     let query = Query {
         table: name("t"),
-        range: TimeRange::ALL,
+        range,
         filter: None,
         shape: Shape::Rows { values: vec![Expr::Leaf(Input::Column(column))] },
         outputs: Vec::new(),
@@ -418,3 +437,5 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     assert_eq!(runtime.block_on(values(&again.leaf)).0, [0, 1, 2]);
 }
+
+mod memory;

@@ -47,6 +47,33 @@ fn decimals_are_exact_and_overflow_to_doubles() {
 }
 
 #[test]
+fn arithmetic_depends_on_the_number_and_not_on_its_form() {
+    let of = |function, left: &str, right: &str| call(function, &[number(left), number(right)]);
+    // The first is held as a decimal, the others as doubles.
+    for (id, next, rest) in [
+        ("18446744073709551615", "18446744073709551616", "15"),
+        ("18446744073709552000", "18446744073709552001", "128"),
+        ("10000000000000000000", "10000000000000000001", "0"),
+    ] {
+        assert_eq!(of(Function::Add, id, "1"), number(next));
+        assert_eq!(of(Function::Subtract, next, "1"), number(id));
+        let modulus = if rest == "128" { "256" } else { "16" };
+        assert_eq!(of(Function::Remainder, id, modulus), number(rest), "{id}");
+        assert_eq!(of(Function::Bucket, id, "1"), number(id));
+        assert_eq!(call(Function::ToText, &[number(id)]), Value::string(id));
+        assert_eq!(call(Function::Floor, &[number(id)]), number(id));
+        assert_eq!(call(Function::Less, &[number(id), number(next)]), YES);
+    }
+    let smallest = "-170141183460469231731687303715884105728";
+    assert_eq!(call(Function::Ceil, &[number(smallest)]), number(smallest));
+    assert_eq!(call(Function::Abs, &[number(smallest)]), number("1.7014118346046923e38"));
+    assert_eq!(
+        of(Function::Round, "12345678901234567890.12345678901", "3"),
+        number("12345678901234567890.123")
+    );
+}
+
+#[test]
 fn rounding_goes_where_people_expect() {
     for (function, from, to) in [
         (Function::Round, "2.5", "3"),

@@ -4,14 +4,16 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Partial, WarningCode};
+use hadal_aggregate::{Answering, Partial, WarningCode};
 use hadal_block::{BlockBuilder, BlockView, MergeOrder, merge};
-use hadal_query::{ColumnRef, Expr, Function, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_query::{
+    ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
+};
 use hadal_types::{
     ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value,
 };
 
-use super::Scan;
+use super::{BlockOrder, Scan};
 
 fn name(text: &str) -> ColumnName {
     ColumnName::new(text).expect("a name")
@@ -183,10 +185,10 @@ fn numbers_at_the_edges() -> Vec<Number> {
     let mut numbers: Vec<Number> = ["-1e300", "1e300", "0.001", "9223372036854775000", "9.3e18"]
         .map(|text| text.parse().expect("a number"))
         .into();
-    for edge in [1i128 << 53, -(1 << 53), 1 << 63, -(1 << 63)] {
+    for edge in [1i128 << 53, -(1 << 53), 1 << 63, -(1 << 63), 1 << 64] {
         let near = (-2..=2).filter_map(|step| Decimal::new(edge + step, 0));
-        numbers.extend(near.map(Number::Decimal));
-        numbers.extend(Decimal::new(edge * 10 + 1, 1).map(Number::Decimal));
+        numbers.extend(near.map(Number::from));
+        numbers.extend(Decimal::new(edge * 10 + 1, 1).map(Number::from));
     }
     numbers.extend(Number::from_f64(9_223_372_036_854_775_808.0));
     numbers.sort_unstable();
@@ -248,4 +250,113 @@ fn ranges_find_exact_numbers_beside_huge_ones() {
         let matched = scanned(&blocks, &query).stats.rows_matched;
         assert_eq!(matched, (to - from + 1) as u64, "{} to {}", ids[from], ids[to]);
     }
+}
+
+/// Three blocks of a hundred rows each, of times one after another.
+fn blocks_in_time_order() -> Vec<Vec<u8>> {
+    let values: Vec<Value> = (0..100).map(Value::integer).collect();
+    [0, 100, 200].map(|first| block(first, &values)).into()
+}
+
+/// The rows' times and `v`, ordered by the value of this index.
+fn ordered(index: usize, descending: bool, limit: u64) -> Query {
+    let expr = Expr::Leaf(Slot::Key(index));
+    Query {
+        order: vec![OrderKey { expr, descending, nulls_first: descending }],
+        limit,
+        ..raw_rows([Expr::Leaf(Input::Time), v(Kind::Number)], None)
+    }
+}
+
+fn times(partial: Partial) -> Vec<i64> {
+    let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
+    let time = |row: Box<[Value]>| match row[0] {
+        Value::Time(time) => time.0,
+        _ => panic!("no time"),
+    };
+    rows.into_sorted().into_iter().map(time).collect()
+}
+
+#[test]
+fn blocks_that_cannot_have_one_of_the_best_rows_are_skipped() {
+    let mut blocks = blocks_in_time_order();
+    let stats = |blocks: &[Vec<u8>], query: &Query| {
+        let stats = scanned(blocks, query).stats;
+        // All rows match, of blocks that are skipped too.
+        assert_eq!((stats.blocks, stats.rows_matched), (3, 300));
+        (stats.blocks_skipped, stats.rows_read)
+    };
+    assert_eq!(stats(&blocks, &ordered(0, false, 10)), (2, 100));
+    assert_eq!(stats(&blocks, &ordered(0, true, 10)), (0, 300));
+    assert_eq!(stats(&blocks, &Query { offset: 100, ..ordered(0, false, 10) }), (1, 200));
+    assert_eq!(stats(&blocks, &ordered(0, false, 0)), (3, 0));
+    blocks.reverse();
+    let newest = ordered(0, true, 10);
+    assert_eq!(stats(&blocks, &newest), (2, 100));
+    assert_eq!(times(scanned(&blocks, &newest)), (290..300).rev().collect::<Vec<i64>>());
+    let few = scanned(&blocks, &newest).stats.bytes_read;
+    assert!(few < scanned(&blocks, &ordered(0, true, 300)).stats.bytes_read / 2, "{few} bytes");
+}
+
+#[test]
+fn blocks_that_tie_with_the_worst_row_are_not_skipped() {
+    let values: Vec<Value> = (0..10).map(Value::integer).collect();
+    let [first, last] = [block(0, &values), block(9, &values)];
+    // Times 9 tie: of these the smaller value wins, which is the last block's.
+    for blocks in [[first.clone(), last.clone()], [last, first]] {
+        let partial = scanned(&blocks, &ordered(0, false, 10));
+        assert_eq!(partial.stats.blocks_skipped, 0);
+        let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
+        let worst = rows.into_sorted().pop().expect("ten rows");
+        assert_eq!(*worst, [Value::Time(Micros(9)), Value::integer(0)]);
+    }
+}
+
+#[test]
+fn a_filter_is_asked_of_blocks_whose_rows_are_beaten() {
+    let blocks = blocks_in_time_order();
+    let high = call(Function::Greater, [v(Kind::Number), Expr::Literal(Value::integer(49))]);
+    let query = Query { filter: Some(high), ..ordered(0, false, 10) };
+    let partial = scanned(&blocks, &query);
+    assert_eq!((partial.stats.rows_matched, partial.stats.blocks_skipped), (150, 0));
+    assert_eq!(times(partial), (50..60).collect::<Vec<i64>>());
+    let range = TimeRange { from: Some(Micros(5)), to: Some(Micros(250)) };
+    let partial = scanned(&blocks, &Query { range, ..ordered(0, false, 10) });
+    assert_eq!((partial.stats.rows_matched, partial.stats.blocks_skipped), (245, 1));
+    assert_eq!(times(partial), (5..15).collect::<Vec<i64>>());
+}
+
+#[test]
+fn nulls_come_first_of_all_blocks() {
+    let none = vec![Value::Null; 10];
+    let some: Vec<Value> = (0..10).map(Value::integer).collect();
+    let blocks = [block(0, &some), block(10, &none), block(20, &some), block(30, &none)];
+    let of = |descending| scanned(&blocks, &ordered(1, descending, 15));
+    assert_eq!(times(of(true)), [(10..20).collect::<Vec<i64>>(), (30..35).collect()].concat());
+    // Ties by time.
+    let lowest = [0, 20, 1, 21, 2, 22, 3, 23, 4, 24, 5, 25, 6, 26, 7];
+    assert_eq!(times(of(false)), lowest);
+}
+
+#[test]
+fn texts_that_lie_in_no_order_are_ordered() {
+    let text = |number: usize| format!("{number:03}{}", "a long text ".repeat(number % 20 + 10));
+    let values: Vec<Value> =
+        (0..500).map(|row: usize| Value::string(&text(row * 37 % 500))).collect();
+    let blocks = [block(0, &values)];
+    let view = BlockView::parse(&blocks[0]).expect("parses");
+    assert_eq!(view.column("v", Kind::String).expect("there").encoding_name(), "pages");
+    let strings = raw_rows([Expr::Leaf(Input::Time), v(Kind::String)], None);
+    let query = Query { shape: strings.shape, ..ordered(1, false, 20) };
+    let expected: Vec<i64> = (0..20).map(|number| number * 473 % 500).collect();
+    assert_eq!(times(scanned(&blocks, &query)), expected);
+}
+
+#[test]
+fn the_order_of_blocks_follows_the_order_of_rows() {
+    let order = |query: Query| Scan::new(Arc::new(query)).expect("a query").block_order();
+    assert_eq!(order(ordered(0, true, 10)), BlockOrder::NewestFirst);
+    assert_eq!(order(ordered(0, false, 10)), BlockOrder::OldestFirst);
+    assert_eq!(order(ordered(1, false, 10)), BlockOrder::Any);
+    assert_eq!(order(query(groups(), None)), BlockOrder::Any);
 }

@@ -1,10 +1,12 @@
 //! Slow clients, on a clock that jumps as soon as everybody waits.
 
 use axum::routing::{get, post};
+use hadal_types::Budget;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::Instant;
 
 use super::*;
+use crate::answer::json;
 use crate::body::RequestBody;
 
 /// Bytes that a connection holds between client and server.
@@ -12,8 +14,6 @@ const PIPE_BYTES: usize = 4 << 10;
 
 /// A client's end of a connection, and what stops the server.
 fn connect() -> (DuplexStream, watch::Sender<bool>) {
-    let (client, server) = duplex(PIPE_BYTES);
-    let (stop, stopped) = watch::channel(false);
     let router = Router::new()
         .route("/", get(|| async { "ok" }))
         .route("/long", get(|| async { vec![b'x'; 1 << 20] }))
@@ -30,6 +30,12 @@ fn connect() -> (DuplexStream, watch::Sender<bool>) {
                 RequestBody::new(body).all(usize::MAX).await.map(|body| body.len().to_string())
             }),
         );
+    connect_to(router)
+}
+
+fn connect_to(router: Router) -> (DuplexStream, watch::Sender<bool>) {
+    let (client, server) = duplex(PIPE_BYTES);
+    let (stop, stopped) = watch::channel(false);
     tokio::spawn(serve_connection(server, router, stopped));
     (client, stop)
 }
@@ -130,4 +136,46 @@ async fn a_server_that_stops_finishes_the_answer_and_closes() {
     let (mut idle, stop) = connect();
     stop.send(true).expect("a connection");
     assert_eq!(rest(&mut idle).await, (String::new(), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
+    const ANSWER_BYTES: usize = 1 << 20;
+    let budget = Budget::new(2 * ANSWER_BYTES);
+    let answer = {
+        let budget = Arc::clone(&budget);
+        move || {
+            let held = budget.hold();
+            async move { json(&"x".repeat(ANSWER_BYTES), held) }
+        }
+    };
+    let router = Router::new().route("/", get(answer));
+    let ask = async || {
+        let (mut client, stop) = connect_to(router.clone());
+        send(&mut client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        let mut status = [0; 12];
+        client.read_exact(&mut status).await.expect("an answer");
+        (client, stop, String::from_utf8_lossy(&status).into_owned())
+    };
+    let first = ask().await;
+    let one = budget.held();
+    assert!((ANSWER_BYTES * 3 / 4..=ANSWER_BYTES).contains(&one), "{one} bytes are held");
+    let second = ask().await;
+    assert_eq!((first.2.as_str(), second.2.as_str()), ("HTTP/1.1 200", "HTTP/1.1 200"));
+    assert_eq!(budget.held(), 2 * one);
+    for _ in 0..3 {
+        let (mut client, stop, status) = ask().await;
+        assert_eq!((status.as_str(), budget.held()), ("HTTP/1.1 503", 2 * one));
+        stop.send(true).expect("a connection");
+        let (text, _) = rest(&mut client).await;
+        assert!(text.contains("retry-after: 1\r\n"), "{text}");
+    }
+    // Who hangs up makes room at once, who stops reading does so in time.
+    drop(first.0);
+    first.1.closed().await;
+    assert_eq!(budget.held(), one);
+    assert_eq!(ask().await.2, "HTTP/1.1 200");
+    second.1.closed().await;
+    sleep(Duration::from_secs(limits::STALL_SECONDS)).await;
+    assert_eq!(budget.held(), 0);
 }

@@ -1,10 +1,11 @@
 //! What is done with a body's bytes, without any waiting: inflate, parse, encode.
 
 use hadal_ingest::{Ingest, Summary};
-use hadal_types::limits;
+use hadal_types::{Micros, limits};
 use hadal_wire::Batch;
 
 use crate::inflate::{InflateError, Inflater};
+use crate::log::room::{BodyRoom, Room};
 use crate::problem::{Problem, ProblemKind};
 
 /// Why a body was given up in the middle.
@@ -44,11 +45,37 @@ pub(crate) struct Intake {
     is_held: bool,
     taken: usize,
     inflated: usize,
+    /// Inflated bytes since the last batch was cut: what is in none yet, or a little more.
+    pending: usize,
+    room: BodyRoom,
 }
 
 impl Intake {
     pub(crate) fn new(inflater: Inflater, ingest: Ingest, is_held: bool) -> Self {
-        Self { inflater, ingest, is_held, taken: 0, inflated: 0 }
+        Self {
+            inflater,
+            ingest,
+            is_held,
+            taken: 0,
+            inflated: 0,
+            pending: 0,
+            room: BodyRoom::default(),
+        }
+    }
+
+    /// Says that what is pushed from here on arrived at `now`.
+    pub(crate) fn arrive(&mut self, now: Micros) {
+        self.ingest.arrive(now);
+    }
+
+    /// Waits until there is room for the rows that are in no batch yet.
+    pub(crate) async fn make_room(&mut self, room: &Room) -> Result<(), Problem> {
+        self.room.hold(room, self.pending).await
+    }
+
+    /// What it holds of the room, to be kept as long as what comes of it.
+    pub(crate) fn take_room(&mut self) -> BodyRoom {
+        std::mem::take(&mut self.room)
     }
 
     /// Takes bytes, and returns the batches that are full with them.
@@ -58,13 +85,18 @@ impl Intake {
             return Err(IntakeError::Body);
         }
         let mut batches = Vec::new();
-        let Self { inflater, ingest, is_held, inflated, .. } = self;
+        let Self { inflater, ingest, is_held, inflated, pending, .. } = self;
         inflater.push(bytes, &mut |plain| {
             *inflated += plain.len();
             if *is_held && *inflated > limits::BODY_INFLATED_BYTES_MAX {
                 return Err(IntakeError::Inflated);
             }
-            batches.extend(feed(ingest, plain)?);
+            *pending += plain.len();
+            let cut = feed(ingest, plain)?;
+            if !*is_held && !cut.is_empty() {
+                *pending = plain.len();
+            }
+            batches.extend(cut);
             Ok(())
         })?;
         Ok(batches)

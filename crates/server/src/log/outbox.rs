@@ -17,7 +17,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(50);
 /// Sends batches, at most [`limits::BATCHES_UNDER_WAY_MAX`] at a time. Dropping it calls off
 /// those that are under way.
 pub(crate) struct Outbox {
-    sink: Arc<dyn Sink>,
+    doors: Doors,
     under_way: JoinSet<Result<Receipt, SinkError>>,
     is_first: bool,
     pub(crate) sent: Sent,
@@ -34,15 +34,24 @@ pub(crate) struct Sent {
     pub(crate) new_rows: u64,
     /// All of it survives a crash.
     pub(crate) durable: bool,
+    /// It made its table larger than that may be.
+    pub(crate) overflowing: bool,
 }
 
 impl Outbox {
     pub(crate) fn new(doors: &Doors) -> Self {
         Self {
-            sink: Arc::clone(&doors.app.sink),
+            doors: Arc::clone(doors),
             under_way: JoinSet::new(),
             is_first: true,
-            sent: Sent { batches: 0, duplicates: 0, rows: 0, new_rows: 0, durable: true },
+            sent: Sent {
+                batches: 0,
+                duplicates: 0,
+                rows: 0,
+                new_rows: 0,
+                durable: true,
+                overflowing: false,
+            },
         }
     }
 
@@ -59,7 +68,13 @@ impl Outbox {
                 false => Duration::from_secs(limits::STALL_SECONDS),
             };
             self.is_first = false;
-            self.under_way.spawn(deliver(Arc::clone(&self.sink), batch, patience));
+            // It is there twice while the sink has it.
+            let room = self.doors.room.batch(2 * batch.block.len()).await?;
+            let sink = Arc::clone(&self.doors.app.sink);
+            self.under_way.spawn(async move {
+                let _room = room;
+                deliver(sink, batch, patience).await
+            });
         }
         Ok(())
     }
@@ -100,6 +115,7 @@ impl Outbox {
             false => self.sent.new_rows += rows,
         }
         self.sent.durable &= receipt.durable;
+        self.sent.overflowing |= receipt.overflowing;
     }
 }
 

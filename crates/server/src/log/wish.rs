@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use hadal_ingest::Format;
-use hadal_types::{BatchId, ColumnName, limits};
+use hadal_types::{BatchId, ColumnName};
 
 use crate::inflate::Inflater;
 use crate::problem::{Problem, ProblemKind};
@@ -13,6 +13,7 @@ use crate::problem::{Problem, ProblemKind};
 pub(crate) struct Wish {
     pub(crate) format: Format,
     pub(crate) inflater: Inflater,
+    /// The id of the body.
     pub(crate) batch: Option<BatchId>,
     pub(crate) time: Option<ColumnName>,
     pub(crate) sets: HashSet<String>,
@@ -36,11 +37,13 @@ impl Wish {
             strict: false,
             any_age: false,
         };
+        let mut chunk = None;
         for (name, value) in headers {
             let Some(own) = name.as_str().strip_prefix(OWN) else { continue };
             let text = text(name.as_str(), value)?;
             match own {
                 "batch" => wish.batch = Some(batch(text)?),
+                "chunk" => chunk = Some(number(name.as_str(), text)?),
                 "time" => wish.time = Some(column(name.as_str(), text)?),
                 "sets" => {
                     for set in text.split(',') {
@@ -51,10 +54,15 @@ impl Wish {
                 "strict" => wish.strict = truth(name.as_str(), text)?,
                 "any-age" => wish.any_age = truth(name.as_str(), text)?,
                 _ => {
-                    let known = "Hadal-Batch, -Time, -Sets, -Strict and -Any-Age";
+                    let known = "Hadal-Batch, -Chunk, -Time, -Sets, -Strict and -Any-Age";
                     return Err(bad(format!("there is no header {name}; there are {known}")));
                 }
             }
+        }
+        if let Some(chunk) = chunk {
+            let whole = wish.batch.as_ref();
+            let whole = whole.ok_or_else(|| bad("Hadal-Chunk without Hadal-Batch".to_owned()))?;
+            wish.batch = Some(whole.chunk(chunk));
         }
         Ok(wish)
     }
@@ -89,10 +97,13 @@ fn inflater(headers: &HeaderMap) -> Result<Inflater, Problem> {
 }
 
 fn batch(text: &str) -> Result<BatchId, Problem> {
-    let id = BatchId::new(text).filter(|_| text.len() <= limits::BATCH_ID_BYTES_MAX);
-    id.ok_or_else(|| {
-        let most = limits::BATCH_ID_BYTES_MAX;
-        bad(format!("Hadal-Batch must be 1 to {most} visible ASCII characters without spaces"))
+    BatchId::of_client(text).map_err(|error| bad(format!("header hadal-batch: {error}")))
+}
+
+fn number(header: &str, text: &str) -> Result<u32, Problem> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits).ok_or_else(|| {
+        bad(format!("header {header} is {text:?}; it may be a number from 0 to {}", u32::MAX))
     })
 }
 
@@ -144,6 +155,7 @@ mod tests {
         let wish = read(&[
             ("content-type", "text/plain; charset=utf-8"),
             ("hadal-batch", "b-1"),
+            ("hadal-chunk", "0"),
             ("hadal-time", "größe"),
             ("hadal-sets", "tags, roles"),
             ("hadal-strict", "True"),
@@ -159,14 +171,14 @@ mod tests {
 
     #[test]
     fn wrong_wishes_are_refused() {
-        let longest = "x".repeat(limits::BATCH_ID_BYTES_MAX);
-        assert!(read(&[("hadal-batch", &longest)]).is_ok());
         let csv = read(&[("content-type", "text/csv; charset=utf-8")]).map(|wish| wish.format);
         assert_eq!(csv.ok(), Some(Format::Csv));
         for (name, value) in [
-            ("hadal-batch", format!("{longest}x").as_str()),
+            ("hadal-batch", "x".repeat(113).as_str()),
             ("hadal-batch", "two words"),
+            ("hadal-batch", "x#1"),
             ("hadal-batch", ""),
+            ("hadal-chunk", "1"),
             ("hadal-time", ""),
             ("hadal-sets", "a,,b"),
             ("hadal-strict", "yes"),
@@ -175,6 +187,18 @@ mod tests {
             ("content-encoding", "br"),
         ] {
             assert!(read(&[(name, value)]).is_err(), "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_chunk_is_a_batch_of_its_own() {
+        let id = |chunk| read(&[("hadal-chunk", chunk), ("hadal-batch", "b")]).ok()?.batch;
+        let batch = BatchId::new("b").expect("an id");
+        assert_eq!(id("0"), Some(batch.clone()));
+        assert_eq!(id("7"), Some(batch.chunk(7)));
+        assert_eq!(id("4294967295"), Some(batch.chunk(u32::MAX)));
+        for bad in ["", "+7", "-1", "4294967296", "7#1"] {
+            assert_eq!(id(bad), None, "{bad}");
         }
     }
 

@@ -6,7 +6,7 @@ use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
 
 use super::sequences::Sequences;
-use crate::change::{BlockNumber, RememberedBatch};
+use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::segment::Place;
 use crate::segment::pool::PAGE;
 
@@ -22,6 +22,7 @@ pub(crate) struct Record {
     pub(crate) forget_before: Option<Micros>,
     /// All log files that are needed from now on.
     pub(crate) logs: BTreeSet<u64>,
+    pub(crate) dropped_rows: Vec<(TableName, DroppedRows)>,
 }
 
 /// Which block lies where, and how many rows it holds.
@@ -72,10 +73,18 @@ impl Record {
         self.forget_before.iter().for_each(|time| out.extend(time.0.to_le_bytes()));
         count(out, self.logs.len());
         self.logs.iter().for_each(|number| out.extend(number.to_le_bytes()));
+        count(out, self.dropped_rows.len());
+        for (table, DroppedRows { rows, bytes, until }) in &self.dropped_rows {
+            text(out, table.as_str());
+            out.extend(rows.to_le_bytes());
+            out.extend(bytes.to_le_bytes());
+            out.extend(until.0.to_le_bytes());
+        }
     }
 
-    /// Reads the body of a record; `None` when it breaks a rule of the format.
-    pub(crate) fn decode(body: &[u8]) -> Option<Self> {
+    /// Reads the body of a record; `None` when it breaks a rule of the format. Records of the
+    /// version before do not have the list of dropped rows.
+    pub(crate) fn decode(body: &[u8], has_dropped_rows: bool) -> Option<Self> {
         let mut reader = Reader(body);
         let drops = reader.list(Reader::table)?;
         let removes = reader.list(|reader| reader.u64().map(BlockNumber))?;
@@ -88,6 +97,10 @@ impl Record {
         let settings = reader.list(Reader::settings)?;
         let forget = reader.list(|reader| reader.i64().map(Micros))?;
         let logs = reader.list(Reader::u64)?;
+        let dropped_rows = match has_dropped_rows {
+            true => reader.list(Reader::dropped_rows)?,
+            false => Vec::new(),
+        };
         let is_whole = reader.0.is_empty() && forget.len() <= 1;
         is_whole.then(|| Self {
             drops,
@@ -98,6 +111,7 @@ impl Record {
             settings,
             forget_before: forget.first().copied(),
             logs: logs.into_iter().collect(),
+            dropped_rows,
         })
     }
 }
@@ -187,6 +201,12 @@ impl<'a> Reader<'a> {
         (length <= TABLE_SETTINGS_BYTES_MAX).then_some(())?;
         Some((table, self.bytes(length)?.to_vec()))
     }
+
+    fn dropped_rows(&mut self) -> Option<(TableName, DroppedRows)> {
+        let table = self.table()?;
+        let (rows, bytes, until) = (self.u64()?, self.u64()?, Micros(self.i64()?));
+        Some((table, DroppedRows { rows, bytes, until }))
+    }
 }
 
 #[cfg(test)]
@@ -210,9 +230,10 @@ mod tests {
                 rows: 12,
                 time: Micros(-5),
             }],
-            settings: vec![(table, b"time".to_vec())],
+            settings: vec![(table.clone(), b"time".to_vec())],
             forget_before: Some(Micros(17)),
             logs: [2, 3].into(),
+            dropped_rows: vec![(table, DroppedRows { rows: 6, bytes: 7, until: Micros(-1) })],
         }
     }
 
@@ -225,7 +246,7 @@ mod tests {
     #[test]
     fn a_record_is_read_back() {
         for record in [Record::default(), sample()] {
-            assert_eq!(Record::decode(&encoded(&record)), Some(record));
+            assert_eq!(Record::decode(&encoded(&record), true), Some(record));
         }
     }
 
@@ -243,6 +264,8 @@ mod tests {
             b"\x01\0\0\0\x08requests\x04\0\0\0time",
             b"\x01\0\0\0\x11\0\0\0\0\0\0\0",
             b"\x02\0\0\0\x02\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0",
+            b"\x01\0\0\0\x08requests\x06\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0",
+            b"\xff\xff\xff\xff\xff\xff\xff\xff",
         ];
         assert_eq!(bytes, expected.concat());
     }
@@ -251,9 +274,9 @@ mod tests {
     fn no_shorter_or_longer_body_passes() {
         let bytes = encoded(&sample());
         for cut in 0..bytes.len() {
-            assert_eq!(Record::decode(&bytes[..cut]), None, "cut at {cut}");
+            assert_eq!(Record::decode(&bytes[..cut], true), None, "cut at {cut}");
         }
-        assert_eq!(Record::decode(&[&bytes[..], b"\0"].concat()), None);
+        assert_eq!(Record::decode(&[&bytes[..], b"\0"].concat(), true), None);
     }
 
     #[test]
@@ -261,7 +284,7 @@ mod tests {
         for (offset, length) in [(0, 1), (PAGE + 1, 1), (PAGE, 0), (PAGE, (1 << 28) + 1)] {
             let mut record = sample();
             record.adds[0].place = Place { segment: 1, offset, length };
-            assert_eq!(Record::decode(&encoded(&record)), None, "{offset} {length}");
+            assert_eq!(Record::decode(&encoded(&record), true), None, "{offset} {length}");
         }
     }
 
@@ -274,8 +297,8 @@ mod tests {
             let at = at.min(body.len());
             let end = (at + bytes.len()).min(body.len());
             body.splice(at..end, bytes);
-            if let Some(record) = Record::decode(&body) {
-                prop_assert_eq!(Record::decode(&encoded(&record)), Some(record));
+            if let Some(record) = Record::decode(&body, true) {
+                prop_assert_eq!(Record::decode(&encoded(&record), true), Some(record));
             }
         }
     }

@@ -7,7 +7,7 @@ use hadal_types::limits::BATCH_IDS_MAX;
 
 use super::record::{BlockPlace, Record};
 use super::sequences::Sequences;
-use crate::change::{BlockNumber, RememberedBatch};
+use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::error::Error;
 
 /// The manifest's content.
@@ -18,6 +18,7 @@ pub(crate) struct State {
     /// Per table, in the order in which they were to be remembered.
     pub(crate) remembered: BTreeMap<TableName, VecDeque<RememberedBatch>>,
     pub(crate) settings: BTreeMap<TableName, Vec<u8>>,
+    pub(crate) dropped_rows: BTreeMap<TableName, DroppedRows>,
     /// The log files that are needed, as the last record has it.
     pub(crate) logs: BTreeSet<u64>,
     /// At least this, and above every block number so far.
@@ -33,6 +34,7 @@ impl State {
         for table in &record.drops {
             self.remembered.remove(table);
             self.settings.remove(table);
+            self.dropped_rows.remove(table);
         }
         for number in &record.removes {
             self.blocks.remove(number);
@@ -56,6 +58,10 @@ impl State {
             }
         }
         self.logs.clone_from(&record.logs);
+        for (table, dropped) in &record.dropped_rows {
+            let own = self.dropped_rows.entry(table.clone());
+            own.and_modify(|own| *own = own.and(*dropped)).or_insert(*dropped);
+        }
         Ok(())
     }
 
@@ -104,6 +110,9 @@ impl State {
         }
         for (table, bytes) in &self.settings {
             tables.entry(table).or_default().settings = vec![(table.clone(), bytes.clone())];
+        }
+        for (table, dropped) in &self.dropped_rows {
+            tables.entry(table).or_default().dropped_rows = vec![(table.clone(), *dropped)];
         }
         let (consumed, logs) = (self.consumed.clone(), self.logs.clone());
         let rest = Record { consumed, logs, ..Record::default() };

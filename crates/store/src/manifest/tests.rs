@@ -1,7 +1,7 @@
 use hadal_types::{BatchId, Micros, TableName};
 
 use super::*;
-use crate::change::{BlockNumber, RememberedBatch};
+use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::disk::simulated::World;
 use crate::segment::Place;
 use crate::segment::pool::PAGE;
@@ -32,6 +32,10 @@ fn remember(number: u32, time: i64) -> RememberedBatch {
         rows: number,
         time: Micros(time),
     }
+}
+
+fn dropped(rows: u64) -> DroppedRows {
+    DroppedRows { rows, bytes: 10 * rows, until: Micros(i64::try_from(rows).expect("small")) }
 }
 
 fn numbers(state: &State) -> Vec<u64> {
@@ -99,16 +103,51 @@ fn a_missing_record_is_refused() {
 #[test]
 fn another_version_is_refused_by_name() {
     let (world, ..) = five();
-    for version in [1, 3] {
+    for version in [1, 4] {
         let mut bytes = vec![0; HEADER_BYTES];
         bytes.extend([version, 0, 0, 0, 1, 2, 3]);
         let head = Draft::new(MANIFEST, HEAD_SALT, bytes).expect("short").seal(HEAD_SALT, 0);
         world.set_bytes("root", NAME, head);
         let error = open(&world, 1 << 20).expect_err("another version").to_string();
         let expected =
-            format!("root/manifest has format version {version}; this program reads version 2");
+            format!("root/manifest has format version {version}; this program reads version 3");
         assert_eq!(error, expected);
     }
+}
+
+#[test]
+fn the_version_before_is_read_and_written_anew() {
+    let (world, ..) = five();
+    let (_, state, _) = open(&world, 1 << 20).expect("opened");
+    // What that version wrote: a head that says so, and records without the last, empty list.
+    let mut before = Vec::new();
+    let frames = state.records();
+    let mut bytes = head(SALT, &State::default()).expect("short")[HEADER_BYTES..].to_vec();
+    bytes[..4].copy_from_slice(&VERSION_BEFORE.to_le_bytes());
+    let seal = |body: &[u8], salt, number| {
+        let bytes = [&[0; HEADER_BYTES], body].concat();
+        Draft::new(MANIFEST, salt, bytes).expect("short").seal(salt, number)
+    };
+    before.extend(seal(&bytes, HEAD_SALT, 0));
+    for (number, record) in (1..).zip(&frames) {
+        let mut body = Vec::new();
+        record.encode(&mut body);
+        before.extend(seal(&body[..body.len() - 4], SALT, number));
+    }
+    world.set_bytes("root", NAME, before.clone());
+    let (mut manifest, read, torn) = open(&world, 1 << 20).expect("opened");
+    assert_eq!((&read, torn), (&state, 0));
+    let record = Record { dropped_rows: vec![(table(), dropped(3))], ..Record::default() };
+    manifest.append(&record).expect("durable");
+    world.crash();
+    let (_, read, _) = open(&world, 1 << 20).expect("opened");
+    assert_eq!(read.blocks, state.blocks);
+    assert_eq!(read.dropped_rows, [(table(), dropped(3))].into());
+    // A full disk leaves it as it was, to be opened once there is room.
+    world.set_bytes("root", NAME, before.clone());
+    world.machine().room = Some(0);
+    assert!(matches!(open(&world, 1 << 20), Err(Error::Full(_))));
+    assert_eq!(world.bytes("root", NAME), before);
 }
 
 #[test]
@@ -124,6 +163,7 @@ fn compaction_keeps_the_state_and_the_counters() {
         record.settings = vec![(table(), number.to_le_bytes().to_vec())];
         record.remembered = vec![remember(1, i64::try_from(number).expect("small"))];
         record.forget_before = Some(Micros(i64::try_from(number).expect("small") - 3));
+        record.dropped_rows = vec![(table(), dropped(number))];
         manifest.append(&record).expect("durable");
         state.apply(&record).expect("it fits");
         if manifest.wants_compaction() {
@@ -132,6 +172,9 @@ fn compaction_keeps_the_state_and_the_counters() {
         }
     }
     assert!(compactions > 3, "{compactions}");
+    let all = DroppedRows { until: Micros(199), ..dropped(199 * 200 / 2) };
+    assert_eq!(state.dropped_rows[&table()], all);
+    assert_eq!(open(&world, 2_000).expect("opened").1, state);
     // Nothing is left but the counters, which come from the head.
     let removes = vec![BlockNumber(198), BlockNumber(199)];
     let record = Record { removes, drops: vec![table()], ..Record::default() };

@@ -129,7 +129,7 @@ async fn one_frozen_leaf_of_few_rows_is_not_waited_for() {
     let leaves = [(500, 4), (500, 4), (500, 4), (500, 4), (50, 1_000_000)];
     let (rows, partial, took) = ask(&tree(&leaves)).await;
     assert_eq!(rows, 2_000);
-    assert!(took < Duration::from_millis(100), "{took:?}");
+    assert!(took < Duration::from_millis(200), "{took:?}");
     assert_eq!(partial.coverage.leaves_answered, 4);
     assert_eq!(partial.coverage.rows_expected, 2_050);
     let silent = partial.coverage.leaves.last().expect("a leaf");

@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 
@@ -20,7 +21,7 @@ impl Sink for FakeSink {
             if is_new {
                 self.rows.fetch_add(batch.rows as u64, Ordering::SeqCst);
             }
-            Ok(Receipt { rows: batch.rows, duplicate: !is_new, durable: true })
+            Ok(Receipt { rows: batch.rows, duplicate: !is_new, durable: true, overflowing: false })
         })
     }
 
@@ -34,19 +35,27 @@ impl Sink for FakeSink {
 }
 
 fn placement(sinks: &[Arc<FakeSink>]) -> (Placement, Arc<Ledger>) {
+    placement_of(sinks, TABLES_MAX)
+}
+
+fn placement_of(sinks: &[Arc<FakeSink>], tables_max: usize) -> (Placement, Arc<Ledger>) {
     let ledger = Arc::new(Ledger::default());
     let leaf = |(index, sink): (usize, &Arc<FakeSink>)| PlacementLeaf {
         name: LeafName(format!("leaf-{index}").into()),
         sink: Arc::clone(sink) as Arc<dyn Sink>,
-        block_bytes: 0,
+        tables: Vec::new(),
     };
     let leaves = sinks.iter().enumerate().map(leaf).collect();
-    (Placement::new(leaves, &ledger), ledger)
+    (Placement::with_tables_max(leaves, &ledger, tables_max), ledger)
+}
+
+fn name(text: &str) -> TableName {
+    TableName::new(text).expect("a name")
 }
 
 fn batch(number: usize, bytes: usize) -> Batch {
     Batch {
-        table: TableName::new("t").expect("a name"),
+        table: name("t"),
         id: BatchId::new(&format!("batch-{number}")).expect("an id"),
         content_hash: 7,
         rows: 1,
@@ -64,7 +73,7 @@ async fn batches_of_any_size_spread_evenly() {
         placement.accept(batch(number, bytes)).await.expect("taken");
     }
     let bytes: Vec<u64> =
-        placement.leaves.iter().map(|leaf| leaf.bytes.load(Ordering::Relaxed)).collect();
+        (0..10).map(|leaf| placement.lock().tables.load(&name("t"), leaf).0).collect();
     let mean = bytes.iter().sum::<u64>() as f64 / bytes.len() as f64;
     let most = *bytes.iter().max().expect("leaves") as f64;
     assert!(most / mean <= 1.05, "{bytes:?}");
@@ -81,7 +90,7 @@ async fn a_retry_goes_where_the_batch_is() {
     }
     let rows: u64 = sinks.iter().map(|sink| sink.rows.load(Ordering::SeqCst)).sum();
     assert_eq!(rows, 500);
-    let table = TableName::new("t").expect("a name");
+    let table = name("t");
     let expected = |leaf: &Placed| ledger.expected(&leaf.name, &table);
     assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 500);
     assert_eq!(placement.drop_table(table).await, Ok(500));
@@ -92,7 +101,76 @@ async fn a_refused_batch_counts_nowhere() {
     let sinks = [Arc::new(FakeSink { fails: true, ..FakeSink::default() })];
     let (placement, ledger) = placement(&sinks);
     assert!(placement.accept(batch(1, 1)).await.is_err());
-    assert!(placement.lock().is_empty());
-    let table = TableName::new("t").expect("a name");
+    assert!(placement.lock().under_way.is_empty());
+    assert_eq!(placement.lock().tables.count(), 0);
+    let table = name("t");
     assert_eq!(ledger.expected(&placement.leaves[0].name, &table), 0);
+}
+
+#[tokio::test]
+async fn every_table_is_spread_evenly() {
+    let sinks: Vec<Arc<FakeSink>> = (0..2).map(|_| Arc::default()).collect();
+    let (placement, _) = placement(&sinks);
+    // Of every three batches two are of table `a`: by bytes of all tables alone, `b` would go
+    // wherever `a` is not.
+    let batch = |number| Batch {
+        table: name(if number % 3 == 0 { "b" } else { "a" }),
+        ..batch(number, if number % 3 == 0 { 100 } else { 10_000 })
+    };
+    for number in 0..600 {
+        placement.accept(batch(number)).await.expect("taken");
+        for (table, bytes) in [("a", 10_000), ("b", 100)] {
+            let of = |leaf| placement.lock().tables.load(&name(table), leaf).0;
+            assert!(of(0).abs_diff(of(1)) <= bytes, "{table}: {} and {}", of(0), of(1));
+        }
+    }
+}
+
+#[tokio::test]
+async fn tables_are_counted_once_over_all_leaves() {
+    let sinks: Vec<Arc<FakeSink>> = (0..2).map(|_| Arc::default()).collect();
+    let (placement, _) = placement_of(&sinks, 3);
+    let of = |table: &str, number| Batch { table: name(table), ..batch(number, 1) };
+    let take = |table, numbers: std::ops::Range<usize>| {
+        let placement = &placement;
+        async move {
+            for number in numbers {
+                placement.accept(of(table, number)).await?;
+            }
+            Ok(())
+        }
+    };
+    // Ten batches each, so that both leaves have some of every table.
+    for (table, numbers) in [("a", 0..10), ("b", 10..20), ("c", 20..30)] {
+        assert_eq!(take(table, numbers).await, Ok(()));
+    }
+    assert!(sinks.iter().all(|sink| sink.rows.load(Ordering::SeqCst) > 3));
+    let message = "table d would be one too many: 3 are allowed".to_owned();
+    let refused = Err(SinkError::Limit(message));
+    assert_eq!(take("d", 30..31).await, refused);
+    assert_eq!(take("a", 31..32).await, Ok(()), "those that are there go on");
+    placement.drop_table(name("b")).await.expect("dropped");
+    assert_eq!(take("d", 30..31).await, Ok(()));
+    assert_eq!(
+        take("b", 40..41).await,
+        Err(SinkError::Limit("table b would be one too many: 3 are allowed".to_owned()))
+    );
+}
+
+#[tokio::test]
+async fn tables_that_leaves_bring_with_them_count() {
+    let sink: Arc<dyn Sink> = Arc::<FakeSink>::default();
+    let leaf = |index: usize, tables: &[(&str, u64)]| PlacementLeaf {
+        name: LeafName(format!("leaf-{index}").into()),
+        sink: Arc::clone(&sink),
+        tables: tables.iter().map(|(table, bytes)| (name(table), *bytes)).collect(),
+    };
+    let leaves = vec![leaf(0, &[("t", 1_000), ("u", 5)]), leaf(1, &[("t", 10), ("v", 5)])];
+    let placement = Placement::with_tables_max(leaves, &Arc::default(), 2);
+    let load = |leaf| placement.lock().tables.load(&name("t"), leaf);
+    assert_eq!((load(0), load(1)), ((1_000, 1_005), (10, 15)));
+    placement.accept(batch(1, 5)).await.expect("a table that was there");
+    assert_eq!((load(0), load(1)), ((1_000, 1_005), (15, 20)), "where less of it is");
+    let other = Batch { table: name("w"), ..batch(2, 1) };
+    assert!(matches!(placement.accept(other).await, Err(SinkError::Limit(_))));
 }

@@ -40,7 +40,8 @@ impl Peer for Fake {
 
 impl Sink for Fake {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
-        let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true };
+        let receipt =
+            Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false };
         self.batches.lock().unwrap().push(batch);
         Box::pin(async move { self.accepted.clone().map_or(Ok(receipt), Err) })
     }
@@ -92,7 +93,7 @@ proptest! {
     fn sinks_come_through(batch in strategies::batch(), error in strategies::sink_error()) {
         let sink = mirrored(Fake::default());
         prop_assert!(!now(sink.knows(&batch.table, &batch.id)));
-        let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true };
+        let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false };
         prop_assert_eq!(now(sink.accept(batch.clone())), Ok(receipt));
         prop_assert_eq!(&sink.inner.batches.lock().unwrap()[0], &batch);
         prop_assert!(now(sink.knows(&batch.table, &batch.id)));

@@ -61,6 +61,24 @@ fn everything_is_in_order() {
     }
 }
 
+/// So many leaves without tables.
+fn leaves(count: usize) -> Vec<proto::LeafStatus> {
+    (0..count).map(|number| leaf(&format!("leaf-{number:05}"), vec![])).collect()
+}
+
+#[test]
+fn leaves_and_tables_are_bounded() {
+    let status = proto::Status { leaves: leaves(LEAVES_MAX) }.encode_to_vec();
+    assert_eq!(decode_status(status.into()).expect("read").leaves.len(), LEAVES_MAX);
+    let message = format!("Status: {} leaves; at most {LEAVES_MAX} are allowed", LEAVES_MAX + 1);
+    assert_eq!(refused(leaves(LEAVES_MAX + 1)), message);
+    let tables = |count| (0..count).map(|number| table(&format!("t{number:05}"), vec![])).collect();
+    let status = proto::Status { leaves: vec![leaf("a", tables(TABLES_MAX))] }.encode_to_vec();
+    assert_eq!(decode_status(status.into()).expect("read").leaves[0].tables.len(), TABLES_MAX);
+    let message = refused(vec![leaf("a", tables(TABLES_MAX + 1))]);
+    assert!(message.contains(&format!("at most {TABLES_MAX}")), "{message}");
+}
+
 #[test]
 fn time_does_not_run_backwards() {
     let mut table = table("t", vec![]);

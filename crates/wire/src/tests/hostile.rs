@@ -97,7 +97,7 @@ proptest! {
         let bytes = damage(&encode_partial(partial.clone()), &changes, &cut);
         if let Ok(mut read) = decode_partial(bytes, &query) {
             read.merge(partial);
-            let _ = hadal_aggregate::finish(read, &query);
+            let _ = hadal_aggregate::finish(read, &query, &|| false);
         }
     }
 

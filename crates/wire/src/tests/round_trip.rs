@@ -82,9 +82,10 @@ proptest! {
     #[test]
     fn responses_of_sinks_come_through(
         error in option::of(strategies::sink_error()), rows in 0usize..=65_536,
-        duplicate in any::<bool>(), durable in any::<bool>(),
+        duplicate in any::<bool>(), durable in any::<bool>(), overflowing in any::<bool>(),
     ) {
-        let accepted = error.clone().map_or(Ok(Receipt { rows, duplicate, durable }), Err);
+        let receipt = Receipt { rows, duplicate, durable, overflowing };
+        let accepted = error.clone().map_or(Ok(receipt), Err);
         prop_assert_eq!(decode_accepted(encode_accepted(&accepted)), Ok(accepted));
         let dropped = error.map_or(Ok(rows as u64), Err);
         prop_assert_eq!(decode_dropped(encode_dropped(&dropped)), Ok(dropped));

@@ -15,7 +15,7 @@ use hadal_query::{
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Kind, Logical, Micros, Number,
+    BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, Logical, Micros, Number,
     TableName, TableSchema, TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
@@ -41,10 +41,11 @@ pub(crate) fn number() -> impl Strategy<Value = Number> {
         Just(i128::MIN),
     ];
     let decimal = (mantissa, 0u8..=36).prop_filter_map("a decimal", |(mantissa, scale)| {
-        Decimal::new(mantissa, scale).map(Number::Decimal)
+        Decimal::new(mantissa, scale).map(Number::from)
     });
     let double = any::<u64>().prop_filter_map("finite", |bits| {
-        Number::from_f64(f64::from_bits(bits)).filter(|n| matches!(n, Number::Double(_)))
+        Number::from_f64(f64::from_bits(bits))
+            .filter(|number| matches!(number.form(), Form::Double(_)))
     });
     prop_oneof![3 => decimal, 1 => double]
 }
@@ -78,7 +79,7 @@ fn column_name() -> impl Strategy<Value = ColumnName> {
 }
 
 pub(crate) fn table_name() -> impl Strategy<Value = TableName> {
-    "[A-Za-z0-9_.:-]{1,9}".prop_map(|name| TableName::new(&name).expect("a name"))
+    "[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,8}".prop_map(|name| TableName::new(&name).expect("a name"))
 }
 
 fn expr<L: Clone + std::fmt::Debug + 'static>(
@@ -259,12 +260,14 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
         let [rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros] = counts;
         ScanStats { rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros }
     });
-    let warnings = collection::vec((coded::<WarningCode>(), "\\PC{0,5}", any::<u64>()), 0..4);
+    let until = option::of(any::<i64>().prop_map(Micros));
+    let warning = (coded::<WarningCode>(), "\\PC{0,5}", any::<u64>(), until);
+    let warnings = collection::vec(warning, 0..4);
     let faults = collection::vec((coded::<FaultCode>(), "\\PC{0,5}"), 0..3);
     (answering(query), coverage(), stats, warnings, faults, 0u64..9).prop_map(
         |(mut partial, coverage, stats, warnings, faults, dropped)| {
-            for (code, subject, count) in warnings {
-                partial.warn(code, &subject, count);
+            for (code, subject, count, until) in warnings {
+                partial.warnings.add_until(code, &subject, count, until);
             }
             for (code, message) in faults {
                 partial.faults.add(Fault::new(code, &message));
@@ -305,12 +308,21 @@ fn schema(name: TableName) -> impl Strategy<Value = TableSchema> {
 
 pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let table = table_name().prop_flat_map(schema);
-    let table = (table, any::<[u64; 5]>()).prop_map(|(schema, counts)| {
-        let [blocks, block_bytes, raw_bytes, dropped_rows, lost_rows] = counts;
+    let until = option::of(any::<i64>().prop_map(Micros));
+    let table = (table, any::<[u64; 6]>(), until).prop_map(|(schema, counts, dropped_until)| {
+        let [blocks, block_bytes, raw_bytes, dropped_rows, dropped_bytes, lost_rows] = counts;
         let name = schema.name.clone();
         let schema = Arc::new(schema);
-        let status =
-            TableStatus { schema, blocks, block_bytes, raw_bytes, dropped_rows, lost_rows };
+        let status = TableStatus {
+            schema,
+            blocks,
+            block_bytes,
+            raw_bytes,
+            dropped_rows,
+            dropped_bytes,
+            dropped_until,
+            lost_rows,
+        };
         (name, Arc::new(status))
     });
     let tables = collection::vec(table, 0..3);

@@ -215,6 +215,8 @@ fn status() -> PeerStatus {
         block_bytes: 8_192,
         raw_bytes: 64_000,
         dropped_rows: 3,
+        dropped_bytes: 0,
+        dropped_until: None,
         lost_rows: 0,
     };
     let leaf = |name: &str, state, tables| LeafStatus {

@@ -25,7 +25,11 @@ fn integers_of_128_bits_are_two_halves() {
 #[test]
 fn a_number_has_one_spelling() {
     assert_eq!(decimal(15, 0, 1), Ok("1.5".parse().expect("a number")));
-    let expected = "expected a decimal in lowest terms of scale 0 to 36";
+    assert_eq!(decimal(u64::MAX, 0, 0), Ok("18446744073709551615".parse().expect("a number")));
+    let expected = "expected a decimal in lowest terms of scale 0 to 36 that is no double";
+    let wide = 10_000_000_000_000_000_000;
+    assert_eq!(decimal(wide, 0, 0), Err(format!(": found {wide} of scale 0, {expected}")));
+    assert!(double(1e19).is_ok());
     assert_eq!(decimal(150, 0, 2), Err(format!(": found 150 of scale 2, {expected}")));
     assert_eq!(decimal(0, 0, 1), Err(format!(": found 0 of scale 1, {expected}")));
     assert_eq!(decimal(1, 0, 37), Err(format!(": found 1 of scale 37, {expected}")));

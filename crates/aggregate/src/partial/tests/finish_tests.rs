@@ -1,12 +1,14 @@
 //! What finished answers say, computed by hand.
 
+use std::cell::Cell;
+
 use hadal_query::{
     Expr, Finish, Function, OrderKey, OutputExpr, Query, RowExpr, SeriesLimit, Slot,
 };
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Micros, TimeRange, Value, Weight};
+use hadal_types::{Budget, Micros, TimeRange, Value, Weight};
 
-use crate::finish::{Answer, finish};
+use crate::finish::{Answer, Unfinished, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
 use crate::partial::{Answering, Partial};
 use crate::warning::{FaultCode, WarningCode};
@@ -25,7 +27,7 @@ fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
 }
 
 fn answer(query: &Query, rows: &[(&[Value], Value, i64)]) -> Answer {
-    finish(partial_of(query, rows), query).expect("no faults")
+    finish(partial_of(query, rows), query, &|| false).expect("no faults")
 }
 
 fn shown(answer: &Answer) -> Vec<String> {
@@ -224,7 +226,10 @@ fn a_sum_beyond_doubles_fails_the_query() {
     let query = groups_query(vec![], vec![aggregate(Finish::Sum)]);
     let huge = Value::Number("1e308".parse().expect("a number"));
     let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
-    let faults = finish(partial_of(&query, &rows), &query).expect_err("a fault");
+    let Err(Unfinished::Faults(faults)) = finish(partial_of(&query, &rows), &query, &|| false)
+    else {
+        panic!("a fault")
+    };
     assert_eq!(faults[0].code, FaultCode::Overflow);
 }
 
@@ -250,7 +255,7 @@ fn only_a_limit_that_nobody_asked_for_is_told_of() {
         let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
         (0..count).for_each(|row| rows.add([integer(row)].into()));
         partial.stats.rows_matched = count.unsigned_abs();
-        beyond(&finish(partial, &query).expect("no faults"))
+        beyond(&finish(partial, &query, &|| false).expect("no faults"))
     }
     let most = i64::try_from(LIMIT_DEFAULT).expect("small");
     for rows_beyond in [groups, raw_rows] {
@@ -272,7 +277,69 @@ fn raw_rows_are_sorted_cut_and_computed() {
     for (first, second) in [(1, 40), (2, 30), (3, 20), (4, 10)] {
         rows.add([integer(first), integer(second)].into());
     }
-    let answer = finish(partial, &query).expect("no faults");
+    let answer = finish(partial, &query, &|| false).expect("no faults");
     assert_eq!(shown(&answer), ["23 20", "32 30"]);
     assert_eq!(answer.columns[1].0, "column1");
+}
+
+/// A query for groups of one key each, the largest first, and rows for it.
+fn descending(count: i64, limit: u64) -> (Query, Partial) {
+    let order = OrderKey { expr: slot(Slot::Key(0)), descending: true, nulls_first: false };
+    let query = groups_query(vec![column(0)], vec![slot(Slot::Key(0))]);
+    let query = Query { limit, order: vec![order], ..query };
+    let keys: Vec<[Value; 1]> = (0..count).map(|key| [integer(key * 7919 % count)]).collect();
+    let rows: Vec<(&[Value], Value, i64)> =
+        keys.iter().map(|key| (&key[..], Value::Null, 1)).collect();
+    let partial = partial_of(&query, &rows);
+    (query, partial)
+}
+
+#[test]
+fn of_many_lines_the_best_are_kept() {
+    for offset in [0, 3, 9_000] {
+        let (query, partial) = descending(10_000, 5);
+        let query = Query { offset, ..query };
+        let answer = finish(partial, &query, &|| false).expect("no faults");
+        let last = 9_999 - i64::try_from(offset).expect("small");
+        let expected: Vec<String> = (0..5).map(|row| (last - row).to_string()).collect();
+        assert_eq!(shown(&answer), expected);
+    }
+}
+
+#[test]
+fn nobody_finishes_what_nobody_waits_for() {
+    let (query, partial) = descending(10_000, 5);
+    assert_eq!(finish(partial.clone(), &query, &|| true), Err(Unfinished::Late));
+    let looks = Cell::new(0);
+    let late_at_last = || looks.replace(looks.get() + 1) == 9;
+    assert_eq!(finish(partial, &query, &late_at_last), Err(Unfinished::Late));
+    assert_eq!(looks.get(), 10, "and it is asked about every thousand lines");
+}
+
+#[test]
+fn an_answer_holds_its_rows_and_no_more() {
+    let (query, partial) = descending(10_000, 5);
+    let budget = Budget::new(1 << 30);
+    let mut partial = Partial { held: budget.hold(), ..partial };
+    partial.hold(usize::MAX);
+    let before = budget.held();
+    let answer = finish(partial, &query, &|| false).expect("room");
+    assert_eq!(budget.held(), answer.held.bytes());
+    assert!((1..1_000).contains(&budget.held()), "{} of {before}", budget.held());
+    drop(answer);
+    assert_eq!(budget.held(), 0);
+}
+
+#[test]
+fn an_answer_for_which_there_is_no_room_is_a_fault() {
+    let (query, partial) = descending(10_000, 5_000);
+    let budget = Budget::new(partial.bytes());
+    let mut partial = Partial { held: budget.hold(), ..partial };
+    partial.hold(usize::MAX);
+    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
+    let Err(Unfinished::Faults(faults)) = finish(partial, &query, &|| false) else {
+        panic!("a fault")
+    };
+    assert_eq!(faults[0].code, FaultCode::Memory);
+    assert_eq!(budget.held(), 0);
 }

@@ -62,10 +62,10 @@ fn writer(array: &ArrayRef, setting: Setting) -> Write {
         DataType::Int16 => signed::<Int16Type>(array),
         DataType::Int32 => signed::<Int32Type>(array),
         DataType::Int64 => signed::<Int64Type>(array),
-        DataType::UInt8 => unsigned::<UInt8Type>(array, setting),
-        DataType::UInt16 => unsigned::<UInt16Type>(array, setting),
-        DataType::UInt32 => unsigned::<UInt32Type>(array, setting),
-        DataType::UInt64 => unsigned::<UInt64Type>(array, setting),
+        DataType::UInt8 => unsigned::<UInt8Type>(array),
+        DataType::UInt16 => unsigned::<UInt16Type>(array),
+        DataType::UInt32 => unsigned::<UInt32Type>(array),
+        DataType::UInt64 => unsigned::<UInt64Type>(array),
         DataType::Float16 => primitive::<Float16Type>(array, move |value, out, losses| {
             numbers::double(value.to_f32(), setting, out, losses)
         }),
@@ -130,9 +130,10 @@ fn signed<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &ArrayRef) -> Write {
     })
 }
 
-fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>>(array: &ArrayRef, setting: Setting) -> Write {
-    primitive::<T>(array, move |value, out, losses| {
-        numbers::unsigned(value.into(), setting, out, losses);
+fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>>(array: &ArrayRef) -> Write {
+    primitive::<T>(array, |value, out, _| {
+        let value: u64 = value.into();
+        numbers::push_json(&value, out);
         true
     })
 }

@@ -1,4 +1,4 @@
-//! Numbers as JSON: digits as they are, and whether a row block column can keep them all.
+//! Numbers as JSON: digits as they are, and whether all of them are kept.
 
 use hadal_types::Number;
 
@@ -9,15 +9,6 @@ use super::losses::{Loss, Losses};
 pub(super) fn push_json(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     drop(serde_json::to_writer(out, value));
-}
-
-/// A whole number, which may be larger than stored decimals are.
-pub(super) fn unsigned(value: u64, setting: Setting, out: &mut Vec<u8>, losses: &mut Losses) {
-    let start = out.len();
-    push_json(&value, out);
-    if i64::try_from(value).is_err() {
-        check_digits(start, setting, out, losses);
-    }
 }
 
 /// A double; false for what is no number. In a list, whose elements are texts, there is nothing
@@ -45,12 +36,16 @@ pub(super) fn decimal(
     out: &mut Vec<u8>,
     losses: &mut Losses,
 ) {
-    /// So many digits fit any stored decimal.
+    /// With so many digits, before and after the point, no number is rounded.
     const SAFE: usize = 18;
     let start = out.len();
     push_decimal(mantissa, scale, out);
-    if mantissa.len() > SAFE || !(0..=18).contains(&scale) {
-        check_digits(start, setting, out, losses);
+    // Elements of lists are texts, which keep all.
+    if !setting.is_element && (mantissa.len() > SAFE || !(0..=18).contains(&scale)) {
+        let text = std::str::from_utf8(&out[start..]).unwrap_or_default();
+        if matches!(Number::read(text), Ok((_, true))) {
+            losses.add(Loss::Digits);
+        }
     }
 }
 
@@ -76,28 +71,6 @@ pub(super) fn push_decimal(mantissa: &str, scale: i8, out: &mut Vec<u8>) {
     out.extend_from_slice(fraction.as_bytes());
 }
 
-/// Counts a number, spelled from `start` on, that is not stored with all its digits.
-fn check_digits(start: usize, setting: Setting, out: &[u8], losses: &mut Losses) {
-    // Elements of lists are texts, which keep all.
-    let text = std::str::from_utf8(&out[start..]).unwrap_or_default();
-    let stored = match text.parse() {
-        Ok(Number::Double(double)) => format!("{double:e}"),
-        // A double of few digits is kept as a decimal.
-        Ok(Number::Decimal(decimal)) => decimal.to_string(),
-        Err(_) => return,
-    };
-    if !setting.is_element && significant(text) != significant(&stored) {
-        losses.add(Loss::Digits);
-    }
-}
-
-/// Digits between the first and the last that is not zero, exponent aside.
-fn significant(text: &str) -> String {
-    let mantissa = text.split('e').next().unwrap_or_default();
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    digits.trim_matches('0').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,9 +91,27 @@ mod tests {
             ("9223372036854775807", 0, "9223372036854775807", 0),
             // All but the zeros fit a decimal, or a double.
             ("1000000000000000000000", 20, "10.00000000000000000000", 0),
-            ("1000000000000000000000000", 0, "1000000000000000000000000", 0),
-            ("9223372036854775809", 0, "9223372036854775809", 1),
-            ("1234567890123456789012345", 5, "12345678901234567890.12345", 1),
+            ("1", -40, "10000000000000000000000000000000000000000", 0),
+            ("18446744073709551615", 0, "18446744073709551615", 0),
+            ("1234567890123456789012345", 5, "12345678901234567890.12345", 0),
+            (
+                "12345678901234567890123456789012345678",
+                36,
+                "12.345678901234567890123456789012345678",
+                0,
+            ),
+            (
+                "12345678901234567890123456789012345678",
+                37,
+                "1.2345678901234567890123456789012345678",
+                1,
+            ),
+            (
+                "1234567890123456789012345678901234567890",
+                0,
+                "1234567890123456789012345678901234567890",
+                1,
+            ),
         ] {
             assert_eq!(decimal_text(mantissa, scale), (text.to_owned(), lost), "{mantissa}");
         }

@@ -104,7 +104,7 @@ fn numbers_and_truths_keep_their_digits() {
     );
     let (large, notes) = read_column(UInt64Array::from(vec![u64::MAX, 1 << 63]));
     assert_eq!(large, rows(["18446744073709551615", "9223372036854775808"]));
-    assert_eq!(notes, ["column x: more digits than a decimal keeps, rounded to doubles, 2 values"]);
+    assert!(notes.is_empty(), "{notes:?}");
     let half = arrow_array::PrimitiveArray::<Float16Type>::from_iter_values(
         [1.5_f32, -2.0].map(serde_half),
     );
@@ -132,6 +132,9 @@ fn decimals_are_exact() {
     assert_eq!(lines(of(Decimal128Array::from(vec![12]), -3)), rows(["12000"]));
     let small = Decimal32Array::from(vec![150]).with_precision_and_scale(9, 1).expect("a decimal");
     assert_eq!(lines(small), rows(["15.0"]));
+    let (wide, notes) = read_column(of(Decimal128Array::from(vec![i128::MAX / 10]), 30));
+    assert_eq!(wide, rows(["17014118.346046923173168730371588410572"]));
+    assert!(notes.is_empty(), "{notes:?}");
     let digits = "123456789012345678901234567890123456789012345";
     let wide = Decimal256Array::from(vec![i256::from_string(digits).expect("a number")]);
     let (wide, notes) = read_column(wide.with_precision_and_scale(76, 40).expect("a decimal"));

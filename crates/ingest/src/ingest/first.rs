@@ -1,0 +1,60 @@
+//! The first records of a body, by which is judged what all rows of a new table depend on.
+
+use std::borrow::Cow;
+
+use hadal_block::BlockBuilder;
+use hadal_types::Micros;
+use hadal_types::limits::BATCH_BYTES_MAX;
+
+use crate::lines;
+use crate::row::RowWriter;
+
+/// Records that are looked at before the first is written.
+pub(super) const FIRST_RECORDS: usize = 1_000;
+
+/// The first records, with the numbers of their lines.
+#[derive(Default)]
+pub(super) struct First {
+    records: Vec<(u64, Vec<u8>)>,
+    bytes: usize,
+}
+
+impl First {
+    /// Keeps a record; returns whether these are enough.
+    pub(super) fn add(&mut self, line: u64, record: &[u8]) -> bool {
+        self.bytes += record.len();
+        self.records.push((line, record.to_vec()));
+        self.records.len() >= FIRST_RECORDS || self.bytes >= BATCH_BYTES_MAX
+    }
+
+    pub(super) fn texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.records.iter().map(|(_, record)| String::from_utf8_lossy(record))
+    }
+
+    pub(super) fn into_records(self) -> Vec<(u64, Vec<u8>)> {
+        self.records
+    }
+
+    /// The median of the times that plain lines begin with.
+    pub(super) fn median_of_lines(&self) -> Option<Micros> {
+        median(self.texts().filter_map(|text| lines::leading_time(&text)).collect())
+    }
+
+    /// The median of the times of those records that are rows, as `probe` tells them.
+    pub(super) fn median_of_rows(&self, mut probe: RowWriter) -> Option<Micros> {
+        let mut builder = BlockBuilder::new(probe.time_column.clone());
+        let mut times = Vec::new();
+        for text in self.texts() {
+            match probe.json(&mut builder, &text) {
+                Ok(()) => times.extend(probe.last_time),
+                Err(_) => builder.abandon_row(),
+            }
+        }
+        median(times)
+    }
+}
+
+fn median(mut times: Vec<Micros>) -> Option<Micros> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}

@@ -1,0 +1,62 @@
+//! Limits of a body at their edges: what just fits passes, one more does not.
+
+use hadal_types::limits::{FUTURE_SECONDS_MAX, REJECTS_KEPT_MAX, TABLE_AGE_DAYS};
+
+use super::*;
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+/// What becomes of a row of a table of today, so far from now.
+fn row_at(offset: i64) -> Summary {
+    let settings = Settings { any_age: false, table_oldest: Some(now()), ..settings() };
+    let body = format!("{{\"time\":\"{}\"}}", Micros(now().0 + offset));
+    ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
+}
+
+#[test]
+fn rows_may_be_a_day_ahead() {
+    assert_eq!(FUTURE_SECONDS_MAX, 86_400);
+    assert_eq!(row_at(DAY).accepted, 1);
+    let beyond = row_at(DAY + SECOND);
+    assert_eq!(beyond.accepted, 0);
+    assert_eq!(
+        reasons(&beyond),
+        [(1, "its time 2026-11-22T12:00:01Z is more than a day in the future".to_owned())]
+    );
+}
+
+#[test]
+fn rows_may_be_thirty_days_old() {
+    assert_eq!(TABLE_AGE_DAYS, 30);
+    assert_eq!(row_at(-30 * DAY).accepted, 1);
+    let beyond = row_at(-30 * DAY - SECOND);
+    assert_eq!(beyond.accepted, 0);
+    let reason = "its time 2026-10-22T11:59:59Z is older than the table's limit of 30 days";
+    assert_eq!(reasons(&beyond), [(1, reason.to_owned())]);
+}
+
+#[test]
+fn a_table_is_of_any_age_when_its_oldest_row_is_older_than_the_limit() {
+    let accepted = |oldest: i64| {
+        let table_oldest = Some(Micros(now().0 - oldest));
+        let settings = Settings { any_age: false, table_oldest, ..settings() };
+        let body = b"{\"time\":\"2001-01-01\"}";
+        ingest_as(settings, Format::Json, body, 1_000).1.accepted
+    };
+    assert_eq!((accepted(30 * DAY), accepted(30 * DAY + SECOND)), (0, 1));
+}
+
+#[test]
+fn a_thousand_rejected_rows_are_kept_and_all_are_counted() {
+    assert_eq!(REJECTS_KEPT_MAX, 1_000);
+    for (bad, kept) in [(999, 999), (1_000, 1_000), (1_001, 1_000)] {
+        let body = "x\n".repeat(bad) + "{\"a\":1}\n";
+        let (_, summary) = ingest(&body);
+        assert_eq!((summary.rejected_count, summary.rejected.len()), (bad as u64, kept));
+        assert_eq!(summary.accepted, 1);
+        // The first ones, each by its line.
+        let last = summary.rejected.last().map(|reject| reject.line);
+        assert_eq!(last, Some(kept as u64));
+    }
+}

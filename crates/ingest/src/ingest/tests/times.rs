@@ -1,0 +1,185 @@
+//! Which times rows get, and which rows are too old.
+
+use super::*;
+
+#[test]
+fn times_of_the_far_future_and_past_are_refused() {
+    let mut settings = settings();
+    settings.any_age = false;
+    settings.table_oldest = Some(now());
+    let body = "{\"time\":\"2026-11-22T11:00:00Z\"}\n{\"time\":\"2026-11-22T13:00:00Z\"}\n\
+                {\"time\":\"2026-10-23T00:00:00Z\"}\n{\"time\":\"2026-10-21T00:00:00Z\"}";
+    let (_, summary) = ingest_as(settings, Format::Json, body.as_bytes(), 1_000);
+    assert_eq!((summary.accepted, warned(&summary)), (2, vec![("too_old", 1)]));
+    let reasons = reasons(&summary);
+    assert!(reasons[0].1.contains("future"), "{reasons:?}");
+    assert!(reasons[1].1.contains("limit of 30 days"), "{reasons:?}");
+}
+
+#[test]
+fn a_table_that_begins_with_old_rows_has_no_age_limit() {
+    let ask = |oldest: Option<Micros>, body: &str| {
+        let settings = Settings { any_age: false, table_oldest: oldest, ..settings() };
+        ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
+    };
+    let old_first = ask(None, "{\"date\":\"2001-01-01\"}\n{\"date\":\"2001-06-30\"}");
+    assert_eq!((old_first.accepted, warned(&old_first)), (2, vec![("no_age_limit", 2)]));
+    assert_eq!(ask(None, "{\"date\":\"2026-11-21\"}\n{\"date\":\"2001-06-30\"}").accepted, 1);
+    let old_table = parse_timestamp("2001-01-01");
+    assert_eq!(ask(old_table, "{\"date\":\"2002-01-01\"}").accepted, 1);
+}
+
+#[test]
+fn one_old_row_among_the_first_does_not_lift_the_age_limit() {
+    let settings = || Settings { any_age: false, ..settings() };
+    let (new, old) = ("{\"date\":\"2026-11-21\"}\n", "{\"date\":\"2001-06-30\"}\n");
+    let ask = |body: String| ingest_as(settings(), Format::Json, body.as_bytes(), 7).1;
+    let mostly_new = ask(old.to_owned() + &new.repeat(2));
+    assert_eq!((mostly_new.accepted, mostly_new.rejected[0].line), (2, 1));
+    let mostly_old = ask(new.to_owned() + &old.repeat(2));
+    assert_eq!((mostly_old.accepted, warned(&mostly_old)), (3, vec![("no_age_limit", 2)]));
+    // Only the first records are looked at.
+    let old_later = ask(new.repeat(FIRST_RECORDS + 1) + &old.repeat(FIRST_RECORDS + 2));
+    assert_eq!(old_later.accepted, FIRST_RECORDS as u64 + 1);
+    // What is no row says nothing of the table's age.
+    let some_bad = ask("x\n".repeat(5) + old);
+    assert_eq!((some_bad.accepted, some_bad.rejected_count), (1, 5));
+    let lines = "2001-06-30T00:00:00Z up\n";
+    assert_eq!(ingest_as(settings(), Format::Lines, lines.as_bytes(), 7).1.accepted, 1);
+}
+
+#[test]
+fn the_time_column_is_the_first_that_holds_a_time() {
+    for (body, time_from) in [
+        (r#"{"ts":1700000000,"timestamp":1600000000}"#, "column timestamp"),
+        (r#"{"date":"monday","created_at":"2020-01-01"}"#, "column created_at"),
+        (r#"{"a":1}"#, "arrival time"),
+        (r#"{"time":"2020-01-01","ts":5}"#, "column time"),
+    ] {
+        let (_, summary) = ingest(body);
+        assert_eq!(summary.time_from, time_from, "{body}");
+        assert_eq!(summary.accepted, 1);
+    }
+    let named = Settings { time_column: ColumnName::new("at").ok(), ..settings() };
+    let body = br#"{"at":1700000000000,"time":5}"#;
+    let (batches, _) = ingest_as(named, Format::Json, body, 1_000);
+    let row = &rows(&batches)[0];
+    assert_eq!(row["at::number"], Value::Time(Micros(1_700_000_000_000_000)));
+    assert_eq!(row["time::number"], Value::integer(5));
+}
+
+#[test]
+fn a_table_keeps_its_time_column() {
+    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
+    let body = b"{\"ts\":1700000000}\n{\"timestamp\":1600000000,\"a\":1}\n{\"a\":2}";
+    let (batches, summary) = ingest_as(known, Format::Json, body, 1_000);
+    let times: Vec<Value> = rows(&batches).iter().map(|row| row["ts::number"].clone()).collect();
+    let seconds = |seconds: i64| Value::Time(Micros(seconds * 1_000_000));
+    assert_eq!(times, [seconds(1_700_000_000), seconds(1_600_000_000), Value::Time(now())]);
+    assert_eq!(warned(&summary), [("arrival_time", 1), ("no_age_limit", 2)]);
+    assert_eq!(summary.time_from, "column ts");
+    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
+    let body = b"{\"timestamp\":1600000000}\n{\"a\":2}";
+    let (_, summary) = ingest_as(known, Format::Json, body, 1_000);
+    assert_eq!(summary.time_from, "column timestamp", "where they did come from");
+}
+
+/// The rows' times, by the name of the column.
+fn times(batches: &[Batch], column: &str) -> Vec<Value> {
+    rows(batches).iter().map(|row| row[&format!("{column}::number")].clone()).collect()
+}
+
+fn arrivals(count: i64) -> Vec<Value> {
+    (0..count).map(|after| Value::Time(Micros(now().0 + after))).collect()
+}
+
+#[test]
+fn rows_that_arrive_together_keep_their_order() {
+    for format in [Format::Json, Format::Lines] {
+        let (batches, _) = ingest_as(settings(), format, b"{\"a\":2}\nx\n{\"a\":1}\n{}\n", 5);
+        let accepted = if format == Format::Lines { 4 } else { 3 };
+        assert_eq!(times(&batches, "time"), arrivals(accepted), "{format:?}");
+    }
+    let mut ingest = Ingest::new(settings(), Format::Lines, now());
+    let many = "x\n".repeat(2_000);
+    ingest.push(many.as_bytes()).expect("encodes");
+    let later = Micros(now().0 + 5_000_000);
+    ingest.arrive(later);
+    ingest.push(b"y\n").expect("encodes");
+    let (batches, _) = ingest.finish().expect("encodes");
+    let times = times(&batches, "time");
+    assert_eq!(times[1_999], Value::Time(Micros(now().0 + 1_999)));
+    assert_eq!(times[2_000], Value::Time(later));
+}
+
+#[test]
+fn times_of_arrival_stay_near_the_clock() {
+    let mut ingest = Ingest::new(settings(), Format::Lines, now());
+    let many = "x\n".repeat(100_000);
+    let mut batches = Vec::new();
+    for _ in 0..11 {
+        batches.extend(ingest.push(many.as_bytes()).expect("encodes"));
+    }
+    batches.extend(ingest.finish().expect("encodes").0);
+    let last = times(&batches[batches.len() - 1..], "time").pop();
+    assert_eq!(last, Some(Value::Time(Micros(now().0 + 1_000_000))));
+}
+
+#[test]
+fn a_column_called_time_may_hold_none() {
+    let body = b"{\"time\":\"10:15\",\"a\":1}\n{\"time\":\"10:16\"}";
+    let (batches, summary) = ingest_as(settings(), Format::Json, body, 1_000);
+    assert_eq!(times(&batches, "received"), arrivals(2));
+    assert_eq!(rows(&batches)[1]["time::string"], Value::string("10:16"));
+    assert_eq!(summary.time_from, "arrival time");
+    assert_eq!(warned(&summary), [("arrival_time", 2), ("no_times", 1)]);
+    assert!(summary.warnings[1].message.contains("in column received"));
+    // One that has times further on is taken, and so is the next best.
+    let (_, summary) = ingest("{\"a\":1}\n{\"time\":\"2026-11-21\"}");
+    assert_eq!(summary.time_from, "column time");
+    let (_, summary) = ingest("{\"time\":\"10:15\",\"ts\":1795256000}");
+    assert_eq!((summary.time_from.as_str(), summary.rejected_count), ("column ts", 0));
+    let (_, summary) = ingest_as(settings(), Format::Csv, b"time,a\n10:15,1\n10:16,2\n", 1_000);
+    assert_eq!((summary.time_from.as_str(), summary.accepted), ("arrival time", 2));
+}
+
+#[test]
+fn a_named_time_column_is_the_only_one() {
+    let named = Settings { time_column: ColumnName::new("received").ok(), ..settings() };
+    let body = b"{\"time\":\"2026-11-01\",\"ts\":5}";
+    let (batches, summary) = ingest_as(named, Format::Json, body, 1_000);
+    assert_eq!(times(&batches, "received"), arrivals(1), "a name that no row has: arrival");
+    assert_eq!(rows(&batches)[0]["time::string"], Value::string("2026-11-01"));
+    assert_eq!(summary.time_from, "arrival time");
+}
+
+#[test]
+fn a_named_time_column_overwrites_no_other() {
+    let settings = Settings {
+        time_column: ColumnName::new("seen").ok(),
+        table_time_column: ColumnName::new("time").ok(),
+        ..settings()
+    };
+    let body = br#"{"seen":1795256000,"time":1795256001}
+        {"time":1795256001,"seen":1795256000}
+        {"seen":1795256002}
+        {"time":1795256003,"seen":"monday"}"#;
+    let (batches, summary) = ingest_as(settings, Format::Json, body, 1_000);
+    let time = |seconds: i64| Value::Time(Micros(seconds * 1_000_000));
+    assert_eq!(times(&batches, "time"), [time(1_795_256_002), time(1_795_256_003)]);
+    let reason = "it has a value in seen, named as its time, and one in time, which is the time \
+                  column of its table; name time or none";
+    assert_eq!(reasons(&summary), [(1, reason.to_owned()), (2, reason.to_owned())]);
+}
+
+#[test]
+fn times_in_several_units_are_told() {
+    let (batches, summary) = ingest("{\"time\":1795256000123}\n{\"time\":1795256000}");
+    let millis = |millis: i64| Value::Time(Micros(millis * 1_000));
+    assert_eq!(times(&batches, "time"), [millis(1_795_256_000_123), millis(1_795_256_000)]);
+    // So is the time of 1970 that comes of it.
+    assert_eq!(warned(&summary), [("mixed_time_units", 1), ("no_age_limit", 1)]);
+    let (_, summary) = ingest("{\"time\":1795256000}\n{\"time\":1795256000123}");
+    let reason = "column time: \"1795256000123\" is not a time in seconds, the unit of its batch";
+    assert_eq!(reasons(&summary), [(2, reason.to_owned())]);
+}

@@ -1,0 +1,110 @@
+//! What queries may hold here, at the limits and beyond them.
+
+use hadal_aggregate::Groups;
+use hadal_query::ColumnRef;
+use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_GROUPS_MAX};
+
+use super::*;
+
+/// A leaf in memory with rows of so many different values.
+async fn filled(rows: usize, query_bytes_max: usize, budget: &Arc<Budget>) -> Leaf {
+    let limits = LeafConfig { query_bytes_max, budget: Arc::clone(budget), ..config(None) };
+    let leaf = Leaf::open(limits).expect("opens");
+    for from in (0..rows).step_by(BLOCK_ROWS_MAX) {
+        let value = |row: usize| i64::try_from(row).expect("small");
+        let values = value(from)..value(rows.min(from + BLOCK_ROWS_MAX));
+        leaf.accept(batch(&format!("b{from}"), 1, values)).await.expect("taken");
+    }
+    leaf
+}
+
+/// A row for each value, of which there are rows before this value.
+async fn grouped(leaf: &Leaf, before: usize) -> Partial {
+    let column = ColumnRef {
+        name: ColumnName::new("v").expect("a name"),
+        kind: Kind::Number,
+        logical: hadal_types::Logical::Plain,
+    };
+    let end = Micros(NOW.0 + i64::try_from(before).expect("small"));
+    let query = Query {
+        table: name("t"),
+        range: TimeRange { from: None, to: Some(end) },
+        filter: None,
+        shape: Shape::Groups {
+            keys: vec![Expr::Leaf(Input::Column(column))],
+            measures: Vec::new(),
+        },
+        outputs: Vec::new(),
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: 10,
+        offset: 0,
+        now: NOW,
+        deadline: Duration::from_secs(600),
+        require_complete: false,
+    };
+    leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(600)).await
+}
+
+fn groups_of(partial: Partial) -> Groups {
+    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
+    let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+    groups
+}
+
+fn fault_of(partial: &Partial) -> (FaultCode, String) {
+    let fault = partial.faults.iter().next().expect("a fault");
+    (fault.code, fault.message.clone())
+}
+
+#[tokio::test]
+async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
+    let budget = Budget::new(LEAF_QUERY_BYTES_MAX);
+    let leaf = filled(LEAF_GROUPS_MAX + 1, LEAF_QUERY_BYTES_MAX, &budget).await;
+    for (rows, dropped) in [(LEAF_GROUPS_MAX, 0), (LEAF_GROUPS_MAX + 1, 1)] {
+        let partial = grouped(&leaf, rows).await;
+        assert_eq!(partial.held.bytes(), partial.bytes());
+        let (groups, dropped_rows) = groups_of(partial).into_sorted();
+        assert_eq!((groups.len(), dropped_rows), (LEAF_GROUPS_MAX, dropped));
+    }
+    assert_eq!(budget.held(), 0);
+}
+
+#[tokio::test]
+async fn a_query_may_hold_so_many_bytes_and_not_one_more() {
+    const ROWS: usize = 3_000;
+    let budget = Budget::new(usize::MAX);
+    let leaf = filled(ROWS, usize::MAX, &budget).await;
+    let bytes = grouped(&leaf, ROWS).await.held.bytes();
+    let leaf = filled(ROWS, bytes, &budget).await;
+    assert_eq!(groups_of(grouped(&leaf, ROWS).await).len(), ROWS);
+    let leaf = filled(ROWS, bytes - 1, &budget).await;
+    let partial = grouped(&leaf, ROWS).await;
+    let (code, message) = fault_of(&partial);
+    let needs = format!("the query needs {bytes} bytes on one leaf; at most {} are", bytes - 1);
+    assert_eq!((code, message.starts_with(&needs)), (FaultCode::Memory, true), "{message}");
+    assert_eq!((partial.bytes(), budget.held()), (0, 0), "it has given everything back");
+}
+
+#[tokio::test]
+async fn all_queries_share_the_memory_of_the_process() {
+    const ROWS: usize = 3_000;
+    let budget = Budget::new(usize::MAX);
+    let bytes = grouped(&filled(ROWS, usize::MAX, &budget).await, ROWS).await.held.bytes();
+    for (room, fits) in [(2 * bytes, true), (2 * bytes - 1, false)] {
+        let budget = Budget::new(room);
+        let leaf = filled(ROWS, usize::MAX, &budget).await;
+        let first = grouped(&leaf, ROWS).await;
+        let second = grouped(&leaf, ROWS).await;
+        assert_eq!((first.faults.is_empty(), second.faults.is_empty()), (true, fits));
+        if !fits {
+            let (code, message) = fault_of(&second);
+            let all = format!("all queries together hold {bytes} of {room}");
+            assert_eq!((code, message.contains(&all)), (FaultCode::Memory, true), "{message}");
+        }
+        drop((first, second));
+        assert_eq!(budget.held(), 0);
+        assert_eq!(groups_of(grouped(&leaf, ROWS).await).len(), ROWS, "there is room again");
+    }
+}

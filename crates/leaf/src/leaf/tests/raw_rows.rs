@@ -1,0 +1,47 @@
+//! Rows themselves: blocks are looked at in the order of the rows that are asked for.
+
+use hadal_query::{OrderKey, Slot};
+
+use super::*;
+
+/// The times of the first two rows by time, and what finding them took.
+async fn first_two(leaf: &Leaf, descending: bool) -> (Vec<i64>, Partial) {
+    let query = Query {
+        table: name("t"),
+        range: TimeRange::ALL,
+        filter: None,
+        shape: Shape::Rows { values: vec![Expr::Leaf(Input::Time)] },
+        outputs: Vec::new(),
+        having: None,
+        order: vec![OrderKey { expr: Expr::Leaf(Slot::Key(0)), descending, nulls_first: false }],
+        series: None,
+        limit: 2,
+        offset: 0,
+        now: NOW,
+        deadline: Duration::from_secs(60),
+        require_complete: false,
+    };
+    let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
+    let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
+    let time = |row: Box<[Value]>| match &row[0] {
+        Value::Time(time) => time.0 - NOW.0,
+        other => panic!("{other}"),
+    };
+    (rows.into_sorted().into_iter().map(time).collect(), partial)
+}
+
+#[tokio::test]
+async fn blocks_beyond_the_rows_that_are_asked_for_are_skipped_and_covered() {
+    let bed = open(None);
+    for first in [20, 0, 40, 10, 30] {
+        let batch = batch(&format!("b{first}"), 1, first..first + 10);
+        bed.leaf.accept(batch).await.expect("taken");
+    }
+    for (descending, expected) in [(true, [49, 48]), (false, [0, 1])] {
+        let (times, partial) = first_two(&bed.leaf, descending).await;
+        assert_eq!(times, expected);
+        assert_eq!((partial.stats.blocks, partial.stats.blocks_skipped), (5, 4));
+        assert_eq!((partial.stats.rows_read, partial.stats.rows_matched), (10, 50));
+        assert_eq!((partial.coverage.rows_scanned, partial.coverage.rows_expected), (50, 50));
+    }
+}

@@ -1,0 +1,50 @@
+//! A column's lists, each made when it is first asked for: who shows a few rows needs few of them.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use hadal_encoding::ListDictionary;
+use hadal_types::{Kind, Value};
+
+/// The lists of a column by code, and null as one more where `has_null`.
+pub(crate) struct Lists<'a> {
+    dictionary: ListDictionary<'a>,
+    kind: Kind,
+    has_null: bool,
+    values: Vec<OnceCell<Value>>,
+    elements: Vec<OnceCell<Arc<str>>>,
+}
+
+impl<'a> Lists<'a> {
+    /// The lists of a column of sets or vectors.
+    pub(crate) fn new(dictionary: ListDictionary<'a>, kind: Kind, has_null: bool) -> Self {
+        let values = vec![OnceCell::new(); dictionary.len()];
+        let elements = vec![OnceCell::new(); dictionary.elements.len()];
+        Self { dictionary, kind, has_null, values, elements }
+    }
+
+    /// How many codes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len() + usize::from(self.has_null)
+    }
+
+    /// Whether a code is a list, and not null.
+    pub(crate) fn has(&self, code: usize) -> bool {
+        code < self.values.len()
+    }
+
+    /// The list of a code; `None` for null.
+    pub(crate) fn get(&self, code: usize) -> Option<&Value> {
+        let cell = self.values.get(code)?;
+        let codes = u32::try_from(code).ok().and_then(|code| self.dictionary.get(code))?;
+        Some(cell.get_or_init(|| {
+            let elements = codes.iter().map(|&element| self.element(element)).collect();
+            if self.kind == Kind::Set { Value::Set(elements) } else { Value::Vector(elements) }
+        }))
+    }
+
+    fn element(&self, code: u32) -> Arc<str> {
+        let text = || self.dictionary.elements.get(code).unwrap_or_default().into();
+        self.elements.get(code as usize).map_or_else(text, |cell| cell.get_or_init(text).clone())
+    }
+}

@@ -1,0 +1,105 @@
+use std::time::Duration;
+
+use hadal_aggregate::{Coverage, Partial};
+use hadal_query::Shape;
+use hadal_types::limits::QUERY_DEADLINE_MS;
+use hadal_types::{Held, Micros, TimeRange};
+use hadal_wire::BoxFuture;
+use tokio::time::{Instant as PausedInstant, sleep};
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+const DEADLINE: Duration = Duration::from_millis(QUERY_DEADLINE_MS);
+
+/// A tree that answers after so long, whatever it was told.
+struct Slow(Duration);
+
+impl Peer for Slow {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        let kept = Instant::now() + query.deadline - deadline;
+        assert!(kept > query.deadline / 11, "only {kept:?} are left for finishing");
+        Box::pin(async move {
+            sleep(self.0).await;
+            let leaf = LeafCoverage {
+                name: "leaf".to_owned(),
+                outcome: LeafOutcome::Answered,
+                rows_expected: 0,
+                rows_scanned: 0,
+                micros: 1,
+            };
+            Partial { coverage: Coverage::of_leaf(leaf, true), ..Partial::empty(&query) }
+        })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async { PeerStatus::default() })
+    }
+
+    fn blocks<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async { TableBlocks::default() })
+    }
+}
+
+fn query() -> Query {
+    Query {
+        table: TableName::new("t").expect("a name"),
+        range: TimeRange::ALL,
+        filter: None,
+        shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+        outputs: Vec::new(),
+        having: None,
+        order: Vec::new(),
+        series: None,
+        limit: 1,
+        offset: 0,
+        now: Micros(0),
+        deadline: DEADLINE,
+        require_complete: false,
+    }
+}
+
+/// What comes of a query when the tree takes so long, and how long that takes.
+async fn asked(takes: Duration, budget: &Arc<Budget>) -> (Result<usize, AskError>, Duration) {
+    let start = PausedInstant::now();
+    let answer = Root::new(Arc::new(Slow(takes)), Arc::clone(budget)).ask(query()).await;
+    (answer.map(|answer| answer.rows.len()), start.elapsed())
+}
+
+/// All but so many bytes of a budget.
+fn all_but(bytes: usize, budget: &Arc<Budget>, bytes_max: usize) -> Held {
+    let mut held = budget.hold();
+    held.resize(bytes_max - bytes).expect("room");
+    held
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_answer_comes_after_the_deadline() {
+    let budget = Budget::new(usize::MAX);
+    let (answer, _) = asked(DEADLINE - SECOND / 10, &budget).await;
+    assert_eq!(answer, Ok(1));
+    for takes in [DEADLINE + SECOND, 100 * DEADLINE] {
+        let (answer, took) = asked(takes, &budget).await;
+        assert_eq!(answer, Err(AskError::Late));
+        assert!((DEADLINE..DEADLINE + SECOND / 2).contains(&took), "{took:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_query_waits_for_room_until_its_deadline() {
+    const BYTES_MAX: usize = 4 * QUERY_ROOM_BYTES;
+    let budget = Budget::new(BYTES_MAX);
+    let held = all_but(QUERY_ROOM_BYTES, &budget, BYTES_MAX);
+    assert_eq!(asked(SECOND, &budget).await.0, Ok(1), "there is just enough");
+    drop(held);
+    let held = all_but(QUERY_ROOM_BYTES - 1, &budget, BYTES_MAX);
+    let (answer, took) = asked(SECOND, &budget).await;
+    assert_eq!(answer, Err(AskError::NoRoom));
+    assert!((DEADLINE..DEADLINE + SECOND / 2).contains(&took), "{took:?}");
+    let freed = async {
+        sleep(3 * SECOND).await;
+        drop(held);
+    };
+    let ((answer, took), ()) = tokio::join!(asked(SECOND, &budget), freed);
+    assert_eq!((answer, took.as_secs()), (Ok(1), 4), "it waits, and then it is answered");
+}

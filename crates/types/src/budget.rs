@@ -1,0 +1,259 @@
+//! Memory that many share: what one of them holds, nobody else can have.
+//!
+//! Whoever keeps more and more of something draws from a [`Budget`] as it grows and gives back
+//! what is dropped. A budget does not allocate; it counts what others say that they hold. Drawing
+//! is refused when too much is held already, and then it is for whoever draws to keep less: only
+//! those who hold nothing yet may wait ([`Budget::free`]), or all could wait for each other.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// So many bytes, shared.
+#[derive(Debug)]
+pub struct Budget {
+    bytes_max: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    held: usize,
+    /// Woken whenever bytes are given back.
+    waiting: Vec<Waker>,
+}
+
+/// What one of many holds of a budget; given back on drop. The default is of no budget, and holds
+/// whatever it is told to.
+#[derive(Debug, Default)]
+pub struct Held {
+    budget: Option<Arc<Budget>>,
+    bytes: usize,
+}
+
+/// Too much is held already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} more bytes are needed, and {held} of {bytes_max} are in use")]
+pub struct BudgetSpent {
+    /// How many bytes were to be drawn.
+    pub bytes: usize,
+    /// How many were held by all together.
+    pub held: usize,
+    /// How many all together may hold.
+    pub bytes_max: usize,
+}
+
+impl Budget {
+    /// A budget of so many bytes.
+    #[must_use]
+    pub fn new(bytes_max: usize) -> Arc<Self> {
+        Arc::new(Self { bytes_max, state: Mutex::default() })
+    }
+
+    /// Bytes that all together hold now.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.lock().held
+    }
+
+    /// Nothing of this budget, yet.
+    #[must_use]
+    pub fn hold(self: &Arc<Self>) -> Held {
+        Held { budget: Some(Arc::clone(self)), bytes: 0 }
+    }
+
+    /// Waits until so many bytes are free, or all when there are not as many. They are not drawn.
+    pub async fn free(&self, bytes: usize) {
+        let held_max = self.bytes_max.saturating_sub(bytes);
+        poll_fn(|context| self.poll_held(held_max, context)).await;
+    }
+
+    fn poll_held(&self, held_max: usize, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.held <= held_max {
+            return Poll::Ready(());
+        }
+        if !state.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+            state.waiting.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    fn draw(&self, bytes: usize) -> Result<(), BudgetSpent> {
+        let mut state = self.lock();
+        if bytes > self.bytes_max.saturating_sub(state.held) {
+            return Err(BudgetSpent { bytes, held: state.held, bytes_max: self.bytes_max });
+        }
+        state.held += bytes;
+        Ok(())
+    }
+
+    fn give_back(&self, bytes: usize) {
+        let waiting = {
+            let mut state = self.lock();
+            state.held -= bytes;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Bytes that are held.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Holds exactly so many bytes from now on.
+    ///
+    /// # Errors
+    /// When so many are not free; then it holds as many as before.
+    pub fn resize(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
+        if let Some(budget) = &self.budget {
+            match bytes.checked_sub(self.bytes) {
+                Some(0) => {}
+                Some(more) => budget.draw(more)?,
+                None => budget.give_back(self.bytes - bytes),
+            }
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Holds so many bytes more.
+    ///
+    /// # Errors
+    /// As [`Self::resize`].
+    pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
+        self.resize(self.bytes.saturating_add(bytes))
+    }
+
+    /// Gives so many bytes back, or all that there are.
+    pub fn shrink(&mut self, bytes: usize) {
+        drop(self.split(bytes));
+    }
+
+    /// So many bytes of these, or all that there are, to be given back apart.
+    #[must_use]
+    pub fn split(&mut self, bytes: usize) -> Self {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        Self { budget: self.budget.clone(), bytes }
+    }
+
+    /// Takes over what `other` holds, which is of the same budget or of none.
+    pub fn absorb(&mut self, mut other: Self) {
+        match &self.budget {
+            None => *self = other,
+            Some(_) if other.budget.is_none() => {}
+            Some(_) => self.bytes += std::mem::take(&mut other.bytes),
+        }
+    }
+}
+
+/// The copy holds nothing, of no budget: only the first is what there was room for.
+impl Clone for Held {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Things are the same whatever is held for them.
+impl PartialEq for Held {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(budget) = &self.budget {
+            budget.give_back(self.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[test]
+    fn all_of_a_budget_can_be_held_and_not_one_byte_more() {
+        let budget = Budget::new(100);
+        let (mut one, mut other) = (budget.hold(), budget.hold());
+        assert_eq!(one.resize(60), Ok(()));
+        assert_eq!(other.resize(41), Err(BudgetSpent { bytes: 41, held: 60, bytes_max: 100 }));
+        assert_eq!(other.bytes(), 0, "a refusal changes nothing");
+        assert_eq!(other.resize(40), Ok(()));
+        assert_eq!((budget.held(), one.grow(1).is_err()), (100, true));
+        other.shrink(10);
+        assert_eq!((one.grow(10), budget.held()), (Ok(()), 100));
+        assert_eq!((one.resize(5), budget.held()), (Ok(()), 35));
+        let part = one.split(3);
+        drop((one, other));
+        assert_eq!(budget.held(), 3, "what is dropped is given back");
+        drop(part);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn what_is_taken_over_is_given_back_once() {
+        let budget = Budget::new(100);
+        let (mut one, mut other, mut nobody) = (budget.hold(), budget.hold(), Held::default());
+        one.resize(10).expect("room");
+        other.resize(20).expect("room");
+        one.absorb(other);
+        nobody.absorb(one);
+        assert_eq!((nobody.bytes(), budget.held()), (30, 30));
+        drop(nobody);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn without_a_budget_anything_goes() {
+        let mut held = Held::default();
+        assert_eq!((held.resize(usize::MAX), held.bytes()), (Ok(()), usize::MAX));
+        held.grow(1).expect("it does not count");
+    }
+
+    #[derive(Default)]
+    struct Bell(AtomicUsize);
+
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn whoever_waits_for_room_is_woken_when_there_may_be_some() {
+        let budget = Budget::new(100);
+        let mut one = budget.hold();
+        one.resize(90).expect("room");
+        let bell = Arc::new(Bell::default());
+        let waker = Waker::from(Arc::clone(&bell));
+        let mut context = Context::from_waker(&waker);
+        let mut free = Box::pin(budget.free(50));
+        assert!(free.as_mut().poll(&mut context).is_pending());
+        assert!(free.as_mut().poll(&mut context).is_pending(), "and it waits once only");
+        one.shrink(30);
+        assert_eq!(bell.0.load(Ordering::Relaxed), 1);
+        assert!(free.as_mut().poll(&mut context).is_pending(), "60 are held still");
+        one.shrink(10);
+        assert!(free.as_mut().poll(&mut context).is_ready(), "50 are free");
+        assert_eq!((budget.held(), bell.0.load(Ordering::Relaxed)), (50, 2));
+        // More than there can ever be is not waited for in vain.
+        let mut all = Box::pin(budget.free(usize::MAX));
+        assert!(all.as_mut().poll(&mut context).is_pending());
+        drop(one);
+        assert!(all.as_mut().poll(&mut context).is_ready());
+    }
+}
