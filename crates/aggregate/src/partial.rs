@@ -30,7 +30,7 @@ pub(crate) fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
         "the query needs {bytes} bytes, and all queries together hold {held} of {bytes_max}: \
          {ADVICE}, or ask again later"
     );
-    Fault::new(FaultCode::Memory, &message)
+    Fault::new(FaultCode::Busy, &message)
 }
 
 /// A partial answer to one query.

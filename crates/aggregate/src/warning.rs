@@ -174,11 +174,13 @@ pub enum FaultCode {
     Overflow,
     /// The query needs more memory than it may have.
     Memory,
+    /// The query needs memory that others hold for now.
+    Busy,
 }
 
 impl FaultCode {
     /// All codes.
-    pub const ALL: [Self; 3] = [Self::Invalid, Self::Overflow, Self::Memory];
+    pub const ALL: [Self; 4] = [Self::Invalid, Self::Overflow, Self::Memory, Self::Busy];
 
     /// The code's name in errors.
     #[must_use]
@@ -187,6 +189,7 @@ impl FaultCode {
             Self::Invalid => "invalid",
             Self::Overflow => "overflow",
             Self::Memory => "memory",
+            Self::Busy => "busy",
         }
     }
 }

@@ -140,10 +140,14 @@ impl Problem {
     pub(crate) fn of_ask(error: &AskError) -> Self {
         use hadal_aggregate::FaultCode;
         let kind = match error {
-            AskError::Faults(faults) if faults.iter().all(|f| f.code == FaultCode::Invalid) => {
-                ProblemKind::BadQuery
+            AskError::Faults(faults) => {
+                let are_all = |code| faults.iter().all(|fault| fault.code == code);
+                match (are_all(FaultCode::Invalid), are_all(FaultCode::Busy)) {
+                    (true, _) => ProblemKind::BadQuery,
+                    (_, true) => ProblemKind::Unavailable,
+                    _ => ProblemKind::Limit,
+                }
             }
-            AskError::Faults(_) => ProblemKind::Limit,
             AskError::Incomplete { .. } => ProblemKind::Incomplete,
             AskError::Late => ProblemKind::Late,
             AskError::NoLeaves(_) | AskError::NoRoom | AskError::Stopping => {
@@ -241,6 +245,7 @@ mod tests {
             (fault(FaultCode::Invalid), 400),
             (fault(FaultCode::Overflow), 422),
             (fault(FaultCode::Memory), 422),
+            (fault(FaultCode::Busy), 503),
             (AskError::Incomplete { scanned: 1, expected: 2 }, 503),
             (AskError::NoLeaves(2), 503),
             (AskError::NoRoom, 503),

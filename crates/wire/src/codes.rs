@@ -56,7 +56,7 @@ codes! {
         BlocksUnreadable = BlocksUnreadable, RowsDropped = RowsDropped,
         ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
     }
-    FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, }
+    FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, Busy = Busy, }
     LeafState { Recovering = Recovering, Alive = Alive, Stopping = Stopping, }
     Function {
         And = And, Or = Or, Not = Not, IsNull = IsNull,

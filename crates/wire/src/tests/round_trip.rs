@@ -113,7 +113,7 @@ fn every_code_is_read_and_no_other() {
     assert_codes::<LeafOutcome>(5);
     assert_codes::<LeafState>(3);
     assert_codes::<WarningCode>(8);
-    assert_codes::<FaultCode>(3);
+    assert_codes::<FaultCode>(4);
 }
 
 #[test]
