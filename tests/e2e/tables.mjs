@@ -26,7 +26,7 @@ export const tests = [
       await page.keyboard.press("Enter");
       const words = await page.getByText("A row’s time is its").innerText();
       const clock = (moment) => moment.slice(11, 19).replace(/:00$/, "");
-      assert.match(words, new RegExp(`its happened: rows from .+ ${clock(first)} to .+ ${clock(last)}$`));
+      assert.match(words, new RegExp(`its happened: rows from .+ ${clock(first)} to .+ ${clock(last)}, none older than 30 days$`));
       await picture(page, "row-time");
       await page.keyboard.press("Escape");
       await page.getByRole("tab", { name: "Columns" }).click();

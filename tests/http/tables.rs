@@ -31,6 +31,9 @@ fn tables_are_listed() {
     assert_eq!(table["time_column"], "time");
     assert_eq!(table["first_time"], "2026-11-21T11:58:00Z");
     assert_eq!(table["last_time"], "2026-11-21T11:59:30Z");
+    assert_eq!(table["age_limit_days"], 30);
+    server.log("old", "{\"time\": \"2001-01-01T00:00:00Z\"}");
+    assert_eq!(server.get("/v1/tables/old").ok()["age_limit_days"], json!(null));
 }
 
 #[test]

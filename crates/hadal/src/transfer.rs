@@ -39,7 +39,6 @@ pub(crate) struct Transfer<'t> {
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     batch: String,
-    any_age: bool,
     /// Rows that are in the table now, and were not there before.
     rows: u64,
     /// Rows of chunks that were there already.
@@ -89,8 +88,8 @@ impl Transfer<'_> {
         let (feed, start) = (Arc::new(Feed::default()), Instant::now());
         let media_type = rows.media_type();
         let batch = self.batch.to_string();
-        let (unit, any_age) = (rows.unit(), self.options.any_age);
-        let mut outcome = Outcome { batch, unit, any_age, ..Outcome::default() };
+        let unit = rows.unit();
+        let mut outcome = Outcome { batch, unit, ..Outcome::default() };
         let reading = Arc::clone(&feed);
         // Not waited for: it may wait itself, for a stream that gives nothing more.
         let reader = std::thread::Builder::new().name("hadal-read".to_owned());
@@ -191,9 +190,8 @@ impl Outcome {
     }
 
     fn warn(&mut self, warning: Warning) {
-        // How the rows are written was settled by the beginning of the input, not of a chunk; and
-        // whoever asks for rows of any age need not be told that there are old ones.
-        if warning.code == "json_as_text" || (self.any_age && warning.code == "no_age_limit") {
+        // How the rows are written was settled by the beginning of the input, not of a chunk.
+        if warning.code == "json_as_text" {
             return;
         }
         // `1200 rows have no time` of one chunk and `800 rows have no time` of the next are one.
@@ -297,12 +295,6 @@ mod tests {
         outcome.warn(warning("w", "w", 1));
         outcome.warn(warning("w", "w", 2));
         assert_eq!(outcome.warnings.len(), 1);
-        let mut of_any_age = Outcome { any_age: true, ..Outcome::default() };
-        of_any_age.warn(warning("no_age_limit", "w", 1));
-        assert!(of_any_age.warnings.is_empty());
-        let mut of_limited_age = Outcome::default();
-        of_limited_age.warn(warning("no_age_limit", "w", 1));
-        assert_eq!(of_limited_age.warnings.len(), 1);
         let mut counted = Outcome::default();
         counted.warn(warning("c", "12 rows", 12));
         counted.warn(warning("c", "5 rows", 5));

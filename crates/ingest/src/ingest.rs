@@ -85,6 +85,14 @@ struct State {
     summary: Summary,
 }
 
+/// How old rows may be that come into a table whose first time is `oldest`, in days; `None` for any
+/// age, where it has older ones already.
+#[must_use]
+pub fn age_limit_days(oldest: Option<Micros>, now: Micros) -> Option<i64> {
+    let is_old = |oldest| now.seconds_since(oldest) > TABLE_AGE_DAYS * DAY_SECONDS;
+    (!oldest.is_some_and(is_old)).then_some(TABLE_AGE_DAYS)
+}
+
 impl Ingest {
     /// Begins with a body that arrives at `now`.
     #[must_use]
@@ -337,9 +345,8 @@ impl State {
 
     /// Whether rows may be of any age: as the caller asks, or as the table's first rows say.
     fn takes_any_age(&self) -> bool {
-        let limit = TABLE_AGE_DAYS * DAY_SECONDS;
-        let is_old = |oldest: Micros| self.now.seconds_since(oldest) > limit;
-        self.settings.any_age || self.is_old || self.settings.table_oldest.is_some_and(is_old)
+        let limit = age_limit_days(self.settings.table_oldest, self.now);
+        self.settings.any_age || self.is_old || limit.is_none()
     }
 
     fn reject(&mut self, line: u64, reason: String, record: &[u8]) {

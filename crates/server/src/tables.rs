@@ -3,7 +3,8 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use hadal_types::{ColumnSchema, Held, TableName, TableSchema};
+use hadal_ingest::age_limit_days;
+use hadal_types::{ColumnSchema, Held, Micros, TableName, TableSchema};
 use hadal_wire::TableStatus;
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ struct Table {
     time_column: String,
     first_time: Option<String>,
     last_time: Option<String>,
+    age_limit_days: Option<i64>,
     blocks: u64,
     block_bytes: u64,
     raw_bytes: u64,
@@ -44,7 +46,7 @@ struct Part {
 }
 
 impl Table {
-    fn new(status: &TableStatus) -> Self {
+    fn new(status: &TableStatus, now: Micros) -> Self {
         let schema = &status.schema;
         Self {
             name: schema.name.to_string(),
@@ -53,6 +55,7 @@ impl Table {
             time_column: schema.time_column.to_string(),
             first_time: schema.time_range.map(|(first, _)| first.to_string()),
             last_time: schema.time_range.map(|(_, last)| last.to_string()),
+            age_limit_days: age_limit_days(schema.time_range.map(|(first, _)| first), now),
             blocks: status.blocks,
             block_bytes: status.block_bytes,
             raw_bytes: status.raw_bytes,
@@ -83,7 +86,9 @@ pub(crate) async fn list(State(doors): State<Doors>) -> Result<Response, Problem
         tables: Vec<Table>,
     }
     let catalog = doors.app.root.catalog().await;
-    let tables = Tables { tables: catalog.tables.values().map(Table::new).collect() };
+    let now = doors.app.clock.now();
+    let tables = catalog.tables.values().map(|status| Table::new(status, now));
+    let tables = Tables { tables: tables.collect() };
     json(&tables, doors.app.root.budget().hold())
 }
 
@@ -102,7 +107,7 @@ pub(crate) async fn get(
     let status = table(&doors, &name).await?;
     let columns = status.schema.columns.iter();
     let whole = Whole {
-        table: Table::new(&status),
+        table: Table::new(&status, doors.app.clock.now()),
         columns: columns.map(|column| Column::new(&status.schema, column)).collect(),
     };
     json(&whole, doors.app.root.budget().hold())

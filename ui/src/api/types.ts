@@ -88,6 +88,8 @@ export interface Table {
   time_column: string;
   first_time: string | null;
   last_time: string | null;
+  /** Older rows are refused; null where rows of any age are taken. */
+  age_limit_days: number | null;
   blocks: number;
   block_bytes: number;
   raw_bytes: number;

@@ -12,6 +12,7 @@ const table = (first: string | null, last: string | null) => ({
   time_column: "time",
   first_time: first,
   last_time: last,
+  age_limit_days: 30,
   blocks: 1,
   block_bytes: 1,
   raw_bytes: 1,

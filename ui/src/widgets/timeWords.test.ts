@@ -24,6 +24,7 @@ describe("spanWords", () => {
     time_column: "ts",
     first_time: "2026-11-20T12:00:30.123456Z",
     last_time: "2026-11-21T07:59:59.999Z",
+    age_limit_days: 30,
     blocks: 1,
     block_bytes: 1,
     raw_bytes: 1,
@@ -32,7 +33,10 @@ describe("spanWords", () => {
     lost_rows: 0,
   };
   it("says from when to when there are rows", () => {
-    expect(spanWords(table, NOW, "UTC")).toBe("rows from Nov 20 12:00:30 to Nov 21 07:59:59");
+    expect(spanWords(table, NOW, "UTC")).toBe(
+      "rows from Nov 20 12:00:30 to Nov 21 07:59:59, none older than 30 days",
+    );
+    expect(spanWords({ ...table, age_limit_days: null }, NOW, "UTC")).toMatch(/, of any age$/);
     expect(spanWords({ ...table, last_time: null }, NOW, "UTC")).toBe("no rows yet");
   });
   it("says which ones were dropped", () => {

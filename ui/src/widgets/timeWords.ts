@@ -118,12 +118,13 @@ export function lengthWords(ms: number): string {
   return rest > 0 && small ? `${whole}${big[0]} ${rest}${small[0]}` : `${whole}${big[0]}`;
 }
 
-/** From when to when a table has rows, and until when it gave up older ones. */
+/** From when to when a table has rows, how old they may be, and until when it gave up older ones. */
 export function spanWords(table: Table, now: number, zone: Zone): string {
-  const { first_time, last_time, dropped_until } = table;
+  const { first_time, last_time, age_limit_days, dropped_until } = table;
   if (first_time === null || last_time === null) return "no rows yet";
   const words = (time: string) => momentWords(secondOf(time), now, zone);
-  const span = `rows from ${words(first_time)} to ${words(last_time)}`;
+  const limit = age_limit_days === null ? "of any age" : `none older than ${age_limit_days} days`;
+  const span = `rows from ${words(first_time)} to ${words(last_time)}, ${limit}`;
   if (dropped_until === null) return span;
   return `${span}; the table being full, older ones until ${words(dropped_until)} were dropped`;
 }

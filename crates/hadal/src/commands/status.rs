@@ -51,6 +51,8 @@ struct Table {
     raw_bytes: u64,
     first_time: Option<String>,
     last_time: Option<String>,
+    #[serde(default)]
+    age_limit_days: Option<i64>,
     dropped_rows: u64,
     #[serde(default)]
     dropped_bytes: u64,
@@ -95,6 +97,10 @@ fn line(table: &Table) -> String {
     );
     if let (Some(first), Some(last)) = (&table.first_time, &table.last_time) {
         text.push_str(&format!(", {first} to {last}"));
+        match table.age_limit_days {
+            Some(days) => text.push_str(&format!(", none older than {days} days")),
+            None => text.push_str(", of any age"),
+        }
     }
     if table.dropped_rows > 0 {
         let rows = output::count(table.dropped_rows, "row");
@@ -137,6 +143,7 @@ mod tests {
             raw_bytes: 0,
             first_time: None,
             last_time: None,
+            age_limit_days: None,
             dropped_rows: 0,
             dropped_bytes: 2 << 20,
             dropped_until: Some("2026-11-21T10:00:00Z".to_owned()),
@@ -148,6 +155,27 @@ mod tests {
         let words = "it was over its size: the oldest 393,216 rows (2.0 MiB) were dropped, the last \
             of 2026-11-21T10:00:00Z\n";
         assert!(told.ends_with(words), "{told}");
+    }
+
+    #[test]
+    fn ages_are_told() {
+        let table = |age_limit_days| Table {
+            name: "t".to_owned(),
+            rows: 2,
+            block_bytes: 0,
+            raw_bytes: 0,
+            first_time: Some("2026-11-20T10:00:00Z".to_owned()),
+            last_time: Some("2026-11-21T10:00:00Z".to_owned()),
+            age_limit_days,
+            dropped_rows: 0,
+            dropped_bytes: 0,
+            dropped_until: None,
+            lost_rows: 0,
+        };
+        let span = "2026-11-20T10:00:00Z to 2026-11-21T10:00:00Z";
+        let told = line(&table(Some(30)));
+        assert!(told.ends_with(&format!("{span}, none older than 30 days\n")), "{told}");
+        assert!(line(&table(None)).ends_with(&format!("{span}, of any age\n")));
     }
 
     #[test]
