@@ -254,7 +254,9 @@ impl Outcome {
             let more = self.rejected - (self.reasons.len() as u64).min(self.rejected);
             if more > 0 {
                 let more = output::thousands(more);
-                text.push_str(&format!("\n  and {more} more; all are in table _rejects"));
+                text.push_str(&format!(
+                    "\n  and {more} more; table _rejects has them, at most 1,000 of each request"
+                ));
             }
         }
         // Where all rows have the time of arrival, the first line has said so.
@@ -302,7 +304,7 @@ mod tests {
         assert_eq!(
             outcome.report(&table),
             "1,234 rows went to table t in 0.0 s, 3 rows rejected:\n  line 2: no object\n  \
-             and 2 more; all are in table _rejects\nwarning: w"
+             and 2 more; table _rejects has them, at most 1,000 of each request\nwarning: w"
         );
     }
 

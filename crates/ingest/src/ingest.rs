@@ -210,6 +210,10 @@ impl State {
                 let reason = format!("longer than {LINE_BYTES_MAX} bytes");
                 return self.reject(line, reason, bytes);
             }
+            Record::Unclosed => {
+                let reason = "the array does not end: rows may be missing after this one";
+                return self.reject(line, reason.to_owned(), &[]);
+            }
         };
         match &mut self.first {
             None => self.take(line, bytes),

@@ -11,6 +11,8 @@ pub(crate) enum Record<'r> {
     Whole(&'r [u8]),
     /// It was longer than [`LINE_BYTES_MAX`]; these are its first bytes.
     TooLong(&'r [u8]),
+    /// None: the array that the body is ends before its bracket does.
+    Unclosed,
 }
 
 /// How records are told apart.
@@ -36,6 +38,8 @@ pub(crate) struct Splitter {
     in_string: bool,
     escaped: bool,
     is_array: bool,
+    /// The array's own bracket is closed.
+    is_closed: bool,
     /// Lines that began before the current record, from 1.
     pub(crate) number: u64,
 }
@@ -62,6 +66,7 @@ impl Splitter {
             in_string: false,
             escaped: false,
             is_array: false,
+            is_closed: false,
             number: 0,
         }
     }
@@ -86,6 +91,9 @@ impl Splitter {
     pub(crate) fn finish(mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
         if !self.pending.trim_ascii().is_empty() {
             self.emit(take);
+        }
+        if self.is_array && !self.is_closed {
+            take(self.number + 1, Record::Unclosed);
         }
     }
 
@@ -157,6 +165,7 @@ impl Splitter {
             return;
         }
         if self.is_array && self.depth == 0 && !self.in_string && matches!(byte, b',' | b']') {
+            self.is_closed = byte == b']';
             self.number += 1;
             let number = self.number;
             if !self.pending.trim_ascii().is_empty() {
@@ -266,6 +275,7 @@ mod tests {
             let text = match record {
                 Record::Whole(bytes) => String::from_utf8_lossy(bytes).into_owned(),
                 Record::TooLong(bytes) => format!("too long: {}", bytes.len()),
+                Record::Unclosed => "unclosed".to_owned(),
             };
             records.push((number, text));
         };
@@ -300,6 +310,16 @@ mod tests {
             ["{\"a\":\"],\"}", "{\"b\":[1,2]}", "3"]
         );
         assert!(texts("[]").is_empty());
+    }
+
+    #[test]
+    fn an_array_that_does_not_end_is_told() {
+        let whole = "{\"a\":1}".to_owned();
+        for body in ["[{\"a\":1}", "[{\"a\":1},", "[{\"a\":1}\n,\n"] {
+            assert_eq!(texts(body), [whole.clone(), "unclosed".to_owned()], "{body}");
+        }
+        assert_eq!(texts("["), ["unclosed"]);
+        assert_eq!(texts("[{\"a\":"), ["{\"a\":", "unclosed"]);
     }
 
     #[test]

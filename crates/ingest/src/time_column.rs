@@ -42,6 +42,9 @@ impl Units {
     /// Reads a time of a source; and whether it is a number whose size says another unit.
     pub(crate) fn read(&mut self, source: usize, field: &Field<'_>) -> Option<(Micros, bool)> {
         let Some(number) = number(field) else { return text(field).map(|time| (time, false)) };
+        if let Some(day) = of_digits(number) {
+            return Some((day, false));
+        }
         let guess = TimeUnit::guess(number);
         let unit = self.0[source].unwrap_or(guess);
         let time = unit.read(number)?;
@@ -63,6 +66,13 @@ fn number(field: &Field<'_>) -> Option<Number> {
         Field::String(text) => text.trim().parse().ok(),
         _ => None,
     }
+}
+
+/// The day that eight digits spell, such as 20261121, in the years 1900 to 2099: as seconds since
+/// 1970 they would be a few nights of that year.
+fn of_digits(number: Number) -> Option<Micros> {
+    let digits = number.to_i64().filter(|digits| (19_000_101..=20_991_231).contains(digits))?;
+    parse_timestamp(&format!("{}-{:02}-{:02}", digits / 10_000, digits / 100 % 100, digits % 100))
 }
 
 fn text(field: &Field<'_>) -> Option<Micros> {
@@ -132,12 +142,23 @@ pub(crate) fn of_text(text: &str) -> Option<Micros> {
     let with_point = text.replacen(',', ".", 1);
     let slashes = text.get(..10).map(|date| date.replace('/', "-") + &text[10..]);
     parse_timestamp(&with_point)
+        .or_else(|| before_zone(text))
         .or_else(|| slashes.as_deref().and_then(parse_timestamp))
         .or_else(|| apache(text))
         .or_else(|| {
             let zoned = rfc2822::DateTimeParser::new().parse_zoned(text).ok()?;
             Micros(zoned.timestamp().as_microsecond()).in_range()
         })
+}
+
+/// `2000-10-10 13:55:36 -0700`, and UTC or GMT for the zone.
+fn before_zone(text: &str) -> Option<Micros> {
+    let (time, zone) = text.rsplit_once(' ')?;
+    match zone {
+        "UTC" | "GMT" | "Z" => parse_timestamp(&format!("{}Z", time.trim_end())),
+        _ if zone.starts_with(['+', '-']) => parse_timestamp(&format!("{}{zone}", time.trim_end())),
+        _ => None,
+    }
 }
 
 /// `10/Oct/2000:13:55:36 -0700`, with or without brackets.
@@ -163,6 +184,10 @@ mod tests {
             "2000-10-10 20:55:36",
             "2000/10/10 20:55:36",
             "2000-10-10 20:55:36,000",
+            "2000-10-10 20:55:36 UTC",
+            "2000-10-10 20:55:36.000 GMT",
+            "2000-10-10 13:55:36 -0700",
+            "2000-10-10 13:55:36 -07:00",
             "10/Oct/2000:13:55:36 -0700",
             "[10/Oct/2000:13:55:36 -0700]",
             "Tue, 10 Oct 2000 13:55:36 -0700",
@@ -197,6 +222,19 @@ mod tests {
         let assumed = units.assumed(1, &number_field("1700000000000"));
         assert_eq!(assumed, " in seconds, the unit of its batch");
         assert_eq!(units.assumed(1, &Field::String("monday".into())), "");
+    }
+
+    #[test]
+    fn eight_digits_may_be_a_day() {
+        let mut units = Units::new(1);
+        let day = parse_timestamp("2026-11-20").map(|day| (day, false));
+        assert_eq!(units.read(0, &number_field("20261120")), day);
+        assert_eq!(units.read(0, &Field::String("20261120".into())), day);
+        let second = |second: i64| Some((Micros(second * Micros::SECOND), false));
+        for no_day in [20_261_320, 20_260_230, 18_991_231, 21_000_101] {
+            let read = Units::new(1).read(0, &number_field(&no_day.to_string()));
+            assert_eq!(read, second(no_day));
+        }
     }
 
     #[test]

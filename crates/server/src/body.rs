@@ -13,11 +13,13 @@ use crate::problem::{Problem, ProblemKind};
 /// A request's body, read piece by piece.
 pub(crate) struct RequestBody {
     body: Body,
+    /// Nothing came for so long that nothing more is waited for.
+    is_stalled: bool,
 }
 
 impl RequestBody {
     pub(crate) fn new(body: Body) -> Self {
-        Self { body }
+        Self { body, is_stalled: false }
     }
 
     /// The next piece, or `None` at the end.
@@ -27,7 +29,10 @@ impl RequestBody {
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
         let stall = Duration::from_secs(limits::STALL_SECONDS);
         loop {
-            let frame = timeout(stall, self.body.frame()).await.map_err(|_| stalled())?;
+            let Ok(frame) = timeout(stall, self.body.frame()).await else {
+                self.is_stalled = true;
+                return Err(stalled());
+            };
             match frame {
                 None => return Ok(None),
                 Some(Err(error)) => {
@@ -64,7 +69,7 @@ impl RequestBody {
     /// see why.
     pub(crate) async fn drain(&mut self) {
         let mut drained = 0;
-        while drained < limits::BODY_BYTES_MAX {
+        while drained < limits::BODY_BYTES_MAX && !self.is_stalled {
             match self.next().await {
                 Ok(Some(bytes)) => drained += bytes.len(),
                 Ok(None) | Err(_) => return,

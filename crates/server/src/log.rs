@@ -271,6 +271,12 @@ async fn finish(
         let count = summary.rejected_count;
         warnings.push(Warning { code: "rejects_not_kept", count, message });
     }
+    if summary.rejected_count > limits::REJECTS_KEPT_MAX as u64 {
+        let kept = limits::REJECTS_KEPT_MAX;
+        let (code, count) = ("rejects_cut", summary.rejected_count);
+        let message = format!("of {count} rejected rows only the first {kept} are in _rejects");
+        warnings.push(Warning { code, count, message });
+    }
     Logged {
         accepted: summary.accepted,
         rejected_count: summary.rejected_count,

@@ -42,7 +42,9 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
         }
     }
     let bound = binder.bind(expr)?;
-    convert(target, bound).map_err(|fault| fault.or_at(place(expr)))
+    let converted = convert(target, bound).map_err(|fault| fault.or_at(place(expr)))?;
+    // Whoever casts says what kind of number it is to be, and `/` keeps the fractions of that.
+    Ok(Bound { whole: false, ..converted })
 }
 
 fn no_such_part(column: &ColumnSchema, kind: Kind) -> String {

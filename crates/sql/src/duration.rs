@@ -40,6 +40,10 @@ pub(crate) fn parse_duration(text: &str) -> Result<i64, NotADuration> {
 
 /// Microseconds in one of a unit; an error is the advice.
 pub(crate) fn unit_micros(unit: &str) -> Result<i64, &'static str> {
+    // A capital M is a month where it is not a minute.
+    if unit == "M" {
+        return Err(CALENDAR);
+    }
     Ok(match unit.to_ascii_lowercase().as_str() {
         "us" | "µs" | "microsecond" | "microseconds" => 1,
         "ms" | "millisecond" | "milliseconds" => 1_000,
@@ -91,7 +95,9 @@ mod tests {
         for text in ["", "-", "h", "3 parsecs", "1..2s", "--1s", "1h-", "1e3"] {
             assert_eq!(parse_duration(text).expect_err(text).hint, SPELLINGS, "{text}");
         }
-        assert_eq!(parse_duration("1 month").expect_err("month").hint, CALENDAR);
+        for text in ["1 month", "1M"] {
+            assert_eq!(parse_duration(text).expect_err(text).hint, CALENDAR, "{text}");
+        }
         assert!(parse_duration("99999999999999 weeks").is_err());
     }
 }

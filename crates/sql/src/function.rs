@@ -229,13 +229,12 @@ impl Call<'_> {
     fn number(&self, function: Function, bound: Vec<Bound>) -> Read<Bound> {
         let [value] = self.exactly(bound)?;
         let value = arithmetic::number(value, self.place(0))?;
-        let whole = value.whole;
-        Ok(Bound { whole, ..Bound::call(function, [value], Type::Number) })
+        Ok(Bound::call(function, [value], Type::Number))
     }
 
     fn two_numbers(&self, function: Function, bound: Vec<Bound>) -> Read<Bound> {
         let [left, right] = self.exactly(bound)?;
-        let whole = left.whole && right.whole;
+        let whole = function == Function::Remainder && left.whole && right.whole;
         let left = arithmetic::number(left, self.place(0))?;
         let right = arithmetic::number(right, self.place(1))?;
         Ok(Bound { whole, ..Bound::call(function, [left, right], Type::Number) })
@@ -252,16 +251,15 @@ impl Call<'_> {
             return Err(Fault::new("round takes -18 to 18 digits", self.place(1)));
         };
         bound.push(Bound::whole(digits));
-        let rounded = self.two_numbers(Function::Round, bound)?;
-        Ok(Bound { whole: false, ..rounded })
+        self.two_numbers(Function::Round, bound)
     }
 
     fn nullif(&self, binder: &mut Binder<'_>, bound: Vec<Bound>) -> Read<Bound> {
         let [value, unwanted] = self.exactly(bound)?;
         let same = compare::compare(Function::Equal, binder.copy(&value)?, unwanted)?;
-        let (value_type, whole) = (value.value_type, value.whole);
+        let value_type = value.value_type;
         let null = Bound::literal(Value::Null);
-        Ok(Bound { whole, ..Bound::call(Function::Case, [same, null, value], value_type) })
+        Ok(Bound::call(Function::Case, [same, null, value], value_type))
     }
 }
 
@@ -306,8 +304,7 @@ pub(crate) fn rounded(
     match field {
         CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) => {
             let value = arithmetic::number(binder.bind(expr)?, place(expr))?;
-            let whole = value.whole;
-            Ok(Bound { whole, ..Bound::call(function, [value], Type::Number) })
+            Ok(Bound::call(function, [value], Type::Number))
         }
         _ => Err(Fault::new("floor and ceil take one number", place(expr))
             .hint("bucket(x, width), or date_trunc('hour', time)")),
@@ -335,21 +332,19 @@ pub(crate) fn case(
         values.push(binder.bind(&arm.result)?);
     }
     values.extend(otherwise.map(|otherwise| binder.bind(otherwise)).transpose()?);
-    let whole = values.iter().all(|value| value.whole);
     let (mut values, value_type) = unite(values)?;
     let otherwise = if values.len() > conditions.len() { values.pop() } else { None };
     let arms = conditions.into_iter().zip(values);
     let arguments = arms.flat_map(|(condition, value)| [condition, value]).chain(otherwise);
-    Ok(Bound { whole, ..Bound::call_all(Function::Case, arguments.collect(), value_type) })
+    Ok(Bound::call_all(Function::Case, arguments.collect(), value_type))
 }
 
 fn coalesce(values: Vec<Bound>) -> Read<Bound> {
     if values.is_empty() {
         return Err(Fault::new("coalesce takes at least one argument", NOWHERE));
     }
-    let whole = values.iter().all(|value| value.whole);
     let (values, value_type) = unite(values)?;
-    Ok(Bound { whole, ..Bound::call_all(Function::Coalesce, values, value_type) })
+    Ok(Bound::call_all(Function::Coalesce, values, value_type))
 }
 
 /// The same values, all of one type: of what is not null, the first that holds all of them.

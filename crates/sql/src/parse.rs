@@ -11,7 +11,7 @@ use sqlparser::ast;
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
 use crate::error::{Fault, NOWHERE, Read};
 
@@ -53,6 +53,7 @@ pub(crate) fn tokenize(text: &str) -> Read<Vec<TokenWithSpan>> {
         .tokenize_with_location()
         .map_err(|error| Fault::new(lower_first(&error.message), error.location))?;
     tokens.retain(|token| !matches!(token.token, Token::Whitespace(_) | Token::EOF));
+    tokens = tokens.into_iter().flat_map(without_sign).collect();
     for token in &mut tokens {
         match &mut token.token {
             Token::Word(word) if PLAIN_WORDS.contains(&word.keyword) => {
@@ -63,6 +64,32 @@ pub(crate) fn tokenize(text: &str) -> Read<Vec<TokenWithSpan>> {
     }
     check_shape(&tokens)?;
     Ok(tokens)
+}
+
+/// `>-` is an operator and a sign: the tokenizer takes what may be an operator of PostgreSQL whole.
+fn without_sign(token: TokenWithSpan) -> Vec<TokenWithSpan> {
+    let Token::CustomBinaryOperator(spelled) = &token.token else { return vec![token] };
+    let operator = match spelled.get(..spelled.len() - 1) {
+        Some("<") => Token::Lt,
+        Some("<=") => Token::LtEq,
+        Some(">") => Token::Gt,
+        Some(">=") => Token::GtEq,
+        Some("<>" | "!=") => Token::Neq,
+        Some("=") => Token::Eq,
+        Some("%") => Token::Mod,
+        Some("*") => Token::Mul,
+        Some("/") => Token::Div,
+        _ => return vec![token],
+    };
+    let sign = match spelled.as_bytes().last() {
+        Some(b'-') => Token::Minus,
+        Some(b'+') => Token::Plus,
+        _ => return vec![token],
+    };
+    let (start, end) = (token.span.start, token.span.end);
+    let between = Location { column: end.column.saturating_sub(1), ..end };
+    let cut = |token, start, end| TokenWithSpan { token, span: Span { start, end } };
+    vec![cut(operator, start, between), cut(sign, between, end)]
 }
 
 /// Refuses what would be too deep a tree.

@@ -5,12 +5,11 @@ use std::collections::VecDeque;
 use std::iter::zip;
 
 use hadal_types::limits::LINE_BYTES_MAX;
-use hadal_types::time::parse_timestamp;
 use serde_json::Value;
 
 use super::records::Record;
 use crate::names::distinct_names;
-use crate::time_column::CANDIDATES;
+use crate::time_column::{CANDIDATES, of_text};
 
 /// How programs spell in a column of numbers that there is none.
 const MISSING: [&str; 7] = ["NA", "N/A", "NULL", "null", "NaN", "nan", "None"];
@@ -155,7 +154,7 @@ impl Seen {
         self.numbers += u64::from(is_number);
         self.numeric += u64::from(is_number || is_missing(cell));
         self.truths += u64::from(truth(cell).is_some());
-        self.times += u64::from(parse_timestamp(cell.trim()).is_some());
+        self.times += u64::from(of_text(cell).is_some());
     }
 
     fn cells(&self) -> Cells {
