@@ -157,6 +157,7 @@ fn memory_app(folder: Option<&Path>) -> App {
         sink: Arc::new(Placement::new(sinks, &ledger)),
         ledger,
         clock,
+        damage: Arc::default(),
     }
 }
 
@@ -167,5 +168,6 @@ pub(crate) fn app_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> App {
         sink,
         ledger: Arc::new(Ledger::default()),
         clock: Arc::new(FixedClock::new(now())),
+        damage: Arc::default(),
     }
 }

@@ -124,7 +124,7 @@ impl Service {
     /// Serves until SIGTERM or SIGINT, then stops in order: no new requests, running ones
     /// finished, no more batches, files closed. `stop` is called when it begins to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let Self { engine, config, listener, clock, runtime, .. } = self;
+        let Self { engine, recovered, config, listener, clock, runtime } = self;
         let told = runtime.block_on(async { told_to_stop() })?;
         let shutdown = async move {
             told.await;
@@ -135,6 +135,7 @@ impl Service {
             sink: Arc::clone(&engine.sink),
             ledger: Arc::clone(&engine.ledger),
             clock,
+            damage: damage(&recovered).into(),
         };
         let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
         engine.stop_taking();
@@ -210,27 +211,36 @@ pub(crate) fn say_damage(recovered: &Recovered) {
                 "{leaf}: cut {cut} that a crash left half written; they were never acknowledged"
             ));
         }
+    }
+    damage(recovered).iter().for_each(|line| output::say(line));
+    lost_tables(recovered).iter().for_each(|line| output::say(line));
+}
+
+/// A sentence for each thing that is damaged or missing of which nobody knows how many rows it had.
+fn damage(recovered: &Recovered) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (leaf, report) in &recovered.reports {
         if report.frames_damaged > 0 {
             let bytes = output::bytes(report.damaged_bytes);
-            output::say(&format!(
-                "{leaf}: DAMAGED: {bytes} in {} of the log; acknowledged rows may be lost",
-                output::count(report.frames_damaged, "place")
+            let places = output::count(report.frames_damaged, "place");
+            lines.push(format!(
+                "{leaf}: DAMAGED: {bytes} in {places} of the log; acknowledged rows may be lost"
             ));
         }
-        for file in &report.log_files_lost {
-            output::say(&format!(
+        lines.extend(report.log_files_lost.iter().map(|file| {
+            format!(
                 "{leaf}: LOST: {file} is missing or empty; acknowledged rows may be lost, how many \
                  is not known"
-            ));
-        }
+            )
+        }));
     }
-    for leaf in &recovered.leaves_lost {
-        output::say(&format!(
+    lines.extend(recovered.leaves_lost.iter().map(|leaf| {
+        format!(
             "{leaf}: LOST: its folder is missing or empty, and all of its rows with it; how many \
              is not known"
-        ));
-    }
-    lost_tables(recovered).iter().for_each(|line| output::say(line));
+        )
+    }));
+    lines
 }
 
 /// A line per table of which row blocks are lost.

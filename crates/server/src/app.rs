@@ -36,6 +36,8 @@ pub struct App {
     pub ledger: Arc<Ledger>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// What the start found damaged of which nobody knows how many rows it had, a sentence each.
+    pub damage: Arc<[String]>,
 }
 
 /// What all doors share. Cheap to clone.

@@ -203,6 +203,11 @@ async fn run(doors: &Doors, query: Query, notes: Vec<Note>) -> Result<Answered, 
     let answer = ask(doors, query).await?;
     let mut warnings: Vec<WarningBody> = notes.into_iter().map(WarningBody::from).collect();
     warnings.extend(answer.warnings.iter().map(WarningBody::from));
+    if let [first, rest @ ..] = &*doors.app.damage {
+        let more = if rest.is_empty() { "" } else { "; there is more of it in /v1/status" };
+        let (count, message) = (rest.len() as u64 + 1, format!("{first}{more}"));
+        warnings.push(WarningBody::new("damage", "", count, message));
+    }
     Ok(Answered {
         columns: answer.columns,
         rows: answer.rows,

@@ -1,5 +1,7 @@
 //! How the server is: for people, for whoever restarts it, and for Prometheus.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -24,7 +26,8 @@ pub(crate) async fn ready(State(doors): State<Doors>) -> Result<String, Problem>
         return Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive"));
     }
     Ok(match catalog.tables.values().map(|table| table.lost_rows).sum::<u64>() {
-        0 => "ok\n".to_owned(),
+        0 if doors.app.damage.is_empty() => "ok\n".to_owned(),
+        0 => "ok, but rows may be lost: see /v1/status\n".to_owned(),
         rows => format!("ok, but {rows} rows are lost: see /v1/status\n"),
     })
 }
@@ -59,6 +62,7 @@ struct Status {
     dropped_rows: u64,
     dropped_bytes: u64,
     lost_rows: u64,
+    damage: Arc<[String]>,
     leaves: Vec<Leaf>,
 }
 
@@ -92,6 +96,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         dropped_rows: sum(|table| table.dropped_rows),
         dropped_bytes: sum(|table| table.dropped_bytes),
         lost_rows: sum(|table| table.lost_rows),
+        damage: Arc::clone(&doors.app.damage),
         leaves: leaves.collect(),
     };
     json(&status, Held::default())

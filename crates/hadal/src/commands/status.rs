@@ -28,6 +28,8 @@ struct Version {
 #[derive(Deserialize)]
 struct Status {
     uptime_seconds: u64,
+    #[serde(default)]
+    damage: Vec<String>,
     leaves: Vec<Leaf>,
 }
 
@@ -75,6 +77,9 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
     );
     for Leaf { name, state, block_bytes } in &status.leaves {
         text.push_str(&format!("{name}: {state}, {}\n", output::bytes(*block_bytes)));
+    }
+    for line in &status.damage {
+        text.push_str(&format!("{line}\n"));
     }
     if tables.tables.is_empty() {
         text.push_str(

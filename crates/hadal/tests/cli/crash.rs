@@ -195,4 +195,8 @@ fn missing_log_files_and_leaves_are_said() {
     server.process.wait_for_error("leaf-1: LOST: its folder is missing or empty");
     server.log(&["t"], "{\"n\": 1}\n");
     assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+    let status = server.run(&["status"], b"").stdout;
+    assert!(status.contains("\nleaf-0: LOST") && status.contains("\nleaf-1: LOST"), "{status}");
+    let told = server.run(&["query", "SELECT count(*) FROM t WHERE time > 0"], b"").stderr;
+    assert!(told.contains("leaf-0: LOST") && told.contains("more of it in /v1/status"), "{told}");
 }
