@@ -68,6 +68,17 @@ export const tests = [
     },
   ],
   [
+    "takes a slash for one on keyboards that have it on Shift",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table`);
+      const slash = { key: "/", code: "Digit7", shiftKey: true };
+      await page.locator("body").dispatchEvent("keydown", slash);
+      assert.equal(await page.evaluate(() => document.activeElement.id), "filter-input");
+      await page.locator("#filter-input").dispatchEvent("keydown", slash);
+      assert.equal(await page.evaluate(() => document.activeElement.id), "search-input");
+    },
+  ],
+  [
     "groups by a column, filters by clicking, and goes back",
     async ({ page, url }) => {
       await open(page, `${url}/?${STILL}`);

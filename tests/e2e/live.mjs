@@ -1,6 +1,6 @@
 // A page that asks again by itself, and in which order it asks.
 import { strict as assert } from "node:assert";
-import { corner, open, picture, rowsBehind, STILL } from "./steps.mjs";
+import { corner, open, picture, rowsBehind, STILL, view } from "./steps.mjs";
 
 export const tests = [
   [
@@ -37,6 +37,24 @@ export const tests = [
       await page.unroute("**/v1/**");
       await corner(page).waitFor();
       assert.equal(await page.getByText(/No answer since/).count(), 0);
+      wrong.splice(0); // The browser notes the failures that this test is about.
+    },
+  ],
+  [
+    "says at once in another view that nobody answers, and keeps saying so",
+    async ({ page, url, wrong }) => {
+      await open(page, `${url}/?${STILL}&view=time`);
+      await page.route("**/v1/**", (route) => route.abort("connectionrefused"));
+      await view(page, "Samples").click();
+      const said = page.getByText("The server does not answer");
+      await said.waitFor({ timeout: 1000 });
+      // As often as it asks again by itself.
+      for (let asked = 0; asked < 5; asked++) {
+        await page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/query"));
+        assert.equal(await said.count(), 1);
+      }
+      await page.unroute("**/v1/**");
+      await corner(page).waitFor();
       wrong.splice(0); // The browser notes the failures that this test is about.
     },
   ],

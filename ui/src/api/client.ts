@@ -23,6 +23,17 @@ export class Problem extends Error {
     return this.unreachable || this.body.status === 502 || this.body.status === 503;
   }
 
+  /** Whether the answer would have taken longer than it may. */
+  get late(): boolean {
+    return this.body.status === 504;
+  }
+
+  /** Whether the detail says no more than the title. */
+  get repeats(): boolean {
+    const plain = (text: string) => text.trim().replace(/\.$/, "").toLowerCase();
+    return plain(this.body.title) === plain(this.body.detail);
+  }
+
   /** Whether the server wants a token. */
   get needsToken(): boolean {
     return this.body.status === 401;

@@ -47,7 +47,8 @@ export function App() {
   );
   useKeys(question, now, ask, again, help.open);
   const tools = <Tools question={question} now={now} commit={ask} again={again} help={help.open} />;
-  const problem = tables.error ?? columns.error;
+  // That it is asked again meanwhile keeps nobody from hearing what is wrong.
+  const problem = tables.error ?? columns.error ?? tables.failureReason ?? columns.failureReason;
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />

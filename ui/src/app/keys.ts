@@ -20,6 +20,12 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["?", "these keys"],
 ];
 
+/** Where a sign stands is a matter of the keyboard: `/` is typed with Shift on many. */
+const typed = (key: string, run: () => void): [string, () => void][] => [
+  [key, run],
+  [`shift+${key}`, run],
+];
+
 const focus = (id: string) => () => document.getElementById(id)?.focus();
 
 function onFromFilter(event: KeyboardEvent): void {
@@ -40,12 +46,14 @@ export function useKeys(
 ): void {
   const change = (next: (question: Question) => Question) => () =>
     question && commit(next(question));
-  const views = VIEW_ENTRIES.map(({ view }, at): [string, () => void] => [
-    String(at + 1),
-    change((it) => ({ ...it, view })),
-  ]);
+  const views = VIEW_ENTRIES.flatMap(({ view }, at) =>
+    typed(
+      String(at + 1),
+      change((it) => ({ ...it, view })),
+    ),
+  );
   useHotkeys([
-    ["/", focus("filter-input")],
+    ...typed("/", focus("filter-input")),
     ["g", focus("group-input")],
     ["m", focus("measure-input")],
     ["t", focus("time-input")],
@@ -53,12 +61,22 @@ export function useKeys(
     ["[", change((it) => stepped(it, now, -1))],
     ["]", change((it) => stepped(it, now, 1))],
     ["z", change((it) => stepped(it, now, 0))],
-    [".", change((it) => (it.refresh === "" ? live(it, now, "5s") : { ...it, refresh: "" }))],
-    ["shift+?", help],
+    ...typed(
+      ".",
+      change((it) => (it.refresh === "" ? live(it, now, "5s") : { ...it, refresh: "" })),
+    ),
+    ...typed("?", help),
     ["mod+Enter", again],
     ["mod+Z", () => window.history.back()],
     ...views,
   ]);
   // A second `/` arrives in the filter's own field, where it would begin no filter.
-  useHotkeys([["/", onFromFilter, { preventDefault: false }]], []);
+  const quiet = { preventDefault: false };
+  useHotkeys(
+    [
+      ["/", onFromFilter, quiet],
+      ["shift+/", onFromFilter, quiet],
+    ],
+    [],
+  );
 }

@@ -9,6 +9,7 @@ import { beyond, withFilter } from "../query/edit";
 import type { Filter } from "../query/filter";
 import { histogramSpec, summarySpec } from "../query/spec";
 import { placeOf, useAnswer } from "./answers";
+import { cutOf } from "./cut";
 import { useDive } from "./dive";
 import { widestNumber } from "./informative";
 import { ViewFrame } from "./ViewFrame";
@@ -42,11 +43,13 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
   const summary = useAnswer(summed);
   const value = valueReader(summary.data);
   const full = question.extent === ALL;
-  const [least, most] = full ? (["smallest", "largest"] as const) : (["p01", "p99"] as const);
-  const [low, high] = [value(least), value(most)];
+  const cell = (name: string) => cellOf(summary.data, name);
+  const [least, most] = full
+    ? [String(cell("smallest")), String(cell("largest"))]
+    : [cutOf(cell("p01"), cell("smallest"), "low"), cutOf(cell("p99"), cell("largest"), "high")];
+  const [low, high] = [numberOf(least), numberOf(most)];
   const known = low !== null && high !== null && !summary.isPlaceholderData;
-  const digits = (name: string) => String(cellOf(summary.data, name));
-  const spec = known ? histogramSpec(asked, column, digits(least), digits(most)) : null;
+  const spec = known ? histogramSpec(asked, column, least, most) : null;
   const spread = useAnswer(spec);
   const silentSince = summary.silentSince ?? spread.silentSince;
   const isFetching = summary.isFetching || spread.isFetching;
@@ -89,7 +92,7 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
             answer={answer}
             summary={summary.data}
             column={column}
-            ends={{ low, high, equal: digits(least) === digits(most) }}
+            ends={{ low, high, equal: least === most }}
           />
         )
       }
@@ -131,7 +134,9 @@ function Spread(props: {
   const drawn = spread.total;
   const all = value("events") ?? 0;
   const [bar, ...bars] = spread.bars;
-  const same = ends.equal && bar && bars.length === 0 ? bar.from : undefined;
+  // A number as large as that may stand for several.
+  const one = ends.equal || (bar?.from === bar?.to && Math.abs(bar?.from ?? 0) < 2 ** 53);
+  const same = one && bar && bars.length === 0 ? bar.from : undefined;
   const pick = (
     range: { from: number; to: number; closed: boolean },
     point: { x: number; y: number },

@@ -32,14 +32,18 @@ export function Measured(props: {
     <>
       <Table.Td ta="right" className="measured" title={exactText(now)}>
         <div className="bar" style={{ width: `${share * 100}%` }} />
-        <span>{numberText(now)}</span>
+        <span className="nowrap">{numberText(now)}</span>
       </Table.Td>
       {compared && (
         <>
-          <Table.Td ta="right" c="dimmed" title={exactText(before)}>
+          <Table.Td ta="right" c="dimmed" className="nowrap" title={exactText(before)}>
             {numberText(before)}
           </Table.Td>
-          <Table.Td ta="right" title={`${exactText(before)} → ${exactText(now)}`}>
+          <Table.Td
+            ta="right"
+            className="nowrap"
+            title={`${exactText(before)} → ${exactText(now)}`}
+          >
             {known ? changeText(now, before, stepOf(measure)) : "–"}
           </Table.Td>
         </>

@@ -111,7 +111,11 @@ function SeriesLine(props: {
       </Table.Td>
       <NumberCell value={now} />
       {compared && <NumberCell value={before} />}
-      {compared && <Table.Td ta="right">{change(now, before, step) ?? "–"}</Table.Td>}
+      {compared && (
+        <Table.Td ta="right" className="nowrap">
+          {change(now, before, step) ?? "–"}
+        </Table.Td>
+      )}
       <NumberCell value={series.min} />
       <NumberCell value={series.max} />
     </Table.Tr>
@@ -136,7 +140,7 @@ function Swatch({ stroke }: { stroke: Stroke }) {
 
 function NumberCell({ value }: { value: number | null }) {
   return (
-    <Table.Td ta="right" title={value === null ? "none" : exact(value)}>
+    <Table.Td ta="right" className="nowrap" title={value === null ? "none" : exact(value)}>
       {value === null ? "–" : short(value)}
     </Table.Td>
   );

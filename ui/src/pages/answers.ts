@@ -43,17 +43,29 @@ export function useAnswer(spec: QuerySpec | null): Result {
   }
   const kept = last.current?.of === timeless(spec) ? last.current : null;
   const wrong = error ?? failureReason;
+  const trouble = useTrouble(timeless(spec), wrong, data !== undefined && !isPlaceholderData);
   // It stays so while it is asked again, until the answer is there.
   if (kept && wrong instanceof Problem && wrong.passing) kept.silent = true;
   const silent = kept !== null && (kept.silent || late);
   return {
     data: silent ? kept.data : data,
-    error: silent ? null : error,
+    error: silent ? null : (error ?? trouble),
     isFetching,
     isPlaceholderData: isPlaceholderData || silent,
     silentSince: silent ? kept.at : null,
     refetch: result.refetch,
   };
+}
+
+/**
+ * Why nobody answers a question, from the first failure until the answer is there: that it is asked
+ * again meanwhile is no news.
+ */
+function useTrouble(of: string, wrong: Error | null, answered: boolean): Problem | null {
+  const last = useRef<{ of: string; problem: Problem } | null>(null);
+  if (wrong instanceof Problem) last.current = wrong.passing ? { of, problem: wrong } : null;
+  else if (answered) last.current = null;
+  return last.current?.of === of ? last.current.problem : null;
 }
 
 /** A query but for its moment: asked again later it is still the same question. */

@@ -2,9 +2,13 @@ import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconPlugConnectedX } from "@tabler/icons-react";
 import type { Problem } from "../api/client";
 
+/** The server's own advice is for those who write queries: a deadline is no knob of the page. */
+const LATE_HINT = "Ask for a shorter time range, or for longer buckets.";
+
 /** What went wrong, where, and what to do: never a blank page. */
 export function ProblemCard({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
-  const { title, detail, hint, field, position } = problem.body;
+  const { title, detail, field, position } = problem.body;
+  const hint = problem.late ? LATE_HINT : problem.body.hint;
   const Icon = problem.unreachable ? IconPlugConnectedX : IconAlertTriangle;
   return (
     <Alert
@@ -15,7 +19,7 @@ export function ProblemCard({ problem, onRetry }: { problem: Problem; onRetry?: 
       role="alert"
     >
       <Stack gap="xs">
-        <Text size="sm">{detail}</Text>
+        {!problem.repeats && <Text size="sm">{detail}</Text>}
         {hint && <Text size="sm">{hint}</Text>}
         {field && (
           <Text size="xs" c="dimmed">
