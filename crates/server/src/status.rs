@@ -1,7 +1,5 @@
 //! How the server is: for people, for whoever restarts it, and for Prometheus.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -62,7 +60,7 @@ struct Status {
     dropped_rows: u64,
     dropped_bytes: u64,
     lost_rows: u64,
-    damage: Arc<[String]>,
+    damage: Vec<String>,
     leaves: Vec<Leaf>,
 }
 
@@ -96,7 +94,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         dropped_rows: sum(|table| table.dropped_rows),
         dropped_bytes: sum(|table| table.dropped_bytes),
         lost_rows: sum(|table| table.lost_rows),
-        damage: Arc::clone(&doors.app.damage),
+        damage: doors.app.damage.to_vec(),
         leaves: leaves.collect(),
     };
     json(&status, Held::default())
