@@ -9,8 +9,9 @@ use hadal_query::{ColumnRef, Input};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
-use crate::bits::{bits, filled};
+use crate::bits::filled;
 use crate::lists::Lists;
+use crate::mantissas::Mantissas;
 use crate::selection::Selection;
 use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
 
@@ -75,7 +76,7 @@ impl<'a, 'c> Columns<'a, 'c> {
         let own = self.find(column.name.as_str(), column.kind);
         if column.kind != Kind::String {
             return own.map_or(Ok(BlockValues::Constant(Value::Null)), |index| {
-                Ok(with_logical(self.part(index)?, column.logical, self.rows()))
+                Ok(with_logical(self.part(index)?, column.logical))
             });
         }
         // A string question sees numbers too, as their decimal text.
@@ -154,11 +155,10 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
     let valid = data.validity.map(Rc::new);
     match data.values {
         Decoded::Decimals { mantissas, scale } => BlockValues::Numbers(Numbers {
-            mantissas: Rc::new(mantissas),
+            mantissas: Mantissas::new(mantissas),
             scale,
             logical: if logical == Logical::Time { logical } else { Logical::Plain },
             valid,
-            step: 1,
         }),
         Decoded::Doubles(values) => {
             BlockValues::Doubles(Doubles { values: Rc::new(values), valid })
@@ -197,10 +197,11 @@ fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>)
 
 /// What the root says that numbers of this column mean, which may be less than what this block
 /// says.
-fn with_logical(values: BlockValues<'_>, logical: Logical, rows: usize) -> BlockValues<'_> {
+fn with_logical(values: BlockValues<'_>, logical: Logical) -> BlockValues<'_> {
     match (values, logical) {
         (BlockValues::Numbers(numbers), Logical::Bool) => {
-            let yes = bits(rows, |row| numbers.mantissas[row] != 0);
+            let mut yes = numbers.mantissas.between(0, 0);
+            yes.not();
             BlockValues::Truths(Truths::where_valid(yes, numbers.valid.as_deref()))
         }
         (BlockValues::Numbers(numbers), _) => BlockValues::Numbers(Numbers { logical, ..numbers }),
