@@ -4,11 +4,10 @@
 //! of what they have in common, fits 32 bits: half the memory to read, twice the values in a
 //! register, and a number that can be an index.
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use hadal_encoding::Bitmap;
-
-use crate::bits::bits;
+use hadal_encoding::{Bitmap, kernels};
 
 /// One mantissa per row; anything where the row has no value.
 #[derive(Clone, Debug)]
@@ -74,8 +73,10 @@ impl Near {
         let steps: Vec<u32> = match small {
             _ if span == 0 => vec![0; self.steps.len()],
             (Ok(_), Ok(width)) if step == 1 => {
-                let rest = u32::try_from(rest).ok()?;
-                self.steps.iter().map(|&k| divided(rest + k, width)).collect()
+                let mut steps = vec![0; self.steps.len()];
+                let before = 0u32.wrapping_sub(u32::try_from(rest).ok()?);
+                kernels::bucket_u32(&self.steps, before, NonZeroU32::new(width)?, &mut steps);
+                steps
             }
             _ => {
                 let quotient = |&k: &u32| u32::try_from((rest + step * i64::from(k)) / width);
@@ -91,17 +92,6 @@ impl Near {
         step.checked_mul(self.span.into())?.checked_add(from)?;
         Some(Self { from, step, span: self.span, steps: Rc::clone(&self.steps) })
     }
-}
-
-/// The whole part of a quotient. Doubles, because their division is the one that is done several
-/// at a time; they are exact here: a quotient of two such numbers is further from the next integer
-/// than rounding goes.
-#[inline]
-fn divided(value: u32, by: u32) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "not above value")]
-    #[expect(clippy::cast_sign_loss, reason = "both are positive")]
-    let quotient = (f64::from(value) / f64::from(by)) as u32;
-    quotient
 }
 
 impl Mantissas {
@@ -152,11 +142,15 @@ impl Mantissas {
                 None => Bitmap::zeros(near.steps.len()),
                 Some((0, last)) if last == near.span => Bitmap::ones(near.steps.len()),
                 Some((first, last)) => {
-                    bits(near.steps.len(), |row| (first..=last).contains(&near.steps[row]))
+                    let mut words = vec![0; near.steps.len().div_ceil(64)];
+                    kernels::between_u32(&near.steps, first, last, &mut words);
+                    Bitmap::from_words(words, near.steps.len())
                 }
             },
             Self::Far(mantissas) => {
-                bits(mantissas.len(), |row| (from..=to).contains(&mantissas[row]))
+                let mut words = vec![0; mantissas.len().div_ceil(64)];
+                kernels::between_i64(mantissas, from, to, &mut words);
+                Bitmap::from_words(words, mantissas.len())
             }
         }
     }
@@ -167,19 +161,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::bits::bits;
 
     fn mantissa() -> impl Strategy<Value = i64> {
         prop_oneof![-9i64..9, any::<i64>(), Just(i64::MIN), Just(i64::MAX)]
     }
 
     proptest! {
-        #[test]
-        fn division_is_whole(value in any::<u32>(), by in 1u32.., near in 0u32..3) {
-            for value in [value, (value / by).saturating_mul(by).saturating_sub(near)] {
-                prop_assert_eq!(divided(value, by), value / by);
-            }
-        }
-
         #[test]
         fn quotients_are_those_of_the_mantissas(
             steps in prop::collection::vec(

@@ -9,7 +9,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use hadal_aggregate::Tally;
-use hadal_encoding::Bitmap;
+use hadal_encoding::{Bitmap, kernels};
 
 use crate::selection::Selection;
 use crate::weights::Weights;
@@ -140,7 +140,7 @@ impl<'r> Rows<'r> {
             }
         };
         let mut counts = vec![0; self.cell_count() + 1];
-        cells.iter().for_each(|&cell| counts[cell as usize] += 1);
+        kernels::count_by(&cells, &mut counts);
         Present { cells, counts }
     }
 
@@ -148,15 +148,11 @@ impl<'r> Rows<'r> {
     pub(crate) fn sums(&self, present: &Present, values: &[u32]) -> Vec<u64> {
         let mut sums = vec![0u64; self.cell_count() + 1];
         match &self.chosen {
-            None => {
-                for (&cell, &value) in present.cells.iter().zip(values) {
-                    sums[cell as usize] += u64::from(value);
-                }
-            }
+            None => kernels::add_by(&present.cells, values, &mut sums),
             Some(rows) => {
-                for (&cell, &row) in present.cells.iter().zip(rows) {
-                    sums[cell as usize] += u64::from(values[row as usize]);
-                }
+                let mut chosen = vec![0; rows.len()];
+                kernels::gather_u32(values, rows, &mut chosen);
+                kernels::add_by(&present.cells, &chosen, &mut sums);
             }
         }
         sums
