@@ -12,8 +12,8 @@ use crate::{kernels, packing};
 const DELTA_GAIN_BITS: usize = 2;
 /// One value in so many may be patched: each costs as much time as unpacking ten.
 const PATCH_VALUES_MIN: usize = 16;
-/// What a patch is counted for beside its bytes, because it takes time.
-const PATCH_EXTRA_COST: usize = 2;
+/// Bits that a patch is counted for beside its own, because it takes time.
+const PATCH_EXTRA_COST: usize = 16;
 /// Bytes of a head, roughly.
 const HEAD_BYTES: usize = 6;
 
@@ -32,7 +32,7 @@ struct Packed {
     width: u8,
     /// Bytes of an extra, where there are patches.
     extra_bytes: Option<u8>,
-    /// About so many, with what patches are counted for.
+    /// Bits, with what patches are counted for.
     cost: usize,
 }
 
@@ -59,17 +59,16 @@ impl Plan {
                 (delta_step, delta) = (common, packed);
             }
         }
-        let gain = (count * DELTA_GAIN_BITS).div_ceil(8);
-        if count > 1 && delta.cost + gain <= reference.cost {
+        if count > 1 && delta.cost + count * DELTA_GAIN_BITS <= reference.cost {
             let delta_form = Delta { first: vector[0], step: delta_step };
             return Self { min, range, delta: Some(delta_form), packed: delta };
         }
         Self { min, range, delta: None, packed: reference }
     }
 
-    /// About so many bytes, the head included.
+    /// About so many bytes, the head included; patches count for more.
     pub(super) const fn cost(&self) -> usize {
-        HEAD_BYTES + self.packed.cost
+        HEAD_BYTES + self.packed.cost.div_ceil(8)
     }
 
     /// Appends the vector's head and its packed values; `base` is the min of the vector before.
@@ -120,7 +119,7 @@ impl Packed {
     /// Without patches.
     const fn plain(count: usize, max: u64) -> Self {
         let width = packing::bit_width(max);
-        Self { width, extra_bytes: None, cost: packing::packed_bytes(count, width) }
+        Self { width, extra_bytes: None, cost: count * width as usize }
     }
 
     /// The same values with the cheapest patches, or as it is where none are cheaper.
@@ -144,8 +143,7 @@ impl Packed {
             }
             // One bit more, for the sign.
             let extra_bytes = bytes_of_bits(self.width - width + 1);
-            let cost = packing::packed_bytes(values.len(), width)
-                + patches * (2 + usize::from(extra_bytes) + PATCH_EXTRA_COST);
+            let cost = values.len() * usize::from(width) + patches * patch_cost(extra_bytes);
             if cost < best.cost {
                 best = Self { width, extra_bytes: Some(extra_bytes), cost };
             }
@@ -182,8 +180,12 @@ fn common_step(steps: &[i64]) -> Option<(i64, Packed)> {
     let (least, most) = bounds(steps.iter().map(|found| found.wrapping_sub(step)));
     let bits = |value: i64| packing::bit_width((value ^ (value >> 63)).cast_unsigned()) + 1;
     let extra_bytes = bytes_of_bits(bits(least).max(bits(most)));
-    let cost = patches * (2 + usize::from(extra_bytes) + PATCH_EXTRA_COST);
+    let cost = patches * patch_cost(extra_bytes);
     Some((step, Packed { width: 0, extra_bytes: Some(extra_bytes), cost }))
+}
+
+const fn patch_cost(extra_bytes: u8) -> usize {
+    16 + extra_bytes as usize * 8 + PATCH_EXTRA_COST
 }
 
 /// The bytes of a signed integer of so many bits.
