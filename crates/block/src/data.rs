@@ -87,6 +87,36 @@ impl Exacts {
     }
 }
 
+impl Values<'_> {
+    /// Puts each value into its row, of so many; the other rows get placeholders.
+    pub(crate) fn spread(self, places: &[u32], rows: usize) -> Self {
+        fn spread<T: Copy + Default>(values: &[T], places: &[u32], rows: usize) -> Vec<T> {
+            let mut spread = vec![T::default(); rows];
+            for (&place, &value) in places.iter().zip(values) {
+                spread[place as usize] = value;
+            }
+            spread
+        }
+        match self {
+            Self::Decimals { mantissas, scale } => {
+                Self::Decimals { mantissas: spread(&mantissas, places, rows), scale }
+            }
+            Self::Doubles(doubles) => Self::Doubles(spread(&doubles, places, rows)),
+            Self::Mixed { doubles, exacts: Exacts(mut exacts) } => {
+                exacts.iter_mut().for_each(|exact| exact.0 = places[exact.0 as usize]);
+                let doubles = spread(&doubles, places, rows);
+                Self::Mixed { doubles, exacts: Exacts(exacts) }
+            }
+            Self::Strings { codes, dictionary } => {
+                Self::Strings { codes: spread(&codes, places, rows), dictionary }
+            }
+            Self::Lists { codes, lists } => {
+                Self::Lists { codes: spread(&codes, places, rows), lists }
+            }
+        }
+    }
+}
+
 impl ColumnData<'_> {
     /// Whether a row has a value in this part.
     #[must_use]
