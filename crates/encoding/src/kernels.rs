@@ -10,6 +10,7 @@
 
 mod compare;
 mod fold;
+mod keep;
 mod level;
 mod machine;
 mod packed;
@@ -29,6 +30,7 @@ pub use fold::{
     count_ones, min_max_i64, min_max_i64_where, min_max_u32, min_max_u32_where, sum_i64,
     sum_i64_where, sum_u32, sum_u32_where,
 };
+pub use keep::keep_u32;
 pub use level::Level;
 pub use packed::{
     PackedFold, Slot, fold_packed, min_max_packed, pack, sum_packed, unpack, unpack_i64, unpack_u32,

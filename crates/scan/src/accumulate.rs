@@ -1,17 +1,15 @@
 //! Measures of one block: arrays indexed by group number, filled in one pass over the rows;
 //! sketches group by group.
 
-use std::rc::Rc;
-
 use hadal_aggregate::{Moments, State, Tally, weighted};
-use hadal_query::StateKind;
+use hadal_encoding::Bitmap;
+use hadal_query::{Measure, StateKind};
 use hadal_types::{Logical, Weight};
 
-use crate::mantissas::{Mantissas, Near};
+use crate::adding::{Adding, Decimals};
 use crate::rows::Rows;
 use crate::sketching::Sketching;
 use crate::values::{BlockValues, Coded, Doubles, Mixed, Numbers};
-use crate::weights::Weights;
 
 /// What one measure has to say of the block, ready to be added to its groups.
 pub(crate) enum Measured<'v> {
@@ -31,11 +29,11 @@ impl<'v> Measured<'v> {
     pub(crate) fn new(kind: StateKind, values: &'v BlockValues<'_>, rows: &Rows<'_>) -> Self {
         match (kind, values) {
             (StateKind::Moments, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
-                Self::Decimals(Decimals::new(numbers, rows))
+                Self::States(moments_of_decimals(numbers, rows))
             }
             (StateKind::Moments, BlockValues::Truths(truths)) => {
                 let numbers = truths.to_numbers(rows.selection.block_rows());
-                Self::Decimals(Decimals::new(&numbers, rows))
+                Self::States(moments_of_decimals(&numbers, rows))
             }
             (StateKind::Moments, BlockValues::Doubles(doubles)) => {
                 Self::States(moments_of_doubles(doubles, rows))
@@ -54,9 +52,11 @@ impl<'v> Measured<'v> {
     }
 
     /// Adds to `own` the rows of a group number.
-    pub(crate) fn add_to(&mut self, own: &mut State, number: usize, rows: &Rows<'_>) {
+    ///
+    /// `whole` is the tally of all of them.
+    pub(crate) fn add_to(&mut self, own: &mut State, number: usize, rows: &Rows<'_>, whole: Tally) {
         match self {
-            Self::Decimals(decimals) => decimals.add_to(own, number),
+            Self::Decimals(decimals) => decimals.add_to(own, number, whole),
             Self::Ranges(numbers, ranges) => {
                 let (min, max) = ranges[number];
                 if min <= max {
@@ -74,57 +74,44 @@ pub(crate) fn is_plain(numbers: &Numbers) -> bool {
     numbers.logical == Logical::Plain
 }
 
-/// n, Σw, Σw² and Σwx of decimals, by group number.
-pub(crate) struct Decimals {
-    tallies: Vec<Tally>,
-    /// Σ mantissa · weight in millionths.
-    products: Vec<i128>,
-    scale: u8,
-}
-
-impl Decimals {
-    fn new(numbers: &Numbers, rows: &Rows<'_>) -> Self {
-        let tallies = rows.tallies(numbers.valid.as_ref());
-        let products = match (&numbers.mantissas, rows.weights) {
-            (Mantissas::Near(near), Weights::One | Weights::Classes { .. }) => {
-                products_of_near(near, numbers, rows)
-            }
-            _ => products_by_row(numbers, rows),
-        };
-        Self { tallies, products, scale: numbers.scale }
-    }
-
-    fn add_to(&self, own: &mut State, number: usize) {
-        let State::Moments(own) = own else { return };
-        own.tally.merge(self.tallies[number]);
-        own.sum.add_decimal(self.products[number], self.scale);
-    }
-}
-
-fn products_of_near(near: &Near, numbers: &Numbers, rows: &Rows<'_>) -> Vec<i128> {
-    let present = rows.present(numbers.valid.as_ref());
-    let sums = rows.sums(&present, &near.steps);
-    let cells = rows.by_group(&present.counts).zip(rows.by_group(&sums));
-    cells.map(|(counts, sums)| rows.product(counts, sums, near.from, near.step)).collect()
-}
-
-fn products_by_row(numbers: &Numbers, rows: &Rows<'_>) -> Vec<i128> {
-    let mut products = vec![0i128; rows.space];
-    rows.for_each(numbers.valid.as_deref(), |number, row| {
-        let weight = rows.weights.millionths_of(row);
-        products[number] += i128::from(numbers.mantissas.get(row)) * i128::from(weight);
-    });
-    products
+/// The tallies of one block's groups, and its measures.
+pub(crate) fn measured<'v>(
+    measures: &[Measure],
+    values: &'v [BlockValues<'_>],
+    rows: &Rows<'_>,
+) -> (Vec<Tally>, Vec<Measured<'v>>) {
+    let kinds = measures.iter().map(|measure| measure.kind);
+    let adding = Adding::new(kinds.clone().zip(values), rows);
+    let (tallies, mut added) = adding.up(rows);
+    let others =
+        kinds.zip(values).enumerate().map(|(index, (kind, values))| match added[index].take() {
+            Some(decimals) => Measured::Decimals(decimals),
+            None => Measured::new(kind, values, rows),
+        });
+    let others = others.collect();
+    (tallies, others)
 }
 
 /// Moments of values that are no numbers: they are only counted.
 fn counts(coded: &Coded<'_>, rows: &Rows<'_>) -> Vec<State> {
     let start = |tally| State::Moments(Moments { tally, ..Moments::default() });
-    rows.tallies(Some(&Rc::new(coded.valid()))).into_iter().map(start).collect()
+    rows.tallies_where(Some(&coded.valid())).into_iter().map(start).collect()
+}
+
+/// Moments of decimals, weighted row by row.
+fn moments_of_decimals(numbers: &Numbers, rows: &Rows<'_>) -> Vec<State> {
+    let valid = numbers.valid.as_deref();
+    let mut moments = tallied(valid, rows);
+    rows.for_each(valid, |number, row| {
+        let weight = i128::from(rows.weights.millionths_of(row));
+        let product = i128::from(numbers.mantissas.get(row)) * weight;
+        moments[number].sum.add_decimal(product, numbers.scale);
+    });
+    moments.into_iter().map(State::Moments).collect()
 }
 
 fn moments_of_doubles(doubles: &Doubles, rows: &Rows<'_>) -> Vec<State> {
-    let mut moments = tallied(doubles, rows);
+    let mut moments = tallied(doubles.valid.as_deref(), rows);
     rows.for_each(doubles.valid.as_deref(), |number, row| {
         let product = weighted(doubles.values[row], rows.weights.of(row));
         moments[number].sum.add_double(product);
@@ -133,7 +120,7 @@ fn moments_of_doubles(doubles: &Doubles, rows: &Rows<'_>) -> Vec<State> {
 }
 
 fn moments_of_mixed(mixed: &Mixed, rows: &Rows<'_>) -> Vec<State> {
-    let mut moments = tallied(&mixed.doubles, rows);
+    let mut moments = tallied(mixed.doubles.valid.as_deref(), rows);
     rows.for_each(mixed.doubles.valid.as_deref(), |number, row| {
         let (sum, value) = (&mut moments[number].sum, mixed.number(row));
         let weight = rows.weights.of(row);
@@ -147,9 +134,9 @@ fn moments_of_mixed(mixed: &Mixed, rows: &Rows<'_>) -> Vec<State> {
 }
 
 /// Moments of which the sums are still to be added up.
-fn tallied(doubles: &Doubles, rows: &Rows<'_>) -> Vec<Moments> {
+fn tallied(valid: Option<&Bitmap>, rows: &Rows<'_>) -> Vec<Moments> {
     let start = |tally| Moments { tally, ..Moments::default() };
-    rows.tallies(doubles.valid.as_ref()).into_iter().map(start).collect()
+    rows.tallies_where(valid).into_iter().map(start).collect()
 }
 
 fn ranges(numbers: &Numbers, rows: &Rows<'_>) -> Vec<(i64, i64)> {

@@ -4,7 +4,7 @@ use hadal_aggregate::{Group, Groups};
 use hadal_block::BlockError;
 use hadal_query::Query;
 
-use crate::accumulate::Measured;
+use crate::accumulate::measured;
 use crate::columns::Columns;
 use crate::eval::eval;
 use crate::keys::GroupNumbers;
@@ -32,25 +32,19 @@ pub(crate) fn add(
     let numbers = GroupNumbers::new(&keys, selection);
     let weights = Weights::new(columns)?;
     let rows = Rows::new(selection, &numbers.numbers, numbers.space, &weights);
-    let tallies = rows.tallies(None);
     let arguments = plan
         .measures
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, BlockError>>()?;
-    let mut measures: Vec<Measured<'_>> = query
-        .measures()
-        .iter()
-        .zip(&arguments)
-        .map(|(measure, values)| Measured::new(measure.kind, values, &rows))
-        .collect();
+    let (tallies, mut measures) = measured(query.measures(), &arguments, &rows);
     let used = || tallies.iter().enumerate().filter(|(_, tally)| tally.rows() > 0);
     let mut add = |number, group: Option<&mut Group>| match group {
         None => false,
         Some(group) => {
             group.tally.merge(tallies[number]);
             for (own, measure) in group.states.iter_mut().zip(&mut measures) {
-                measure.add_to(own, number, &rows);
+                measure.add_to(own, number, &rows, tallies[number]);
             }
             true
         }

@@ -19,6 +19,7 @@
 //! This crate knows neither where blocks live nor who asks.
 
 mod accumulate;
+mod adding;
 mod bits;
 mod buckets;
 mod cells;

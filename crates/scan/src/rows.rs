@@ -5,14 +5,16 @@
 //! look at weights, and weighted once per cell.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::cell::OnceCell;
 
 use hadal_aggregate::Tally;
 use hadal_encoding::{Bitmap, kernels};
 
 use crate::selection::Selection;
 use crate::weights::Weights;
+
+/// So many columns are added up in one pass.
+const COLUMNS_AT_ONCE: usize = 4;
 
 /// The selected rows of one block.
 pub(crate) struct Rows<'r> {
@@ -29,7 +31,6 @@ pub(crate) struct Rows<'r> {
     chosen: Option<Vec<u32>>,
     /// Made when first asked for.
     by_group: OnceCell<RowsByGroup>,
-    present: RefCell<Vec<(Rc<Bitmap>, Rc<Present>)>>,
 }
 
 /// The rows of each group, one after the other.
@@ -39,12 +40,21 @@ struct RowsByGroup {
     rows: Vec<u32>,
 }
 
-/// The selected rows that have a value, by cell.
-pub(crate) struct Present {
-    /// By selected row: its cell; [`Rows::cell_count`] where it has no value.
-    cells: Vec<u32>,
-    /// How many rows are in each cell.
+/// Numbers of 32 bits that are to be added up.
+#[derive(Clone)]
+pub(crate) struct Addends<'v> {
+    /// By row of the block.
+    pub(crate) steps: &'v [u32],
+    /// Rows that count; `None`: all.
+    pub(crate) valid: Option<&'v Bitmap>,
+}
+
+/// What some rows add up to, by cell.
+pub(crate) struct Totals {
+    /// How many selected rows there are.
     pub(crate) counts: Vec<u64>,
+    /// The sums of each of the [`Addends`].
+    pub(crate) sums: Vec<Vec<u64>>,
 }
 
 impl<'r> Rows<'r> {
@@ -65,8 +75,12 @@ impl<'r> Rows<'r> {
             cells: cells(numbers, weights, classes.len(), chosen.as_deref()),
             chosen,
             by_group: OnceCell::new(),
-            present: RefCell::default(),
         }
+    }
+
+    /// The weight of each class, in millionths; none where every row has its own.
+    pub(crate) fn classes(&self) -> &[i64] {
+        self.classes
     }
 
     /// Cells are below this.
@@ -112,74 +126,60 @@ impl<'r> Rows<'r> {
         });
     }
 
-    /// The selected rows that have a value, by cell. Not for weights that are by row.
-    pub(crate) fn present(&self, valid: Option<&Rc<Bitmap>>) -> Rc<Present> {
-        let everywhere = Rc::default();
-        let valid = valid.unwrap_or(&everywhere);
-        let mut known = self.present.borrow_mut();
-        // Columns that are null together are many, and a comparison is cheap.
-        if let Some((_, present)) = known.iter().find(|(own, _)| own == valid) {
-            return Rc::clone(present);
+    /// Adds up columns over the selected rows, by cell. Not for weights that are by row.
+    pub(crate) fn totals(&self, columns: &[Addends<'_>]) -> Totals {
+        if self.cell_count() == 1 && self.chosen.is_none() {
+            let sum = |column: &Addends<'_>| match column.valid {
+                None => kernels::sum_u32(column.steps),
+                Some(valid) => kernels::sum_u32_where(column.steps, valid.words()),
+            };
+            let sums = columns.iter().map(|column| vec![sum(column)]).collect();
+            return Totals { counts: vec![self.numbers.len() as u64], sums };
         }
-        let present = Rc::new(self.count(valid));
-        known.push((Rc::clone(valid), Rc::clone(&present)));
-        present
-    }
-
-    /// Counts the rows of each cell that `valid` has; all where it is empty.
-    fn count(&self, valid: &Bitmap) -> Present {
-        #[expect(clippy::cast_possible_truncation, reason = "few groups, few classes")]
-        let nowhere = self.cell_count() as u32;
-        let in_place = |row: usize, cell: u32| if valid.get(row) { cell } else { nowhere };
-        let cells: Vec<u32> = match &self.chosen {
-            _ if valid.is_empty() => self.cells.to_vec(),
-            None => (0..).zip(&*self.cells).map(|(row, &cell)| in_place(row, cell)).collect(),
-            Some(rows) => {
-                let rows = rows.iter().map(|&row| row as usize);
-                rows.zip(&*self.cells).map(|(row, &cell)| in_place(row, cell)).collect()
-            }
-        };
-        let mut counts = vec![0; self.cell_count() + 1];
-        kernels::count_by(&cells, &mut counts);
-        Present { cells, counts }
-    }
-
-    /// The sum of `values`, one per row of the block, over the rows of each cell.
-    pub(crate) fn sums(&self, present: &Present, values: &[u32]) -> Vec<u64> {
-        let mut sums = vec![0u64; self.cell_count() + 1];
-        match &self.chosen {
-            None => kernels::add_by(&present.cells, values, &mut sums),
-            Some(rows) => {
-                let mut chosen = vec![0; rows.len()];
-                kernels::gather_u32(values, rows, &mut chosen);
-                kernels::add_by(&present.cells, &chosen, &mut sums);
+        let columns: Vec<Cow<'_, [u32]>> =
+            columns.iter().map(|column| self.selected(column)).collect();
+        let mut totals = Totals { counts: Vec::new(), sums: Vec::new() };
+        if columns.is_empty() {
+            totals.counts = vec![0; self.cell_count()];
+            kernels::count_by(&self.cells, &mut totals.counts);
+        }
+        for columns in columns.chunks(COLUMNS_AT_ONCE) {
+            match columns {
+                [a] => self.add([a], &mut totals),
+                [a, b] => self.add([a, b], &mut totals),
+                [a, b, c] => self.add([a, b, c], &mut totals),
+                [a, b, c, d] => self.add([a, b, c, d], &mut totals),
+                _ => {}
             }
         }
-        sums
+        totals
     }
 
-    /// The tally of each group's rows that `valid` has.
-    pub(crate) fn tallies(&self, valid: Option<&Rc<Bitmap>>) -> Vec<Tally> {
-        match self.weights {
-            Weights::ByRow(millionths) => {
-                let mut sums = vec![(0u64, 0i128, 0i128); self.space];
-                self.for_each(valid.map(|valid| &**valid), |number, row| {
-                    let weight = i128::from(millionths[row]);
-                    let sum = &mut sums[number];
-                    *sum = (sum.0 + 1, sum.1 + weight, sum.2 + weight * weight);
-                });
-                let tally = |(rows, weight, squares)| {
-                    let mut tally = Tally::default();
-                    tally.add(rows, weight, squares);
-                    tally
-                };
-                sums.into_iter().map(tally).collect()
-            }
-            _ => {
-                let present = self.present(valid);
-                self.by_group(&present.counts).map(|counts| self.tally(counts)).collect()
-            }
+    /// The numbers of the selected rows; zero where they do not count.
+    fn selected<'v>(&self, column: &Addends<'v>) -> Cow<'v, [u32]> {
+        let mut all = Cow::Borrowed(column.steps);
+        if let Some(valid) = column.valid {
+            kernels::keep_u32(all.to_mut(), valid.words(), 0);
         }
+        let Some(rows) = &self.chosen else { return all };
+        let mut chosen = vec![0; rows.len()];
+        kernels::gather_u32(&all, rows, &mut chosen);
+        Cow::Owned(chosen)
+    }
+
+    /// Counts the rows of each cell and adds up N columns, in one pass.
+    fn add<const N: usize>(&self, columns: [&Cow<'_, [u32]>; N], totals: &mut Totals) {
+        let mut cells = vec![0; self.cell_count() * (N + 1)];
+        kernels::add_rows_by(&self.cells, columns.map(|column| &**column), &mut cells);
+        let mut every =
+            (0..=N).map(|at| cells.iter().skip(at).step_by(N + 1).copied().collect::<Vec<u64>>());
+        totals.counts = every.next().unwrap_or_default();
+        totals.sums.extend(every);
+    }
+
+    /// How many events the rows of each group stand for, their number being known by cell.
+    pub(crate) fn tallies(&self, counts: &[u64]) -> Vec<Tally> {
+        self.groups_of(counts).map(|counts| self.tally(counts)).collect()
     }
 
     fn tally(&self, counts: &[u64]) -> Tally {
@@ -191,18 +191,40 @@ impl<'r> Rows<'r> {
         tally
     }
 
-    /// What is told by cell: the cells of one group after the other.
-    pub(crate) fn by_group<'c>(&self, by_cell: &'c [u64]) -> std::slice::Chunks<'c, u64> {
-        by_cell[..self.cell_count()].chunks(self.classes.len())
+    /// The tally of each group's rows that `valid` has.
+    pub(crate) fn tallies_where(&self, valid: Option<&Bitmap>) -> Vec<Tally> {
+        if !self.classes.is_empty() {
+            let Some(valid) = valid else { return self.tallies(&self.totals(&[]).counts) };
+            let ones = vec![1; self.selection.block_rows()];
+            let column = Addends { steps: &ones, valid: Some(valid) };
+            return self.tallies(&self.totals(&[column]).sums[0]);
+        }
+        let mut sums = vec![(0u64, 0i128, 0i128); self.space];
+        self.for_each(valid, |number, row| {
+            let weight = i128::from(self.weights.millionths_of(row));
+            let sum = &mut sums[number];
+            *sum = (sum.0 + 1, sum.1 + weight, sum.2 + weight * weight);
+        });
+        let tally = |(rows, weight, squares)| {
+            let mut tally = Tally::default();
+            tally.add(rows, weight, squares);
+            tally
+        };
+        sums.into_iter().map(tally).collect()
     }
 
-    /// Σ w·(from·n + step·sum) of one group's cells.
-    pub(crate) fn product(&self, counts: &[u64], sums: &[u64], from: i64, step: i64) -> i128 {
-        let value = |(&count, &sum): (&u64, &u64)| {
-            i128::from(from) * i128::from(count) + i128::from(step) * i128::from(sum)
+    /// What is told by cell: the cells of one group after the other.
+    pub(crate) fn groups_of<'c>(&self, by_cell: &'c [u64]) -> std::slice::Chunks<'c, u64> {
+        by_cell.chunks(self.classes.len().max(1))
+    }
+
+    /// By group number, Σ w · number · `factor` of its cells; w in millionths.
+    pub(crate) fn weighted(&self, by_cell: &[u64], factor: i64) -> Vec<i128> {
+        let classes = || self.classes.iter().map(|&weight| i128::from(weight) * i128::from(factor));
+        let weighted = |cells: &[u64]| {
+            cells.iter().zip(classes()).map(|(&number, weight)| i128::from(number) * weight).sum()
         };
-        let values = counts.iter().zip(sums).map(value);
-        values.zip(self.classes).map(|(value, &weight)| value * i128::from(weight)).sum()
+        self.groups_of(by_cell).map(weighted).collect()
     }
 }
 
