@@ -12,6 +12,7 @@ mod compare;
 mod fold;
 mod keep;
 mod level;
+mod logarithm;
 mod machine;
 mod packed;
 pub mod scalar;
@@ -32,6 +33,7 @@ pub use fold::{
 };
 pub use keep::keep_u32;
 pub use level::Level;
+pub use logarithm::{LogScale, Quotients, log_buckets};
 pub use packed::{
     PackedFold, Slot, fold_packed, min_max_packed, pack, sum_packed, unpack, unpack_i64, unpack_u32,
 };

@@ -1,12 +1,13 @@
 //! Measures of one block: arrays indexed by group number, filled in one pass over the rows;
 //! sketches group by group.
 
-use hadal_aggregate::{Moments, State, Tally, weighted};
+use hadal_aggregate::{Groups, Moments, State, Tally, weighted};
 use hadal_encoding::Bitmap;
 use hadal_query::{Measure, StateKind};
 use hadal_types::{Logical, Weight};
 
 use crate::adding::{Adding, Decimals};
+use crate::distributions::Distributions;
 use crate::rows::Rows;
 use crate::sketching::Sketching;
 use crate::values::{BlockValues, Coded, Doubles, Mixed, Numbers};
@@ -18,6 +19,8 @@ pub(crate) enum Measured<'v> {
     /// The smallest and the largest mantissa by group number; where a group has none, the
     /// smallest is above the largest.
     Ranges(&'v Numbers, Vec<(i64, i64)>),
+    /// The distributions of decimals.
+    Distributions(Distributions<'v>),
     /// A state by group number.
     States(Vec<State>),
     /// Added group by group.
@@ -47,26 +50,50 @@ impl<'v> Measured<'v> {
             (StateKind::Extremes, BlockValues::Numbers(numbers)) => {
                 Self::Ranges(numbers, ranges(numbers, rows))
             }
+            (StateKind::Quantiles, BlockValues::Numbers(numbers))
+                if is_plain(numbers)
+                    && let Some(distributions) = Distributions::new(numbers, rows) =>
+            {
+                Self::Distributions(distributions)
+            }
             _ => Self::ByGroup(Sketching::new(kind, values)),
         }
     }
 
-    /// Adds to `own` the rows of a group number.
-    ///
-    /// `whole` is the tally of all of them.
-    pub(crate) fn add_to(&mut self, own: &mut State, number: usize, rows: &Rows<'_>, whole: Tally) {
+    /// Adds to the measure of this index of all groups: of their number here and their place
+    /// there. `tallies` are those of all their rows.
+    pub(crate) fn add_to(
+        &mut self,
+        groups: &mut Groups,
+        measure: usize,
+        found: &[(usize, u32)],
+        rows: &Rows<'_>,
+        tallies: &[Tally],
+    ) {
         match self {
-            Self::Decimals(decimals) => decimals.add_to(own, number, whole),
-            Self::Ranges(numbers, ranges) => {
-                let (min, max) = ranges[number];
-                if min <= max {
-                    own.add(&numbers.value_of(min), Weight::ONE);
-                    own.add(&numbers.value_of(max), Weight::ONE);
-                }
-            }
-            Self::States(states) => own.merge(&states[number]),
-            Self::ByGroup(sketching) => sketching.add_to(own, rows.of_group(number), rows.weights),
+            Self::Decimals(decimals) => return decimals.add_to(groups, measure, found, tallies),
+            Self::Distributions(all) => return all.add_to(groups, measure, found, rows),
+            Self::Ranges(..) | Self::States(_) | Self::ByGroup(_) => {}
         }
+        let states = groups.states_mut(measure);
+        for &(number, place) in found {
+            let own = &mut states[place as usize];
+            match self {
+                Self::Ranges(numbers, ranges) => add_range(own, numbers, ranges[number]),
+                Self::States(states) => own.merge(&states[number]),
+                Self::ByGroup(sketching) => {
+                    sketching.add_to(own, rows.of_group(number), rows.weights);
+                }
+                Self::Decimals(_) | Self::Distributions(_) => {}
+            }
+        }
+    }
+}
+
+fn add_range(own: &mut State, numbers: &Numbers, (min, max): (i64, i64)) {
+    if min <= max {
+        own.add(&numbers.value_of(min), Weight::ONE);
+        own.add(&numbers.value_of(max), Weight::ONE);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_aggregate::{State, Tally};
+use hadal_aggregate::{Groups, Tally};
 use hadal_encoding::Bitmap;
 use hadal_query::StateKind;
 
@@ -23,11 +23,20 @@ pub(crate) struct Decimals {
 }
 
 impl Decimals {
-    /// Adds to `own` the rows of a group number, of which `whole` is the tally.
-    pub(crate) fn add_to(&self, own: &mut State, number: usize, whole: Tally) {
-        let State::Moments(own) = own else { return };
-        own.tally.merge(self.tallies.as_ref().map_or(whole, |tallies| tallies[number]));
-        own.sum.add_decimal(self.products[number], self.scale);
+    /// Adds to the measure of this index of all groups: of their number here and their place
+    /// there. `whole` are the tallies of all their rows.
+    pub(crate) fn add_to(
+        &self,
+        groups: &mut Groups,
+        measure: usize,
+        found: &[(usize, u32)],
+        whole: &[Tally],
+    ) {
+        let tallies = self.tallies.as_ref().map_or(whole, |tallies| tallies.as_slice());
+        for &(number, place) in found {
+            let product = self.products[number];
+            groups.add_decimal(measure, place, tallies[number], product, self.scale);
+        }
     }
 }
 

@@ -99,6 +99,19 @@ impl<'a, 'c> Columns<'a, 'c> {
         self.block.columns().binary_search_by(key).ok()
     }
 
+    /// The block's column of this index.
+    pub(crate) fn view(&self, index: usize) -> &ColumnView<'a> {
+        &self.block.columns()[index]
+    }
+
+    /// Says that a column's bytes are about to be used as they are.
+    pub(crate) fn read(&self, index: usize) -> Result<(), BlockError> {
+        let column = self.view(index);
+        (self.check)(index, column)?;
+        *self.bytes_read.borrow_mut() += column.encoded_bytes() as u64;
+        Ok(())
+    }
+
     /// Decodes the block's column of this index.
     fn part(&self, index: usize) -> Result<BlockValues<'a>, BlockError> {
         if let Some(values) = self.decoded.borrow().get(&index) {

@@ -1,6 +1,6 @@
 //! Groups of one block, added to the partial answer.
 
-use hadal_aggregate::{Group, Groups};
+use hadal_aggregate::Groups;
 use hadal_block::BlockError;
 use hadal_query::Query;
 
@@ -13,10 +13,7 @@ use crate::plan::Plan;
 use crate::rows::Rows;
 use crate::selection::Selection;
 use crate::weights::Weights;
-
-/// Where a block has fewer rows per group than this, most groups are new, and remembering where
-/// they are would cost more than it saves.
-const ROWS_PER_GROUP_MIN: usize = 4;
+use crate::whole;
 
 /// Adds what the selected rows of one block have to say to `groups`.
 pub(crate) fn add(
@@ -25,12 +22,16 @@ pub(crate) fn add(
     columns: &Columns<'_, '_>,
     selection: &Selection,
     groups: &mut Groups,
-    places: &mut Places,
+    use_zones: bool,
 ) -> Result<(), BlockError> {
+    let weights = Weights::new(columns)?;
+    let takes_all = selection.count() == columns.rows() && matches!(weights, Weights::One);
+    if takes_all && whole::add(query, plan, columns, groups, use_zones)? {
+        return Ok(());
+    }
     let keys =
         plan.keys.iter().map(|key| eval(key, columns, selection)).collect::<Result<Vec<_>, _>>()?;
     let numbers = GroupNumbers::new(&keys, selection);
-    let weights = Weights::new(columns)?;
     let rows = Rows::new(selection, &numbers.numbers, numbers.space, &weights);
     let arguments = plan
         .measures
@@ -38,27 +39,22 @@ pub(crate) fn add(
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, BlockError>>()?;
     let (tallies, mut measures) = measured(query.measures(), &arguments, &rows);
-    let used = || tallies.iter().enumerate().filter(|(_, tally)| tally.rows() > 0);
-    let mut add = |number, group: Option<&mut Group>| match group {
-        None => false,
-        Some(group) => {
-            group.tally.merge(tallies[number]);
-            for (own, measure) in group.states.iter_mut().zip(&mut measures) {
-                measure.add_to(own, number, &rows, tallies[number]);
+    let _ = groups.make_room();
+    let used: Vec<usize> =
+        (0..tallies.len()).filter(|&number| tallies[number].rows() > 0).collect();
+    let mut places = Places::new(&numbers);
+    let mut found = Vec::with_capacity(used.len());
+    for number in used {
+        match places.of(number, groups) {
+            Some(place) => {
+                groups.add_tally(place, tallies[number]);
+                found.push((number, place));
             }
-            true
+            None => groups.drop_rows(tallies[number].rows()),
         }
-    };
-    let mut of_block = (used().count() * ROWS_PER_GROUP_MIN <= selection.count())
-        .then(|| places.of_block(&numbers));
-    for (number, tally) in used() {
-        let group = match &mut of_block {
-            Some(places) => places.group(number, groups),
-            None => groups.entry(&numbers.keys_of(number)),
-        };
-        if !add(number, group) {
-            groups.drop_rows(tally.rows());
-        }
+    }
+    for (index, measure) in measures.iter_mut().enumerate() {
+        measure.add_to(groups, index, &found, &rows, &tallies);
     }
     Ok(())
 }

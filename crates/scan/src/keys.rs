@@ -123,13 +123,6 @@ impl<'a> GroupNumbers<'a> {
             *code = usize::try_from(pair % step.count as u64).unwrap_or(0);
         }
     }
-
-    /// The keys of a group number, in order.
-    pub(crate) fn keys_of(&self, number: usize) -> Vec<Value> {
-        let mut codes = Vec::new();
-        self.codes_of(number, &mut codes);
-        codes.iter().zip(&self.steps).map(|(&code, step)| step.values.value(code)).collect()
-    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]

@@ -63,6 +63,7 @@ impl Near {
     /// `None` where that is better found out another way.
     pub(crate) fn quotients(&self, width: i64, origin: i64) -> Option<Self> {
         let away = self.from.checked_sub(origin)?;
+        self.last().checked_sub(origin)?;
         let (from, rest) = (away.div_euclid(width), away.rem_euclid(width));
         // Whole seconds in a minute are 60 to a bucket, whatever they are stored in.
         let unit = if rest % self.step == 0 && width % self.step == 0 { self.step } else { 1 };

@@ -84,7 +84,7 @@ impl<'r> Rows<'r> {
     }
 
     /// Cells are below this.
-    fn cell_count(&self) -> usize {
+    pub(crate) fn cell_count(&self) -> usize {
         self.space * self.classes.len()
     }
 
@@ -165,6 +165,28 @@ impl<'r> Rows<'r> {
         let mut chosen = vec![0; rows.len()];
         kernels::gather_u32(&all, rows, &mut chosen);
         Cow::Owned(chosen)
+    }
+
+    /// By selected row: its cell, [`Self::cell_count`] where `valid` has not the row; and the
+    /// number that the row of the block has in `steps`.
+    pub(crate) fn with_value<'v>(
+        &'v self,
+        steps: &'v [u32],
+        valid: Option<&Bitmap>,
+    ) -> (Cow<'v, [u32]>, Cow<'v, [u32]>) {
+        let steps = self.selected(&Addends { steps, valid: None });
+        let Some(valid) = valid else { return (Cow::Borrowed(&self.cells), steps) };
+        let nowhere = u32::try_from(self.cell_count()).unwrap_or(u32::MAX);
+        let mut cells = self.cells.to_vec();
+        match &self.chosen {
+            None => kernels::keep_u32(&mut cells, valid.words(), nowhere),
+            Some(rows) => {
+                let without =
+                    rows.iter().zip(&mut cells).filter(|(row, _)| !valid.get(**row as usize));
+                without.for_each(|(_, cell)| *cell = nowhere);
+            }
+        }
+        (Cow::Owned(cells), steps)
     }
 
     /// Counts the rows of each cell and adds up N columns, in one pass.

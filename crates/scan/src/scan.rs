@@ -9,7 +9,6 @@ use hadal_types::{ColumnName, Kind, Value};
 
 use crate::columns::Columns;
 use crate::eval::eval;
-use crate::places::Places;
 use crate::plan::{Plan, PlanError, PlanExpr};
 use crate::prune;
 use crate::seen::{SeenColumns, Unseen, seen_by};
@@ -34,28 +33,7 @@ pub struct Scan {
     query: Arc<Query>,
     plan: Plan,
     seen: SeenColumns,
-}
-
-/// What a scan has found so far, in the blocks that it has seen.
-#[derive(Debug)]
-pub struct Scanned {
-    /// The answer so far.
-    pub partial: Partial,
-    /// Where in it the groups are.
-    places: Places,
-}
-
-impl Scanned {
-    /// Nothing beyond what `partial` has.
-    #[must_use]
-    pub fn new(partial: Partial) -> Self {
-        Self { partial, places: Places::default() }
-    }
-
-    /// Holds as many bytes as all of it takes by now: see [`Partial::hold`].
-    pub fn hold(&mut self, bytes_max: usize) {
-        self.partial.hold(bytes_max, self.places.bytes());
-    }
+    use_zones: bool,
 }
 
 impl Scan {
@@ -66,7 +44,14 @@ impl Scan {
     pub fn new(query: Arc<Query>) -> Result<Self, PlanError> {
         let plan = Plan::new(&query)?;
         let seen = seen_by(&query);
-        Ok(Self { query, plan, seen })
+        Ok(Self { query, plan, seen, use_zones: true })
+    }
+
+    /// The same, but no value is taken from a zone instead of from rows: to measure what reading
+    /// them takes. Zones still tell which blocks have no row to look at.
+    #[must_use]
+    pub fn without_zone_answers(self) -> Self {
+        Self { use_zones: false, ..self }
     }
 
     /// In which order blocks are best looked at.
@@ -86,21 +71,20 @@ impl Scan {
         }
     }
 
-    /// Adds the rows of one block to what was `found`, by this scan and no other.
+    /// Adds the rows of one block to `partial`.
     ///
     /// `check` is called with the index of each row block column that is needed and the column,
     /// before a value of it is used; it verifies the checksum where that has not been done.
     ///
     /// # Errors
-    /// When the block's bytes are damaged. Then nothing of the block was added: all that can fail
-    /// comes before the first change.
+    /// When the block's bytes are damaged. The partial then holds nothing of the block: all that
+    /// can fail comes before the first change to it.
     pub fn block<'a>(
         &self,
         block: &BlockView<'a>,
         check: &dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
-        found: &mut Scanned,
+        partial: &mut Partial,
     ) -> Result<(), BlockError> {
-        let Scanned { partial, places } = found;
         partial.stats.blocks += 1;
         let (first, last) = block.time_range();
         if !self.query.range.overlaps(first, last) {
@@ -120,7 +104,7 @@ impl Scan {
         match &mut partial.answering {
             _ if selection.count() == 0 => {}
             Answering::Groups(groups) => {
-                groups::add(&self.query, &self.plan, &columns, &selection, groups, places)?;
+                groups::add(&self.query, &self.plan, &columns, &selection, groups, self.use_zones)?;
             }
             Answering::Rows(best) => {
                 is_beaten = raw_rows::is_beaten(&self.plan, block, best);

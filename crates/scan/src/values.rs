@@ -113,10 +113,15 @@ impl Numbers {
     pub(crate) fn value_of(&self, mantissa: i64) -> Value {
         match self.logical {
             Logical::Time => Value::Time(Micros(mantissa)),
-            _ => Decimal::new(i128::from(mantissa), self.scale)
-                .map_or(Value::Null, |decimal| Value::Number(decimal.into())),
+            _ => decimal_value(mantissa, self.scale),
         }
     }
+}
+
+/// The number that a mantissa is at a scale.
+pub(crate) fn decimal_value(mantissa: i64, scale: u8) -> Value {
+    let decimal = Decimal::new(i128::from(mantissa), scale);
+    decimal.map_or(Value::Null, |decimal| Value::Number(decimal.into()))
 }
 
 impl Truths {

@@ -8,7 +8,7 @@ use hadal_types::{Budget, Number, Value, Weight};
 
 use crate::coverage::{LeafCoverage, LeafOutcome};
 use crate::finish::{Unfinished, finish};
-use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
+use crate::partial::fixture::{add_row, aggregate, column, groups_query, rows_query};
 
 /// One row: its key, its value, its weight in millionths, and the leaf that has it.
 type TestRow = (u8, Value, i64, usize);
@@ -37,9 +37,7 @@ fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
     let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
     for (key, value, millionths, _) in rows {
         let weight = Weight::from_millionths(*millionths).expect("in range");
-        let group = groups.entry(&[Value::integer((*key).into())]).expect("room");
-        group.tally.add_row(weight);
-        group.states.iter_mut().for_each(|state| state.add(value, weight));
+        add_row(groups, &[Value::integer((*key).into())], value, weight);
     }
     let count = rows.len() as u64;
     let leaf = LeafCoverage {
@@ -186,7 +184,7 @@ fn what_is_merged_is_held_together() {
     let held = || {
         let row = (1, Value::integer(2), Weight::UNIT, 0);
         let mut partial = Partial { held: budget.hold(), ..of_leaf(&query, 0, &[&row]) };
-        partial.hold(usize::MAX, 0);
+        partial.hold(usize::MAX);
         partial
     };
     let mut merged = Partial::empty(&query);
