@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::machine::{Baseline, Machine};
+use super::machine::{self, Baseline, Machine};
 
 /// The proof of the features that the `kernels!` wrapper for AVX2 enables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,6 +95,10 @@ impl Machine for Avx512 {
 
     #[inline(always)]
     fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
+        // A few are written sooner than 64.
+        if word.count_ones() <= 4 {
+            return machine::indexes(word, base, out);
+        }
         // SAFETY: `self` is the proof of AVX-512.
         unsafe { indexes_avx512(word, base, out) }
     }
@@ -209,7 +213,6 @@ fn indexes_avx512(word: u64, base: u32, out: &mut [u32; 64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::machine;
     use super::*;
 
     fn assert_like_the_plain_form(machine: impl Machine) {
