@@ -118,8 +118,8 @@ fn count_ones_body(_: impl Machine, words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Shows chunks of 64 values and which of them are selected: 255 or 0 each. Chunks of which none
-/// is are left out; missing values are zeros and not selected.
+/// Shows the chunks of 64 values of which some are selected, and which: 255 or 0 each. Missing
+/// values are zeros and not selected.
 #[inline(always)]
 fn for_where<T: Copy + Default>(
     machine: impl Machine,
@@ -134,10 +134,11 @@ fn for_where<T: Copy + Default>(
             take(chunk, &machine.bytes_of(*word));
         }
     }
-    if let Some(word) = words.get(chunks.len()) {
+    let word = words.get(chunks.len()).map_or(0, |word| word & !(u64::MAX << rest.len()));
+    if word != 0 {
         let mut chunk = [T::default(); 64];
         chunk[..rest.len()].copy_from_slice(rest);
-        take(&chunk, &machine.bytes_of(word & !(u64::MAX << rest.len())));
+        take(&chunk, &machine.bytes_of(word));
     }
 }
 
@@ -145,9 +146,12 @@ fn for_where<T: Copy + Default>(
 fn sum_u32_where_body(machine: impl Machine, values: &[u32], words: &[u64]) -> u64 {
     let mut sum = 0;
     for_where(machine, values, words, |values, selected| {
+        // Of its own, so that folding its lanes does not wait for those of the chunk before.
+        let mut chunk = 0;
         for (value, selected) in values.iter().zip(selected) {
-            sum += if *selected == 0 { 0 } else { u64::from(*value) };
+            chunk += if *selected == 0 { 0 } else { u64::from(*value) };
         }
+        sum += chunk;
     });
     sum
 }
@@ -160,9 +164,12 @@ fn sum_i64_where_body(machine: impl Machine, values: &[i64], words: &[u64]) -> i
     for (values, words) in both {
         let mut halves = Halves::default();
         for_where(machine, values, words, |values, selected| {
+            let mut chunk = Halves::default();
             for (value, selected) in values.iter().zip(selected) {
-                halves.add(if *selected == 0 { 0 } else { *value });
+                chunk.add(if *selected == 0 { 0 } else { *value });
             }
+            halves.high += chunk.high;
+            halves.low += chunk.low;
         });
         sum += halves.total();
     }
@@ -174,11 +181,12 @@ fn min_max_where<T: Ends>(machine: impl Machine, values: &[T], words: &[u64]) ->
     let (mut min, mut max) = (T::MOST, T::LEAST);
     let mut any = false;
     for_where(machine, values, words, |values, selected| {
+        let (mut chunk_min, mut chunk_max) = (T::MOST, T::LEAST);
         for (value, selected) in values.iter().zip(selected) {
-            min = min.min(if *selected == 0 { T::MOST } else { *value });
-            max = max.max(if *selected == 0 { T::LEAST } else { *value });
-            any |= *selected != 0;
+            chunk_min = chunk_min.min(if *selected == 0 { T::MOST } else { *value });
+            chunk_max = chunk_max.max(if *selected == 0 { T::LEAST } else { *value });
         }
+        (min, max, any) = (min.min(chunk_min), max.max(chunk_max), true);
     });
     any.then_some((min, max))
 }

@@ -106,7 +106,7 @@ macro_rules! kernels {
                     #[cfg(target_arch = "x86_64")]
                     #[target_feature(
                         enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512cd,avx512vbmi,\
-                                  avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt"
+                                  avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
                     )]
                     fn avx512 $(<$($generics)*>)? (
                         machine: $crate::kernels::x86::Avx512,

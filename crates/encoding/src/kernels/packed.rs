@@ -16,12 +16,16 @@
 //! little, and one loop per T serves every width. (A function per width, as the `fastlanes` crate
 //! has them, is 120 functions per kernel and level.) Input need not be aligned.
 
-use std::ops::{BitAnd, BitOr, Shl, Shr};
+mod fold;
+
+use std::ops::{Add, BitAnd, BitOr, Range, Shl, Shr};
 
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::level::kernels;
 use super::machine::Machine;
+
+pub use fold::{PackedFold, fold_packed, min_max_packed, sum_packed};
 
 /// Bytes of a word of all lanes.
 const WORD_BYTES: usize = 128;
@@ -60,19 +64,11 @@ impl Slot for u32 {
     }
 }
 
-/// What [`fold_packed`] tells of the packed values: the reference is not added.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PackedFold {
-    /// Their sum, exactly.
-    pub sum: u128,
-    /// The smallest.
-    pub min: u64,
-    /// The largest.
-    pub max: u64,
-}
-
 kernels! {
-    /// Appends the low `width` bits (at most 64) of each value: 128 × width bytes.
+    /// Appends the low `width` bits of each value: 128 × width bytes.
+    ///
+    /// # Panics
+    /// When `width` is over 64.
     pub fn pack(values: &[u64; VECTOR_VALUES], width: u8, out: &mut Vec<u8>) = pack_body;
 
     /// Fills `out` with `base` + each of the 1,024 values of `width` bits in `bytes`, modulo the
@@ -99,24 +95,6 @@ kernels! {
     pub fn unpack_i64(
         bytes: &[u8], width: u8, base: i64, out: &mut [i64; VECTOR_VALUES],
     ) = unpack_body;
-
-    /// The sum of 1,024 packed values, without unpacking them to memory.
-    ///
-    /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
-    pub fn sum_packed(bytes: &[u8], width: u8) -> u128 = sum_body;
-
-    /// The smallest and the largest of 1,024 packed values, without unpacking them to memory.
-    ///
-    /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
-    pub fn min_max_packed(bytes: &[u8], width: u8) -> (u64, u64) = min_max_body;
-
-    /// [`sum_packed`] and [`min_max_packed`] in one pass.
-    ///
-    /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
-    pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold = fold_body;
 }
 
 /// A T-bit word of one lane.
@@ -124,6 +102,7 @@ trait Lane:
     Copy
     + Ord
     + Into<u64>
+    + Add<Output = Self>
     + Shl<usize, Output = Self>
     + Shr<usize, Output = Self>
     + BitAnd<Output = Self>
@@ -140,7 +119,7 @@ trait Lane:
 
     fn row(value: Self) -> Self::Row;
     fn no_sums() -> Self::Sums;
-    fn add(sums: &mut Self::Sums, lane: usize, value: Self);
+    fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self);
     fn total(sums: &Self::Sums) -> u128;
     fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self;
     fn store(row: &Self::Row, word: &mut [u8; WORD_BYTES]);
@@ -164,7 +143,7 @@ macro_rules! lane {
                 [0; Self::LANES]
             }
             #[inline(always)]
-            fn add(sums: &mut Self::Sums, lane: usize, value: Self) {
+            fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self) {
                 sums[lane] += <$sum>::from(value);
             }
             #[inline(always)]
@@ -215,7 +194,7 @@ impl Lane for u64 {
         [[0; Self::LANES]; 2]
     }
     #[inline(always)]
-    fn add(sums: &mut Self::Sums, lane: usize, value: Self) {
+    fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self) {
         sums[0][lane] += value & 0xFFFF_FFFF;
         sums[1][lane] += value >> 32;
     }
@@ -232,13 +211,13 @@ trait Rows<T: Lane> {
     fn row(&mut self, start: usize, value: impl Fn(usize) -> T);
 }
 
-/// Shows all rows to `sink`. `width` is 1 to T.
+/// Shows rows to `sink`. `width` is 1 to T.
 #[inline(always)]
-fn for_rows<T: Lane>(bytes: &[u8], width: usize, sink: &mut impl Rows<T>) {
+fn for_rows<T: Lane>(bytes: &[u8], width: usize, rows: Range<usize>, sink: &mut impl Rows<T>) {
     let (words, spare) = bytes.as_chunks::<WORD_BYTES>();
     assert!(words.len() == width && spare.is_empty(), "a packed vector's length");
     let mask = T::cut(u64::MAX) >> (T::BITS - width);
-    for row in 0..T::BITS {
+    for row in rows {
         let (index, shift) = (row * width / T::BITS, row * width % T::BITS);
         let word = &words[index];
         if shift + width <= T::BITS {
@@ -260,16 +239,18 @@ const fn start_of(row: usize) -> usize {
 
 /// Calls a function for the lane type of a width from 1 to 64.
 macro_rules! by_lane {
-    ($width:expr, $function:ident $([$($more:tt),*])? ($($argument:expr),*)) => {{
+    ($width:expr, $function:ident($($argument:expr),*)) => {{
         assert!($width <= 64, "a packed vector's width");
         match $width {
-            0..=8 => $function::<u8 $($(, $more)*)?>($($argument),*),
-            9..=16 => $function::<u16 $($(, $more)*)?>($($argument),*),
-            17..=32 => $function::<u32 $($(, $more)*)?>($($argument),*),
-            _ => $function::<u64 $($(, $more)*)?>($($argument),*),
+            0..=8 => $function::<u8>($($argument),*),
+            9..=16 => $function::<u16>($($argument),*),
+            17..=32 => $function::<u32>($($argument),*),
+            _ => $function::<u64>($($argument),*),
         }
     }};
 }
+
+use by_lane;
 
 #[inline(always)]
 fn pack_body(_: impl Machine, values: &[u64; VECTOR_VALUES], width: u8, out: &mut Vec<u8>) {
@@ -326,74 +307,20 @@ fn unpack_body<S: Slot>(
         }
     }
 
-    if width == 0 {
-        assert!(bytes.is_empty(), "a packed vector's length");
+    #[inline(always)]
+    fn unpack<T: Lane>(bytes: &[u8], width: usize, sink: &mut impl Rows<T>) {
+        for_rows(bytes, width, 0..T::BITS, sink);
+    }
+
+    if is_empty(bytes, width) {
         return out.fill(base);
     }
-    by_lane!(width, for_rows(bytes, width.into(), &mut Unpack { base, out }));
+    by_lane!(width, unpack(bytes, width.into(), &mut Unpack { base, out }));
 }
 
-/// What is kept for each lane: sums, extremes, or both. Only what is asked for, since SSE2 has few
-/// registers.
-struct Fold<T: Lane, const SUM: bool, const EXTREMES: bool> {
-    sums: T::Sums,
-    min: T::Row,
-    max: T::Row,
-}
-
-impl<T: Lane, const SUM: bool, const EXTREMES: bool> Rows<T> for Fold<T, SUM, EXTREMES> {
-    #[inline(always)]
-    fn row(&mut self, _: usize, value: impl Fn(usize) -> T) {
-        let (min, max) = (self.min.as_mut(), self.max.as_mut());
-        // One loop: where it is three, LLVM unrolls those of few lanes instead of vectorising them.
-        for lane in 0..T::LANES {
-            let value = value(lane);
-            if SUM {
-                T::add(&mut self.sums, lane, value);
-            }
-            if EXTREMES {
-                min[lane] = value.min(min[lane]);
-                max[lane] = value.max(max[lane]);
-            }
-        }
-    }
-}
-
+/// Whether all values are zeros of no bits.
 #[inline(always)]
-fn fold<const SUM: bool, const EXTREMES: bool>(bytes: &[u8], width: u8) -> PackedFold {
-    #[inline(always)]
-    fn fold<T: Lane, const SUM: bool, const EXTREMES: bool>(
-        bytes: &[u8],
-        width: usize,
-    ) -> PackedFold {
-        let (least, most) = (T::cut(0), T::cut(u64::MAX));
-        let (min, max) = (T::row(most), T::row(least));
-        let mut fold = Fold::<T, SUM, EXTREMES> { sums: T::no_sums(), min, max };
-        for_rows::<T>(bytes, width, &mut fold);
-        let min = fold.min.as_mut().iter().fold(most, |min, value| min.min(*value)).into();
-        let max = fold.max.as_mut().iter().fold(least, |max, value| max.max(*value)).into();
-        PackedFold { sum: T::total(&fold.sums), min, max }
-    }
-
-    if width == 0 {
-        assert!(bytes.is_empty(), "a packed vector's length");
-        return PackedFold { sum: 0, min: 0, max: 0 };
-    }
-    by_lane!(width, fold[SUM, EXTREMES](bytes, width.into()))
-}
-
-#[inline(always)]
-fn fold_body(_: impl Machine, bytes: &[u8], width: u8) -> PackedFold {
-    fold::<true, true>(bytes, width)
-}
-
-#[inline(always)]
-fn sum_body(_: impl Machine, bytes: &[u8], width: u8) -> u128 {
-    fold::<true, false>(bytes, width).sum
-}
-
-#[inline(always)]
-fn min_max_body(_: impl Machine, bytes: &[u8], width: u8) -> (u64, u64) {
-    let fold = fold::<false, true>(bytes, width);
-    (fold.min, fold.max)
+fn is_empty(bytes: &[u8], width: u8) -> bool {
+    assert!(width > 0 || bytes.is_empty(), "a packed vector's length");
+    width == 0
 }

@@ -137,7 +137,8 @@ unsafe fn add_unchecked<const N: usize, const COUNT: bool, const C: usize>(
             let at = start + *groups.get_unchecked(row) as usize * stride;
             let numbers = acc.get_unchecked_mut(at..at + stride);
             if COUNT {
-                *numbers.get_unchecked_mut(0) += 1;
+                let count = numbers.get_unchecked_mut(0);
+                *count = count.wrapping_add(1);
             }
             for (index, values) in values.iter().enumerate() {
                 let sum = numbers.get_unchecked_mut(index + usize::from(COUNT));

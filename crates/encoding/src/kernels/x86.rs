@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::machine::{Baseline, Machine};
+use super::machine::{self, Baseline, Machine};
 
 /// The proof of the features that the `kernels!` wrapper for AVX2 enables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,8 @@ impl Avx512 {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512cd")
             && is_x86_feature_detected!("avx512vbmi")
-            && is_x86_feature_detected!("avx512vbmi2");
+            && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("avx512vpopcntdq");
         found.then_some(Self(()))
     }
 }
@@ -95,6 +96,10 @@ impl Machine for Avx512 {
 
     #[inline(always)]
     fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
+        // A few are written sooner than 64.
+        if word.count_ones() <= 4 {
+            return machine::indexes(word, base, out);
+        }
         // SAFETY: `self` is the proof of AVX-512.
         unsafe { indexes_avx512(word, base, out) }
     }
@@ -209,7 +214,6 @@ fn indexes_avx512(word: u64, base: u32, out: &mut [u32; 64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::machine;
     use super::*;
 
     fn assert_like_the_plain_form(machine: impl Machine) {
