@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hadal_aggregate::{Partial, finish};
 use hadal_block::{BlockBuilder, BlockView, MergeOrder, PushError, merge};
 use hadal_query::Query;
-use hadal_scan::Scan;
+use hadal_scan::{Scan, Scanned};
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
 use hadal_wire::{decode_partial, encode_partial};
 
@@ -88,14 +88,17 @@ pub fn blocks(rows: &[Row], time_column: &ColumnName, cuts: Cuts) -> Result<Vec<
 /// Faults of the query, and blocks that cannot be read.
 pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produced, String> {
     let scan = Scan::new(Arc::new(query.clone())).map_err(|error| error.to_string())?;
-    let mut parts = vec![Partial::empty(query); partials.max(1)];
+    let mut parts: Vec<Scanned> =
+        (0..partials.max(1)).map(|_| Scanned::new(Partial::empty(query))).collect();
     for (index, bytes) in blocks.iter().enumerate() {
         let view = BlockView::parse(bytes).map_err(|error| error.to_string())?;
         let part = &mut parts[index % partials.max(1)];
         scan.block(&view, &|_, column| column.verify(), part).map_err(|error| error.to_string())?;
     }
-    let parts =
-        parts.into_iter().map(|part| through_wire(part, query)).collect::<Result<Vec<_>, _>>()?;
+    let parts = parts
+        .into_iter()
+        .map(|part| through_wire(part.partial, query))
+        .collect::<Result<Vec<_>, _>>()?;
     let merged = parts.into_iter().reduce(|mut merged, part| {
         merged.merge(part);
         merged

@@ -69,6 +69,8 @@ pub struct Groups {
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
     key_bytes: usize,
+    /// How often the groups that there are have changed their places.
+    layout: u64,
 }
 
 impl Groups {
@@ -90,6 +92,7 @@ impl Groups {
             key_max: None,
             dropped_rows: 0,
             key_bytes: 0,
+            layout: 0,
         }
     }
 
@@ -118,13 +121,39 @@ impl Groups {
     /// [`Self::drop_rows`]. A key has as many values as the query has keys.
     #[must_use]
     pub fn entry(&mut self, key: &[Value]) -> Option<&mut Group> {
+        self.place(key).map(|place| self.at(place))
+    }
+
+    /// Where the group of this key is, which is cloned only for a new group; it stays there as long
+    /// as [`Self::layout`] is the same. `None` when there is no room for it.
+    #[must_use]
+    pub fn place(&mut self, key: &[Value]) -> Option<u32> {
         debug_assert_eq!(key.len(), self.key_count, "values of a key");
         self.make_room();
-        match self.find(key) {
-            Some(at) => Some(&mut self.groups[at].1),
-            None if self.is_beyond(key) => None,
-            None => Some(self.push(key.into(), Group::new(&self.kinds))),
-        }
+        let place = match self.find(key) {
+            Some(place) => place,
+            None if self.is_beyond(key) => return None,
+            None => {
+                self.push(key.into(), Group::new(&self.kinds));
+                self.groups.len() - 1
+            }
+        };
+        u32::try_from(place).ok()
+    }
+
+    /// The group at a place.
+    ///
+    /// # Panics
+    /// When [`Self::place`] has not told the place since the layout changed.
+    #[must_use]
+    pub fn at(&mut self, place: u32) -> &mut Group {
+        &mut self.groups[place as usize].1
+    }
+
+    /// Another number whenever groups have changed their places.
+    #[must_use]
+    pub const fn layout(&self) -> u64 {
+        self.layout
     }
 
     /// Where in the list the group of this key is.
@@ -155,6 +184,7 @@ impl Groups {
         // The order does not matter to what comes out, but to how much has to move.
         if self.groups.len() < other.groups.len() {
             std::mem::swap(self, &mut other);
+            self.layout = self.layout.max(other.layout) + 1;
         }
         self.drop_rows(other.dropped_rows);
         for (key, group) in other.groups {
@@ -184,6 +214,7 @@ impl Groups {
         if self.groups.len() <= self.groups_max {
             return;
         }
+        self.layout += 1;
         let last = self.groups_max.saturating_sub(1);
         self.groups.select_nth_unstable_by(last, |left, right| left.0.cmp(&right.0));
         self.key_max = Some(self.groups[last].0.clone());
@@ -202,6 +233,7 @@ impl Groups {
     /// Forgets all groups, and the memory that they took.
     pub(crate) fn clear(&mut self) {
         (self.groups, self.places, self.key_bytes) = (Vec::new(), HashTable::new(), 0);
+        self.layout += 1;
     }
 
     /// Whether there is no room for a new group of this key.

@@ -97,10 +97,10 @@ impl Partial {
         self.held.shrink(usize::MAX);
     }
 
-    /// Holds as many bytes as what was found takes by now. Beyond `bytes_max`, or beyond what is
-    /// free, the partial answer [fails](Self::fail).
-    pub fn hold(&mut self, bytes_max: usize) {
-        let bytes = self.bytes();
+    /// Holds as many bytes as what was found takes by now, and so many `beside` it. Beyond
+    /// `bytes_max`, or beyond what is free, the partial answer [fails](Self::fail).
+    pub fn hold(&mut self, bytes_max: usize, beside: usize) {
+        let bytes = self.bytes() + beside;
         if bytes > bytes_max {
             let message = format!(
                 "the query needs {bytes} bytes on one leaf; at most {bytes_max} are allowed: \
@@ -139,7 +139,7 @@ impl Partial {
                 self.faults.add(Fault::new(FaultCode::Invalid, message));
             }
         }
-        self.hold(usize::MAX);
+        self.hold(usize::MAX, 0);
     }
 
     /// Bytes of what was found, about: to be compared with the query's budget.

@@ -15,7 +15,7 @@ use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
 
 mod numbers;
 
-pub use numbers::NumbersView;
+pub use numbers::{NearNumbers, NumbersView};
 
 /// A row block in borrowed bytes. Making one reads the front only.
 #[derive(Clone, Debug)]

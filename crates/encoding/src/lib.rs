@@ -12,7 +12,7 @@ pub mod cursor;
 mod error;
 pub mod exacts;
 pub mod ints;
-mod kernels;
+pub mod kernels;
 pub mod lists;
 pub mod packing;
 pub mod pages;

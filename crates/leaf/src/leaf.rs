@@ -12,7 +12,7 @@ use hadal_aggregate::{
     Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, WarningCode,
 };
 use hadal_query::Query;
-use hadal_scan::{BlockOrder, Scan};
+use hadal_scan::{BlockOrder, Scan, Scanned};
 use hadal_store::{Change, Config, DroppedRows, Report, Store};
 use hadal_types::{BatchId, Budget, Clock, TableName};
 use hadal_wire::{
@@ -295,7 +295,7 @@ impl Leaf {
             scan,
             next: 0,
             rows_scanned: 0,
-            partial: Partial { held: self.budget.hold(), ..Partial::empty(&query) },
+            found: Scanned::new(Partial { held: self.budget.hold(), ..Partial::empty(&query) }),
             bytes_max: self.query_bytes_max,
             deadline,
             longest: Duration::ZERO,

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Partial, WarningCode};
-use hadal_scan::Scan;
+use hadal_scan::{Scan, Scanned};
 use tokio::sync::oneshot;
 
 use crate::block::Block;
@@ -27,7 +27,7 @@ pub(crate) struct Job {
     pub(crate) blocks: Arc<Vec<Arc<Block>>>,
     pub(crate) next: usize,
     pub(crate) rows_scanned: u64,
-    pub(crate) partial: Partial,
+    pub(crate) found: Scanned,
     /// Bytes that the partial answer may take.
     pub(crate) bytes_max: usize,
     pub(crate) deadline: Instant,
@@ -145,7 +145,7 @@ impl Job {
                 return None;
             }
             let now = Instant::now();
-            if now >= self.due() || !self.partial.faults.is_empty() {
+            if now >= self.due() || !self.found.partial.faults.is_empty() {
                 self.finish(start, false);
                 return None;
             }
@@ -160,28 +160,27 @@ impl Job {
 
     fn scan_block(&mut self, block: &Block) {
         let check = |index: usize, column: &hadal_block::ColumnView<'_>| block.check(index, column);
-        let scanned =
-            block.view().and_then(|view| self.scan.block(&view, &check, &mut self.partial));
+        let scanned = block.view().and_then(|view| self.scan.block(&view, &check, &mut self.found));
         match scanned {
             Ok(()) => {
                 self.rows_scanned += block.rows as u64;
-                self.partial.hold(self.bytes_max);
+                self.found.hold(self.bytes_max);
             }
             Err(error) => {
                 block.quarantine(&self.table, &error);
-                self.partial.warn(WarningCode::BlocksUnreadable, &self.table, 1);
+                self.found.partial.warn(WarningCode::BlocksUnreadable, &self.table, 1);
             }
         }
     }
 
     fn spend(&mut self, start: Instant) {
         let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.partial.stats.scan_micros += micros;
+        self.found.partial.stats.scan_micros += micros;
     }
 
     fn finish(mut self, start: Instant, complete: bool) {
         self.spend(start);
-        let Self { partial, rows_scanned, reply, .. } = self;
+        let Self { found: Scanned { partial, .. }, rows_scanned, reply, .. } = self;
         // Whoever asked may have gone.
         let _ = reply.send(JobResult { partial, rows_scanned, complete });
     }
@@ -217,7 +216,7 @@ mod tests {
             blocks: Arc::default(),
             next: 0,
             rows_scanned: 0,
-            partial: Partial::empty(&query),
+            found: Scanned::new(Partial::empty(&query)),
             bytes_max,
             deadline,
             longest: Duration::ZERO,

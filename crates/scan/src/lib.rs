@@ -1,7 +1,7 @@
 //! One query over one row block.
 //!
 //! A [`Scan`] is made once per query and leaf; [`Scan::block`] then adds what one block has to
-//! say to a `Partial`. Everything happens a block at a time, in *code space* where it can
+//! say to what was [`Scanned`] before. Everything happens a block at a time, in *code space* where it can
 //! (design: Scuba, VLDB 2013, section 3.5, which caches a regular expression's result per
 //! dictionary entry; here that holds for every function):
 //!
@@ -19,20 +19,25 @@
 //! This crate knows neither where blocks live nor who asks.
 
 mod accumulate;
+mod adding;
 mod bits;
 mod buckets;
 mod cells;
 mod columns;
+mod compare;
 mod eval;
 mod groups;
 mod keys;
 mod lists;
+mod mantissas;
 mod numeric;
 mod once;
+mod places;
 mod plan;
 mod prune;
 mod ranks;
 mod raw_rows;
+mod rows;
 mod scan;
 mod seen;
 mod selection;
@@ -42,4 +47,4 @@ mod values;
 mod weights;
 
 pub use plan::PlanError;
-pub use scan::{BlockOrder, Scan};
+pub use scan::{BlockOrder, Scan, Scanned};

@@ -9,6 +9,7 @@ use hadal_types::{ColumnName, Kind, Value};
 
 use crate::columns::Columns;
 use crate::eval::eval;
+use crate::places::Places;
 use crate::plan::{Plan, PlanError, PlanExpr};
 use crate::prune;
 use crate::seen::{SeenColumns, Unseen, seen_by};
@@ -33,6 +34,28 @@ pub struct Scan {
     query: Arc<Query>,
     plan: Plan,
     seen: SeenColumns,
+}
+
+/// What a scan has found so far, in the blocks that it has seen.
+#[derive(Debug)]
+pub struct Scanned {
+    /// The answer so far.
+    pub partial: Partial,
+    /// Where in it the groups are.
+    places: Places,
+}
+
+impl Scanned {
+    /// Nothing beyond what `partial` has.
+    #[must_use]
+    pub fn new(partial: Partial) -> Self {
+        Self { partial, places: Places::default() }
+    }
+
+    /// Holds as many bytes as all of it takes by now: see [`Partial::hold`].
+    pub fn hold(&mut self, bytes_max: usize) {
+        self.partial.hold(bytes_max, self.places.bytes());
+    }
 }
 
 impl Scan {
@@ -63,20 +86,21 @@ impl Scan {
         }
     }
 
-    /// Adds the rows of one block to `partial`.
+    /// Adds the rows of one block to what was `found`, by this scan and no other.
     ///
     /// `check` is called with the index of each row block column that is needed and the column,
     /// before a value of it is used; it verifies the checksum where that has not been done.
     ///
     /// # Errors
-    /// When the block's bytes are damaged. The partial then holds nothing of the block: all that
-    /// can fail comes before the first change to it.
+    /// When the block's bytes are damaged. Then nothing of the block was added: all that can fail
+    /// comes before the first change.
     pub fn block<'a>(
         &self,
         block: &BlockView<'a>,
         check: &dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
-        partial: &mut Partial,
+        found: &mut Scanned,
     ) -> Result<(), BlockError> {
+        let Scanned { partial, places } = found;
         partial.stats.blocks += 1;
         let (first, last) = block.time_range();
         if !self.query.range.overlaps(first, last) {
@@ -96,7 +120,7 @@ impl Scan {
         match &mut partial.answering {
             _ if selection.count() == 0 => {}
             Answering::Groups(groups) => {
-                groups::add(&self.query, &self.plan, &columns, &selection, groups)?;
+                groups::add(&self.query, &self.plan, &columns, &selection, groups, places)?;
             }
             Answering::Rows(best) => {
                 is_beaten = raw_rows::is_beaten(&self.plan, block, best);

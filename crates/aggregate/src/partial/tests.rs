@@ -186,7 +186,7 @@ fn what_is_merged_is_held_together() {
     let held = || {
         let row = (1, Value::integer(2), Weight::UNIT, 0);
         let mut partial = Partial { held: budget.hold(), ..of_leaf(&query, 0, &[&row]) };
-        partial.hold(usize::MAX);
+        partial.hold(usize::MAX, 0);
         partial
     };
     let mut merged = Partial::empty(&query);

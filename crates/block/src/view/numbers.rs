@@ -1,6 +1,6 @@
 //! Numbers as they are stored: what a scan can use without decoding a column to wide integers.
 
-use hadal_encoding::{Bitmap, IntsView, ints};
+use hadal_encoding::{Bitmap, IntsView, ints, kernels};
 use hadal_types::{Decimal, Number};
 
 use super::ColumnView;
@@ -44,6 +44,42 @@ impl<'a> ColumnView<'a> {
         let integers = IntsView::parse(section, count).map_err(self.entry.place().of())?;
         let validity = self.validity()?;
         Ok(Some(NumbersView { scale, base, integers, validity, is_compact }))
+    }
+}
+
+/// Numbers (from + step × k) × 10^−scale, where k of row i is `steps[i]`.
+#[derive(Clone, Debug)]
+pub struct NearNumbers {
+    /// Digits after the point, 0 to 18.
+    pub scale: u8,
+    /// What a k means.
+    pub near: ints::Near,
+    /// One per row, none above `near.span`; any where the row has no value.
+    pub steps: Vec<u32>,
+    /// Which rows have a value; `None` where all have.
+    pub validity: Option<Bitmap>,
+}
+
+impl ColumnView<'_> {
+    /// The numbers as small integers; `None` where they lie too far apart, of doubles, and of other
+    /// kinds.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn near_numbers(&self) -> Result<Option<NearNumbers>, BlockError> {
+        let Some(NumbersView { scale, base: 0, integers, validity, is_compact }) =
+            self.numbers()?
+        else {
+            return Ok(None);
+        };
+        let Some(near) = integers.near() else { return Ok(None) };
+        let mut steps = Vec::with_capacity(self.rows);
+        integers.decode_steps_into(&near, &mut steps).map_err(self.entry.place().of())?;
+        if is_compact && let Some(validity) = &validity {
+            let present = std::mem::replace(&mut steps, vec![0; self.rows]);
+            kernels::expand_u32(&present, validity.words(), 0, &mut steps);
+        }
+        Ok(Some(NearNumbers { scale, near, steps, validity }))
     }
 }
 

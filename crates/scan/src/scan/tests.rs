@@ -13,7 +13,7 @@ use hadal_types::{
     ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value,
 };
 
-use super::{BlockOrder, Scan};
+use super::{BlockOrder, Scan, Scanned};
 
 fn name(text: &str) -> ColumnName {
     ColumnName::new(text).expect("a name")
@@ -82,12 +82,12 @@ fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
 
 fn scanned(blocks: &[Vec<u8>], query: &Query) -> Partial {
     let scan = Scan::new(Arc::new(query.clone())).expect("a query");
-    let mut partial = Partial::empty(query);
+    let mut found = Scanned::new(Partial::empty(query));
     for bytes in blocks {
         let view = BlockView::parse(bytes).expect("parses");
-        scan.block(&view, &|_, column| column.verify(), &mut partial).expect("scans");
+        scan.block(&view, &|_, column| column.verify(), &mut found).expect("scans");
     }
-    partial
+    found.partial
 }
 
 /// How many rows a query says that it left out, however they lie in blocks.

@@ -321,7 +321,7 @@ fn an_answer_holds_its_rows_and_no_more() {
     let (query, partial) = descending(10_000, 5);
     let budget = Budget::new(1 << 30);
     let mut partial = Partial { held: budget.hold(), ..partial };
-    partial.hold(usize::MAX);
+    partial.hold(usize::MAX, 0);
     let before = budget.held();
     let answer = finish(partial, &query, &|| false).expect("room");
     assert_eq!(budget.held(), answer.held.bytes());
@@ -335,7 +335,7 @@ fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let (query, partial) = descending(10_000, 5_000);
     let budget = Budget::new(partial.bytes());
     let mut partial = Partial { held: budget.hold(), ..partial };
-    partial.hold(usize::MAX);
+    partial.hold(usize::MAX, 0);
     assert!(partial.faults.is_empty(), "{:?}", partial.faults);
     let Err(Unfinished::Faults(faults)) = finish(partial, &query, &|| false) else {
         panic!("a fault")
