@@ -19,7 +19,7 @@ pub(super) fn encode(values: &[i64], bytes: usize, out: &mut Vec<u8>) -> bool {
     if bytes * 8 <= values.len() * VALUE_BITS_MIN || u32::try_from(values.len()).is_err() {
         return false;
     }
-    let (min, max) = bounds(values.iter().copied());
+    let (min, max) = bounds(values);
     let range = max.wrapping_sub(min).cast_unsigned();
     let small = usize::try_from(range).ok().filter(|&range| range < values.len() * 2);
     let (distinct, marks) = match small {

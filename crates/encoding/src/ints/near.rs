@@ -5,7 +5,7 @@ use hadal_types::limits::VECTOR_VALUES;
 
 use super::low;
 use super::view::{Form, IntsView, Steps};
-use crate::EncodingError;
+use crate::{EncodingError, kernels};
 
 /// What the values of a stream are: from + step × k, 0 ≤ k ≤ span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl IntsView<'_> {
 }
 
 fn check_steps(steps: &[u32], near: &Near) -> Result<(), EncodingError> {
-    let max = steps.iter().copied().fold(0, u32::max);
+    let max = kernels::min_max_u32(steps).map_or(0, |(_, max)| max);
     if max <= near.span {
         return Ok(());
     }

@@ -39,7 +39,7 @@ struct Packed {
 impl Plan {
     /// The cheapest plan for a vector that is not empty; without patches unless `may_patch`.
     pub(super) fn of(vector: &[i64], may_patch: bool) -> Self {
-        let (min, max) = bounds(vector.iter().copied());
+        let (min, max) = bounds(vector);
         let range = max.wrapping_sub(min).cast_unsigned();
         let mut reference = Packed::plain(vector.len(), range);
         if may_patch {
@@ -166,7 +166,7 @@ fn is_worth_delta(vector: &[i64], reference: Packed) -> bool {
 
 /// What to subtract of differences, and how these are packed then, one value more than there are.
 fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
-    let (step, step_max) = bounds(steps.iter().copied());
+    let (step, step_max) = bounds(steps);
     let offset = |value: i64| value.wrapping_sub(step).cast_unsigned();
     let mut packed = Packed::plain(steps.len() + 1, offset(step_max));
     if may_patch {
@@ -205,9 +205,10 @@ fn common_step(steps: &[i64]) -> Option<(i64, Packed)> {
     if patches > steps.len() / PATCH_VALUES_MIN {
         return None;
     }
-    let (least, most) = bounds(steps.iter().map(|found| found.wrapping_sub(step)));
-    let bits = |value: i64| packing::bit_width((value ^ (value >> 63)).cast_unsigned()) + 1;
-    let extra_bytes = bytes_of_bits(bits(least).max(bits(most)));
+    // As many bits as the largest, negative ones turned over; and the sign.
+    let bits = |found: i64| (found ^ (found >> 63)).cast_unsigned();
+    let all = steps.iter().fold(0, |all, found| all | bits(found.wrapping_sub(step)));
+    let extra_bytes = bytes_of_bits(packing::bit_width(all) + 1);
     let cost = patches * patch_cost(extra_bytes);
     Some((step, Packed { width: 0, extra_bytes: Some(extra_bytes), cost }))
 }
@@ -251,8 +252,6 @@ fn differences<'b>(vector: &[i64], buffer: &'b mut [i64; VECTOR_VALUES]) -> &'b 
 }
 
 /// The smallest and the largest value; (0, 0) where there is none.
-pub(super) fn bounds(values: impl Iterator<Item = i64>) -> (i64, i64) {
-    let (min, max) =
-        values.fold((i64::MAX, i64::MIN), |(min, max), value| (min.min(value), max.max(value)));
-    if min > max { (0, 0) } else { (min, max) }
+pub(super) fn bounds(values: &[i64]) -> (i64, i64) {
+    kernels::min_max_i64(values).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::Slot;
 use super::parse::{Level, parse};
 use super::vector::Vector;
-use crate::EncodingError;
+use crate::{EncodingError, kernels};
 
 /// A stream of integers, not decoded.
 #[derive(Clone, Debug)]
@@ -256,7 +256,7 @@ impl RunEnds {
 
     fn zone(&self, start: usize, length: usize) -> (i64, i64) {
         let (first, last) = (self.run_of(start), self.run_of(start + length - 1));
-        super::plan::bounds(self.values[first..=last].iter().copied())
+        super::plan::bounds(&self.values[first..=last])
     }
 
     fn decode<S: Slot>(&self, start: usize, bias: S, out: &mut [S]) {
@@ -298,7 +298,7 @@ impl Dictionary<'_> {
 }
 
 fn check_codes(codes: &[u32], code_limit: usize) -> Result<(), EncodingError> {
-    let max = codes.iter().copied().fold(0, u32::max);
+    let max = kernels::min_max_u32(codes).map_or(0, |(_, max)| max);
     if codes.is_empty() || (max as usize) < code_limit {
         return Ok(());
     }

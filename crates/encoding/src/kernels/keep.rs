@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn only_rows_with_a_bit_keep_their_value() {
         let mut seed = 1u64;
-        for length in (0..400).chain([1_024, 3_071]) {
+        for length in (0..400usize).chain([1_024, 3_071]) {
             let words: Vec<u64> = (0..length.div_ceil(64))
                 .map(|word| {
                     seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
