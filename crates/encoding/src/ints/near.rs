@@ -34,7 +34,7 @@ impl Near {
 
 impl IntsView<'_> {
     /// How the values are small numbers, placeholders included; `None` where they are not.
-    /// Cost: O(vectors + runs), and of a dictionary its decoding, once.
+    /// Cost: O(vectors + runs); nothing is decoded.
     #[must_use]
     pub fn near(&self) -> Option<Near> {
         match &self.form {
@@ -47,10 +47,7 @@ impl IntsView<'_> {
             Form::Runs(runs) => {
                 Near::between((*runs.values.iter().min()?, *runs.values.iter().max()?))
             }
-            Form::Dictionary(dictionary) => {
-                let table = dictionary.table();
-                Near::between((*table.iter().min()?, *table.iter().max()?))
-            }
+            Form::Dictionary(dictionary) => dictionary.entries.near(),
             Form::Steps(steps) => {
                 let counts = steps.counts.near()?;
                 let step = i64::try_from(steps.step).ok().filter(|&step| step > 0)?;
