@@ -3,6 +3,7 @@
 //! Strings and lists always come as codes, so that a question about a value is asked once per
 //! dictionary entry, and rows go by code. Where rows hardly repeat, each row is its own entry.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use hadal_encoding::{Bitmap, ListDictionary, StringDictionary, kernels};
@@ -90,7 +91,11 @@ impl Exacts {
 impl Values<'_> {
     /// Puts each value into its row; the others get placeholders. `present` says which rows have
     /// one, as many as there are values, and `places` are the same rows by number.
-    pub(crate) fn spread(self, present: &Bitmap, places: &[u32]) -> Self {
+    pub(crate) fn spread<F: FnOnce() -> Vec<u32>>(
+        self,
+        present: &Bitmap,
+        places: &LazyCell<Vec<u32>, F>,
+    ) -> Self {
         let (words, rows) = (present.words(), present.len());
         let spread_codes = |codes: &[u32]| {
             let mut spread = vec![0; rows];

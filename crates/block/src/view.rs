@@ -1,5 +1,6 @@
 //! Reading a row block from borrowed bytes.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -318,8 +319,11 @@ impl<'a> ColumnView<'a> {
         present: &Bitmap,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'a>, BlockError> {
-        let mut rows = Vec::new();
-        kernels::indexes_of(present.words(), &mut rows);
+        let rows = LazyCell::new(|| {
+            let mut rows = Vec::new();
+            kernels::indexes_of(present.words(), &mut rows);
+            rows
+        });
         let rows_of = |values: Range<usize>| {
             let rows = rows.get(values).unwrap_or_default();
             rows.first()
