@@ -3,9 +3,10 @@
 //! Strings and lists always come as codes, so that a question about a value is asked once per
 //! dictionary entry, and rows go by code. Where rows hardly repeat, each row is its own entry.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
-use hadal_encoding::{Bitmap, ListDictionary, StringDictionary};
+use hadal_encoding::{Bitmap, ListDictionary, StringDictionary, kernels};
 use hadal_types::{Decimal, Kind, Logical, Micros, Number, Value};
 
 /// All rows of one row block column.
@@ -88,31 +89,41 @@ impl Exacts {
 }
 
 impl Values<'_> {
-    /// Puts each value into its row, of so many; the other rows get placeholders.
-    pub(crate) fn spread(self, places: &[u32], rows: usize) -> Self {
-        fn spread<T: Copy + Default>(values: &[T], places: &[u32], rows: usize) -> Vec<T> {
-            let mut spread = vec![T::default(); rows];
-            for (&place, &value) in places.iter().zip(values) {
-                spread[place as usize] = value;
+    /// Puts each value into its row; the others get placeholders. `present` says which rows have
+    /// one, as many as there are values, and `places` are the same rows by number.
+    pub(crate) fn spread<F: FnOnce() -> Vec<u32>>(
+        self,
+        present: &Bitmap,
+        places: &LazyCell<Vec<u32>, F>,
+    ) -> Self {
+        let (words, rows) = (present.words(), present.len());
+        let spread_codes = |codes: &[u32]| {
+            let mut spread = vec![0; rows];
+            kernels::expand_u32(codes, words, 0, &mut spread);
+            spread
+        };
+        let spread_doubles = |doubles: &[f64]| {
+            let mut spread = vec![0.0; rows];
+            for (&place, &double) in places.iter().zip(doubles) {
+                spread[place as usize] = double;
             }
             spread
-        }
+        };
         match self {
-            Self::Decimals { mantissas, scale } => {
-                Self::Decimals { mantissas: spread(&mantissas, places, rows), scale }
+            Self::Decimals { mantissas: values, scale } => {
+                let mut mantissas = vec![0; rows];
+                kernels::expand_i64(&values, words, 0, &mut mantissas);
+                Self::Decimals { mantissas, scale }
             }
-            Self::Doubles(doubles) => Self::Doubles(spread(&doubles, places, rows)),
+            Self::Doubles(doubles) => Self::Doubles(spread_doubles(&doubles)),
             Self::Mixed { doubles, exacts: Exacts(mut exacts) } => {
                 exacts.iter_mut().for_each(|exact| exact.0 = places[exact.0 as usize]);
-                let doubles = spread(&doubles, places, rows);
-                Self::Mixed { doubles, exacts: Exacts(exacts) }
+                Self::Mixed { doubles: spread_doubles(&doubles), exacts: Exacts(exacts) }
             }
             Self::Strings { codes, dictionary } => {
-                Self::Strings { codes: spread(&codes, places, rows), dictionary }
+                Self::Strings { codes: spread_codes(&codes), dictionary }
             }
-            Self::Lists { codes, lists } => {
-                Self::Lists { codes: spread(&codes, places, rows), lists }
-            }
+            Self::Lists { codes, lists } => Self::Lists { codes: spread_codes(&codes), lists },
         }
     }
 }

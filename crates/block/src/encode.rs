@@ -17,6 +17,9 @@ mod numbers;
 pub(crate) use numbers::not_of_double;
 use numbers::{encode_decimals, encode_numbers};
 
+/// Where more than one row in so many has no value, these rows are left out of the streams. The more
+/// are left out, the fewer bytes; but rows without a place must be put into theirs by every scan.
+const COMPACT_NULLS_PART: usize = 2;
 /// Columns with less text than this are not worth a page.
 const PAGES_TEXT_BYTES_MIN: usize = 4 << 10;
 
@@ -122,7 +125,8 @@ pub(crate) fn encode(column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
     let value_count = nulls.as_ref().map_or(rows, Bitmap::count_ones);
     let mut body = Body::default();
     // Most rows without a value: they are left out. Small blocks stay as they always were.
-    let is_compact = value_count < rows / 2 && rows >= ints::FORMS_VALUES_MIN;
+    let is_compact =
+        rows - value_count > rows / COMPACT_NULLS_PART && rows >= ints::FORMS_VALUES_MIN;
     let (values, validity) = match &nulls {
         Some(nulls) if is_compact => (values.only(nulls), None),
         nulls => (values, nulls.as_ref()),

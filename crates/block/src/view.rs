@@ -1,9 +1,10 @@
 //! Reading a row block from borrowed bytes.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hadal_encoding::{Bitmap, Cursor, IntsView, ListDictionary, StringDictionary};
+use hadal_encoding::{Bitmap, Cursor, IntsView, ListDictionary, StringDictionary, kernels};
 use hadal_encoding::{exacts, lists::Lists, pages::PagesView};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
@@ -318,8 +319,11 @@ impl<'a> ColumnView<'a> {
         present: &Bitmap,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'a>, BlockError> {
-        let rows: Vec<u32> =
-            present.iter_ones().filter_map(|row| u32::try_from(row).ok()).collect();
+        let rows = LazyCell::new(|| {
+            let mut rows = Vec::new();
+            kernels::indexes_of(present.words(), &mut rows);
+            rows
+        });
         let rows_of = |values: Range<usize>| {
             let rows = rows.get(values).unwrap_or_default();
             rows.first()
@@ -327,7 +331,7 @@ impl<'a> ColumnView<'a> {
                 .map_or(0..0, |(&first, &last)| first as usize..last as usize + 1)
         };
         let values = self.of_present().decode_values(&|values| is_wanted(rows_of(values)))?;
-        Ok(values.spread(&rows, self.rows))
+        Ok(values.spread(present, &rows))
     }
 
     /// The column as if there were only the rows that have a value: what compact streams hold.

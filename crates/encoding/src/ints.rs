@@ -72,17 +72,27 @@ pub trait Slot: kernels::Slot {
     /// Multiplication modulo the slot's size.
     #[must_use]
     fn times(self, factor: u64) -> Self;
+    /// Fills `out` with the entries that the codes say, all of which are below their number.
+    fn gather(table: &[Self], codes: &[u32], out: &mut [Self]);
 }
 
 impl Slot for i64 {
     fn times(self, factor: u64) -> Self {
         self.wrapping_mul(factor.cast_signed())
     }
+    fn gather(table: &[Self], codes: &[u32], out: &mut [Self]) {
+        for (slot, &code) in out.iter_mut().zip(codes) {
+            *slot = table[code as usize];
+        }
+    }
 }
 
 impl Slot for u32 {
     fn times(self, factor: u64) -> Self {
         self.wrapping_mul(<Self as kernels::Slot>::from_u64(factor))
+    }
+    fn gather(table: &[Self], codes: &[u32], out: &mut [Self]) {
+        kernels::gather_u32(table, codes, out);
     }
 }
 

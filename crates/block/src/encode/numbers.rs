@@ -87,10 +87,22 @@ fn is_rounded(number: Number, double: f64) -> bool {
     const SAFE: u64 = 1_000_000_000_000_000;
     match number.to_stored() {
         Some((mantissa, _)) if mantissa.unsigned_abs() < SAFE => false,
-        Some(_) => Number::from_f64(double) != Some(number),
+        // The cheap look first: it settles nearly all identifiers.
+        Some((mantissa, _)) => {
+            has_more_than_17_digits(mantissa.unsigned_abs())
+                || Number::from_f64(double) != Some(number)
+        }
         // A decimal that only 128 bits hold is none that a double means: that would be a double.
         None => true,
     }
+}
+
+/// Whether a mantissa has more digits, zeros at its end aside, than the shortest digits of any
+/// double.
+const fn has_more_than_17_digits(mantissa: u64) -> bool {
+    const DIGITS_17: u64 = 100_000_000_000_000_000;
+    mantissa >= DIGITS_17 && !mantissa.is_multiple_of(10)
+        || mantissa >= 10 * DIGITS_17 && !mantissa.is_multiple_of(100)
 }
 
 fn at_one_scale(numbers: &[Number]) -> Option<(Vec<i64>, u8)> {

@@ -9,8 +9,8 @@ use crate::packing::{bit_width, packed_bytes};
 const GAIN_PART: usize = 8;
 /// Streams that take fewer bits per value than this are not worth a try.
 const VALUE_BITS_MIN: usize = 2;
-/// Bits of one digit of a radix sort.
-const DIGIT_BITS: u32 = 11;
+/// Bits of one digit of a radix sort at most.
+const DIGIT_BITS_MAX: u32 = 12;
 
 /// Appends the stream as a dictionary where that saves enough of `bytes`, about what it takes
 /// without; says whether it did. Without sorting where it cannot win.
@@ -19,12 +19,23 @@ pub(super) fn encode(values: &[i64], bytes: usize, out: &mut Vec<u8>) -> bool {
     if bytes * 8 <= values.len() * VALUE_BITS_MIN || u32::try_from(values.len()).is_err() {
         return false;
     }
-    let (min, max) = bounds(values.iter().copied());
+    let (min, max) = bounds(values);
     let range = max.wrapping_sub(min).cast_unsigned();
-    if estimated_bytes(values.len(), estimate_distinct(values), range) > most {
+    let small = usize::try_from(range).ok().filter(|&range| range < values.len() * 2);
+    let (distinct, marks) = match small {
+        Some(range) => {
+            let marks = mark_distinct(values, min, range);
+            (marks.iter().filter(|&&mark| mark).count(), Some(marks))
+        }
+        None => (estimate_distinct(values), None),
+    };
+    if estimated_bytes(values.len(), distinct, range) > most {
         return false;
     }
-    let (entries, codes) = sort_distinct(values, min, range);
+    let (entries, codes) = match marks {
+        Some(marks) => number_marked(values, min, &marks),
+        None => sort_distinct(values, min, range),
+    };
     let start = out.len();
     out.push(DICTIONARY);
     write_length(entries.len(), out);
@@ -61,6 +72,32 @@ fn estimate_distinct(values: &[i64]) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
     let distinct = distinct.round() as usize;
     distinct.clamp(1, values.len())
+}
+
+/// By offset from `min`, up to `range`: whether any value has it.
+fn mark_distinct(values: &[i64], min: i64, range: usize) -> Vec<bool> {
+    let mut marks = vec![false; range + 1];
+    values.iter().for_each(|&value| marks[place(value, min)] = true);
+    marks
+}
+
+/// What [`sort_distinct`] returns, of values that are marked by their offset.
+fn number_marked(values: &[i64], min: i64, marks: &[bool]) -> (Vec<i64>, Vec<i64>) {
+    let mut codes_by_place = vec![0i64; marks.len()];
+    let mut entries = Vec::new();
+    let mut code = 0;
+    for ((&is_marked, slot), value) in marks.iter().zip(&mut codes_by_place).zip(min..) {
+        if is_marked {
+            *slot = code;
+            code += 1;
+            entries.push(value);
+        }
+    }
+    (entries, values.iter().map(|&value| codes_by_place[place(value, min)]).collect())
+}
+
+fn place(value: i64, min: i64) -> usize {
+    usize::try_from(value.wrapping_sub(min)).unwrap_or_default()
 }
 
 /// The distinct values, ascending, and by row the index among them.
@@ -107,11 +144,12 @@ fn number_distinct(
 
 /// Sorts by the low `bits` of the keys, from the lowest digit up. Linear, whatever the keys are.
 fn sort_by_radix<T: Copy>(mut rows: Vec<T>, bits: u32, key: impl Fn(T) -> u64) -> Vec<T> {
+    let digit_bits = bits.div_ceil(bits.div_ceil(DIGIT_BITS_MAX).max(1)).max(1);
     let mut sorted = rows.clone();
-    let mut places = vec![0usize; 1 << DIGIT_BITS];
-    for shift in (0..bits).step_by(DIGIT_BITS as usize) {
+    let mut places = vec![0usize; 1 << digit_bits];
+    for shift in (0..bits).step_by(digit_bits as usize) {
         let digit = |row| {
-            let digit = key(row) >> shift & ((1 << DIGIT_BITS) - 1);
+            let digit = key(row) >> shift & ((1 << digit_bits) - 1);
             usize::try_from(digit).unwrap_or_default()
         };
         places.fill(0);
@@ -150,5 +188,9 @@ mod tests {
         let (entries, codes) = sort_distinct(&values, i64::MIN, u64::MAX);
         assert_eq!(entries, [i64::MIN, -1, 3, i64::MAX]);
         assert_eq!(codes, [3, 2, 0, 2, 1, 3]);
+        let values = [-5, 3, -5, 0];
+        let marks = mark_distinct(&values, -5, 8);
+        assert_eq!(number_marked(&values, -5, &marks), (vec![-5, 0, 3], vec![0, 2, 0, 1]));
+        assert_eq!(number_marked(&values, -5, &marks), sort_distinct(&values, -5, 8));
     }
 }

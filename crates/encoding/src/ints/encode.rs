@@ -13,7 +13,7 @@ pub const FORMS_VALUES_MIN: usize = 64;
 
 /// Appends the stream of these values.
 pub fn encode(values: &[i64], out: &mut Vec<u8>) {
-    let (min, max) = bounds(values.iter().copied());
+    let (min, max) = bounds(values);
     if min == max || values.len() < FORMS_VALUES_MIN {
         return encode_simple(values, out);
     }

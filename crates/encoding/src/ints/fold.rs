@@ -5,6 +5,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::low;
 use super::vector::Vector;
 use super::view::{Form, IntsView};
+use crate::kernels::{self, PackedFold};
 
 /// What a stream adds up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,23 +33,27 @@ impl Fold {
     }
 
     fn of(values: &[i64]) -> Self {
-        values.iter().fold(Self::EMPTY, |fold, &value| Self {
-            sum: fold.sum + i128::from(value),
-            min: fold.min.min(value),
-            max: fold.max.max(value),
-        })
+        let Some((min, max)) = kernels::min_max_i64(values) else { return Self::EMPTY };
+        Self { sum: kernels::sum_i64(values), min, max }
     }
 
     /// `base` plus each of these.
     fn of_offsets(base: i64, offsets: &[u32]) -> Self {
-        let sum: u64 = offsets.iter().copied().map(u64::from).sum();
-        let min = offsets.iter().copied().fold(u32::MAX, u32::min);
-        let max = offsets.iter().copied().fold(0, u32::max);
-        let count = i128::try_from(offsets.len()).unwrap_or_default();
+        let Some((min, max)) = kernels::min_max_u32(offsets) else { return Self::EMPTY };
         Self {
-            sum: i128::from(base) * count + i128::from(sum),
+            sum: Self::repeated(base, offsets.len()).sum + i128::from(kernels::sum_u32(offsets)),
             min: base.wrapping_add(min.into()),
             max: base.wrapping_add(max.into()),
+        }
+    }
+
+    /// `base` plus each of a full vector's packed values.
+    fn of_packed(base: i64, packed: &[u8], width: u8) -> Self {
+        let PackedFold { sum, min, max } = kernels::fold_packed(packed, width);
+        Self {
+            sum: Self::repeated(base, VECTOR_VALUES).sum + i128::try_from(sum).unwrap_or_default(),
+            min: base.wrapping_add(min.cast_signed()),
+            max: base.wrapping_add(max.cast_signed()),
         }
     }
 }
@@ -89,9 +94,13 @@ impl IntsView<'_> {
         if let Form::Vectors(vectors) = &self.form
             && let Some(bias) = vectors[vector].narrow_bias()
         {
+            let vector = &vectors[vector];
+            if length == VECTOR_VALUES && vector.delta.is_none() && !vector.is_patched() {
+                return Fold::of_packed(vector.min, vector.packed, vector.width);
+            }
             let mut offsets = [0u32; VECTOR_VALUES];
-            vectors[vector].decode(length, bias, &mut offsets);
-            return Fold::of_offsets(vectors[vector].min, &offsets[..length]);
+            vector.decode(length, bias, &mut offsets);
+            return Fold::of_offsets(vector.min, &offsets[..length]);
         }
         let mut values = [0i64; VECTOR_VALUES];
         self.decode_vector(vector, &mut values);

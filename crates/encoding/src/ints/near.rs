@@ -1,9 +1,11 @@
 //! Values of a stream as small numbers: from + step × k with k of 32 bits. Scans compare, group and
 //! add up the k, twice as many at a time as wide integers.
 
+use hadal_types::limits::VECTOR_VALUES;
+
 use super::low;
-use super::view::{Form, IntsView};
-use crate::EncodingError;
+use super::view::{Form, IntsView, Steps};
+use crate::{EncodingError, kernels};
 
 /// What the values of a stream are: from + step × k, 0 ≤ k ≤ span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ impl Near {
 
 impl IntsView<'_> {
     /// How the values are small numbers, placeholders included; `None` where they are not.
-    /// Cost: O(vectors + runs), and of a dictionary its decoding, once.
+    /// Cost: O(vectors + runs); nothing is decoded.
     #[must_use]
     pub fn near(&self) -> Option<Near> {
         match &self.form {
@@ -45,10 +47,7 @@ impl IntsView<'_> {
             Form::Runs(runs) => {
                 Near::between((*runs.values.iter().min()?, *runs.values.iter().max()?))
             }
-            Form::Dictionary(dictionary) => {
-                let table = dictionary.table();
-                Near::between((*table.iter().min()?, *table.iter().max()?))
-            }
+            Form::Dictionary(dictionary) => dictionary.entries.near(),
             Form::Steps(steps) => {
                 let counts = steps.counts.near()?;
                 let step = i64::try_from(steps.step).ok().filter(|&step| step > 0)?;
@@ -65,19 +64,48 @@ impl IntsView<'_> {
     /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
     pub fn decode_steps_into(&self, near: &Near, out: &mut Vec<u32>) -> Result<(), EncodingError> {
         let start = out.len();
-        // All is modulo 2^32, which every k fits.
-        match &self.form {
-            Form::Steps(steps) => {
-                let from = steps.counts.near().map_or(0, |counts| counts.from);
-                steps.counts.append(low(from.wrapping_neg()), out);
-            }
-            _ => self.append(low(near.from.wrapping_neg()), out),
-        }
-        let max = out[start..].iter().copied().fold(0, u32::max);
-        if max <= near.span {
-            return Ok(());
-        }
-        let (found, most) = (max.into(), near.span.into());
-        Err(EncodingError::Limit { what: "a step", found, most })
+        let (counts, bias) = self.counts_near(near);
+        counts.append(bias, out);
+        check_steps(&out[start..], near)
     }
+
+    /// Decodes a vector of k into the front of `out` and returns its length; `near` is what
+    /// [`Self::near`] returned.
+    ///
+    /// # Errors
+    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
+    ///
+    /// # Panics
+    /// When `vector` is not below [`Self::vector_count`].
+    pub fn decode_steps_vector(
+        &self,
+        near: &Near,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, EncodingError> {
+        let (counts, bias) = self.counts_near(near);
+        let length = counts.decode_biased(vector, bias, out);
+        check_steps(&out[..length], near)?;
+        Ok(length)
+    }
+
+    /// The stream whose values are k minus `bias`, modulo 2^32, which every k fits.
+    fn counts_near(&self, near: &Near) -> (&Self, u32) {
+        match &self.form {
+            Form::Steps(Steps { base, counts, .. }) => {
+                let from = near.from.wrapping_sub(*base).checked_div(near.step);
+                (counts, low(from.unwrap_or_default().wrapping_neg()))
+            }
+            _ => (self, low(near.from.wrapping_neg())),
+        }
+    }
+}
+
+fn check_steps(steps: &[u32], near: &Near) -> Result<(), EncodingError> {
+    let max = kernels::min_max_u32(steps).map_or(0, |(_, max)| max);
+    if max <= near.span {
+        return Ok(());
+    }
+    let (found, most) = (max.into(), near.span.into());
+    Err(EncodingError::Limit { what: "a step", found, most })
 }

@@ -39,28 +39,20 @@ struct Packed {
 impl Plan {
     /// The cheapest plan for a vector that is not empty; without patches unless `may_patch`.
     pub(super) fn of(vector: &[i64], may_patch: bool) -> Self {
-        let count = vector.len();
-        let (min, max) = bounds(vector.iter().copied());
+        let (min, max) = bounds(vector);
         let range = max.wrapping_sub(min).cast_unsigned();
-        let mut buffer = [0i64; VECTOR_VALUES];
-        let steps = differences(vector, &mut buffer);
-        let (step, step_max) = bounds(steps.iter().copied());
-        let offset = |value: i64| value.wrapping_sub(min).cast_unsigned();
-        let step_offset = |value: i64| value.wrapping_sub(step).cast_unsigned();
-        let mut reference = Packed::plain(count, range);
-        let mut delta = Packed::plain(count, step_offset(step_max));
-        let mut delta_step = step;
+        let mut reference = Packed::plain(vector.len(), range);
         if may_patch {
-            reference = reference.patched(vector, offset);
-            delta = delta.patched(steps, step_offset);
-            if let Some((common, packed)) = common_step(steps)
-                && packed.cost < delta.cost
-            {
-                (delta_step, delta) = (common, packed);
-            }
+            reference = reference.patched(vector, |value| value.wrapping_sub(min).cast_unsigned());
         }
-        if count > 1 && delta.cost + count * DELTA_GAIN_BITS <= reference.cost {
-            let delta_form = Delta { first: vector[0], step: delta_step };
+        if may_patch && !is_worth_delta(vector, reference) {
+            return Self { min, range, delta: None, packed: reference };
+        }
+        let mut buffer = [0i64; VECTOR_VALUES];
+        let (step, delta) = plan_steps(differences(vector, &mut buffer), may_patch);
+        let gain = vector.len() * DELTA_GAIN_BITS;
+        if vector.len() > 1 && delta.cost + gain <= reference.cost {
+            let delta_form = Delta { first: vector[0], step };
             return Self { min, range, delta: Some(delta_form), packed: delta };
         }
         Self { min, range, delta: None, packed: reference }
@@ -152,6 +144,42 @@ impl Packed {
     }
 }
 
+/// Whether delta may well be cheaper: in a sample of differences, most lie close together. Without
+/// this look, all vectors would pay for what few need.
+fn is_worth_delta(vector: &[i64], reference: Packed) -> bool {
+    const SAMPLE: usize = 16;
+    // Two at either end may be outliers.
+    const ENDS: usize = 2;
+    let mut sample = [0i64; SAMPLE];
+    let every = vector.len().saturating_sub(1) / SAMPLE;
+    if every == 0 {
+        return true;
+    }
+    for (index, step) in sample.iter_mut().enumerate() {
+        *step = vector[index * every + 1].wrapping_sub(vector[index * every]);
+    }
+    sample.sort_unstable();
+    let range = sample[SAMPLE - 1 - ENDS].wrapping_sub(sample[ENDS]).cast_unsigned();
+    let cost = vector.len() * (usize::from(packing::bit_width(range)) + DELTA_GAIN_BITS);
+    cost <= reference.cost
+}
+
+/// What to subtract of differences, and how these are packed then, one value more than there are.
+fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
+    let (step, step_max) = bounds(steps);
+    let offset = |value: i64| value.wrapping_sub(step).cast_unsigned();
+    let mut packed = Packed::plain(steps.len() + 1, offset(step_max));
+    if may_patch {
+        packed = packed.patched(steps, offset);
+        if let Some((common, by_patches)) = common_step(steps)
+            && by_patches.cost < packed.cost
+        {
+            return (common, by_patches);
+        }
+    }
+    (step, packed)
+}
+
 /// How many values have 0, 1, ... 64 significant bits.
 fn count_widths(values: &[i64], offset: impl Fn(i64) -> u64) -> [usize; 65] {
     // Four tables, because the same one waits for its last addition.
@@ -177,9 +205,10 @@ fn common_step(steps: &[i64]) -> Option<(i64, Packed)> {
     if patches > steps.len() / PATCH_VALUES_MIN {
         return None;
     }
-    let (least, most) = bounds(steps.iter().map(|found| found.wrapping_sub(step)));
-    let bits = |value: i64| packing::bit_width((value ^ (value >> 63)).cast_unsigned()) + 1;
-    let extra_bytes = bytes_of_bits(bits(least).max(bits(most)));
+    // As many bits as the largest, negative ones turned over; and the sign.
+    let bits = |found: i64| (found ^ (found >> 63)).cast_unsigned();
+    let all = steps.iter().fold(0, |all, found| all | bits(found.wrapping_sub(step)));
+    let extra_bytes = bytes_of_bits(packing::bit_width(all) + 1);
     let cost = patches * patch_cost(extra_bytes);
     Some((step, Packed { width: 0, extra_bytes: Some(extra_bytes), cost }))
 }
@@ -223,8 +252,6 @@ fn differences<'b>(vector: &[i64], buffer: &'b mut [i64; VECTOR_VALUES]) -> &'b 
 }
 
 /// The smallest and the largest value; (0, 0) where there is none.
-pub(super) fn bounds(values: impl Iterator<Item = i64>) -> (i64, i64) {
-    let (min, max) =
-        values.fold((i64::MAX, i64::MIN), |(min, max), value| (min.min(value), max.max(value)));
-    if min > max { (0, 0) } else { (min, max) }
+pub(super) fn bounds(values: &[i64]) -> (i64, i64) {
+    kernels::min_max_i64(values).unwrap_or_default()
 }

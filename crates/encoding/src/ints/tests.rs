@@ -62,6 +62,11 @@ fn assert_is_near(view: &IntsView<'_>, values: &[i64]) {
     let again: Vec<i64> =
         steps[1..].iter().map(|&k| near.from + near.step * i64::from(k)).collect();
     assert_eq!(again, values);
+    for (vector, chunk) in steps[1..].chunks(1_024).enumerate() {
+        let mut slots = [0u32; 1_024];
+        assert_eq!(view.decode_steps_vector(&near, vector, &mut slots), Ok(chunk.len()));
+        assert_eq!(slots[..chunk.len()], *chunk);
+    }
     if let Some((&min, &max)) = min.zip(max) {
         assert_eq!((near.from, near.to()), (min, max));
         let narrow = Near { span: near.span.wrapping_sub(1), ..near };

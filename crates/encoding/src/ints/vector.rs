@@ -81,6 +81,11 @@ impl<'a> Vector<'a> {
         self.patches.check(length)
     }
 
+    /// Whether some values have more than the packed bits.
+    pub(super) const fn is_patched(&self) -> bool {
+        self.patches.count > 0
+    }
+
     /// Decodes the vector's `length` values, each plus `bias`, into the front of `out`.
     pub(super) fn decode<S: Slot>(&self, length: usize, bias: S, out: &mut [S; VECTOR_VALUES]) {
         match self.delta {

@@ -8,7 +8,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::Slot;
 use super::parse::{Level, parse};
 use super::vector::Vector;
-use crate::EncodingError;
+use crate::{EncodingError, kernels};
 
 /// A stream of integers, not decoded.
 #[derive(Clone, Debug)]
@@ -230,6 +230,9 @@ impl<'a> IntsView<'a> {
     pub(super) fn append<S: Slot>(&self, bias: S, out: &mut Vec<S>) {
         let start = out.len();
         out.resize(start + self.length, S::default());
+        if let Form::Dictionary(dictionary) = &self.form {
+            return dictionary.decode_all(bias, &mut out[start..]);
+        }
         let (full, tail) = out[start..].as_chunks_mut::<VECTOR_VALUES>();
         for (index, vector) in full.iter_mut().enumerate() {
             self.decode_biased(index, bias, vector);
@@ -256,7 +259,7 @@ impl RunEnds {
 
     fn zone(&self, start: usize, length: usize) -> (i64, i64) {
         let (first, last) = (self.run_of(start), self.run_of(start + length - 1));
-        super::plan::bounds(self.values[first..=last].iter().copied())
+        super::plan::bounds(&self.values[first..=last])
     }
 
     fn decode<S: Slot>(&self, start: usize, bias: S, out: &mut [S]) {
@@ -287,18 +290,37 @@ impl Dictionary<'_> {
     }
 
     fn decode<S: Slot>(&self, vector: usize, bias: S, out: &mut [S]) {
-        let table = self.table();
         let mut codes = [0u32; VECTOR_VALUES];
-        self.codes.decode_vector(vector, &mut codes);
-        let last = table.len() - 1;
-        for (slot, code) in out.iter_mut().zip(codes) {
-            *slot = bias.plus(S::from_u64(table[(code as usize).min(last)].cast_unsigned()));
+        for (slot, &code) in out.iter_mut().zip(self.codes(vector, &mut codes)) {
+            let value = self.table()[code as usize];
+            *slot = bias.plus(S::from_u64(value.cast_unsigned()));
         }
+    }
+
+    /// The same of all vectors: the entries are added to and narrowed once.
+    fn decode_all<S: Slot>(&self, bias: S, out: &mut [S]) {
+        let narrow = |value: &i64| bias.plus(S::from_u64(value.cast_unsigned()));
+        let table: Vec<S> = self.table().iter().map(narrow).collect();
+        let mut codes = [0u32; VECTOR_VALUES];
+        for (vector, out) in out.chunks_mut(VECTOR_VALUES).enumerate() {
+            S::gather(&table, self.codes(vector, &mut codes), out);
+        }
+    }
+
+    /// A vector's codes; those that no writer writes are taken for the last.
+    fn codes<'b>(&self, vector: usize, buffer: &'b mut [u32; VECTOR_VALUES]) -> &'b [u32] {
+        let length = self.codes.decode_vector(vector, buffer);
+        let codes = &mut buffer[..length];
+        let last = u32::try_from(self.table().len() - 1).unwrap_or(u32::MAX);
+        if kernels::min_max_u32(codes).is_some_and(|(_, max)| max > last) {
+            codes.iter_mut().for_each(|code| *code = last.min(*code));
+        }
+        codes
     }
 }
 
 fn check_codes(codes: &[u32], code_limit: usize) -> Result<(), EncodingError> {
-    let max = codes.iter().copied().fold(0, u32::max);
+    let max = kernels::min_max_u32(codes).map_or(0, |(_, max)| max);
     if codes.is_empty() || (max as usize) < code_limit {
         return Ok(());
     }
