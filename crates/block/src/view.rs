@@ -236,6 +236,12 @@ impl<'a> ColumnView<'a> {
         self.entry.nulls
     }
 
+    /// Whether the streams have no place for rows without a value.
+    #[must_use]
+    pub const fn is_compact(&self) -> bool {
+        self.entry.is_compact
+    }
+
     /// What is known of the numbers without decoding them.
     #[must_use]
     pub fn zone(&self) -> Zone {

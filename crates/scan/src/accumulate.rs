@@ -7,7 +7,9 @@ use hadal_query::{Measure, StateKind};
 use hadal_types::{Logical, Weight};
 
 use crate::adding::{Adding, Decimals};
+use crate::distincts;
 use crate::distributions::Distributions;
+use crate::once::OnceSource;
 use crate::rows::Rows;
 use crate::sketching::Sketching;
 use crate::values::{BlockValues, Coded, Doubles, Mixed, Numbers};
@@ -19,6 +21,8 @@ pub(crate) enum Measured<'v> {
     /// The smallest and the largest mantissa by group number; where a group has none, the
     /// smallest is above the largest.
     Ranges(&'v Numbers, Vec<(i64, i64)>),
+    /// Different decimals, of which few rows have the same.
+    Distincts(&'v Numbers),
     /// The distributions of decimals.
     Distributions(Distributions<'v>),
     /// A state by group number.
@@ -56,6 +60,11 @@ impl<'v> Measured<'v> {
             {
                 Self::Distributions(distributions)
             }
+            (StateKind::Distinct, BlockValues::Numbers(numbers))
+                if is_plain(numbers) && OnceSource::of_numbers(numbers).is_none() =>
+            {
+                Self::Distincts(numbers)
+            }
             _ => Self::ByGroup(Sketching::new(kind, values)),
         }
     }
@@ -73,6 +82,9 @@ impl<'v> Measured<'v> {
         match self {
             Self::Decimals(decimals) => return decimals.add_to(groups, measure, found, tallies),
             Self::Distributions(all) => return all.add_to(groups, measure, found, rows),
+            Self::Distincts(numbers) => {
+                return distincts::add(numbers, groups, measure, found, rows);
+            }
             Self::Ranges(..) | Self::States(_) | Self::ByGroup(_) => {}
         }
         let states = groups.states_mut(measure);
@@ -84,7 +96,7 @@ impl<'v> Measured<'v> {
                 Self::ByGroup(sketching) => {
                     sketching.add_to(own, rows.of_group(number), rows.weights);
                 }
-                Self::Decimals(_) | Self::Distributions(_) => {}
+                Self::Decimals(_) | Self::Distributions(_) | Self::Distincts(_) => {}
             }
         }
     }

@@ -113,7 +113,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// Decodes the block's column of this index.
-    fn part(&self, index: usize) -> Result<BlockValues<'a>, BlockError> {
+    pub(crate) fn part(&self, index: usize) -> Result<BlockValues<'a>, BlockError> {
         if let Some(values) = self.decoded.borrow().get(&index) {
             return Ok(values.clone());
         }

@@ -1,8 +1,6 @@
 //! Distributions of decimals of all groups of a block at once: every row is one count, by its cell
 //! and its bucket. Only what is counted then goes to the groups' sketches.
 
-use std::borrow::Cow;
-
 use hadal_aggregate::{Groups, LOG_BUCKETS, State};
 use hadal_encoding::kernels::{self, LogScale, Quotients};
 use hadal_types::{Number, Value};
@@ -152,8 +150,8 @@ impl<'v> Distributions<'v> {
 
 /// How many rows are in each bucket of each cell, and the ends of each cell.
 fn counted(
-    cells: &Cow<'_, [u32]>,
-    steps: &Cow<'_, [u32]>,
+    cells: &[u32],
+    steps: &[u32],
     cell_count: usize,
     buckets: &Buckets,
 ) -> (Vec<u64>, Vec<(u32, u32)>) {
@@ -165,7 +163,7 @@ fn counted(
     let mut counts = vec![0; cell_count * buckets.count];
     kernels::count_by(&indexes, &mut counts);
     let mut ends = vec![(u32::MAX, 0); cell_count];
-    for (&cell, &step) in cells.iter().zip(steps.iter()) {
+    for (&cell, &step) in cells.iter().zip(steps) {
         // Both are rare after the first rows, so that neither waits for the other.
         let own = &mut ends[cell as usize];
         if step < own.0 {

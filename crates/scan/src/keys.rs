@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use hadal_encoding::kernels;
 use hadal_types::Value;
 use hashbrown::HashMap;
 
@@ -192,13 +193,15 @@ impl<'a> Key<'a> {
         let null = u32::try_from(count).ok()?;
         let values =
             KeyValues::Range { numbers: numbers.clone(), near: near.clone(), first, count };
-        let codes = match &numbers.valid {
-            None if first == 0 => chosen(selection, &near.steps),
-            valid => Rc::new(gather(selection, |row| match valid {
-                Some(valid) if !valid.get(row) => null,
-                _ => near.steps[row] - first,
-            })),
-        };
+        let mut codes = Rc::clone(&near.steps);
+        if first > 0 || numbers.valid.is_some() {
+            let codes: &mut Vec<u32> = Rc::make_mut(&mut codes);
+            codes.iter_mut().for_each(|step| *step = step.wrapping_sub(first));
+            if let Some(valid) = &numbers.valid {
+                kernels::keep_u32(codes, valid.words(), null);
+            }
+        }
+        let codes = chosen(selection, &codes);
         Some(Self { codes, count: count + 1, values })
     }
 
@@ -245,7 +248,7 @@ fn range_of(near: &Near, numbers: &Numbers, selection: &Selection) -> (u32, u32)
 fn chosen(selection: &Selection, codes: &Rc<Vec<u32>>) -> Rc<Vec<u32>> {
     match selection.count() == selection.block_rows() {
         true => Rc::clone(codes),
-        false => Rc::new(gather(selection, |row| codes[row])),
+        false => Rc::new(selection.gather(codes)),
     }
 }
 

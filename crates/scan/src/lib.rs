@@ -27,6 +27,7 @@ mod buckets;
 mod cells;
 mod columns;
 mod compare;
+mod distincts;
 mod distributions;
 mod eval;
 mod groups;

@@ -24,24 +24,20 @@ pub(crate) enum OnceSource<'v> {
     Codes(&'v Coded<'v>),
     /// Decimals close together; the code is the distance from the first.
     Near { numbers: &'v Numbers, first: i64, count: usize },
-    /// Decimals without codes: each row is looked at.
-    Far(&'v Numbers),
 }
 
 impl<'v> OnceSource<'v> {
-    pub(crate) fn of_numbers(numbers: &'v Numbers) -> Self {
+    /// `None` where decimals lie so far apart that few rows have the same.
+    pub(crate) fn of_numbers(numbers: &'v Numbers) -> Option<Self> {
         let (first, count) = numbers.span();
-        match count <= numbers.mantissas.len().saturating_mul(CELLS_PER_VALUE_MAX) {
-            true => Self::Near { numbers, first, count },
-            false => Self::Far(numbers),
-        }
+        let is_near = count <= numbers.mantissas.len().saturating_mul(CELLS_PER_VALUE_MAX);
+        is_near.then_some(Self::Near { numbers, first, count })
     }
 
     fn codes(&self) -> usize {
         match self {
             Self::Codes(coded) => coded.entries.len(),
             Self::Near { count, .. } => *count,
-            Self::Far(_) => 0,
         }
     }
 
@@ -53,7 +49,7 @@ impl<'v> OnceSource<'v> {
             Self::Near { numbers, first, .. } if numbers.has(row) => {
                 usize::try_from(numbers.mantissas.get(row).wrapping_sub(*first)).ok()
             }
-            Self::Near { .. } | Self::Far(_) => None,
+            Self::Near { .. } => None,
         }
     }
 
@@ -73,7 +69,6 @@ impl<'v> OnceSource<'v> {
                 let mantissa = first.wrapping_add(i64::try_from(code).unwrap_or(0));
                 Some(hash_decimal(mantissa, numbers.scale))
             }
-            Self::Far(_) => None,
         }
     }
 }
@@ -86,12 +81,6 @@ impl<'v> Once<'v> {
 
     /// Adds the values of these rows, all of one group, to its state.
     pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32]) {
-        if let (OnceSource::Far(numbers), State::Distinct(own)) = (&self.source, &mut *own) {
-            for row in rows.iter().map(|&row| row as usize).filter(|&row| numbers.has(row)) {
-                own.add_hash(hash_decimal(numbers.mantissas.get(row), numbers.scale));
-            }
-            return;
-        }
         self.group += 1;
         for row in rows.iter().map(|&row| row as usize) {
             let Some(code) = self.source.code(row) else { continue };
@@ -104,7 +93,7 @@ impl<'v> Once<'v> {
                     hash.into_iter().for_each(|hash| own.add_hash(hash));
                 }
                 (own, OnceSource::Codes(coded)) => own.add(&coded.entries.value(code), Weight::ONE),
-                (_, OnceSource::Near { .. } | OnceSource::Far(_)) => {}
+                (_, OnceSource::Near { .. }) => {}
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use hadal_encoding::Bitmap;
+use hadal_encoding::{Bitmap, kernels};
 
 /// The rows of one block that passed all tests so far.
 #[derive(Clone)]
@@ -64,11 +64,22 @@ impl Selection {
         }
     }
 
+    /// Of numbers by row of the block, those of the chosen rows.
+    pub(crate) fn gather(&self, numbers: &[u32]) -> Vec<u32> {
+        let mut gathered = vec![0; self.count];
+        kernels::gather_u32(numbers, &self.to_rows(), &mut gathered);
+        gathered
+    }
+
     /// The chosen rows in ascending order.
     pub(crate) fn to_rows(&self) -> Vec<u32> {
-        let mut rows = Vec::with_capacity(self.count);
-        #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]
-        self.for_each(|row| rows.push(row as u32));
-        rows
+        match &self.chosen {
+            None => (0..).take(self.rows).collect(),
+            Some(chosen) => {
+                let mut rows = Vec::with_capacity(self.count);
+                kernels::indexes_of(chosen.words(), &mut rows);
+                rows
+            }
+        }
     }
 }

@@ -54,8 +54,11 @@ impl<'v> Sketching<'v> {
             (StateKind::Distinct | StateKind::Extremes, BlockValues::Coded(coded)) => {
                 Self::Once(Once::new(OnceSource::Codes(coded)))
             }
-            (StateKind::Distinct, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
-                Self::Once(Once::new(OnceSource::of_numbers(numbers)))
+            (StateKind::Distinct, BlockValues::Numbers(numbers))
+                if is_plain(numbers)
+                    && let Some(source) = OnceSource::of_numbers(numbers) =>
+            {
+                Self::Once(Once::new(source))
             }
             _ => Self::Rows(values),
         }

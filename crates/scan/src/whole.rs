@@ -8,12 +8,14 @@
 
 use hadal_aggregate::{Groups, State, Tally};
 use hadal_block::{BlockError, NumbersView, Zone};
+use hadal_encoding::kernels;
 use hadal_query::{Input, Query, StateKind};
 use hadal_types::{Kind, Logical, Weight};
 
 use crate::columns::Columns;
+use crate::mantissas::Mantissas;
 use crate::plan::{Plan, PlanExpr};
-use crate::values::decimal_value;
+use crate::values::{BlockValues, Numbers, decimal_value};
 
 /// What the values of a column come to.
 struct Whole {
@@ -79,17 +81,36 @@ impl Whole {
         if let (true, Zone::Decimals { scale, min, max, sum }) = (use_zones, column.zone()) {
             return Ok(Some(Self { rows, sum, min, max, scale }));
         }
+        if column.null_count() > 0 && !column.is_compact() {
+            return Self::of_present(rows, columns, index);
+        }
         columns.read(index)?;
-        let Some(NumbersView { scale, base: 0, integers, validity, is_compact }) =
-            column.numbers()?
+        let Some(NumbersView { scale, base: 0, integers, .. }) = column.numbers()? else {
+            return Ok(None);
+        };
+        let fold = integers.fold();
+        Ok(Some(Self { rows, sum: fold.sum, min: fold.min, max: fold.max, scale }))
+    }
+
+    /// The same where rows without a value have a placeholder in the stream.
+    fn of_present(
+        rows: u64,
+        columns: &Columns<'_, '_>,
+        index: usize,
+    ) -> Result<Option<Self>, BlockError> {
+        let BlockValues::Numbers(Numbers {
+            mantissas: Mantissas::Near(near), scale, valid, ..
+        }) = columns.part(index)?
         else {
             return Ok(None);
         };
-        if validity.is_some() && !is_compact {
-            return Ok(None);
-        }
-        let fold = integers.fold();
-        Ok(Some(Self { rows, sum: fold.sum, min: fold.min, max: fold.max, scale }))
+        let Some(valid) = valid else { return Ok(None) };
+        let sum = kernels::sum_u32_where(&near.steps, valid.words());
+        let (min, max) =
+            kernels::min_max_u32_where(&near.steps, valid.words()).unwrap_or((near.span, 0));
+        let sum =
+            i128::from(near.from) * i128::from(rows) + i128::from(near.step) * i128::from(sum);
+        Ok(Some(Self { rows, sum, min: near.value(min), max: near.value(max), scale }))
     }
 
     fn widen(&self, state: &mut State) {
