@@ -12,8 +12,8 @@ use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 use hadal_query::{Measure, Query, StateKind};
-use hadal_types::Value;
 use hadal_types::limits::LEAF_GROUPS_MAX;
+use hadal_types::{Value, Weight};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::key_dictionary::KeyDictionary;
@@ -272,6 +272,23 @@ impl Groups {
         }
     }
 
+    /// Adds one row, with its value for each measure: the plain way, which every faster one must
+    /// agree with.
+    ///
+    /// # Panics
+    /// When there are more or fewer keys than the query has.
+    pub fn add_row(&mut self, key: &[Value], values: &[Value], weight: Weight) {
+        let mut tally = Tally::default();
+        tally.add_row(weight);
+        let states = self.states.iter().zip(values).map(|(column, value)| {
+            let mut state = State::new(column.kind());
+            state.add(value, weight);
+            state
+        });
+        let group = Group { tally, states: states.collect() };
+        self.add_group(key, &group);
+    }
+
     /// The numbers of these values, one for each key.
     pub(crate) fn numbers_for(&mut self, key: &[Value]) -> Vec<u32> {
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
@@ -374,12 +391,6 @@ impl Groups {
     fn numbers_of(&self, place: usize) -> &[u32] {
         let width = self.keys.len();
         &self.numbers[place * width..(place + 1) * width]
-    }
-
-    /// How many measures there are.
-    #[cfg(test)]
-    pub(crate) const fn measure_count(&self) -> usize {
-        self.states.len()
     }
 
     /// How many values a group's key has.

@@ -38,6 +38,13 @@ impl StateColumn {
         }
     }
 
+    pub(crate) fn kind(&self) -> StateKind {
+        match self {
+            Self::Decimals(_) => StateKind::Moments,
+            Self::States(kind, _) => *kind,
+        }
+    }
+
     /// Adds the state of a new group, which has no rows yet.
     pub(crate) fn push(&mut self) {
         match self {

@@ -190,26 +190,19 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use hadal_query::{Query, Shape};
-    use hadal_types::{Micros, TableName, TimeRange};
+    use hadal_types::TableName;
 
     use super::*;
 
     /// A job that is known by the bytes that it may take.
     fn job(bytes_max: usize, deadline: Instant) -> Job {
         let query = Arc::new(Query {
-            table: TableName::new("t").expect("a name"),
-            range: TimeRange::ALL,
-            filter: None,
-            shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
-            outputs: Vec::new(),
-            having: None,
-            order: Vec::new(),
-            series: None,
             limit: 1,
-            offset: 0,
-            now: Micros(0),
             deadline: Duration::from_secs(1),
-            require_complete: false,
+            ..Query::new(
+                TableName::new("t").expect("a name"),
+                Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+            )
         });
         Job {
             scan: Scan::new(Arc::clone(&query)).expect("a query"),

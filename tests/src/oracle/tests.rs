@@ -38,19 +38,10 @@ fn moments(argument: RowExpr) -> Measure {
 fn query(shape: Shape, outputs: Vec<OutputExpr>) -> Query {
     let output = |expr| Output { name: String::new(), value_type: Type::Null, expr };
     Query {
-        table: TableName::new("t").expect("a name"),
-        range: TimeRange::ALL,
-        filter: None,
-        shape,
         outputs: outputs.into_iter().map(output).collect(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: 100,
-        offset: 0,
-        now: Micros(0),
         deadline: Duration::from_secs(1),
-        require_complete: false,
+        ..Query::new(TableName::new("t").expect("a name"), shape)
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::partial::fixture::{KINDS, add_row};
+use crate::partial::fixture::KINDS;
 use proptest::prelude::*;
 
 use hadal_types::Weight;
@@ -14,7 +14,7 @@ fn key(number: i64) -> [Value; 1] {
 
 /// Adds a row with this value to the group of this key.
 fn add(groups: &mut Groups, number: i64, value: i64) {
-    add_row(groups, &key(number), &Value::integer(value), Weight::ONE);
+    groups.add_row(&key(number), &KINDS.map(|_| Value::integer(value)), Weight::ONE);
 }
 
 fn has_room(groups: &mut Groups, number: i64) -> bool {

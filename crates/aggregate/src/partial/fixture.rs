@@ -6,10 +6,7 @@ use hadal_query::{
     ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
     RowExpr, Shape, Slot, StateKind, Type,
 };
-use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value, Weight};
-
-use crate::groups::Groups;
-use crate::tally::Tally;
+use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value};
 
 /// What `now()` means in these queries.
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
@@ -28,19 +25,12 @@ pub(crate) fn query(shape: Shape, outputs: Vec<OutputExpr>) -> Query {
     let output =
         |(index, expr)| Output { name: format!("column{index}"), value_type: Type::Number, expr };
     Query {
-        table: TableName::new("requests").expect("a name"),
         range: TimeRange { from: Some(Micros(0)), to: Some(NOW) },
-        filter: None,
-        shape,
         outputs: outputs.into_iter().enumerate().map(output).collect(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: u64::MAX,
-        offset: 0,
         now: NOW,
         deadline: Duration::from_secs(1),
-        require_complete: false,
+        ..Query::new(TableName::new("requests").expect("a name"), shape)
     }
 }
 
@@ -73,17 +63,4 @@ pub(crate) fn column(index: usize) -> RowExpr {
 pub(crate) fn time_bucket(seconds: i64) -> RowExpr {
     let width = Expr::Literal(Value::integer(seconds * Micros::SECOND));
     Expr::call(Function::TimeBucket, vec![Expr::Leaf(Input::Time), width])
-}
-
-/// Adds a row with this value for all measures to the group of this key.
-pub(crate) fn add_row(groups: &mut Groups, key: &[Value], value: &Value, weight: Weight) {
-    let _ = groups.make_room();
-    let numbers = groups.numbers_for(key);
-    let Some(place) = groups.place(&numbers) else { return groups.drop_rows(1) };
-    let mut tally = Tally::default();
-    tally.add_row(weight);
-    groups.add_tally(place, tally);
-    for measure in 0..groups.measure_count() {
-        groups.states_mut(measure)[place as usize].add(value, weight);
-    }
 }

@@ -357,19 +357,10 @@ async fn a_query_past_its_deadline_says_what_it_did_not_scan() {
     let (_, full) = values(&bed.leaf).await;
     assert_eq!(full.coverage.fraction(), 1.0);
     let query = Query {
-        table: name("t"),
-        range: TimeRange::ALL,
-        filter: None,
-        shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
-        outputs: Vec::new(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: 1,
-        offset: 0,
         now: NOW,
         deadline: Duration::ZERO,
-        require_complete: false,
+        ..Query::new(name("t"), Shape::Groups { keys: Vec::new(), measures: Vec::new() })
     };
     let late = bed.leaf.query(Arc::new(query), Instant::now()).await;
     assert_eq!(late.coverage.leaves[0].outcome, LeafOutcome::Late);

@@ -64,19 +64,10 @@ fn sum_of(argument: RowExpr, filter: Option<RowExpr>) -> Query {
 
 fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
     Query {
-        table: TableName::new("t").expect("a name"),
-        range: TimeRange::ALL,
         filter,
-        shape,
-        outputs: Vec::new(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: 1_000,
-        offset: 0,
-        now: Micros(0),
         deadline: Duration::ZERO,
-        require_complete: false,
+        ..Query::new(TableName::new("t").expect("a name"), shape)
     }
 }
 

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, LeafOutcome};
+use hadal_aggregate::{Answering, LeafOutcome, Tally};
 use hadal_query::Shape;
-use hadal_types::{Micros, TableName, TimeRange};
+use hadal_types::{Micros, TableName};
 use hadal_wire::BlockStatus;
 
 use super::*;
@@ -22,9 +22,11 @@ impl Peer for FakeLeaf {
             tokio::time::timeout(self.delay, late).await.expect_err("never ready");
             let mut partial = Partial::empty(&query);
             if let Answering::Groups(groups) = &mut partial.answering
-                && let Some(group) = groups.entry(&[])
+                && let Some(place) = groups.place(&[])
             {
-                group.tally.add_rows(self.rows);
+                let mut tally = Tally::default();
+                tally.add_rows(self.rows);
+                groups.add_tally(place, tally);
             }
             let leaf = LeafCoverage {
                 name: self.name.to_string(),
@@ -64,19 +66,9 @@ fn table() -> TableName {
 
 fn query() -> Arc<Query> {
     Arc::new(Query {
-        table: table(),
-        range: TimeRange::ALL,
-        filter: None,
-        shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
-        outputs: Vec::new(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: 10,
-        offset: 0,
-        now: Micros(0),
         deadline: Duration::from_secs(10),
-        require_complete: false,
+        ..Query::new(table(), Shape::Groups { keys: Vec::new(), measures: Vec::new() })
     })
 }
 

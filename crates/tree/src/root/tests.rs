@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use hadal_aggregate::{Coverage, Partial};
 use hadal_query::Shape;
+use hadal_types::Held;
 use hadal_types::limits::QUERY_DEADLINE_MS;
-use hadal_types::{Held, Micros, TimeRange};
 use hadal_wire::BoxFuture;
 use tokio::time::{Instant as PausedInstant, sleep};
 
@@ -43,19 +43,12 @@ impl Peer for Slow {
 
 fn query() -> Query {
     Query {
-        table: TableName::new("t").expect("a name"),
-        range: TimeRange::ALL,
-        filter: None,
-        shape: Shape::Groups { keys: Vec::new(), measures: Vec::new() },
-        outputs: Vec::new(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: 1,
-        offset: 0,
-        now: Micros(0),
         deadline: DEADLINE,
-        require_complete: false,
+        ..Query::new(
+            TableName::new("t").expect("a name"),
+            Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+        )
     }
 }
 

@@ -208,11 +208,7 @@ fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
         // What is answered when the order of raw rows cannot run: a fault, and nothing else.
         Answering::Groups(_) if !partial.faults.is_empty() => {}
         Answering::Groups(groups) => {
-            let group = groups.entry(keys).expect("room");
-            group.tally.add_row(*weight);
-            for (state, argument) in group.states.iter_mut().zip(arguments) {
-                state.add(argument, *weight);
-            }
+            groups.add_row(keys, arguments, *weight);
         }
         Answering::Rows(rows) => rows.add(keys.clone().into()),
     }

@@ -164,18 +164,15 @@ pub(crate) fn groups_partial() -> Partial {
     let weight = Weight::from_millionths(2_500_000).expect("in range");
     let minute = Value::Time(Micros(1_699_999_020_000_000));
     for (path, values) in [("/api/a", ["1", "-2.5", "1e300"]), ("/api/b", ["0", "7", "7"])] {
-        let group = groups.entry(&[minute.clone(), Value::string(path)]).expect("room");
         for text in values {
-            group.tally.add_row(weight);
             let value = Value::Number(text.parse().expect("a number"));
-            group.states.iter_mut().for_each(|state| state.add(&value, weight));
+            let values = vec![value; groups_query().measures().len()];
+            groups.add_row(&[minute.clone(), Value::string(path)], &values, weight);
         }
     }
-    let many = groups.entry(&[minute, Value::Null]).expect("room");
     for number in 0..300 {
-        many.tally.add_rows(1);
-        let value = Value::integer(number % 10 - 5);
-        many.states.iter_mut().for_each(|state| state.add(&value, Weight::ONE));
+        let values = vec![Value::integer(number % 10 - 5); groups_query().measures().len()];
+        groups.add_row(&[minute.clone(), Value::Null], &values, Weight::ONE);
     }
     groups.drop_rows(11);
     partial

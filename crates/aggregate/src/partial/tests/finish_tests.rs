@@ -9,9 +9,7 @@ use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Budget, Micros, TimeRange, Value, Weight};
 
 use crate::finish::{Answer, Unfinished, finish};
-use crate::partial::fixture::{
-    NOW, add_row, aggregate, column, groups_query, rows_query, time_bucket,
-};
+use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
 use crate::partial::{Answering, Partial};
 use crate::warning::{FaultCode, WarningCode};
 
@@ -21,7 +19,7 @@ fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
     let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
     for (key, value, weight) in rows {
         let weight = Weight::from_millionths(weight * Weight::UNIT).expect("in range");
-        add_row(groups, key, value, weight);
+        groups.add_row(key, &vec![value.clone(); query.measures().len()], weight);
     }
     partial
 }

@@ -27,22 +27,14 @@ async fn grouped(leaf: &Leaf, before: usize) -> Partial {
     };
     let end = Micros(NOW.0 + i64::try_from(before).expect("small"));
     let query = Query {
-        table: name("t"),
         range: TimeRange { from: None, to: Some(end) },
-        filter: None,
-        shape: Shape::Groups {
-            keys: vec![Expr::Leaf(Input::Column(column))],
-            measures: Vec::new(),
-        },
-        outputs: Vec::new(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: 10,
-        offset: 0,
         now: NOW,
         deadline: Duration::from_secs(600),
-        require_complete: false,
+        ..Query::new(
+            name("t"),
+            Shape::Groups { keys: vec![Expr::Leaf(Input::Column(column))], measures: Vec::new() },
+        )
     };
     leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(600)).await
 }

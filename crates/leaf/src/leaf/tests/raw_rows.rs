@@ -7,19 +7,11 @@ use super::*;
 /// The times of the first two rows by time, and what finding them took.
 async fn first_two(leaf: &Leaf, descending: bool) -> (Vec<i64>, Partial) {
     let query = Query {
-        table: name("t"),
-        range: TimeRange::ALL,
-        filter: None,
-        shape: Shape::Rows { values: vec![Expr::Leaf(Input::Time)] },
-        outputs: Vec::new(),
-        having: None,
         order: vec![OrderKey { expr: Expr::Leaf(Slot::Key(0)), descending, nulls_first: false }],
-        series: None,
         limit: 2,
-        offset: 0,
         now: NOW,
         deadline: Duration::from_secs(60),
-        require_complete: false,
+        ..Query::new(name("t"), Shape::Rows { values: vec![Expr::Leaf(Input::Time)] })
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
     let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
