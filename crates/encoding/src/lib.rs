@@ -14,9 +14,11 @@ pub mod exacts;
 pub mod ints;
 mod kernels;
 pub mod lists;
+mod lz4;
 pub mod packing;
 pub mod pages;
 pub mod strings;
+pub mod templates;
 
 pub use bitmap::Bitmap;
 pub use cursor::Cursor;
@@ -24,3 +26,4 @@ pub use error::EncodingError;
 pub use ints::IntsView;
 pub use lists::ListDictionary;
 pub use strings::StringDictionary;
+pub use templates::TemplatesView;
