@@ -35,7 +35,7 @@ pub(crate) fn assemble(
     let directory_bytes = variable.len();
     write_batches(batches, &mut variable);
 
-    let versions = columns.iter().map(|column| column.entry.encoding.version());
+    let versions = columns.iter().map(|column| column.version);
     let mut header = Header {
         encoding_version: versions.max().unwrap_or(1),
         block_bytes: 0,

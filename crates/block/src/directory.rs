@@ -36,13 +36,37 @@ pub enum Zone {
 /// How a body is encoded, with what its decoder must know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Encoding {
-    Decimals { scale: u8, min: i64, max: i64, sum: i128 },
-    Doubles { min: f64, max: f64 },
-    Dictionary { entries: usize },
-    Pages,
-    Lists { elements: usize },
-    ListDictionary { elements: usize, lists: usize },
-    Mixed { min: f64, max: f64 },
+    Decimals {
+        scale: u8,
+        min: i64,
+        max: i64,
+        sum: i128,
+    },
+    Doubles {
+        min: f64,
+        max: f64,
+    },
+    Dictionary {
+        entries: usize,
+    },
+    /// Of all rows, or only of those that have a value.
+    Pages {
+        of_present: bool,
+    },
+    Lists {
+        elements: usize,
+    },
+    ListDictionary {
+        elements: usize,
+        lists: usize,
+    },
+    Mixed {
+        min: f64,
+        max: f64,
+    },
+    Templates {
+        templates: usize,
+    },
 }
 
 impl Encoding {
@@ -51,10 +75,12 @@ impl Encoding {
             Self::Decimals { .. } => 0,
             Self::Doubles { .. } => 1,
             Self::Dictionary { .. } => 2,
-            Self::Pages => 3,
+            Self::Pages { of_present: false } => 3,
             Self::Lists { .. } => 4,
             Self::ListDictionary { .. } => 5,
             Self::Mixed { .. } => 6,
+            Self::Templates { .. } => 10,
+            Self::Pages { of_present: true } => 11,
         }
     }
 
@@ -62,6 +88,7 @@ impl Encoding {
     pub(crate) const fn version(self) -> u16 {
         match self {
             Self::Mixed { .. } => 2,
+            Self::Templates { .. } | Self::Pages { of_present: true } => 3,
             _ => 1,
         }
     }
@@ -71,10 +98,11 @@ impl Encoding {
             Self::Decimals { .. } => "decimals",
             Self::Doubles { .. } => "doubles",
             Self::Dictionary { .. } => "dictionary",
-            Self::Pages => "pages",
+            Self::Pages { .. } => "pages",
             Self::Lists { .. } => "lists",
             Self::ListDictionary { .. } => "list-dictionary",
             Self::Mixed { .. } => "mixed",
+            Self::Templates { .. } => "templates",
         }
     }
 }
@@ -82,9 +110,9 @@ impl Encoding {
 /// Sections that an encoding has where there are no nulls, or `None` for an unknown code.
 const fn section_count(code: u8, kind: Kind) -> Option<usize> {
     match (code, kind) {
-        (0 | 1, Kind::Number) | (3, Kind::String) => Some(1),
+        (0 | 1, Kind::Number) | (3 | 11, Kind::String) => Some(1),
         (2, Kind::String) | (4, Kind::Set | Kind::Vector) | (6, Kind::Number) => Some(2),
-        (5, Kind::Set | Kind::Vector) => Some(3),
+        (5, Kind::Set | Kind::Vector) | (10, Kind::String) => Some(3),
         _ => None,
     }
 }
@@ -154,7 +182,8 @@ impl Entry {
                 out.extend_from_slice(&max.to_le_bytes());
             }
             Encoding::Dictionary { entries } => write_length(entries, out),
-            Encoding::Pages => (),
+            Encoding::Templates { templates } => write_length(templates, out),
+            Encoding::Pages { .. } => (),
             Encoding::Lists { elements } => write_length(elements, out),
             Encoding::ListDictionary { elements, lists } => {
                 write_length(elements, out);
@@ -261,7 +290,12 @@ fn read_encoding(
             place.check(entries > 0, || "its dictionary is empty".to_owned())?;
             Ok(Encoding::Dictionary { entries })
         }
-        3 => Ok(Encoding::Pages),
+        3 | 11 => Ok(Encoding::Pages { of_present: code == 11 }),
+        10 => {
+            let templates = cursor.length("templates", values).map_err(&error)?;
+            place.check(templates > 0, || "it has no templates".to_owned())?;
+            Ok(Encoding::Templates { templates })
+        }
         4 | 5 => {
             let elements = cursor.length("elements", BLOCK_LIST_ELEMENTS_MAX).map_err(&error)?;
             if code == 4 {
@@ -273,7 +307,7 @@ fn read_encoding(
         }
         found => place
             .check(false, || format!("encoding {found} is not known"))
-            .map(|()| Encoding::Pages),
+            .map(|()| Encoding::Pages { of_present: false }),
     }
 }
 

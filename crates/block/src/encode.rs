@@ -3,8 +3,7 @@
 
 use std::cmp::Ordering;
 
-use hadal_encoding::lists::Lists;
-use hadal_encoding::{Bitmap, exacts, ints, pages, strings};
+use hadal_encoding::{Bitmap, exacts, ints};
 use hadal_types::limits::BLOCK_BYTES_MAX;
 use hadal_types::{ColumnName, Decimal, Form, Kind, Logical, Number};
 use twox_hash::XxHash3_64;
@@ -14,8 +13,12 @@ use crate::error::BlockError;
 use crate::interner::{ListInterner, StringInterner};
 use crate::part::unit;
 
-/// Columns with less text than this are not worth a page.
-const PAGES_TEXT_BYTES_MIN: usize = 4 << 10;
+mod lists;
+mod strings;
+mod templates;
+
+use lists::{ListSource, encode_lists};
+use strings::encode_strings;
 
 /// One column part with a value or a placeholder for every row, and one value at least.
 #[derive(Debug)]
@@ -41,6 +44,8 @@ pub(crate) enum DenseValues<'a> {
 #[derive(Debug)]
 pub(crate) struct EncodedColumn {
     pub(crate) entry: Entry,
+    /// The version of the encodings that the column needs.
+    pub(crate) version: u16,
     /// The body with its zero fill.
     pub(crate) body: Vec<u8>,
     pub(crate) raw_bytes: u64,
@@ -107,6 +112,8 @@ pub(crate) fn check_size(bytes: u64) -> Result<(), BlockError> {
 #[derive(Default)]
 struct Body {
     bytes: Vec<u8>,
+    /// The newest version of the encodings that a section needs.
+    version: u16,
     sections: [usize; SECTIONS_MAX],
     count: usize,
 }
@@ -117,6 +124,18 @@ impl Body {
         write(&mut self.bytes);
         self.sections[self.count] = self.bytes.len() - start;
         self.count += 1;
+    }
+
+    /// A section that is told which version of the encodings it needs.
+    fn versioned_section(&mut self, write: impl FnOnce(&mut Vec<u8>) -> u16) {
+        let mut version = 0;
+        self.section(|out| version = write(out));
+        self.version = self.version.max(version);
+    }
+
+    /// A code for each value.
+    fn codes(&mut self, codes: &[u32]) {
+        self.section(|out| ints::encode_codes(codes, out));
     }
 
     fn finish(
@@ -132,7 +151,8 @@ impl Body {
         let checksum = XxHash3_64::oneshot(&self.bytes);
         let (name, sections) = (name.clone(), self.sections);
         let entry = Entry { name, kind, logical, nulls, encoding, sections, checksum };
-        EncodedColumn { entry, body: self.bytes, raw_bytes }
+        let version = self.version.max(encoding.version());
+        EncodedColumn { entry, version, body: self.bytes, raw_bytes }
     }
 }
 
@@ -213,112 +233,6 @@ fn at_one_scale(numbers: &[Number]) -> Option<(Vec<i64>, u8)> {
     let raise = |(mantissa, own): (i64, u8)| mantissa.checked_mul(unit(scale - own)?);
     let mantissas: Option<Vec<i64>> = stored.into_iter().map(raise).collect();
     Some((mantissas?, scale))
-}
-
-fn encode_strings(
-    mut codes: Vec<u32>,
-    source: &StringInterner,
-    validity: Option<&Bitmap>,
-    body: &mut Body,
-) -> Encoding {
-    fill_placeholders(&mut codes, validity);
-    let used = used_codes(&codes, source.len());
-    let bytes = |codes: &[u32]| codes.iter().map(|&code| source.get(code).len()).sum::<usize>();
-    if used.len() > codes.len() / 2 && bytes(&used) >= PAGES_TEXT_BYTES_MIN {
-        let has = |row| validity.is_none_or(|validity| validity.get(row));
-        let text = |(row, &code)| if has(row) { source.get(code) } else { "" };
-        let values: Vec<&str> = codes.iter().enumerate().map(text).collect();
-        let dictionary_bytes =
-            bytes(&used) + used.len() + ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
-        if pages::encoded_bytes(&values) < dictionary_bytes {
-            body.section(|out| pages::encode(&values, out));
-            return Encoding::Pages;
-        }
-    }
-    let (entries, ranks) = sort_used(used, source);
-    codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
-    body.section(|out| ints::encode_codes(&codes, out));
-    body.section(|out| strings::encode(&entries, out));
-    Encoding::Dictionary { entries: entries.len() }
-}
-
-struct ListSource<'a> {
-    kind: Kind,
-    lists: &'a ListInterner,
-    elements: &'a StringInterner,
-}
-
-fn encode_lists(
-    mut codes: Vec<u32>,
-    source: &ListSource<'_>,
-    validity: Option<&Bitmap>,
-    body: &mut Body,
-) -> Encoding {
-    fill_placeholders(&mut codes, validity);
-    let used = used_codes(&codes, source.lists.len());
-    let in_lists = used.iter().flat_map(|&list| source.lists.get(list)).copied();
-    let used_elements = used_codes_of(in_lists, source.elements.len());
-    let (entries, ranks) = sort_used(used_elements, source.elements);
-    let elements = entries.len();
-
-    let longest = used.iter().map(|&list| source.lists.get(list).len()).max().unwrap_or_default();
-    let cost = |lists: &[u32]| {
-        let total = lists.iter().map(|&list| source.lists.get(list).len()).sum();
-        ints::encoded_bytes(lists.len(), longest as u64)
-            + ints::encoded_bytes(total, (elements as u64).saturating_sub(1))
-    };
-    let code_bytes = ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
-    let by_dictionary = code_bytes + cost(&used) < cost(&codes);
-
-    let mut lists = Lists::default();
-    let mut push = |list: &[u32]| {
-        let mut list: Vec<u32> = list.iter().map(|&code| ranks[code as usize]).collect();
-        if source.kind == Kind::Set {
-            list.sort_unstable();
-        }
-        lists.push(list);
-    };
-    if by_dictionary {
-        let mut places = vec![0; source.lists.len()];
-        for (place, &list) in (0u32..).zip(&used) {
-            places[list as usize] = place;
-            push(source.lists.get(list));
-        }
-        codes.iter_mut().for_each(|code| *code = places[*code as usize]);
-        body.section(|out| ints::encode_codes(&codes, out));
-    } else {
-        let has = |row| validity.is_none_or(|validity| validity.get(row));
-        for (row, &code) in codes.iter().enumerate() {
-            push(if has(row) { source.lists.get(code) } else { &[] });
-        }
-    }
-    body.section(|out| strings::encode(&entries, out));
-    body.section(|out| lists.encode(out));
-    match by_dictionary {
-        true => Encoding::ListDictionary { elements, lists: used.len() },
-        false => Encoding::Lists { elements },
-    }
-}
-
-/// The codes that occur, ascending.
-fn used_codes(codes: &[u32], limit: usize) -> Vec<u32> {
-    used_codes_of(codes.iter().copied(), limit)
-}
-
-fn used_codes_of(codes: impl Iterator<Item = u32>, limit: usize) -> Vec<u32> {
-    let mut used = vec![false; limit];
-    codes.for_each(|code| used[code as usize] = true);
-    (0u32..).zip(used).filter_map(|(code, used)| used.then_some(code)).collect()
-}
-
-/// The strings of these codes, sorted, and by code its place among them.
-fn sort_used(mut used: Vec<u32>, source: &StringInterner) -> (Vec<&str>, Vec<u32>) {
-    used.sort_unstable_by_key(|&code| source.get(code));
-    let mut ranks = vec![0; source.len()];
-    for (rank, &code) in (0u32..).zip(&used) {
-        ranks[code as usize] = rank;
-    }
-    (used.into_iter().map(|code| source.get(code)).collect(), ranks)
 }
 
 /// Puts the value before, or the first, wherever a row has none: packing does not notice.
