@@ -5,3 +5,4 @@ mod hostile;
 mod merging;
 mod model;
 mod round_trip;
+mod strings;

@@ -19,6 +19,7 @@ pub mod packing;
 pub mod pages;
 pub mod strings;
 pub mod templates;
+mod utf8;
 
 pub use bitmap::Bitmap;
 pub use cursor::Cursor;

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX};
 
 use crate::cursor::{Cursor, write_prefixed};
-use crate::{EncodingError, IntsView, ints};
+use crate::{EncodingError, IntsView, ints, utf8};
 
 /// Strings by code: borrowed from a block, or decompressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,13 +154,11 @@ impl<'a> StringDictionary<'a> {
         offsets: Vec<u32>,
     ) -> Result<Self, EncodingError> {
         let text = match bytes {
-            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed),
-            Cow::Owned(bytes) => {
-                String::from_utf8(bytes).map(Cow::Owned).map_err(|error| error.utf8_error())
-            }
+            Cow::Borrowed(bytes) => utf8::str_of(bytes).map(Cow::Borrowed),
+            Cow::Owned(bytes) => utf8::string_of(bytes).map(Cow::Owned),
         };
-        let text = text.map_err(|error| {
-            let before = |&offset: &u32| offset as usize <= error.valid_up_to();
+        let text = text.map_err(|valid| {
+            let before = |&offset: &u32| offset as usize <= valid;
             EncodingError::Text { index: offsets.partition_point(before).saturating_sub(1) }
         })?;
         let inside = |&offset: &u32| !text.is_char_boundary(offset as usize);

@@ -164,7 +164,7 @@ fn strings_are_stored_the_cheaper_way() {
     let bytes = assert_survives(&column(many));
     assert_eq!(encoding_of(&bytes, Kind::String), "templates");
     let words = ["a", "big", "cat", "does", "every", "fine", "game", "here", "in", "joy"];
-    let prose = |i: usize| (0..6).map(|k| words[(i * 7_919 + 13) / 10usize.pow(k) % 10]);
+    let prose = |i: usize| (0..6).map(move |k| words[(i * 7_919 + 13) / 10usize.pow(k) % 10]);
     let many = (0..5_000)
         .map(|i| (i % 3 > 0).then(|| Value::string(&prose(i).collect::<Vec<_>>().join(" "))));
     let bytes = assert_survives(&column(many));

@@ -61,7 +61,7 @@ fn assert_survives<S: AsRef<str>>(values: &[S], digits: Digits) -> usize {
     let some = view.decode_strings(third.iter().copied()).expect("decodes");
     assert!(some.iter().eq(third.iter().map(|&index| expected[index])));
 
-    let is_wanted = |range: std::ops::Range<usize>| range.start % 2_048 == 0;
+    let is_wanted = |range: std::ops::Range<usize>| range.start.is_multiple_of(2_048);
     let in_wanted = |index: usize| is_wanted(index / 1_024 * 1_024..index);
     let some = view.decode_where(is_wanted).expect("decodes");
     let wanted = |index| if in_wanted(index) { expected[index] } else { "" };
