@@ -36,37 +36,14 @@ pub enum Zone {
 /// How a body is encoded, with what its decoder must know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Encoding {
-    Decimals {
-        scale: u8,
-        min: i64,
-        max: i64,
-        sum: i128,
-    },
-    Doubles {
-        min: f64,
-        max: f64,
-    },
-    Dictionary {
-        entries: usize,
-    },
-    /// Of all rows, or only of those that have a value.
-    Pages {
-        of_present: bool,
-    },
-    Lists {
-        elements: usize,
-    },
-    ListDictionary {
-        elements: usize,
-        lists: usize,
-    },
-    Mixed {
-        min: f64,
-        max: f64,
-    },
-    Templates {
-        templates: usize,
-    },
+    Decimals { scale: u8, min: i64, max: i64, sum: i128 },
+    Doubles { min: f64, max: f64 },
+    Dictionary { entries: usize },
+    Pages,
+    Lists { elements: usize },
+    ListDictionary { elements: usize, lists: usize },
+    Mixed { min: f64, max: f64 },
+    Templates { templates: usize },
 }
 
 impl Encoding {
@@ -75,12 +52,11 @@ impl Encoding {
             Self::Decimals { .. } => 0,
             Self::Doubles { .. } => 1,
             Self::Dictionary { .. } => 2,
-            Self::Pages { of_present: false } => 3,
+            Self::Pages => 3,
             Self::Lists { .. } => 4,
             Self::ListDictionary { .. } => 5,
             Self::Mixed { .. } => 6,
             Self::Templates { .. } => 10,
-            Self::Pages { of_present: true } => 11,
         }
     }
 
@@ -88,7 +64,7 @@ impl Encoding {
     pub(crate) const fn version(self) -> u16 {
         match self {
             Self::Mixed { .. } => 2,
-            Self::Templates { .. } | Self::Pages { of_present: true } => 3,
+            Self::Templates { .. } => 3,
             _ => 1,
         }
     }
@@ -98,7 +74,7 @@ impl Encoding {
             Self::Decimals { .. } => "decimals",
             Self::Doubles { .. } => "doubles",
             Self::Dictionary { .. } => "dictionary",
-            Self::Pages { .. } => "pages",
+            Self::Pages => "pages",
             Self::Lists { .. } => "lists",
             Self::ListDictionary { .. } => "list-dictionary",
             Self::Mixed { .. } => "mixed",
@@ -110,7 +86,7 @@ impl Encoding {
 /// Sections that an encoding has where there are no nulls, or `None` for an unknown code.
 const fn section_count(code: u8, kind: Kind) -> Option<usize> {
     match (code, kind) {
-        (0 | 1, Kind::Number) | (3 | 11, Kind::String) => Some(1),
+        (0 | 1, Kind::Number) | (3, Kind::String) => Some(1),
         (2, Kind::String) | (4, Kind::Set | Kind::Vector) | (6, Kind::Number) => Some(2),
         (5, Kind::Set | Kind::Vector) | (10, Kind::String) => Some(3),
         _ => None,
@@ -183,7 +159,7 @@ impl Entry {
             }
             Encoding::Dictionary { entries } => write_length(entries, out),
             Encoding::Templates { templates } => write_length(templates, out),
-            Encoding::Pages { .. } => (),
+            Encoding::Pages => (),
             Encoding::Lists { elements } => write_length(elements, out),
             Encoding::ListDictionary { elements, lists } => {
                 write_length(elements, out);
@@ -290,9 +266,10 @@ fn read_encoding(
             place.check(entries > 0, || "its dictionary is empty".to_owned())?;
             Ok(Encoding::Dictionary { entries })
         }
-        3 | 11 => Ok(Encoding::Pages { of_present: code == 11 }),
+        3 => Ok(Encoding::Pages),
         10 => {
-            let templates = cursor.length("templates", values).map_err(&error)?;
+            // And that of the rows without a value.
+            let templates = cursor.length("templates", values + 1).map_err(&error)?;
             place.check(templates > 0, || "it has no templates".to_owned())?;
             Ok(Encoding::Templates { templates })
         }
@@ -307,7 +284,7 @@ fn read_encoding(
         }
         found => place
             .check(false, || format!("encoding {found} is not known"))
-            .map(|()| Encoding::Pages { of_present: false }),
+            .map(|()| Encoding::Pages),
     }
 }
 

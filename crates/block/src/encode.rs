@@ -3,13 +3,14 @@
 
 use std::cmp::Ordering;
 
-use hadal_encoding::{Bitmap, exacts, ints};
+use hadal_encoding::{Bitmap, exacts, ints, strings::FRONT_TEXT_BYTES_MIN};
 use hadal_types::limits::BLOCK_BYTES_MAX;
 use hadal_types::{ColumnName, Decimal, Form, Kind, Logical, Number};
 use twox_hash::XxHash3_64;
 
 use crate::directory::{Encoding, Entry, SECTIONS_MAX};
 use crate::error::BlockError;
+use crate::header::ENCODING_VERSION;
 use crate::interner::{ListInterner, StringInterner};
 use crate::part::unit;
 
@@ -112,8 +113,6 @@ pub(crate) fn check_size(bytes: u64) -> Result<(), BlockError> {
 #[derive(Default)]
 struct Body {
     bytes: Vec<u8>,
-    /// The newest version of the encodings that a section needs.
-    version: u16,
     sections: [usize; SECTIONS_MAX],
     count: usize,
 }
@@ -124,13 +123,6 @@ impl Body {
         write(&mut self.bytes);
         self.sections[self.count] = self.bytes.len() - start;
         self.count += 1;
-    }
-
-    /// A section that is told which version of the encodings it needs.
-    fn versioned_section(&mut self, write: impl FnOnce(&mut Vec<u8>) -> u16) {
-        let mut version = 0;
-        self.section(|out| version = write(out));
-        self.version = self.version.max(version);
     }
 
     /// A code for each value.
@@ -151,7 +143,9 @@ impl Body {
         let checksum = XxHash3_64::oneshot(&self.bytes);
         let (name, sections) = (name.clone(), self.sections);
         let entry = Entry { name, kind, logical, nulls, encoding, sections, checksum };
-        let version = self.version.max(encoding.version());
+        // A dictionary of less text is plain.
+        let has_text = kind != Kind::Number && raw_bytes >= FRONT_TEXT_BYTES_MIN as u64;
+        let version = if has_text { ENCODING_VERSION } else { encoding.version() };
         EncodedColumn { entry, version, body: self.bytes, raw_bytes }
     }
 }

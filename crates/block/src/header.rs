@@ -13,7 +13,7 @@ const MAGIC: [u8; 7] = *b"\x89HDLBLK";
 /// The version of header, directory and batches; it follows the magic.
 const FRAME_VERSION: u8 = 1;
 /// The newest version of the encodings; older ones are read.
-const ENCODING_VERSION: u16 = 3;
+pub(crate) const ENCODING_VERSION: u16 = 3;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 72;
 /// Bytes of the checksum after the front.

@@ -288,7 +288,7 @@ impl<'a> ColumnView<'a> {
                 Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })
             }
             Encoding::Dictionary { entries } => self.decode_dictionary(entries),
-            Encoding::Pages { of_present } => self.decode_pages(of_present, is_wanted),
+            Encoding::Pages => self.decode_pages(is_wanted),
             Encoding::Templates { templates } => self.decode_templates(templates, is_wanted),
             Encoding::Lists { elements } => self.decode_lists(elements),
             Encoding::ListDictionary { elements, lists } => {

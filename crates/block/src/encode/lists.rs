@@ -60,7 +60,7 @@ pub(super) fn encode_lists(
             push(if has(row) { source.lists.get(code) } else { &[] });
         }
     }
-    body.versioned_section(|out| strings::encode(&entries, out));
+    body.section(|out| strings::encode(&entries, out));
     body.section(|out| lists.encode(out));
     match by_dictionary {
         true => Encoding::ListDictionary { elements, lists: used.len() },

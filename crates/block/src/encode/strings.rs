@@ -19,35 +19,44 @@ pub(super) fn encode_strings(
 ) -> Encoding {
     fill_placeholders(&mut codes, validity);
     let used = used_codes(&codes, source.len());
-    if let Some(encoding) = encode_apart(&codes, &used, source, validity, body) {
+    if hardly_repeat(present(&codes, validity).count(), &used, source)
+        && let Some(encoding) = encode_one_by_one(&codes, &used, source, validity, body)
+    {
         return encoding;
     }
     let (entries, ranks) = sort_used(used, source);
     codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
     body.codes(&codes);
-    body.versioned_section(|out| strings::encode(&entries, out));
+    body.section(|out| strings::encode(&entries, out));
     Encoding::Dictionary { entries: entries.len() }
 }
 
-/// Encodes strings that hardly repeat: those of rows that have one, one by one. `None`, with
-/// nothing written, where a dictionary is better.
-fn encode_apart(
+/// Whether so few of these many strings repeat that a dictionary may not be the best.
+fn hardly_repeat(count: usize, used: &[u32], source: &StringInterner) -> bool {
+    used.len() > count / 2 && text_bytes(used, source) >= PAGES_TEXT_BYTES_MIN
+}
+
+fn text_bytes(codes: &[u32], source: &StringInterner) -> usize {
+    codes.iter().map(|&code| source.get(code).len()).sum()
+}
+
+/// Encodes each row's string by itself, as templates and numbers or in pages; "" where a row has
+/// none. `None`, with nothing written, where a dictionary is better.
+fn encode_one_by_one(
     codes: &[u32],
     used: &[u32],
     source: &StringInterner,
     validity: Option<&Bitmap>,
     body: &mut Body,
 ) -> Option<Encoding> {
-    let bytes = |codes: &[u32]| codes.iter().map(|&code| source.get(code).len()).sum::<usize>();
-    let values: Vec<&str> = present(codes, validity).map(|&code| source.get(code)).collect();
-    let (text, once) = (values.iter().map(|value| value.len()).sum::<usize>(), bytes(used));
-    if used.len() <= values.len() / 2 || once < PAGES_TEXT_BYTES_MIN {
-        return None;
-    }
-    // Sorted, the text of a dictionary is compressed at least as well as in the order of rows.
+    let has = |row| validity.is_none_or(|validity| validity.get(row));
+    let text = |(row, &code)| if has(row) { source.get(code) } else { "" };
+    let values: Vec<&str> = codes.iter().enumerate().map(text).collect();
     let pages_bytes = pages::encoded_bytes(&values);
-    let code_bytes = ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
-    let dictionary_bytes = pages_bytes.min(text) * once / text.max(1) + code_bytes;
+    // Sorted, the text of a dictionary is compressed at least as well as in the order of rows.
+    let all: usize = values.iter().map(|value| value.len()).sum();
+    let dictionary_bytes = pages_bytes.min(all) * text_bytes(used, source) / all.max(1)
+        + ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
     if let Some(templates) = Templates::of(&values)
         && templates.bytes() < pages_bytes.min(dictionary_bytes)
     {
@@ -57,7 +66,7 @@ fn encode_apart(
         return None;
     }
     body.section(|out| pages::encode(&values, out));
-    Some(Encoding::Pages { of_present: validity.is_some() })
+    Some(Encoding::Pages)
 }
 
 /// The codes that occur, ascending.

@@ -29,6 +29,8 @@ struct Lifted {
     /// One per string.
     codes: Vec<u32>,
     numbers: Vec<i64>,
+    /// How many strings are not "", as those of rows without a value are.
+    texts: usize,
 }
 
 impl Templates {
@@ -36,7 +38,7 @@ impl Templates {
     /// placeholder's byte.
     pub(super) fn of(values: &[&str]) -> Option<Self> {
         let lifted = Lifted::new(values.iter().copied(), digits_of(values)?)?;
-        let Lifted { templates: source, mut codes, numbers: lifted } = lifted;
+        let Lifted { templates: source, mut codes, numbers: lifted, .. } = lifted;
         let all = (0u32..).take(source.len()).collect();
         let (entries, ranks) = sort_used(all, &source);
         codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
@@ -71,7 +73,8 @@ impl Lifted {
             }
             let template = std::str::from_utf8(&template).ok()?;
             lifted.codes.push(lifted.templates.intern(template));
-            if lifted.codes.len() == PROBE_STRINGS && lifted.is_useless() {
+            lifted.texts += usize::from(!value.is_empty());
+            if lifted.texts == PROBE_STRINGS && lifted.is_useless() {
                 return None;
             }
         }
@@ -81,7 +84,7 @@ impl Lifted {
 
     /// Whether more than seven of eight strings have a template of their own.
     fn is_useless(&self) -> bool {
-        self.templates.len() > self.codes.len() - self.codes.len() / 8
+        self.templates.len() > self.texts - self.texts / 8 + 1
     }
 
     fn template_bytes(&self) -> usize {

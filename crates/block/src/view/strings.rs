@@ -28,8 +28,8 @@ pub enum StringsView<'a> {
 }
 
 impl StringsView<'_> {
-    /// How many strings there are, in the order of rows: as many as rows, or else one for each row
-    /// that has a value.
+    /// How many strings there are, in the order of rows: one for each, "" or any where a row has
+    /// none.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {
@@ -59,7 +59,7 @@ impl<'a> ColumnView<'a> {
                 codes: IntsView::parse(first, self.rows).map_err(place.of())?,
                 entries: StringDictionary::parse(second, entries).map_err(place.of())?,
             },
-            Encoding::Pages { of_present } => StringsView::Pages(self.pages(of_present)?),
+            Encoding::Pages => StringsView::Pages(self.pages()?),
             Encoding::Templates { templates } => StringsView::Templates(self.templates(templates)?),
             _ => return Ok(None),
         };
@@ -68,7 +68,7 @@ impl<'a> ColumnView<'a> {
 
     pub(super) fn decode_dictionary(&self, entries: usize) -> Result<Values<'a>, BlockError> {
         let [codes, strings, ..] = self.sections();
-        let codes = self.codes(codes, self.rows, entries)?;
+        let codes = self.codes(codes, entries)?;
         let dictionary =
             StringDictionary::parse(strings, entries).map_err(self.entry.place().of())?;
         Ok(Values::Strings { codes, dictionary })
@@ -78,18 +78,11 @@ impl<'a> ColumnView<'a> {
     /// that none is.
     pub(super) fn decode_pages(
         &self,
-        of_present: bool,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'a>, BlockError> {
-        let pages = self.pages(of_present)?;
-        let place = self.entry.place();
-        if !of_present {
-            let dictionary = pages.decode_where(is_wanted).map_err(place.of())?;
-            return Ok(Values::Strings { codes: identity_codes(self.rows), dictionary });
-        }
-        let present = self.present()?;
-        let dictionary = pages.decode_where(|texts| is_wanted(present.rows_of(texts)));
-        Ok(Values::Strings { codes: present.codes, dictionary: dictionary.map_err(place.of())? })
+        let dictionary = self.pages()?.decode_where(is_wanted);
+        let dictionary = dictionary.map_err(self.entry.place().of())?;
+        Ok(Values::Strings { codes: self.identity_codes(), dictionary })
     }
 
     /// Leaves texts empty that would have to be put together for rows of which `is_wanted` says
@@ -99,17 +92,15 @@ impl<'a> ColumnView<'a> {
         templates: usize,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'a>, BlockError> {
-        let (templates, present) = (self.templates(templates)?, self.present()?);
-        let dictionary = templates
-            .decode_where(|texts| is_wanted(present.rows_of(texts)))
-            .map_err(self.entry.place().of())?;
-        Ok(Values::Strings { codes: present.codes, dictionary })
+        let dictionary = self.templates(templates)?.decode_where(is_wanted);
+        let dictionary = dictionary.map_err(self.entry.place().of())?;
+        Ok(Values::Strings { codes: self.identity_codes(), dictionary })
     }
 
     pub(super) fn decode_lists(&self, elements: usize) -> Result<Values<'a>, BlockError> {
         let [strings, lists, ..] = self.sections();
         let lists = self.lists(strings, elements, lists, self.rows)?;
-        Ok(Values::Lists { codes: identity_codes(self.rows), lists })
+        Ok(Values::Lists { codes: self.identity_codes(), lists })
     }
 
     pub(super) fn decode_list_dictionary(
@@ -118,48 +109,33 @@ impl<'a> ColumnView<'a> {
         lists: usize,
     ) -> Result<Values<'a>, BlockError> {
         let [codes, strings, bytes, _] = self.sections();
-        let codes = self.codes(codes, self.rows, lists)?;
+        let codes = self.codes(codes, lists)?;
         Ok(Values::Lists { codes, lists: self.lists(strings, elements, bytes, lists)? })
     }
 
-    /// Rows that have a value.
-    const fn values(&self) -> usize {
-        self.rows - self.entry.nulls
-    }
-
-    fn pages(&self, of_present: bool) -> Result<PagesView<'a>, BlockError> {
+    fn pages(&self) -> Result<PagesView<'a>, BlockError> {
         let [pages, ..] = self.sections();
-        let count = if of_present { self.values() } else { self.rows };
-        PagesView::parse(pages, count).map_err(self.entry.place().of())
+        PagesView::parse(pages, self.rows).map_err(self.entry.place().of())
     }
 
     fn templates(&self, count: usize) -> Result<TemplatesView<'a>, BlockError> {
         let place = self.entry.place();
         let [codes, templates, numbers, _] = self.sections();
-        let codes = self.codes(codes, self.values(), count)?;
+        let codes = self.codes(codes, count)?;
         let templates = StringDictionary::parse(templates, count).map_err(place.of())?;
         TemplatesView::new(codes, templates, numbers).map_err(place.of())
     }
 
-    fn codes(&self, section: &[u8], count: usize, limit: usize) -> Result<Vec<u32>, BlockError> {
+    fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {
         let place = self.entry.place();
         let mut codes = Vec::new();
-        let stream = IntsView::parse(section, count).map_err(place.of())?;
+        let stream = IntsView::parse(section, self.rows).map_err(place.of())?;
         stream.decode_codes_into(limit, &mut codes).map_err(place.of())?;
         Ok(codes)
     }
 
-    fn present(&self) -> Result<Present, BlockError> {
-        let Some(validity) = self.validity()? else {
-            return Ok(Present { codes: identity_codes(self.rows), rows: None });
-        };
-        let mut codes = vec![0; self.rows];
-        let mut rows = Vec::with_capacity(self.values());
-        for (code, row) in (0u32..).zip(validity.iter_ones()) {
-            codes[row] = code;
-            rows.push(row);
-        }
-        Ok(Present { codes, rows: Some(rows) })
+    fn identity_codes(&self) -> Vec<u32> {
+        (0u32..).take(self.rows).collect()
     }
 
     fn lists(
@@ -175,25 +151,4 @@ impl<'a> ColumnView<'a> {
         let lists = Lists::parse(lists, list_count, element_count, sets).map_err(place.of())?;
         Ok(ListDictionary { elements, lists })
     }
-}
-
-/// Where each row that has a value is its own entry.
-struct Present {
-    /// By row; 0 where there is no value.
-    codes: Vec<u32>,
-    /// The row of each entry; `None` where all rows have one.
-    rows: Option<Vec<usize>>,
-}
-
-impl Present {
-    /// The rows from the first to the last of these entries.
-    fn rows_of(&self, entries: Range<usize>) -> Range<usize> {
-        let Some(rows) = &self.rows else { return entries };
-        let of = rows.get(entries).unwrap_or_default();
-        of.first().zip(of.last()).map_or(0..0, |(&first, &last)| first..last + 1)
-    }
-}
-
-fn identity_codes(rows: usize) -> Vec<u32> {
-    (0u32..).take(rows).collect()
 }
