@@ -273,6 +273,17 @@ mod tests {
     }
 
     #[test]
+    fn fronts_lie_as_the_spec_says() {
+        let entries = ["/api/carts", "/api/carts/items", "/api/users"];
+        // Shared: 0, 10, 5; rests: 10, 6, 5 (in 3 bits each, less 5).
+        let shared = [6, 1, 0, 0, 10, 0xA0, 0x05];
+        let rests = [6, 1, 0, 10, 5, 0b0000_1101, 0];
+        let expected = [&[0], &shared[..], &rests[..], b"/api/carts/itemsusers"].concat();
+        assert_eq!(front_coded(&entries), expected);
+        assert!(StringDictionary::parse(&expected, 3).expect("parses").iter().eq(entries));
+    }
+
+    #[test]
     fn what_is_wrong_with_a_front_is_named() {
         use EncodingError::{Limit, Order, Text, Trailing, Truncated};
         let parse = |bytes: &[u8], count| {

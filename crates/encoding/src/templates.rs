@@ -14,7 +14,7 @@
 //!
 //! What is lifted out of a string comes back digit by digit: numbers have no zero in front, and
 //! anything else has a fixed number of hexadecimal digits. Layout to the byte:
-//! `spec/row-block.md` section 10.
+//! `spec/row-block.md` section 6.
 
 mod encode;
 mod lift;

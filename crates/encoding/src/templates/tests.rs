@@ -146,6 +146,23 @@ fn uuids_take_little_more_than_their_bits() {
 }
 
 #[test]
+fn numbers_lie_as_the_spec_says() {
+    let texts = ["b 7 00ff", "a 5", "b 300 0001"];
+    let encoded = encode(&texts, Digits::Decimal).expect("plain");
+    let templates = encoded.view().templates().clone();
+    assert!(templates.iter().eq(["a \u{e}", "b \u{e} \u{11}ff", "b \u{e} \u{13}"]));
+    assert_eq!(encoded.codes, [1, 0, 2]);
+    // Of a: a small number at the first place; of b twice: at the first a small and a larger one,
+    // at the second small ones. So 5 and 7 share a stream, and the 00 and the 0001.
+    let streams = [6, 1, 0, 0, 2, 0b1001_0000, 0b01];
+    let (first, second) = ([6, 1, 1, 10, 2, 2, 3], [5, 1, 0, 0, 1, 0b10]);
+    let larger = [3, 0, 0xD8, 0x04];
+    let expected = [&[3], &streams[..], &first, &second, &larger].concat();
+    assert_eq!(encoded.numbers, expected);
+    assert!(encoded.view().decode().expect("decodes").iter().eq(texts));
+}
+
+#[test]
 fn what_looks_like_a_placeholder_is_refused() {
     for text in ["a\u{e}b", "\u{10}", "1\u{1f}"] {
         assert!(encode(&[text], Digits::Decimal).is_none(), "{text:?}");
