@@ -30,7 +30,7 @@ const PHRASES: [&str; 8] = [
     "slow query behind",
     "client disconnected from",
 ];
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 25;
 
 /// `SplitMix64`.
 struct Random(u64);

@@ -16,6 +16,7 @@
 //! anything else has a fixed number of hexadecimal digits. Layout to the byte:
 //! `spec/row-block.md` section 6.
 
+mod digits;
 mod encode;
 mod lift;
 mod pieces;

@@ -2,12 +2,13 @@
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX, TEMPLATE_NUMBERS_MAX};
 
+use super::digits::{write_decimal, write_hex};
 use super::{HEX, NUMBER, STREAMS_MAX, is_placeholder};
 use crate::strings::front::{CHUNK, copy};
 use crate::{Cursor, EncodingError, IntsView, StringDictionary};
 
 /// Bytes that a lifted number has at most.
-const NUMBER_BYTES_MAX: usize = 20;
+const NUMBER_BYTES_MAX: usize = 18;
 /// Decimal numbers are below this.
 const NUMBER_LIMIT: u64 = 1_000_000_000_000_000_000;
 
@@ -183,56 +184,17 @@ fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
     Some(index_of(start + found))
 }
 
-/// Writes the digits to the front of `out`, which has two chunks; returns how many there are.
+/// Writes the digits to the front of `out`, which has a chunk; returns how many there are.
 #[inline]
 fn write_number(placeholder: u8, number: u64, out: &mut [u8]) -> Result<usize, EncodingError> {
-    const PAIRS: [u8; 200] = pairs();
-    let mut digits = [0u8; NUMBER_BYTES_MAX + CHUNK];
-    let mut start = NUMBER_BYTES_MAX;
-    let mut rest = number;
-    if placeholder == NUMBER {
-        if number >= NUMBER_LIMIT {
-            let most = NUMBER_LIMIT - 1;
-            return Err(EncodingError::Limit { what: "a decimal number", found: number, most });
-        }
-        while rest >= 100 {
-            let pair = index_of_pair(rest % 100);
-            rest /= 100;
-            start -= 2;
-            digits[start..start + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
-        }
-        let pair = index_of_pair(rest);
-        start -= 2;
-        digits[start..start + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
-        start += usize::from(rest < 10);
-    } else {
-        for _ in HEX..=placeholder {
-            start -= 1;
-            let [low, ..] = rest.to_le_bytes();
-            digits[start] = b"0123456789abcdef"[usize::from(low & 15)];
-            rest >>= 4;
-        }
+    if placeholder != NUMBER {
+        let digits = usize::from(placeholder - HEX) + 1;
+        write_hex(number, digits, out);
+        return Ok(digits);
     }
-    let length = NUMBER_BYTES_MAX - start;
-    copy(&digits[start..], out, length);
-    Ok(length)
-}
-
-/// Where the digits of a number below 100 begin.
-#[expect(clippy::cast_possible_truncation, reason = "below 200")]
-const fn index_of_pair(number: u64) -> usize {
-    number as usize * 2
-}
-
-/// "00" to "99".
-#[expect(clippy::cast_possible_truncation, reason = "digits")]
-const fn pairs() -> [u8; 200] {
-    let mut pairs = [0; 200];
-    let mut number = 0;
-    while number < 100 {
-        pairs[2 * number] = b'0' + (number / 10) as u8;
-        pairs[2 * number + 1] = b'0' + (number % 10) as u8;
-        number += 1;
+    if number >= NUMBER_LIMIT {
+        let most = NUMBER_LIMIT - 1;
+        return Err(EncodingError::Limit { what: "a decimal number", found: number, most });
     }
-    pairs
+    Ok(write_decimal(number, out))
 }
