@@ -12,27 +12,39 @@ const POSITIONS: usize = 4;
 pub fn encode_numbers(codes: &[u32], templates: &[&str], numbers: &[i64], out: &mut Vec<u8>) {
     let firsts = first_placeholders(templates);
     let count = firsts.last().copied().unwrap_or_default();
-    let places = |code: u32| firsts[code as usize]..firsts[code as usize + 1];
-
     let mut widths = vec![0u8; count];
-    let mut rest = numbers;
-    for place in codes.iter().flat_map(|&code| places(code)) {
-        let Some((number, after)) = rest.split_first() else { break };
+    for_each_number(codes, &firsts, numbers, |place, number| {
         widths[place] = widths[place].max(packing::bit_width(number.cast_unsigned()));
-        rest = after;
-    }
+    });
     let shapes = firsts.windows(2).flat_map(|pair| 0..pair[1] - pair[0]).zip(&widths);
     let shapes: Vec<usize> = shapes.map(|(position, &width)| shape(position, width)).collect();
     let (streams, stream_count) = number_through(&shapes);
-
     let mut split: Vec<Vec<i64>> = vec![Vec::new(); stream_count];
-    for (place, &number) in codes.iter().flat_map(|&code| places(code)).zip(numbers) {
+    for_each_number(codes, &firsts, numbers, |place, number| {
         split[streams[place] as usize].push(number);
-    }
+    });
     write_length(stream_count, out);
     write_prefixed(out, |out| ints::encode_codes(&streams, out));
     for stream in split {
         write_prefixed(out, |out| ints::encode(&stream, out));
+    }
+}
+
+/// Calls `each` with every number and the place of its placeholder.
+fn for_each_number(
+    codes: &[u32],
+    firsts: &[usize],
+    numbers: &[i64],
+    mut each: impl FnMut(usize, i64),
+) {
+    let mut rest = numbers;
+    for &code in codes {
+        let (first, end) = (firsts[code as usize], firsts[code as usize + 1]);
+        let (own, after) = rest.split_at(rest.len().min(end - first));
+        for (place, &number) in (first..end).zip(own) {
+            each(place, number);
+        }
+        rest = after;
     }
 }
 

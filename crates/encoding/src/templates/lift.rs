@@ -23,7 +23,9 @@ pub enum Digits {
 #[must_use]
 pub fn lift(text: &str, digits: Digits, template: &mut Vec<u8>, numbers: &mut Vec<i64>) -> bool {
     let mut rest = text.as_bytes();
-    if rest.iter().any(|&byte| is_placeholder(byte)) {
+    // Placeholders are control characters, of which most texts have none.
+    let has_control = rest.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < b' ';
+    if has_control && rest.iter().any(|&byte| is_placeholder(byte)) {
         return false;
     }
     if digits == Digits::Decimal {
@@ -56,25 +58,70 @@ pub(super) fn is_kept(literal: &str, has_hex: bool) -> bool {
 
 fn lift_decimals(text: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
     let mut rest = text;
-    while !rest.is_empty() {
-        let (between, after) = split_where(rest, |byte| byte.is_ascii_digit());
+    loop {
+        let (between, after) = rest.split_at(next_digit(rest));
         template.extend_from_slice(between);
-        let (mut run, after) = split_where(after, |byte| !byte.is_ascii_digit());
+        if after.is_empty() {
+            return;
+        }
+        let (number, count) = number_of(after);
+        let has_zero = after[0] == b'0' && count > 1;
+        let (run, after) = after.split_at(count);
         rest = after;
-        while !run.is_empty() {
-            let has_zero = run[0] == b'0' && run.len() > 1;
-            let most = if has_zero { HEX_DIGITS_MAX } else { NUMBER_DIGITS_MAX };
-            let (digits, after) = run.split_at(run.len().min(most));
-            run = after;
-            if has_zero {
-                lift_hex(digits, template, numbers);
-            } else {
-                template.push(NUMBER);
-                let digit = |number, &digit: &u8| number * 10 + i64::from(digit - b'0');
-                numbers.push(digits.iter().fold(0, digit));
-            }
+        if has_zero || count > NUMBER_DIGITS_MAX {
+            lift_long(run, template, numbers);
+        } else {
+            template.push(NUMBER);
+            numbers.push(number.cast_signed());
         }
     }
+}
+
+/// Lifts digits that are no single number: with zeros in front, or too many of them.
+fn lift_long(digits: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
+    let mut rest = digits;
+    while !rest.is_empty() {
+        let has_zero = rest[0] == b'0' && rest.len() > 1;
+        let most = if has_zero { HEX_DIGITS_MAX } else { NUMBER_DIGITS_MAX };
+        let (digits, after) = rest.split_at(rest.len().min(most));
+        rest = after;
+        if has_zero {
+            lift_hex(digits, template, numbers);
+        } else {
+            template.push(NUMBER);
+            numbers.push(number_of(digits).0.cast_signed());
+        }
+    }
+}
+
+/// The number that the first digits make, modulo 2^64, and how many digits these are.
+fn number_of(bytes: &[u8]) -> (u64, usize) {
+    let (mut number, mut count) = (0u64, 0);
+    while let Some(digit) = bytes.get(count).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
+    {
+        number = number.wrapping_mul(10).wrapping_add(digit.into());
+        count += 1;
+    }
+    (number, count)
+}
+
+/// Where the first decimal digit is, or the end: eight bytes at a time.
+fn next_digit(bytes: &[u8]) -> usize {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        // 0 to 9 where there are digits. What is 10 or more carries into the highest bit of its
+        // byte, and no further.
+        let offsets = u64::from_le_bytes(*word) ^ 0x3030_3030_3030_3030;
+        let others = ((offsets & !HIGH) + 0x7676_7676_7676_7676) | offsets;
+        let digits = !others & HIGH;
+        if digits != 0 {
+            return index * 8 + digits.trailing_zeros() as usize / 8;
+        }
+    }
+    let in_tail = tail.iter().position(u8::is_ascii_digit).unwrap_or(tail.len());
+    words.len() * 8 + in_tail
 }
 
 /// Lifts one to sixteen lower-case hexadecimal digits.
