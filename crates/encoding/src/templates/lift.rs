@@ -126,7 +126,8 @@ fn next_digit(bytes: &[u8]) -> usize {
 
 /// Lifts one to sixteen lower-case hexadecimal digits.
 fn lift_hex(digits: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
-    let value = |digit: u8| if digit <= b'9' { digit - b'0' } else { digit - b'a' + 10 };
+    // The low half of a letter counts from 1.
+    let value = |digit: u8| (digit & 15) + 9 * (digit >> 6);
     let digit = |number: u64, &digit: &u8| number << 4 | u64::from(value(digit));
     #[expect(clippy::cast_possible_truncation, reason = "at most sixteen")]
     template.push(HEX + digits.len() as u8 - 1);
@@ -134,12 +135,36 @@ fn lift_hex(digits: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
 }
 
 fn is_hexadecimal(word: &[u8]) -> bool {
-    word.len() >= HEX_WORD_MIN && word.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    word.len() >= HEX_WORD_MIN
+        && word.iter().all(|&byte| CLASSES[usize::from(byte)] & HEX_DIGIT != 0)
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    CLASSES[usize::from(byte)] & WORD != 0
 }
+
+/// A byte of a word: letters, digits, `_`, and all that is not ASCII.
+const WORD: u8 = 1;
+/// A lower-case hexadecimal digit.
+const HEX_DIGIT: u8 = 2;
+
+/// What each byte is.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        #[expect(clippy::cast_possible_truncation, reason = "below 256")]
+        let is = byte as u8;
+        if is.is_ascii_alphanumeric() || is == b'_' || !is.is_ascii() {
+            classes[byte] |= WORD;
+        }
+        if matches!(is, b'0'..=b'9' | b'a'..=b'f') {
+            classes[byte] |= HEX_DIGIT;
+        }
+        byte += 1;
+    }
+    classes
+};
 
 /// The bytes before the first that `is` one, and the bytes from it on.
 fn split_where(bytes: &[u8], is: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
