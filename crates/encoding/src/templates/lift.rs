@@ -46,14 +46,17 @@ pub fn lift(text: &str, digits: Digits, template: &mut Vec<u8>, numbers: &mut Ve
     true
 }
 
-/// Whether all that is lifted from a text which contains `literal` lies outside of it, wherever it
-/// stands: so that the text's template contains it, too.
-pub(super) fn is_kept(literal: &str, has_hex: bool) -> bool {
+/// Whether nothing is ever lifted out of `literal`, wherever it stands in a text: so a text has it
+/// if and only if its template does. `has_hex` tells whether words of hexadecimal digits may have
+/// been lifted.
+pub(super) fn is_kept(literal: &str, has_hex: impl FnOnce() -> bool) -> bool {
     let bytes = literal.as_bytes();
-    let is_lifted = |&byte: &u8| byte.is_ascii_digit() || is_placeholder(byte);
-    let words = || bytes.split(|&byte| !is_word(byte)).filter(|word| !word.is_empty());
-    !bytes.iter().any(is_lifted)
-        && (!has_hex || !words().any(|word| word.iter().all(u8::is_ascii_hexdigit)))
+    if bytes.iter().any(|&byte| byte.is_ascii_digit() || is_placeholder(byte)) {
+        return false;
+    }
+    let mut words = bytes.split(|&byte| !is_word(byte)).filter(|word| !word.is_empty());
+    let may_be_in_hex = words.any(|word| word.iter().all(u8::is_ascii_hexdigit));
+    !(may_be_in_hex && has_hex())
 }
 
 fn lift_decimals(text: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {

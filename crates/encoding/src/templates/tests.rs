@@ -251,6 +251,23 @@ proptest! {
     }
 
     #[test]
+    fn what_is_kept_is_found_in_the_template(
+        texts in prop::collection::vec("[a-g0-2é _-]{0,24}", 1..20),
+        literals in prop::collection::vec("[a-h\u{e9} _-]{0,4}", 1..20),
+    ) {
+        for digits in [Digits::Decimal, Digits::Hexadecimal] {
+            let encoded = encode(&texts, digits).expect("plain");
+            let view = encoded.view();
+            for literal in literals.iter().filter(|literal| view.is_kept(literal)) {
+                for (text, &code) in texts.iter().zip(view.codes()) {
+                    let template = view.templates().get(code).expect("a template");
+                    prop_assert_eq!(template.contains(literal), text.contains(literal));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn mutated_numbers_never_panic(
         lengths in prop::collection::vec(0u64..2_000_000, 1..50),
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

@@ -61,12 +61,13 @@ impl<'a> TemplatesView<'a> {
         &self.codes
     }
 
-    /// Whether a string contains `literal` exactly where its template does. So it is for literals
-    /// without digits, mostly.
+    /// Whether a string contains `literal` exactly if its template does: so it is for literals that
+    /// have no digits, and no words like "add" or "face" where hexadecimal ones were lifted. Cost:
+    /// O(templates' bytes) where it has such a word.
     #[must_use]
     pub fn is_kept(&self, literal: &str) -> bool {
         let is_hex = |byte: u8| matches!(byte, HEX..=HEX_LAST);
-        lift::is_kept(literal, self.templates.text().bytes().any(is_hex))
+        lift::is_kept(literal, || self.templates.text().bytes().any(is_hex))
     }
 
     /// Puts all strings together: one entry per string, in their order, not sorted.
