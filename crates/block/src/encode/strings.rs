@@ -57,8 +57,10 @@ fn encode_one_by_one(
     let all: usize = values.iter().map(|value| value.len()).sum();
     let dictionary_bytes = pages_bytes.min(all) * text_bytes(used, source) / all.max(1)
         + ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
+    // To put strings together takes longer than to decompress them: it must save a quarter.
+    let most = pages_bytes.min(dictionary_bytes) / 4 * 3;
     if let Some(templates) = Templates::of(&values)
-        && templates.bytes() < pages_bytes.min(dictionary_bytes)
+        && templates.bytes() < most
     {
         return Some(templates.write(body));
     }

@@ -100,13 +100,17 @@ fn unfold(
     Ok(text)
 }
 
-/// Copies the first `length` bytes of `from`, and perhaps what follows them; both have a chunk or
-/// more from there on, or else exactly what they need.
+/// Copies the first `length` bytes of `from` by chunks, and perhaps some that follow them: `to` may
+/// have any bytes there.
 #[inline]
 pub(crate) fn copy(from: &[u8], to: &mut [u8], length: usize) {
-    match (from.first_chunk(), to.first_chunk_mut::<CHUNK>()) {
-        (Some(source), Some(target)) if length <= CHUNK => *target = *source,
-        _ => to[..length].copy_from_slice(&from[..length]),
+    let mut at = 0;
+    while at < length {
+        match (from[at..].first_chunk(), to[at..].first_chunk_mut::<CHUNK>()) {
+            (Some(source), Some(target)) => *target = *source,
+            _ => return to[at..length].copy_from_slice(&from[at..length]),
+        }
+        at += CHUNK;
     }
 }
 
