@@ -229,17 +229,21 @@ fn main() {
 
 fn columns() -> Vec<Column> {
     let mut random = Random(1);
-    let random = &mut random;
+    let mut columns = events(&mut random);
+    columns.extend(texts(&mut random));
+    columns.extend(lists(&mut random));
+    columns
+}
+
+fn path(random: &mut Random) -> String {
+    let version = 1 + random.below(3);
+    format!("/api/v{version}/{}/{}/{}", random.word(), random.word(), random.word())
+}
+
+/// Columns of the benchmark's events; four of five are of servers.
+fn events(random: &mut Random) -> Vec<Column> {
     let mut columns = Vec::new();
-    let path = |random: &mut Random| {
-        format!(
-            "/api/v{}/{}/{}/{}",
-            1 + random.below(3),
-            random.word(),
-            random.word(),
-            random.word()
-        )
-    };
+    let server = |random: &mut Random| random.below(5) > 0;
     let endpoints: Vec<String> = (0..2_000).map(|_| path(random)).collect();
     let numbered: Vec<String> = (0..2_000)
         .map(|i| format!("/api/{}/{}/endpoint-{i:04}", random.word(), random.word()))
@@ -248,8 +252,6 @@ fn columns() -> Vec<Column> {
         (0..5_000).map(|i| format!("web-{i:04}.dc{}.prod.example.net", i % 8)).collect();
     let zipf = Zipf::new(2_000, 1.0);
     let flat = Zipf::new(5_000, 0.3);
-    let server = |random: &mut Random| random.below(5) > 0;
-
     columns.push(Column::of_strings("endpoint", |_| Some(endpoints[zipf.pick(random)].clone())));
     columns.push(Column::of_strings("host", |_| {
         server(random).then(|| hosts[flat.pick(random)].clone())
@@ -262,6 +264,20 @@ fn columns() -> Vec<Column> {
             })
         }));
     }
+    columns.push(Column::of_strings("url", |_| {
+        let path = &endpoints[zipf.pick(random)];
+        Some(format!(
+            "https://www.example.com{path}?session={:x}&page={}",
+            random.next(),
+            random.below(50)
+        ))
+    }));
+    columns
+}
+
+/// Texts of other shapes.
+fn texts(random: &mut Random) -> Vec<Column> {
+    let mut columns = Vec::new();
     columns.push(Column::of_strings("log line with time", |row| {
         let (minute, second, milli) = (row / 6_000 % 60, row / 100 % 60, random.below(1_000));
         let (word, took) = (random.word(), random.below(100_000));
@@ -296,18 +312,15 @@ fn columns() -> Vec<Column> {
         let word = |_| format!("{}é{}", random.word(), random.below(3_000));
         Some((0..count).map(word).collect::<Vec<_>>().join(" — "))
     }));
-    columns.push(Column::of_strings("url", |_| {
-        let path = &endpoints[zipf.pick(random)];
-        Some(format!(
-            "https://www.example.com{path}?session={:x}&page={}",
-            random.next(),
-            random.below(50)
-        ))
-    }));
     columns.push(Column::of_strings("rare message", |_| {
         (random.below(50) == 0)
             .then(|| format!("{} shard {}", PHRASES[random.below(8)], random.below(1 << 20)))
     }));
+    columns
+}
+
+fn lists(random: &mut Random) -> Vec<Column> {
+    let mut columns = Vec::new();
     let tag = Zipf::new(500, 1.0);
     columns.push(Column::of_lists("tags", Kind::Set, || {
         (0..random.below(7)).map(|_| format!("tag-{}", tag.pick(random))).collect()
