@@ -18,6 +18,11 @@ use hadal_types::Number;
 /// Bucket numbers are in −BUCKET_MAX..=BUCKET_MAX.
 pub const BUCKET_MAX: i32 = 2 * BIAS;
 
+/// For code that finds many buckets at a time: K, the cubic's coefficients from the first power on,
+/// and the bucket of 1. The bucket of a positive normal double 2^e · (1 + p) is
+/// ⌈K · (e + cubic(p))⌉ + the bucket of 1.
+pub const LOG_BUCKETS: (f64, [f64; 3], i32) = (K, CUBIC, BIAS);
+
 /// Above the size of the smallest and the largest exponent of a double, times K.
 const BIAS: i32 = 40_000;
 /// The most that the logarithm of a value grows while L grows by one: 0.7, at powers of two; a

@@ -8,12 +8,15 @@ use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Decimal, Held, Micros, Number, TimeRange, Value};
 
 use crate::average::average;
+use crate::candidates::candidates;
 use crate::coverage::{Coverage, ScanStats};
-use crate::groups::{Group, KeyedGroup, value_bytes};
+use crate::groups::{Group, Groups, value_bytes};
 use crate::order::{Order, SortKey};
 use crate::partial::{Answering, Partial, no_room};
 use crate::series;
 use crate::state::State;
+use crate::sum::SumOverflow;
+use crate::tally::Tally;
 use crate::warning::{Fault, FaultCode, Warning, WarningCode};
 
 /// The answer to a query.
@@ -53,11 +56,16 @@ impl From<Fault> for Unfinished {
 }
 
 /// One row of the answer in the making.
-pub(crate) struct Line {
-    pub(crate) key: Box<[Value]>,
-    /// `None` for a raw row.
-    pub(crate) group: Option<Group>,
-    pub(crate) is_other: bool,
+pub(crate) enum Line {
+    /// A raw row, or a group of its own.
+    Alone {
+        key: Box<[Value]>,
+        /// `None` for a raw row.
+        group: Option<Group>,
+        is_other: bool,
+    },
+    /// The group at this place.
+    Place(usize),
 }
 
 /// Lines that are made between two looks at the time.
@@ -78,29 +86,46 @@ pub fn finish(
     if !faults.is_empty() {
         return Err(Unfinished::Faults(faults.iter().cloned().collect()));
     }
-    let plan = Plan::new(query).map_err(|error| invalid(&error))?;
     let mut raw_rows = None;
-    let lines: Lines = match answering {
-        Answering::Groups(groups) => {
-            let (mut groups, dropped_rows) = groups.into_unsorted();
-            if dropped_rows > 0 {
-                warnings.add(WarningCode::GroupsDropped, "", dropped_rows);
+    let mut groups = Groups::new(query);
+    let (lines, count): (Lines, usize) = match answering {
+        Answering::Groups(found) => {
+            groups = found;
+            groups.settle();
+            if groups.dropped_rows() > 0 {
+                warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
             }
             if groups.is_empty() && query.keys().is_empty() {
-                groups.push((Box::default(), Group::empty(query)));
+                let _ = groups.place(&[]);
             }
-            check_sums(&groups)?;
-            plan.hold(groups.len(), query, &mut held)?;
-            series::limit(query, groups).map_err(|error| invalid(&error))?
+            let overflow = |error: SumOverflow| Fault::new(FaultCode::Overflow, &error.to_string());
+            groups.check_sums().map_err(overflow)?;
+            let count = groups.len();
+            match &query.series {
+                None => {
+                    let places = candidates(query, &groups, bounds(query).1);
+                    (Box::new(places.into_iter().map(Line::Place)), count)
+                }
+                Some(limit) => {
+                    let found = std::mem::replace(&mut groups, Groups::new(query));
+                    let lines = series::limit(query, limit, found.into_unsorted().0);
+                    (lines.map_err(|error| invalid(&error))?, count)
+                }
+            }
         }
         Answering::Rows(rows) => {
             raw_rows = Some(stats.rows_matched);
-            plan.hold(rows.len(), query, &mut held)?;
-            let line = |key| Line { key, group: None, is_other: false };
-            Box::new(rows.into_unsorted().into_iter().map(line))
+            let count = rows.len();
+            let line = |key| Line::Alone { key, group: None, is_other: false };
+            (Box::new(rows.into_unsorted().into_iter().map(line)), count)
         }
     };
-    let (lines, found) = plan.first_of(lines, query, is_late)?;
+    let plan = Plan::new(query, &groups).map_err(|error| invalid(&error))?;
+    plan.hold(count, query, &mut held)?;
+    let (lines, looked_at) = plan.first_of(lines, query, is_late)?;
+    // Groups that cannot be among the first were not looked at.
+    let is_filtered = query.having.is_some() || query.series.is_some();
+    let found = if is_filtered { looked_at } else { count as u64 };
     // Of raw rows only those that the answer can need have come up.
     let beyond = raw_rows.unwrap_or(found).saturating_sub(query.offset).saturating_sub(query.limit);
     // Who asks for fewer knows that there may be more.
@@ -111,8 +136,8 @@ pub fn finish(
     let mut answer = Answer {
         columns: columns.collect(),
         rows: Vec::with_capacity(lines.len()),
-        raw_counts: lines.iter().map(Line::raw_count).collect(),
-        others: lines.iter().map(|line| line.is_other).collect(),
+        raw_counts: lines.iter().map(|line| plan.raw_count(line)).collect(),
+        others: lines.iter().map(Line::is_other).collect(),
         coverage,
         stats,
         warnings: warnings.iter().collect(),
@@ -141,31 +166,21 @@ fn invalid(error: &PrepareError) -> Fault {
     Fault::new(FaultCode::Invalid, &error.to_string())
 }
 
-/// A sum beyond the range of doubles fails the query, whatever becomes of its group.
-fn check_sums(groups: &[KeyedGroup]) -> Result<(), Fault> {
-    let states = groups.iter().flat_map(|(_, group)| &group.states);
-    for state in states {
-        if let State::Moments(moments) = state
-            && let Err(error) = moments.sum.total()
-        {
-            return Err(Fault::new(FaultCode::Overflow, &error.to_string()));
-        }
-    }
-    Ok(())
-}
-
 /// What is computed for each line, ready to run.
-struct Plan {
+struct Plan<'g> {
+    /// The groups that lines stand for by their place.
+    groups: &'g Groups,
     outputs: Vec<Prepared<Slot>>,
     having: Option<Prepared<Slot>>,
     order: Order,
     seconds: Seconds,
 }
 
-impl Plan {
-    fn new(query: &Query) -> Result<Self, PrepareError> {
+impl<'g> Plan<'g> {
+    fn new(query: &Query, groups: &'g Groups) -> Result<Self, PrepareError> {
         let prepare = |expr: &OutputExpr| Prepared::new(expr);
         Ok(Self {
+            groups,
             outputs: query
                 .outputs
                 .iter()
@@ -178,12 +193,12 @@ impl Plan {
     }
 
     fn keeps(&self, line: &Line) -> bool {
-        let slot = |slot: &Slot| line.slot(slot, &self.seconds);
+        let slot = |slot: &Slot| self.slot(line, slot);
         self.having.as_ref().is_none_or(|having| having.is_true(&slot))
     }
 
     fn outputs_of(&self, line: &Line) -> Vec<Value> {
-        let slot = |slot: &Slot| line.slot(slot, &self.seconds);
+        let slot = |slot: &Slot| self.slot(line, slot);
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
 
@@ -215,15 +230,79 @@ impl Plan {
                 continue;
             }
             found += 1;
-            let slot = |slot: &Slot| line.slot(slot, &self.seconds);
+            let slot = |slot: &Slot| self.slot(&line, slot);
             kept.push((self.order.sort_keys(&slot), line));
             if kept.len() >= kept_max(end) {
-                cut(&mut kept, end);
+                self.cut(&mut kept, end);
             }
         }
-        cut(&mut kept, end);
-        kept.sort_unstable_by(compare);
+        self.cut(&mut kept, end);
+        kept.sort_unstable_by(|left, right| self.compare(left, right));
         Ok((kept.into_iter().skip(offset).map(|(_, line)| line).collect(), found))
+    }
+}
+
+impl Plan<'_> {
+    fn compare(&self, left: &Ranked, right: &Ranked) -> Ordering {
+        left.0.cmp(&right.0).then_with(|| self.cmp_keys(&left.1, &right.1))
+    }
+
+    /// Drops all but the first `end` lines.
+    fn cut(&self, kept: &mut Vec<Ranked>, end: usize) {
+        if end < kept.len() {
+            kept.select_nth_unstable_by(end, |left, right| self.compare(left, right));
+            kept.truncate(end);
+        }
+    }
+
+    /// By keys in ascending order, nulls last, "other" last of all that are the same.
+    fn cmp_keys(&self, left: &Line, right: &Line) -> Ordering {
+        let keys = 0..self.key_count(left);
+        let orders = keys.map(|key| match (self.key(left, key), self.key(right, key)) {
+            (Some(left), Some(right)) => {
+                left.is_null().cmp(&right.is_null()).then_with(|| left.cmp(right))
+            }
+            _ => Ordering::Equal,
+        });
+        let mut different = orders.filter(|order| order.is_ne());
+        let keys = different.next().unwrap_or(Ordering::Equal);
+        keys.then(left.is_other().cmp(&right.is_other()))
+    }
+
+    fn key_count(&self, line: &Line) -> usize {
+        match line {
+            Line::Alone { key, .. } => key.len(),
+            Line::Place(_) => self.groups.key_count(),
+        }
+    }
+
+    fn key<'l>(&'l self, line: &'l Line, key: usize) -> Option<&'l Value> {
+        match line {
+            Line::Alone { key: all, .. } => all.get(key),
+            Line::Place(place) => self.groups.key_value(*place, key),
+        }
+    }
+
+    fn raw_count(&self, line: &Line) -> u64 {
+        match line {
+            Line::Alone { group, .. } => group.as_ref().map_or(1, |group| group.tally.rows()),
+            Line::Place(place) => self.groups.tallies()[*place].rows(),
+        }
+    }
+
+    fn slot(&self, line: &Line, slot: &Slot) -> Value {
+        match (slot, line) {
+            (Slot::Key(index), _) => self.key(line, *index).cloned().unwrap_or(Value::Null),
+            (Slot::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
+            (slot, Line::Alone { group, .. }) => {
+                group.as_ref().map_or(Value::Null, |group| of_group(group, slot))
+            }
+            (Slot::Measure(index, finish), Line::Place(place)) => {
+                let state = self.groups.state_at(*place, *index);
+                state.map_or(Value::Null, |state| of_state(&state, *finish))
+            }
+            (slot, Line::Place(place)) => of_tally(self.groups.tallies()[*place], slot),
+        }
     }
 }
 
@@ -232,10 +311,6 @@ type Ranked = (Box<[SortKey]>, Line);
 
 /// Lines as they are made.
 pub(crate) type Lines = Box<dyn Iterator<Item = Line>>;
-
-fn compare(left: &Ranked, right: &Ranked) -> Ordering {
-    left.0.cmp(&right.0).then_with(|| left.1.cmp_keys(&right.1))
-}
 
 /// The lines that OFFSET passes over, and those up to LIMIT.
 fn bounds(query: &Query) -> (usize, usize) {
@@ -249,47 +324,27 @@ fn kept_max(end: usize) -> usize {
     end.max(LINES_AT_ONCE).saturating_mul(2)
 }
 
-/// Drops all but the first `end` lines.
-fn cut(kept: &mut Vec<Ranked>, end: usize) {
-    if end < kept.len() {
-        kept.select_nth_unstable_by(end, compare);
-        kept.truncate(end);
-    }
-}
-
 impl Line {
-    /// By keys in ascending order, nulls last, "other" last of all that are the same.
-    fn cmp_keys(&self, right: &Self) -> Ordering {
-        let nulls_last = |(left, right): (&Value, &Value)| {
-            left.is_null().cmp(&right.is_null()).then_with(|| left.cmp(right))
-        };
-        let mut keys = self.key.iter().zip(&right.key).map(nulls_last);
-        let keys = keys.find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
-        keys.then(self.is_other.cmp(&right.is_other))
-    }
-
-    fn raw_count(&self) -> u64 {
-        self.group.as_ref().map_or(1, |group| group.tally.rows())
-    }
-
-    fn slot(&self, slot: &Slot, seconds: &Seconds) -> Value {
-        match slot {
-            Slot::Key(index) => self.key.get(*index).cloned().unwrap_or(Value::Null),
-            Slot::Seconds => seconds.of(&self.key),
-            other => self.group.as_ref().map_or(Value::Null, |group| of_group(group, other)),
-        }
+    fn is_other(&self) -> bool {
+        matches!(self, Self::Alone { is_other: true, .. })
     }
 }
 
 /// The value of a slot of a group; null for slots that are no part of the group itself.
 pub(crate) fn of_group(group: &Group, slot: &Slot) -> Value {
     match slot {
-        Slot::RawCount => whole(group.tally.rows()),
-        Slot::Count => Value::Number(group.tally.count()),
         Slot::Measure(index, finish) => {
             group.states.get(*index).map_or(Value::Null, |state| of_state(state, *finish))
         }
-        Slot::Key(_) | Slot::Seconds => Value::Null,
+        other => of_tally(group.tally, other),
+    }
+}
+
+fn of_tally(tally: Tally, slot: &Slot) -> Value {
+    match slot {
+        Slot::RawCount => whole(tally.rows()),
+        Slot::Count => Value::Number(tally.count()),
+        Slot::Measure(..) | Slot::Key(_) | Slot::Seconds => Value::Null,
     }
 }
 
@@ -333,8 +388,8 @@ impl Seconds {
     }
 
     /// Null where neither the bucket nor the range has both ends.
-    fn of(&self, key: &[Value]) -> Value {
-        let bucket = self.bucket.and_then(|(index, width)| match key.get(index) {
+    fn of<'k>(&self, key: impl Fn(usize) -> Option<&'k Value>) -> Value {
+        let bucket = self.bucket.and_then(|(index, width)| match key(index) {
             Some(Value::Time(from)) => Some(bucket_range(*from, width)),
             _ => None,
         });

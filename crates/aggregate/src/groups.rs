@@ -4,7 +4,11 @@
 //! that is among the smallest of all is among the smallest wherever it was seen, so what is kept
 //! is complete, and the same whatever the order of adding and merging; which the rule "first come,
 //! first kept" is not. What was dropped is counted in rows.
+//!
+//! Groups are columns: a group is a *place* in each of them. Its key is a few numbers of
+//! dictionaries; values are made only for groups that an answer shows.
 
+use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 use hadal_query::{Measure, Query, StateKind};
@@ -12,10 +16,13 @@ use hadal_types::Value;
 use hadal_types::limits::LEAF_GROUPS_MAX;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::key_dictionary::KeyDictionary;
 use crate::state::State;
+use crate::state_column::StateColumn;
+use crate::sum::SumOverflow;
 use crate::tally::Tally;
 
-/// What is kept of the rows of one group.
+/// What is kept of the rows of one group, on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// All rows of the group.
@@ -52,23 +59,27 @@ impl Group {
 /// A group and its key.
 pub type KeyedGroup = (Box<[Value]>, Group);
 
+/// So many groups are merged between two looks at how many there are.
+const MERGED_AT_ONCE: usize = 1 << 14;
+
 /// The groups of one query, by key.
-///
-/// They stand in a list, in the order in which they came; a table of places finds them by key. A
-/// hash table of the groups themselves would be twice as large for half of all sizes.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    key_count: usize,
     kinds: Box<[StateKind]>,
-    groups: Vec<KeyedGroup>,
-    /// Where in the list each group is.
+    /// The values of each key.
+    keys: Box<[KeyDictionary]>,
+    /// The numbers of each group's keys, group after group.
+    numbers: Vec<u32>,
+    tallies: Vec<Tally>,
+    /// By measure.
+    states: Box<[StateColumn]>,
+    /// The places, found by numbers.
     places: HashTable<u32>,
     hasher: DefaultHashBuilder,
     groups_max: usize,
     /// Once groups were dropped: no larger key can be among those kept.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
-    key_bytes: usize,
 }
 
 impl Groups {
@@ -81,68 +92,114 @@ impl Groups {
 
     pub(crate) fn with_max(key_count: usize, kinds: Box<[StateKind]>, groups_max: usize) -> Self {
         Self {
-            key_count,
+            keys: vec![KeyDictionary::default(); key_count].into(),
+            numbers: Vec::new(),
+            tallies: Vec::new(),
+            states: kinds.iter().map(|&kind| StateColumn::new(kind)).collect(),
             kinds,
-            groups: Vec::new(),
             places: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             groups_max,
             key_max: None,
             dropped_rows: 0,
-            key_bytes: 0,
         }
     }
 
     /// The groups of these parts, or `None` when they are not such as `query` asks for, or too
     /// many. Groups of the same key are merged.
     #[must_use]
-    pub fn from_parts(
-        query: &Query,
-        groups: Vec<(Box<[Value]>, Group)>,
-        dropped_rows: u64,
-    ) -> Option<Self> {
+    pub fn from_parts(query: &Query, groups: Vec<KeyedGroup>, dropped_rows: u64) -> Option<Self> {
         let mut all = Self { dropped_rows, ..Self::new(query) };
         let fits = groups.len() <= all.groups_max
             && groups
                 .iter()
-                .all(|(key, group)| key.len() == all.key_count && group.fits(&all.kinds));
+                .all(|(key, group)| key.len() == all.keys.len() && group.fits(&all.kinds));
         for (key, group) in fits.then_some(groups)? {
-            all.add_group(key, group);
+            all.add_group(&key, &group);
         }
         Some(all)
     }
 
-    /// The group of this key, which is cloned only for a new group.
+    /// The values of a key, by which [`Self::place`] finds groups.
+    ///
+    /// # Panics
+    /// When the query has no key of this index.
+    pub fn key_mut(&mut self, key: usize) -> &mut KeyDictionary {
+        &mut self.keys[key]
+    }
+
+    /// Where the group of this key is, told by the number of each of its values; a new one is made
+    /// where there is none. It stays there until [`Self::make_room`].
     ///
     /// `None` when there is no room for it: then the caller hands its rows to
-    /// [`Self::drop_rows`]. A key has as many values as the query has keys.
+    /// [`Self::drop_rows`].
+    ///
+    /// # Panics
+    /// When these are not numbers that the keys' dictionaries gave out, one of each.
     #[must_use]
-    pub fn entry(&mut self, key: &[Value]) -> Option<&mut Group> {
-        debug_assert_eq!(key.len(), self.key_count, "values of a key");
-        self.make_room();
-        match self.find(key) {
-            Some(at) => Some(&mut self.groups[at].1),
-            None if self.is_beyond(key) => None,
-            None => Some(self.push(key.into(), Group::new(&self.kinds))),
+    pub fn place(&mut self, numbers: &[u32]) -> Option<u32> {
+        let width = self.keys.len();
+        assert_eq!(numbers.len(), width, "values of a key");
+        let own = |all: &[u32], place: u32| {
+            let start = place as usize * width;
+            all[start..start + width] == *numbers
+        };
+        let hash = self.hasher.hash_one(numbers);
+        if let Some(&place) = self.places.find(hash, |&place| own(&self.numbers, place)) {
+            return Some(place);
         }
+        if self.is_beyond(numbers) {
+            return None;
+        }
+        let place = u32::try_from(self.tallies.len()).ok()?;
+        self.numbers.extend_from_slice(numbers);
+        self.tallies.push(Tally::default());
+        self.states.iter_mut().for_each(StateColumn::push);
+        self.note(place, hash);
+        Some(place)
     }
 
-    /// Where in the list the group of this key is.
-    fn find(&self, key: &[Value]) -> Option<usize> {
-        let is_it = |&at: &u32| *self.groups[at as usize].0 == *key;
-        self.places.find(self.hasher.hash_one(key), is_it).map(|&at| at as usize)
+    /// Notes where the group of this hash is.
+    fn note(&mut self, place: u32, hash: u64) {
+        let Self { numbers, places, hasher, keys, .. } = self;
+        let width = keys.len();
+        let hash_at = |&place: &u32| {
+            let start = place as usize * width;
+            hasher.hash_one(&numbers[start..start + width])
+        };
+        places.insert_unique(hash, place, hash_at);
     }
 
-    /// Adds a group that is not there yet.
-    fn push(&mut self, key: Box<[Value]>, group: Group) -> &mut Group {
-        let Self { groups, places, hasher, .. } = self;
-        self.key_bytes += key.iter().map(value_bytes).sum::<usize>();
-        let hash = hasher.hash_one(&*key);
-        groups.push((key, group));
-        let last = groups.len() - 1;
-        #[expect(clippy::cast_possible_truncation, reason = "too many groups are dropped")]
-        places.insert_unique(hash, last as u32, |&at| hasher.hash_one(&*groups[at as usize].0));
-        &mut groups[last].1
+    /// Counts rows of a group.
+    ///
+    /// # Panics
+    /// When there is no such group.
+    pub fn add_tally(&mut self, place: u32, tally: Tally) {
+        self.tallies[place as usize].merge(tally);
+    }
+
+    /// Adds to the moments of a group's measure rows of this tally; `product` is
+    /// Σ mantissa · weight in millionths, of values of this scale, at most 18.
+    ///
+    /// # Panics
+    /// When there is no such group or measure.
+    pub fn add_decimal(
+        &mut self,
+        measure: usize,
+        place: u32,
+        tally: Tally,
+        product: i128,
+        scale: u8,
+    ) {
+        self.states[measure].add_decimal(place as usize, tally, product, scale);
+    }
+
+    /// The states of a measure by place, to be added to.
+    ///
+    /// # Panics
+    /// When there is no such measure.
+    pub fn states_mut(&mut self, measure: usize) -> &mut [State] {
+        self.states[measure].states_mut()
     }
 
     /// Notes that so many rows are of groups for which there is no room.
@@ -153,66 +210,140 @@ impl Groups {
     /// Adds the groups of `other`, which must be of the same query.
     pub fn merge(&mut self, mut other: Self) {
         // The order does not matter to what comes out, but to how much has to move.
-        if self.groups.len() < other.groups.len() {
+        if self.len() < other.len() {
             std::mem::swap(self, &mut other);
         }
         self.drop_rows(other.dropped_rows);
-        for (key, group) in other.groups {
-            self.add_group(key, group);
+        let mut same = other.unknown();
+        for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
+            if self.make_room() {
+                same = other.unknown();
+            }
+            let chunk = first..other.len().min(first + MERGED_AT_ONCE);
+            let places: Vec<Option<u32>> =
+                chunk.clone().map(|place| self.place_of(&other, place, &mut same)).collect();
+            for (own, place) in places.iter().zip(chunk) {
+                match own {
+                    Some(own) => self.add_tally(*own, other.tallies[place]),
+                    None => self.drop_rows(other.tallies[place].rows()),
+                }
+            }
+            for (own, other) in self.states.iter_mut().zip(&other.states) {
+                own.merge(other, first, &places);
+            }
         }
         self.settle();
     }
 
-    fn add_group(&mut self, key: Box<[Value]>, group: Group) {
-        self.make_room();
-        match self.find(&key) {
-            Some(at) => self.groups[at].1.merge(&group),
-            None if self.is_beyond(&key) => self.drop_rows(group.tally.rows()),
-            None => drop(self.push(key, group)),
+    /// By key and number: what the number of the same value elsewhere is, which is not known yet.
+    fn unknown(&self) -> Vec<Vec<Option<u32>>> {
+        self.keys.iter().map(|key| vec![None; key.len()]).collect()
+    }
+
+    /// Where the group of the same key as one of `other` is.
+    fn place_of(
+        &mut self,
+        other: &Self,
+        place: usize,
+        same: &mut [Vec<Option<u32>>],
+    ) -> Option<u32> {
+        let numbers: Vec<u32> = other
+            .numbers_of(place)
+            .iter()
+            .enumerate()
+            .map(|(key, &number)| {
+                let value = other.keys[key].value(number);
+                *same[key][number as usize].get_or_insert_with(|| self.keys[key].number_of(value))
+            })
+            .collect();
+        self.place(&numbers)
+    }
+
+    /// Adds a group that came on its own.
+    fn add_group(&mut self, key: &[Value], group: &Group) {
+        let _ = self.make_room();
+        let numbers = self.numbers_for(key);
+        let Some(place) = self.place(&numbers) else {
+            return self.drop_rows(group.tally.rows());
+        };
+        self.add_tally(place, group.tally);
+        for (column, state) in self.states.iter_mut().zip(&group.states) {
+            column.states_mut()[place as usize].merge(state);
         }
     }
 
-    /// Dropping costs a pass over all groups, so it waits until there are many to drop.
-    fn make_room(&mut self) {
-        if self.groups.len() > self.groups_max + self.groups_max / 8 {
+    /// The numbers of these values, one for each key.
+    pub(crate) fn numbers_for(&mut self, key: &[Value]) -> Vec<u32> {
+        self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
+    }
+
+    /// Drops groups where there are too many, and returns whether it did: then all numbers and
+    /// places are others. Dropping costs a pass over all groups, so it waits until there are many
+    /// to drop.
+    pub fn make_room(&mut self) -> bool {
+        if self.len() > self.groups_max + self.groups_max / 8 {
             self.settle();
+            return true;
         }
+        // Values of groups for which there was no room.
+        let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.groups_max);
+        if has_garbage {
+            self.keep(&(0..).take(self.len()).collect::<Vec<u32>>());
+        }
+        has_garbage
     }
 
     /// Drops the groups with the largest keys where there are too many.
-    fn settle(&mut self) {
-        if self.groups.len() <= self.groups_max {
+    pub(crate) fn settle(&mut self) {
+        if self.len() <= self.groups_max {
             return;
         }
         let last = self.groups_max.saturating_sub(1);
-        self.groups.select_nth_unstable_by(last, |left, right| left.0.cmp(&right.0));
-        self.key_max = Some(self.groups[last].0.clone());
-        for (key, group) in self.groups.drain(self.groups_max..) {
-            self.dropped_rows = self.dropped_rows.saturating_add(group.tally.rows());
-            self.key_bytes -= key.iter().map(value_bytes).sum::<usize>();
+        let mut order: Vec<u32> = (0..).take(self.len()).collect();
+        order.select_nth_unstable_by(last, |&left, &right| self.cmp_keys(left, right));
+        self.key_max = Some(self.key_of(order[last] as usize));
+        for place in order.drain(self.groups_max..) {
+            self.dropped_rows =
+                self.dropped_rows.saturating_add(self.tallies[place as usize].rows());
         }
-        let Self { groups, places, hasher, .. } = self;
-        let hash_at = |&at: &u32| hasher.hash_one(&*groups[at as usize].0);
-        places.clear();
-        for at in (0..).take(groups.len()) {
-            places.insert_unique(hash_at(&at), at, hash_at);
+        self.keep(&order);
+    }
+
+    /// Keeps the groups at these places only, and the values of their keys.
+    fn keep(&mut self, kept: &[u32]) {
+        let states = self.states.iter().map(|column| column.kept(kept)).collect();
+        let empty = Self::with_max(self.keys.len(), Box::default(), self.groups_max);
+        let before = std::mem::replace(self, empty);
+        for &place in kept {
+            let numbers = self.numbers_for(&before.key_of(place as usize));
+            let hash = self.hasher.hash_one(numbers.as_slice());
+            let own = u32::try_from(self.tallies.len()).unwrap_or(u32::MAX);
+            self.numbers.extend(numbers);
+            self.tallies.push(before.tallies[place as usize]);
+            self.note(own, hash);
         }
+        let Self { kinds, key_max, dropped_rows, .. } = before;
+        (self.kinds, self.states) = (kinds, states);
+        (self.key_max, self.dropped_rows) = (key_max, dropped_rows);
     }
 
     /// Forgets all groups, and the memory that they took.
     pub(crate) fn clear(&mut self) {
-        (self.groups, self.places, self.key_bytes) = (Vec::new(), HashTable::new(), 0);
+        let kinds = std::mem::take(&mut self.kinds);
+        *self = Self::with_max(self.keys.len(), kinds, self.groups_max);
     }
 
     /// Whether there is no room for a new group of this key.
-    fn is_beyond(&self, key: &[Value]) -> bool {
-        self.key_max.as_deref().is_some_and(|max| key > max)
+    fn is_beyond(&self, numbers: &[u32]) -> bool {
+        let values = || self.keys.iter().zip(numbers).map(|(key, &number)| key.value(number));
+        self.key_max.as_deref().is_some_and(|max| values().gt(max))
     }
 
     /// The groups with their keys in any order, and how many rows are in none of them.
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.settle();
-        (self.groups, self.dropped_rows)
+        let group = |place| (self.key_of(place), self.group_at(place));
+        ((0..self.len()).map(group).collect(), self.dropped_rows)
     }
 
     /// The groups with their keys, sorted by key, and how many rows are in none of them.
@@ -223,21 +354,87 @@ impl Groups {
         (groups, dropped_rows)
     }
 
+    /// How many rows are in none of the groups.
+    pub(crate) const fn dropped_rows(&self) -> u64 {
+        self.dropped_rows
+    }
+
     /// How many groups there are.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.groups.len()
+    pub const fn len(&self) -> usize {
+        self.tallies.len()
     }
 
     /// Whether there are no groups.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.tallies.is_empty()
+    }
+
+    fn numbers_of(&self, place: usize) -> &[u32] {
+        let width = self.keys.len();
+        &self.numbers[place * width..(place + 1) * width]
+    }
+
+    /// How many measures there are.
+    #[cfg(test)]
+    pub(crate) const fn measure_count(&self) -> usize {
+        self.states.len()
+    }
+
+    /// How many values a group's key has.
+    pub(crate) const fn key_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Fails if a sum is beyond the range of doubles.
+    pub(crate) fn check_sums(&self) -> Result<(), SumOverflow> {
+        self.states.iter().try_for_each(StateColumn::check_sums)
+    }
+
+    /// One value of a group's key.
+    pub(crate) fn key_value(&self, place: usize, key: usize) -> Option<&Value> {
+        let number = self.numbers_of(place).get(key)?;
+        Some(self.keys[key].value(*number))
+    }
+
+    /// A group's key.
+    pub(crate) fn key_of(&self, place: usize) -> Box<[Value]> {
+        let numbers = self.numbers_of(place).iter();
+        numbers.zip(&self.keys).map(|(&number, key)| key.value(number).clone()).collect()
+    }
+
+    fn cmp_keys(&self, left: u32, right: u32) -> Ordering {
+        let values = |place: u32| {
+            let numbers = self.numbers_of(place as usize).iter();
+            numbers.zip(&self.keys).map(|(&number, key)| key.value(number))
+        };
+        values(left).cmp(values(right))
+    }
+
+    /// The tallies of all groups.
+    pub(crate) fn tallies(&self) -> &[Tally] {
+        &self.tallies
+    }
+
+    /// The state of a group's measure.
+    pub(crate) fn state_at(&self, place: usize, measure: usize) -> Option<State> {
+        self.states.get(measure).map(|column| column.state(place))
+    }
+
+    /// The states of a measure.
+    pub(crate) fn column(&self, measure: usize) -> Option<&StateColumn> {
+        self.states.get(measure)
+    }
+
+    fn group_at(&self, place: usize) -> Group {
+        let states = self.states.iter().map(|column| column.state(place)).collect();
+        Group { tally: self.tallies[place], states }
     }
 
     /// Whether `other` answers the same question.
     pub(crate) fn fits(&self, other: &Self) -> bool {
-        self.key_count == other.key_count && self.kinds == other.kinds
+        self.keys.len() == other.keys.len() && self.kinds == other.kinds
     }
 
     /// Bytes held, about: to be compared with the query's budget.
@@ -245,21 +442,11 @@ impl Groups {
     /// Walks all groups when the query keeps distributions, histograms or distinct values.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let grows = |kind: &StateKind| match kind {
-            StateKind::Quantiles | StateKind::Distinct | StateKind::Histogram(_) => true,
-            StateKind::Moments | StateKind::Extremes => false,
-        };
-        let heap = if self.kinds.iter().any(grows) {
-            let states = self.groups.iter().flat_map(|(_, group)| &group.states);
-            states.map(State::heap_bytes).sum()
-        } else {
-            0
-        };
-        self.groups.capacity() * size_of::<KeyedGroup>()
-            + self.groups.len() * self.kinds.len() * size_of::<State>()
+        self.keys.iter().map(KeyDictionary::bytes).sum::<usize>()
+            + self.numbers.capacity() * size_of::<u32>()
+            + self.tallies.capacity() * size_of::<Tally>()
+            + self.states.iter().map(StateColumn::bytes).sum::<usize>()
             + self.places.allocation_size()
-            + self.key_bytes
-            + heap
     }
 }
 

@@ -22,16 +22,17 @@ struct Series {
     groups: Vec<KeyedGroup>,
 }
 
-/// The groups as lines of the answer; beyond the query's series limit, if it has one, merged
+/// The groups as lines of the answer; beyond the query's series limit merged
 /// per time bucket into lines whose other keys are null.
 ///
 /// # Errors
 /// When what series are ranked by cannot run.
-pub(crate) fn limit(query: &Query, groups: Vec<KeyedGroup>) -> Result<Lines, PrepareError> {
-    let line = |(key, group)| Line { key, group: Some(group), is_other: false };
-    let Some(limit) = &query.series else {
-        return Ok(Box::new(groups.into_iter().map(line)));
-    };
+pub(crate) fn limit(
+    query: &Query,
+    limit: &SeriesLimit,
+    groups: Vec<KeyedGroup>,
+) -> Result<Lines, PrepareError> {
+    let line = |(key, group)| Line::Alone { key, group: Some(group), is_other: false };
     let time_key = query.time_key().map(|(index, _)| index);
     let rank = Prepared::new(&limit.rank)?;
     let seconds = whole_range(query, &groups);
@@ -53,7 +54,7 @@ pub(crate) fn limit(query: &Query, groups: Vec<KeyedGroup>) -> Result<Lines, Pre
             .or_insert_with(|| Group::empty(query))
             .merge(&group);
     }
-    let other = |(key, group)| Line { key, group: Some(group), is_other: true };
+    let other = |(key, group)| Line::Alone { key, group: Some(group), is_other: true };
     Ok(Box::new(kept.into_iter().map(line).chain(others.into_iter().map(other))))
 }
 

@@ -2,12 +2,16 @@
 
 use hadal_types::limits::BLOCK_COLUMNS_MAX;
 use hadal_types::{ColumnName, Kind, Micros};
+use hashbrown::HashMap;
 use twox_hash::XxHash3_64;
 
 use crate::directory::Zone;
 use crate::encode::{EncodedColumn, check_size};
 use crate::error::BlockError;
 use crate::header::{BatchRows, HEADER_BYTES, Header, write_batches};
+
+/// Shorter validity sections are not worth a reference.
+const SHARED_BYTES_MIN: usize = 16;
 
 /// Makes a block of columns that are sorted by name and kind, the time column among them.
 ///
@@ -18,7 +22,7 @@ pub(crate) fn assemble(
     rows: usize,
     created_at: Micros,
     batches: &[BatchRows],
-    columns: Vec<EncodedColumn>,
+    mut columns: Vec<EncodedColumn>,
 ) -> Result<Vec<u8>, BlockError> {
     let is_time = |column: &EncodedColumn| column.key() == (time_column, Kind::Number);
     let (Some(time_index), false) = (columns.iter().position(is_time), rows == 0) else {
@@ -30,6 +34,8 @@ pub(crate) fn assemble(
     let Zone::Decimals { min, max, .. } = columns[time_index].entry.zone() else {
         return Err(BlockError::Empty);
     };
+    place_validity(&mut columns);
+    columns.iter_mut().for_each(EncodedColumn::seal);
     let mut variable = Vec::new();
     columns.iter().for_each(|column| column.entry.write(&mut variable));
     let directory_bytes = variable.len();
@@ -67,4 +73,21 @@ pub(crate) fn assemble(
     }
     debug_assert_eq!(block.len(), header.block_bytes);
     Ok(block)
+}
+
+/// Gives each column with nulls its validity section, or the index of an earlier one that has the
+/// very same: columns that come together are absent together.
+fn place_validity(columns: &mut [EncodedColumn]) {
+    let mut owners: HashMap<Vec<u8>, usize> = HashMap::new();
+    for (index, column) in columns.iter_mut().enumerate() {
+        let Some(section) = column.validity.take() else { continue };
+        if section.len() < SHARED_BYTES_MIN {
+            column.push_validity(&section);
+        } else if let Some(&owner) = owners.get(&section) {
+            column.share_validity(owner);
+        } else {
+            column.push_validity(&section);
+            owners.insert(section, index);
+        }
+    }
 }

@@ -3,9 +3,10 @@
 //! Strings and lists always come as codes, so that a question about a value is asked once per
 //! dictionary entry, and rows go by code. Where rows hardly repeat, each row is its own entry.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
-use hadal_encoding::{Bitmap, ListDictionary, StringDictionary};
+use hadal_encoding::{Bitmap, ListDictionary, StringDictionary, kernels};
 use hadal_types::{Decimal, Kind, Logical, Micros, Number, Value};
 
 /// All rows of one row block column.
@@ -84,6 +85,46 @@ impl Exacts {
     #[must_use]
     pub fn number(&self, row: usize, double: f64) -> Number {
         self.get(row).or_else(|| Number::from_f64(double)).unwrap_or(Number::ZERO)
+    }
+}
+
+impl Values<'_> {
+    /// Puts each value into its row; the others get placeholders. `present` says which rows have
+    /// one, as many as there are values, and `places` are the same rows by number.
+    pub(crate) fn spread<F: FnOnce() -> Vec<u32>>(
+        self,
+        present: &Bitmap,
+        places: &LazyCell<Vec<u32>, F>,
+    ) -> Self {
+        let (words, rows) = (present.words(), present.len());
+        let spread_codes = |codes: &[u32]| {
+            let mut spread = vec![0; rows];
+            kernels::expand_u32(codes, words, 0, &mut spread);
+            spread
+        };
+        let spread_doubles = |doubles: &[f64]| {
+            let mut spread = vec![0.0; rows];
+            for (&place, &double) in places.iter().zip(doubles) {
+                spread[place as usize] = double;
+            }
+            spread
+        };
+        match self {
+            Self::Decimals { mantissas: values, scale } => {
+                let mut mantissas = vec![0; rows];
+                kernels::expand_i64(&values, words, 0, &mut mantissas);
+                Self::Decimals { mantissas, scale }
+            }
+            Self::Doubles(doubles) => Self::Doubles(spread_doubles(&doubles)),
+            Self::Mixed { doubles, exacts: Exacts(mut exacts) } => {
+                exacts.iter_mut().for_each(|exact| exact.0 = places[exact.0 as usize]);
+                Self::Mixed { doubles: spread_doubles(&doubles), exacts: Exacts(exacts) }
+            }
+            Self::Strings { codes, dictionary } => {
+                Self::Strings { codes: spread_codes(&codes), dictionary }
+            }
+            Self::Lists { codes, lists } => Self::Lists { codes: spread_codes(&codes), lists },
+        }
     }
 }
 

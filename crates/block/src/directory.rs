@@ -2,7 +2,7 @@
 
 use hadal_encoding::cursor::{Cursor, write_length, write_varint, write_zigzag, write_zigzag_wide};
 use hadal_types::limits::{
-    BLOCK_BYTES_MAX, BLOCK_LIST_ELEMENTS_MAX, BLOCK_ROWS_MAX, DECIMAL_SCALE_MAX,
+    BLOCK_BYTES_MAX, BLOCK_COLUMNS_MAX, BLOCK_LIST_ELEMENTS_MAX, BLOCK_ROWS_MAX, DECIMAL_SCALE_MAX,
 };
 use hadal_types::{ColumnName, Kind, Logical};
 
@@ -44,7 +44,13 @@ pub(crate) enum Encoding {
     ListDictionary { elements: usize, lists: usize },
     Mixed { min: f64, max: f64 },
     Templates { templates: usize },
+    Wide { scale: u8, base: i128, min: f64, max: f64 },
 }
+
+/// In an entry's encoding byte: the streams hold only the rows that have a value.
+const COMPACT: u8 = 0x80;
+/// In an entry's encoding byte: an earlier RBC has the same rows without a value, and says which.
+const SHARED: u8 = 0x40;
 
 impl Encoding {
     const fn code(self) -> u8 {
@@ -57,6 +63,7 @@ impl Encoding {
             Self::ListDictionary { .. } => 5,
             Self::Mixed { .. } => 6,
             Self::Templates { .. } => 10,
+            Self::Wide { .. } => 7,
         }
     }
 
@@ -65,6 +72,7 @@ impl Encoding {
         match self {
             Self::Mixed { .. } => 2,
             Self::Templates { .. } => 3,
+            Self::Wide { .. } => 3,
             _ => 1,
         }
     }
@@ -79,6 +87,7 @@ impl Encoding {
             Self::ListDictionary { .. } => "list-dictionary",
             Self::Mixed { .. } => "mixed",
             Self::Templates { .. } => "templates",
+            Self::Wide { .. } => "wide",
         }
     }
 }
@@ -86,12 +95,17 @@ impl Encoding {
 /// Sections that an encoding has where there are no nulls, or `None` for an unknown code.
 const fn section_count(code: u8, kind: Kind) -> Option<usize> {
     match (code, kind) {
-        (0 | 1, Kind::Number) | (3, Kind::String) => Some(1),
+        (0 | 1 | 7, Kind::Number) | (3, Kind::String) => Some(1),
         (2, Kind::String) | (4, Kind::Set | Kind::Vector) | (6, Kind::Number) => Some(2),
         (5, Kind::Set | Kind::Vector) | (10, Kind::String) => Some(3),
         _ => None,
     }
 }
+
+/// Digits after the point that a wide number may have: all that a decimal can.
+const WIDE_SCALE_MAX: u8 = 36;
+/// So any 64 bits can be added to a base.
+pub(crate) const WIDE_BASE_MAX: u128 = i128::MAX.unsigned_abs() - (1 << 63);
 
 /// Sections of a body at most: those of a list-dictionary, and validity.
 pub(crate) const SECTIONS_MAX: usize = 4;
@@ -103,6 +117,10 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     pub(crate) logical: Logical,
     pub(crate) nulls: usize,
+    /// The index of an earlier RBC with the very same validity, which has the section.
+    pub(crate) validity_of: Option<usize>,
+    /// Whether the streams hold only the rows that have a value.
+    pub(crate) is_compact: bool,
     pub(crate) encoding: Encoding,
     /// The sections' lengths; zeros after the last.
     pub(crate) sections: [usize; SECTIONS_MAX],
@@ -124,12 +142,23 @@ impl Entry {
         section_count(self.encoding.code(), self.kind).unwrap_or_default()
     }
 
+    /// Whether the body has a validity section, after the others.
+    pub(crate) const fn has_validity(&self) -> bool {
+        self.nulls > 0 && self.validity_of.is_none()
+    }
+
+    /// The version of the encodings that brought the last of what the entry says.
+    pub(crate) fn version(&self) -> u16 {
+        let flags = if self.is_compact || self.validity_of.is_some() { 3 } else { 1 };
+        self.encoding.version().max(flags)
+    }
+
     pub(crate) fn zone(&self) -> Zone {
         match self.encoding {
             Encoding::Decimals { scale, min, max, sum } => Zone::Decimals { scale, min, max, sum },
-            Encoding::Doubles { min, max } | Encoding::Mixed { min, max } => {
-                Zone::Doubles { min, max }
-            }
+            Encoding::Doubles { min, max }
+            | Encoding::Mixed { min, max }
+            | Encoding::Wide { min, max, .. } => Zone::Doubles { min, max },
             _ => Zone::None,
         }
     }
@@ -140,9 +169,14 @@ impl Entry {
         out.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
         out.extend_from_slice(name);
         out.extend_from_slice(&[kind_code(self.kind), logical_code(self.logical)]);
-        out.push(self.encoding.code());
+        let compact = if self.is_compact { COMPACT } else { 0 };
+        let shared = if self.validity_of.is_some() { SHARED } else { 0 };
+        out.push(self.encoding.code() | compact | shared);
         write_length(self.nulls, out);
-        for &length in &self.sections[..self.value_sections() + usize::from(self.nulls > 0)] {
+        if let Some(index) = self.validity_of {
+            write_length(index, out);
+        }
+        for &length in &self.sections[..self.value_sections() + usize::from(self.has_validity())] {
             write_length(length, out);
         }
         out.extend_from_slice(&self.checksum.to_le_bytes());
@@ -154,6 +188,12 @@ impl Entry {
                 write_zigzag_wide(sum, out);
             }
             Encoding::Doubles { min, max } | Encoding::Mixed { min, max } => {
+                out.extend_from_slice(&min.to_le_bytes());
+                out.extend_from_slice(&max.to_le_bytes());
+            }
+            Encoding::Wide { scale, base, min, max } => {
+                out.push(scale);
+                write_zigzag_wide(base, out);
                 out.extend_from_slice(&min.to_le_bytes());
                 out.extend_from_slice(&max.to_le_bytes());
             }
@@ -173,7 +213,8 @@ impl Entry {
         let front = Place::Front;
         let length = cursor.u8().map_err(front.of())?;
         let name = read_name(cursor.take(length.into()).map_err(front.of())?)?;
-        let [kind, logical, code] = cursor.array().map_err(front.of())?;
+        let [kind, logical, flagged] = cursor.array().map_err(front.of())?;
+        let code = flagged & !(COMPACT | SHARED);
         let kinds = kind_of(kind).zip(logical_of(logical));
         let Some((kind, logical, sections)) = kinds
             .filter(|&(kind, logical)| kind == Kind::Number || logical == Logical::Plain)
@@ -185,13 +226,32 @@ impl Entry {
         };
         let place = Place::Column(name.clone(), kind);
         let nulls = cursor.length("nulls", rows - 1).map_err(place.of())?;
+        let is_compact = flagged & COMPACT != 0;
+        let mut validity_of = None;
+        if flagged & SHARED != 0 {
+            let index = cursor.length("an RBC's index", BLOCK_COLUMNS_MAX).map_err(place.of())?;
+            validity_of = Some(index);
+        }
+        let flags = is_compact || validity_of.is_some();
+        place.check(nulls > 0 || !flags, || "it has no nulls to tell of".to_owned())?;
         let mut lengths = [0; SECTIONS_MAX];
-        for length in &mut lengths[..sections + usize::from(nulls > 0)] {
+        for length in &mut lengths[..sections + usize::from(nulls > 0 && validity_of.is_none())] {
             *length = cursor.length("a section", BLOCK_BYTES_MAX).map_err(place.of())?;
         }
         let checksum = u64::from_le_bytes(cursor.array().map_err(place.of())?);
         let encoding = read_encoding(cursor, code, rows - nulls, &place)?;
-        let entry = Self { name, kind, logical, nulls, encoding, sections: lengths, checksum };
+        let sections = lengths;
+        let entry = Self {
+            name,
+            kind,
+            logical,
+            nulls,
+            validity_of,
+            is_compact,
+            encoding,
+            sections,
+            checksum,
+        };
         entry.check(rows, &place)?;
         Ok(entry)
     }
@@ -218,8 +278,16 @@ impl Entry {
                 place.check(finite && self.logical == Logical::Plain, || {
                     format!("doubles from {min} to {max}, {:?}", self.logical)
                 })?;
-                place.check(self.sections[0] == rows * 8, || {
-                    format!("{} bytes of {rows} doubles", self.sections[0])
+                let count = if self.is_compact { values } else { rows };
+                place.check(self.sections[0] == count * 8, || {
+                    format!("{} bytes of {count} doubles", self.sections[0])
+                })
+            }
+            Encoding::Wide { scale, base, min, max } => {
+                let finite = min.is_finite() && max.is_finite() && min <= max;
+                let narrow = scale <= WIDE_SCALE_MAX && base.unsigned_abs() <= WIDE_BASE_MAX;
+                place.check(finite && narrow && self.logical == Logical::Plain, || {
+                    format!("{base} of scale {scale}, {min} to {max}, {:?}", self.logical)
                 })
             }
             _ => Ok(()),
@@ -260,6 +328,13 @@ fn read_encoding(
             } else {
                 Encoding::Mixed { min, max }
             })
+        }
+        7 => {
+            let scale = cursor.u8().map_err(&error)?;
+            let base = cursor.zigzag_wide().map_err(&error)?;
+            let min = f64::from_le_bytes(cursor.array().map_err(&error)?);
+            let max = f64::from_le_bytes(cursor.array().map_err(&error)?);
+            Ok(Encoding::Wide { scale, base, min, max })
         }
         2 => {
             let entries = cursor.length("dictionary entries", values).map_err(&error)?;

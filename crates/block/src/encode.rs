@@ -1,26 +1,29 @@
 //! Encoding one column: choosing the encoding, writing the body and its directory entry. Builder and
 //! merge both come through here.
 
-use std::cmp::Ordering;
-
-use hadal_encoding::{Bitmap, exacts, ints, strings::FRONT_TEXT_BYTES_MIN};
+use hadal_encoding::{Bitmap, ints};
 use hadal_types::limits::BLOCK_BYTES_MAX;
-use hadal_types::{ColumnName, Decimal, Form, Kind, Logical, Number};
+use hadal_types::{ColumnName, Kind, Logical, Number};
 use twox_hash::XxHash3_64;
 
-use crate::directory::{Encoding, Entry, SECTIONS_MAX};
+use crate::directory::{Entry, SECTIONS_MAX};
 use crate::error::BlockError;
 use crate::header::ENCODING_VERSION;
 use crate::interner::{ListInterner, StringInterner};
-use crate::part::unit;
 
 mod lists;
+mod numbers;
 mod strings;
 mod templates;
 
 use lists::{ListSource, encode_lists};
-use strings::encode_strings;
+pub(crate) use numbers::not_of_double;
+use numbers::{encode_decimals, encode_numbers};
+use strings::{encode_strings, hardly_repeat};
 
+/// Where more than one row in so many has no value, these rows are left out of the streams. The more
+/// are left out, the fewer bytes; but rows without a place must be put into theirs by every scan.
+const COMPACT_NULLS_PART: usize = 2;
 /// One column part with a value or a placeholder for every row, and one value at least.
 #[derive(Debug)]
 pub(crate) struct Dense<'a> {
@@ -41,14 +44,45 @@ pub(crate) enum DenseValues<'a> {
     Lists { codes: Vec<u32>, lists: &'a ListInterner, elements: &'a StringInterner },
 }
 
-/// One column, encoded.
+impl DenseValues<'_> {
+    const fn len(&self) -> usize {
+        match self {
+            Self::Decimals { mantissas, .. } => mantissas.len(),
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Strings { codes, .. } | Self::Lists { codes, .. } => codes.len(),
+        }
+    }
+
+    /// The values of these rows only.
+    fn only(self, rows: &Bitmap) -> Self {
+        fn pick<T: Copy>(values: &[T], rows: &Bitmap) -> Vec<T> {
+            rows.iter_ones().map(|row| values[row]).collect()
+        }
+        match self {
+            Self::Decimals { mantissas, scale } => {
+                Self::Decimals { mantissas: pick(&mantissas, rows), scale }
+            }
+            Self::Numbers(numbers) => Self::Numbers(pick(&numbers, rows)),
+            Self::Strings { codes, strings } => {
+                Self::Strings { codes: pick(&codes, rows), strings }
+            }
+            Self::Lists { codes, lists, elements } => {
+                Self::Lists { codes: pick(&codes, rows), lists, elements }
+            }
+        }
+    }
+}
+
+/// One column, encoded, but for where its validity lies.
 #[derive(Debug)]
 pub(crate) struct EncodedColumn {
     pub(crate) entry: Entry,
     /// The version of the encodings that the column needs.
     pub(crate) version: u16,
-    /// The body with its zero fill.
+    /// The body; with its zero fill once it is sealed.
     pub(crate) body: Vec<u8>,
+    /// The validity section, until it is placed.
+    pub(crate) validity: Option<Vec<u8>>,
     pub(crate) raw_bytes: u64,
 }
 
@@ -56,6 +90,24 @@ impl EncodedColumn {
     /// What columns are sorted by.
     pub(crate) fn key(&self) -> (&ColumnName, Kind) {
         (&self.entry.name, self.entry.kind)
+    }
+
+    /// Appends the validity section.
+    pub(crate) fn push_validity(&mut self, section: &[u8]) {
+        self.entry.sections[self.entry.value_sections()] = section.len();
+        self.body.extend_from_slice(section);
+    }
+
+    /// Refers to the validity of the column of this index.
+    pub(crate) fn share_validity(&mut self, owner: usize) {
+        self.entry.validity_of = Some(owner);
+        self.version = self.version.max(self.entry.version());
+    }
+
+    /// Fills the body up and takes its checksum; it stays as it is from then on.
+    pub(crate) fn seal(&mut self) {
+        self.body.resize(self.body.len().next_multiple_of(8), 0);
+        self.entry.checksum = XxHash3_64::oneshot(&self.body);
     }
 }
 
@@ -69,41 +121,82 @@ pub(crate) const fn string_raw_bytes(string: &str) -> u64 {
 /// # Errors
 /// [`BlockError::TooLarge`].
 pub(crate) fn encode(column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
-    let Dense { name, kind, logical, validity, values } = column;
+    let Dense { name, kind, logical, validity: nulls, values } = column;
+    let rows = values.len();
+    let value_count = nulls.as_ref().map_or(rows, Bitmap::count_ones);
     let mut body = Body::default();
-    let validity = validity.as_ref();
-    let (encoding, rows, raw_bytes) = match values {
+    // Rows without a value are left out where they are many, or where the others hardly repeat.
+    // Small blocks stay as they always were.
+    let is_compact = rows >= ints::FORMS_VALUES_MIN
+        && value_count < rows
+        && (rows - value_count > rows / COMPACT_NULLS_PART
+            || hardly_repeats(&values, nulls.as_ref()));
+    let (values, validity) = match &nulls {
+        Some(nulls) if is_compact => (values.only(nulls), None),
+        nulls => (values, nulls.as_ref()),
+    };
+    let (encoding, raw_bytes) = match values {
         DenseValues::Decimals { mantissas, scale } => {
-            let (rows, raw_bytes) = (mantissas.len(), count(validity, mantissas.len()) * 8);
-            (encode_decimals(mantissas, scale, validity, &mut body), rows, raw_bytes)
+            (encode_decimals(mantissas, scale, validity, &mut body), value_count as u64 * 8)
         }
         DenseValues::Numbers(numbers) => {
-            let (rows, raw_bytes) = (numbers.len(), count(validity, numbers.len()) * 8);
-            (encode_numbers(numbers, validity, &mut body), rows, raw_bytes)
+            (encode_numbers(numbers, validity, &mut body), value_count as u64 * 8)
         }
         DenseValues::Strings { codes, strings } => {
             let raw = |&code: &u32| string_raw_bytes(strings.get(code));
-            let (rows, raw_bytes) = (codes.len(), present(&codes, validity).map(raw).sum());
+            let raw_bytes = present(&codes, validity).map(raw).sum();
             check_size(raw_bytes)?;
-            (encode_strings(codes, strings, validity, &mut body), rows, raw_bytes)
+            (encode_strings(codes, strings, validity, &mut body), raw_bytes)
         }
         DenseValues::Lists { codes, lists, elements } => {
             let raw = |&code: &u32| {
                 let strings = lists.get(code).iter().map(|&element| elements.get(element));
                 4 + strings.map(string_raw_bytes).sum::<u64>()
             };
-            let (rows, raw_bytes) = (codes.len(), present(&codes, validity).map(raw).sum());
+            let raw_bytes = present(&codes, validity).map(raw).sum();
             check_size(raw_bytes)?;
             let source = ListSource { kind, lists, elements };
-            (encode_lists(codes, &source, validity, &mut body), rows, raw_bytes)
+            (encode_lists(codes, &source, validity, &mut body), raw_bytes)
         }
     };
-    if let Some(validity) = validity {
-        body.section(|out| validity.encode(out));
-    }
-    let nulls = rows - validity.map_or(rows, Bitmap::count_ones);
-    Ok(body.finish(name, kind, logical, nulls, encoding, raw_bytes))
+    let entry = Entry {
+        name: name.clone(),
+        kind,
+        logical,
+        nulls: rows - value_count,
+        validity_of: None,
+        is_compact,
+        encoding,
+        sections: body.sections,
+        checksum: 0,
+    };
+    let version =
+        if may_have_new_forms(rows, raw_bytes) { ENCODING_VERSION } else { entry.version() };
+    let validity = nulls.map(|nulls| {
+        let mut section = Vec::new();
+        nulls.encode(&mut section);
+        section
+    });
+    Ok(EncodedColumn { entry, version, body: body.bytes, validity, raw_bytes })
 }
+
+/// Whether the rows' strings hardly repeat, so that a place for a row without one costs more than
+/// a code.
+fn hardly_repeats(values: &DenseValues<'_>, nulls: Option<&Bitmap>) -> bool {
+    let DenseValues::Strings { codes, strings } = values else { return false };
+    hardly_repeat(present(codes, nulls).copied(), strings)
+}
+
+/// Whether a stream of the column is long enough for forms that version 1 does not have: it has a
+/// value per row, or per element, which counts four bytes.
+fn may_have_new_forms(rows: usize, raw_bytes: u64) -> bool {
+    rows >= ints::FORMS_VALUES_MIN || raw_bytes >= 4 * ints::FORMS_VALUES_MIN as u64
+}
+
+const _: () = assert!(
+    hadal_encoding::strings::FRONT_TEXT_BYTES_MIN >= 4 * ints::FORMS_VALUES_MIN,
+    "a dictionary that is not plain counts as many raw bytes"
+);
 
 /// Fails where so many bytes do not fit a block.
 pub(crate) fn check_size(bytes: u64) -> Result<(), BlockError> {
@@ -129,104 +222,6 @@ impl Body {
     fn codes(&mut self, codes: &[u32]) {
         self.section(|out| ints::encode_codes(codes, out));
     }
-
-    fn finish(
-        mut self,
-        name: &ColumnName,
-        kind: Kind,
-        logical: Logical,
-        nulls: usize,
-        encoding: Encoding,
-        raw_bytes: u64,
-    ) -> EncodedColumn {
-        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
-        let checksum = XxHash3_64::oneshot(&self.bytes);
-        let (name, sections) = (name.clone(), self.sections);
-        let entry = Entry { name, kind, logical, nulls, encoding, sections, checksum };
-        // A dictionary of less text is plain.
-        let has_text = kind != Kind::Number && raw_bytes >= FRONT_TEXT_BYTES_MIN as u64;
-        let version = if has_text { ENCODING_VERSION } else { encoding.version() };
-        EncodedColumn { entry, version, body: self.bytes, raw_bytes }
-    }
-}
-
-fn encode_decimals(
-    mut mantissas: Vec<i64>,
-    mut scale: u8,
-    validity: Option<&Bitmap>,
-    body: &mut Body,
-) -> Encoding {
-    fill_placeholders(&mut mantissas, validity);
-    while scale > 0 && mantissas.iter().all(|mantissa| mantissa % 10 == 0) {
-        mantissas.iter_mut().for_each(|mantissa| *mantissa /= 10);
-        scale -= 1;
-    }
-    let min = mantissas.iter().copied().min().unwrap_or_default();
-    let max = mantissas.iter().copied().max().unwrap_or_default();
-    let sum = present(&mantissas, validity).map(|&mantissa| i128::from(mantissa)).sum();
-    body.section(|out| ints::encode(&mantissas, out));
-    Encoding::Decimals { scale, min, max, sum }
-}
-
-/// Encodes numbers of any scale: as decimals where one scale holds all of them, else as doubles;
-/// those that no double means beside them.
-fn encode_numbers(
-    mut numbers: Vec<Number>,
-    validity: Option<&Bitmap>,
-    body: &mut Body,
-) -> Encoding {
-    fill_placeholders(&mut numbers, validity);
-    if let Some((mantissas, scale)) = at_one_scale(&numbers) {
-        return encode_decimals(mantissas, scale, validity, body);
-    }
-    let doubles: Vec<f64> = numbers.iter().map(|number| number.to_f64()).collect();
-    body.section(|out| {
-        doubles.iter().for_each(|double| out.extend_from_slice(&double.to_le_bytes()));
-    });
-    let mut min = doubles.iter().copied().fold(f64::INFINITY, f64::min);
-    let mut max = doubles.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut others: Vec<(u32, Decimal)> = Vec::new();
-    for (row, (number, double)) in numbers.into_iter().zip(doubles).enumerate() {
-        if let Form::Decimal(decimal) = number.form()
-            && validity.is_none_or(|validity| validity.get(row))
-            && is_rounded(number, double)
-        {
-            let side = || Number::from_f64(double).map(|meant| number.cmp(&meant));
-            if double == min && side() == Some(Ordering::Less) {
-                min = min.next_down();
-            }
-            if double == max && side() == Some(Ordering::Greater) {
-                max = max.next_up();
-            }
-            others.push((u32::try_from(row).unwrap_or(u32::MAX), decimal));
-        }
-    }
-    if others.is_empty() {
-        return Encoding::Doubles { min, max };
-    }
-    body.section(|out| exacts::encode(&others, out));
-    Encoding::Mixed { min, max }
-}
-
-/// Whether the decimal is not what its nearest double means.
-fn is_rounded(number: Number, double: f64) -> bool {
-    /// So many digits survive in any double.
-    const SAFE: u64 = 1_000_000_000_000_000;
-    match number.to_stored() {
-        Some((mantissa, _)) if mantissa.unsigned_abs() < SAFE => false,
-        Some(_) => Number::from_f64(double) != Some(number),
-        // A decimal that only 128 bits hold is none that a double means: that would be a double.
-        None => true,
-    }
-}
-
-fn at_one_scale(numbers: &[Number]) -> Option<(Vec<i64>, u8)> {
-    let stored: Option<Vec<(i64, u8)>> = numbers.iter().map(|number| number.to_stored()).collect();
-    let stored = stored?;
-    let scale = stored.iter().map(|&(_, scale)| scale).max()?;
-    let raise = |(mantissa, own): (i64, u8)| mantissa.checked_mul(unit(scale - own)?);
-    let mantissas: Option<Vec<i64>> = stored.into_iter().map(raise).collect();
-    Some((mantissas?, scale))
 }
 
 /// Puts the value before, or the first, wherever a row has none: packing does not notice.
@@ -243,11 +238,6 @@ fn fill_placeholders<T: Copy>(values: &mut [T], validity: Option<&Bitmap>) {
     }
     let before = values[last];
     values[last + 1..].fill(before);
-}
-
-/// How many rows have a value.
-fn count(validity: Option<&Bitmap>, rows: usize) -> u64 {
-    validity.map_or(rows, Bitmap::count_ones) as u64
 }
 
 /// The values of rows that have one.

@@ -1,6 +1,7 @@
 //! Tests of whole blocks: written, read, altered, merged.
 
 mod building;
+mod forms;
 mod hostile;
 mod merging;
 mod model;

@@ -1,8 +1,10 @@
 //! Reading a row block from borrowed bytes.
 
+use std::cell::LazyCell;
 use std::ops::Range;
+use std::sync::Arc;
 
-use hadal_encoding::{Bitmap, Cursor, IntsView, exacts};
+use hadal_encoding::{Bitmap, Cursor, IntsView, exacts, kernels};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
 
@@ -11,8 +13,10 @@ use crate::directory::{Encoding, Entry, SECTIONS_MAX, Zone};
 use crate::error::{BlockError, Place};
 use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
 
+mod numbers;
 mod strings;
 
+pub use numbers::{NearNumbers, NumbersView};
 pub use strings::StringsView;
 
 /// A row block in borrowed bytes. Making one reads the front only.
@@ -31,6 +35,8 @@ pub struct ColumnView<'a> {
     rows: usize,
     /// The body and its zero fill.
     body: &'a [u8],
+    /// The earlier RBC that has the validity section.
+    validity_owner: Option<Arc<ColumnView<'a>>>,
 }
 
 impl<'a> BlockView<'a> {
@@ -137,7 +143,7 @@ impl<'a> BlockView<'a> {
     /// # Errors
     /// [`BlockError::Checksum`] names the first that was altered.
     pub fn verify(&self) -> Result<(), BlockError> {
-        self.columns.iter().try_for_each(ColumnView::verify)
+        self.columns.iter().try_for_each(ColumnView::verify_body)
     }
 }
 
@@ -154,7 +160,7 @@ fn read_columns<'a>(
             let ascends = (&before.name, before.kind) < (&entry.name, entry.kind);
             entry.place().check(ascends, || format!("it comes after {}", before.place()))?;
         }
-        let (version, own) = (header.encoding_version, entry.encoding.version());
+        let (version, own) = (header.encoding_version, entry.version());
         entry.place().check(own <= version, || {
             let name = entry.encoding.name();
             format!("encoding {name} is not of version {version}, expected {own}")
@@ -165,10 +171,24 @@ fn read_columns<'a>(
             return Err(BlockError::Corrupt { place: entry.place(), reason });
         };
         *bodies = rest;
-        columns.push(ColumnView { entry, rows: header.rows, body });
+        let validity_owner = validity_owner(&entry, &columns)?;
+        columns.push(ColumnView { entry, rows: header.rows, body, validity_owner });
     }
     cursor.end().map_err(Place::Front.of())?;
     Ok(columns)
+}
+
+/// The column that an entry's validity is told by: an earlier one, with a section of its own.
+fn validity_owner<'a>(
+    entry: &Entry,
+    columns: &[ColumnView<'a>],
+) -> Result<Option<Arc<ColumnView<'a>>>, BlockError> {
+    let Some(index) = entry.validity_of else { return Ok(None) };
+    let owner = columns.get(index).filter(|owner| owner.entry.has_validity());
+    let owner = owner.filter(|owner| owner.entry.nulls == entry.nulls).cloned().map(Arc::new);
+    let is_some = owner.is_some();
+    entry.place().check(is_some, || format!("RBC {index} does not tell its nulls"))?;
+    Ok(owner)
 }
 
 impl<'a> ColumnView<'a> {
@@ -190,10 +210,13 @@ impl<'a> ColumnView<'a> {
         self.entry.logical
     }
 
-    /// The encoding's name, for people: `decimals`, `dictionary` ...
+    /// The encoding's name, for people: `dictionary`, `decimals: runs` ...
     #[must_use]
-    pub const fn encoding_name(&self) -> &'static str {
-        self.entry.encoding.name()
+    pub fn encoding_name(&self) -> &'static str {
+        match self.entry.encoding {
+            Encoding::Decimals { .. } => numbers::decimals_name(self.body),
+            encoding => encoding.name(),
+        }
     }
 
     /// Bytes of the body, its zero fill included.
@@ -220,11 +243,19 @@ impl<'a> ColumnView<'a> {
         self.entry.zone()
     }
 
-    /// Verifies the checksum. Cost: O(bytes); to be called before the first use, once.
+    /// Verifies the checksum, and that of the body which the validity lies in. Cost: O(bytes); to
+    /// be called before the first use, once.
     ///
     /// # Errors
     /// [`BlockError::Checksum`] when the bytes were altered.
     pub fn verify(&self) -> Result<(), BlockError> {
+        if let Some(owner) = &self.validity_owner {
+            owner.verify_body()?;
+        }
+        self.verify_body()
+    }
+
+    fn verify_body(&self) -> Result<(), BlockError> {
         if XxHash3_64::oneshot(self.body) == self.entry.checksum {
             return Ok(());
         }
@@ -236,6 +267,9 @@ impl<'a> ColumnView<'a> {
     /// # Errors
     /// When the bytes do not decode.
     pub fn validity(&self) -> Result<Option<Bitmap>, BlockError> {
+        if let Some(owner) = &self.validity_owner {
+            return owner.validity();
+        }
         if self.entry.nulls == 0 {
             return Ok(None);
         }
@@ -245,6 +279,13 @@ impl<'a> ColumnView<'a> {
         let (found, expected) = (self.rows - validity.count_ones(), self.entry.nulls);
         place.check(found == expected, || format!("{found} nulls, expected {expected}"))?;
         Ok(Some(validity))
+    }
+
+    /// The index of an earlier RBC of the block with the very same validity, where this one refers
+    /// to it: a bitmap that need not be made twice.
+    #[must_use]
+    pub const fn validity_of(&self) -> Option<usize> {
+        self.entry.validity_of
     }
 
     /// Decodes all rows.
@@ -264,9 +305,41 @@ impl<'a> ColumnView<'a> {
         &self,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<ColumnData<'a>, BlockError> {
-        let values = self.decode_values(is_wanted)?;
+        let validity = self.validity()?;
+        let values = match &validity {
+            Some(present) if self.entry.is_compact => self.decode_compact(present, is_wanted)?,
+            _ => self.decode_values(is_wanted)?,
+        };
         let (kind, logical) = (self.kind(), self.logical());
-        Ok(ColumnData { kind, logical, validity: self.validity()?, values })
+        Ok(ColumnData { kind, logical, validity, values })
+    }
+
+    /// Decodes a column that holds only the rows that have a value, and puts these into their rows.
+    fn decode_compact(
+        &self,
+        present: &Bitmap,
+        is_wanted: &dyn Fn(Range<usize>) -> bool,
+    ) -> Result<Values<'a>, BlockError> {
+        let rows = LazyCell::new(|| {
+            let mut rows = Vec::new();
+            kernels::indexes_of(present.words(), &mut rows);
+            rows
+        });
+        let rows_of = |values: Range<usize>| {
+            let rows = rows.get(values).unwrap_or_default();
+            rows.first()
+                .zip(rows.last())
+                .map_or(0..0, |(&first, &last)| first as usize..last as usize + 1)
+        };
+        let values = self.of_present().decode_values(&|values| is_wanted(rows_of(values)))?;
+        Ok(values.spread(present, &rows))
+    }
+
+    /// The column as if there were only the rows that have a value: what compact streams hold.
+    fn of_present(&self) -> Self {
+        let nulls = self.entry.nulls;
+        let entry = Entry { nulls: 0, is_compact: false, validity_of: None, ..self.entry.clone() };
+        Self { entry, rows: self.rows - nulls, body: self.body, validity_owner: None }
     }
 
     fn decode_values(
@@ -283,6 +356,10 @@ impl<'a> ColumnView<'a> {
                 Ok(Values::Decimals { mantissas, scale })
             }
             Encoding::Doubles { .. } => Ok(Values::Doubles(self.doubles(first)?)),
+            Encoding::Wide { scale, base, .. } => {
+                let offsets = IntsView::parse(first, self.rows).map_err(place.of())?;
+                Ok(numbers::decode_wide(&offsets, scale, base))
+            }
             Encoding::Mixed { .. } => {
                 let exacts = exacts::parse(second, self.rows).map_err(place.of())?;
                 Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })

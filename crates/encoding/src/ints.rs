@@ -1,24 +1,110 @@
-//! Streams of integers: constant, frame of reference or delta per vector of 1,024, bit packed.
+//! Streams of integers. What a column's values have in common is written once; what is left is bit
+//! packed, per vector of 1,024.
 //!
 //! ```text
-//!  form | head of vector 0 | head of vector 1 | ... | packed 0 | packed 1 | ...
-//!         min, range (the zone) [, first, step]       width × 128 bytes each
+//!  vectors     form | head of vector 0 | head of vector 1 | ... | packed 0 | packed 1 | ...
+//!                     min, range (the zone) [, first, step] [, patches]
+//!  steps       form | base, step | a stream of k: each value is base + step * k
+//!  runs        form | a stream of values | a stream of how often each repeats
+//!  dictionary  form | a stream of the distinct values, sorted | a stream of codes
 //! ```
 //!
-//! Each vector has its own reference, so that outliers cost only where they are, and its (min, max)
-//! is a zone map. Delta is for times: neighbours differ less than the vector's ends.
-//! Layout to the byte: `spec/row-block.md` section 4.
+//! Each vector has its own reference, or goes by the differences of neighbours, and its (min, max)
+//! is a zone map. Outliers lie beside it as *patches*, so that one huge latency does not widen
+//! 1,024 values (Zukowski et al., "Super-Scalar RAM-CPU Cache Compression", ICDE 2006). The writer
+//! estimates the bytes of every form and takes the cheapest; of equals the faster to scan.
+//!
+//! Layout to the byte: `spec/row-block.md` section 4. Not done: differences of differences; a
+//! constant step with patches takes series of regular times just as well.
 
+mod dictionary;
 mod encode;
+mod fold;
+mod near;
+mod parse;
+mod plan;
+mod step;
 #[cfg(test)]
 mod tests;
+mod vector;
 mod view;
 
-pub use crate::kernels::Slot;
-pub use encode::{encode, encode_codes, encoded_bytes};
-pub use view::IntsView;
+use crate::kernels;
+
+pub use encode::{FORMS_VALUES_MIN, encode, encode_codes, encoded_bytes};
+pub use fold::Fold;
+pub use near::Near;
+pub use view::{IntsView, Runs};
 
 /// First byte of a stream of equal values.
 const CONSTANT: u8 = 0;
 /// First byte of a stream of vectors.
 const VECTORS: u8 = 1;
+/// First byte of a stream whose values have a common factor.
+const STEPS: u8 = 2;
+/// First byte of a stream of runs.
+const RUNS: u8 = 3;
+/// First byte of a stream of distinct values and codes.
+const DICTIONARY: u8 = 4;
+
+/// First byte of a head of a frame of reference.
+const REFERENCE: u8 = 0;
+/// First byte of a head of a delta of no bits; widths up to 64 follow.
+const DELTA: u8 = 1;
+/// First byte of a head of a patched frame of reference of no bits; widths up to 64 follow.
+const PATCHED_REFERENCE: u8 = 66;
+/// First byte of a head of a patched delta of no bits; widths up to 64 follow.
+const PATCHED_DELTA: u8 = 131;
+/// First byte of a head that is none.
+const HEADS_END: u8 = 196;
+
+/// Values per run at least, on average: so runs never take more memory than what they decode to.
+const RUN_VALUES_MIN: usize = 8;
+
+/// The value modulo 2^32.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2^32")]
+const fn low(value: i64) -> u32 {
+    value as u32
+}
+
+/// What a stream decodes to: wide integers, or codes.
+pub trait Slot: kernels::Slot {
+    /// Multiplication modulo the slot's size.
+    #[must_use]
+    fn times(self, factor: u64) -> Self;
+    /// Fills `out` with the entries that the codes say, all of which are below their number.
+    fn gather(table: &[Self], codes: &[u32], out: &mut [Self]);
+}
+
+impl Slot for i64 {
+    fn times(self, factor: u64) -> Self {
+        self.wrapping_mul(factor.cast_signed())
+    }
+    fn gather(table: &[Self], codes: &[u32], out: &mut [Self]) {
+        for (slot, &code) in out.iter_mut().zip(codes) {
+            *slot = table[code as usize];
+        }
+    }
+}
+
+impl Slot for u32 {
+    fn times(self, factor: u64) -> Self {
+        self.wrapping_mul(<Self as kernels::Slot>::from_u64(factor))
+    }
+    fn gather(table: &[Self], codes: &[u32], out: &mut [Self]) {
+        kernels::gather_u32(table, codes, out);
+    }
+}
+
+/// The name of the form of the stream that begins with these bytes, for people.
+#[must_use]
+pub const fn form_name(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [CONSTANT, ..] => Some("constant"),
+        [VECTORS, ..] => Some("packed"),
+        [STEPS, ..] => Some("steps"),
+        [RUNS, ..] => Some("runs"),
+        [DICTIONARY, ..] => Some("dictionary"),
+        _ => None,
+    }
+}

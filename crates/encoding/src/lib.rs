@@ -12,7 +12,7 @@ pub mod cursor;
 mod error;
 pub mod exacts;
 pub mod ints;
-mod kernels;
+pub mod kernels;
 pub mod lists;
 mod lz4;
 pub mod packing;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hadal_types::{Micros, TableName, TimeRange, Value};
+use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 
 use crate::expr::{Expr, Input, OutputExpr, RowExpr, Type};
 use crate::function::Function;
@@ -152,6 +152,27 @@ pub struct SeriesLimit {
 }
 
 impl Query {
+    /// A question about all rows of a table: no filter, order or series, the ordinary limit and
+    /// deadline, no outputs yet; now is the beginning of time.
+    #[must_use]
+    pub const fn new(table: TableName, shape: Shape) -> Self {
+        Self {
+            table,
+            range: TimeRange::ALL,
+            filter: None,
+            shape,
+            outputs: Vec::new(),
+            having: None,
+            order: Vec::new(),
+            series: None,
+            limit: limits::LIMIT_DEFAULT,
+            offset: 0,
+            now: Micros(0),
+            deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
+            require_complete: false,
+        }
+    }
+
     /// The group keys; empty for raw rows.
     #[must_use]
     pub fn keys(&self) -> &[RowExpr] {

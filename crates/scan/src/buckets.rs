@@ -138,17 +138,10 @@ pub(crate) struct NumberBuckets<'v> {
 impl<'v> NumberBuckets<'v> {
     pub(crate) fn new(numbers: &'v Numbers) -> Self {
         let cells_max = numbers.mantissas.len().saturating_mul(CELLS_PER_VALUE_MAX);
-        let (first, cells) = span_of(&numbers.mantissas);
+        let (first, cells) = numbers.span();
         let table = vec![UNKNOWN; if cells <= cells_max { cells } else { 0 }];
         Self { numbers, first, table }
     }
-}
-
-/// The smallest of these and how many integers there are up to the largest.
-pub(crate) fn span_of(mantissas: &[i64]) -> (i64, usize) {
-    let first = mantissas.iter().copied().min().unwrap_or(0);
-    let last = mantissas.iter().copied().max().unwrap_or(0);
-    (first, usize::try_from(i128::from(last) - i128::from(first) + 1).unwrap_or(usize::MAX))
 }
 
 impl Measurable for NumberBuckets<'_> {
@@ -156,7 +149,7 @@ impl Measurable for NumberBuckets<'_> {
 
     #[inline]
     fn raw(&self, row: usize) -> Option<i64> {
-        self.numbers.has(row).then(|| self.numbers.mantissas[row])
+        self.numbers.has(row).then(|| self.numbers.mantissas.get(row))
     }
 
     #[inline]
@@ -225,6 +218,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::mantissas::Mantissas;
 
     /// The distribution of two groups' rows, by bucket and one by one, after `before` others.
     fn agree<M: Measurable>(mut column: M, rows: usize, weights: &Weights, before: i64) {
@@ -265,11 +259,10 @@ mod tests {
             let valid = Bitmap::from_words(words.collect(), rows);
             let weights = Weights::ByRow((weight..).step_by(7).take(rows).collect());
             let numbers = Numbers {
-                mantissas: Rc::new(mantissas),
+                mantissas: Mantissas::new(mantissas),
                 scale,
                 logical: Logical::Plain,
                 valid: has_nulls.then(|| Rc::new(valid)),
-                step: 1,
             };
             agree(NumberBuckets::new(&numbers), rows, &weights, before);
         }

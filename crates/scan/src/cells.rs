@@ -31,7 +31,7 @@ impl Cells {
     ) {
         let has = |row: &usize| numbers.has(*row);
         let rows = || rows.iter().map(|&row| row as usize).filter(has);
-        let mantissa = |row: usize| numbers.mantissas[row];
+        let mantissa = |row: usize| numbers.mantissas.get(row);
         let number = |mantissa: i64| {
             Decimal::new(mantissa.into(), numbers.scale).map_or(Number::ZERO, Number::from)
         };
@@ -127,6 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::mantissas::Mantissas;
 
     /// The histogram of two groups' rows, after another value, by cell and one by one.
     fn agree(
@@ -181,14 +182,13 @@ mod tests {
             let valid = Bitmap::from_words(words.collect(), rows);
             let weights = Weights::ByRow((weight..).step_by(7).take(rows).collect());
             let numbers = Numbers {
-                mantissas: Rc::new(mantissas),
+                mantissas: Mantissas::new(mantissas),
                 scale,
                 logical: Logical::Plain,
                 valid: has_nulls.then(|| Rc::new(valid)),
-                step: 1,
             };
             let value = |row: usize| {
-                let decimal = Decimal::new(numbers.mantissas[row].into(), scale);
+                let decimal = Decimal::new(numbers.mantissas.get(row).into(), scale);
                 numbers.has(row).then(|| decimal.expect("in range").into())
             };
             let mut cells = Cells::default();

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, Values as Decoded};
-use hadal_encoding::Bitmap;
+use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, NearNumbers, Values as Decoded};
+use hadal_encoding::{Bitmap, ints, kernels};
 use hadal_query::{ColumnRef, Input};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
-use crate::bits::{bits, filled};
+use crate::bits::filled;
 use crate::lists::Lists;
+use crate::mantissas::{Mantissas, Near};
 use crate::selection::Selection;
 use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
 
@@ -75,7 +76,7 @@ impl<'a, 'c> Columns<'a, 'c> {
         let own = self.find(column.name.as_str(), column.kind);
         if column.kind != Kind::String {
             return own.map_or(Ok(BlockValues::Constant(Value::Null)), |index| {
-                Ok(with_logical(self.part(index)?, column.logical, self.rows()))
+                Ok(with_logical(self.part(index)?, column.logical))
             });
         }
         // A string question sees numbers too, as their decimal text.
@@ -98,6 +99,19 @@ impl<'a, 'c> Columns<'a, 'c> {
         self.block.columns().binary_search_by(key).ok()
     }
 
+    /// The block's column of this index.
+    pub(crate) fn view(&self, index: usize) -> &ColumnView<'a> {
+        &self.block.columns()[index]
+    }
+
+    /// Says that a column's bytes are about to be used as they are.
+    pub(crate) fn read(&self, index: usize) -> Result<(), BlockError> {
+        let column = self.view(index);
+        (self.check)(index, column)?;
+        *self.bytes_read.borrow_mut() += column.encoded_bytes() as u64;
+        Ok(())
+    }
+
     /// Decodes the block's column of this index.
     fn part(&self, index: usize) -> Result<BlockValues<'a>, BlockError> {
         if let Some(values) = self.decoded.borrow().get(&index) {
@@ -105,12 +119,18 @@ impl<'a, 'c> Columns<'a, 'c> {
         }
         let column = &self.block.columns()[index];
         (self.check)(index, column)?;
+        if let Some(numbers) = near_numbers(column)? {
+            return Ok(self.keep(index, BlockValues::Numbers(numbers)));
+        }
         let wanted = self.wanted.borrow();
         let is_wanted = |rows| wanted.as_ref().is_none_or(|wanted| wanted.has_any(rows));
-        let values = block_values(column.decode_where(&is_wanted)?);
-        *self.bytes_read.borrow_mut() += column.encoded_bytes() as u64;
+        Ok(self.keep(index, block_values(column.decode_where(&is_wanted)?)))
+    }
+
+    fn keep(&self, index: usize, values: BlockValues<'a>) -> BlockValues<'a> {
+        *self.bytes_read.borrow_mut() += self.block.columns()[index].encoded_bytes() as u64;
         self.decoded.borrow_mut().insert(index, values.clone());
-        Ok(values)
+        values
     }
 
     /// Whether any string of each row contains `text`, upper and lower case being the same.
@@ -149,16 +169,24 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 }
 
+/// The numbers of a column where they lie close together, without a detour over wide ones.
+fn near_numbers(column: &ColumnView<'_>) -> Result<Option<Numbers>, BlockError> {
+    let Some(numbers) = column.near_numbers()? else { return Ok(None) };
+    let NearNumbers { scale, near: ints::Near { from, step, span }, steps, validity } = numbers;
+    let logical = if column.logical() == Logical::Time { Logical::Time } else { Logical::Plain };
+    let mantissas = Mantissas::Near(Near { from, step, span, steps: Rc::new(steps) });
+    Ok(Some(Numbers { mantissas, scale, logical, valid: validity.map(Rc::new) }))
+}
+
 fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
     let (kind, logical) = (data.kind, data.logical);
     let valid = data.validity.map(Rc::new);
     match data.values {
         Decoded::Decimals { mantissas, scale } => BlockValues::Numbers(Numbers {
-            mantissas: Rc::new(mantissas),
+            mantissas: Mantissas::new(mantissas),
             scale,
             logical: if logical == Logical::Time { logical } else { Logical::Plain },
             valid,
-            step: 1,
         }),
         Decoded::Doubles(values) => {
             BlockValues::Doubles(Doubles { values: Rc::new(values), valid })
@@ -184,23 +212,20 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
 
 /// Rows without a value get the code after the last.
 fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Vec<u32> {
-    let Some(valid) = valid else { return codes };
-    #[expect(clippy::cast_possible_truncation, reason = "a dictionary has at most 2^32 entries")]
-    let null_code = null_code as u32;
-    for (row, code) in codes.iter_mut().enumerate() {
-        if !valid.get(row) {
-            *code = null_code;
-        }
+    if let Some(valid) = valid {
+        let null_code = u32::try_from(null_code).unwrap_or(u32::MAX);
+        kernels::keep_u32(&mut codes, valid.words(), null_code);
     }
     codes
 }
 
 /// What the root says that numbers of this column mean, which may be less than what this block
 /// says.
-fn with_logical(values: BlockValues<'_>, logical: Logical, rows: usize) -> BlockValues<'_> {
+fn with_logical(values: BlockValues<'_>, logical: Logical) -> BlockValues<'_> {
     match (values, logical) {
         (BlockValues::Numbers(numbers), Logical::Bool) => {
-            let yes = bits(rows, |row| numbers.mantissas[row] != 0);
+            let mut yes = numbers.mantissas.between(0, 0);
+            yes.not();
             BlockValues::Truths(Truths::where_valid(yes, numbers.valid.as_deref()))
         }
         (BlockValues::Numbers(numbers), _) => BlockValues::Numbers(Numbers { logical, ..numbers }),

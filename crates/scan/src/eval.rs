@@ -9,6 +9,7 @@ use hadal_types::Value;
 
 use crate::bits::filled;
 use crate::columns::Columns;
+use crate::compare;
 use crate::numeric;
 use crate::plan::PlanExpr;
 use crate::selection::Selection;
@@ -100,7 +101,7 @@ fn whole<'a>(
     }
     match arguments {
         [BlockValues::Constant(literal), BlockValues::Numbers(numbers)] => mirrored(function)
-            .and_then(|mirrored| numeric::compare(numbers, mirrored, literal))
+            .and_then(|mirrored| compare::numbers(numbers, mirrored, literal))
             .map(BlockValues::Truths)
             .or_else(|| numeric::of_literal(literal, function, numbers).map(BlockValues::Numbers)),
         _ => None,
@@ -124,7 +125,7 @@ fn with_literals<'a>(
 ) -> Option<BlockValues<'a>> {
     match (values, literals) {
         (BlockValues::Numbers(numbers), [literal]) => {
-            numeric::compare(numbers, function, literal).map(BlockValues::Truths).or_else(|| {
+            compare::numbers(numbers, function, literal).map(BlockValues::Truths).or_else(|| {
                 numeric::with_literal(numbers, function, literals).map(BlockValues::Numbers)
             })
         }
@@ -132,10 +133,10 @@ fn with_literals<'a>(
             numeric::with_literal(numbers, function, literals).map(BlockValues::Numbers)
         }
         (BlockValues::Doubles(doubles), [literal]) => {
-            numeric::compare_doubles(doubles, function, literal).map(BlockValues::Truths)
+            compare::doubles(doubles, function, literal).map(BlockValues::Truths)
         }
         (BlockValues::Mixed(mixed), [literal]) => {
-            numeric::compare_mixed(mixed, function, literal).map(BlockValues::Truths)
+            compare::mixed(mixed, function, literal).map(BlockValues::Truths)
         }
         (BlockValues::Coded(coded), literals) if function == Function::In => {
             strings::is_in(coded, literals).map(BlockValues::Truths)

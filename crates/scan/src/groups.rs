@@ -4,13 +4,16 @@ use hadal_aggregate::Groups;
 use hadal_block::BlockError;
 use hadal_query::Query;
 
-use crate::accumulate::{Measured, Rows};
+use crate::accumulate::measured;
 use crate::columns::Columns;
 use crate::eval::eval;
 use crate::keys::GroupNumbers;
+use crate::places::Places;
 use crate::plan::Plan;
+use crate::rows::Rows;
 use crate::selection::Selection;
 use crate::weights::Weights;
+use crate::whole;
 
 /// Adds what the selected rows of one block have to say to `groups`.
 pub(crate) fn add(
@@ -19,33 +22,39 @@ pub(crate) fn add(
     columns: &Columns<'_, '_>,
     selection: &Selection,
     groups: &mut Groups,
+    use_zones: bool,
 ) -> Result<(), BlockError> {
+    let weights = Weights::new(columns)?;
+    let takes_all = selection.count() == columns.rows() && matches!(weights, Weights::One);
+    if takes_all && whole::add(query, plan, columns, groups, use_zones)? {
+        return Ok(());
+    }
     let keys =
         plan.keys.iter().map(|key| eval(key, columns, selection)).collect::<Result<Vec<_>, _>>()?;
     let numbers = GroupNumbers::new(&keys, selection);
-    let weights = Weights::new(columns)?;
     let rows = Rows::new(selection, &numbers.numbers, numbers.space, &weights);
-    let tallies = rows.tallies(None);
     let arguments = plan
         .measures
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, BlockError>>()?;
-    let mut measures: Vec<Measured<'_>> = query
-        .measures()
-        .iter()
-        .zip(&arguments)
-        .map(|(measure, values)| Measured::new(measure.kind, values, &rows, &tallies))
-        .collect();
-    for (number, tally) in tallies.iter().enumerate().filter(|(_, tally)| tally.rows() > 0) {
-        let Some(group) = groups.entry(&numbers.keys_of(number)) else {
-            groups.drop_rows(tally.rows());
-            continue;
-        };
-        group.tally.merge(*tally);
-        for (own, measure) in group.states.iter_mut().zip(&mut measures) {
-            measure.add_to(own, number, &rows);
+    let (tallies, mut measures) = measured(query.measures(), &arguments, &rows);
+    let _ = groups.make_room();
+    let used: Vec<usize> =
+        (0..tallies.len()).filter(|&number| tallies[number].rows() > 0).collect();
+    let mut places = Places::new(&numbers);
+    let mut found = Vec::with_capacity(used.len());
+    for number in used {
+        match places.of(number, groups) {
+            Some(place) => {
+                groups.add_tally(place, tallies[number]);
+                found.push((number, place));
+            }
+            None => groups.drop_rows(tallies[number].rows()),
         }
+    }
+    for (index, measure) in measures.iter_mut().enumerate() {
+        measure.add_to(groups, index, &found, &rows, &tallies);
     }
     Ok(())
 }

@@ -3,9 +3,12 @@
 //! Keys in code space multiply into one number as long as the product stays small, so that
 //! measures can be kept in plain arrays; when it grows, the numbers in use are counted through.
 
+use std::rc::Rc;
+
 use hadal_types::Value;
 use hashbrown::HashMap;
 
+use crate::mantissas::{Mantissas, Near};
 use crate::selection::Selection;
 use crate::values::{BlockValues, Entries, Numbers, Truths};
 
@@ -15,7 +18,7 @@ const SPARSE_MAX: usize = 4;
 /// The groups of one block's selected rows.
 pub(crate) struct GroupNumbers<'a> {
     /// One per selected row, in row order, each below `space`.
-    pub(crate) numbers: Vec<u32>,
+    pub(crate) numbers: Rc<Vec<u32>>,
     /// Group numbers are below this.
     pub(crate) space: usize,
     steps: Vec<Step<'a>>,
@@ -32,18 +35,21 @@ struct Step<'a> {
 
 /// One key: a code per selected row, and what the codes mean.
 struct Key<'a> {
-    codes: Vec<u32>,
+    codes: Rc<Vec<u32>>,
     count: usize,
     values: KeyValues<'a>,
 }
 
-enum KeyValues<'a> {
+/// What the codes of a key mean.
+pub(crate) enum KeyValues<'a> {
     Constant(Value),
     Entries(Entries<'a>),
-    /// Mantissas `from`, `from` + step, …; the code after the last is null.
+    /// Mantissas from + step × `first`, from + step × (`first` + 1), …; the code after the last is
+    /// null.
     Range {
         numbers: Numbers,
-        from: i64,
+        near: Near,
+        first: u32,
         count: usize,
     },
     Listed(Vec<Value>),
@@ -52,10 +58,14 @@ enum KeyValues<'a> {
 impl<'a> GroupNumbers<'a> {
     /// Numbers the groups of the selected rows.
     pub(crate) fn new(keys: &[BlockValues<'a>], selection: &Selection) -> Self {
-        let mut groups = Self { numbers: vec![0; selection.count()], space: 1, steps: Vec::new() };
-        for key in keys {
-            groups.fold(Key::new(key, selection));
-        }
+        let mut keys = keys.iter().map(|key| Key::new(key, selection));
+        let Some(Key { codes, count, values }) = keys.next() else {
+            let numbers = Rc::new(vec![0; selection.count()]);
+            return Self { numbers, space: 1, steps: Vec::new() };
+        };
+        let steps = vec![Step { count, values, counted: None }];
+        let mut groups = Self { numbers: codes, space: count, steps };
+        keys.for_each(|key| groups.fold(key));
         groups
     }
 
@@ -63,7 +73,7 @@ impl<'a> GroupNumbers<'a> {
         let product = self.space.saturating_mul(key.count);
         let dense = product <= self.numbers.len().saturating_mul(SPARSE_MAX).max(1_024);
         let count = key.count as u64;
-        let pairs = self.numbers.iter_mut().zip(&key.codes);
+        let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(&*key.codes);
         let counted = if dense {
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
             pairs.for_each(|(number, code)| *number = *number * count as u32 + code);
@@ -85,23 +95,33 @@ impl<'a> GroupNumbers<'a> {
         self.steps.push(Step { count: key.count, values: key.values, counted });
     }
 
-    /// The keys of a group number, in order.
-    pub(crate) fn keys_of(&self, number: usize) -> Vec<Value> {
+    /// How many keys there are.
+    pub(crate) fn key_count(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// How many codes a key has.
+    pub(crate) fn codes_in(&self, key: usize) -> usize {
+        self.steps[key].count
+    }
+
+    /// What the codes of a key mean.
+    pub(crate) fn values_of(&self, key: usize) -> &KeyValues<'a> {
+        &self.steps[key].values
+    }
+
+    /// Puts the code of each key of a group number into `codes`.
+    pub(crate) fn codes_of(&self, number: usize, codes: &mut Vec<usize>) {
         let mut number = number as u64;
-        let mut keys: Vec<Value> = self
-            .steps
-            .iter()
-            .rev()
-            .map(|step| {
-                let pair = step.counted.as_ref().map_or(number, |counted| {
-                    usize::try_from(number).map_or(0, |number| counted[number])
-                });
-                number = pair / step.count as u64;
-                step.values.value(usize::try_from(pair % step.count as u64).unwrap_or(0))
-            })
-            .collect();
-        keys.reverse();
-        keys
+        codes.clear();
+        codes.resize(self.steps.len(), 0);
+        for (code, step) in codes.iter_mut().zip(&self.steps).rev() {
+            let pair = step.counted.as_ref().map_or(number, |counted| {
+                usize::try_from(number).map_or(0, |number| counted[number])
+            });
+            number = pair / step.count as u64;
+            *code = usize::try_from(pair % step.count as u64).unwrap_or(0);
+        }
     }
 }
 
@@ -111,15 +131,16 @@ fn last_index<T>(list: &[T]) -> u32 {
 }
 
 impl KeyValues<'_> {
-    fn value(&self, code: usize) -> Value {
+    /// The value of a code.
+    pub(crate) fn value(&self, code: usize) -> Value {
         match self {
             Self::Constant(value) => value.clone(),
             Self::Entries(entries) => entries.value(code),
             Self::Listed(values) => values[code].clone(),
             Self::Range { count, .. } if code == *count => Value::Null,
-            Self::Range { numbers, from, .. } => {
-                let code = i64::try_from(code).unwrap_or_default();
-                numbers.value_of(from.wrapping_add(code.wrapping_mul(numbers.step)))
+            Self::Range { numbers, near, first, .. } => {
+                let code = u32::try_from(code).unwrap_or_default();
+                numbers.value_of(near.value(first + code))
             }
         }
     }
@@ -129,12 +150,12 @@ impl<'a> Key<'a> {
     fn new(values: &BlockValues<'a>, selection: &Selection) -> Self {
         match values {
             BlockValues::Constant(value) => Self {
-                codes: vec![0; selection.count()],
+                codes: Rc::new(vec![0; selection.count()]),
                 count: 1,
                 values: KeyValues::Constant(value.clone()),
             },
             BlockValues::Coded(coded) => Self {
-                codes: gather(selection, |row| coded.codes[row]),
+                codes: chosen(selection, &coded.codes),
                 count: coded.entries.len().max(1),
                 values: KeyValues::Entries(coded.entries.clone()),
             },
@@ -152,43 +173,37 @@ impl<'a> Key<'a> {
         let code = |row| u32::from(truths.yes.get(row)) + u32::from(truths.possible.get(row));
         // False is 0, null is 1 (possible, not true), true is 2.
         let values = vec![Value::Bool(false), Value::Null, Value::Bool(true)];
-        Self { codes: gather(selection, code), count: 3, values: KeyValues::Listed(values) }
+        let codes = Rc::new(gather(selection, code));
+        Self { codes, count: 3, values: KeyValues::Listed(values) }
     }
 
     /// Codes by arithmetic, where the values lie close together.
     fn of_range(numbers: &Numbers, selection: &Selection) -> Option<Self> {
-        let (mut from, mut to) = (i64::MAX, i64::MIN);
-        selection.for_each(|row| {
-            if numbers.has(row) {
-                from = from.min(numbers.mantissas[row]);
-                to = to.max(numbers.mantissas[row]);
-            }
-        });
-        if from > to {
-            // Every row is null.
-            (from, to) = (0, 0);
-        }
-        let steps = (to.checked_sub(from)? / numbers.step).checked_add(1)?;
-        let count = usize::try_from(steps).ok()?;
-        if count > selection.count().saturating_mul(SPARSE_MAX).max(256) {
+        let Mantissas::Near(near) = &numbers.mantissas else { return None };
+        let most = selection.count().saturating_mul(SPARSE_MAX).max(256);
+        let (first, last) = match near.span {
+            span if span as usize <= most => (0, span),
+            _ => range_of(near, numbers, selection),
+        };
+        let count = (last - first) as usize + 1;
+        if count > most {
             return None;
         }
         let null = u32::try_from(count).ok()?;
-        let code = |row: usize| match numbers.has(row) {
-            #[expect(clippy::cast_possible_truncation, reason = "below count, a u32")]
-            #[expect(clippy::cast_sign_loss, reason = "from is the smallest")]
-            true => ((numbers.mantissas[row] - from) / numbers.step) as u32,
-            false => null,
+        let values =
+            KeyValues::Range { numbers: numbers.clone(), near: near.clone(), first, count };
+        let codes = match &numbers.valid {
+            None if first == 0 => chosen(selection, &near.steps),
+            valid => Rc::new(gather(selection, |row| match valid {
+                Some(valid) if !valid.get(row) => null,
+                _ => near.steps[row] - first,
+            })),
         };
-        Some(Self {
-            codes: gather(selection, code),
-            count: count + 1,
-            values: KeyValues::Range { numbers: numbers.clone(), from, count },
-        })
+        Some(Self { codes, count: count + 1, values })
     }
 
     fn of_numbers(numbers: &Numbers, selection: &Selection) -> Self {
-        let mantissa = |row: usize| numbers.has(row).then(|| numbers.mantissas[row]);
+        let mantissa = |row: usize| numbers.has(row).then(|| numbers.mantissas.get(row));
         let value = |mantissa: Option<i64>| {
             mantissa.map_or(Value::Null, |mantissa| numbers.value_of(mantissa))
         };
@@ -209,7 +224,28 @@ impl<'a> Key<'a> {
                 last_index(&values)
             })
         });
-        Self { codes, count: values.len().max(1), values: KeyValues::Listed(values) }
+        let count = values.len().max(1);
+        Self { codes: Rc::new(codes), count, values: KeyValues::Listed(values) }
+    }
+}
+
+/// The smallest and the largest step of the selected rows that have a value; the first one where
+/// none has.
+fn range_of(near: &Near, numbers: &Numbers, selection: &Selection) -> (u32, u32) {
+    let (mut first, mut last) = (u32::MAX, 0);
+    selection.for_each(|row| {
+        if numbers.has(row) {
+            (first, last) = (first.min(near.steps[row]), last.max(near.steps[row]));
+        }
+    });
+    (first.min(last), last)
+}
+
+/// The codes of the selected rows.
+fn chosen(selection: &Selection, codes: &Rc<Vec<u32>>) -> Rc<Vec<u32>> {
+    match selection.count() == selection.block_rows() {
+        true => Rc::clone(codes),
+        false => Rc::new(gather(selection, |row| codes[row])),
     }
 }
 

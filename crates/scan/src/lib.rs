@@ -10,8 +10,10 @@
 //!    computed once per dictionary entry and then goes by codes.
 //! 3. `keys`: the rows that are left get group numbers, by arrays where key values are few.
 //! 4. `accumulate`: measures run over arrays indexed by group number; then, once per group and
-//!    block, `groups` adds them to the partial. `sketching`: distributions and sets of values have
+//!    block, `groups` adds them to the partial, where `places` finds them. `sketching`: distributions and sets of values have
 //!    no arrays; they are added group by group, over the rows in the order of their groups.
+//!    `whole`: a block that a question without groups takes whole answers from its zones, or adds
+//!    up as it is encoded.
 //! 5. `raw_rows`: of a query for the rows themselves, those that are among the best are found by
 //!    `ranks` of one value; the others are not looked at, nor blocks whose zones say that no row of
 //!    theirs can be among the best.
@@ -19,20 +21,26 @@
 //! This crate knows neither where blocks live nor who asks.
 
 mod accumulate;
+mod adding;
 mod bits;
 mod buckets;
 mod cells;
 mod columns;
+mod compare;
+mod distributions;
 mod eval;
 mod groups;
 mod keys;
 mod lists;
+mod mantissas;
 mod numeric;
 mod once;
+mod places;
 mod plan;
 mod prune;
 mod ranks;
 mod raw_rows;
+mod rows;
 mod scan;
 mod seen;
 mod selection;
@@ -40,6 +48,7 @@ mod sketching;
 mod strings;
 mod values;
 mod weights;
+mod whole;
 
 pub use plan::PlanError;
 pub use scan::{BlockOrder, Scan};

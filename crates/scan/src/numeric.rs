@@ -4,120 +4,12 @@
 //! of finer scale); the row-at-a-time meaning of `query::call` is then used instead.
 
 use std::cell::Cell;
-use std::cmp::Ordering;
-use std::rc::Rc;
 
-use hadal_encoding::Bitmap;
 use hadal_query::{Function, TimeField, call};
-use hadal_types::{Decimal, Logical, Micros, Number, Value, limits};
+use hadal_types::{Logical, Micros, Number, Value, limits};
 
-use crate::bits::{bits, filled};
-use crate::values::{Doubles, Mixed, Numbers, Truths};
-
-/// `numbers` compared with a literal.
-pub(crate) fn compare(numbers: &Numbers, function: Function, literal: &Value) -> Option<Truths> {
-    let yes = match (numbers.logical, literal) {
-        (Logical::Time, Value::Time(time)) => {
-            compare_mantissas(&numbers.mantissas, function, time.0.into(), true)?
-        }
-        (Logical::Plain, Value::Number(literal)) => {
-            let literal = literal.to_decimal()?;
-            let (floor, exact) = floor_at(literal, numbers.scale)?;
-            compare_mantissas(&numbers.mantissas, function, floor, exact)?
-        }
-        _ => return None,
-    };
-    Some(Truths::where_valid(yes, numbers.valid.as_deref()))
-}
-
-/// Compares each mantissa with a literal that is `floor`, or, where not `exact`, lies between
-/// `floor` and the next integer.
-fn compare_mantissas(
-    mantissas: &[i64],
-    function: Function,
-    floor: i128,
-    exact: bool,
-) -> Option<Bitmap> {
-    // The largest mantissa that is smaller, and the largest that is not greater.
-    let below = if exact { floor - 1 } else { floor };
-    let rows = mantissas.len();
-    let at_most = |bound: i128, truth: bool| match i64::try_from(bound) {
-        Ok(bound) => bits(rows, |row| (mantissas[row] <= bound) == truth),
-        Err(_) => filled(rows, (bound > 0) == truth),
-    };
-    let equal = |truth: bool| match i64::try_from(floor) {
-        Ok(value) if exact => bits(rows, |row| (mantissas[row] == value) == truth),
-        _ => filled(rows, !truth),
-    };
-    Some(match function {
-        Function::Equal => equal(true),
-        Function::NotEqual => equal(false),
-        Function::Less => at_most(below, true),
-        Function::LessOrEqual => at_most(floor, true),
-        Function::Greater => at_most(floor, false),
-        Function::GreaterOrEqual => at_most(below, false),
-        _ => return None,
-    })
-}
-
-/// The literal × 10^scale rounded down, and whether nothing was lost.
-fn floor_at(literal: Decimal, scale: u8) -> Option<(i128, bool)> {
-    if let Some(mantissa) = literal.mantissa_at(scale) {
-        return Some((mantissa, true));
-    }
-    let down = hadal_types::decimal::power_of_ten(literal.scale().checked_sub(scale)?)?;
-    Some((literal.mantissa().div_euclid(down), false))
-}
-
-/// `doubles` compared with a literal.
-pub(crate) fn compare_doubles(
-    doubles: &Doubles,
-    function: Function,
-    literal: &Value,
-) -> Option<Truths> {
-    compare_nearest(doubles, function, literal, |_| None)
-}
-
-/// `mixed` compared with a literal.
-pub(crate) fn compare_mixed(mixed: &Mixed, function: Function, literal: &Value) -> Option<Truths> {
-    compare_nearest(&mixed.doubles, function, literal, |row| mixed.exacts.get(row))
-}
-
-/// Compares numbers, of which these are the nearest doubles, with a literal: rounding keeps their
-/// order, so only where both round alike are the numbers themselves asked. They are what `exact`
-/// says, or else what the double means.
-fn compare_nearest(
-    doubles: &Doubles,
-    function: Function,
-    literal: &Value,
-    exact: impl Fn(usize) -> Option<Number>,
-) -> Option<Truths> {
-    let Value::Number(literal) = literal else { return None };
-    let bound = literal.to_f64();
-    let orders: &[Ordering] = match function {
-        Function::Equal => &[Ordering::Equal],
-        Function::NotEqual => &[Ordering::Less, Ordering::Greater],
-        Function::Less => &[Ordering::Less],
-        Function::LessOrEqual => &[Ordering::Less, Ordering::Equal],
-        Function::Greater => &[Ordering::Greater],
-        Function::GreaterOrEqual => &[Ordering::Greater, Ordering::Equal],
-        _ => return None,
-    };
-    let holds = |order: Ordering| orders.contains(&order);
-    let (below, above) = (holds(Ordering::Less), holds(Ordering::Greater));
-    let meant = holds(Number::from_f64(bound)?.cmp(literal));
-    let yes = bits(doubles.values.len(), |row| {
-        let value = doubles.values[row];
-        if value == bound {
-            exact(row).map_or(meant, |number| holds(number.cmp(literal)))
-        } else if value < bound {
-            below
-        } else {
-            above
-        }
-    });
-    Some(Truths::where_valid(yes, doubles.valid.as_deref()))
-}
+use crate::mantissas::Mantissas;
+use crate::values::Numbers;
 
 /// `function` of a column and a literal, in this order.
 pub(crate) fn with_literal(
@@ -142,8 +34,7 @@ pub(crate) fn with_literal(
                 return None;
             }
             let micros = i64::try_from(exact_at(*seconds, 6)?).ok()?;
-            let later = map(numbers, 0, Logical::Time, |time| time.checked_add(micros))?;
-            in_range(later)
+            in_range(affine(numbers, 0, Logical::Time, 1, micros)?)
         }
         _ => None,
     }
@@ -163,11 +54,7 @@ pub(crate) fn of_literal(
             if numbers.scale != 0 {
                 return None;
             }
-            let later = map(numbers, 0, Logical::Time, |seconds| {
-                seconds.checked_mul(Micros::SECOND)?.checked_add(time.0)
-            })?;
-            let step = numbers.step.checked_mul(Micros::SECOND).unwrap_or(1);
-            in_range(Numbers { step, ..later })
+            in_range(affine(numbers, 0, Logical::Time, Micros::SECOND, time.0)?)
         }
         _ => None,
     }
@@ -176,8 +63,7 @@ pub(crate) fn of_literal(
 /// −x.
 pub(crate) fn negate(numbers: &Numbers) -> Option<Numbers> {
     plain(numbers)?;
-    let negated = map(numbers, numbers.scale, Logical::Plain, i64::checked_neg)?;
-    Some(Numbers { step: numbers.step, ..negated })
+    map(numbers, numbers.scale, Logical::Plain, i64::checked_neg)
 }
 
 fn plain(numbers: &Numbers) -> Option<()> {
@@ -198,18 +84,41 @@ fn map(
 ) -> Option<Numbers> {
     let mut failed = false;
     let mut mantissas: Vec<i64> = Vec::with_capacity(numbers.mantissas.len());
-    for (row, &mantissa) in numbers.mantissas.iter().enumerate() {
-        let result = function(mantissa);
+    for row in 0..numbers.mantissas.len() {
+        let result = function(numbers.mantissas.get(row));
         failed |= result.is_none() && numbers.has(row);
         mantissas.push(result.unwrap_or_default());
     }
-    (!failed).then(|| Numbers {
-        mantissas: Rc::new(mantissas),
-        scale,
-        logical,
-        valid: numbers.valid.clone(),
-        step: 1,
-    })
+    let mantissas = Mantissas::new(mantissas);
+    (!failed).then(|| Numbers { mantissas, scale, logical, valid: numbers.valid.clone() })
+}
+
+/// `factor` × every mantissa + `by`: where they lie close together, no row is looked at.
+fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) -> Option<Numbers> {
+    let moved = |mantissa: i64| mantissa.checked_mul(factor)?.checked_add(by);
+    if let Mantissas::Near(near) = &numbers.mantissas
+        && let Some(near) = near.with(moved(near.from), near.step.checked_mul(factor))
+    {
+        let (mantissas, valid) = (Mantissas::Near(near), numbers.valid.clone());
+        return Some(Numbers { mantissas, scale, logical, valid });
+    }
+    map(numbers, scale, logical, moved)
+}
+
+/// Every mantissa rounded down to `origin` and a multiple of `width`, which is positive.
+fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
+    let Numbers { scale, logical, .. } = *numbers;
+    let quotients = match &numbers.mantissas {
+        Mantissas::Near(near) => near.quotients(width, origin).map(Mantissas::Near),
+        Mantissas::Far(_) => None,
+    };
+    let quotients = match quotients {
+        Some(mantissas) => Numbers { mantissas, ..numbers.clone() },
+        None => map(numbers, scale, logical, |mantissa| {
+            Some(mantissa.checked_sub(origin)?.div_euclid(width))
+        })?,
+    };
+    affine(&quotients, scale, logical, width, origin)
 }
 
 fn shift(numbers: &Numbers, other: Number, sign: i64) -> Option<Numbers> {
@@ -221,7 +130,7 @@ fn shift(numbers: &Numbers, other: Number, sign: i64) -> Option<Numbers> {
     }
     let factor = factor(scale - numbers.scale)?;
     let by = i64::try_from(other.mantissa_at(scale)?).ok()?.checked_mul(sign)?;
-    map(numbers, scale, Logical::Plain, |mantissa| mantissa.checked_mul(factor)?.checked_add(by))
+    affine(numbers, scale, Logical::Plain, factor, by)
 }
 
 fn multiply(numbers: &Numbers, other: Number) -> Option<Numbers> {
@@ -231,9 +140,7 @@ fn multiply(numbers: &Numbers, other: Number) -> Option<Numbers> {
     if scale > limits::DECIMAL_SCALE_MAX {
         return None;
     }
-    let product = map(numbers, scale, Logical::Plain, |mantissa| mantissa.checked_mul(by))?;
-    let step = numbers.step.checked_mul(by).and_then(i64::checked_abs).unwrap_or(1).max(1);
-    Some(Numbers { step, ..product })
+    affine(numbers, scale, Logical::Plain, by, 0)
 }
 
 fn divide_whole(numbers: &Numbers, by: i64) -> Option<Numbers> {
@@ -247,10 +154,7 @@ fn divide_whole(numbers: &Numbers, by: i64) -> Option<Numbers> {
 fn bucket(numbers: &Numbers, width: Number) -> Option<Numbers> {
     plain(numbers)?;
     let width = i64::try_from(exact_at(width, numbers.scale)?).ok().filter(|&width| width > 0)?;
-    let floored = map(numbers, numbers.scale, Logical::Plain, |mantissa| {
-        mantissa.div_euclid(width).checked_mul(width)
-    })?;
-    Some(Numbers { step: width, ..floored })
+    floored(numbers, width, 0)
 }
 
 fn seconds_since(numbers: &Numbers, other: Micros, sign: i64) -> Option<Numbers> {
@@ -266,11 +170,7 @@ fn time_bucket(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     if numbers.logical != Logical::Time || width <= 0 {
         return None;
     }
-    let floored = map(numbers, 0, Logical::Time, |time| {
-        let since = time.checked_sub(origin)?;
-        since.div_euclid(width).checked_mul(width)?.checked_add(origin)
-    })?;
-    Some(Numbers { step: width, ..floored })
+    floored(numbers, width, origin)
 }
 
 /// A field of times. The calendar is asked once for each run of rows of one day.
@@ -309,8 +209,8 @@ fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
 
 /// Times outside the years 1 to 9999 are null, which only the slow form can say.
 fn in_range(times: Numbers) -> Option<Numbers> {
-    let fits = |&time: &i64| Micros(time).in_range().is_some();
-    times.mantissas.iter().all(fits).then_some(times)
+    let (first, last) = times.mantissas.bounds();
+    [first, last].iter().all(|&time| Micros(time).in_range().is_some()).then_some(times)
 }
 
 fn factor(exponent: u8) -> Option<i64> {
@@ -329,11 +229,10 @@ mod tests {
             .chain([Micros(0).0, 951_782_400 * Micros::SECOND])
             .collect();
         let numbers = Numbers {
-            mantissas: Rc::new(times.clone()),
+            mantissas: Mantissas::new(times.clone()),
             scale: 0,
             logical: Logical::Time,
             valid: None,
-            step: 1,
         };
         for field in [
             TimeField::Year,
@@ -348,7 +247,7 @@ mod tests {
             let fast = with_literal(&numbers, Function::Extract(field), &[]).expect("a fast form");
             for (row, &time) in times.iter().enumerate() {
                 let slow = call(Function::Extract(field), &[Value::Time(Micros(time))]);
-                assert_eq!(fast.value_of(fast.mantissas[row]), slow, "{field:?} of {time}");
+                assert_eq!(fast.value_of(fast.mantissas.get(row)), slow, "{field:?} of {time}");
             }
         }
     }

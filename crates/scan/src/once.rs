@@ -4,7 +4,7 @@
 use hadal_aggregate::{State, hash_decimal, hash_text, hash_value};
 use hadal_types::Weight;
 
-use crate::buckets::{CELLS_PER_VALUE_MAX, span_of};
+use crate::buckets::CELLS_PER_VALUE_MAX;
 use crate::values::{Coded, Entries, Numbers};
 
 /// Values of one block, each looked at once per group.
@@ -30,7 +30,7 @@ pub(crate) enum OnceSource<'v> {
 
 impl<'v> OnceSource<'v> {
     pub(crate) fn of_numbers(numbers: &'v Numbers) -> Self {
-        let (first, count) = span_of(&numbers.mantissas);
+        let (first, count) = numbers.span();
         match count <= numbers.mantissas.len().saturating_mul(CELLS_PER_VALUE_MAX) {
             true => Self::Near { numbers, first, count },
             false => Self::Far(numbers),
@@ -51,7 +51,7 @@ impl<'v> OnceSource<'v> {
         match self {
             Self::Codes(coded) => Some(coded.codes[row] as usize),
             Self::Near { numbers, first, .. } if numbers.has(row) => {
-                usize::try_from(numbers.mantissas[row].wrapping_sub(*first)).ok()
+                usize::try_from(numbers.mantissas.get(row).wrapping_sub(*first)).ok()
             }
             Self::Near { .. } | Self::Far(_) => None,
         }
@@ -88,7 +88,7 @@ impl<'v> Once<'v> {
     pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32]) {
         if let (OnceSource::Far(numbers), State::Distinct(own)) = (&self.source, &mut *own) {
             for row in rows.iter().map(|&row| row as usize).filter(|&row| numbers.has(row)) {
-                own.add_hash(hash_decimal(numbers.mantissas[row], numbers.scale));
+                own.add_hash(hash_decimal(numbers.mantissas.get(row), numbers.scale));
             }
             return;
         }

@@ -17,7 +17,7 @@ pub(crate) fn ranks(values: &BlockValues<'_>, direction: Direction, rows: &[u32]
     match values {
         BlockValues::Constant(_) => vec![0; rows.len()],
         BlockValues::Numbers(numbers) => {
-            by(&|row| numbers.has(row).then(|| numbers.mantissas[row].into()))
+            by(&|row| numbers.has(row).then(|| numbers.mantissas.get(row).into()))
         }
         BlockValues::Coded(coded)
             if coded.entries.len() <= rows.len()
@@ -64,6 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::mantissas::Mantissas;
     use crate::values::{Coded, Doubles, Numbers, Truths};
 
     fn agree(values: &BlockValues<'_>, rows: &[u32]) {
@@ -114,11 +115,10 @@ mod tests {
             for valid in [None, Some(Rc::new(bitmap(&has)))] {
                 let rows = all(mantissas.len());
                 agree(&BlockValues::Numbers(Numbers {
-                    mantissas: Rc::new(mantissas.clone()),
+                    mantissas: Mantissas::new(mantissas.clone()),
                     scale: 3,
                     logical: Logical::Plain,
                     valid: valid.clone(),
-                    step: 1,
                 }), &rows);
                 let finite = |double: &f64| if double.is_nan() { 1.0 } else { *double };
                 let rows = all(doubles.len());

@@ -33,6 +33,7 @@ pub struct Scan {
     query: Arc<Query>,
     plan: Plan,
     seen: SeenColumns,
+    use_zones: bool,
 }
 
 impl Scan {
@@ -43,7 +44,14 @@ impl Scan {
     pub fn new(query: Arc<Query>) -> Result<Self, PlanError> {
         let plan = Plan::new(&query)?;
         let seen = seen_by(&query);
-        Ok(Self { query, plan, seen })
+        Ok(Self { query, plan, seen, use_zones: true })
+    }
+
+    /// The same, but no value is taken from a zone instead of from rows: to measure what reading
+    /// them takes. Zones still tell which blocks have no row to look at.
+    #[must_use]
+    pub fn without_zone_answers(self) -> Self {
+        Self { use_zones: false, ..self }
     }
 
     /// In which order blocks are best looked at.
@@ -96,7 +104,7 @@ impl Scan {
         match &mut partial.answering {
             _ if selection.count() == 0 => {}
             Answering::Groups(groups) => {
-                groups::add(&self.query, &self.plan, &columns, &selection, groups)?;
+                groups::add(&self.query, &self.plan, &columns, &selection, groups, self.use_zones)?;
             }
             Answering::Rows(best) => {
                 is_beaten = raw_rows::is_beaten(&self.plan, block, best);

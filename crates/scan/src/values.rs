@@ -8,6 +8,7 @@ use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::bits::{bits, filled};
 use crate::lists::Lists;
+use crate::mantissas::{Mantissas, Near};
 
 /// The values of one expression, by row.
 #[derive(Clone)]
@@ -32,15 +33,13 @@ pub(crate) enum BlockValues<'a> {
 #[derive(Clone)]
 pub(crate) struct Numbers {
     /// One mantissa per row; anything where the row has no value.
-    pub(crate) mantissas: Rc<Vec<i64>>,
+    pub(crate) mantissas: Mantissas,
     /// Digits after the point.
     pub(crate) scale: u8,
     /// [`Logical::Plain`] or [`Logical::Time`].
     pub(crate) logical: Logical,
     /// Rows that have a value; `None`: all.
     pub(crate) valid: Option<Rc<Bitmap>>,
-    /// All mantissas of rows with a value differ by multiples of this.
-    pub(crate) step: i64,
 }
 
 /// Doubles by row.
@@ -104,14 +103,25 @@ impl Numbers {
         self.valid.as_ref().is_none_or(|valid| valid.get(row))
     }
 
+    /// The smallest mantissa at most, and how many integers there are up to the largest.
+    pub(crate) fn span(&self) -> (i64, usize) {
+        let (first, last) = self.mantissas.bounds();
+        (first, usize::try_from(i128::from(last) - i128::from(first) + 1).unwrap_or(usize::MAX))
+    }
+
     /// The value of a mantissa of this column.
     pub(crate) fn value_of(&self, mantissa: i64) -> Value {
         match self.logical {
             Logical::Time => Value::Time(Micros(mantissa)),
-            _ => Decimal::new(i128::from(mantissa), self.scale)
-                .map_or(Value::Null, |decimal| Value::Number(decimal.into())),
+            _ => decimal_value(mantissa, self.scale),
         }
     }
+}
+
+/// The number that a mantissa is at a scale.
+pub(crate) fn decimal_value(mantissa: i64, scale: u8) -> Value {
+    let decimal = Decimal::new(i128::from(mantissa), scale);
+    decimal.map_or(Value::Null, |decimal| Value::Number(decimal.into()))
 }
 
 impl Truths {
@@ -152,8 +162,10 @@ impl Truths {
             known.or(&self.yes);
             Rc::new(known)
         });
-        let mantissas = (0..rows).map(|row| i64::from(self.yes.get(row))).collect();
-        Numbers { mantissas: Rc::new(mantissas), scale: 0, logical: Logical::Plain, valid, step: 1 }
+        let steps = (0..rows).map(|row| u32::from(self.yes.get(row))).collect();
+        let near = Near { from: 0, step: 1, span: 1, steps: Rc::new(steps) };
+        let mantissas = Mantissas::Near(near);
+        Numbers { mantissas, scale: 0, logical: Logical::Plain, valid }
     }
 
     pub(crate) fn value(&self, row: usize) -> Value {
@@ -193,7 +205,9 @@ impl BlockValues<'_> {
     pub(crate) fn value(&self, row: usize) -> Value {
         match self {
             Self::Constant(value) => value.clone(),
-            Self::Numbers(numbers) if numbers.has(row) => numbers.value_of(numbers.mantissas[row]),
+            Self::Numbers(numbers) if numbers.has(row) => {
+                numbers.value_of(numbers.mantissas.get(row))
+            }
             Self::Doubles(doubles) if doubles.has(row) => {
                 Number::from_f64(doubles.values[row]).map_or(Value::Null, Value::Number)
             }

@@ -5,12 +5,22 @@ use hadal_query::{ColumnRef, Input};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
 use crate::columns::Columns;
-use crate::values::BlockValues;
+use crate::mantissas::Mantissas;
+use crate::values::{BlockValues, Numbers};
+
+/// So many different weights are told apart by class.
+const CLASSES_MAX: usize = 8;
+/// Classes are looked for where weights lie within so many steps.
+const SPAN_MAX: u32 = 1 << 16;
+/// The weight of rows that all weigh one.
+const ONE: [i64; 1] = [Weight::UNIT];
 
 /// How many events each row of a block stands for.
 pub(crate) enum Weights {
     /// One, in every row.
     One,
+    /// One of a few, in millionths; and which of them, by row.
+    Classes { millionths: Vec<i64>, by_row: Vec<u8> },
     /// So many millionths, by row.
     ByRow(Vec<i64>),
 }
@@ -23,18 +33,52 @@ impl Weights {
         Ok(match columns.input(&Input::Column(column))? {
             BlockValues::Constant(_) => Self::One,
             BlockValues::Numbers(numbers) if numbers.scale <= Weight::SCALE => {
-                let factor = 10i64.pow(u32::from(Weight::SCALE - numbers.scale));
-                let millionths = |mantissa: i64| mantissa.checked_mul(factor);
-                let weigh = |(row, &mantissa): (usize, &i64)| match numbers.has(row) {
-                    true => clean(millionths(mantissa)),
-                    false => Weight::UNIT,
-                };
-                Self::ByRow(numbers.mantissas.iter().enumerate().map(weigh).collect())
+                Self::classes_of(&numbers).unwrap_or_else(|| Self::by_row_of(&numbers))
             }
             other => {
                 Self::ByRow((0..columns.rows()).map(|row| of_value(&other.value(row))).collect())
             }
         })
+    }
+
+    fn by_row_of(numbers: &Numbers) -> Self {
+        let weight = |row| match numbers.has(row) {
+            true => weight(numbers.mantissas.get(row), numbers.scale),
+            false => Weight::UNIT,
+        };
+        Self::ByRow((0..numbers.mantissas.len()).map(weight).collect())
+    }
+
+    /// Where there are only a few different ones.
+    fn classes_of(numbers: &Numbers) -> Option<Self> {
+        let Mantissas::Near(near) = &numbers.mantissas else { return None };
+        if near.span > SPAN_MAX {
+            return None;
+        }
+        let mut classes = Classes::default();
+        let mut of_step = vec![Classes::UNKNOWN; near.span as usize + 1];
+        let mut by_row = Vec::with_capacity(near.steps.len());
+        for (row, &step) in near.steps.iter().enumerate() {
+            let class = match of_step[step as usize] {
+                _ if !numbers.has(row) => classes.of(Weight::UNIT)?,
+                Classes::UNKNOWN => classes.of(weight(near.value(step), numbers.scale))?,
+                known => known,
+            };
+            if numbers.has(row) {
+                of_step[step as usize] = class;
+            }
+            by_row.push(class);
+        }
+        Some(Self::Classes { millionths: classes.millionths, by_row })
+    }
+
+    /// The different weights in millionths, of which each row has one; none where they are many.
+    pub(crate) fn classes(&self) -> &[i64] {
+        match self {
+            Self::One => &ONE,
+            Self::Classes { millionths, .. } => millionths,
+            Self::ByRow(_) => &[],
+        }
     }
 
     /// The row's weight.
@@ -47,8 +91,30 @@ impl Weights {
     pub(crate) fn millionths_of(&self, row: usize) -> i64 {
         match self {
             Self::One => Weight::UNIT,
+            Self::Classes { millionths, by_row } => millionths[usize::from(by_row[row])],
             Self::ByRow(millionths) => millionths[row],
         }
+    }
+}
+
+/// Different weights, as they are met.
+#[derive(Default)]
+struct Classes {
+    millionths: Vec<i64>,
+}
+
+impl Classes {
+    /// No class.
+    const UNKNOWN: u8 = u8::MAX;
+
+    /// The class of a weight; `None` when there are too many.
+    fn of(&mut self, millionths: i64) -> Option<u8> {
+        let known = self.millionths.iter().position(|&known| known == millionths);
+        let class = known.unwrap_or_else(|| {
+            self.millionths.push(millionths);
+            self.millionths.len() - 1
+        });
+        u8::try_from(class).ok().filter(|_| class < CLASSES_MAX)
     }
 }
 
@@ -60,6 +126,9 @@ fn of_value(value: &Value) -> i64 {
     Weight::from_rate(rate).unwrap_or(Weight::ONE).millionths()
 }
 
-fn clean(millionths: Option<i64>) -> i64 {
-    millionths.and_then(Weight::from_millionths).unwrap_or(Weight::ONE).millionths()
+/// The weight in millionths that a sample rate of this scale, at most [`Weight::SCALE`], means.
+fn weight(mantissa: i64, scale: u8) -> i64 {
+    let factor = 10i64.pow(u32::from(Weight::SCALE - scale));
+    let weight = mantissa.checked_mul(factor).and_then(Weight::from_millionths);
+    weight.unwrap_or(Weight::ONE).millionths()
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::partial::fixture::KINDS;
+use crate::partial::fixture::{KINDS, add_row};
 use proptest::prelude::*;
 
 use hadal_types::Weight;
@@ -14,15 +14,12 @@ fn key(number: i64) -> [Value; 1] {
 
 /// Adds a row with this value to the group of this key.
 fn add(groups: &mut Groups, number: i64, value: i64) {
-    match groups.entry(&key(number)) {
-        Some(group) => {
-            group.tally.add_row(Weight::ONE);
-            for state in &mut group.states {
-                state.add(&Value::integer(value), Weight::ONE);
-            }
-        }
-        None => groups.drop_rows(1),
-    }
+    add_row(groups, &key(number), &Value::integer(value), Weight::ONE);
+}
+
+fn has_room(groups: &mut Groups, number: i64) -> bool {
+    let numbers = groups.numbers_for(&key(number));
+    groups.place(&numbers).is_some()
 }
 
 fn of(rows: &[(i64, i64)], groups_max: usize) -> Groups {
@@ -50,9 +47,9 @@ fn a_key_that_cannot_be_kept_is_refused_at_once() {
     let rows: Vec<(i64, i64)> = (0..20).map(|number| (number, 0)).collect();
     let mut groups = of(&rows, 10);
     groups.settle();
-    assert!(groups.entry(&key(10)).is_none());
-    assert!(groups.entry(&key(9)).is_some());
-    assert!(groups.entry(&key(-1)).is_some(), "smaller keys push larger ones out");
+    assert!(!has_room(&mut groups, 10));
+    assert!(has_room(&mut groups, 9));
+    assert!(has_room(&mut groups, -1), "smaller keys push larger ones out");
     assert_eq!(keys(groups), (-1..9).map(Value::integer).collect::<Vec<_>>());
 }
 
@@ -80,7 +77,7 @@ fn bytes_grow_with_keys_and_states() {
     assert!(sketched > one + (1 << 14), "{sketched} {one}");
     let mut long = Groups::with_max(1, kinds(), 10);
     let text = "x".repeat(10_000);
-    assert!(long.entry(&[Value::string(&text)]).is_some());
+    let _ = long.key_mut(0).number_of_text(&text);
     assert!(long.bytes() > 10_000);
 }
 
@@ -90,7 +87,8 @@ fn dropped_keys_give_their_bytes_back() {
     let mut groups = of(&rows, 10);
     groups.settle();
     let few: Vec<(i64, i64)> = (0..10).map(|number| (number, 0)).collect();
-    assert_eq!(groups.key_bytes, of(&few, 10).key_bytes);
+    assert_eq!(groups.keys[0].len(), 10);
+    assert!(groups.bytes() <= of(&few, 10).bytes());
 }
 
 proptest! {

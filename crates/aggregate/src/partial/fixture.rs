@@ -6,7 +6,10 @@ use hadal_query::{
     ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
     RowExpr, Shape, Slot, StateKind, Type,
 };
-use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value};
+use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value, Weight};
+
+use crate::groups::Groups;
+use crate::tally::Tally;
 
 /// What `now()` means in these queries.
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
@@ -70,4 +73,17 @@ pub(crate) fn column(index: usize) -> RowExpr {
 pub(crate) fn time_bucket(seconds: i64) -> RowExpr {
     let width = Expr::Literal(Value::integer(seconds * Micros::SECOND));
     Expr::call(Function::TimeBucket, vec![Expr::Leaf(Input::Time), width])
+}
+
+/// Adds a row with this value for all measures to the group of this key.
+pub(crate) fn add_row(groups: &mut Groups, key: &[Value], value: &Value, weight: Weight) {
+    let _ = groups.make_room();
+    let numbers = groups.numbers_for(key);
+    let Some(place) = groups.place(&numbers) else { return groups.drop_rows(1) };
+    let mut tally = Tally::default();
+    tally.add_row(weight);
+    groups.add_tally(place, tally);
+    for measure in 0..groups.measure_count() {
+        groups.states_mut(measure)[place as usize].add(value, weight);
+    }
 }

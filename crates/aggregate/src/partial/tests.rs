@@ -8,7 +8,7 @@ use hadal_types::{Budget, Number, Value, Weight};
 
 use crate::coverage::{LeafCoverage, LeafOutcome};
 use crate::finish::{Unfinished, finish};
-use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
+use crate::partial::fixture::{add_row, aggregate, column, groups_query, rows_query};
 
 /// One row: its key, its value, its weight in millionths, and the leaf that has it.
 type TestRow = (u8, Value, i64, usize);
@@ -37,9 +37,7 @@ fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
     let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
     for (key, value, millionths, _) in rows {
         let weight = Weight::from_millionths(*millionths).expect("in range");
-        let group = groups.entry(&[Value::integer((*key).into())]).expect("room");
-        group.tally.add_row(weight);
-        group.states.iter_mut().for_each(|state| state.add(value, weight));
+        add_row(groups, &[Value::integer((*key).into())], value, weight);
     }
     let count = rows.len() as u64;
     let leaf = LeafCoverage {

@@ -19,7 +19,7 @@ pub(super) fn encode_strings(
 ) -> Encoding {
     fill_placeholders(&mut codes, validity);
     let used = used_codes(&codes, source.len());
-    if hardly_repeat(present(&codes, validity).count(), &used, source)
+    if hardly_repeat(present(&codes, validity).copied(), source)
         && let Some(encoding) = encode_one_by_one(&codes, &used, source, validity, body)
     {
         return encoding;
@@ -31,9 +31,11 @@ pub(super) fn encode_strings(
     Encoding::Dictionary { entries: entries.len() }
 }
 
-/// Whether so few of these many strings repeat that a dictionary may not be the best.
-fn hardly_repeat(count: usize, used: &[u32], source: &StringInterner) -> bool {
-    used.len() > count / 2 && text_bytes(used, source) >= PAGES_TEXT_BYTES_MIN
+/// Whether so few of these strings repeat that a dictionary may not be the best.
+pub(super) fn hardly_repeat(codes: impl Iterator<Item = u32>, source: &StringInterner) -> bool {
+    let mut count = 0;
+    let used = used_codes_of(codes.inspect(|_| count += 1), source.len());
+    used.len() > count / 2 && text_bytes(&used, source) >= PAGES_TEXT_BYTES_MIN
 }
 
 fn text_bytes(codes: &[u32], source: &StringInterner) -> usize {

@@ -16,6 +16,13 @@ fn use_all(block: &BlockView<'_>) {
                 let _ = data.value(row);
             }
         }
+        let _ = column.encoding_name();
+        if let Ok(Some(numbers)) = column.numbers() {
+            let near = numbers.integers.near();
+            let _ = near.map(|near| numbers.integers.decode_steps_into(&near, &mut Vec::new()));
+            let _ =
+                (numbers.integers.fold(), numbers.base.checked_add(i64::MAX.into()).expect("fits"));
+        }
     }
     assert!(block.batches().iter().all(|batch| batch.first_row + batch.rows <= block.rows()));
 }

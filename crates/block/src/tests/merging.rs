@@ -169,7 +169,7 @@ fn one_huge_number_alters_no_other() {
     assert_eq!((encoding(&blocks[70]), encoding(&merged[0])), ("doubles", "mixed"));
     // Apart again from what made it mixed, the rest is as if it had never been there.
     let halves = [&rows[..70], &rows[70..]].map(|rows| build(rows, None));
-    assert_eq!(halves.each_ref().map(|block| encoding(block)), ["decimals", "mixed"]);
+    assert_eq!(halves.each_ref().map(|block| encoding(block)), ["decimals: constant", "mixed"]);
     assert_eq!(merge_bytes(&halves, MergeOrder::Arrival), merged);
 }
 

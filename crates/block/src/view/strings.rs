@@ -29,7 +29,7 @@ pub enum StringsView<'a> {
 
 impl StringsView<'_> {
     /// How many strings there are, in the order of rows: one for each, "" or any where a row has
-    /// none.
+    /// none; or, where the column is compact and there are fewer, one for each that has one.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {
@@ -52,6 +52,9 @@ impl<'a> ColumnView<'a> {
     /// # Errors
     /// When the bytes do not decode.
     pub fn strings(&self) -> Result<Option<StringsView<'a>>, BlockError> {
+        if self.entry.is_compact {
+            return self.of_present().strings();
+        }
         let place = self.entry.place();
         let [first, second, ..] = self.sections();
         let view = match self.entry.encoding {

@@ -1,22 +1,40 @@
-//! Writing streams: for each vector the cheaper of frame of reference and delta.
+//! Writing streams: the form that takes the fewest bytes.
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::{CONSTANT, VECTORS};
-use crate::cursor::{write_varint, write_zigzag};
-use crate::{kernels, packing};
+use super::plan::{Plan, bounds};
+use super::{CONSTANT, RUN_VALUES_MIN, RUNS, STEPS, VECTORS, dictionary, step};
+use crate::cursor::{write_length, write_prefixed, write_varint, write_zigzag};
+use crate::packing;
 
-/// Delta must save this many bits per value: it decodes at half the speed.
-const DELTA_GAIN_BITS: u8 = 2;
+/// Streams of fewer values have neither steps, runs, dictionaries nor patches: it would hardly pay,
+/// and so small blocks are the same bytes in every release.
+pub const FORMS_VALUES_MIN: usize = 64;
 
 /// Appends the stream of these values.
 pub fn encode(values: &[i64], out: &mut Vec<u8>) {
-    encode_as(values, |value| value, out);
+    let (min, max) = bounds(values);
+    if min == max || values.len() < FORMS_VALUES_MIN {
+        return encode_simple(values, out);
+    }
+    let range = max.wrapping_sub(min).cast_unsigned();
+    if let Some((step, quotients)) = step::common_step(values, min, range) {
+        out.push(STEPS);
+        write_zigzag(min, out);
+        write_varint(step, out);
+        return encode_unlike(&quotients, true, out);
+    }
+    encode_unlike(values, true, out);
 }
 
 /// Appends the stream of these codes.
 pub fn encode_codes(codes: &[u32], out: &mut Vec<u8>) {
-    encode_as(codes, i64::from, out);
+    // Codes are dense: they have no factor in common, and a dictionary saves nothing.
+    let values: Vec<i64> = codes.iter().copied().map(i64::from).collect();
+    if values.len() < FORMS_VALUES_MIN {
+        return encode_simple(&values, out);
+    }
+    encode_unlike(&values, false, out);
 }
 
 /// An estimate of the bytes that a stream of `count` values up to `max` takes.
@@ -25,66 +43,65 @@ pub const fn encoded_bytes(count: usize, max: u64) -> usize {
     packing::packed_bytes(count, packing::bit_width(max)) + 2 + count / VECTOR_VALUES * 4
 }
 
-fn encode_as<T: Copy + PartialEq>(values: &[T], widen: impl Fn(T) -> i64, out: &mut Vec<u8>) {
+/// Appends a stream of equal values, or of vectors.
+pub(super) fn encode_simple(values: &[i64], out: &mut Vec<u8>) {
     let first = values.first().copied();
     if values.iter().all(|&value| Some(value) == first) {
-        out.push(CONSTANT);
-        return write_zigzag(first.map_or(0, widen), out);
+        return encode_constant(first.unwrap_or_default(), out);
     }
-    out.push(VECTORS);
-    let mut packed = Vec::new();
-    let mut base = 0i64;
-    let mut buffer = [0i64; VECTOR_VALUES];
-    for chunk in values.chunks(VECTOR_VALUES) {
-        let vector = &mut buffer[..chunk.len()];
-        for (slot, &value) in vector.iter_mut().zip(chunk) {
-            *slot = widen(value);
+    write_vectors(values, &plans(values), out);
+}
+
+fn encode_constant(value: i64, out: &mut Vec<u8>) {
+    out.push(CONSTANT);
+    write_zigzag(value, out);
+}
+
+/// Appends a stream of values that have no factor in common.
+fn encode_unlike(values: &[i64], may_repeat: bool, out: &mut Vec<u8>) {
+    let run_count = 1 + values.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    if run_count == 1 {
+        return encode_constant(values[0], out);
+    }
+    let plans = plans(values);
+    let bytes: usize = plans.iter().map(Plan::cost).sum();
+    if run_count <= values.len() / RUN_VALUES_MIN {
+        let start = out.len();
+        write_runs(values, run_count, out);
+        if out.len() - start <= bytes {
+            return;
         }
-        base = encode_vector(vector, base, out, &mut packed);
+        out.truncate(start);
+    }
+    if !(may_repeat && dictionary::encode(values, bytes, out)) {
+        write_vectors(values, &plans, out);
+    }
+}
+
+fn plans(values: &[i64]) -> Vec<Plan> {
+    let may_patch = values.len() >= FORMS_VALUES_MIN;
+    values.chunks(VECTOR_VALUES).map(|vector| Plan::of(vector, may_patch)).collect()
+}
+
+fn write_vectors(values: &[i64], plans: &[Plan], out: &mut Vec<u8>) {
+    out.push(VECTORS);
+    let mut packed = Vec::with_capacity(plans.iter().map(Plan::cost).sum());
+    let mut base = 0;
+    for (vector, plan) in values.chunks(VECTOR_VALUES).zip(plans) {
+        base = plan.write(vector, base, out, &mut packed);
     }
     out.extend_from_slice(&packed);
 }
 
-/// Appends one vector's head and its packed values; returns its min.
-fn encode_vector(vector: &[i64], base: i64, heads: &mut Vec<u8>, packed: &mut Vec<u8>) -> i64 {
-    let (min, max) = bounds(vector.iter().copied());
-    let range = max.wrapping_sub(min).cast_unsigned();
-    let (step, step_max) = bounds(vector.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])));
-    let reference_width = packing::bit_width(range);
-    let delta_width = packing::bit_width(step_max.wrapping_sub(step).cast_unsigned());
-    let delta = vector.len() > 1 && delta_width + DELTA_GAIN_BITS <= reference_width;
-
-    heads.push(if delta { delta_width + 1 } else { 0 });
-    write_zigzag(min.wrapping_sub(base), heads);
-    write_varint(range, heads);
-    let mut offsets = [0u64; VECTOR_VALUES];
-    if delta {
-        write_varint(vector[0].wrapping_sub(min).cast_unsigned(), heads);
-        write_zigzag(step, heads);
-        for (offset, pair) in offsets[1..].iter_mut().zip(vector.windows(2)) {
-            *offset = pair[1].wrapping_sub(pair[0]).wrapping_sub(step).cast_unsigned();
-        }
-        pack(&offsets, vector.len(), delta_width, packed);
-    } else {
-        for (offset, value) in offsets.iter_mut().zip(vector) {
-            *offset = value.wrapping_sub(min).cast_unsigned();
-        }
-        pack(&offsets, vector.len(), reference_width, packed);
+fn write_runs(values: &[i64], run_count: usize, out: &mut Vec<u8>) {
+    let mut heads = Vec::with_capacity(run_count);
+    let mut lengths = Vec::with_capacity(run_count);
+    for run in values.chunk_by(|left, right| left == right) {
+        heads.push(run[0]);
+        lengths.push(i64::try_from(run.len()).unwrap_or(i64::MAX));
     }
-    min
-}
-
-fn pack(offsets: &[u64; VECTOR_VALUES], count: usize, width: u8, out: &mut Vec<u8>) {
-    if count == VECTOR_VALUES {
-        kernels::pack(offsets, width, out);
-    } else {
-        packing::pack(&offsets[..count], width, out);
-    }
-}
-
-/// The smallest and the largest value; (0, 0) where there is none.
-fn bounds(values: impl Iterator<Item = i64>) -> (i64, i64) {
-    let (min, max) =
-        values.fold((i64::MAX, i64::MIN), |(min, max), value| (min.min(value), max.max(value)));
-    if min > max { (0, 0) } else { (min, max) }
+    out.push(RUNS);
+    write_length(run_count, out);
+    write_prefixed(out, |out| encode_simple(&heads, out));
+    encode_simple(&lengths, out);
 }

@@ -24,6 +24,63 @@ fn assert_survives(values: &[i64]) {
         let zone = (*chunk.iter().min().expect("some"), *chunk.iter().max().expect("some"));
         assert_eq!(view.zone(vector), zone);
     }
+    assert_folds(&view, values);
+    assert_is_near(&view, values);
+    if let Some(Runs { values: heads, ends }) = view.runs() {
+        let lengths = ends.iter().scan(0, |start, &end| Some(end - std::mem::replace(start, end)));
+        let runs = heads.iter().zip(lengths);
+        let again = runs.flat_map(|(&value, length)| std::iter::repeat_n(value, length as usize));
+        assert_eq!(again.collect::<Vec<_>>(), values);
+    }
+    if let Some((entries, codes)) = view.dictionary() {
+        let (mut table, mut indexes) = (Vec::new(), Vec::new());
+        entries.decode_into(&mut table);
+        assert!(table.is_sorted_by(|left, right| left < right));
+        codes.decode_codes_into(table.len(), &mut indexes).expect("below");
+        let again: Vec<i64> = indexes.into_iter().map(|code| table[code as usize]).collect();
+        assert_eq!(again, values);
+    }
+}
+
+fn assert_folds(view: &IntsView<'_>, values: &[i64]) {
+    let expected = Fold {
+        sum: values.iter().copied().map(i128::from).sum(),
+        min: values.iter().copied().min().unwrap_or(i64::MAX),
+        max: values.iter().copied().max().unwrap_or(i64::MIN),
+    };
+    assert_eq!(view.fold(), expected);
+}
+
+fn assert_is_near(view: &IntsView<'_>, values: &[i64]) {
+    let (min, max) = (values.iter().min(), values.iter().max());
+    let range = min.zip(max).map_or(0, |(&min, &max)| i128::from(max) - i128::from(min));
+    let Some(near) = view.near() else {
+        return assert!(range > i128::from(u32::MAX) || values.is_empty());
+    };
+    let mut steps = vec![9];
+    view.decode_steps_into(&near, &mut steps).expect("below the span");
+    let again: Vec<i64> =
+        steps[1..].iter().map(|&k| near.from + near.step * i64::from(k)).collect();
+    assert_eq!(again, values);
+    for (vector, chunk) in steps[1..].chunks(1_024).enumerate() {
+        let mut slots = [0u32; 1_024];
+        assert_eq!(view.decode_steps_vector(&near, vector, &mut slots), Ok(chunk.len()));
+        assert_eq!(slots[..chunk.len()], *chunk);
+    }
+    if let Some((&min, &max)) = min.zip(max) {
+        assert_eq!((near.from, near.to()), (min, max));
+        let narrow = Near { span: near.span.wrapping_sub(1), ..near };
+        assert_eq!(view.decode_steps_into(&narrow, &mut steps).is_err(), near.span > 0);
+    }
+}
+
+/// Writes the values, asserts that they survive, and that they are of this form and size.
+fn assert_form(values: &[i64], form: &str, bytes_max: usize) {
+    assert_survives(values);
+    let bytes = bytes_of(values);
+    println!("{} bytes as {:?}, expected {form} and {bytes_max}", bytes.len(), form_name(&bytes));
+    assert_eq!(form_name(&bytes), Some(form));
+    assert!(bytes.len() <= bytes_max);
 }
 
 fn pseudo_random(count: usize, width: u32, seed: u64) -> Vec<i64> {
@@ -68,6 +125,98 @@ fn small_and_regular_streams_are_small() {
     assert!(bytes_of(&every_second).len() < 64 * 20);
     let bits: Vec<i64> = pseudo_random(65_536, 1, 3);
     assert!(bytes_of(&bits).len() <= 8_192 + 1 + 64 * 3);
+}
+
+#[test]
+fn counters_that_begin_again_are_tiny() {
+    let counter: Vec<i64> = (0..65_536).map(|i| i % 10_000).collect();
+    assert_form(&counter, "packed", 64 * 18);
+    let backwards: Vec<i64> = counter.iter().map(|value| 7 - value * 3).collect();
+    assert_form(&backwards, "steps", 64 * 18);
+}
+
+#[test]
+fn values_that_repeat_are_runs() {
+    let minutes: Vec<i64> = (0..65_536).map(|i| 1_700_000_000 + i / 10_000 * 60).collect();
+    assert_form(&minutes, "steps", 40);
+    let uneven: Vec<i64> = (0..65_536).map(|i: i64| (i / 100).pow(2) % 7_919).collect();
+    assert_form(&uneven, "runs", 656 * 2 + 30);
+}
+
+#[test]
+fn a_common_factor_is_written_once() {
+    let random = pseudo_random(65_536, 20, 5);
+    let seconds: Vec<i64> = random.iter().map(|k| 1_700_000_000_000_000 + k * 1_000_000).collect();
+    assert_form(&seconds, "steps", 65_536 * 20 / 8 + 64 * 8 + 20);
+    let near = IntsView::parse(&bytes_of(&seconds), seconds.len()).expect("parses").near();
+    assert_eq!(near.map(|near| near.step), Some(1_000_000));
+    let whole_range: Vec<i64> =
+        random.iter().map(|k| if k % 2 == 0 { i64::MIN } else { 0 }).collect();
+    assert_form(&whole_range, "steps", 8_192 + 64 * 5);
+}
+
+#[test]
+fn outliers_do_not_widen_a_vector() {
+    for outlier in [1 << 14, 1 << 22, 1 << 40, i64::MAX] {
+        let mut values = pseudo_random(4_096, 10, 6);
+        let plain = bytes_of(&values).len();
+        values.iter_mut().step_by(300).for_each(|value| *value = outlier - *value);
+        assert_form(&values, "packed", plain + 14 * 10 + 4 * 12);
+    }
+    // Gaps in regular times.
+    let mut time = 0;
+    let gaps: Vec<i64> = (0..4_096)
+        .map(|i| {
+            time += if i % 500 == 499 { 1 << 45 } else { 1_000 + i % 3 };
+            time
+        })
+        .collect();
+    assert_form(&gaps, "packed", 4_096 / 4 + 9 * 10 + 4 * 20);
+}
+
+#[test]
+fn numbers_that_repeat_have_a_dictionary() {
+    let ids = pseudo_random(40_000, 34, 7);
+    let picks = pseudo_random(65_536, 15, 8);
+    let column: Vec<i64> =
+        picks.iter().map(|&pick| ids[usize::try_from(pick).expect("small")]).collect();
+    // 15 bits for a code, and 28,000 differences of about 20.
+    assert_form(&column, "dictionary", 65_536 * 15 / 8 + 28_800 * 22 / 8);
+    let rates = [1, 10, 100, 1_001];
+    let column: Vec<i64> =
+        picks.iter().map(|&pick| rates[usize::try_from(pick % 4).expect("4")]).collect();
+    assert_form(&column, "dictionary", 65_536 / 4 + 64 * 4 + 20);
+    // Where they hardly repeat, there is none.
+    assert_form(&pseudo_random(65_536, 34, 9), "packed", 65_536 * 34 / 8 + 64 * 14);
+}
+
+#[test]
+fn bad_forms_are_refused() {
+    let parse = |bytes: &[u8], length| IntsView::parse(bytes, length).map(|view| view.len());
+    // Runs of 30 zeros and 34 ones.
+    let runs = [3, 2, 5, 1, 0, 0, 1, 0b10, 1, 0, 60, 4, 0b10_0000];
+    assert_eq!(parse(&runs, 64), Ok(64));
+    for length in [0, 15, 16, 63, 65, 1 << 20] {
+        assert!(parse(&runs, length).is_err(), "{length}");
+    }
+    assert!(parse(&[3, 1, 2, 0, 2, 0, 124], 62).is_ok());
+    assert!(parse(&[3, 1, 2, 0, 2, 0, 0], 0).is_err(), "runs of nothing");
+    let nothing = [3, 2, 2, 0, 2, 1, 0, 0, 64, 0, 0b10_0000];
+    assert!(matches!(parse(&nothing, 64), Err(EncodingError::Order { index: 0, .. })));
+    // Steps in steps, runs in runs, a dictionary without entries.
+    assert!(parse(&[2, 0, 2, 0, 4], 9).is_ok());
+    assert!(parse(&[2, 0, 2, 2, 0, 2, 0, 4], 9).is_err());
+    assert!(parse(&[3, 1, 7, 3, 1, 2, 0, 2, 0, 16, 0, 16], 8).is_err());
+    assert!(parse(&[4, 1, 2, 0, 2, 0, 0], 8).is_ok());
+    assert!(parse(&[4, 0, 2, 0, 2, 0, 0], 8).is_err());
+    // Patches that do not ascend, or lie behind the end.
+    let patched = |positions: [u8; 2]| {
+        parse(&[1, 66, 0, 127, 2, 1, positions[0], 0, positions[1], 0, 1, 127], 9)
+    };
+    assert!(patched([3, 8]).is_ok());
+    for bad in [[3, 3], [4, 3], [3, 9]] {
+        assert!(matches!(patched(bad), Err(EncodingError::Order { what: "patch", index: 1 })));
+    }
 }
 
 #[test]
@@ -124,6 +273,48 @@ fn values_of_some_shape() -> impl Strategy<Value = Vec<i64>> {
     )
 }
 
+/// Values of the shapes that forms other than plain vectors are for.
+fn values_of_some_form() -> impl Strategy<Value = Vec<i64>> {
+    let factor = prop_oneof![Just(1i64), Just(60), Just(1_000_000), any::<i64>()];
+    let pool = prop::collection::vec(prop_oneof![any::<i64>(), 0i64..99], 1..30);
+    let shape = (0usize..2_600, 1usize..300, 1usize..40, any::<bool>());
+    (pool, factor, any::<i64>(), shape).prop_map(
+        |(pool, factor, base, (count, period, repeat, counts))| {
+            let value = |i: usize| {
+                let i = i / repeat;
+                let small = i64::try_from(i % period).expect("small");
+                if counts && !i.is_multiple_of(97) { small } else { pool[i * i % pool.len()] }
+            };
+            let value = |i| base.wrapping_add(factor.wrapping_mul(value(i)));
+            (0..count).map(value).collect()
+        },
+    )
+}
+
+/// Uses everything of a view of any bytes.
+fn use_all(view: &IntsView<'_>) {
+    let _ = view.decode_codes_into(100, &mut Vec::new());
+    for vector in 0..view.vector_count() {
+        let _ = view.zone(vector);
+    }
+    let _ = (view.fold(), view.constant());
+    if let Some(near) = view.near() {
+        let mut steps = Vec::new();
+        let fits = view.decode_steps_into(&near, &mut steps).is_ok();
+        assert!(!fits || steps.iter().all(|&step| step <= near.span));
+        let _ = near.to();
+    }
+    if let Some(runs) = view.runs() {
+        assert_eq!(runs.values.len(), runs.ends.len());
+        assert!(runs.ends.is_sorted_by(|left, right| left < right));
+        assert_eq!(runs.ends.last().map_or(0, |&end| end as usize), view.len());
+    }
+    if let Some((entries, codes)) = view.dictionary() {
+        entries.decode_into(&mut Vec::new());
+        let _ = codes.decode_codes_into(entries.len(), &mut Vec::new());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -133,9 +324,29 @@ proptest! {
     }
 
     #[test]
+    fn random_forms_survive(values in values_of_some_form()) {
+        assert_survives(&values);
+    }
+
+    #[test]
+    fn mutated_forms_never_panic(
+        values in values_of_some_form(),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut bytes = bytes_of(&values);
+        for (at, byte) in flips {
+            let at = at.index(bytes.len().min(60));
+            bytes[at] = byte;
+        }
+        if let Ok(view) = IntsView::parse(&bytes, values.len()) {
+            use_all(&view);
+        }
+    }
+
+    #[test]
     fn random_bytes_never_panic(
         mut bytes in prop::collection::vec(any::<u8>(), 0..400),
-        form in 0u8..3,
+        form in 0u8..6,
         length in 0usize..2_100,
     ) {
         if let Some(first) = bytes.first_mut() {
@@ -145,7 +356,7 @@ proptest! {
             let mut values = Vec::new();
             view.decode_into(&mut values);
             prop_assert_eq!(values.len(), length);
-            let _ = view.decode_codes_into(100, &mut Vec::new());
+            use_all(&view);
         }
     }
 
@@ -161,9 +372,7 @@ proptest! {
         }
         if let Ok(view) = IntsView::parse(&bytes, values.len()) {
             view.decode_into(&mut Vec::new());
-            for vector in 0..view.vector_count() {
-                let _ = view.zone(vector);
-            }
+            use_all(&view);
         }
     }
 }

@@ -1,52 +1,71 @@
-//! Reading streams: heads are checked once, then any vector decodes by itself.
+//! Reading streams: any vector decodes by itself.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::{CONSTANT, Slot, VECTORS};
-use crate::{Cursor, EncodingError, kernels, packing};
+use super::Slot;
+use super::parse::{Level, parse};
+use super::vector::Vector;
+use crate::{EncodingError, kernels};
 
 /// A stream of integers, not decoded.
 #[derive(Clone, Debug)]
 pub struct IntsView<'a> {
-    length: usize,
-    form: Form<'a>,
+    pub(super) length: usize,
+    pub(super) form: Form<'a>,
 }
 
 #[derive(Clone, Debug)]
-enum Form<'a> {
+pub(super) enum Form<'a> {
     Constant(i64),
     Vectors(Vec<Vector<'a>>),
+    Steps(Steps<'a>),
+    Runs(RunEnds),
+    Dictionary(Box<Dictionary<'a>>),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Vector<'a> {
-    min: i64,
-    max: i64,
-    delta: Option<Delta>,
-    width: u8,
-    packed: &'a [u8],
+/// Values of the form base + step × count.
+#[derive(Clone, Debug)]
+pub(super) struct Steps<'a> {
+    pub(super) base: i64,
+    pub(super) step: u64,
+    pub(super) counts: Box<IntsView<'a>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Delta {
-    first: i64,
-    step: i64,
+/// Values that repeat, and the row after the last of each.
+#[derive(Clone, Debug)]
+pub(super) struct RunEnds {
+    pub(super) values: Vec<i64>,
+    pub(super) ends: Vec<u32>,
+}
+
+/// Distinct values, and codes.
+#[derive(Clone, Debug)]
+pub(super) struct Dictionary<'a> {
+    pub(super) entries: IntsView<'a>,
+    pub(super) codes: IntsView<'a>,
+    /// The entries, decoded once, when first needed.
+    pub(super) table: OnceLock<Vec<i64>>,
+}
+
+/// The runs of a stream that is stored as such.
+#[derive(Clone, Debug)]
+pub struct Runs<'v> {
+    /// The value of each run. Neighbours may be equal.
+    pub values: Cow<'v, [i64]>,
+    /// The row after the last of each run: strictly ascending, up to the stream's length.
+    pub ends: &'v [u32],
 }
 
 impl<'a> IntsView<'a> {
-    /// Reads the heads of a stream of `length` values. Cost: O(vectors).
+    /// Reads the heads of a stream of `length` values. Cost: O(vectors + runs + patches).
     ///
     /// # Errors
     /// When `bytes` are not exactly such a stream.
     pub fn parse(bytes: &'a [u8], length: usize) -> Result<Self, EncodingError> {
-        let mut cursor = Cursor::new(bytes, "an integer stream");
-        let form = match cursor.u8()? {
-            CONSTANT => Form::Constant(cursor.zigzag()?),
-            VECTORS => Form::Vectors(parse_vectors(&mut cursor, length)?),
-            found => return Err(EncodingError::Unknown { what: "integer stream form", found }),
-        };
-        cursor.end()?;
-        Ok(Self { length, form })
+        parse(bytes, length, Level::Whole)
     }
 
     /// How many values there are.
@@ -66,7 +85,41 @@ impl<'a> IntsView<'a> {
     pub const fn constant(&self) -> Option<i64> {
         match self.form {
             Form::Constant(value) => Some(value),
-            Form::Vectors(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The runs, where the stream is made of runs.
+    #[must_use]
+    pub fn runs(&self) -> Option<Runs<'_>> {
+        match &self.form {
+            Form::Runs(RunEnds { values, ends }) => {
+                Some(Runs { values: Cow::Borrowed(values), ends })
+            }
+            Form::Steps(steps) => {
+                let Runs { values, ends } = steps.counts.runs()?;
+                let values = values.iter().map(|&count| steps.value(count)).collect();
+                Some(Runs { values, ends })
+            }
+            _ => None,
+        }
+    }
+
+    /// The distinct values, ascending, and the codes of the rows, where the stream is made of them.
+    /// Nothing is decoded; hostile bytes may have entries in any order, and any codes.
+    #[must_use]
+    pub fn dictionary(&self) -> Option<(Self, Self)> {
+        match &self.form {
+            Form::Dictionary(dictionary) => {
+                Some((dictionary.entries.clone(), dictionary.codes.clone()))
+            }
+            Form::Steps(Steps { base, step, counts }) => {
+                let (entries, codes) = counts.dictionary()?;
+                let (length, counts) = (entries.length, Box::new(entries));
+                let steps = Steps { base: *base, step: *step, counts };
+                Some((Self { length, form: Form::Steps(steps) }, codes))
+            }
+            _ => None,
         }
     }
 
@@ -91,6 +144,15 @@ impl<'a> IntsView<'a> {
         match &self.form {
             Form::Constant(value) => (*value, *value),
             Form::Vectors(vectors) => (vectors[vector].min, vectors[vector].max),
+            Form::Steps(steps) => {
+                let (min, max) = steps.counts.zone(vector);
+                (steps.value(min), steps.value(max))
+            }
+            Form::Runs(runs) => runs.zone(vector * VECTOR_VALUES, self.vector_length(vector)),
+            Form::Dictionary(dictionary) => {
+                let (min, max) = dictionary.codes.zone(vector);
+                (dictionary.value(min), dictionary.value(max))
+            }
         }
     }
 
@@ -100,10 +162,29 @@ impl<'a> IntsView<'a> {
     /// # Panics
     /// When `vector` is not below [`Self::vector_count`].
     pub fn decode_vector<S: Slot>(&self, vector: usize, out: &mut [S; VECTOR_VALUES]) -> usize {
+        self.decode_biased(vector, S::default(), out)
+    }
+
+    /// The same, plus `bias`.
+    pub(super) fn decode_biased<S: Slot>(
+        &self,
+        vector: usize,
+        bias: S,
+        out: &mut [S; VECTOR_VALUES],
+    ) -> usize {
         let length = self.vector_length(vector);
         match &self.form {
-            Form::Constant(value) => out.fill(S::from_u64(value.cast_unsigned())),
-            Form::Vectors(vectors) => vectors[vector].decode(length, out),
+            Form::Constant(value) => out.fill(bias.plus(S::from_u64(value.cast_unsigned()))),
+            Form::Vectors(vectors) => vectors[vector].decode(length, bias, out),
+            Form::Steps(steps) => {
+                steps.counts.decode_biased(vector, S::default(), out);
+                let base = bias.plus(S::from_u64(steps.base.cast_unsigned()));
+                for slot in &mut out[..length] {
+                    *slot = base.plus(slot.times(steps.step));
+                }
+            }
+            Form::Runs(runs) => runs.decode(vector * VECTOR_VALUES, bias, &mut out[..length]),
+            Form::Dictionary(dictionary) => dictionary.decode(vector, bias, &mut out[..length]),
         }
         length
     }
@@ -128,7 +209,7 @@ impl<'a> IntsView<'a> {
 
     /// Appends all values to `out`.
     pub fn decode_into(&self, out: &mut Vec<i64>) {
-        self.append(out);
+        self.append(0, out);
     }
 
     /// Appends all codes to `out`.
@@ -141,85 +222,105 @@ impl<'a> IntsView<'a> {
         out: &mut Vec<u32>,
     ) -> Result<(), EncodingError> {
         let start = out.len();
-        self.append(out);
+        self.append(0, out);
         check_codes(&out[start..], code_limit)
     }
 
-    fn append<S: Slot>(&self, out: &mut Vec<S>) {
+    /// Appends all values plus `bias` to `out`.
+    pub(super) fn append<S: Slot>(&self, bias: S, out: &mut Vec<S>) {
         let start = out.len();
         out.resize(start + self.length, S::default());
+        if let Form::Dictionary(dictionary) = &self.form {
+            return dictionary.decode_all(bias, &mut out[start..]);
+        }
         let (full, tail) = out[start..].as_chunks_mut::<VECTOR_VALUES>();
         for (index, vector) in full.iter_mut().enumerate() {
-            self.decode_vector(index, vector);
+            self.decode_biased(index, bias, vector);
         }
         if !tail.is_empty() {
             let mut buffer = [S::default(); VECTOR_VALUES];
-            let length = self.decode_vector(full.len(), &mut buffer);
+            let length = self.decode_biased(full.len(), bias, &mut buffer);
             tail.copy_from_slice(&buffer[..length]);
         }
     }
 }
 
-impl Vector<'_> {
-    fn decode<S: Slot>(&self, length: usize, out: &mut [S; VECTOR_VALUES]) {
-        let base = self.delta.map_or(self.min, |delta| delta.step);
-        let base = S::from_u64(base.cast_unsigned());
-        if length == VECTOR_VALUES {
-            kernels::unpack(self.packed, self.width, base, out);
-        } else {
-            packing::unpack(self.packed, length, self.width, |index, value| {
-                out[index] = base.plus(S::from_u64(value));
-            });
-        }
-        if let Some(delta) = self.delta {
-            // The first packed value is nothing, so the sum begins one step early.
-            let mut sum = S::from_u64(delta.first.wrapping_sub(delta.step).cast_unsigned());
-            for slot in &mut out[..length] {
-                sum = sum.plus(*slot);
-                *slot = sum;
-            }
+impl Steps<'_> {
+    pub(super) const fn value(&self, count: i64) -> i64 {
+        self.base.wrapping_add(count.wrapping_mul(self.step.cast_signed()))
+    }
+}
+
+impl RunEnds {
+    /// The index of the run that has this row.
+    fn run_of(&self, row: usize) -> usize {
+        self.ends.partition_point(|&end| end as usize <= row)
+    }
+
+    fn zone(&self, start: usize, length: usize) -> (i64, i64) {
+        let (first, last) = (self.run_of(start), self.run_of(start + length - 1));
+        super::plan::bounds(&self.values[first..=last])
+    }
+
+    fn decode<S: Slot>(&self, start: usize, bias: S, out: &mut [S]) {
+        let mut run = self.run_of(start);
+        let mut from = 0;
+        while from < out.len() {
+            let to = (self.ends[run] as usize - start).min(out.len());
+            out[from..to].fill(bias.plus(S::from_u64(self.values[run].cast_unsigned())));
+            (from, run) = (to, run + 1);
         }
     }
 }
 
-fn parse_vectors<'a>(
-    cursor: &mut Cursor<'a>,
-    length: usize,
-) -> Result<Vec<Vector<'a>>, EncodingError> {
-    let count = length.div_ceil(VECTOR_VALUES);
-    // A head has three bytes at least, so hostile lengths cannot make this allocate much.
-    let mut vectors = Vec::with_capacity(count.min(cursor.rest().len() / 3));
-    let mut base = 0i64;
-    for _ in 0..count {
-        let vector = parse_head(cursor, base)?;
-        base = vector.min;
-        vectors.push(vector);
+impl Dictionary<'_> {
+    /// The distinct values, one at least.
+    pub(super) fn table(&self) -> &[i64] {
+        self.table.get_or_init(|| {
+            let mut table = Vec::new();
+            self.entries.decode_into(&mut table);
+            table
+        })
     }
-    for (index, vector) in vectors.iter_mut().enumerate() {
-        let values = (length - index * VECTOR_VALUES).min(VECTOR_VALUES);
-        vector.packed = cursor.take(packing::packed_bytes(values, vector.width))?;
-    }
-    Ok(vectors)
-}
 
-fn parse_head<'a>(cursor: &mut Cursor<'_>, base: i64) -> Result<Vector<'a>, EncodingError> {
-    let form = cursor.u8()?;
-    let min = base.wrapping_add(cursor.zigzag()?);
-    let range = cursor.varint()?;
-    let max = min.wrapping_add(range.cast_signed());
-    let (width, delta) = match form {
-        0 => (packing::bit_width(range), None),
-        1..=65 => {
-            let first = min.wrapping_add(cursor.varint()?.cast_signed());
-            (form - 1, Some(Delta { first, step: cursor.zigzag()? }))
+    /// The value of a code; of one that no writer writes, that of the last.
+    fn value(&self, code: i64) -> i64 {
+        let table = self.table();
+        table[usize::try_from(code).unwrap_or(usize::MAX).min(table.len() - 1)]
+    }
+
+    fn decode<S: Slot>(&self, vector: usize, bias: S, out: &mut [S]) {
+        let mut codes = [0u32; VECTOR_VALUES];
+        for (slot, &code) in out.iter_mut().zip(self.codes(vector, &mut codes)) {
+            let value = self.table()[code as usize];
+            *slot = bias.plus(S::from_u64(value.cast_unsigned()));
         }
-        found => return Err(EncodingError::Unknown { what: "vector form", found }),
-    };
-    Ok(Vector { min, max, delta, width, packed: &[] })
+    }
+
+    /// The same of all vectors: the entries are added to and narrowed once.
+    fn decode_all<S: Slot>(&self, bias: S, out: &mut [S]) {
+        let narrow = |value: &i64| bias.plus(S::from_u64(value.cast_unsigned()));
+        let table: Vec<S> = self.table().iter().map(narrow).collect();
+        let mut codes = [0u32; VECTOR_VALUES];
+        for (vector, out) in out.chunks_mut(VECTOR_VALUES).enumerate() {
+            S::gather(&table, self.codes(vector, &mut codes), out);
+        }
+    }
+
+    /// A vector's codes; those that no writer writes are taken for the last.
+    fn codes<'b>(&self, vector: usize, buffer: &'b mut [u32; VECTOR_VALUES]) -> &'b [u32] {
+        let length = self.codes.decode_vector(vector, buffer);
+        let codes = &mut buffer[..length];
+        let last = u32::try_from(self.table().len() - 1).unwrap_or(u32::MAX);
+        if kernels::min_max_u32(codes).is_some_and(|(_, max)| max > last) {
+            codes.iter_mut().for_each(|code| *code = last.min(*code));
+        }
+        codes
+    }
 }
 
 fn check_codes(codes: &[u32], code_limit: usize) -> Result<(), EncodingError> {
-    let max = codes.iter().copied().fold(0, u32::max);
+    let max = kernels::min_max_u32(codes).map_or(0, |(_, max)| max);
     if codes.is_empty() || (max as usize) < code_limit {
         return Ok(());
     }

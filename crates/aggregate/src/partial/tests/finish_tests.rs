@@ -9,7 +9,9 @@ use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Budget, Micros, TimeRange, Value, Weight};
 
 use crate::finish::{Answer, Unfinished, finish};
-use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
+use crate::partial::fixture::{
+    NOW, add_row, aggregate, column, groups_query, rows_query, time_bucket,
+};
 use crate::partial::{Answering, Partial};
 use crate::warning::{FaultCode, WarningCode};
 
@@ -19,9 +21,7 @@ fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
     let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
     for (key, value, weight) in rows {
         let weight = Weight::from_millionths(weight * Weight::UNIT).expect("in range");
-        let group = groups.entry(key).expect("room");
-        group.tally.add_row(weight);
-        group.states.iter_mut().for_each(|state| state.add(value, weight));
+        add_row(groups, key, value, weight);
     }
     partial
 }

@@ -1,0 +1,111 @@
+//! Numbers as they are stored: what a scan can use without decoding a column to wide integers.
+
+use hadal_encoding::{Bitmap, IntsView, ints, kernels};
+use hadal_types::{Decimal, Number};
+
+use super::ColumnView;
+use crate::data::{Exacts, Values};
+use crate::directory::Encoding;
+use crate::encode::not_of_double;
+use crate::error::BlockError;
+
+/// Numbers that one scale holds: value i of the stream is (base + i-th integer) × 10^−scale.
+#[derive(Clone, Debug)]
+pub struct NumbersView<'a> {
+    /// Digits after the point, 0 to 36; 0 to 18 where `base` is 0.
+    pub scale: u8,
+    /// What is added to each integer: 0, unless the column has numbers beyond 64 bits. No sum of
+    /// the two overflows.
+    pub base: i128,
+    /// One integer per row; or, where the column is compact, one per row that has a value.
+    pub integers: IntsView<'a>,
+    /// Which rows have a value; `None` where all have.
+    pub validity: Option<Bitmap>,
+    /// Whether the stream has no place for rows without a value. If so, its vectors and zones are
+    /// not those of rows.
+    pub is_compact: bool,
+}
+
+impl<'a> ColumnView<'a> {
+    /// The numbers as they are stored, where they are integers of one scale; `None` of doubles and
+    /// of other kinds. Cost: O(vectors), and the validity.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn numbers(&self) -> Result<Option<NumbersView<'a>>, BlockError> {
+        let (scale, base) = match self.entry.encoding {
+            Encoding::Decimals { scale, .. } => (scale, 0),
+            Encoding::Wide { scale, base, .. } => (scale, base),
+            _ => return Ok(None),
+        };
+        let is_compact = self.entry.is_compact;
+        let count = if is_compact { self.rows - self.entry.nulls } else { self.rows };
+        let [section, ..] = self.sections();
+        let integers = IntsView::parse(section, count).map_err(self.entry.place().of())?;
+        let validity = self.validity()?;
+        Ok(Some(NumbersView { scale, base, integers, validity, is_compact }))
+    }
+}
+
+/// Numbers (from + step × k) × 10^−scale, where k of row i is `steps[i]`.
+#[derive(Clone, Debug)]
+pub struct NearNumbers {
+    /// Digits after the point, 0 to 18.
+    pub scale: u8,
+    /// What a k means.
+    pub near: ints::Near,
+    /// One per row, none above `near.span`; any where the row has no value.
+    pub steps: Vec<u32>,
+    /// Which rows have a value; `None` where all have.
+    pub validity: Option<Bitmap>,
+}
+
+impl ColumnView<'_> {
+    /// The numbers as small integers; `None` where they lie too far apart, of doubles, and of other
+    /// kinds.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn near_numbers(&self) -> Result<Option<NearNumbers>, BlockError> {
+        let Some(NumbersView { scale, base: 0, integers, validity, is_compact }) =
+            self.numbers()?
+        else {
+            return Ok(None);
+        };
+        let Some(near) = integers.near() else { return Ok(None) };
+        let mut steps = Vec::with_capacity(self.rows);
+        integers.decode_steps_into(&near, &mut steps).map_err(self.entry.place().of())?;
+        if is_compact && let Some(validity) = &validity {
+            let present = std::mem::replace(&mut steps, vec![0; self.rows]);
+            kernels::expand_u32(&present, validity.words(), 0, &mut steps);
+        }
+        Ok(Some(NearNumbers { scale, near, steps, validity }))
+    }
+}
+
+/// The name of decimals whose stream begins so.
+pub(super) fn decimals_name(stream: &[u8]) -> &'static str {
+    match ints::form_name(stream) {
+        Some("constant") => "decimals: constant",
+        Some("steps") => "decimals: steps",
+        Some("runs") => "decimals: runs",
+        Some("dictionary") => "decimals: dictionary",
+        _ => "decimals",
+    }
+}
+
+/// The numbers as doubles, and as decimals where these do not mean them.
+pub(super) fn decode_wide<'a>(offsets: &IntsView<'_>, scale: u8, base: i128) -> Values<'a> {
+    let mut integers = Vec::new();
+    offsets.decode_into(&mut integers);
+    let mut doubles = Vec::with_capacity(integers.len());
+    let mut exacts = Vec::new();
+    for (row, integer) in (0u32..).zip(integers) {
+        let decimal = base.checked_add(integer.into()).and_then(|sum| Decimal::new(sum, scale));
+        let number = decimal.map_or(Number::ZERO, Number::from);
+        let double = number.to_f64();
+        doubles.push(double);
+        exacts.extend(not_of_double(number, double).map(|decimal| (row, decimal)));
+    }
+    Values::Mixed { doubles, exacts: Exacts::new(exacts) }
+}

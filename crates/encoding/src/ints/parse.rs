@@ -1,0 +1,99 @@
+//! Reading a stream's heads: what decoding relies on is checked here, once.
+
+use std::sync::OnceLock;
+
+use hadal_types::limits::VECTOR_VALUES;
+
+use super::vector::Vector;
+use super::view::{Dictionary, Form, IntsView, RunEnds, Steps};
+use super::{CONSTANT, DICTIONARY, RUN_VALUES_MIN, RUNS, STEPS, VECTORS};
+use crate::{Cursor, EncodingError};
+
+/// Bytes of a head at least: hostile lengths cannot make parsing allocate much.
+const HEAD_BYTES_MIN: usize = 3;
+
+/// Which forms a stream may have: streams in streams are ever simpler, so nesting ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Simple,
+    Unlike,
+    Whole,
+}
+
+/// Reads a stream that is all of `bytes`.
+pub(super) fn parse(
+    bytes: &[u8],
+    length: usize,
+    level: Level,
+) -> Result<IntsView<'_>, EncodingError> {
+    let mut cursor = Cursor::new(bytes, "an integer stream");
+    let form = match cursor.u8()? {
+        CONSTANT => Form::Constant(cursor.zigzag()?),
+        VECTORS => Form::Vectors(parse_vectors(&mut cursor, length)?),
+        STEPS if level == Level::Whole => parse_steps(&mut cursor, length)?,
+        RUNS if level > Level::Simple => parse_runs(&mut cursor, length)?,
+        DICTIONARY if level > Level::Simple => parse_dictionary(&mut cursor, length)?,
+        found => return Err(EncodingError::Unknown { what: "integer stream form", found }),
+    };
+    cursor.end()?;
+    Ok(IntsView { length, form })
+}
+
+fn parse_vectors<'a>(
+    cursor: &mut Cursor<'a>,
+    length: usize,
+) -> Result<Vec<Vector<'a>>, EncodingError> {
+    let count = length.div_ceil(VECTOR_VALUES);
+    let mut vectors = Vec::with_capacity(count.min(cursor.rest().len() / HEAD_BYTES_MIN));
+    let mut base = 0i64;
+    for _ in 0..count {
+        let vector = Vector::parse_head(cursor, base)?;
+        base = vector.min;
+        vectors.push(vector);
+    }
+    for (index, vector) in vectors.iter_mut().enumerate() {
+        let values = (length - index * VECTOR_VALUES).min(VECTOR_VALUES);
+        vector.parse_body(cursor, values)?;
+    }
+    Ok(vectors)
+}
+
+fn parse_steps<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, EncodingError> {
+    let base = cursor.zigzag()?;
+    let step = cursor.varint()?;
+    let counts = parse(cursor.take(cursor.rest().len())?, length, Level::Unlike)?;
+    Ok(Form::Steps(Steps { base, step, counts: Box::new(counts) }))
+}
+
+fn parse_runs<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, EncodingError> {
+    let count = cursor.length("runs", length / RUN_VALUES_MIN)?;
+    let heads = parse(cursor.prefixed()?, count, Level::Simple)?;
+    let lengths = parse(cursor.take(cursor.rest().len())?, count, Level::Simple)?;
+    let (mut values, mut ends) = (Vec::new(), Vec::new());
+    heads.decode_into(&mut values);
+    lengths.decode_codes_into(length.saturating_add(1), &mut ends)?;
+    let mut end = 0usize;
+    for (index, run) in ends.iter_mut().enumerate() {
+        if *run == 0 {
+            return Err(EncodingError::Order { what: "the end of run", index });
+        }
+        end += *run as usize;
+        // More than a stream can have is refused below.
+        *run = u32::try_from(end).unwrap_or(u32::MAX);
+    }
+    if end != length || u32::try_from(length).is_err() {
+        let (found, expected) = (end as u64, length as u64);
+        return Err(EncodingError::Mismatch { what: "values in runs", found, expected });
+    }
+    Ok(Form::Runs(RunEnds { values, ends }))
+}
+
+fn parse_dictionary<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, EncodingError> {
+    let count = cursor.length("distinct values", length)?;
+    if count == 0 {
+        return Err(EncodingError::Mismatch { what: "distinct values", found: 0, expected: 1 });
+    }
+    let entries = parse(cursor.prefixed()?, count, Level::Simple)?;
+    let codes = parse(cursor.take(cursor.rest().len())?, length, Level::Simple)?;
+    Ok(Form::Dictionary(Box::new(Dictionary { entries, codes, table: OnceLock::new() })))
+}

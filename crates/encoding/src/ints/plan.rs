@@ -1,0 +1,257 @@
+//! How a vector is written: a frame of reference or differences, at which width, with which
+//! patches. Every choice is by bytes, counted and not guessed.
+
+use hadal_types::limits::VECTOR_VALUES;
+
+use super::vector::Delta;
+use super::{DELTA, PATCHED_DELTA, PATCHED_REFERENCE, REFERENCE};
+use crate::cursor::{write_length, write_varint, write_zigzag};
+use crate::{kernels, packing};
+
+/// Delta must save this many bits per value: it decodes at half the speed.
+const DELTA_GAIN_BITS: usize = 2;
+/// One value in so many may be patched: each costs as much time as unpacking ten.
+const PATCH_VALUES_MIN: usize = 16;
+/// Bits that a patch is counted for beside its own, because it takes time.
+const PATCH_EXTRA_COST: usize = 16;
+/// Bytes of a head, roughly.
+const HEAD_BYTES: usize = 6;
+
+/// How one vector is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    min: i64,
+    range: u64,
+    delta: Option<Delta>,
+    packed: Packed,
+}
+
+/// How values that begin at 0 are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packed {
+    width: u8,
+    /// Bytes of an extra, where there are patches.
+    extra_bytes: Option<u8>,
+    /// Bits, with what patches are counted for.
+    cost: usize,
+}
+
+impl Plan {
+    /// The cheapest plan for a vector that is not empty; without patches unless `may_patch`.
+    pub(super) fn of(vector: &[i64], may_patch: bool) -> Self {
+        let (min, max) = bounds(vector);
+        let range = max.wrapping_sub(min).cast_unsigned();
+        let mut reference = Packed::plain(vector.len(), range);
+        if may_patch {
+            reference = reference.patched(vector, |value| value.wrapping_sub(min).cast_unsigned());
+        }
+        if may_patch && !is_worth_delta(vector, reference) {
+            return Self { min, range, delta: None, packed: reference };
+        }
+        let mut buffer = [0i64; VECTOR_VALUES];
+        let (step, delta) = plan_steps(differences(vector, &mut buffer), may_patch);
+        let gain = vector.len() * DELTA_GAIN_BITS;
+        if vector.len() > 1 && delta.cost + gain <= reference.cost {
+            let delta_form = Delta { first: vector[0], step };
+            return Self { min, range, delta: Some(delta_form), packed: delta };
+        }
+        Self { min, range, delta: None, packed: reference }
+    }
+
+    /// About so many bytes, the head included; patches count for more.
+    pub(super) const fn cost(&self) -> usize {
+        HEAD_BYTES + self.packed.cost.div_ceil(8)
+    }
+
+    /// Appends the vector's head and its packed values; `base` is the min of the vector before.
+    /// Returns the vector's own min.
+    pub(super) fn write(
+        &self,
+        vector: &[i64],
+        base: i64,
+        heads: &mut Vec<u8>,
+        packed: &mut Vec<u8>,
+    ) -> i64 {
+        let Packed { width, extra_bytes, .. } = self.packed;
+        heads.push(match (self.delta, extra_bytes) {
+            (None, None) => REFERENCE,
+            (Some(_), None) => DELTA + width,
+            (None, Some(_)) => PATCHED_REFERENCE + width,
+            (Some(_), Some(_)) => PATCHED_DELTA + width,
+        });
+        write_zigzag(self.min.wrapping_sub(base), heads);
+        write_varint(self.range, heads);
+        let mut offsets = [0u64; VECTOR_VALUES];
+        if let Some(Delta { first, step }) = self.delta {
+            write_varint(first.wrapping_sub(self.min).cast_unsigned(), heads);
+            write_zigzag(step, heads);
+            for (offset, pair) in offsets[1..].iter_mut().zip(vector.windows(2)) {
+                *offset = pair[1].wrapping_sub(pair[0]).wrapping_sub(step).cast_unsigned();
+            }
+        } else {
+            for (offset, value) in offsets.iter_mut().zip(vector) {
+                *offset = value.wrapping_sub(self.min).cast_unsigned();
+            }
+        }
+        if vector.len() == VECTOR_VALUES {
+            kernels::pack(&offsets, width, packed);
+        } else {
+            packing::pack(&offsets[..vector.len()], width, packed);
+        }
+        if let Some(extra_bytes) = extra_bytes {
+            let patches = write_patches(&offsets[..vector.len()], width, extra_bytes, packed);
+            write_length(patches, heads);
+            heads.push(extra_bytes);
+        }
+        self.min
+    }
+}
+
+impl Packed {
+    /// Without patches.
+    const fn plain(count: usize, max: u64) -> Self {
+        let width = packing::bit_width(max);
+        Self { width, extra_bytes: None, cost: count * width as usize }
+    }
+
+    /// The same values with the cheapest patches, or as it is where none are cheaper.
+    fn patched(self, values: &[i64], offset: impl Fn(i64) -> u64) -> Self {
+        let patches_max = values.len() / PATCH_VALUES_MIN;
+        if self.width == 0 {
+            return self;
+        }
+        // Where one bit less already leaves too many outside, so does every width below.
+        let high = |&&value: &&i64| offset(value) >> (self.width - 1) != 0;
+        if values.iter().filter(high).count() > patches_max {
+            return self;
+        }
+        let counts = count_widths(values, offset);
+        let mut best = self;
+        let mut patches = 0;
+        for width in (0..self.width).rev() {
+            patches += counts[usize::from(width) + 1];
+            if patches > patches_max {
+                break;
+            }
+            // One bit more, for the sign.
+            let extra_bytes = bytes_of_bits(self.width - width + 1);
+            let cost = values.len() * usize::from(width) + patches * patch_cost(extra_bytes);
+            if cost < best.cost {
+                best = Self { width, extra_bytes: Some(extra_bytes), cost };
+            }
+        }
+        best
+    }
+}
+
+/// Whether delta may well be cheaper: in a sample of differences, most lie close together. Without
+/// this look, all vectors would pay for what few need.
+fn is_worth_delta(vector: &[i64], reference: Packed) -> bool {
+    const SAMPLE: usize = 16;
+    // Two at either end may be outliers.
+    const ENDS: usize = 2;
+    let mut sample = [0i64; SAMPLE];
+    let every = vector.len().saturating_sub(1) / SAMPLE;
+    if every == 0 {
+        return true;
+    }
+    for (index, step) in sample.iter_mut().enumerate() {
+        *step = vector[index * every + 1].wrapping_sub(vector[index * every]);
+    }
+    sample.sort_unstable();
+    let range = sample[SAMPLE - 1 - ENDS].wrapping_sub(sample[ENDS]).cast_unsigned();
+    let cost = vector.len() * (usize::from(packing::bit_width(range)) + DELTA_GAIN_BITS);
+    cost <= reference.cost
+}
+
+/// What to subtract of differences, and how these are packed then, one value more than there are.
+fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
+    let (step, step_max) = bounds(steps);
+    let offset = |value: i64| value.wrapping_sub(step).cast_unsigned();
+    let mut packed = Packed::plain(steps.len() + 1, offset(step_max));
+    if may_patch {
+        packed = packed.patched(steps, offset);
+        if let Some((common, by_patches)) = common_step(steps)
+            && by_patches.cost < packed.cost
+        {
+            return (common, by_patches);
+        }
+    }
+    (step, packed)
+}
+
+/// How many values have 0, 1, ... 64 significant bits.
+fn count_widths(values: &[i64], offset: impl Fn(i64) -> u64) -> [usize; 65] {
+    // Four tables, because the same one waits for its last addition.
+    let mut counts = [[0u16; 65]; 4];
+    let (chunks, rest) = values.as_chunks::<4>();
+    for chunk in chunks {
+        for (counts, &value) in counts.iter_mut().zip(chunk) {
+            counts[usize::from(packing::bit_width(offset(value)))] += 1;
+        }
+    }
+    for &value in rest {
+        counts[0][usize::from(packing::bit_width(offset(value)))] += 1;
+    }
+    std::array::from_fn(|width| counts.iter().map(|counts| usize::from(counts[width])).sum())
+}
+
+/// The step that all but a few differences are, as of counters that begin again.
+fn common_step(steps: &[i64]) -> Option<(i64, Packed)> {
+    let [first, .., last] = *steps else { return None };
+    let middle = steps[steps.len() / 2];
+    let step = if first == middle || first == last { first } else { middle };
+    let patches = steps.iter().filter(|&&found| found != step).count();
+    if patches > steps.len() / PATCH_VALUES_MIN {
+        return None;
+    }
+    // As many bits as the largest, negative ones turned over; and the sign.
+    let bits = |found: i64| (found ^ (found >> 63)).cast_unsigned();
+    let all = steps.iter().fold(0, |all, found| all | bits(found.wrapping_sub(step)));
+    let extra_bytes = bytes_of_bits(packing::bit_width(all) + 1);
+    let cost = patches * patch_cost(extra_bytes);
+    Some((step, Packed { width: 0, extra_bytes: Some(extra_bytes), cost }))
+}
+
+const fn patch_cost(extra_bytes: u8) -> usize {
+    16 + extra_bytes as usize * 8 + PATCH_EXTRA_COST
+}
+
+/// The bytes of a signed integer of so many bits.
+const fn bytes_of_bits(bits: u8) -> u8 {
+    match bits {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        _ => 8,
+    }
+}
+
+/// Appends positions and extras of the offsets that `width` bits do not hold; returns how many.
+fn write_patches(offsets: &[u64], width: u8, extra_bytes: u8, out: &mut Vec<u8>) -> usize {
+    let mut extras = Vec::new();
+    let mut count = 0;
+    for (position, offset) in (0u16..).zip(offsets) {
+        let extra = offset.cast_signed() >> width;
+        if extra != 0 {
+            out.extend_from_slice(&position.to_le_bytes());
+            extras.extend_from_slice(&extra.to_le_bytes()[..usize::from(extra_bytes)]);
+            count += 1;
+        }
+    }
+    out.extend_from_slice(&extras);
+    count
+}
+
+/// The differences of neighbours: one fewer than values.
+fn differences<'b>(vector: &[i64], buffer: &'b mut [i64; VECTOR_VALUES]) -> &'b [i64] {
+    for (slot, pair) in buffer.iter_mut().zip(vector.windows(2)) {
+        *slot = pair[1].wrapping_sub(pair[0]);
+    }
+    &buffer[..vector.len() - 1]
+}
+
+/// The smallest and the largest value; (0, 0) where there is none.
+pub(super) fn bounds(values: &[i64]) -> (i64, i64) {
+    kernels::min_max_i64(values).unwrap_or_default()
+}

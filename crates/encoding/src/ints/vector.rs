@@ -1,0 +1,178 @@
+//! One vector of a stream: unpacking, patches, sums of differences.
+
+use hadal_types::limits::VECTOR_VALUES;
+
+use super::{DELTA, HEADS_END, PATCHED_DELTA, PATCHED_REFERENCE, REFERENCE, Slot};
+use crate::{Cursor, EncodingError, kernels, packing};
+
+/// A vector, not decoded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vector<'a> {
+    pub(super) min: i64,
+    pub(super) max: i64,
+    pub(super) delta: Option<Delta>,
+    pub(super) width: u8,
+    pub(super) packed: &'a [u8],
+    pub(super) patches: Patches<'a>,
+}
+
+/// A vector of differences of neighbours.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delta {
+    pub(super) first: i64,
+    /// What is subtracted of each difference.
+    pub(super) step: i64,
+}
+
+/// What some values have above the width: value = packed + extra × 2^width.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patches<'a> {
+    count: usize,
+    extra_bytes: u8,
+    /// Two bytes each, ascending.
+    positions: &'a [u8],
+    /// `extra_bytes` each: a signed integer.
+    extras: &'a [u8],
+}
+
+impl<'a> Vector<'a> {
+    /// Reads a head; `base` is the min of the vector before. [`Self::parse_body`] does the rest.
+    pub(super) fn parse_head(cursor: &mut Cursor<'_>, base: i64) -> Result<Self, EncodingError> {
+        let form = cursor.u8()?;
+        let min = base.wrapping_add(cursor.zigzag()?);
+        let range = cursor.varint()?;
+        let max = min.wrapping_add(range.cast_signed());
+        let width = match form {
+            REFERENCE => packing::bit_width(range),
+            DELTA..PATCHED_REFERENCE => form - DELTA,
+            PATCHED_REFERENCE..PATCHED_DELTA => form - PATCHED_REFERENCE,
+            PATCHED_DELTA..HEADS_END => form - PATCHED_DELTA,
+            found => return Err(EncodingError::Unknown { what: "vector form", found }),
+        };
+        let delta = match form {
+            DELTA..PATCHED_REFERENCE | PATCHED_DELTA.. => {
+                let first = min.wrapping_add(cursor.varint()?.cast_signed());
+                Some(Delta { first, step: cursor.zigzag()? })
+            }
+            _ => None,
+        };
+        let mut patches = Patches::default();
+        if form >= PATCHED_REFERENCE {
+            patches.count = cursor.length("patches of a vector", VECTOR_VALUES)?;
+            patches.extra_bytes = cursor.u8()?;
+            if !matches!(patches.extra_bytes, 1 | 2 | 4 | 8) {
+                let found = patches.extra_bytes;
+                return Err(EncodingError::Unknown { what: "size of patches", found });
+            }
+        }
+        Ok(Self { min, max, delta, width, packed: &[], patches })
+    }
+
+    /// Reads the packed values of a vector of this length.
+    pub(super) fn parse_body(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        length: usize,
+    ) -> Result<(), EncodingError> {
+        self.packed = cursor.take(packing::packed_bytes(length, self.width))?;
+        self.patches.positions = cursor.take(self.patches.count * 2)?;
+        self.patches.extras =
+            cursor.take(self.patches.count * usize::from(self.patches.extra_bytes))?;
+        self.patches.check(length)
+    }
+
+    /// Whether some values have more than the packed bits.
+    pub(super) const fn is_patched(&self) -> bool {
+        self.patches.count > 0
+    }
+
+    /// Decodes the vector's `length` values, each plus `bias`, into the front of `out`.
+    pub(super) fn decode<S: Slot>(&self, length: usize, bias: S, out: &mut [S; VECTOR_VALUES]) {
+        match self.delta {
+            Some(delta) if self.width == 0 => self.progress(delta, bias, &mut out[..length]),
+            Some(delta) => {
+                self.unpack(length, S::from_u64(delta.step.cast_unsigned()), out);
+                // The first packed value is nothing, so the sum begins one step early.
+                let before = delta.first.wrapping_sub(delta.step);
+                let mut sum = bias.plus(S::from_u64(before.cast_unsigned()));
+                for slot in &mut out[..length] {
+                    sum = sum.plus(*slot);
+                    *slot = sum;
+                }
+            }
+            None => self.unpack(length, bias.plus(S::from_u64(self.min.cast_unsigned())), out),
+        }
+    }
+
+    fn unpack<S: Slot>(&self, length: usize, base: S, out: &mut [S; VECTOR_VALUES]) {
+        if length == VECTOR_VALUES {
+            kernels::unpack(self.packed, self.width, base, out);
+        } else {
+            packing::unpack(self.packed, length, self.width, |index, value| {
+                out[index] = base.plus(S::from_u64(value));
+            });
+        }
+        self.for_each_patch(|position, extra| {
+            out[position] = out[position].plus(S::from_u64(extra));
+        });
+    }
+
+    /// Differences of no bits: straight from patch to patch.
+    fn progress<S: Slot>(&self, delta: Delta, bias: S, out: &mut [S]) {
+        let step = S::from_u64(delta.step.cast_unsigned());
+        let before = delta.first.wrapping_sub(delta.step);
+        let mut last = bias.plus(S::from_u64(before.cast_unsigned()));
+        let mut start = 0;
+        let fill = |slots: &mut [S], last: &mut S| {
+            let mut value = *last;
+            for slot in slots {
+                value = value.plus(step);
+                *slot = value;
+            }
+            *last = value;
+        };
+        self.for_each_patch(|position, extra| {
+            fill(&mut out[start..position], &mut last);
+            last = last.plus(S::from_u64(extra));
+            start = position;
+        });
+        fill(&mut out[start..], &mut last);
+    }
+
+    /// Calls `put` with each patch's position and what it adds, modulo 2^64.
+    pub(super) fn for_each_patch(&self, put: impl FnMut(usize, u64)) {
+        match self.patches.extra_bytes {
+            1 => self.patches.for_each::<1>(self.width, put),
+            2 => self.patches.for_each::<2>(self.width, put),
+            4 => self.patches.for_each::<4>(self.width, put),
+            _ => self.patches.for_each::<8>(self.width, put),
+        }
+    }
+}
+
+impl Patches<'_> {
+    fn for_each<const BYTES: usize>(&self, width: u8, mut put: impl FnMut(usize, u64)) {
+        let (positions, _) = self.positions.as_chunks::<2>();
+        let (extras, _) = self.extras.as_chunks::<BYTES>();
+        for (position, extra) in positions.iter().zip(extras) {
+            let mut wide = [if extra[BYTES - 1] < 0x80 { 0 } else { 0xFF }; 8];
+            wide[..BYTES].copy_from_slice(extra);
+            let extra = u64::from_le_bytes(wide).checked_shl(width.into()).unwrap_or_default();
+            put(u16::from_le_bytes(*position).into(), extra);
+        }
+    }
+
+    /// Positions ascend and lie in the vector: decoding relies on it.
+    fn check(&self, length: usize) -> Result<(), EncodingError> {
+        let (positions, _) = self.positions.as_chunks::<2>();
+        let mut least = 0;
+        for (index, position) in positions.iter().enumerate() {
+            let position = usize::from(u16::from_le_bytes(*position));
+            if position < least || position >= length {
+                return Err(EncodingError::Order { what: "patch", index });
+            }
+            least = position + 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! Which rows: values compared with constants, codes looked up in a set; the answer is one bit per
+//! row in words of 64, lowest bit first, zeros after the last row.
+//!
+//! A chunk of 64 values becomes 64 bytes of ones or zeros in a loop that LLVM vectorises, and the
+//! bytes' top bits become the word in one or a few instructions. (With AVX-512 LLVM sees through
+//! both and compares into mask registers.)
+
+use super::level::kernels;
+use super::machine::Machine;
+
+/// How a value is compared with a constant. NaN is unequal to everything and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `=`
+    Equal,
+    /// `<>`
+    NotEqual,
+}
+
+impl Comparison {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+        Self::Equal,
+        Self::NotEqual,
+    ];
+
+    /// Whether `value` compares so with `constant`.
+    #[must_use]
+    pub fn holds<T: PartialOrd>(self, value: &T, constant: &T) -> bool {
+        match self {
+            Self::Less => value < constant,
+            Self::LessOrEqual => value <= constant,
+            Self::Greater => value > constant,
+            Self::GreaterOrEqual => value >= constant,
+            Self::Equal => value == constant,
+            Self::NotEqual => value != constant,
+        }
+    }
+}
+
+kernels! {
+    /// Sets bit i of `words` to whether value i compares so with `constant`.
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 values begun.
+    pub fn compare_u32(
+        values: &[u32], comparison: Comparison, constant: u32, words: &mut [u64],
+    ) = compare;
+
+    /// As [`compare_u32`].
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 values begun.
+    pub fn compare_i64(
+        values: &[i64], comparison: Comparison, constant: i64, words: &mut [u64],
+    ) = compare;
+
+    /// As [`compare_u32`].
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 values begun.
+    pub fn compare_f64(
+        values: &[f64], comparison: Comparison, constant: f64, words: &mut [u64],
+    ) = compare;
+
+    /// Sets bit i of `words` to whether `low` <= value i <= `high`.
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 values begun.
+    pub fn between_u32(values: &[u32], low: u32, high: u32, words: &mut [u64]) = between;
+
+    /// As [`between_u32`].
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 values begun.
+    pub fn between_i64(values: &[i64], low: i64, high: i64, words: &mut [u64]) = between;
+
+    /// As [`between_u32`]; NaN is between nothing.
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 values begun.
+    pub fn between_f64(values: &[f64], low: f64, high: f64, words: &mut [u64]) = between;
+
+    /// Sets bit i of `words` to bit `codes[i]` of `set`, or to zero beyond its end.
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 codes begun.
+    pub fn in_codes(codes: &[u32], set: &[u64], words: &mut [u64]) = in_codes_body;
+}
+
+/// Sets the words to where `test` holds.
+#[inline(always)]
+fn select<T: Copy>(
+    machine: impl Machine,
+    values: &[T],
+    words: &mut [u64],
+    test: impl Fn(T) -> bool,
+) {
+    assert_eq!(words.len(), values.len().div_ceil(64), "words of a selection");
+    let (chunks, rest) = values.as_chunks::<64>();
+    for (word, chunk) in words.iter_mut().zip(chunks) {
+        let mut bytes = [0; 64];
+        for (byte, value) in bytes.iter_mut().zip(chunk) {
+            *byte = if test(*value) { u8::MAX } else { 0 };
+        }
+        *word = machine.word_of(&bytes);
+    }
+    if let Some(word) = words.get_mut(chunks.len()) {
+        *word = (0..).zip(rest).fold(0, |word, (bit, value)| word | u64::from(test(*value)) << bit);
+    }
+}
+
+#[inline(always)]
+fn compare<T: PartialOrd + Copy>(
+    machine: impl Machine,
+    values: &[T],
+    comparison: Comparison,
+    constant: T,
+    words: &mut [u64],
+) {
+    match comparison {
+        Comparison::Less => select(machine, values, words, |value| value < constant),
+        Comparison::LessOrEqual => select(machine, values, words, |value| value <= constant),
+        Comparison::Greater => select(machine, values, words, |value| value > constant),
+        Comparison::GreaterOrEqual => select(machine, values, words, |value| value >= constant),
+        Comparison::Equal => select(machine, values, words, |value| value == constant),
+        Comparison::NotEqual => select(machine, values, words, |value| value != constant),
+    }
+}
+
+#[inline(always)]
+fn between<T: PartialOrd + Copy>(
+    machine: impl Machine,
+    values: &[T],
+    low: T,
+    high: T,
+    words: &mut [u64],
+) {
+    // Not short-circuit: a branch per value would keep the loop from being vectorised.
+    select(machine, values, words, |value| (value >= low) & (value <= high));
+}
+
+#[inline(always)]
+fn in_codes_body(machine: impl Machine, codes: &[u32], set: &[u64], words: &mut [u64]) {
+    match set {
+        [] => select(machine, codes, words, |_| false),
+        // Small dictionaries are common, and shifts of 32 bits by the code are vectorised.
+        [word] => {
+            let (low, high) = halves(*word);
+            select(machine, codes, words, |code| {
+                let half = if code < 32 { low } else { high };
+                (code < 64) & (half >> (code % 32) & 1 == 1)
+            });
+        }
+        set => {
+            // A byte for each code, and one for all beyond, is one load where a bit is three steps.
+            let mut bytes = vec![0; set.len() * 64 + 1];
+            for (bytes, word) in bytes.as_chunks_mut::<64>().0.iter_mut().zip(set) {
+                *bytes = machine.bytes_of(*word);
+            }
+            let last = bytes.len() - 1;
+            select(machine, codes, words, |code| bytes[(code as usize).min(last)] != 0);
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "32 bits are left")]
+const fn halves(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}

@@ -1,0 +1,185 @@
+//! Sums and extremes of packed vectors that never unpack to memory: lane by lane, in registers.
+//!
+//! Few bits in wide lanes mean that sums of many rows fit the lanes themselves, which is twice as
+//! many values an instruction as sums of twice the room are.
+
+use super::{Lane, Rows, by_lane, for_rows, is_empty};
+use crate::kernels::level::kernels;
+use crate::kernels::machine::Machine;
+
+/// What [`fold_packed`] tells of the packed values: the reference is not added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PackedFold {
+    /// Their sum, exactly.
+    pub sum: u128,
+    /// The smallest.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+kernels! {
+    /// The sum of 1,024 packed values, without unpacking them to memory.
+    ///
+    /// # Panics
+    /// When `width` is over 64, or `bytes` are not 128 × width.
+    pub fn sum_packed(bytes: &[u8], width: u8) -> u128 = sum_body;
+
+    /// The smallest and the largest of 1,024 packed values, without unpacking them to memory.
+    ///
+    /// # Panics
+    /// When `width` is over 64, or `bytes` are not 128 × width.
+    pub fn min_max_packed(bytes: &[u8], width: u8) -> (u64, u64) = min_max_body;
+
+    /// [`sum_packed`] and [`min_max_packed`] in one pass.
+    ///
+    /// # Panics
+    /// When `width` is over 64, or `bytes` are not 128 × width.
+    pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold = fold_body;
+}
+
+/// What is kept of values lane by lane.
+trait Keep<T: Lane> {
+    fn take(&mut self, lane: usize, value: T);
+}
+
+/// One loop for all that is kept: where there are several, LLVM unrolls those over few lanes
+/// instead of vectorising them.
+struct Kept<K>(K);
+
+impl<T: Lane, K: Keep<T>> Rows<T> for Kept<K> {
+    #[inline(always)]
+    fn row(&mut self, _: usize, value: impl Fn(usize) -> T) {
+        for lane in 0..T::LANES {
+            self.0.take(lane, value(lane));
+        }
+    }
+}
+
+impl<T: Lane, A: Keep<T>, B: Keep<T>> Keep<T> for (A, B) {
+    #[inline(always)]
+    fn take(&mut self, lane: usize, value: T) {
+        self.0.take(lane, value);
+        self.1.take(lane, value);
+    }
+}
+
+/// Sums in the lanes themselves.
+struct NarrowSums<T: Lane>(T::Row);
+
+impl<T: Lane> Keep<T> for NarrowSums<T> {
+    #[inline(always)]
+    fn take(&mut self, lane: usize, value: T) {
+        let sum = &mut self.0.as_mut()[lane];
+        *sum = *sum + value;
+    }
+}
+
+impl<T: Lane> NarrowSums<T> {
+    /// Adds the sums to `wide` and starts again from zero.
+    #[inline(always)]
+    fn widen_into(&mut self, wide: &mut T::Sums) {
+        for (lane, sum) in self.0.as_mut().iter().enumerate() {
+            T::add_wide(wide, lane, *sum);
+        }
+        self.0 = T::row(T::cut(0));
+    }
+}
+
+/// Nothing.
+impl<T: Lane> Keep<T> for () {
+    #[inline(always)]
+    fn take(&mut self, _: usize, _: T) {}
+}
+
+/// Sums in twice the room.
+struct WideSums<T: Lane>(T::Sums);
+
+impl<T: Lane> Keep<T> for WideSums<T> {
+    #[inline(always)]
+    fn take(&mut self, lane: usize, value: T) {
+        T::add_wide(&mut self.0, lane, value);
+    }
+}
+
+/// The sum of all values, and what `keep` keeps besides.
+#[inline(always)]
+fn sum_and<T: Lane, K: Keep<T>>(bytes: &[u8], width: usize, keep: K) -> (u128, K) {
+    if 1 << (T::BITS - width) >= T::BITS / 2 {
+        // Half of the rows do not overflow the lanes.
+        let mut wide = T::no_sums();
+        let mut kept = Kept((NarrowSums(T::row(T::cut(0))), keep));
+        for_rows(bytes, width, 0..T::BITS / 2, &mut kept);
+        kept.0.0.widen_into(&mut wide);
+        for_rows(bytes, width, T::BITS / 2..T::BITS, &mut kept);
+        kept.0.0.widen_into(&mut wide);
+        (T::total(&wide), kept.0.1)
+    } else {
+        let mut kept = Kept((WideSums(T::no_sums()), keep));
+        for_rows(bytes, width, 0..T::BITS, &mut kept);
+        (T::total(&kept.0.0.0), kept.0.1)
+    }
+}
+
+/// The smallest and the largest values.
+struct Extremes<T: Lane>(T::Row, T::Row);
+
+impl<T: Lane> Keep<T> for Extremes<T> {
+    #[inline(always)]
+    fn take(&mut self, lane: usize, value: T) {
+        let (min, max) = (&mut self.0.as_mut()[lane], &mut self.1.as_mut()[lane]);
+        *min = value.min(*min);
+        *max = value.max(*max);
+    }
+}
+
+impl<T: Lane> Extremes<T> {
+    #[inline(always)]
+    fn none() -> Self {
+        Self(T::row(T::cut(u64::MAX)), T::row(T::cut(0)))
+    }
+
+    #[inline(always)]
+    fn ends(mut self) -> (u64, u64) {
+        let min = self.0.as_mut().iter().fold(T::cut(u64::MAX), |min, value| min.min(*value));
+        let max = self.1.as_mut().iter().fold(T::cut(0), |max, value| max.max(*value));
+        (min.into(), max.into())
+    }
+}
+
+#[inline(always)]
+fn fold_body(_: impl Machine, bytes: &[u8], width: u8) -> PackedFold {
+    #[inline(always)]
+    fn fold<T: Lane>(bytes: &[u8], width: usize) -> PackedFold {
+        let (sum, extremes) = sum_and(bytes, width, Extremes::<T>::none());
+        let (min, max) = extremes.ends();
+        PackedFold { sum, min, max }
+    }
+
+    if is_empty(bytes, width) {
+        return PackedFold { sum: 0, min: 0, max: 0 };
+    }
+    by_lane!(width, fold(bytes, width.into()))
+}
+
+#[inline(always)]
+fn sum_body(_: impl Machine, bytes: &[u8], width: u8) -> u128 {
+    #[inline(always)]
+    fn sum<T: Lane>(bytes: &[u8], width: usize) -> u128 {
+        sum_and::<T, ()>(bytes, width, ()).0
+    }
+
+    if is_empty(bytes, width) { 0 } else { by_lane!(width, sum(bytes, width.into())) }
+}
+
+#[inline(always)]
+fn min_max_body(_: impl Machine, bytes: &[u8], width: u8) -> (u64, u64) {
+    #[inline(always)]
+    fn min_max<T: Lane>(bytes: &[u8], width: usize) -> (u64, u64) {
+        let mut kept = Kept(Extremes::<T>::none());
+        for_rows(bytes, width, 0..T::BITS, &mut kept);
+        kept.0.ends()
+    }
+
+    if is_empty(bytes, width) { (0, 0) } else { by_lane!(width, min_max(bytes, width.into())) }
+}

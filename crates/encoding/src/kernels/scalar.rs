@@ -1,0 +1,145 @@
+//! Every kernel once more, a value at a time: what the kernels mean, and what tests and
+//! measurements compare them with. Arguments, results and panics are those of the kernel of the
+//! same name.
+
+use std::num::NonZeroU32;
+
+use super::{Comparison, PackedFold, Slot};
+
+/// See [`super::unpack`]; as `spec/row-block.md` section 4 writes it, bit by bit.
+pub fn unpack<S: Slot>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]) {
+    for (index, slot) in out.iter_mut().enumerate() {
+        *slot = base.plus(S::from_u64(packed_value(bytes, width.into(), index)));
+    }
+}
+
+/// The value at a place of a full vector.
+fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
+    const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+    assert!(width <= 64 && bytes.len() == 128 * width, "a packed vector");
+    let lane_bits = width.next_power_of_two().max(8);
+    let lanes = 1_024 / lane_bits;
+    let lane = index % lanes;
+    // The order is its own inverse.
+    let row = ORDER[(index % 128 - lane) / 16] * 8 + index / 128;
+    (0..width).fold(0, |value, bit| {
+        let at = row * width + bit;
+        let at = (at / lane_bits * lanes + lane) * lane_bits + at % lane_bits;
+        value | u64::from(bytes[at / 8] >> (at % 8) & 1) << bit
+    })
+}
+
+/// See [`super::fold_packed`].
+#[must_use]
+pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold {
+    let values = (0..1_024).map(|index| packed_value(bytes, width.into(), index));
+    let start = PackedFold { sum: 0, min: u64::MAX, max: 0 };
+    values.fold(start, |fold, value| PackedFold {
+        sum: fold.sum + u128::from(value),
+        min: fold.min.min(value),
+        max: fold.max.max(value),
+    })
+}
+
+/// See [`super::compare_u32`] and its siblings.
+pub fn compare<T: PartialOrd>(
+    values: &[T],
+    comparison: Comparison,
+    constant: &T,
+    words: &mut [u64],
+) {
+    set_bits(words, values.iter().map(|value| comparison.holds(value, constant)));
+}
+
+/// See [`super::between_u32`] and its siblings.
+pub fn between<T: PartialOrd>(values: &[T], low: &T, high: &T, words: &mut [u64]) {
+    set_bits(words, values.iter().map(|value| value >= low && value <= high));
+}
+
+/// See [`super::in_codes`].
+pub fn in_codes(codes: &[u32], set: &[u64], words: &mut [u64]) {
+    set_bits(words, codes.iter().map(|code| bit(set, *code as usize)));
+}
+
+fn set_bits(words: &mut [u64], bits: impl ExactSizeIterator<Item = bool>) {
+    assert_eq!(words.len(), bits.len().div_ceil(64), "words of a selection");
+    words.fill(0);
+    for (index, bit) in bits.enumerate() {
+        words[index / 64] |= u64::from(bit) << (index % 64);
+    }
+}
+
+/// A bit, or false beyond the end.
+fn bit(words: &[u64], index: usize) -> bool {
+    words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+}
+
+/// See [`super::sum_u32`] and [`super::sum_i64`].
+#[must_use]
+pub fn sum<T: Copy + Into<i128>>(values: &[T]) -> i128 {
+    values.iter().map(|value| (*value).into()).sum()
+}
+
+/// See [`super::min_max_u32`] and [`super::min_max_i64`].
+#[must_use]
+pub fn min_max<T: Ord + Copy>(values: &[T]) -> Option<(T, T)> {
+    Some((*values.iter().min()?, *values.iter().max()?))
+}
+
+/// The values that the kernels on selected rows see.
+pub fn selected<T: Copy>(values: &[T], words: &[u64]) -> Vec<T> {
+    assert_eq!(words.len(), values.len().div_ceil(64), "words of a selection");
+    let selected = values.iter().enumerate().filter(|(row, _)| bit(words, *row));
+    selected.map(|(_, value)| *value).collect()
+}
+
+/// See [`super::gather_u32`].
+pub fn gather_u32(table: &[u32], codes: &[u32], out: &mut [u32]) {
+    assert_eq!(out.len(), codes.len(), "places for what is gathered");
+    for (slot, code) in out.iter_mut().zip(codes) {
+        *slot = table[*code as usize];
+    }
+}
+
+/// See [`super::add_rows_by`]; without values it is [`super::count_by`].
+pub fn add_rows_by<const N: usize>(groups: &[u32], values: [&[u32]; N], acc: &mut [u64]) {
+    for (row, group) in groups.iter().enumerate() {
+        let numbers = &mut acc[*group as usize * (N + 1)..][..N + 1];
+        numbers[0] += 1;
+        for (sum, values) in numbers[1..].iter_mut().zip(values) {
+            *sum = sum.wrapping_add(values[row].into());
+        }
+    }
+}
+
+/// See [`super::add_by`].
+pub fn add_by(groups: &[u32], values: &[u32], sums: &mut [u64]) {
+    assert_eq!(groups.len(), values.len(), "a value for each row");
+    for (group, value) in groups.iter().zip(values) {
+        let sum = &mut sums[*group as usize];
+        *sum = sum.wrapping_add((*value).into());
+    }
+}
+
+/// See [`super::bucket_u32`].
+pub fn bucket_u32(values: &[u32], from: u32, width: NonZeroU32, out: &mut [u32]) {
+    assert_eq!(out.len(), values.len(), "places for buckets");
+    for (slot, value) in out.iter_mut().zip(values) {
+        *slot = value.wrapping_sub(from) / width;
+    }
+}
+
+/// See [`super::expand_u32`] and [`super::expand_i64`].
+pub fn expand<T: Copy>(values: &[T], words: &[u64], fill: T, out: &mut [T]) {
+    assert_eq!(words.len(), out.len().div_ceil(64), "words of a validity");
+    let mut values = values.iter();
+    for (row, slot) in out.iter_mut().enumerate() {
+        let value = if bit(words, row) { values.next() } else { None };
+        *slot = value.copied().unwrap_or(fill);
+    }
+}
+
+/// See [`super::indexes_of`].
+pub fn indexes_of(words: &[u64], out: &mut Vec<u32>) {
+    out.extend((0..).take(words.len() * 64).filter(|row| bit(words, *row as usize)));
+}

@@ -1,0 +1,179 @@
+//! Through codes: values looked up, rows counted and summed by group, values cut into buckets.
+//!
+//! Adding to the group of the row before waits until that sum is written, some ten cycles. Where
+//! groups are few this happens all the time, so neighbouring rows go to different copies of the
+//! sums, which are added up in the end. Largest codes are checked first, once for all rows, and
+//! what follows runs unchecked.
+#![allow(unsafe_code)]
+
+use std::num::NonZeroU32;
+
+use super::level::kernels;
+use super::machine::Machine;
+
+/// Copies of the sums, where they are few.
+const COPIES: usize = 4;
+/// The most sums that are copied: all copies stay in the nearest cache.
+const COPIED_SUMS_MAX: usize = 768;
+
+kernels! {
+    /// Sets `out[i]` to `table[codes[i]]`.
+    ///
+    /// # Panics
+    /// When `out` is not as long as `codes`, or a code is not below the length of `table`.
+    pub fn gather_u32(table: &[u32], codes: &[u32], out: &mut [u32]) = gather_u32_body;
+
+    /// Adds one to `counts[group]` for each of `groups`.
+    ///
+    /// # Panics
+    /// When a group is not below the length of `counts`.
+    pub fn count_by(groups: &[u32], counts: &mut [u64]) = count_by_body;
+
+    /// Adds each value to the sum of its group, modulo 2^64.
+    ///
+    /// # Panics
+    /// When `values` are not as many as `groups`, or a group is not below the length of `sums`.
+    pub fn add_by(groups: &[u32], values: &[u32], sums: &mut [u64]) = add_by_body;
+
+    /// [`count_by`] and N times [`add_by`] in one pass: the N + 1 numbers of group g, its count and
+    /// then its sums, lie from `acc[g * (N + 1)]` on.
+    ///
+    /// # Panics
+    /// When one of `values` is not as long as `groups`, `acc` is not a multiple of N + 1 long, or
+    /// a group is not below its length / (N + 1).
+    pub fn add_rows_by[const N: usize](
+        groups: &[u32], values: [&[u32]; N], acc: &mut [u64],
+    ) = add_rows_by_body;
+
+    /// Sets `out[i]` to (`values[i]` - `from`) / `width`, rounded down. Values below `from` are
+    /// taken 2^32 higher.
+    ///
+    /// # Panics
+    /// When `out` is not as long as `values`.
+    pub fn bucket_u32(values: &[u32], from: u32, width: NonZeroU32, out: &mut [u32]) = bucket_body;
+}
+
+/// Whether every code is below `limit`.
+#[inline(always)]
+fn all_below(codes: &[u32], limit: usize) -> bool {
+    let max = codes.iter().fold(0, |max, code| *code.max(&max));
+    codes.is_empty() || (max as usize) < limit
+}
+
+#[inline(always)]
+fn gather_u32_body(_: impl Machine, table: &[u32], codes: &[u32], out: &mut [u32]) {
+    assert_eq!(out.len(), codes.len(), "places for what is gathered");
+    assert!(all_below(codes, table.len()), "a code beyond the table");
+    for (slot, code) in out.iter_mut().zip(codes) {
+        // SAFETY: all codes are below the table's length.
+        *slot = unsafe { *table.get_unchecked(*code as usize) };
+    }
+}
+
+#[inline(always)]
+fn count_by_body(_: impl Machine, groups: &[u32], counts: &mut [u64]) {
+    add_rows::<0, true>(groups, [], counts);
+}
+
+#[inline(always)]
+fn add_by_body(_: impl Machine, groups: &[u32], values: &[u32], sums: &mut [u64]) {
+    add_rows::<1, false>(groups, [values], sums);
+}
+
+#[inline(always)]
+fn add_rows_by_body<const N: usize>(
+    _: impl Machine,
+    groups: &[u32],
+    values: [&[u32]; N],
+    acc: &mut [u64],
+) {
+    add_rows::<N, true>(groups, values, acc);
+}
+
+/// Adds rows of a count, if COUNT, and N values.
+#[inline(always)]
+fn add_rows<const N: usize, const COUNT: bool>(
+    groups: &[u32],
+    values: [&[u32]; N],
+    acc: &mut [u64],
+) {
+    let stride = N + usize::from(COUNT);
+    let fit = values.iter().all(|values| values.len() == groups.len());
+    assert!(
+        fit && acc.len().is_multiple_of(stride),
+        "a value for each row, numbers for each group"
+    );
+    assert!(all_below(groups, acc.len() / stride), "a group beyond the sums");
+    if acc.len() > COPIED_SUMS_MAX || groups.len() <= COPIES * acc.len() {
+        // SAFETY: lengths and groups were checked above.
+        return unsafe { add_unchecked::<N, COUNT, 1>(groups, values, acc) };
+    }
+    let mut copies = vec![0; COPIES * acc.len()];
+    // SAFETY: as above, for COPIES times as many sums.
+    unsafe { add_unchecked::<N, COUNT, COPIES>(groups, values, &mut copies) };
+    for copy in copies.chunks_exact(acc.len()) {
+        for (sum, more) in acc.iter_mut().zip(copy) {
+            *sum = sum.wrapping_add(*more);
+        }
+    }
+}
+
+/// Row i adds to copy i mod C.
+///
+/// # Safety
+/// Each of `values` is as long as `groups`, and every group is below the length of `acc` / C /
+/// numbers of a group.
+#[inline(always)]
+unsafe fn add_unchecked<const N: usize, const COUNT: bool, const C: usize>(
+    groups: &[u32],
+    values: [&[u32]; N],
+    acc: &mut [u64],
+) {
+    let (stride, copy) = (N + usize::from(COUNT), acc.len() / C);
+    let mut add = |row: usize, start: usize| {
+        // SAFETY: `row` is below the lengths of `groups` and `values`, and the group's numbers lie
+        // within the copy that begins at `start`, as the caller promises.
+        unsafe {
+            let at = start + *groups.get_unchecked(row) as usize * stride;
+            let numbers = acc.get_unchecked_mut(at..at + stride);
+            if COUNT {
+                let count = numbers.get_unchecked_mut(0);
+                *count = count.wrapping_add(1);
+            }
+            for (index, values) in values.iter().enumerate() {
+                let sum = numbers.get_unchecked_mut(index + usize::from(COUNT));
+                *sum = sum.wrapping_add(u64::from(*values.get_unchecked(row)));
+            }
+        }
+    };
+    let whole = groups.len() - groups.len() % C;
+    for first in (0..whole).step_by(C) {
+        for index in 0..C {
+            add(first + index, copy * index);
+        }
+    }
+    for row in whole..groups.len() {
+        add(row, 0);
+    }
+}
+
+/// Division by multiplication (Granlund and Montgomery, "Division by Invariant Integers using
+/// Multiplication", PLDI 1994, figure 4.1): exact for every 32-bit value.
+#[inline(always)]
+fn bucket_body(_: impl Machine, values: &[u32], from: u32, width: NonZeroU32, out: &mut [u32]) {
+    assert_eq!(out.len(), values.len(), "places for buckets");
+    let bits = u32::BITS - (width.get() - 1).leading_zeros();
+    let factor = ((1 << bits) - u64::from(width.get())) << 32;
+    let factor = factor / u64::from(width.get()) + 1;
+    let (first, second) = (bits.min(1), bits.saturating_sub(1));
+    for (slot, value) in out.iter_mut().zip(values) {
+        let value = value.wrapping_sub(from);
+        let high = high_half(factor * u64::from(value));
+        *slot = (high + ((value - high) >> first)) >> second;
+    }
+}
+
+#[inline(always)]
+const fn high_half(product: u64) -> u32 {
+    (product >> 32) as u32
+}

@@ -1,0 +1,522 @@
+//! Every kernel at every level of this processor against its scalar twin, for every length up to
+//! three vectors and some, from starts that are aligned to nothing.
+
+use std::num::NonZeroU32;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Three vectors, and a word and a half.
+const LENGTH_MAX: usize = 3 * 1_024 + 96;
+
+/// Words without pattern, the same in every run.
+fn noise(count: usize, seed: u64) -> Vec<u64> {
+    let mut state = seed;
+    let next = |_| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mixed = (state ^ state >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+        mixed ^ mixed >> 33
+    };
+    (0..count).map(next).collect()
+}
+
+/// Codes below `limit`.
+fn codes(count: usize, limit: u64, seed: u64) -> Vec<u32> {
+    noise(count, seed).into_iter().map(|word| u32::from_u64(word % limit)).collect()
+}
+
+/// Small values of both signs and a few ends.
+fn integers(count: usize, seed: u64) -> Vec<i64> {
+    let value = |word: u64| match word % 23 {
+        0 => i64::MIN,
+        1 => i64::MAX,
+        2 => word.cast_signed(),
+        _ => (word % 64).cast_signed() - 32,
+    };
+    noise(count, seed).into_iter().map(value).collect()
+}
+
+/// Words of bits of changing density, spare bits of the last among them.
+fn selection(length: usize, seed: u64) -> Vec<u64> {
+    let words = noise(2 * length.div_ceil(64), seed);
+    let word = |pair: &[u64]| match pair[0] % 6 {
+        0 => 0,
+        1 => u64::MAX,
+        2 => pair[0] & pair[1] & pair[1] >> 7,
+        3 => pair[0] | pair[1] | pair[1] << 9,
+        _ => pair[1],
+    };
+    words.chunks(2).map(word).collect()
+}
+
+/// The slices of every length; they begin anywhere.
+fn slices<T>(values: &[T]) -> impl Iterator<Item = &[T]> {
+    assert!(values.len() >= LENGTH_MAX + 16);
+    (0..=LENGTH_MAX).map(|length| &values[length % 16..][..length])
+}
+
+fn words_for<T>(values: &[T]) -> Vec<u64> {
+    vec![0xAAAA_AAAA_AAAA_AAAA; values.len().div_ceil(64)]
+}
+
+fn panics(run: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(run)).is_err()
+}
+
+/// The layout as `spec/row-block.md` section 4 writes it, bit by bit.
+fn pack_by_the_spec(values: &[u64; 1_024], width: usize) -> Vec<u8> {
+    const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+    let lane_bits = [8, 16, 32, 64].into_iter().find(|&t| width <= t).expect("at most 64");
+    let lanes = 1_024 / lane_bits;
+    let mut bytes = vec![0u8; 128 * width];
+    for lane in 0..lanes {
+        for row in 0..lane_bits {
+            let value = values[ORDER[row / 8] * 16 + (row % 8) * 128 + lane];
+            for bit in (0..width).filter(|bit| value >> bit & 1 == 1) {
+                let at = row * width + bit;
+                let word = at / lane_bits * lanes + lane;
+                let at = word * lane_bits + at % lane_bits;
+                bytes[at / 8] |= 1 << (at % 8);
+            }
+        }
+    }
+    bytes
+}
+
+/// A vector that uses all `width` bits, and its packed form behind `offset` other bytes.
+fn packed(width: u8, offset: usize) -> ([u64; 1_024], Vec<u8>) {
+    let values = noise(1_024, width.into()).try_into().expect("1,024");
+    let mut bytes = vec![0xEE; offset];
+    bytes.extend(pack_by_the_spec(&values, width.into()));
+    let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
+    (values.map(|value| value & mask), bytes)
+}
+
+#[test]
+fn every_width_is_packed_as_the_spec_says_and_survives() {
+    for width in 0..=64u8 {
+        for offset in 0..8 {
+            let (values, bytes) = packed(width, offset);
+            let high = noise(1_024, 99);
+            let dirty = std::array::from_fn(|index| match width {
+                64 => values[index],
+                width => values[index] | high[index] << width,
+            });
+            for level in Level::available() {
+                let mut out = vec![0xEE; offset];
+                level.pack(&dirty, width, &mut out);
+                assert_eq!(out, bytes, "width {width} at {}", level.name());
+
+                let (mut wide, mut narrow) = ([7; 1_024], [7; 1_024]);
+                level.unpack_i64(&bytes[offset..], width, -3, &mut wide);
+                level.unpack_u32(&bytes[offset..], width, 9, &mut narrow);
+                for (index, value) in values.into_iter().enumerate() {
+                    assert_eq!(wide[index], value.cast_signed().wrapping_sub(3), "width {width}");
+                    assert_eq!(narrow[index], u32::from_u64(value).wrapping_add(9));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_width_folds_without_being_unpacked() {
+    for width in 0..=64u8 {
+        let mut vectors = vec![packed(width, 3).1, vec![0xFF; 3 + 128 * usize::from(width)]];
+        vectors.push(vec![0; 3 + 128 * usize::from(width)]);
+        for bytes in vectors {
+            let bytes = &bytes[3..];
+            let twin = scalar::fold_packed(bytes, width);
+            let mut slots = [0i64; 1_024];
+            scalar::unpack(bytes, width, 0, &mut slots);
+            assert_eq!(twin.sum, slots.map(|slot| u128::from(slot.cast_unsigned())).iter().sum());
+            for level in Level::available() {
+                assert_eq!(level.fold_packed(bytes, width), twin, "width {width}");
+                assert_eq!(level.sum_packed(bytes, width), twin.sum, "width {width}");
+                assert_eq!(level.min_max_packed(bytes, width), (twin.min, twin.max));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_packed_vector_of_another_length_panics() {
+    let bytes = vec![0; 128 * 65];
+    for level in Level::available() {
+        for (width, length) in [(0, 1), (1, 0), (1, 127), (1, 129), (9, 128 * 8), (64, 128 * 65)] {
+            let bytes = &bytes[..length];
+            assert!(panics(|| level.unpack_u32(bytes, width, 0, &mut [0; 1_024])));
+            assert!(panics(|| level.unpack_i64(bytes, width, 0, &mut [0; 1_024])));
+            assert!(panics(|| {
+                level.fold_packed(bytes, width);
+            }));
+        }
+        for width in [65, 128, 255] {
+            let bytes = vec![0; 128 * usize::from(width)];
+            assert!(panics(|| level.unpack_u32(&bytes, width, 0, &mut [0; 1_024])));
+            assert!(panics(|| {
+                level.sum_packed(&bytes, width);
+            }));
+            assert!(panics(|| level.pack(&[0; 1_024], width, &mut Vec::new())));
+        }
+    }
+}
+
+/// Every comparison of every length with constants that occur and that do not.
+fn assert_compares<T: PartialOrd + Copy>(
+    values: &[T],
+    constants: &[T],
+    compare: impl Fn(Level, &[T], Comparison, T, &mut [u64]),
+    between: impl Fn(Level, &[T], T, T, &mut [u64]),
+) {
+    for slice in slices(values) {
+        let length = slice.len();
+        let (mut twin, mut words) = (words_for(slice), words_for(slice));
+        let constant = constants[length % constants.len()];
+        let other = constants[length / 7 % constants.len()];
+        for level in Level::available() {
+            for comparison in Comparison::ALL {
+                scalar::compare(slice, comparison, &constant, &mut twin);
+                compare(level, slice, comparison, constant, &mut words);
+                assert_eq!(words, twin, "{comparison:?}, {length} values, {}", level.name());
+            }
+            scalar::between(slice, &constant, &other, &mut twin);
+            between(level, slice, constant, other, &mut words);
+            assert_eq!(words, twin, "between, {length} values, {}", level.name());
+        }
+    }
+}
+
+#[test]
+fn comparisons_of_codes_are_those_of_the_twin() {
+    let mut values = codes(LENGTH_MAX + 16, 40, 1);
+    for index in (0..values.len()).step_by(9) {
+        values[index] = [0, u32::MAX, 1 << 31, i32::MAX.cast_unsigned()][index % 4];
+    }
+    let constants = [20, 0, u32::MAX, 7, 1 << 31, 39, 100];
+    assert_compares(&values, &constants, Level::compare_u32, Level::between_u32);
+}
+
+#[test]
+fn comparisons_of_integers_are_those_of_the_twin() {
+    let values = integers(LENGTH_MAX + 16, 2);
+    let constants = [0, -5, i64::MIN, i64::MAX, 31, 1 << 40];
+    assert_compares(&values, &constants, Level::compare_i64, Level::between_i64);
+}
+
+#[test]
+fn comparisons_of_doubles_are_those_of_the_twin() {
+    let odd = [f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, f64::MAX];
+    let value = |word: u64| match word % 3 {
+        0 => odd[(word / 3 % 7) as usize],
+        _ => (word % 16) as f64 / 4.0 - 2.0,
+    };
+    let values: Vec<f64> = noise(LENGTH_MAX + 16, 3).into_iter().map(value).collect();
+    let constants = [0.0, -0.0, 0.25, f64::NAN, f64::INFINITY, -1.5, f64::NEG_INFINITY];
+    assert_compares(&values, &constants, Level::compare_f64, Level::between_f64);
+}
+
+#[test]
+fn codes_are_looked_up_in_sets_of_any_size() {
+    for (words_of_set, limit) in [(0, 9), (1, 64), (1, 70), (2, 128), (3, 100), (70, 5_000)] {
+        let set = noise(words_of_set, 4);
+        let mut values = codes(LENGTH_MAX + 16, limit, 5);
+        for index in (0..values.len()).step_by(11) {
+            values[index] = [63, 64, u32::MAX, u32::MAX - 63, 32, 31][index % 6];
+        }
+        for slice in slices(&values) {
+            let (mut twin, mut words) = (words_for(slice), words_for(slice));
+            scalar::in_codes(slice, &set, &mut twin);
+            for level in Level::available() {
+                level.in_codes(slice, &set, &mut words);
+                assert_eq!(words, twin, "{} codes, {}", slice.len(), level.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn words_of_another_length_panic() {
+    for level in Level::available() {
+        for (length, mut words) in [(0, vec![0]), (1, vec![]), (64, vec![0; 2]), (65, vec![0])] {
+            let (narrow, wide) = (vec![0; length], vec![0; length]);
+            let (comparison, out) = (Comparison::Less, &mut words);
+            assert!(panics(|| level.compare_u32(&narrow, comparison, 1, out)));
+            assert!(panics(|| level.between_i64(&wide, 1, 1, out)));
+            assert!(panics(|| level.in_codes(&narrow, &[], out)));
+            assert!(panics(|| level.in_codes(&narrow, &[1], out)));
+            assert!(panics(|| level.expand_u32(&[], out, 0, &mut narrow.clone())));
+            assert!(panics(|| {
+                level.sum_u32_where(&narrow, out);
+            }));
+            assert!(panics(|| {
+                level.sum_i64_where(&wide, out);
+            }));
+            assert!(panics(|| {
+                level.min_max_i64_where(&wide, out);
+            }));
+        }
+    }
+}
+
+#[test]
+fn sums_and_extremes_are_those_of_the_twin() {
+    let (narrow, wide) = (codes(LENGTH_MAX + 16, 1 << 32, 6), integers(LENGTH_MAX + 16, 7));
+    let ends = [vec![i64::MIN; LENGTH_MAX + 16], vec![i64::MAX; LENGTH_MAX + 16]];
+    for level in Level::available() {
+        for slice in slices(&narrow) {
+            assert_eq!(i128::from(level.sum_u32(slice)), scalar::sum(slice));
+            assert_eq!(level.min_max_u32(slice), scalar::min_max(slice), "{}", slice.len());
+        }
+        for slice in slices(&wide) {
+            assert_eq!(level.sum_i64(slice), scalar::sum(slice), "{}", slice.len());
+            assert_eq!(level.min_max_i64(slice), scalar::min_max(slice), "{}", slice.len());
+        }
+        for slice in ends.iter().flat_map(|values| slices(values).skip(LENGTH_MAX - 70)) {
+            assert_eq!(level.sum_i64(slice), scalar::sum(slice), "{}", slice.len());
+            assert_eq!(level.min_max_i64(slice), scalar::min_max(slice), "{}", slice.len());
+        }
+    }
+}
+
+#[test]
+fn selected_rows_fold_as_if_they_were_alone() {
+    let (narrow, wide) = (codes(LENGTH_MAX + 16, 1 << 32, 8), integers(LENGTH_MAX + 16, 9));
+    for (narrow, wide) in slices(&narrow).zip(slices(&wide)) {
+        let words = selection(narrow.len(), narrow.len() as u64);
+        let narrow_selected = scalar::selected(narrow, &words);
+        let wide_selected = scalar::selected(wide, &words);
+        for level in Level::available() {
+            let name = level.name();
+            let sum = i128::from(level.sum_u32_where(narrow, &words));
+            assert_eq!(sum, scalar::sum(&narrow_selected), "{} at {name}", narrow.len());
+            let sum = level.sum_i64_where(wide, &words);
+            assert_eq!(sum, scalar::sum(&wide_selected), "{} at {name}", narrow.len());
+            let ends = level.min_max_u32_where(narrow, &words);
+            assert_eq!(ends, scalar::min_max(&narrow_selected), "{} at {name}", narrow.len());
+            let ends = level.min_max_i64_where(wide, &words);
+            assert_eq!(ends, scalar::min_max(&wide_selected), "{} at {name}", narrow.len());
+            let ones: u64 = words.iter().map(|word| u64::from(word.count_ones())).sum();
+            assert_eq!(level.count_ones(&words), ones);
+        }
+    }
+}
+
+#[test]
+fn tables_are_gathered_and_codes_beyond_them_panic() {
+    for size in [1, 60, 5_000] {
+        let table = codes(size, 1 << 32, 10);
+        for slice in slices(&codes(LENGTH_MAX + 16, size as u64, 11)) {
+            let (mut twin, mut out) = (vec![0; slice.len()], vec![1; slice.len()]);
+            scalar::gather_u32(&table, slice, &mut twin);
+            for level in Level::available() {
+                level.gather_u32(&table, slice, &mut out);
+                assert_eq!(out, twin, "{} codes, {}", slice.len(), level.name());
+            }
+        }
+    }
+    for level in Level::available() {
+        level.gather_u32(&[], &[], &mut []);
+        assert!(panics(|| level.gather_u32(&[], &[0], &mut [0])));
+        assert!(panics(|| level.gather_u32(&[1, 2], &[0, 1, 2, 0], &mut [0; 4])));
+        assert!(panics(|| level.gather_u32(&[1, 2], &[u32::MAX; 40], &mut [0; 40])));
+        assert!(panics(|| level.gather_u32(&[1, 2], &[0, 1], &mut [0; 3])));
+    }
+}
+
+fn assert_adds_rows<const N: usize>(groups: &[u32], group_count: usize, values: [&[u32]; N]) {
+    let mut twin = codes(group_count * (N + 1), 1 << 32, 12).into_iter().map(u64::from).collect();
+    let start: Vec<u64> = Clone::clone(&twin);
+    scalar::add_rows_by(groups, values, &mut twin);
+    for level in Level::available() {
+        let mut acc = start.clone();
+        level.add_rows_by(groups, values, &mut acc);
+        assert_eq!(acc, twin, "{} rows, {group_count} groups, {}", groups.len(), level.name());
+    }
+}
+
+#[test]
+fn groups_are_counted_and_summed() {
+    let values: [Vec<u32>; 4] = [13, 14, 15, 16].map(|seed| codes(LENGTH_MAX + 16, 1 << 32, seed));
+    for group_count in [1, 2, 60, 256, 700, 4_000] {
+        let groups = codes(LENGTH_MAX + 16, group_count as u64, 17);
+        for (index, groups) in slices(&groups).enumerate().filter(|(index, _)| index % 3 != 1) {
+            let [a, b, c, d] = values.each_ref().map(|values| &values[index % 5..][..groups.len()]);
+            match index % 5 {
+                0 => assert_adds_rows(groups, group_count, []),
+                1 => assert_adds_rows(groups, group_count, [a]),
+                2 => assert_adds_rows(groups, group_count, [a, b]),
+                3 => assert_adds_rows(groups, group_count, [a, b, c]),
+                _ => assert_adds_rows(groups, group_count, [a, b, c, d]),
+            }
+            for level in Level::available() {
+                let (mut twin, mut counts) = (vec![5; group_count], vec![5; group_count]);
+                scalar::add_rows_by(groups, [], &mut twin);
+                level.count_by(groups, &mut counts);
+                assert_eq!(counts, twin, "{} rows, {}", groups.len(), level.name());
+                scalar::add_by(groups, a, &mut twin);
+                level.add_by(groups, a, &mut counts);
+                assert_eq!(counts, twin, "{} rows, {}", groups.len(), level.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_beyond_the_sums_and_missing_values_panic() {
+    for level in Level::available() {
+        let mut acc = vec![0; 9];
+        level.add_rows_by(&[], [&[], &[]], &mut []);
+        level.count_by(&[], &mut []);
+        assert!(panics(|| level.count_by(&[0], &mut [])));
+        assert!(panics(|| level.count_by(&[0, 9], &mut acc)));
+        assert!(panics(|| level.count_by(&[u32::MAX; 100], &mut acc)));
+        assert!(panics(|| level.add_by(&[9; 100], &[1; 100], &mut acc)));
+        assert!(panics(|| level.add_by(&[8; 100], &[1; 99], &mut acc)));
+        assert!(panics(|| level.add_rows_by(&[3], [&[1], &[1]], &mut acc)));
+        assert!(panics(|| level.add_rows_by(&[2], [&[1], &[]], &mut acc)));
+        assert!(panics(|| level.add_rows_by(&[2], [&[1]], &mut acc)));
+        assert_eq!(acc, [0; 9]);
+    }
+}
+
+#[test]
+fn sums_by_group_wrap() {
+    for level in Level::available() {
+        let mut sums = [u64::MAX, 0];
+        level.add_by(&[0; 100], &[u32::MAX; 100], &mut sums);
+        assert_eq!(sums, [100 * u64::from(u32::MAX) - 1, 0]);
+    }
+}
+
+/// Values around every multiple of the width that is near an end or in the middle.
+fn edges(width: u32) -> Vec<u32> {
+    let last = u32::MAX / width;
+    let near = |quotient: u32| {
+        let multiple = width.wrapping_mul(quotient);
+        [multiple.wrapping_sub(1), multiple, multiple.wrapping_add(1)]
+    };
+    [0, 1, 2, 3, last / 2, last / 2 + 1, last - last.min(1), last, last.wrapping_add(1)]
+        .into_iter()
+        .flat_map(near)
+        .chain([0, 1, 1 << 31, (1 << 31) - 1, u32::MAX - 1, u32::MAX])
+        .collect()
+}
+
+#[test]
+fn buckets_are_exact_at_every_edge() {
+    let powers = (0..32).flat_map(|bit| [(1u32 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+    let some = codes(20_000, 1 << 32, 18);
+    let ends = [u32::MAX - 2, u32::MAX - 1, u32::MAX, 60, 1_000, 3_600, 86_400];
+    for width in (1..2_000).chain(powers).chain(some).chain(ends) {
+        let Some(width) = NonZeroU32::new(width) else { continue };
+        let values = edges(width.get());
+        let mut out = vec![0; values.len()];
+        for level in Level::available() {
+            level.bucket_u32(&values, 0, width, &mut out);
+            let right = values.iter().zip(&out).all(|(value, bucket)| *value / width == *bucket);
+            assert!(right, "{values:?} / {width} = {out:?}");
+        }
+    }
+}
+
+#[test]
+fn buckets_are_those_of_the_twin_at_every_length() {
+    let values = codes(LENGTH_MAX + 16, 1 << 32, 19);
+    for slice in slices(&values) {
+        let width =
+            u32::try_from(slice.len() + 1).ok().and_then(NonZeroU32::new).expect("not zero");
+        let (mut twin, mut out) = (vec![0; slice.len()], vec![1; slice.len()]);
+        scalar::bucket_u32(slice, 1 << 20, width, &mut twin);
+        for level in Level::available() {
+            level.bucket_u32(slice, 1 << 20, width, &mut out);
+            assert_eq!(out, twin, "{} values, {}", slice.len(), level.name());
+        }
+    }
+    assert!(panics(|| bucket_u32(&[1], 0, NonZeroU32::MIN, &mut [])));
+}
+
+#[test]
+fn present_values_are_spread_over_all_rows() {
+    let (narrow, wide) = (codes(LENGTH_MAX + 16, 1 << 32, 20), integers(LENGTH_MAX + 16, 21));
+    for length in 0..=LENGTH_MAX {
+        let words = selection(length, length as u64 + 7);
+        let present = scalar::selected(&vec![(); length], &words).len();
+        let (narrow, wide) = (&narrow[length % 16..][..present], &wide[length % 8..][..present]);
+        let (mut twin, mut wide_twin) = (vec![0; length], vec![0; length]);
+        scalar::expand(narrow, &words, 77, &mut twin);
+        scalar::expand(wide, &words, -77, &mut wide_twin);
+        for level in Level::available() {
+            let mut out = vec![1; length];
+            level.expand_u32(narrow, &words, 77, &mut out);
+            assert_eq!(out, twin, "{length} rows, {}", level.name());
+            let mut out = vec![1; length];
+            level.expand_i64(wide, &words, -77, &mut out);
+            assert_eq!(out, wide_twin, "{length} rows, {}", level.name());
+        }
+    }
+}
+
+#[test]
+fn values_that_are_not_those_of_the_present_rows_panic() {
+    for level in Level::available() {
+        for (values, words, rows) in
+            [(0, vec![1], 1), (2, vec![1], 1), (64, vec![!0, 1], 128), (200, vec![!0, !0], 128)]
+        {
+            let values = vec![5; values];
+            assert!(panics(|| level.expand_u32(&values, &words, 0, &mut vec![0; rows])));
+            let values = vec![5; values.len()];
+            assert!(panics(|| level.expand_i64(&values, &words, 0, &mut vec![0; rows])));
+        }
+    }
+}
+
+#[test]
+fn ones_are_rows() {
+    for length in 0..=LENGTH_MAX {
+        let words = selection(length, length as u64 + 9);
+        let mut twin = vec![7];
+        scalar::indexes_of(&words, &mut twin);
+        for level in Level::available() {
+            let mut rows = vec![7];
+            level.indexes_of(&words, &mut rows);
+            assert_eq!(rows, twin, "{length} rows, {}", level.name());
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn buckets_are_exact(
+        values in prop::collection::vec(any::<u32>(), 0..200),
+        from in any::<u32>(),
+        width in 1u32..,
+    ) {
+        let width = NonZeroU32::new(width).expect("not zero");
+        let (mut out, mut twin) = (vec![0; values.len()], vec![0; values.len()]);
+        scalar::bucket_u32(&values, from, width, &mut twin);
+        for level in Level::available() {
+            level.bucket_u32(&values, from, width, &mut out);
+            prop_assert_eq!(&out, &twin);
+        }
+    }
+
+    #[test]
+    fn random_packed_bytes_never_panic(
+        seed in any::<u64>(),
+        width in 0u8..=64,
+        base in any::<i64>(),
+    ) {
+        let words = noise(16 * usize::from(width), seed);
+        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        let (mut out, mut twin) = ([0; 1_024], [0; 1_024]);
+        scalar::unpack(&bytes, width, base, &mut twin);
+        for level in Level::available() {
+            level.unpack(&bytes, width, base, &mut out);
+            prop_assert_eq!(out, twin);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The steps of `machine.rs` in instructions of x86-64: the only place that names intrinsics.
+//!
+//! Each was measured against the plain form. Compressing into memory is slow on AMD, so the result
+//! goes through a register.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::machine::{self, Baseline, Machine};
+
+/// The proof of the features that the `kernels!` wrapper for AVX2 enables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Avx2(());
+
+/// The proof of the features that the `kernels!` wrapper for AVX-512 enables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Avx512(());
+
+impl Avx2 {
+    pub(super) fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        found.then_some(Self(()))
+    }
+}
+
+impl Avx512 {
+    pub(super) fn detect() -> Option<Self> {
+        let found = Avx2::detect().is_some()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512cd")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("avx512vpopcntdq");
+        found.then_some(Self(()))
+    }
+}
+
+impl Machine for Baseline {
+    #[inline(always)]
+    fn word_of(self, bytes: &[u8; 64]) -> u64 {
+        let mut word = 0;
+        for (index, bytes) in bytes.as_chunks::<16>().0.iter().enumerate() {
+            // SAFETY: SSE2 is part of x86-64; 16 bytes are read.
+            let bits = unsafe { _mm_movemask_epi8(_mm_loadu_si128(bytes.as_ptr().cast())) };
+            word |= u64::from(bits.cast_unsigned()) << (16 * index);
+        }
+        word
+    }
+}
+
+impl Machine for Avx2 {
+    #[inline(always)]
+    fn word_of(self, bytes: &[u8; 64]) -> u64 {
+        // SAFETY: `self` is the proof of AVX2.
+        unsafe { word_of_avx2(bytes) }
+    }
+
+    #[inline(always)]
+    fn bytes_of(self, word: u64) -> [u8; 64] {
+        // SAFETY: `self` is the proof of AVX2.
+        unsafe { bytes_of_avx2(word) }
+    }
+}
+
+impl Machine for Avx512 {
+    #[inline(always)]
+    fn word_of(self, bytes: &[u8; 64]) -> u64 {
+        // SAFETY: `self` is the proof of AVX-512.
+        unsafe { word_of_avx512(bytes) }
+    }
+
+    #[inline(always)]
+    fn bytes_of(self, word: u64) -> [u8; 64] {
+        // SAFETY: `self` is the proof of AVX-512.
+        unsafe { bytes_of_avx512(word) }
+    }
+
+    #[inline(always)]
+    fn expand_u32(self, word: u64, values: &[u32; 64], fill: u32, out: &mut [u32; 64]) {
+        // SAFETY: `self` is the proof of AVX-512.
+        unsafe { expand_u32_avx512(word, values, fill, out) }
+    }
+
+    #[inline(always)]
+    fn expand_i64(self, word: u64, values: &[i64; 64], fill: i64, out: &mut [i64; 64]) {
+        // SAFETY: `self` is the proof of AVX-512.
+        unsafe { expand_i64_avx512(word, values, fill, out) }
+    }
+
+    #[inline(always)]
+    fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
+        // A few are written sooner than 64.
+        if word.count_ones() <= 4 {
+            return machine::indexes(word, base, out);
+        }
+        // SAFETY: `self` is the proof of AVX-512.
+        unsafe { indexes_avx512(word, base, out) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn word_of_avx2(bytes: &[u8; 64]) -> u64 {
+    let mut word = 0;
+    for (index, bytes) in bytes.as_chunks::<32>().0.iter().enumerate() {
+        // SAFETY: 32 bytes are read.
+        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+        word |= u64::from(_mm256_movemask_epi8(bytes).cast_unsigned()) << (32 * index);
+    }
+    word
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bytes_of_avx2(word: u64) -> [u8; 64] {
+    let bits = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+    let spread =
+        _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+    let mut out = [0; 64];
+    for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let half = _mm256_set1_epi64x((word >> (32 * index)).cast_signed());
+        let kept = _mm256_and_si256(_mm256_shuffle_epi8(half, spread), bits);
+        let bytes = _mm256_cmpeq_epi8(kept, bits);
+        // SAFETY: 32 bytes are written.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bytes) };
+    }
+    out
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn word_of_avx512(bytes: &[u8; 64]) -> u64 {
+    // SAFETY: 64 bytes are read.
+    _mm512_movepi8_mask(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn bytes_of_avx512(word: u64) -> [u8; 64] {
+    let mut out = [0; 64];
+    // SAFETY: 64 bytes are written.
+    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_movm_epi8(word)) };
+    out
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,popcnt")]
+fn expand_u32_avx512(word: u64, values: &[u32; 64], fill: u32, out: &mut [u32; 64]) {
+    let fill = _mm512_set1_epi32(fill.cast_signed());
+    for (index, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        // At most 48 values belong to the quarters before, so 16 are left to be read.
+        let before = (word & !(u64::MAX << (16 * index))).count_ones() as usize;
+        #[expect(clippy::cast_possible_truncation, reason = "a quarter of the word")]
+        let quarter = (word >> (16 * index)) as __mmask16;
+        let values = values[before..][..16].as_ptr();
+        // SAFETY: 16 values are read, and 16 written.
+        unsafe {
+            let values = _mm512_loadu_si512(values.cast());
+            let spread = _mm512_mask_expand_epi32(fill, quarter, values);
+            _mm512_storeu_si512(out.as_mut_ptr().cast(), spread);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,popcnt")]
+fn expand_i64_avx512(word: u64, values: &[i64; 64], fill: i64, out: &mut [i64; 64]) {
+    let fill = _mm512_set1_epi64(fill);
+    for (index, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        // At most 56 values belong to the eighths before, so 8 are left to be read.
+        let before = (word & !(u64::MAX << (8 * index))).count_ones() as usize;
+        #[expect(clippy::cast_possible_truncation, reason = "an eighth of the word")]
+        let eighth = (word >> (8 * index)) as __mmask8;
+        let values = values[before..][..8].as_ptr();
+        // SAFETY: 8 values are read, and 8 written.
+        unsafe {
+            let values = _mm512_loadu_si512(values.cast());
+            let spread = _mm512_mask_expand_epi64(fill, eighth, values);
+            _mm512_storeu_si512(out.as_mut_ptr().cast(), spread);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+fn indexes_avx512(word: u64, base: u32, out: &mut [u32; 64]) {
+    const PLACES: [u8; 64] = {
+        let mut places = [0; 64];
+        let mut place = 0u8;
+        while place < 64 {
+            places[place as usize] = place;
+            place += 1;
+        }
+        places
+    };
+    let mut ones = [0u8; 64];
+    // SAFETY: 64 bytes are read, and 64 written.
+    unsafe {
+        let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
+        let packed = _mm512_maskz_compress_epi8(word, places);
+        _mm512_storeu_si512(ones.as_mut_ptr().cast(), packed);
+    }
+    for (slot, place) in out.iter_mut().zip(ones) {
+        *slot = base.wrapping_add(u32::from(place));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_like_the_plain_form(machine: impl Machine) {
+        let mut word = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut next = 0u32;
+        let narrow: [u32; 64] = std::array::from_fn(|_| {
+            next += 77;
+            next
+        });
+        let values = narrow.map(|value| 5 - 1_000_003 * i64::from(value));
+        for round in 0..4_000 {
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let word = match round % 4 {
+                0 => word,
+                1 => word & word >> 17 & word >> 34,
+                2 => word | word >> 17 | word << 31,
+                _ => [0, u64::MAX, 1, 1 << 63][round / 4 % 4],
+            };
+            let bytes = machine::bytes_of(word);
+            assert_eq!(machine.bytes_of(word), bytes);
+            assert_eq!(machine::word_of(&bytes), word);
+            assert_eq!(machine.word_of(&bytes), word);
+            assert_eq!(machine.word_of(&bytes.map(|byte| byte | 0x7F)), word);
+
+            let (mut plain, mut ours) = ([0; 64], [1; 64]);
+            machine::expand(word, &values, -7, &mut plain);
+            machine.expand_i64(word, &values, -7, &mut ours);
+            assert_eq!(ours, plain);
+            let (mut plain, mut ours) = ([0; 64], [1; 64]);
+            machine::expand(word, &narrow, 9, &mut plain);
+            machine.expand_u32(word, &narrow, 9, &mut ours);
+            assert_eq!(ours, plain);
+
+            let ones = word.count_ones() as usize;
+            let (mut plain, mut ours) = ([0; 64], [1; 64]);
+            machine::indexes(word, u32::MAX - 70, &mut plain);
+            machine.indexes(word, u32::MAX - 70, &mut ours);
+            assert_eq!(ours[..ones], plain[..ones]);
+        }
+    }
+
+    #[test]
+    fn every_step_is_like_its_plain_form() {
+        assert_like_the_plain_form(Baseline);
+        if let Some(machine) = Avx2::detect() {
+            assert_like_the_plain_form(machine);
+        }
+        if let Some(machine) = Avx512::detect() {
+            assert_like_the_plain_form(machine);
+        }
+    }
+}

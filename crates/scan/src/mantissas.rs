@@ -1,0 +1,222 @@
+//! The mantissas of a column, in the narrowest form that holds them.
+//!
+//! Values of one block mostly lie close together, so that the distance from the smallest, in steps
+//! of what they have in common, fits 32 bits: half the memory to read, twice the values in a
+//! register, and a number that can be an index.
+
+use std::num::NonZeroU32;
+use std::rc::Rc;
+
+use hadal_encoding::{Bitmap, kernels};
+
+/// One mantissa per row; anything where the row has no value.
+#[derive(Clone, Debug)]
+pub(crate) enum Mantissas {
+    /// Mantissas that lie close together.
+    Near(Near),
+    /// Any.
+    Far(Rc<Vec<i64>>),
+}
+
+/// Mantissas `from` + `step` × k.
+#[derive(Clone, Debug)]
+pub(crate) struct Near {
+    pub(crate) from: i64,
+    /// At least 1.
+    pub(crate) step: i64,
+    /// No k is larger; `from` + `step` × `span` is in range.
+    pub(crate) span: u32,
+    /// k by row.
+    pub(crate) steps: Rc<Vec<u32>>,
+}
+
+impl Near {
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> i64 {
+        self.value(self.steps[row])
+    }
+
+    /// The mantissa of a k.
+    #[inline]
+    pub(crate) fn value(&self, k: u32) -> i64 {
+        self.from + self.step * i64::from(k)
+    }
+
+    /// The largest that a mantissa can be.
+    pub(crate) fn last(&self) -> i64 {
+        self.value(self.span)
+    }
+
+    /// The first and the last k of mantissas from `from` to `to`; `None` where there are none.
+    fn steps_between(&self, from: i64, to: i64) -> Option<(u32, u32)> {
+        let away = |bound: i64| i128::from(bound) - i128::from(self.from);
+        let step = i128::from(self.step);
+        let first = (away(from) + step - 1).div_euclid(step).max(0);
+        let last = away(to).div_euclid(step).min(self.span.into());
+        if first > last {
+            return None;
+        }
+        Some((u32::try_from(first).ok()?, u32::try_from(last).ok()?))
+    }
+
+    /// How often `width`, which is positive, goes into each mantissa − `origin`, rounded down;
+    /// `None` where that is better found out another way.
+    pub(crate) fn quotients(&self, width: i64, origin: i64) -> Option<Self> {
+        let away = self.from.checked_sub(origin)?;
+        self.last().checked_sub(origin)?;
+        let (from, rest) = (away.div_euclid(width), away.rem_euclid(width));
+        // Whole seconds in a minute are 60 to a bucket, whatever they are stored in.
+        let unit = if rest % self.step == 0 && width % self.step == 0 { self.step } else { 1 };
+        let (rest, width, step) = (rest / unit, width / unit, self.step / unit);
+        let last = step.checked_mul(self.span.into())?.checked_add(rest)?;
+        let span = u32::try_from(last / width).ok()?;
+        let small = (u32::try_from(last), u32::try_from(width));
+        let steps: Vec<u32> = match small {
+            _ if span == 0 => vec![0; self.steps.len()],
+            (Ok(_), Ok(width)) if step == 1 => {
+                let mut steps = vec![0; self.steps.len()];
+                let before = 0u32.wrapping_sub(u32::try_from(rest).ok()?);
+                kernels::bucket_u32(&self.steps, before, NonZeroU32::new(width)?, &mut steps);
+                steps
+            }
+            _ => {
+                let quotient = |&k: &u32| u32::try_from((rest + step * i64::from(k)) / width);
+                self.steps.iter().map(|k| quotient(k).unwrap_or(span)).collect()
+            }
+        };
+        Some(Self { from, step: 1, span, steps: Rc::new(steps) })
+    }
+
+    /// The same k of other mantissas; `None` where they are out of range.
+    pub(crate) fn with(&self, from: Option<i64>, step: Option<i64>) -> Option<Self> {
+        let (from, step) = (from?, step.filter(|&step| step > 0)?);
+        step.checked_mul(self.span.into())?.checked_add(from)?;
+        Some(Self { from, step, span: self.span, steps: Rc::clone(&self.steps) })
+    }
+}
+
+impl Mantissas {
+    /// The mantissas in the narrowest form. Two passes.
+    pub(crate) fn new(mantissas: Vec<i64>) -> Self {
+        let from = mantissas.iter().copied().fold(i64::MAX, i64::min);
+        let last = mantissas.iter().copied().fold(i64::MIN, i64::max);
+        let span = last.checked_sub(from).and_then(|span| u32::try_from(span).ok());
+        let Some(span) = span else { return Self::Far(Rc::new(mantissas)) };
+        #[expect(clippy::cast_possible_truncation, reason = "up to span, a u32")]
+        #[expect(clippy::cast_sign_loss, reason = "from is the smallest")]
+        let steps = mantissas.into_iter().map(|mantissa| (mantissa - from) as u32).collect();
+        Self::Near(Near { from, step: 1, span, steps: Rc::new(steps) })
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Near(near) => near.steps.len(),
+            Self::Far(mantissas) => mantissas.len(),
+        }
+    }
+
+    /// The mantissa of a row.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> i64 {
+        match self {
+            Self::Near(near) => near.get(row),
+            Self::Far(mantissas) => mantissas[row],
+        }
+    }
+
+    /// Bounds of all mantissas, smallest first.
+    pub(crate) fn bounds(&self) -> (i64, i64) {
+        match self {
+            Self::Near(near) => (near.from, near.last()),
+            Self::Far(mantissas) => {
+                let first = mantissas.iter().copied().min().unwrap_or(0);
+                (first, mantissas.iter().copied().max().unwrap_or(0))
+            }
+        }
+    }
+
+    /// The bits of the rows whose mantissa is at least `from` and at most `to`.
+    pub(crate) fn between(&self, from: i64, to: i64) -> Bitmap {
+        match self {
+            Self::Near(near) => match near.steps_between(from, to) {
+                None => Bitmap::zeros(near.steps.len()),
+                Some((0, last)) if last == near.span => Bitmap::ones(near.steps.len()),
+                Some((first, last)) => {
+                    let mut words = vec![0; near.steps.len().div_ceil(64)];
+                    kernels::between_u32(&near.steps, first, last, &mut words);
+                    Bitmap::from_words(words, near.steps.len())
+                }
+            },
+            Self::Far(mantissas) => {
+                let mut words = vec![0; mantissas.len().div_ceil(64)];
+                kernels::between_i64(mantissas, from, to, &mut words);
+                Bitmap::from_words(words, mantissas.len())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bits::bits;
+
+    fn mantissa() -> impl Strategy<Value = i64> {
+        prop_oneof![-9i64..9, any::<i64>(), Just(i64::MIN), Just(i64::MAX)]
+    }
+
+    proptest! {
+        #[test]
+        fn quotients_are_those_of_the_mantissas(
+            steps in prop::collection::vec(
+                prop_oneof![0u32..200, any::<u32>(), Just(u32::MAX)], 1..20,
+            ),
+            from in mantissa(), step in prop_oneof![1i64..9, Just(1_000_000), any::<i64>()],
+            width in prop_oneof![1i64..99, Just(60_000_000), any::<i64>()], origin in mantissa(),
+        ) {
+            let span = steps.iter().copied().max().expect("some");
+            let near = Near { from: 0, step: 1, span, steps: Rc::new(steps) };
+            let Some(near) = near.with(Some(from), Some(step.saturating_abs().max(1))) else {
+                return Ok(());
+            };
+            let width = width.saturating_abs().max(1);
+            let Some(quotients) = near.quotients(width, origin) else { return Ok(()) };
+            for row in 0..near.steps.len() {
+                let away = i128::from(near.get(row)) - i128::from(origin);
+                let expected = away.div_euclid(width.into());
+                prop_assert_eq!(i128::from(quotients.get(row)), expected);
+                prop_assert!(quotients.steps[row] <= quotients.span);
+            }
+        }
+
+        #[test]
+        fn both_forms_hold_the_same(
+            mantissas in prop_oneof![
+                prop::collection::vec(mantissa(), 1..9),
+                prop::collection::vec(-300i64..300, 1..200),
+            ],
+            step in 1i64..4_000_000_000, by in -5i64..5, from in mantissa(), to in mantissa(),
+        ) {
+            let own = Mantissas::new(mantissas.clone());
+            let own = match &own {
+                Mantissas::Near(near) => near
+                    .with(near.from.checked_add(by), Some(step))
+                    .map_or(own, Mantissas::Near),
+                Mantissas::Far(_) => own,
+            };
+            let far: Vec<i64> = (0..own.len()).map(|row| own.get(row)).collect();
+            if let Mantissas::Far(_) = own {
+                prop_assert_eq!(&far, &mantissas);
+            }
+            let bounds = own.bounds();
+            prop_assert!(far.iter().all(|mantissa| (bounds.0..=bounds.1).contains(mantissa)));
+            for (from, to) in [(from, to), (far[0], far[0]), bounds] {
+                let expected = bits(far.len(), |row| (from..=to).contains(&far[row]));
+                prop_assert_eq!(own.between(from, to), expected, "{} to {}", from, to);
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The selected rows of one block, with their groups and weights.
+//!
+//! Weights mostly are a few different ones, sampling rates that somebody chose. Then a row's *cell*
+//! is its group and the *class* of its weight; all else is counted and summed up by cell without a
+//! look at weights, and weighted once per cell.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use hadal_aggregate::Tally;
+use hadal_encoding::{Bitmap, kernels};
+
+use crate::selection::Selection;
+use crate::weights::Weights;
+
+/// So many columns are added up in one pass.
+const COLUMNS_AT_ONCE: usize = 4;
+
+/// The selected rows of one block.
+pub(crate) struct Rows<'r> {
+    pub(crate) selection: &'r Selection,
+    /// One group number per selected row, each below `space`.
+    pub(crate) numbers: &'r [u32],
+    pub(crate) space: usize,
+    pub(crate) weights: &'r Weights,
+    /// The weight of each class, in millionths; none where every row has its own.
+    classes: &'r [i64],
+    /// Number × classes + class, by selected row.
+    cells: Cow<'r, [u32]>,
+    /// The selected rows; `None`: all.
+    chosen: Option<Vec<u32>>,
+    /// Made when first asked for.
+    by_group: OnceCell<RowsByGroup>,
+}
+
+/// The rows of each group, one after the other.
+struct RowsByGroup {
+    /// Where the rows of each group number end.
+    ends: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+/// Numbers of 32 bits that are to be added up.
+#[derive(Clone)]
+pub(crate) struct Addends<'v> {
+    /// By row of the block.
+    pub(crate) steps: &'v [u32],
+    /// Rows that count; `None`: all.
+    pub(crate) valid: Option<&'v Bitmap>,
+}
+
+/// What some rows add up to, by cell.
+pub(crate) struct Totals {
+    /// How many selected rows there are.
+    pub(crate) counts: Vec<u64>,
+    /// The sums of each of the [`Addends`].
+    pub(crate) sums: Vec<Vec<u64>>,
+}
+
+impl<'r> Rows<'r> {
+    pub(crate) fn new(
+        selection: &'r Selection,
+        numbers: &'r [u32],
+        space: usize,
+        weights: &'r Weights,
+    ) -> Self {
+        let chosen = (selection.count() < selection.block_rows()).then(|| selection.to_rows());
+        let classes = weights.classes();
+        Self {
+            selection,
+            numbers,
+            space,
+            weights,
+            classes,
+            cells: cells(numbers, weights, classes.len(), chosen.as_deref()),
+            chosen,
+            by_group: OnceCell::new(),
+        }
+    }
+
+    /// The weight of each class, in millionths; none where every row has its own.
+    pub(crate) fn classes(&self) -> &[i64] {
+        self.classes
+    }
+
+    /// Cells are below this.
+    pub(crate) fn cell_count(&self) -> usize {
+        self.space * self.classes.len()
+    }
+
+    /// The rows of a group number, in ascending order.
+    pub(crate) fn of_group(&self, number: usize) -> &[u32] {
+        let by_group = self.by_group.get_or_init(|| self.sort_by_group());
+        let start = number.checked_sub(1).map_or(0, |before| by_group.ends[before]);
+        &by_group.rows[start as usize..by_group.ends[number] as usize]
+    }
+
+    /// A counting sort.
+    fn sort_by_group(&self) -> RowsByGroup {
+        let mut ends = vec![0u32; self.space];
+        self.numbers.iter().for_each(|&number| ends[number as usize] += 1);
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        let mut rows = vec![0u32; self.numbers.len()];
+        #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]
+        self.for_each(None, |number, row| {
+            // Where the next row of the group goes; after the last one, the group's end.
+            let end = &mut ends[number];
+            rows[*end as usize] = row as u32;
+            *end += 1;
+        });
+        RowsByGroup { ends, rows }
+    }
+
+    /// Calls `visit` with the group number and the row of each selected row that `valid` has.
+    #[inline]
+    pub(crate) fn for_each(&self, valid: Option<&Bitmap>, mut visit: impl FnMut(usize, usize)) {
+        let mut numbers = self.numbers.iter();
+        self.selection.for_each(|row| {
+            let Some(&number) = numbers.next() else { return };
+            if valid.is_none_or(|valid| valid.get(row)) {
+                visit(number as usize, row);
+            }
+        });
+    }
+
+    /// Adds up columns over the selected rows, by cell. Not for weights that are by row.
+    pub(crate) fn totals(&self, columns: &[Addends<'_>]) -> Totals {
+        if self.cell_count() == 1 && self.chosen.is_none() {
+            let sum = |column: &Addends<'_>| match column.valid {
+                None => kernels::sum_u32(column.steps),
+                Some(valid) => kernels::sum_u32_where(column.steps, valid.words()),
+            };
+            let sums = columns.iter().map(|column| vec![sum(column)]).collect();
+            return Totals { counts: vec![self.numbers.len() as u64], sums };
+        }
+        let columns: Vec<Cow<'_, [u32]>> =
+            columns.iter().map(|column| self.selected(column)).collect();
+        let mut totals = Totals { counts: Vec::new(), sums: Vec::new() };
+        if columns.is_empty() {
+            totals.counts = vec![0; self.cell_count()];
+            kernels::count_by(&self.cells, &mut totals.counts);
+        }
+        for columns in columns.chunks(COLUMNS_AT_ONCE) {
+            match columns {
+                [a] => self.add([a], &mut totals),
+                [a, b] => self.add([a, b], &mut totals),
+                [a, b, c] => self.add([a, b, c], &mut totals),
+                [a, b, c, d] => self.add([a, b, c, d], &mut totals),
+                _ => {}
+            }
+        }
+        totals
+    }
+
+    /// The numbers of the selected rows; zero where they do not count.
+    fn selected<'v>(&self, column: &Addends<'v>) -> Cow<'v, [u32]> {
+        let mut all = Cow::Borrowed(column.steps);
+        if let Some(valid) = column.valid {
+            kernels::keep_u32(all.to_mut(), valid.words(), 0);
+        }
+        let Some(rows) = &self.chosen else { return all };
+        let mut chosen = vec![0; rows.len()];
+        kernels::gather_u32(&all, rows, &mut chosen);
+        Cow::Owned(chosen)
+    }
+
+    /// By selected row: its cell, [`Self::cell_count`] where `valid` has not the row; and the
+    /// number that the row of the block has in `steps`.
+    pub(crate) fn with_value<'v>(
+        &'v self,
+        steps: &'v [u32],
+        valid: Option<&Bitmap>,
+    ) -> (Cow<'v, [u32]>, Cow<'v, [u32]>) {
+        let steps = self.selected(&Addends { steps, valid: None });
+        let Some(valid) = valid else { return (Cow::Borrowed(&self.cells), steps) };
+        let nowhere = u32::try_from(self.cell_count()).unwrap_or(u32::MAX);
+        let mut cells = self.cells.to_vec();
+        match &self.chosen {
+            None => kernels::keep_u32(&mut cells, valid.words(), nowhere),
+            Some(rows) => {
+                let without =
+                    rows.iter().zip(&mut cells).filter(|(row, _)| !valid.get(**row as usize));
+                without.for_each(|(_, cell)| *cell = nowhere);
+            }
+        }
+        (Cow::Owned(cells), steps)
+    }
+
+    /// Counts the rows of each cell and adds up N columns, in one pass.
+    fn add<const N: usize>(&self, columns: [&Cow<'_, [u32]>; N], totals: &mut Totals) {
+        let mut cells = vec![0; self.cell_count() * (N + 1)];
+        kernels::add_rows_by(&self.cells, columns.map(|column| &**column), &mut cells);
+        let mut every =
+            (0..=N).map(|at| cells.iter().skip(at).step_by(N + 1).copied().collect::<Vec<u64>>());
+        totals.counts = every.next().unwrap_or_default();
+        totals.sums.extend(every);
+    }
+
+    /// How many events the rows of each group stand for, their number being known by cell.
+    pub(crate) fn tallies(&self, counts: &[u64]) -> Vec<Tally> {
+        self.groups_of(counts).map(|counts| self.tally(counts)).collect()
+    }
+
+    fn tally(&self, counts: &[u64]) -> Tally {
+        let mut tally = Tally::default();
+        for (&count, &weight) in counts.iter().zip(self.classes) {
+            let (rows, weight) = (i128::from(count), i128::from(weight));
+            tally.add(count, rows * weight, rows * weight * weight);
+        }
+        tally
+    }
+
+    /// The tally of each group's rows that `valid` has.
+    pub(crate) fn tallies_where(&self, valid: Option<&Bitmap>) -> Vec<Tally> {
+        if !self.classes.is_empty() {
+            let Some(valid) = valid else { return self.tallies(&self.totals(&[]).counts) };
+            let ones = vec![1; self.selection.block_rows()];
+            let column = Addends { steps: &ones, valid: Some(valid) };
+            return self.tallies(&self.totals(&[column]).sums[0]);
+        }
+        let mut sums = vec![(0u64, 0i128, 0i128); self.space];
+        self.for_each(valid, |number, row| {
+            let weight = i128::from(self.weights.millionths_of(row));
+            let sum = &mut sums[number];
+            *sum = (sum.0 + 1, sum.1 + weight, sum.2 + weight * weight);
+        });
+        let tally = |(rows, weight, squares)| {
+            let mut tally = Tally::default();
+            tally.add(rows, weight, squares);
+            tally
+        };
+        sums.into_iter().map(tally).collect()
+    }
+
+    /// What is told by cell: the cells of one group after the other.
+    pub(crate) fn groups_of<'c>(&self, by_cell: &'c [u64]) -> std::slice::Chunks<'c, u64> {
+        by_cell.chunks(self.classes.len().max(1))
+    }
+
+    /// By group number, Σ w · number · `factor` of its cells; w in millionths.
+    pub(crate) fn weighted(&self, by_cell: &[u64], factor: i64) -> Vec<i128> {
+        let classes = || self.classes.iter().map(|&weight| i128::from(weight) * i128::from(factor));
+        let weighted = |cells: &[u64]| {
+            cells.iter().zip(classes()).map(|(&number, weight)| i128::from(number) * weight).sum()
+        };
+        self.groups_of(by_cell).map(weighted).collect()
+    }
+}
+
+/// Number × classes + class, by selected row.
+fn cells<'n>(
+    numbers: &'n [u32],
+    weights: &Weights,
+    classes: usize,
+    chosen: Option<&[u32]>,
+) -> Cow<'n, [u32]> {
+    let Weights::Classes { by_row, .. } = weights else { return Cow::Borrowed(numbers) };
+    #[expect(clippy::cast_possible_truncation, reason = "few")]
+    let classes = classes as u32;
+    let cell = |number: u32, class: u8| number * classes + u32::from(class);
+    match chosen {
+        None => numbers.iter().zip(by_row).map(|(&n, &class)| cell(n, class)).collect(),
+        Some(rows) => {
+            numbers.iter().zip(rows).map(|(&n, &row)| cell(n, by_row[row as usize])).collect()
+        }
+    }
+}

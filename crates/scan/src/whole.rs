@@ -1,0 +1,101 @@
+//! Measures of all rows of a block, taken from the encoded column as it is, or even from its zone.
+//!
+//! A question without groups, of rows that weigh one, needs no row of a block that it takes whole:
+//! counts, sums, smallest and largest values of a column stand in the block's directory, and where
+//! they may not be used (to measure, or because they are not of plain decimals) a stream adds up
+//! vector by vector without being decoded to anything (design: small materialized aggregates,
+//! Moerkotte, VLDB 1998).
+
+use hadal_aggregate::{Groups, State, Tally};
+use hadal_block::{BlockError, NumbersView, Zone};
+use hadal_query::{Input, Query, StateKind};
+use hadal_types::{Kind, Logical, Weight};
+
+use crate::columns::Columns;
+use crate::plan::{Plan, PlanExpr};
+use crate::values::decimal_value;
+
+/// What the values of a column come to.
+struct Whole {
+    /// Rows that have a value.
+    rows: u64,
+    sum: i128,
+    min: i64,
+    max: i64,
+    scale: u8,
+}
+
+/// Adds all rows of a block, each of weight one, to the one group of a query without keys. Returns
+/// whether it could; if not, nothing was added.
+pub(crate) fn add(
+    query: &Query,
+    plan: &Plan,
+    columns: &Columns<'_, '_>,
+    groups: &mut Groups,
+    use_zones: bool,
+) -> Result<bool, BlockError> {
+    let measures = query.measures();
+    let is_simple = |kind| matches!(kind, StateKind::Moments | StateKind::Extremes);
+    if !plan.keys.is_empty() || !measures.iter().all(|measure| is_simple(measure.kind)) {
+        return Ok(false);
+    }
+    let mut wholes = Vec::with_capacity(measures.len());
+    for argument in &plan.measures {
+        let Some(whole) = Whole::new(argument, columns, use_zones)? else { return Ok(false) };
+        wholes.push(whole);
+    }
+    let mut tally = Tally::default();
+    tally.add_rows(columns.rows() as u64);
+    let Some(place) = groups.place(&[]) else { return Ok(false) };
+    groups.add_tally(place, tally);
+    for (index, (measure, whole)) in measures.iter().zip(&wholes).enumerate() {
+        match measure.kind {
+            StateKind::Extremes => whole.widen(&mut groups.states_mut(index)[place as usize]),
+            _ => {
+                let mut tally = Tally::default();
+                tally.add_rows(whole.rows);
+                let product = whole.sum * i128::from(Weight::UNIT);
+                groups.add_decimal(index, place, tally, product, whole.scale);
+            }
+        }
+    }
+    Ok(true)
+}
+
+impl Whole {
+    /// What a column's values come to; `None` where that takes a look at rows.
+    fn new(
+        argument: &PlanExpr,
+        columns: &Columns<'_, '_>,
+        use_zones: bool,
+    ) -> Result<Option<Self>, BlockError> {
+        let PlanExpr::Input(Input::Column(asked)) = argument else { return Ok(None) };
+        if asked.kind != Kind::Number || asked.logical != Logical::Plain {
+            return Ok(None);
+        }
+        let Some(index) = columns.find(asked.name.as_str(), Kind::Number) else { return Ok(None) };
+        let column = columns.view(index);
+        let rows = (column.rows() - column.null_count()) as u64;
+        if let (true, Zone::Decimals { scale, min, max, sum }) = (use_zones, column.zone()) {
+            return Ok(Some(Self { rows, sum, min, max, scale }));
+        }
+        columns.read(index)?;
+        let Some(NumbersView { scale, base: 0, integers, validity, is_compact }) =
+            column.numbers()?
+        else {
+            return Ok(None);
+        };
+        if validity.is_some() && !is_compact {
+            return Ok(None);
+        }
+        let fold = integers.fold();
+        Ok(Some(Self { rows, sum: fold.sum, min: fold.min, max: fold.max, scale }))
+    }
+
+    fn widen(&self, state: &mut State) {
+        if self.rows > 0 {
+            state.add(&decimal_value(self.min, self.scale), Weight::ONE);
+            state.add(&decimal_value(self.max, self.scale), Weight::ONE);
+        }
+    }
+}
