@@ -43,6 +43,7 @@ pub(crate) enum Encoding {
     Lists { elements: usize },
     ListDictionary { elements: usize, lists: usize },
     Mixed { min: f64, max: f64 },
+    Templates { templates: usize },
     Wide { scale: u8, base: i128, min: f64, max: f64 },
 }
 
@@ -61,6 +62,7 @@ impl Encoding {
             Self::Lists { .. } => 4,
             Self::ListDictionary { .. } => 5,
             Self::Mixed { .. } => 6,
+            Self::Templates { .. } => 10,
             Self::Wide { .. } => 7,
         }
     }
@@ -69,6 +71,7 @@ impl Encoding {
     pub(crate) const fn version(self) -> u16 {
         match self {
             Self::Mixed { .. } => 2,
+            Self::Templates { .. } => 3,
             Self::Wide { .. } => 3,
             _ => 1,
         }
@@ -83,6 +86,7 @@ impl Encoding {
             Self::Lists { .. } => "lists",
             Self::ListDictionary { .. } => "list-dictionary",
             Self::Mixed { .. } => "mixed",
+            Self::Templates { .. } => "templates",
             Self::Wide { .. } => "wide",
         }
     }
@@ -93,7 +97,7 @@ const fn section_count(code: u8, kind: Kind) -> Option<usize> {
     match (code, kind) {
         (0 | 1 | 7, Kind::Number) | (3, Kind::String) => Some(1),
         (2, Kind::String) | (4, Kind::Set | Kind::Vector) | (6, Kind::Number) => Some(2),
-        (5, Kind::Set | Kind::Vector) => Some(3),
+        (5, Kind::Set | Kind::Vector) | (10, Kind::String) => Some(3),
         _ => None,
     }
 }
@@ -194,6 +198,7 @@ impl Entry {
                 out.extend_from_slice(&max.to_le_bytes());
             }
             Encoding::Dictionary { entries } => write_length(entries, out),
+            Encoding::Templates { templates } => write_length(templates, out),
             Encoding::Pages => (),
             Encoding::Lists { elements } => write_length(elements, out),
             Encoding::ListDictionary { elements, lists } => {
@@ -337,6 +342,12 @@ fn read_encoding(
             Ok(Encoding::Dictionary { entries })
         }
         3 => Ok(Encoding::Pages),
+        10 => {
+            // And that of the rows without a value.
+            let templates = cursor.length("templates", values + 1).map_err(&error)?;
+            place.check(templates > 0, || "it has no templates".to_owned())?;
+            Ok(Encoding::Templates { templates })
+        }
         4 | 5 => {
             let elements = cursor.length("elements", BLOCK_LIST_ELEMENTS_MAX).map_err(&error)?;
             if code == 4 {

@@ -1,28 +1,29 @@
 //! Encoding one column: choosing the encoding, writing the body and its directory entry. Builder and
 //! merge both come through here.
 
-use hadal_encoding::lists::Lists;
-use hadal_encoding::{Bitmap, ints, pages, strings};
+use hadal_encoding::{Bitmap, ints};
 use hadal_types::limits::BLOCK_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Logical, Number};
 use twox_hash::XxHash3_64;
 
-use crate::directory::{Encoding, Entry, SECTIONS_MAX};
+use crate::directory::{Entry, SECTIONS_MAX};
 use crate::error::BlockError;
 use crate::header::ENCODING_VERSION;
 use crate::interner::{ListInterner, StringInterner};
 
+mod lists;
 mod numbers;
+mod strings;
+mod templates;
 
+use lists::{ListSource, encode_lists};
 pub(crate) use numbers::not_of_double;
 use numbers::{encode_decimals, encode_numbers};
+use strings::{encode_strings, hardly_repeat};
 
 /// Where more than one row in so many has no value, these rows are left out of the streams. The more
 /// are left out, the fewer bytes; but rows without a place must be put into theirs by every scan.
 const COMPACT_NULLS_PART: usize = 2;
-/// Columns with less text than this are not worth a page.
-const PAGES_TEXT_BYTES_MIN: usize = 4 << 10;
-
 /// One column part with a value or a placeholder for every row, and one value at least.
 #[derive(Debug)]
 pub(crate) struct Dense<'a> {
@@ -124,9 +125,12 @@ pub(crate) fn encode(column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
     let rows = values.len();
     let value_count = nulls.as_ref().map_or(rows, Bitmap::count_ones);
     let mut body = Body::default();
-    // Most rows without a value: they are left out. Small blocks stay as they always were.
-    let is_compact =
-        rows - value_count > rows / COMPACT_NULLS_PART && rows >= ints::FORMS_VALUES_MIN;
+    // Rows without a value are left out where they are many, or where the others hardly repeat.
+    // Small blocks stay as they always were.
+    let is_compact = rows >= ints::FORMS_VALUES_MIN
+        && value_count < rows
+        && (rows - value_count > rows / COMPACT_NULLS_PART
+            || hardly_repeats(&values, nulls.as_ref()));
     let (values, validity) = match &nulls {
         Some(nulls) if is_compact => (values.only(nulls), None),
         nulls => (values, nulls.as_ref()),
@@ -176,11 +180,23 @@ pub(crate) fn encode(column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
     Ok(EncodedColumn { entry, version, body: body.bytes, validity, raw_bytes })
 }
 
+/// Whether the rows' strings hardly repeat, so that a place for a row without one costs more than
+/// a code.
+fn hardly_repeats(values: &DenseValues<'_>, nulls: Option<&Bitmap>) -> bool {
+    let DenseValues::Strings { codes, strings } = values else { return false };
+    hardly_repeat(present(codes, nulls).copied(), strings)
+}
+
 /// Whether a stream of the column is long enough for forms that version 1 does not have: it has a
 /// value per row, or per element, which counts four bytes.
 fn may_have_new_forms(rows: usize, raw_bytes: u64) -> bool {
     rows >= ints::FORMS_VALUES_MIN || raw_bytes >= 4 * ints::FORMS_VALUES_MIN as u64
 }
+
+const _: () = assert!(
+    hadal_encoding::strings::FRONT_TEXT_BYTES_MIN >= 4 * ints::FORMS_VALUES_MIN,
+    "a dictionary that is not plain counts as many raw bytes"
+);
 
 /// Fails where so many bytes do not fit a block.
 pub(crate) fn check_size(bytes: u64) -> Result<(), BlockError> {
@@ -201,112 +217,11 @@ impl Body {
         self.sections[self.count] = self.bytes.len() - start;
         self.count += 1;
     }
-}
 
-fn encode_strings(
-    mut codes: Vec<u32>,
-    source: &StringInterner,
-    validity: Option<&Bitmap>,
-    body: &mut Body,
-) -> Encoding {
-    fill_placeholders(&mut codes, validity);
-    let used = used_codes(&codes, source.len());
-    let bytes = |codes: &[u32]| codes.iter().map(|&code| source.get(code).len()).sum::<usize>();
-    if used.len() > codes.len() / 2 && bytes(&used) >= PAGES_TEXT_BYTES_MIN {
-        let has = |row| validity.is_none_or(|validity| validity.get(row));
-        let text = |(row, &code)| if has(row) { source.get(code) } else { "" };
-        let values: Vec<&str> = codes.iter().enumerate().map(text).collect();
-        let dictionary_bytes =
-            bytes(&used) + used.len() + ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
-        if pages::encoded_bytes(&values) < dictionary_bytes {
-            body.section(|out| pages::encode(&values, out));
-            return Encoding::Pages;
-        }
+    /// A code for each value.
+    fn codes(&mut self, codes: &[u32]) {
+        self.section(|out| ints::encode_codes(codes, out));
     }
-    let (entries, ranks) = sort_used(used, source);
-    codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
-    body.section(|out| ints::encode_codes(&codes, out));
-    body.section(|out| strings::encode(&entries, out));
-    Encoding::Dictionary { entries: entries.len() }
-}
-
-struct ListSource<'a> {
-    kind: Kind,
-    lists: &'a ListInterner,
-    elements: &'a StringInterner,
-}
-
-fn encode_lists(
-    mut codes: Vec<u32>,
-    source: &ListSource<'_>,
-    validity: Option<&Bitmap>,
-    body: &mut Body,
-) -> Encoding {
-    fill_placeholders(&mut codes, validity);
-    let used = used_codes(&codes, source.lists.len());
-    let in_lists = used.iter().flat_map(|&list| source.lists.get(list)).copied();
-    let used_elements = used_codes_of(in_lists, source.elements.len());
-    let (entries, ranks) = sort_used(used_elements, source.elements);
-    let elements = entries.len();
-
-    let longest = used.iter().map(|&list| source.lists.get(list).len()).max().unwrap_or_default();
-    let cost = |lists: &[u32]| {
-        let total = lists.iter().map(|&list| source.lists.get(list).len()).sum();
-        ints::encoded_bytes(lists.len(), longest as u64)
-            + ints::encoded_bytes(total, (elements as u64).saturating_sub(1))
-    };
-    let code_bytes = ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
-    let by_dictionary = code_bytes + cost(&used) < cost(&codes);
-
-    let mut lists = Lists::default();
-    let mut push = |list: &[u32]| {
-        let mut list: Vec<u32> = list.iter().map(|&code| ranks[code as usize]).collect();
-        if source.kind == Kind::Set {
-            list.sort_unstable();
-        }
-        lists.push(list);
-    };
-    if by_dictionary {
-        let mut places = vec![0; source.lists.len()];
-        for (place, &list) in (0u32..).zip(&used) {
-            places[list as usize] = place;
-            push(source.lists.get(list));
-        }
-        codes.iter_mut().for_each(|code| *code = places[*code as usize]);
-        body.section(|out| ints::encode_codes(&codes, out));
-    } else {
-        let has = |row| validity.is_none_or(|validity| validity.get(row));
-        for (row, &code) in codes.iter().enumerate() {
-            push(if has(row) { source.lists.get(code) } else { &[] });
-        }
-    }
-    body.section(|out| strings::encode(&entries, out));
-    body.section(|out| lists.encode(out));
-    match by_dictionary {
-        true => Encoding::ListDictionary { elements, lists: used.len() },
-        false => Encoding::Lists { elements },
-    }
-}
-
-/// The codes that occur, ascending.
-fn used_codes(codes: &[u32], limit: usize) -> Vec<u32> {
-    used_codes_of(codes.iter().copied(), limit)
-}
-
-fn used_codes_of(codes: impl Iterator<Item = u32>, limit: usize) -> Vec<u32> {
-    let mut used = vec![false; limit];
-    codes.for_each(|code| used[code as usize] = true);
-    (0u32..).zip(used).filter_map(|(code, used)| used.then_some(code)).collect()
-}
-
-/// The strings of these codes, sorted, and by code its place among them.
-fn sort_used(mut used: Vec<u32>, source: &StringInterner) -> (Vec<&str>, Vec<u32>) {
-    used.sort_unstable_by_key(|&code| source.get(code));
-    let mut ranks = vec![0; source.len()];
-    for (rank, &code) in (0u32..).zip(&used) {
-        ranks[code as usize] = rank;
-    }
-    (used.into_iter().map(|code| source.get(code)).collect(), ranks)
 }
 
 /// Puts the value before, or the first, wherever a row has none: packing does not notice.

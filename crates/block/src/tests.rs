@@ -6,3 +6,4 @@ mod hostile;
 mod merging;
 mod model;
 mod round_trip;
+mod strings;

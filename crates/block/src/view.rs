@@ -4,8 +4,7 @@ use std::cell::LazyCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hadal_encoding::{Bitmap, Cursor, IntsView, ListDictionary, StringDictionary, kernels};
-use hadal_encoding::{exacts, lists::Lists, pages::PagesView};
+use hadal_encoding::{Bitmap, Cursor, IntsView, exacts, kernels};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
 
@@ -15,8 +14,10 @@ use crate::error::{BlockError, Place};
 use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
 
 mod numbers;
+mod strings;
 
 pub use numbers::{NearNumbers, NumbersView};
+pub use strings::StringsView;
 
 /// A row block in borrowed bytes. Making one reads the front only.
 #[derive(Clone, Debug)]
@@ -352,7 +353,7 @@ impl<'a> ColumnView<'a> {
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'a>, BlockError> {
         let place = self.entry.place();
-        let [first, second, third, _] = self.sections();
+        let [first, second, ..] = self.sections();
         match self.entry.encoding {
             Encoding::Decimals { scale, .. } => {
                 let stream = IntsView::parse(first, self.rows).map_err(place.of())?;
@@ -369,23 +370,13 @@ impl<'a> ColumnView<'a> {
                 let exacts = exacts::parse(second, self.rows).map_err(place.of())?;
                 Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })
             }
-            Encoding::Dictionary { entries } => Ok(Values::Strings {
-                codes: self.codes(first, entries)?,
-                dictionary: StringDictionary::parse(second, entries).map_err(place.of())?,
-            }),
-            Encoding::Pages => {
-                let pages = PagesView::parse(first, self.rows).map_err(place.of())?;
-                let dictionary = pages.decode_where(is_wanted).map_err(place.of())?;
-                Ok(Values::Strings { codes: self.identity_codes(), dictionary })
+            Encoding::Dictionary { entries } => self.decode_dictionary(entries),
+            Encoding::Pages => self.decode_pages(is_wanted),
+            Encoding::Templates { templates } => self.decode_templates(templates, is_wanted),
+            Encoding::Lists { elements } => self.decode_lists(elements),
+            Encoding::ListDictionary { elements, lists } => {
+                self.decode_list_dictionary(elements, lists)
             }
-            Encoding::Lists { elements } => Ok(Values::Lists {
-                codes: self.identity_codes(),
-                lists: self.lists(first, elements, second, self.rows)?,
-            }),
-            Encoding::ListDictionary { elements, lists } => Ok(Values::Lists {
-                codes: self.codes(first, lists)?,
-                lists: self.lists(second, elements, third, lists)?,
-            }),
         }
     }
 
@@ -397,32 +388,6 @@ impl<'a> ColumnView<'a> {
             format!("row {} is not a finite double", odd.unwrap_or(doubles.len()))
         })?;
         Ok(doubles)
-    }
-
-    fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {
-        let place = self.entry.place();
-        let mut codes = Vec::new();
-        let stream = IntsView::parse(section, self.rows).map_err(place.of())?;
-        stream.decode_codes_into(limit, &mut codes).map_err(place.of())?;
-        Ok(codes)
-    }
-
-    fn identity_codes(&self) -> Vec<u32> {
-        (0u32..).take(self.rows).collect()
-    }
-
-    fn lists(
-        &self,
-        elements: &'a [u8],
-        element_count: usize,
-        lists: &[u8],
-        list_count: usize,
-    ) -> Result<ListDictionary<'a>, BlockError> {
-        let place = self.entry.place();
-        let sets = self.kind() == Kind::Set;
-        let elements = StringDictionary::parse(elements, element_count).map_err(place.of())?;
-        let lists = Lists::parse(lists, list_count, element_count, sets).map_err(place.of())?;
-        Ok(ListDictionary { elements, lists })
     }
 
     fn sections(&self) -> [&'a [u8]; SECTIONS_MAX] {

@@ -14,9 +14,12 @@ pub mod exacts;
 pub mod ints;
 pub mod kernels;
 pub mod lists;
+mod lz4;
 pub mod packing;
 pub mod pages;
 pub mod strings;
+pub mod templates;
+mod utf8;
 
 pub use bitmap::Bitmap;
 pub use cursor::Cursor;
@@ -24,3 +27,4 @@ pub use error::EncodingError;
 pub use ints::IntsView;
 pub use lists::ListDictionary;
 pub use strings::StringDictionary;
+pub use templates::TemplatesView;

@@ -13,7 +13,7 @@ use std::ops::Range;
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX};
 
 use crate::cursor::{Cursor, write_length, write_prefixed};
-use crate::{EncodingError, StringDictionary, strings};
+use crate::{EncodingError, StringDictionary, lz4, strings};
 
 /// A page is closed when it holds this many bytes.
 const PAGE_BYTES: usize = 64 << 10;
@@ -62,8 +62,7 @@ fn page_strings<S: AsRef<str>>(values: &[S]) -> usize {
 
 fn store<S: AsRef<str>>(page: &[S], out: &mut Vec<u8>) {
     let plain: Vec<u8> = page.iter().flat_map(|value| value.as_ref().as_bytes()).copied().collect();
-    let compressed = lz4_flex::block::compress(&plain);
-    out.extend_from_slice(if compressed.len() < plain.len() { &compressed } else { &plain });
+    lz4::store(&plain, out);
 }
 
 /// Pages of strings, not decompressed.
@@ -174,6 +173,46 @@ impl<'a> PagesView<'a> {
         StringDictionary::from_utf8(Cow::Owned(text), offsets)
     }
 
+    /// Decompresses page after page, in the same memory, and calls `visit` with the index of a
+    /// page's first string and with its strings; not for pages of which `is_wanted` says, being
+    /// asked with the indexes of their strings, that none is.
+    ///
+    /// # Errors
+    /// When a page does not hold what it should.
+    pub fn for_each_text(
+        &self,
+        is_wanted: impl Fn(Range<usize>) -> bool,
+        mut visit: impl FnMut(usize, &StringDictionary<'_>),
+    ) -> Result<(), EncodingError> {
+        let mut some = StringDictionary::default();
+        for (page, Page { strings, .. }) in self.pages.iter().enumerate() {
+            if is_wanted(strings.clone()) {
+                let (mut text, mut offsets) = some.into_parts();
+                text.clear();
+                self.decompress(page, &mut text)?;
+                let start = self.offsets[strings.start];
+                offsets.clear();
+                let ends = &self.offsets[strings.start..=strings.end];
+                offsets.extend(ends.iter().map(|end| end - start));
+                some = StringDictionary::from_utf8(Cow::Owned(text), offsets)?;
+                visit(strings.start, &some);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many strings there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are no strings.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Appends a page's text, of exactly the length that its strings have.
     fn decompress(&self, page: usize, text: &mut Vec<u8>) -> Result<(), EncodingError> {
         let Page { strings, stored } = &self.pages[page];
@@ -182,16 +221,7 @@ impl<'a> PagesView<'a> {
             let (found, most) = (expected as u64, PAGE_BYTES_MAX as u64);
             return Err(EncodingError::Limit { what: "bytes in a page", found, most });
         }
-        if stored.len() == expected {
-            text.extend_from_slice(stored);
-            return Ok(());
-        }
-        let start = text.len();
-        text.resize(start + expected, 0);
-        match lz4_flex::block::decompress_into(stored, &mut text[start..]) {
-            Ok(found) if found == expected => Ok(()),
-            _ => Err(EncodingError::Page { page, expected }),
-        }
+        lz4::restore(stored, expected, page, text)
     }
 }
 
@@ -229,7 +259,12 @@ mod tests {
                 expected.extend(texts.map(|text| if is_wanted(&strings) { text } else { "" }));
             }
             let decoded = view.clone().decode_where(|strings| is_wanted(&strings));
-            assert!(decoded.expect("decodes").iter().eq(expected));
+            assert!(decoded.expect("decodes").iter().eq(expected.iter().copied()));
+            let visit = |first: usize, texts: &StringDictionary<'_>| {
+                assert!(starts.contains(&first));
+                assert!(texts.iter().eq(expected[first..first + texts.len()].iter().copied()));
+            };
+            view.for_each_text(|strings| is_wanted(&strings), visit).expect("decodes");
         }
         assert!(view.decode().expect("decodes").iter().eq(values.iter().map(AsRef::as_ref)));
         pages
@@ -278,6 +313,7 @@ mod tests {
                 for page in 0..view.page_count() {
                     let _ = view.decode_page(page);
                 }
+                let _ = view.for_each_text(|_| true, |_, texts| assert!(texts.len() <= view.len()));
                 let _ = view.decode();
             }
         }

@@ -1,18 +1,23 @@
 //! Dictionaries: many strings end to end, found by code.
 //!
 //! ```text
-//!  length | lengths: integers(n) | string 0 string 1 ... string n-1
+//!  length | lengths: integers(n) | string 0 string 1 ... string n-1         plain
+//!  0 | length | shared: integers(n) | length | rests: integers(n) | rests   front-coded
 //! ```
 //!
-//! Encoded dictionaries are sorted, so that the order of codes is the order of strings. Layout to
-//! the byte: `spec/row-block.md` section 5.
+//! Encoded dictionaries are sorted, so that the order of codes is the order of strings, and so that
+//! neighbours share what they begin with. Layout to the byte: `spec/row-block.md` section 5.
+
+pub(crate) mod front;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX};
 
 use crate::cursor::{Cursor, write_prefixed};
-use crate::{EncodingError, IntsView, ints};
+use crate::{EncodingError, IntsView, ints, utf8};
 
 /// Strings by code: borrowed from a block, or decompressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +27,31 @@ pub struct StringDictionary<'a> {
     offsets: Vec<u32>,
 }
 
-/// Appends strings that strictly ascend and are at most 64 KiB long.
+impl Default for StringDictionary<'_> {
+    fn default() -> Self {
+        Self { text: Cow::Borrowed(""), offsets: vec![0] }
+    }
+}
+
+/// First byte of a front-coded dictionary; a plain one begins with a length above 0.
+const FRONT: u8 = 0;
+/// Dictionaries with less text than this are plain, as readers of version 1 of the encodings know
+/// them.
+pub const FRONT_TEXT_BYTES_MIN: usize = 256;
+
+/// Appends strings that strictly ascend and are at most 64 KiB long: plain, or front-coded where
+/// that saves an eighth.
 pub fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
+    let text: usize = entries.iter().map(|entry| entry.as_ref().len()).sum();
+    let start = out.len();
+    if text >= FRONT_TEXT_BYTES_MIN {
+        out.push(FRONT);
+        front::encode(entries, out);
+        if out.len() - start <= text - text / 8 {
+            return;
+        }
+        out.truncate(start);
+    }
     write_prefixed(out, |out| encode_lengths(entries, out));
     for entry in entries {
         out.extend_from_slice(entry.as_ref().as_bytes());
@@ -32,9 +60,13 @@ pub fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
 
 /// Appends the stream of the strings' lengths.
 pub(crate) fn encode_lengths<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
-    let length = |entry: &S| u32::try_from(entry.as_ref().len()).unwrap_or(u32::MAX);
-    let lengths: Vec<u32> = entries.iter().map(length).collect();
-    ints::encode_codes(&lengths, out);
+    encode_numbers(entries.iter().map(|entry| entry.as_ref().len()), out);
+}
+
+fn encode_numbers(numbers: impl IntoIterator<Item = usize>, out: &mut Vec<u8>) {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let numbers: Vec<u32> = numbers.into_iter().map(number).collect();
+    ints::encode_codes(&numbers, out);
 }
 
 /// Reads a stream of `count` lengths, each at most `each_max`, all at most `total_max`; returns
@@ -54,11 +86,39 @@ pub(crate) fn parse_offsets(
         end = end.saturating_add(*offset);
         *offset = end;
     }
-    if end as usize > total_max {
-        let (found, most) = (end.into(), total_max as u64);
-        return Err(EncodingError::Limit { what: "total length", found, most });
-    }
+    check_total(end, total_max)?;
     Ok(offsets)
+}
+
+/// Where strings of these `count` lengths begin and where the last ends, checked in the same way.
+fn ends_of(
+    lengths: impl Iterator<Item = u32>,
+    count: usize,
+    each_max: usize,
+    total_max: usize,
+) -> Result<Vec<u32>, EncodingError> {
+    let mut offsets = Vec::with_capacity(count + 1);
+    offsets.push(0);
+    let (mut end, mut longest) = (0u32, 0);
+    for length in lengths {
+        longest = longest.max(length);
+        end = end.saturating_add(length);
+        offsets.push(end);
+    }
+    if longest as usize > each_max {
+        let (found, most) = (longest.into(), each_max as u64);
+        return Err(EncodingError::Limit { what: "a string's length", found, most });
+    }
+    check_total(end, total_max)?;
+    Ok(offsets)
+}
+
+fn check_total(total: u32, total_max: usize) -> Result<(), EncodingError> {
+    if total as usize <= total_max {
+        return Ok(());
+    }
+    let (found, most) = (total.into(), total_max as u64);
+    Err(EncodingError::Limit { what: "total length", found, most })
 }
 
 impl<'a> StringDictionary<'a> {
@@ -67,6 +127,9 @@ impl<'a> StringDictionary<'a> {
     /// # Errors
     /// When `bytes` are not exactly such a dictionary.
     pub fn parse(bytes: &'a [u8], count: usize) -> Result<Self, EncodingError> {
+        if let Some((&FRONT, rest)) = bytes.split_first() {
+            return front::parse(rest, count);
+        }
         if count > bytes.len() {
             // Strings that all differ have a byte each, but for one; so this bounds what follows.
             let (found, most) = (count as u64, bytes.len() as u64);
@@ -82,19 +145,22 @@ impl<'a> StringDictionary<'a> {
         Ok(dictionary)
     }
 
+    /// The memory of text and offsets, to be used again.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<u32>) {
+        (self.text.into_owned().into_bytes(), self.offsets)
+    }
+
     /// Makes a dictionary of text and offsets: ascending, from 0 to its length.
     pub(crate) fn from_utf8(
         bytes: Cow<'a, [u8]>,
         offsets: Vec<u32>,
     ) -> Result<Self, EncodingError> {
         let text = match bytes {
-            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed),
-            Cow::Owned(bytes) => {
-                String::from_utf8(bytes).map(Cow::Owned).map_err(|error| error.utf8_error())
-            }
+            Cow::Borrowed(bytes) => utf8::str_of(bytes).map(Cow::Borrowed),
+            Cow::Owned(bytes) => utf8::string_of(bytes).map(Cow::Owned),
         };
-        let text = text.map_err(|error| {
-            let before = |&offset: &u32| offset as usize <= error.valid_up_to();
+        let text = text.map_err(|valid| {
+            let before = |&offset: &u32| offset as usize <= valid;
             EncodingError::Text { index: offsets.partition_point(before).saturating_sub(1) }
         })?;
         let inside = |&offset: &u32| !text.is_char_boundary(offset as usize);
@@ -102,6 +168,18 @@ impl<'a> StringDictionary<'a> {
             Some(index) => Err(EncodingError::Text { index }),
             None => Ok(Self { text, offsets }),
         }
+    }
+
+    /// All strings, end to end.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where each string begins in [`Self::text`], and where the last ends.
+    #[must_use]
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
     }
 
     /// How many strings there are.
@@ -137,67 +215,6 @@ impl<'a> StringDictionary<'a> {
         match following.into_iter().position(|(left, right)| left >= right) {
             Some(index) => Err(EncodingError::Order { what: "dictionary entry", index: index + 1 }),
             None => Ok(()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn bytes_of(entries: &[&str]) -> Vec<u8> {
-        let mut out = Vec::new();
-        encode(entries, &mut out);
-        out
-    }
-
-    #[test]
-    fn strings_are_found_by_code() {
-        let huge = "x".repeat(STRING_BYTES_MAX);
-        let entries = ["", "a", "aé💧", "b", &huge];
-        let bytes = bytes_of(&entries);
-        let dictionary = StringDictionary::parse(&bytes, 5).expect("parses");
-        assert_eq!(dictionary.iter().collect::<Vec<_>>(), entries);
-        assert_eq!(dictionary.get(2), Some("aé💧"));
-        assert_eq!(dictionary.get(5), None);
-        assert_eq!(dictionary.get(u32::MAX), None);
-        let empty = bytes_of(&[]);
-        assert!(StringDictionary::parse(&empty, 0).expect("parses").is_empty());
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        use EncodingError::{Limit, Order, Text, Trailing, Truncated};
-        let parse = |bytes: &[u8], count| {
-            StringDictionary::parse(bytes, count).map(|_| ()).expect_err("is wrong")
-        };
-        let order = |index| Order { what: "dictionary entry", index };
-        assert_eq!(parse(&bytes_of(&["b", "a"]), 2), order(1));
-        assert_eq!(parse(&bytes_of(&["a", "b", "b"]), 3), order(2));
-        let mut bytes = bytes_of(&["aa", "bb"]);
-        *bytes.last_mut().expect("some") = 0xFF;
-        assert_eq!(parse(&bytes, 2), Text { index: 1 });
-        // The lengths cut é in two.
-        let bytes = [2, 0, 2, 0xC3, 0xA9];
-        assert_eq!(parse(&bytes, 2), Text { index: 1 });
-        assert!(matches!(parse(&bytes_of(&["aa", "bb"])[..6], 2), Truncated { .. }));
-        assert!(matches!(parse(&[2, 0, 2, b'a', b'b'], 1), Trailing { left: 1, .. }));
-        let huge = "x".repeat(STRING_BYTES_MAX + 1);
-        assert!(matches!(parse(&bytes_of(&[&huge]), 1), Limit { .. }));
-    }
-
-    proptest! {
-        #[test]
-        fn random_bytes_never_panic(
-            bytes in prop::collection::vec(any::<u8>(), 0..60),
-            lengths in 0u8..8,
-            count in 0usize..20,
-        ) {
-            let bytes: Vec<u8> = [lengths, lengths % 2].into_iter().chain(bytes).collect();
-            if let Ok(dictionary) = StringDictionary::parse(&bytes, count) {
-                prop_assert_eq!(dictionary.iter().len(), count);
-            }
         }
     }
 }

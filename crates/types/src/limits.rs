@@ -11,6 +11,8 @@ pub const BLOCK_BYTES_MAX: usize = 256 << 20;
 pub const BLOCK_COLUMNS_MAX: usize = 1 << 17;
 /// Elements of all lists in one row block column; each counts as four raw bytes.
 pub const BLOCK_LIST_ELEMENTS_MAX: usize = BLOCK_BYTES_MAX / 4;
+/// Numbers of all strings of one row block column that is stored as templates and numbers.
+pub const TEMPLATE_NUMBERS_MAX: usize = 1 << 22;
 /// Values in one vector: the unit of bit packing and of zones (FastLanes, VLDB 2023).
 pub const VECTOR_VALUES: usize = 1_024;
 /// A batch is cut when its raw input reaches this many bytes.

@@ -162,6 +162,12 @@ fn strings_are_stored_the_cheaper_way() {
         (i % 3 > 0).then(|| Value::string(&format!("GET /users/{i}/orders/{} 200", i * i)))
     });
     let bytes = assert_survives(&column(many));
+    assert_eq!(encoding_of(&bytes, Kind::String), "templates");
+    let words = ["a", "big", "cat", "does", "every", "fine", "game", "here", "in", "joy"];
+    let prose = |i: usize| (0..6).map(move |k| words[(i * 7_919 + 13) / 10usize.pow(k) % 10]);
+    let many = (0..5_000)
+        .map(|i| (i % 3 > 0).then(|| Value::string(&prose(i).collect::<Vec<_>>().join(" "))));
+    let bytes = assert_survives(&column(many));
     assert_eq!(encoding_of(&bytes, Kind::String), "pages");
     let huge = "é".repeat(STRING_BYTES_MAX / 2);
     let bytes = assert_survives(&column(["", &huge, "", "b"].map(|s| Some(Value::string(s)))));

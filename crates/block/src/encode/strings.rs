@@ -1,0 +1,95 @@
+//! Strings: a sorted dictionary and codes where they repeat; where they hardly do, templates and
+//! numbers, or compressed pages. The smallest by estimate is taken.
+
+use hadal_encoding::{Bitmap, ints, pages, strings};
+
+use super::templates::Templates;
+use super::{Body, fill_placeholders, present};
+use crate::directory::Encoding;
+use crate::interner::StringInterner;
+
+/// Columns with less text than this are not worth a page.
+const PAGES_TEXT_BYTES_MIN: usize = 4 << 10;
+
+pub(super) fn encode_strings(
+    mut codes: Vec<u32>,
+    source: &StringInterner,
+    validity: Option<&Bitmap>,
+    body: &mut Body,
+) -> Encoding {
+    fill_placeholders(&mut codes, validity);
+    let used = used_codes(&codes, source.len());
+    if hardly_repeat(present(&codes, validity).copied(), source)
+        && let Some(encoding) = encode_one_by_one(&codes, &used, source, validity, body)
+    {
+        return encoding;
+    }
+    let (entries, ranks) = sort_used(used, source);
+    codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
+    body.codes(&codes);
+    body.section(|out| strings::encode(&entries, out));
+    Encoding::Dictionary { entries: entries.len() }
+}
+
+/// Whether so few of these strings repeat that a dictionary may not be the best.
+pub(super) fn hardly_repeat(codes: impl Iterator<Item = u32>, source: &StringInterner) -> bool {
+    let mut count = 0;
+    let used = used_codes_of(codes.inspect(|_| count += 1), source.len());
+    used.len() > count / 2 && text_bytes(&used, source) >= PAGES_TEXT_BYTES_MIN
+}
+
+fn text_bytes(codes: &[u32], source: &StringInterner) -> usize {
+    codes.iter().map(|&code| source.get(code).len()).sum()
+}
+
+/// Encodes each row's string by itself, as templates and numbers or in pages; "" where a row has
+/// none. `None`, with nothing written, where a dictionary is better.
+fn encode_one_by_one(
+    codes: &[u32],
+    used: &[u32],
+    source: &StringInterner,
+    validity: Option<&Bitmap>,
+    body: &mut Body,
+) -> Option<Encoding> {
+    let has = |row| validity.is_none_or(|validity| validity.get(row));
+    let text = |(row, &code)| if has(row) { source.get(code) } else { "" };
+    let values: Vec<&str> = codes.iter().enumerate().map(text).collect();
+    let pages_bytes = pages::encoded_bytes(&values);
+    // Sorted, the text of a dictionary is compressed at least as well as in the order of rows.
+    let all: usize = values.iter().map(|value| value.len()).sum();
+    let dictionary_bytes = pages_bytes.min(all) * text_bytes(used, source) / all.max(1)
+        + ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
+    // To put strings together takes longer than to decompress them: it must save a quarter.
+    let most = pages_bytes.min(dictionary_bytes) / 4 * 3;
+    if let Some(templates) = Templates::of(&values)
+        && templates.bytes() < most
+    {
+        return Some(templates.write(body));
+    }
+    if dictionary_bytes <= pages_bytes {
+        return None;
+    }
+    body.section(|out| pages::encode(&values, out));
+    Some(Encoding::Pages)
+}
+
+/// The codes that occur, ascending.
+pub(super) fn used_codes(codes: &[u32], limit: usize) -> Vec<u32> {
+    used_codes_of(codes.iter().copied(), limit)
+}
+
+pub(super) fn used_codes_of(codes: impl Iterator<Item = u32>, limit: usize) -> Vec<u32> {
+    let mut used = vec![false; limit];
+    codes.for_each(|code| used[code as usize] = true);
+    (0u32..).zip(used).filter_map(|(code, used)| used.then_some(code)).collect()
+}
+
+/// The strings of these codes, sorted, and by code its place among them.
+pub(super) fn sort_used(mut used: Vec<u32>, source: &StringInterner) -> (Vec<&str>, Vec<u32>) {
+    used.sort_unstable_by_key(|&code| source.get(code));
+    let mut ranks = vec![0; source.len()];
+    for (rank, &code) in (0u32..).zip(&used) {
+        ranks[code as usize] = rank;
+    }
+    (used.into_iter().map(|code| source.get(code)).collect(), ranks)
+}

@@ -1,0 +1,157 @@
+//! Reading columns of strings and lists.
+
+use std::ops::Range;
+
+use hadal_encoding::{IntsView, ListDictionary, StringDictionary, TemplatesView};
+use hadal_encoding::{lists::Lists, pages::PagesView};
+use hadal_types::Kind;
+
+use super::ColumnView;
+use crate::data::Values;
+use crate::directory::Encoding;
+use crate::error::BlockError;
+
+/// The strings of a row block column as they are stored.
+#[derive(Clone, Debug)]
+pub enum StringsView<'a> {
+    /// They repeat: a code per row.
+    Dictionary {
+        /// Codes, to be checked to be below the number of entries when they are decoded.
+        codes: IntsView<'a>,
+        /// The strings, sorted.
+        entries: StringDictionary<'a>,
+    },
+    /// They hardly repeat: whole texts.
+    Pages(PagesView<'a>),
+    /// They hardly repeat but for numbers.
+    Templates(TemplatesView<'a>),
+}
+
+impl StringsView<'_> {
+    /// How many strings there are, in the order of rows: one for each, "" or any where a row has
+    /// none; or, where the column is compact and there are fewer, one for each that has one.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Dictionary { codes, .. } => codes.len(),
+            Self::Pages(pages) => pages.len(),
+            Self::Templates(templates) => templates.len(),
+        }
+    }
+
+    /// Whether there are no strings.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> ColumnView<'a> {
+    /// The strings as they are stored; `None` where the column is of another kind.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn strings(&self) -> Result<Option<StringsView<'a>>, BlockError> {
+        if self.entry.is_compact {
+            return self.of_present().strings();
+        }
+        let place = self.entry.place();
+        let [first, second, ..] = self.sections();
+        let view = match self.entry.encoding {
+            Encoding::Dictionary { entries } => StringsView::Dictionary {
+                codes: IntsView::parse(first, self.rows).map_err(place.of())?,
+                entries: StringDictionary::parse(second, entries).map_err(place.of())?,
+            },
+            Encoding::Pages => StringsView::Pages(self.pages()?),
+            Encoding::Templates { templates } => StringsView::Templates(self.templates(templates)?),
+            _ => return Ok(None),
+        };
+        Ok(Some(view))
+    }
+
+    pub(super) fn decode_dictionary(&self, entries: usize) -> Result<Values<'a>, BlockError> {
+        let [codes, strings, ..] = self.sections();
+        let codes = self.codes(codes, entries)?;
+        let dictionary =
+            StringDictionary::parse(strings, entries).map_err(self.entry.place().of())?;
+        Ok(Values::Strings { codes, dictionary })
+    }
+
+    /// Leaves texts empty that would have to be decompressed for rows of which `is_wanted` says
+    /// that none is.
+    pub(super) fn decode_pages(
+        &self,
+        is_wanted: &dyn Fn(Range<usize>) -> bool,
+    ) -> Result<Values<'a>, BlockError> {
+        let dictionary = self.pages()?.decode_where(is_wanted);
+        let dictionary = dictionary.map_err(self.entry.place().of())?;
+        Ok(Values::Strings { codes: self.identity_codes(), dictionary })
+    }
+
+    /// Leaves texts empty that would have to be put together for rows of which `is_wanted` says
+    /// that none is.
+    pub(super) fn decode_templates(
+        &self,
+        templates: usize,
+        is_wanted: &dyn Fn(Range<usize>) -> bool,
+    ) -> Result<Values<'a>, BlockError> {
+        let dictionary = self.templates(templates)?.decode_where(is_wanted);
+        let dictionary = dictionary.map_err(self.entry.place().of())?;
+        Ok(Values::Strings { codes: self.identity_codes(), dictionary })
+    }
+
+    pub(super) fn decode_lists(&self, elements: usize) -> Result<Values<'a>, BlockError> {
+        let [strings, lists, ..] = self.sections();
+        let lists = self.lists(strings, elements, lists, self.rows)?;
+        Ok(Values::Lists { codes: self.identity_codes(), lists })
+    }
+
+    pub(super) fn decode_list_dictionary(
+        &self,
+        elements: usize,
+        lists: usize,
+    ) -> Result<Values<'a>, BlockError> {
+        let [codes, strings, bytes, _] = self.sections();
+        let codes = self.codes(codes, lists)?;
+        Ok(Values::Lists { codes, lists: self.lists(strings, elements, bytes, lists)? })
+    }
+
+    fn pages(&self) -> Result<PagesView<'a>, BlockError> {
+        let [pages, ..] = self.sections();
+        PagesView::parse(pages, self.rows).map_err(self.entry.place().of())
+    }
+
+    fn templates(&self, count: usize) -> Result<TemplatesView<'a>, BlockError> {
+        let place = self.entry.place();
+        let [codes, templates, numbers, _] = self.sections();
+        let codes = self.codes(codes, count)?;
+        let templates = StringDictionary::parse(templates, count).map_err(place.of())?;
+        TemplatesView::new(codes, templates, numbers).map_err(place.of())
+    }
+
+    fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {
+        let place = self.entry.place();
+        let mut codes = Vec::new();
+        let stream = IntsView::parse(section, self.rows).map_err(place.of())?;
+        stream.decode_codes_into(limit, &mut codes).map_err(place.of())?;
+        Ok(codes)
+    }
+
+    fn identity_codes(&self) -> Vec<u32> {
+        (0u32..).take(self.rows).collect()
+    }
+
+    fn lists(
+        &self,
+        elements: &'a [u8],
+        element_count: usize,
+        lists: &[u8],
+        list_count: usize,
+    ) -> Result<ListDictionary<'a>, BlockError> {
+        let place = self.entry.place();
+        let sets = self.kind() == Kind::Set;
+        let elements = StringDictionary::parse(elements, element_count).map_err(place.of())?;
+        let lists = Lists::parse(lists, list_count, element_count, sets).map_err(place.of())?;
+        Ok(ListDictionary { elements, lists })
+    }
+}

@@ -1,0 +1,88 @@
+//! Writing the numbers: those that look alike into one stream.
+
+use super::{STREAMS_MAX, is_placeholder};
+use crate::cursor::{write_length, write_prefixed};
+use crate::{ints, packing};
+
+/// Of one template the placeholders from this one on share what others tell apart.
+const POSITIONS: usize = 4;
+
+/// Appends the numbers of strings: of each its template, by place in `templates`, and its numbers,
+/// end to end in `numbers`.
+pub fn encode_numbers(codes: &[u32], templates: &[&str], numbers: &[i64], out: &mut Vec<u8>) {
+    let firsts = first_placeholders(templates);
+    let count = firsts.last().copied().unwrap_or_default();
+    let mut widths = vec![0u8; count];
+    for_each_number(codes, &firsts, numbers, |place, number| {
+        widths[place] = widths[place].max(packing::bit_width(number.cast_unsigned()));
+    });
+    let shapes = firsts.windows(2).flat_map(|pair| 0..pair[1] - pair[0]).zip(&widths);
+    let shapes: Vec<usize> = shapes.map(|(position, &width)| shape(position, width)).collect();
+    let (streams, stream_count) = number_through(&shapes);
+    let mut split: Vec<Vec<i64>> = vec![Vec::new(); stream_count];
+    for_each_number(codes, &firsts, numbers, |place, number| {
+        split[streams[place] as usize].push(number);
+    });
+    write_length(stream_count, out);
+    write_prefixed(out, |out| ints::encode_codes(&streams, out));
+    for stream in split {
+        write_prefixed(out, |out| ints::encode(&stream, out));
+    }
+}
+
+/// Calls `each` with every number and the place of its placeholder.
+fn for_each_number(
+    codes: &[u32],
+    firsts: &[usize],
+    numbers: &[i64],
+    mut each: impl FnMut(usize, i64),
+) {
+    let mut rest = numbers;
+    for &code in codes {
+        let (first, end) = (firsts[code as usize], firsts[code as usize + 1]);
+        let (own, after) = rest.split_at(rest.len().min(end - first));
+        for (place, &number) in (first..end).zip(own) {
+            each(place, number);
+        }
+        rest = after;
+    }
+}
+
+/// The place of each template's first placeholder among all, and how many there are.
+fn first_placeholders(templates: &[&str]) -> Vec<usize> {
+    let mut firsts = vec![0];
+    let mut count = 0;
+    for template in templates {
+        count += template.bytes().filter(|&byte| is_placeholder(byte)).count();
+        firsts.push(count);
+    }
+    firsts
+}
+
+/// What numbers of one stream have in common: their place in the template, and about how large they
+/// get. So a random number does not make a small one wide that stands in its place elsewhere.
+fn shape(position: usize, width: u8) -> usize {
+    let size = match width {
+        0..=8 => 0,
+        9..=16 => 1,
+        17..=32 => 2,
+        _ => 3,
+    };
+    position.min(POSITIONS - 1) + size * POSITIONS
+}
+
+/// Numbers the shapes that occur from 0 on; returns that of each, and how many there are.
+fn number_through(shapes: &[usize]) -> (Vec<u32>, usize) {
+    let mut numbers = [None; STREAMS_MAX];
+    let mut count = 0u32;
+    let mut number = |&shape: &usize| {
+        *numbers[shape].get_or_insert_with(|| {
+            count += 1;
+            count - 1
+        })
+    };
+    let streams = shapes.iter().map(&mut number).collect();
+    (streams, count as usize)
+}
+
+const _: () = assert!(STREAMS_MAX >= 4 * POSITIONS, "a stream for each shape");

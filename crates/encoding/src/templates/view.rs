@@ -1,0 +1,184 @@
+//! Reading templates and numbers.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use hadal_types::limits::VECTOR_VALUES;
+
+use super::pieces::Pieces;
+use super::{HEX, HEX_LAST, lift};
+use crate::{EncodingError, StringDictionary};
+
+/// Strings as templates and numbers, not put together.
+#[derive(Clone, Debug)]
+pub struct TemplatesView<'a> {
+    templates: StringDictionary<'a>,
+    codes: Vec<u32>,
+    numbers: &'a [u8],
+}
+
+impl<'a> TemplatesView<'a> {
+    /// Strings of these templates: one for each code. The numbers are read when strings are.
+    ///
+    /// # Errors
+    /// [`EncodingError::Limit`] when a code is of no template.
+    pub fn new(
+        codes: Vec<u32>,
+        templates: StringDictionary<'a>,
+        numbers: &'a [u8],
+    ) -> Result<Self, EncodingError> {
+        let most = templates.len().saturating_sub(1) as u64;
+        match codes.iter().max() {
+            Some(&max) if max as usize >= templates.len() => {
+                Err(EncodingError::Limit { what: "a template's code", found: max.into(), most })
+            }
+            _ => Ok(Self { templates, codes, numbers }),
+        }
+    }
+
+    /// How many strings there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there are no strings.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The templates, sorted, with placeholders: 0E for a decimal number, 10 to 1F for one to
+    /// sixteen hexadecimal digits.
+    #[must_use]
+    pub const fn templates(&self) -> &StringDictionary<'a> {
+        &self.templates
+    }
+
+    /// The template of each string.
+    #[must_use]
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Whether a string contains `literal` exactly if its template does: so it is for literals that
+    /// have no digits, and no words like "add" or "face" where hexadecimal ones were lifted. Cost:
+    /// O(templates' bytes) where it has such a word.
+    #[must_use]
+    pub fn is_kept(&self, literal: &str) -> bool {
+        let is_hex = |byte: u8| matches!(byte, HEX..=HEX_LAST);
+        lift::is_kept(literal, || self.templates.text().bytes().any(is_hex))
+    }
+
+    /// Puts all strings together: one entry per string, in their order, not sorted.
+    ///
+    /// # Errors
+    /// When the numbers are not those of the templates.
+    pub fn decode(&self) -> Result<StringDictionary<'static>, EncodingError> {
+        self.decode_where(|_| true)
+    }
+
+    /// Puts together the strings of which `is_wanted` says so, being asked with ranges of their
+    /// indexes. One entry per string, as in [`Self::decode`]; others are empty.
+    ///
+    /// # Errors
+    /// When the numbers are not those of the templates.
+    pub fn decode_where(
+        &self,
+        is_wanted: impl Fn(Range<usize>) -> bool,
+    ) -> Result<StringDictionary<'static>, EncodingError> {
+        let mut pieces = Pieces::parse(&self.templates, &self.codes, self.numbers)?;
+        let (mut text, mut end) = (Vec::new(), 0);
+        let mut offsets = Vec::with_capacity(self.len() + 1);
+        offsets.push(0);
+        for range in ranges(self.len()) {
+            let codes = &self.codes[range.clone()];
+            if is_wanted(range) {
+                end = write_all(&mut pieces, codes, end, &mut text, &mut offsets)?;
+            } else {
+                codes.iter().for_each(|&code| pieces.skip(code));
+                offsets.resize(offsets.len() + codes.len(), offset(end));
+            }
+        }
+        text.truncate(end);
+        StringDictionary::from_utf8(Cow::Owned(text), offsets)
+    }
+
+    /// Puts together the strings of these indexes, which ascend: one entry for each.
+    ///
+    /// # Errors
+    /// When the numbers are not those of the templates.
+    pub fn decode_strings(
+        &self,
+        indexes: impl IntoIterator<Item = usize>,
+    ) -> Result<StringDictionary<'static>, EncodingError> {
+        let mut pieces = Pieces::parse(&self.templates, &self.codes, self.numbers)?;
+        let (mut text, mut offsets) = (Vec::new(), vec![0]);
+        let (mut next, mut end) = (0, 0);
+        for index in indexes {
+            let before = self.codes.get(next..index).unwrap_or_default();
+            before.iter().for_each(|&code| pieces.skip(code));
+            let Some(&code) = self.codes.get(index) else { break };
+            end = pieces.write(code, end, &mut text)?;
+            offsets.push(offset(end));
+            next = index + 1;
+        }
+        text.truncate(end);
+        StringDictionary::from_utf8(Cow::Owned(text), offsets)
+    }
+
+    /// Puts the strings together some at a time, in the same memory, and calls `visit` with the
+    /// index of the first and with the strings; not with those of which `is_wanted` says, being
+    /// asked with ranges of indexes, that none is.
+    ///
+    /// # Errors
+    /// When the numbers are not those of the templates.
+    pub fn for_each_text(
+        &self,
+        is_wanted: impl Fn(Range<usize>) -> bool,
+        mut visit: impl FnMut(usize, &StringDictionary<'_>),
+    ) -> Result<(), EncodingError> {
+        let mut pieces = Pieces::parse(&self.templates, &self.codes, self.numbers)?;
+        let mut some = StringDictionary::default();
+        for range in ranges(self.len()) {
+            let (first, codes) = (range.start, &self.codes[range.clone()]);
+            if !is_wanted(range) {
+                codes.iter().for_each(|&code| pieces.skip(code));
+                continue;
+            }
+            let (mut text, mut offsets) = some.into_parts();
+            offsets.clear();
+            offsets.push(0);
+            let end = write_all(&mut pieces, codes, 0, &mut text, &mut offsets)?;
+            text.truncate(end);
+            some = StringDictionary::from_utf8(Cow::Owned(text), offsets)?;
+            visit(first, &some);
+        }
+        Ok(())
+    }
+}
+
+/// The indexes from 0 to `count`, some at a time.
+fn ranges(count: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(VECTOR_VALUES).map(move |start| start..count.min(start + VECTOR_VALUES))
+}
+
+fn write_all(
+    pieces: &mut Pieces<'_>,
+    codes: &[u32],
+    start: usize,
+    text: &mut Vec<u8>,
+    offsets: &mut Vec<u32>,
+) -> Result<usize, EncodingError> {
+    let mut end = start;
+    for &code in codes {
+        end = pieces.write(code, end, text)?;
+        offsets.push(offset(end));
+    }
+    Ok(end)
+}
+
+/// A length that is checked to be at most 256 MiB.
+fn offset(end: usize) -> u32 {
+    u32::try_from(end).unwrap_or(u32::MAX)
+}
