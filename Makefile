@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test bench fmt lint
+.PHONY: help demo test bench rivals fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -11,6 +11,8 @@ help:
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
 	@echo 'make bench                  measure the figures that are promised; fails if one is missed'
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
+	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
+	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
 	@echo 'make lint                   lints only'
 	@echo 'make fmt                    format the sources'
 	@echo
@@ -30,6 +32,12 @@ bench:
 	@make/page
 	cargo build --release --package hadal
 	@data=$$(make/real-data) && python3 -B bench/figures.py "$(CARGO_TARGET_DIR)/release/hadal" "$$data" $(ARGS)
+
+rivals:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal --package hadal-bench
+	@make/rivals "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" $(ARGS)
 
 fmt:
 	@make/need cargo rustfmt node npm

@@ -151,8 +151,8 @@ impl Requests {
     }
 }
 
-/// The share of rows that have arrived by each minute, 0 first: twice as many per minute at the
-/// day's peak as on average, and a tenth of them in its trough would be too calm, so four tenths.
+/// The share of rows that have arrived by each minute, 0 first. At midnight 0.4 times as many
+/// arrive as on average, at noon 1.6 times.
 fn daily_wave() -> Vec<f64> {
     let mut sums = vec![0.0];
     for minute in 0..MINUTES {

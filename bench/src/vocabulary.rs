@@ -133,8 +133,7 @@ pub(crate) fn tag(code: u32) -> String {
 }
 
 pub(crate) fn frame(code: u32) -> String {
-    format!("{}::{}::{}", of(NOUNS, code), of(ACTIONS, code / 12), of(DETAILS, code / 240))
-        + &code.to_string()
+    format!("{}::{}::fn{code}", of(NOUNS, code), of(ACTIONS, code / 12))
 }
 
 #[cfg(test)]

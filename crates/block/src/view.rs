@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hadal_encoding::{Bitmap, Cursor, IntsView, exacts, kernels};
+use hadal_encoding::{Bitmap, Cursor, EncodingError, IntsView, exacts, kernels};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
 
@@ -241,6 +241,18 @@ impl<'a> ColumnView<'a> {
     #[must_use]
     pub const fn is_compact(&self) -> bool {
         self.entry.is_compact
+    }
+
+    /// Whether strings are stored one after the other, and not by code.
+    #[must_use]
+    pub const fn holds_texts(&self) -> bool {
+        matches!(self.entry.encoding, Encoding::Pages | Encoding::Templates { .. })
+    }
+
+    /// The error of this column's bytes not decoding.
+    #[must_use]
+    pub fn corrupt(&self, error: EncodingError) -> BlockError {
+        self.entry.place().of()(error)
     }
 
     /// What is known of the numbers without decoding them.

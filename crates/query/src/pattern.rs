@@ -24,6 +24,7 @@ pub struct Pattern {
     text: String,
     syntax: Syntax,
     regex: Regex,
+    needles: Option<Vec<String>>,
 }
 
 /// Why a pattern was refused.
@@ -67,7 +68,14 @@ impl Pattern {
             .nest_limit(limits::REGEX_NEST_MAX)
             .build()
             .map_err(|error| refuse(text, &error))?;
-        Ok(Self { text: text.to_owned(), syntax, regex })
+        Ok(Self { text: text.to_owned(), syntax, regex, needles: needles(text, syntax) })
+    }
+
+    /// Texts of which a matching text contains one, and every text that contains one matches;
+    /// `None` where the pattern asks for more than that.
+    #[must_use]
+    pub fn needles(&self) -> Option<&[String]> {
+        self.needles.as_deref()
     }
 
     /// Whether `text` matches.
@@ -80,6 +88,33 @@ impl Pattern {
 impl fmt::Debug for Pattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:?}({:?})", self.syntax, self.text)
+    }
+}
+
+/// What to look for instead of running the pattern: for words, and alternatives of words.
+fn needles(text: &str, syntax: Syntax) -> Option<Vec<String>> {
+    let needles: Vec<String> = match syntax {
+        Syntax::Like => vec![contained_in_like(text)?],
+        Syntax::Regex => text.split('|').map(str::to_owned).collect(),
+        Syntax::ILike | Syntax::IRegex => return None,
+    };
+    let is_plain = |needle: &String| {
+        !needle.is_empty() && (syntax == Syntax::Like || regex::escape(needle) == *needle)
+    };
+    needles.iter().all(is_plain).then_some(needles)
+}
+
+/// `text` of the pattern `%text%`.
+fn contained_in_like(like: &str) -> Option<String> {
+    let mut characters = like.strip_prefix('%')?.chars();
+    let mut literal = String::new();
+    loop {
+        match characters.next()? {
+            '%' => return characters.next().is_none().then_some(literal),
+            '_' => return None,
+            '\\' => literal.push(characters.next().unwrap_or('\\')),
+            other => literal.push(other),
+        }
     }
 }
 
@@ -121,6 +156,8 @@ fn like_to_regex(like: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn matches(pattern: &str, syntax: Syntax, text: &str) -> bool {
@@ -139,6 +176,48 @@ mod tests {
         assert!(matches("ABC", Syntax::ILike, "abc"));
         assert!(!matches("ABC", Syntax::Like, "abc"));
         assert!(matches("", Syntax::Like, ""));
+    }
+
+    #[test]
+    fn what_contains_a_needle_matches_and_nothing_else() {
+        let needles = |pattern, syntax| {
+            Pattern::new(pattern, syntax).expect(pattern).needles().map(<[String]>::to_vec)
+        };
+        assert_eq!(needles("%time out%", Syntax::Like), Some(vec!["time out".into()]));
+        assert_eq!(needles(r"%100\%\_\\%", Syntax::Like), Some(vec![r"100%_\".into()]));
+        assert_eq!(needles("a b|c-d", Syntax::Regex), None);
+        assert_eq!(needles("a b|é", Syntax::Regex), Some(vec!["a b".into(), "é".into()]));
+        for (pattern, syntax) in [
+            ("%%", Syntax::Like),
+            ("%a", Syntax::Like),
+            ("a%", Syntax::Like),
+            ("%a_%", Syntax::Like),
+            ("%a%b%", Syntax::Like),
+            (r"%a\%", Syntax::Like),
+            ("%a%", Syntax::ILike),
+            ("a", Syntax::IRegex),
+            ("", Syntax::Regex),
+            ("a|", Syntax::Regex),
+            ("a.c", Syntax::Regex),
+            ("(a|b)", Syntax::Regex),
+            (r"a\|b", Syntax::Regex),
+        ] {
+            assert_eq!(needles(pattern, syntax), None, "{pattern} {syntax:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn needles_say_what_the_pattern_says(
+            pattern in r"[%_\\|.ab]{0,6}", text in r"[%_\\|.ab]{0,8}",
+            syntax in prop_oneof![Just(Syntax::Like), Just(Syntax::Regex)],
+        ) {
+            let Ok(pattern) = Pattern::new(&pattern, syntax) else { return Ok(()) };
+            if let Some(needles) = pattern.needles() {
+                let contains = needles.iter().any(|needle| text.contains(needle.as_str()));
+                prop_assert_eq!(pattern.matches(&text), contains, "{:?} {:?}", pattern, text);
+            }
+        }
     }
 
     #[test]

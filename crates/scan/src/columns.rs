@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, NearNumbers, Values as Decoded};
 use hadal_encoding::{Bitmap, ints, kernels};
-use hadal_query::{ColumnRef, Input};
+use hadal_query::{ColumnRef, Input, Pattern};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
@@ -13,6 +13,7 @@ use crate::bits::filled;
 use crate::lists::Lists;
 use crate::mantissas::{Mantissas, Near};
 use crate::selection::Selection;
+use crate::texts;
 use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
 
 /// One block, and what has been decoded of it so far.
@@ -131,6 +132,29 @@ impl<'a, 'c> Columns<'a, 'c> {
         *self.bytes_read.borrow_mut() += self.block.columns()[index].encoded_bytes() as u64;
         self.decoded.borrow_mut().insert(index, values.clone());
         values
+    }
+
+    /// Whether each row's text of an input matches; `None` where that is better asked of its values.
+    pub(crate) fn texts_matching(
+        &self,
+        input: &Input,
+        pattern: &Pattern,
+    ) -> Result<Option<Truths>, BlockError> {
+        let Input::Column(asked) = input else { return Ok(None) };
+        let name = asked.name.as_str();
+        if asked.kind != Kind::String || self.find(name, Kind::Number).is_some() {
+            return Ok(None);
+        }
+        let Some(index) = self.find(name, Kind::String) else { return Ok(None) };
+        if self.decoded.borrow().contains_key(&index) {
+            return Ok(None);
+        }
+        let column = self.view(index);
+        if !column.holds_texts() {
+            return Ok(None);
+        }
+        self.read(index)?;
+        texts::matches(column, pattern)
     }
 
     /// Whether any string of each row contains `text`, upper and lower case being the same.

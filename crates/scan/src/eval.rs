@@ -26,6 +26,11 @@ pub(crate) fn eval<'a>(
         PlanExpr::Literal(value) => Ok(BlockValues::Constant(value.clone())),
         PlanExpr::Input(input) => columns.input(input),
         PlanExpr::Matches { pattern, text } => {
+            if let PlanExpr::Input(input) = &**text
+                && let Some(truths) = columns.texts_matching(input, pattern)?
+            {
+                return Ok(BlockValues::Truths(truths));
+            }
             let text = eval(text, columns, selection)?;
             Ok(matches(pattern, &text, selection))
         }

@@ -47,6 +47,7 @@ mod seen;
 mod selection;
 mod sketching;
 mod strings;
+mod texts;
 mod values;
 mod weights;
 mod whole;

@@ -336,7 +336,7 @@ fn texts_that_lie_in_no_order_are_ordered() {
         (0..500).map(|row: usize| Value::string(&text(row * 37 % 500))).collect();
     let blocks = [block(0, &values)];
     let view = BlockView::parse(&blocks[0]).expect("parses");
-    assert_eq!(view.column("v", Kind::String).expect("there").encoding_name(), "pages");
+    assert_eq!(view.column("v", Kind::String).expect("there").encoding_name(), "templates");
     let strings = raw_rows([Expr::Leaf(Input::Time), v(Kind::String)], None);
     let query = Query { shape: strings.shape, ..ordered(1, false, 20) };
     let expected: Vec<i64> = (0..20).map(|number| number * 473 % 500).collect();

@@ -1,0 +1,71 @@
+"""What the figures were measured on, and the data that they were measured with."""
+
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+# The seed of every table.
+SEED = "1"
+# The name of the column of weights that is not special to Hadal.
+RATE = ["--weight-column", "rate"]
+
+
+def about(generator):
+    """The machine in a few words, as a dictionary."""
+    cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    bandwidth = subprocess.run([generator, "bandwidth"], check=True, capture_output=True, text=True)
+    return {
+        "cpu": cpu[1] if cpu else "unknown", "cores": os.cpu_count(), "memory_gib": round(memory / 2**30, 1),
+        "read_gb_per_s": float(bandwidth.stdout), "load_before": os.getloadavg()[0], "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+def cores():
+    """The core that is measured, all cores, and those for this program itself: another one, where there is another."""
+    every = sorted(os.sched_getaffinity(0))
+    return {every[-1]}, set(every), set(every[:-1] or every)
+
+
+class Data:
+    """The files, each made when it is first asked for, and kept outside of the checkout."""
+
+    def __init__(self, generator, folder, rows, reading_rows, line_rows):
+        self.generator, self.folder = generator, folder
+        self.rows, self.reading_rows, self.line_rows = rows, reading_rows, line_rows
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def requests(self):
+        return self.made("requests", self.rows, "parquet", RATE)
+
+    @property
+    def weighted(self):
+        return self.made("requests", self.rows, "parquet", [])
+
+    @property
+    def lines(self):
+        return self.made("requests", self.rows, "jsonl", RATE)
+
+    @property
+    def fewer_lines(self):
+        """As many as it takes to tell how fast a rival reads them."""
+        return self.made("requests", self.line_rows, "jsonl", RATE)
+
+    @property
+    def readings(self):
+        return self.made("readings", self.reading_rows, "parquet", [])
+
+    def made(self, table, rows, form, more):
+        words = [table, *(word.strip("-") for word in more), "seed", SEED, str(rows)]
+        path = self.folder / f"{'-'.join(words)}.{form}"
+        if not path.exists():
+            print(f"making {path.name}", flush=True)
+            # Under another name until it is whole.
+            part = path.with_suffix(".part")
+            subprocess.run(
+                [self.generator, table, "--rows", str(rows), "--seed", SEED, "--format", form, "--out", part, *more], check=True)
+            part.rename(path)
+        return path

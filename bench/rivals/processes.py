@@ -1,0 +1,168 @@
+"""The processes that are measured: a worker for each rival, and Hadal's server; each on the cores that it is given."""
+
+import atexit
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Far longer than any question takes: a rival has no deadline either.
+DEADLINE_MS = 600_000
+
+# A server is at rest when it uses less than this share of a core for so long.
+REST_SECONDS, REST_CPU = 3, 0.05
+
+
+class Failed(Exception):
+    """An engine could not do what it was asked to."""
+
+
+def pin(pid, cores):
+    """Moves all threads of a process to some cores; threads to come inherit that."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(int(thread), cores)
+
+
+def cpu_seconds(pid):
+    """What all threads of a process have used: its CPU clock, by the kernel's encoding of clock ids."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def end(process):
+    process.terminate()
+    try:
+        process.wait(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+class Rival:
+    """A worker process."""
+
+    def __init__(self, engine, threads, cores, folder):
+        environment = os.environ | {"POLARS_MAX_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, HERE / "worker.py", engine, str(threads), folder], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        atexit.register(self.stop)
+        about = self("about")
+        self.name, self.title = about["name"], about["title"]
+
+    def __call__(self, command, **arguments):
+        try:
+            self.process.stdin.write(json.dumps([command, arguments]) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise Failed(f"the process ended with {self.process.wait()}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise Failed(answer["error"])
+        return answer["ok"]
+
+    def stop(self):
+        atexit.unregister(self.stop)
+        end(self.process)
+
+
+class Hadal:
+    """A server with a data folder, as anybody would start it."""
+
+    name = "hadal"
+
+    def __init__(self, program, folder, environment, log):
+        self.program = program
+        self.process = subprocess.Popen(
+            [program, "serve", "--listen", "127.0.0.1:0", "--data", folder], text=True,
+            env=os.environ | environment, stdout=subprocess.PIPE, stderr=log)
+        atexit.register(self.stop)
+        for line in self.process.stdout:
+            if found := re.search(r"http://(127\.0\.0\.1:\d+)", line):
+                break
+        else:
+            raise Failed(f"hadal serve ended with {self.process.wait()}")
+        self.address = found[1]
+        version = self.get("/v1/version")
+        self.title = f"Hadal {version['version']} {version['commit'][:9]}"
+        self.commit = version["commit"]
+
+    def request(self, method, path, body=None, headers=None):
+        """The body of the answer, as it came, and the seconds until it had come."""
+        # A new connection each time, made before the clock starts: the server closes those that are silent for long.
+        connection = http.client.HTTPConnection(self.address, timeout=DEADLINE_MS / 1000)
+        try:
+            connection.connect()
+            start = time.perf_counter()
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            text = response.read()
+            seconds = time.perf_counter() - start
+        except (http.client.HTTPException, OSError) as error:
+            raise Failed(f"{method} {path}: {error}") from error
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise Failed(f"{response.status} {text.decode(errors='replace')[:500]}")
+        return text, seconds
+
+    def get(self, path):
+        return json.loads(self.request("GET", path)[0])
+
+    def ask(self, sql, rows=False):
+        """The clock's seconds until the whole answer has come over HTTP, and the process's CPU seconds."""
+        body = json.dumps({"sql": sql, "deadline_ms": DEADLINE_MS})
+        cpu = cpu_seconds(self.process.pid)
+        text, seconds = self.request("POST", "/v1/query", body)
+        told = {"seconds": seconds, "cpu_seconds": cpu_seconds(self.process.pid) - cpu}
+        if rows:
+            answer = json.loads(text)
+            told |= {"rows": answer["rows"], "stats": answer["stats"], "warnings": answer["warnings"],
+                     "covered": answer["coverage"]["fraction"]}
+        return told
+
+    def load(self, table, path):
+        command = [self.program, "import", "--table", table, "--server", f"http://{self.address}", path]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(done.stderr)
+
+    def post_lines(self, table, path):
+        """Posts a file of JSON lines; returns how many rows were taken."""
+        with path.open("rb") as file:
+            headers = {"content-length": str(path.stat().st_size), "content-type": "application/x-ndjson"}
+            return json.loads(self.request("POST", f"/v1/log/{table}", file, headers)[0])["accepted"]
+
+    def blocks(self, table):
+        return self.get(f"/v1/tables/{table}/blocks?limit=10000")
+
+    def settle(self, tables, until):
+        """Waits until that moment (of the monotonic clock) has passed and the server has come to rest: for some seconds no
+        block was merged and hardly any CPU time was used. Returns the blocks of each table."""
+        before = None
+        while True:
+            cpu, start = cpu_seconds(self.process.pid), time.monotonic()
+            time.sleep(REST_SECONDS)
+            used = (cpu_seconds(self.process.pid) - cpu) / (time.monotonic() - start)
+            now = {table: self.blocks(table) for table in tables}
+            shape = {table: [(block["leaf"], block["rows"], block["bytes"]) for block in of["blocks"]] for table, of in now.items()}
+            if shape == before and used < REST_CPU and time.monotonic() >= until:
+                return now
+            before = shape
+
+    def stop(self):
+        atexit.unregister(self.stop)
+        end(self.process)

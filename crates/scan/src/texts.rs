@@ -1,0 +1,212 @@
+//! Texts that hardly repeat, looked through as they are stored.
+//!
+//! Making one string after another of a whole column costs more than most questions about them. Texts
+//! are visited page by page instead, in the same memory; a word is looked for in a page's whole text
+//! at once; and in texts that differ in numbers only, a word without digits is looked for in each
+//! template once (CLP, OSDI 2021, section 4).
+
+use hadal_block::{BlockError, ColumnView, StringsView};
+use hadal_encoding::{Bitmap, StringDictionary, TemplatesView, kernels};
+use hadal_query::Pattern;
+use memchr::memmem::Finder;
+
+use crate::bits::bits;
+use crate::values::Truths;
+
+/// Whether each row's text matches; `None` for columns that are not stored as texts: what repeats is
+/// asked by code.
+pub(crate) fn matches(
+    column: &ColumnView<'_>,
+    pattern: &Pattern,
+) -> Result<Option<Truths>, BlockError> {
+    let Some(view) = column.strings()? else { return Ok(None) };
+    let looking = Looking::new(pattern);
+    let mut found = Bitmap::zeros(view.len());
+    match &view {
+        StringsView::Dictionary { .. } => return Ok(None),
+        StringsView::Pages(pages) => {
+            let visit =
+                |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut found);
+            pages.for_each_text(|_| true, visit).map_err(|error| column.corrupt(error))?;
+        }
+        StringsView::Templates(templates) => match looking.in_templates(templates) {
+            Some(by_row) => found = by_row,
+            None => {
+                let visit =
+                    |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut found);
+                templates.for_each_text(|_| true, visit).map_err(|error| column.corrupt(error))?;
+            }
+        },
+    }
+    let validity = column.validity()?;
+    if let Some(validity) = validity.as_ref().filter(|_| view.len() < column.rows()) {
+        found = spread(&found, validity);
+    }
+    Ok(Some(Truths::where_valid(found, validity.as_ref())))
+}
+
+/// What of the rows that have a value, as bits of all rows.
+fn spread(of_present: &Bitmap, validity: &Bitmap) -> Bitmap {
+    let mut rows = Vec::new();
+    kernels::indexes_of(validity.words(), &mut rows);
+    let mut spread = Bitmap::zeros(validity.len());
+    for at in of_present.iter_ones() {
+        spread.set(rows[at] as usize);
+    }
+    spread
+}
+
+/// What is looked for.
+enum Looking<'p> {
+    /// Any of some words.
+    Words(&'p [String], Vec<Finder<'p>>),
+    Pattern(&'p Pattern),
+}
+
+impl<'p> Looking<'p> {
+    fn new(pattern: &'p Pattern) -> Self {
+        match pattern.needles() {
+            Some(words) => Self::Words(words, words.iter().map(Finder::new).collect()),
+            None => Self::Pattern(pattern),
+        }
+    }
+
+    /// Sets the bits of texts that match, the first of which has the index `first`.
+    fn mark(&self, first: usize, texts: &StringDictionary<'_>, found: &mut Bitmap) {
+        match self {
+            Self::Words(_, finders) => {
+                let (text, offsets) = (texts.text(), texts.offsets());
+                finders.iter().for_each(|finder| mark_word(finder, first, text, offsets, found));
+            }
+            Self::Pattern(pattern) => {
+                let matching = texts.iter().enumerate().filter(|(_, text)| pattern.matches(text));
+                matching.for_each(|(index, _)| found.set(first + index));
+            }
+        }
+    }
+
+    /// The strings that match, where their templates tell.
+    fn in_templates(&self, view: &TemplatesView<'_>) -> Option<Bitmap> {
+        let Self::Words(words, finders) = self else { return None };
+        if !words.iter().all(|word| view.is_kept(word)) {
+            return None;
+        }
+        let templates = view.templates();
+        let has_word =
+            |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
+        let matching: Vec<bool> = templates.iter().map(has_word).collect();
+        let set = bits(matching.len(), |code| matching[code]);
+        let mut words = vec![0; view.len().div_ceil(64)];
+        kernels::in_codes(view.codes(), set.words(), &mut words);
+        Some(Bitmap::from_words(words, view.len()))
+    }
+}
+
+/// Sets the bits of texts that contain a word: looked for in all of them, end to end. Text i is from
+/// `offsets[i]` to the next.
+fn mark_word(finder: &Finder<'_>, first: usize, text: &str, offsets: &[u32], found: &mut Bitmap) {
+    let mut from = 0;
+    while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
+        let at = from + at;
+        // The last text that begins here or before; empty ones before it begin here too.
+        let index = offsets.partition_point(|&offset| offset as usize <= at) - 1;
+        let Some(&end) = offsets.get(index + 1) else { return };
+        // A word that begins in one text and ends in the next is in neither.
+        if at + finder.needle().len() <= end as usize {
+            found.set(first + index);
+        }
+        from = end as usize;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_block::{BlockBuilder, BlockView};
+    use hadal_query::Syntax;
+    use hadal_types::{ColumnName, Kind, Micros};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block(texts: &[Option<String>]) -> Vec<u8> {
+        let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+        let id = builder.column(&ColumnName::new("v").expect("a name"), Kind::String);
+        for (time, text) in (0..).zip(texts) {
+            if let Some(text) = text {
+                builder.push_string(id, text).expect("taken");
+            }
+            builder.end_row(Micros(time));
+        }
+        builder.finish(Micros(0), None).expect("fits")
+    }
+
+    fn agree(texts: &[Option<String>], patterns: &[(&str, Syntax)]) -> &'static str {
+        let bytes = block(texts);
+        let view = BlockView::parse(&bytes).expect("parses");
+        let column = view.column("v", Kind::String).expect("a column");
+        for (pattern, syntax) in patterns {
+            let pattern = Pattern::new(pattern, *syntax).expect("a pattern");
+            let Some(truths) = matches(column, &pattern).expect("decodes") else { continue };
+            for (row, text) in texts.iter().enumerate() {
+                let expected = text.as_ref().map(|text| pattern.matches(text));
+                let found = truths.yes.get(row);
+                assert_eq!(found, expected == Some(true), "{pattern:?} {text:?}");
+                assert_eq!(truths.possible.get(row), expected != Some(false), "{pattern:?}");
+            }
+        }
+        column.encoding_name()
+    }
+
+    const PATTERNS: [(&str, Syntax); 8] = [
+        ("%user%", Syntax::Like),
+        ("%d in%", Syntax::Like),
+        ("%17%", Syntax::Like),
+        ("%nobody%", Syntax::Like),
+        ("failed|logged", Syntax::Regex),
+        ("user 1[0-9]+ ", Syntax::Regex),
+        ("%USER%", Syntax::ILike),
+        ("in%user", Syntax::Like),
+    ];
+
+    #[test]
+    fn words_are_found_in_every_form_of_texts() {
+        let line = |row: usize| match row % 7 {
+            0 => format!("login of user {} failed after {} ms", row * 7_919, row),
+            1 => String::new(),
+            _ => format!("user {} logged in", row * 104_729),
+        };
+        let has = |part: usize| move |row: &usize| part == 0 || row.is_multiple_of(part);
+        for part in [0, 2, 5] {
+            let texts: Vec<Option<String>> =
+                (0..4_000).map(|row| has(part)(&row).then(|| line(row))).collect();
+            assert_eq!(agree(&texts, &PATTERNS), "templates");
+        }
+        let words = ["user", "in", "logged", "d in", "use", "r", "", "us", "er"];
+        let mut seed = 1u64;
+        let mut word = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            words[usize::try_from(seed >> 40).expect("small") % words.len()]
+        };
+        let texts: Vec<Option<String>> =
+            (0..4_000).map(|row| (row % 3 > 0).then(|| (0..9).map(|_| word()).collect())).collect();
+        assert_eq!(agree(&texts, &PATTERNS), "pages");
+    }
+
+    proptest! {
+        #[test]
+        fn words_across_two_texts_are_in_neither(
+            texts in prop::collection::vec("[ab]{0,3}", 0..20), word in "[ab]{1,3}",
+        ) {
+            let all: String = texts.concat();
+            let mut offsets = vec![0];
+            for text in &texts {
+                offsets.push(offsets.last().expect("one") + u32::try_from(text.len()).expect("small"));
+            }
+            let mut found = Bitmap::zeros(texts.len());
+            mark_word(&Finder::new(&word), 0, &all, &offsets, &mut found);
+            for (index, text) in texts.iter().enumerate() {
+                prop_assert_eq!(found.get(index), text.contains(&word), "{:?}", text);
+            }
+        }
+    }
+}
