@@ -142,6 +142,7 @@ fn memory_app(folder: Option<&Path>) -> App {
             name: name.clone(),
             folder: folder.map(|folder| folder.join(index.to_string())),
             threads: 1,
+            zone_answers: true,
             limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
             query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
             budget: Arc::clone(&budget),

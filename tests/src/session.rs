@@ -74,6 +74,7 @@ impl Session {
                 name: name.clone(),
                 folder: None,
                 threads: 1,
+                zone_answers: true,
                 limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
                 query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
                 budget: Arc::clone(&budget),

@@ -131,6 +131,7 @@ fn open_leaf(
         folder: config.folder.as_ref().map(|folder| folder.join(&name)),
         name: LeafName(name.into()),
         threads: machine::cores().div_ceil(count),
+        zone_answers: machine::zone_answers(),
         limits: limits.clone(),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
         budget: Arc::clone(budget),

@@ -50,6 +50,12 @@ pub(crate) fn connections_max(files: Option<u64>) -> usize {
     files.saturating_sub(FILES_RESERVED).clamp(1, CONNECTIONS_MAX)
 }
 
+/// Whether blocks may be answered from their zones: yes, but for those who measure what it takes to
+/// read them, with `HADAL_ZONE_ANSWERS=off` in the environment.
+pub(crate) fn zone_answers() -> bool {
+    std::env::var("HADAL_ZONE_ANSWERS").map_or(true, |word| word != "off")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,6 +43,8 @@ pub struct LeafConfig {
     pub folder: Option<PathBuf>,
     /// Threads that scan.
     pub threads: usize,
+    /// Whether a block may be answered from its zones: only to be measured it is not.
+    pub zone_answers: bool,
     /// What it may take.
     pub limits: LeafLimits,
     /// Bytes that one query may hold here.
@@ -59,6 +61,7 @@ pub struct Leaf {
     pool: Pool,
     merger: Option<JoinHandle<()>>,
     report: Report,
+    zone_answers: bool,
     query_bytes_max: usize,
     budget: Arc<Budget>,
 }
@@ -113,8 +116,9 @@ impl Leaf {
             .name(format!("{}-merge", inner.name))
             .spawn(move || merging.merge_until_stopped())
             .map_err(thread_error)?;
-        let (query_bytes_max, budget) = (config.query_bytes_max, config.budget);
-        Ok(Self { inner, pool, merger: Some(merger), report, query_bytes_max, budget })
+        let LeafConfig { zone_answers, query_bytes_max, budget, .. } = config;
+        let merger = Some(merger);
+        Ok(Self { inner, pool, merger, report, zone_answers, query_bytes_max, budget })
     }
 
     /// What was found in the folder when the leaf was opened: among its lost blocks are also those
@@ -275,7 +279,8 @@ impl Leaf {
         let start = Instant::now();
         let table = read(&self.inner.tables).get(&query.table).cloned();
         let scan = match Scan::new(Arc::clone(&query)) {
-            Ok(scan) => scan,
+            Ok(scan) if self.zone_answers => scan,
+            Ok(scan) => scan.without_zone_answers(),
             Err(error) => {
                 let fault = Fault::new(FaultCode::Invalid, &error.to_string());
                 return Partial::failed(&query, fault);

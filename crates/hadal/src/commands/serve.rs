@@ -21,7 +21,9 @@ use crate::{machine, output};
   hadal serve --memory                               keep nothing
 
 It stops in order on Ctrl-C and on SIGTERM. What was acknowledged outlives kill -9, too.
-With HADAL_LOG=debug in the environment it says more on standard error.")]
+With HADAL_LOG=debug in the environment it says more on standard error. To measure:
+HADAL_ZONE_ANSWERS=off reads all rows even where the edges of a block tell the answer,
+HADAL_CPU=baseline or avx2 leaves out instructions that this processor has.")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     doors: DoorArgs,

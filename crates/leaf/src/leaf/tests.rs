@@ -40,6 +40,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
         threads: 1,
+        zone_answers: true,
         limits: LeafLimits::of_one_in(1),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
         budget: Budget::new(usize::MAX),

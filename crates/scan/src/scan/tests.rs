@@ -10,7 +10,7 @@ use hadal_query::{
     ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
 };
 use hadal_types::{
-    ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value,
+    ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight,
 };
 
 use super::{BlockOrder, Scan};
@@ -350,4 +350,52 @@ fn the_order_of_blocks_follows_the_order_of_rows() {
     assert_eq!(order(ordered(0, false, 10)), BlockOrder::OldestFirst);
     assert_eq!(order(ordered(1, false, 10)), BlockOrder::Any);
     assert_eq!(order(query(groups(), None)), BlockOrder::Any);
+}
+
+#[test]
+fn zones_give_the_answers_that_rows_give() {
+    let whole = |rows: i64| (0..rows).map(|row| Value::integer(row * row % 1_009 - 300));
+    let some = |part: i64| {
+        let has = move |row: i64| row % part == 0;
+        move |(row, value): (i64, Value)| if has(row) { value } else { Value::Null }
+    };
+    let decimal = |text: &str| Value::Number(text.parse().expect("a number"));
+    let columns: Vec<Vec<Value>> = vec![
+        whole(3_000).collect(),
+        (0..).zip(whole(3_000)).map(some(2)).collect(),
+        (0..).zip(whole(3_000)).map(some(11)).collect(),
+        vec![decimal("-0.5"), decimal("1.25"), Value::Null],
+        vec![decimal("1e300"), decimal("-1.5e299"), Value::Null],
+        vec![decimal("18446744073709551615"), decimal("2")],
+        vec![Value::string("a"), decimal("7")],
+        vec![decimal("9223372036854775807"), decimal("-9223372036854775808")],
+    ];
+    let kinds = [StateKind::Moments, StateKind::Extremes];
+    let measures = kinds.map(|kind| Measure { kind, argument: v(Kind::Number) });
+    let shape = Shape::Groups { keys: Vec::new(), measures: measures.into() };
+    for range in [TimeRange::ALL, TimeRange { from: Some(Micros(1)), to: None }] {
+        let query = Query { range, ..query(shape.clone(), None) };
+        let zones = Scan::new(Arc::new(query.clone())).expect("a query");
+        let rows = Scan::new(Arc::new(query.clone())).expect("a query").without_zone_answers();
+        let mut naive = Partial::empty(&query);
+        let (mut by_zones, mut by_rows) = (naive.clone(), naive.clone());
+        for column in &columns {
+            let bytes = block(0, column);
+            let view = BlockView::parse(&bytes).expect("parses");
+            zones.block(&view, &|_, column| column.verify(), &mut by_zones).expect("scans");
+            rows.block(&view, &|_, column| column.verify(), &mut by_rows).expect("scans");
+            let Answering::Groups(groups) = &mut naive.answering else { panic!("groups") };
+            let skipped = usize::from(range != TimeRange::ALL);
+            for value in column.iter().skip(skipped) {
+                let number = match value {
+                    Value::String(_) => Value::Null,
+                    other => other.clone(),
+                };
+                groups.add_row(&[], &[number.clone(), number], Weight::ONE);
+            }
+        }
+        assert_eq!(by_rows.answering, naive.answering);
+        assert_eq!(by_zones.answering, naive.answering);
+        assert!(by_zones.stats.bytes_read < by_rows.stats.bytes_read);
+    }
 }

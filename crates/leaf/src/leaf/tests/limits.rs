@@ -11,6 +11,7 @@ fn open_within(folder: &Path, limits: LeafLimits) -> Bed {
         name: LeafName("leaf-0".into()),
         folder: Some(folder.to_path_buf()),
         threads: 1,
+        zone_answers: true,
         limits,
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
         budget: Budget::new(usize::MAX),
