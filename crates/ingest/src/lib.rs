@@ -14,6 +14,7 @@ mod columns;
 mod csv;
 mod ingest;
 mod json;
+mod known_names;
 mod lines;
 mod names;
 mod rejects;

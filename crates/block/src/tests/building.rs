@@ -55,8 +55,6 @@ fn a_row_has_one_value_per_name() {
     let number = builder.column(&name("x"), Kind::Number);
     let string = builder.column(&name("x"), Kind::String);
     assert_eq!(builder.column(&name("x"), Kind::String), string);
-    assert_eq!(builder.known_column("x", Kind::String), Some(string));
-    assert_eq!(builder.known_column("x", Kind::Set), None);
     assert_eq!(builder.push_number(time, Number::ZERO), Err(PushError::SecondValue));
     assert_eq!(builder.push_string(time_text, ""), Err(PushError::SecondValue));
     assert_eq!(builder.push_string(number, ""), Err(PushError::Kind(Kind::Number)));

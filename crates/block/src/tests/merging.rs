@@ -69,7 +69,7 @@ fn merged_again_is_the_same_as_merged_at_once() {
 }
 
 #[test]
-fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
+fn outputs_share_rows_evenly_and_batches_are_cut_with_them() {
     let rows = |count: usize, value: i64| -> Vec<Row> {
         let cells = [("v".to_owned(), Value::integer(value))];
         vec![Row { time: Micros(value), cells: cells.into_iter().collect() }; count]
@@ -78,7 +78,7 @@ fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
     let blocks = [
         build(&rows(40_000, 1), Some(&id("one"))),
         build(&rows(5, 2), None),
-        build(&rows(40_000, 3), Some(&id("three"))),
+        build(&rows(50_000, 3), Some(&id("three"))),
     ];
     let merged = merge_bytes(&blocks, MergeOrder::Arrival);
     let views: Vec<_> =
@@ -87,17 +87,23 @@ fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
         let batch = |batch: &BatchRows| (batch.id.to_string(), batch.first_row, batch.rows);
         view.batches().iter().map(batch).collect::<Vec<_>>()
     };
-    assert_eq!(views.iter().map(BlockView::rows).collect::<Vec<_>>(), [BLOCK_ROWS_MAX, 14_469]);
-    let first = [("one".to_owned(), 0, 40_000), ("three".to_owned(), 40_005, 25_531)];
+    assert_eq!(views.iter().map(BlockView::rows).collect::<Vec<_>>(), [45_003, 45_002]);
+    let first = [("one".to_owned(), 0, 40_000), ("three".to_owned(), 40_005, 4_998)];
     assert_eq!(batches(&views[0]), first);
-    assert_eq!(batches(&views[1]), [("three".to_owned(), 0, 14_469)]);
+    assert_eq!(batches(&views[1]), [("three".to_owned(), 0, 45_002)]);
 
     // Once more: the footers are carried on, joined or cut.
     let again = merge_bytes(&merged[1..], MergeOrder::Arrival);
     assert_eq!(
         batches(&BlockView::parse(&again[0]).expect("parses")),
-        [("three".to_owned(), 0, 14_469)]
+        [("three".to_owned(), 0, 45_002)]
     );
+    let full = [1, 2].map(|value| build(&rows(BLOCK_ROWS_MAX, value), None));
+    let sizes = merge_bytes(&full, MergeOrder::Arrival)
+        .iter()
+        .map(|block| BlockView::parse(block).expect("parses").rows())
+        .collect::<Vec<_>>();
+    assert_eq!(sizes, [BLOCK_ROWS_MAX; 2]);
     let settled = merge_bytes(&merged, MergeOrder::Time);
     assert!(
         settled.iter().all(|block| batches(&BlockView::parse(block).expect("parses")).is_empty())
