@@ -69,9 +69,20 @@ impl Columns {
         kind: Kind,
     ) -> Result<Place, String> {
         let fields = seen.and_then(|seen| self.fields.get(seen.index()));
-        if let Some(id) = fields.and_then(|fields| fields.columns[kind as usize]) {
-            return Ok(Place::Column(id));
+        match fields.and_then(|fields| fields.columns[kind as usize]) {
+            Some(id) => Ok(Place::Column(id)),
+            None => self.new_place(builder, seen, name, kind),
         }
+    }
+
+    #[cold]
+    fn new_place(
+        &mut self,
+        builder: &mut BlockBuilder,
+        seen: Option<NameId>,
+        name: &str,
+        kind: Kind,
+    ) -> Result<Place, String> {
         let column = ColumnName::new(name).map_err(|error| error.to_string())?;
         if !self.live.contains(name) {
             if self.live.len() >= TABLE_COLUMNS_MAX {

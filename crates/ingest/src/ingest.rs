@@ -4,15 +4,14 @@ mod first;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::Hasher;
 
 use hadal_block::{BlockBuilder, BlockError};
 use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX, TABLE_AGE_DAYS};
 use hadal_types::{BatchId, ColumnName, Micros, TableName};
 use hadal_wire::Batch;
-use twox_hash::XxHash3_64;
 
 use self::first::First;
+use crate::content_hash::ContentHash;
 use crate::rejects::Reject;
 use crate::row::RowWriter;
 use crate::split::{Record, Splitter};
@@ -72,7 +71,7 @@ struct State {
     now: Micros,
     writer: Option<RowWriter>,
     builder: Option<BlockBuilder>,
-    hasher: XxHash3_64,
+    hash: ContentHash,
     batch_bytes: usize,
     batch_count: usize,
     batches: Vec<Batch>,
@@ -109,7 +108,7 @@ impl Ingest {
             now,
             writer: None,
             builder: None,
-            hasher: XxHash3_64::new(),
+            hash: ContentHash::default(),
             batch_bytes: 0,
             batch_count: 0,
             batches: Vec::new(),
@@ -252,8 +251,7 @@ impl State {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(bytes),
         };
-        self.hasher.write(bytes);
-        self.hasher.write_u8(b'\n');
+        self.hash.add(bytes);
         self.batch_bytes += bytes.len();
         let is_changed = matches!(text, Cow::Owned(_));
         match self.row(&text, is_changed) {
@@ -364,7 +362,7 @@ impl State {
 
     /// Ends the batch in the making, if it has rows.
     fn cut(&mut self) {
-        let hash = std::mem::replace(&mut self.hasher, XxHash3_64::new()).finish();
+        let hash = self.hash.take();
         self.batch_bytes = 0;
         if let Some(writer) = &mut self.writer {
             writer.begin_batch();

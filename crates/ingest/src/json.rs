@@ -5,12 +5,13 @@ mod tokens;
 use std::borrow::Cow;
 use std::fmt;
 
-use hadal_types::{Decimal, Number};
 use hadal_types::limits::{JSON_DEPTH_MAX, ROW_FIELDS_MAX};
+use hadal_types::{Decimal, Number};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use self::tokens::{Name, Token, Tokens, tokens};
+pub(crate) use self::tokens::Tokens;
+use self::tokens::{Name, Token, tokens};
 use crate::known_names::{KnownNames, NameId};
 
 /// One value of a row. What is too deep or has no column of its own is JSON text.
@@ -37,9 +38,6 @@ pub(crate) enum Field<'j> {
     /// An array with arrays or objects in it, as JSON text.
     Text(&'j str),
 }
-
-/// Room for the members of most rows.
-const MEMBERS_USUAL: usize = 32;
 
 /// An element of an array, as text; `None` for null.
 pub(crate) type Element<'j> = Option<Cow<'j, str>>;
@@ -70,12 +68,16 @@ pub(crate) type Take<'t, 'j> =
     dyn FnMut(&str, Option<NameId>, &Field<'j>) -> Result<(), String> + 't;
 
 impl<'j> Object<'j> {
-    /// Reads an object whose names may be among `names`.
+    /// Reads an object whose names may be among `names`, in memory of an earlier one.
     ///
     /// # Errors
     /// A reason, when the text is no JSON object.
-    pub(crate) fn read(text: &'j str, names: &mut KnownNames) -> Result<Self, String> {
-        let mut members = Vec::with_capacity(MEMBERS_USUAL);
+    pub(crate) fn read(
+        text: &'j str,
+        names: &mut KnownNames,
+        spare: Tokens<'static>,
+    ) -> Result<Self, String> {
+        let mut members: Tokens<'j> = spare;
         if tokens(text, names, &mut members).is_some() {
             return Ok(Self::Plain(members));
         }
@@ -92,13 +94,24 @@ impl<'j> Object<'j> {
     ///
     /// # Errors
     /// A reason, when a value is not within the limits, or the first error of `take`.
-    pub(crate) fn fields(self, take: &mut Take<'_, 'j>) -> Result<(), String> {
+    pub(crate) fn fields(&self, take: &mut Take<'_, 'j>) -> Result<(), String> {
         let mut walk = Walk { name: String::new(), count: 0, take };
         match self {
             Self::Plain(tokens) => {
                 tokens.iter().try_for_each(|(name, token)| walk.member(*name, token))
             }
             Self::Any(members) => walk.object(members, 1),
+        }
+    }
+
+    /// Its memory, for another one.
+    pub(crate) fn into_spare(self) -> Tokens<'static> {
+        match self {
+            // What is collected in place keeps its place.
+            Self::Plain(tokens) if tokens.capacity() <= ROW_FIELDS_MAX => {
+                tokens.into_iter().filter_map(|_| None).collect()
+            }
+            Self::Plain(_) | Self::Any(_) => Vec::new(),
         }
     }
 }
@@ -119,9 +132,7 @@ impl<'j> Walk<'_, '_, 'j> {
             Token::Decimal { mantissa, scale } => {
                 self.field(text, seen, &Field::Decimal { mantissa, scale })
             }
-            Token::String(string) => {
-                self.field(text, seen, &Field::String(Cow::Borrowed(string)))
-            }
+            Token::String(string) => self.field(text, seen, &Field::String(Cow::Borrowed(string))),
             Token::Raw(raw) => {
                 self.name.clear();
                 self.name.push_str(text);
@@ -130,13 +141,13 @@ impl<'j> Walk<'_, '_, 'j> {
         }
     }
 
-    fn object(&mut self, object: Members<'j>, depth: usize) -> Result<(), String> {
-        for (key, raw) in object.0 {
+    fn object(&mut self, object: &Members<'j>, depth: usize) -> Result<(), String> {
+        for (key, raw) in &object.0 {
             let before = self.name.len();
             if depth > 1 {
                 self.name.push('.');
             }
-            self.name.push_str(&key);
+            self.name.push_str(key);
             self.value(raw.get(), depth)?;
             self.name.truncate(before);
         }
@@ -158,7 +169,7 @@ impl<'j> Walk<'_, '_, 'j> {
                     None if depth >= JSON_DEPTH_MAX => {
                         return Err(format!("nested deeper than {JSON_DEPTH_MAX} levels"));
                     }
-                    None => return self.object(object, depth + 1),
+                    None => return self.object(&object, depth + 1),
                 }
             }
             _ => {
@@ -173,12 +184,7 @@ impl<'j> Walk<'_, '_, 'j> {
         taken
     }
 
-    fn field(
-        &mut self,
-        name: &str,
-        seen: Option<NameId>,
-        field: &Field<'j>,
-    ) -> Result<(), String> {
+    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
         self.count += 1;
         if self.count > ROW_FIELDS_MAX {
             return Err(format!("more than {ROW_FIELDS_MAX} fields"));
@@ -278,7 +284,7 @@ mod tests {
     use super::*;
 
     fn fields<'j>(text: &'j str, take: &mut Take<'_, 'j>) -> Result<(), String> {
-        Object::read(text, &mut KnownNames::default())?.fields(take)
+        Object::read(text, &mut KnownNames::default(), Vec::new())?.fields(take)
     }
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {

@@ -53,7 +53,10 @@ impl KnownNames {
         let id = self.known[self.last.0].next;
         let Known { name, is_plain, .. } = &self.known[id.0];
         let (length, is_plain) = (name.len(), *is_plain);
-        if is_plain && text.get(length) == Some(&b'"') && text[..length] == *name.as_bytes() {
+        if is_plain
+            && text.get(length) == Some(&b'"')
+            && are_equal(&text[..length], name.as_bytes())
+        {
             self.last = id;
             return Some((id, length));
         }
@@ -85,6 +88,15 @@ impl KnownNames {
         self.known[self.last.0].next = id;
         self.last = id;
     }
+}
+
+/// Whether texts of the same length are equal: for short ones faster than a call that knows how to
+/// compare long ones.
+fn are_equal(left: &[u8], right: &[u8]) -> bool {
+    let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<8>(), right.as_chunks::<8>());
+    let mut words = left.iter().zip(right);
+    words.all(|(left, right)| u64::from_le_bytes(*left) == u64::from_le_bytes(*right))
+        && left_rest.iter().zip(right_rest).all(|(left, right)| left == right)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! `spec/import.md`. This crate knows neither who sends nor who takes.
 
 mod columns;
+mod content_hash;
 mod csv;
 mod ingest;
 mod json;

@@ -9,7 +9,7 @@ use hadal_types::limits::{
 use hadal_types::{ColumnName, Kind, Micros, Number, Weight};
 
 use crate::columns::{Columns, Place};
-use crate::json::{Element, Field, Object};
+use crate::json::{Element, Field, Object, Tokens};
 use crate::known_names::NameId;
 use crate::lines;
 use crate::summary::{self, Warnings};
@@ -42,6 +42,8 @@ pub(crate) struct RowWriter {
     /// When the last row was that came to its end, whether or not it was taken.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
+    /// Memory for the fields of a row.
+    spare: Tokens<'static>,
 }
 
 /// Where the row being written may have its time.
@@ -81,6 +83,7 @@ impl RowWriter {
             arrival: now,
             last_time: None,
             warnings: Warnings::default(),
+            spare: Vec::new(),
         }
     }
 
@@ -115,9 +118,10 @@ impl RowWriter {
     /// # Errors
     /// The reason why it is no row; the row in the making is then to be abandoned.
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
-        let object = Object::read(text, &mut self.columns.names)?;
+        let spare = std::mem::take(&mut self.spare);
+        let object = Object::read(text, &mut self.columns.names, spare)?;
         let mut time = RowTime::default();
-        let mut overflow = serde_json::Map::new();
+        let mut overflow = None;
         object.fields(&mut |name, seen, field| {
             let seen = seen.or_else(|| self.columns.names.find(name));
             if let Some(place) = seen.and_then(|seen| self.columns.source(seen))
@@ -127,7 +131,8 @@ impl RowWriter {
             }
             self.push(builder, seen, name, field, &mut overflow)
         })?;
-        if !overflow.is_empty() {
+        self.spare = object.into_spare();
+        if let Some(overflow) = overflow {
             let text = serde_json::Value::Object(overflow).to_string();
             self.push_overflow(builder, &text)?;
         }
@@ -141,7 +146,7 @@ impl RowWriter {
     pub(crate) fn line(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
         self.columns.names.begin_row();
         let time = lines::leading_time(text).map(|time| (0, time));
-        let mut overflow = serde_json::Map::new();
+        let mut overflow = None;
         let seen = self.columns.names.find(lines::MESSAGE);
         let message = Field::String(text.into());
         self.push(builder, seen, lines::MESSAGE, &message, &mut overflow)?;
@@ -222,7 +227,7 @@ impl RowWriter {
         seen: Option<NameId>,
         name: &str,
         field: &Field<'_>,
-        overflow: &mut serde_json::Map<String, serde_json::Value>,
+        overflow: &mut Option<serde_json::Map<String, serde_json::Value>>,
     ) -> Result<(), String> {
         if name == Weight::COLUMN {
             check_weight(field)?;
@@ -232,7 +237,7 @@ impl RowWriter {
             Place::Column(id) => id,
             Place::Overflow => {
                 self.warnings.add(summary::OVERFLOW);
-                overflow.insert(name.to_owned(), to_json(field));
+                overflow.get_or_insert_default().insert(name.to_owned(), to_json(field));
                 return Ok(());
             }
         };

@@ -137,7 +137,7 @@ pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice 
     let mut is_used = [false; ARRIVAL_NAMES.len()];
     let mut names = KnownNames::default();
     for record in records {
-        let Ok(object) = Object::read(&record, &mut names) else { continue };
+        let Ok(object) = Object::read(&record, &mut names, Vec::new()) else { continue };
         let _ = object.fields(&mut |name, _, field| {
             if let Some(place) = CANDIDATES.iter().position(|candidate| *candidate == name) {
                 has_times[place] |= is_meant_as_time(field);

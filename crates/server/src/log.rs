@@ -39,6 +39,8 @@ type Piece = Vec<Bytes>;
 
 /// Bytes that are parsed at a time.
 const PIECE_BYTES: usize = 128 << 10;
+/// The same of the few bodies that have room for the rows of a batch: changes of threads cost.
+const LONG_PIECE_BYTES: usize = 512 << 10;
 /// What `_rejects` calls the door that a row came by.
 const SOURCE: &str = "http";
 
@@ -145,7 +147,7 @@ async fn take_as_it_comes(
     mut intake: Intake,
     outbox: &mut Outbox,
 ) -> Result<Summary, Problem> {
-    while let Some(piece) = next_piece(doors, body).await? {
+    while let Some(piece) = next_piece(doors, &intake, body).await? {
         intake.make_room(&doors.room).await?;
         let batches;
         (intake, batches) = parse(doors, intake, piece).await?;
@@ -164,7 +166,7 @@ async fn take_all_or_none(
     outbox: &mut Outbox,
 ) -> Result<Summary, Problem> {
     let mut held = Vec::new();
-    while let Some(piece) = next_piece(doors, body).await? {
+    while let Some(piece) = next_piece(doors, &intake, body).await? {
         intake.make_room(&doors.room).await?;
         let batches;
         (intake, batches) = parse(doors, intake, piece).await?;
@@ -187,9 +189,14 @@ async fn take_all_or_none(
 }
 
 /// The next bytes of the body, enough of them to be worth a change of threads.
-async fn next_piece(doors: &Doors, body: &mut RequestBody) -> Result<Option<Piece>, Problem> {
+async fn next_piece(
+    doors: &Doors,
+    intake: &Intake,
+    body: &mut RequestBody,
+) -> Result<Option<Piece>, Problem> {
+    let piece_bytes = if intake.has_room() { LONG_PIECE_BYTES } else { PIECE_BYTES };
     let (mut piece, mut length) = (Vec::new(), 0);
-    while length < PIECE_BYTES
+    while length < piece_bytes
         && let Some(bytes) = body.next().await?
     {
         length += bytes.len();

@@ -3,7 +3,7 @@
 use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{BatchId, Kind, Micros, Value};
 
-use super::model::{Random, Row, assert_same, build, name, random_rows, read};
+use super::model::{Random, Row, assert_same, build, name, push, random_rows, read};
 use crate::{BatchRows, BlockBuilder, BlockError, BlockView, MergeOrder, merge};
 
 const DAY: i64 = 86_400 * Micros::SECOND;
@@ -53,6 +53,59 @@ fn time_order_is_a_stable_sort_cut_by_day() {
             let (first, last) = view.time_range();
             assert_eq!(first.0.div_euclid(DAY), last.0.div_euclid(DAY));
             assert_eq!(view.created_at(), Micros(99));
+        }
+    }
+}
+
+#[test]
+fn a_block_in_order_keeps_its_columns() {
+    let at = |times: &[i64]| -> Vec<Row> {
+        let cells = |time: &i64| {
+            let texts =
+                [("n".to_owned(), Value::integer(*time)), ("s".to_owned(), Value::string("x"))];
+            Row { time: Micros(*time), cells: texts.into_iter().collect() }
+        };
+        times.iter().map(cells).collect()
+    };
+    let id = BatchId::new("b").expect("valid");
+    for (times, is_in_order) in [
+        (&[7][..], true),
+        (&[1, 5, 5, 9], true),
+        (&[2, 1], false),
+        (&[-1, 0], false),
+        (&[0, DAY], false),
+    ] {
+        let rows = at(times);
+        let block = build(&rows, Some(&id));
+        let before = BlockView::parse(&block).expect("parses");
+        assert_eq!(before.is_in_time_order().expect("sound"), is_in_order, "{times:?}");
+        let merged = merge_bytes(std::slice::from_ref(&block), MergeOrder::Time);
+        let found: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
+        let mut expected = rows;
+        expected.sort_by_key(|row| row.time);
+        assert_same(&found, &expected);
+        let settled = BlockView::parse(&merged[0]).expect("parses");
+        assert!(settled.batches().is_empty());
+        if is_in_order {
+            assert_eq!((settled.created_at(), settled.rows()), (Micros(99), times.len()));
+            assert_eq!(settled.time_range(), before.time_range());
+            assert_eq!(settled.raw_bytes(), before.raw_bytes());
+            // Made of the same rows without a batch it would be the same.
+            let mut builder = BlockBuilder::new(name("time"));
+            for row in &expected {
+                row.cells.iter().for_each(|(name, value)| drop(push(&mut builder, name, value)));
+                builder.end_row(row.time);
+            }
+            assert_eq!(merged[0], builder.finish(Micros(99), None).expect("fits"));
+        }
+    }
+    // Altered bytes are found, whichever they are.
+    let block = build(&at(&[1, 2, 3]), Some(&id));
+    for byte in 0..block.len() {
+        let mut altered = block.clone();
+        altered[byte] ^= 1;
+        if let Ok(view) = BlockView::parse(&altered) {
+            assert!(merge(&[view], MergeOrder::Time, Micros(99)).is_err(), "byte {byte}");
         }
     }
 }

@@ -248,8 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_used_again() {
+        let members = Vec::with_capacity(77);
+        let object = super::super::Object::read("{\"a\":1}", &mut KnownNames::default(), members);
+        let spare = object.expect("an object").into_spare();
+        assert_eq!((spare.len(), spare.capacity()), (0, 77));
+    }
+
+    #[test]
     fn tokens_are_what_is_written() {
-        let text = r#" { "a" : -12.50 , "b":"x é", "c":null,"d":true,"e":"\n" ,"f":[1, 2],"g":1e3} "#;
+        let text =
+            r#" { "a" : -12.50 , "b":"x é", "c":null,"d":true,"e":"\n" ,"f":[1, 2],"g":1e3} "#;
         let mut found = Vec::new();
         tokens(text, &mut KnownNames::default(), &mut found).expect("simple");
         let names: Vec<&str> = found.iter().map(|(name, _)| name.text).collect();
