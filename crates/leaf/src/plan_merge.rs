@@ -226,7 +226,7 @@ mod tests {
         let mut blocks = chain(120);
         // One that is not in order, and two in whose time there are many.
         blocks[0].is_in_order = false;
-        blocks.extend([ordered(500, 1_500, 120), ordered(510, 1_490, 120)]);
+        blocks.extend([ordered(500, 1_500, 120), ordered(510, 1_500, 120)]);
         let inputs = plan(&blocks).expect("a plan").inputs;
         assert_eq!(inputs, [1, 2, 3, 4, 15, 16, 17, 18, 19]);
         // The rest is regrouped.
