@@ -1,7 +1,7 @@
 //! Giving strings, and lists of codes, small numbers: the order in which they were first seen. No
 //! allocation per string, none at all for one seen before.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
 use hadal_encoding::lists::Lists;
@@ -165,9 +165,7 @@ impl ListInterner {
 }
 
 fn hash_list(hasher: &impl BuildHasher, list: &[u32]) -> u64 {
-    let mut state = hasher.build_hasher();
-    list.hash(&mut state);
-    state.finish()
+    hasher.hash_one(list)
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ impl<'j> Object<'j> {
         match self {
             // What is collected in place keeps its place.
             Self::Plain(tokens) if tokens.capacity() <= ROW_FIELDS_MAX => {
-                tokens.into_iter().filter_map(|_| None).collect()
+                tokens.into_iter().map_while(|_| None).collect()
             }
             Self::Plain(_) | Self::Any(_) => Vec::new(),
         }

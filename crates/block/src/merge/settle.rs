@@ -19,7 +19,7 @@ pub(super) fn settle(
     }
     block.verify()?;
     let (before, bytes) = (block.header(), block.bytes());
-    let mut header = before.clone();
+    let mut header = *before;
     (header.created_at, header.batches, header.batches_bytes) = (created_at, 0, 0);
     let directory = bytes.get(HEADER_BYTES..HEADER_BYTES + header.directory_bytes);
     let bodies = bytes.get(before.front_bytes()..).unwrap_or_default();

@@ -93,7 +93,9 @@ fn a_block_in_order_keeps_its_columns() {
             // Made of the same rows without a batch it would be the same.
             let mut builder = BlockBuilder::new(name("time"));
             for row in &expected {
-                row.cells.iter().for_each(|(name, value)| drop(push(&mut builder, name, value)));
+                for (name, value) in &row.cells {
+                    push(&mut builder, name, value);
+                }
                 builder.end_row(row.time);
             }
             assert_eq!(merged[0], builder.finish(Micros(99), None).expect("fits"));
