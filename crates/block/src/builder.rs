@@ -1,5 +1,8 @@
 //! Making a row block of rows, one value at a time.
 //!
+//! A large block gets its rows in the order of their times, since it can stay as it is then; those
+//! of a small one, which will be merged, stay in the order in which they came.
+//!
 //! Columns may appear at any row: earlier rows are null. Strings are interned as they come, so a
 //! repeated string costs a hash and a code. A row counts when it ends; until then it can be
 //! abandoned, and nothing of it stays.
@@ -16,6 +19,9 @@ use crate::part::{Part, PartValues};
 
 /// Half of what a block can hold, so that the row in the making always fits.
 const FULL_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
+
+/// Blocks with more rows are ordered by time.
+const ORDERED_ROWS_MIN: usize = BLOCK_ROWS_MAX / 2;
 
 /// One part of a column in one builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,13 +102,6 @@ impl BlockBuilder {
         })
     }
 
-    /// The part of this name and kind, if [`Self::column`] was asked for it before.
-    #[must_use]
-    pub fn known_column(&self, name: &str, kind: Kind) -> Option<ColumnId> {
-        let index = *self.names.get(name)?;
-        self.slots[index].parts[kind as usize]
-    }
-
     /// Gives the row a number.
     ///
     /// # Errors
@@ -111,6 +110,24 @@ impl BlockBuilder {
         self.push(id, Kind::Number, 8, |values, _| {
             if let PartValues::Numbers(numbers) = values {
                 numbers.push(number, true);
+            }
+        })
+    }
+
+    /// Gives the row the number mantissa × 10^−scale, as [`Self::push_number`] would: a scale of at
+    /// most 18, and none where the mantissa ends with a zero.
+    ///
+    /// # Errors
+    /// [`PushError`]; the row is as before.
+    pub fn push_decimal(
+        &mut self,
+        id: ColumnId,
+        mantissa: i64,
+        scale: u8,
+    ) -> Result<(), PushError> {
+        self.push(id, Kind::Number, 8, |values, _| {
+            if let PartValues::Numbers(numbers) = values {
+                numbers.push_decimal(mantissa, scale);
             }
         })
     }
@@ -137,7 +154,7 @@ impl BlockBuilder {
         }
         self.push(id, Kind::String, encode::string_raw_bytes(string), |values, _| {
             if let PartValues::Strings { codes, strings } = values {
-                codes.push(strings.intern(string));
+                codes.push(strings.add(string));
             }
         })
     }
@@ -242,7 +259,60 @@ impl BlockBuilder {
         created_at: Micros,
         batch: Option<(&BatchId, u64)>,
     ) -> Result<Vec<u8>, BlockError> {
+        self.cut(created_at, batch)
+    }
+
+    /// Makes the block as [`Self::finish`] does, and begins another one without rows, whatever came
+    /// of it. Columns keep their ids; and those that had values keep their memory, so that a next
+    /// block like this one takes none from the system.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn cut(
+        &mut self,
+        created_at: Micros,
+        batch: Option<(&BatchId, u64)>,
+    ) -> Result<Vec<u8>, BlockError> {
         self.abandon_row();
+        let block = self.block(created_at, batch);
+        self.times.clear();
+        self.parts.iter_mut().for_each(Part::clear);
+        // The time column's stays as it is.
+        self.slots.iter_mut().skip(1).for_each(|slot| slot.last_row = 0);
+        self.raw_bytes = 0;
+        block
+    }
+
+    /// Encodes the parts that have values, and the times, one after another, each row at its place;
+    /// sorted by name and kind.
+    fn encode(&self, places: Option<&[u32]>) -> Result<Vec<EncodedColumn>, BlockError> {
+        let rows = self.times.len();
+        let mut columns = Vec::new();
+        if rows > 0 {
+            let mut times = self.times.clone();
+            if places.is_some() {
+                times.sort_unstable();
+            }
+            columns.push(encode::encode(Dense {
+                name: &self.time_column,
+                kind: Kind::Number,
+                logical: Logical::Time,
+                validity: None,
+                values: DenseValues::Decimals { mantissas: times, scale: 0 },
+            })?);
+        }
+        for part in self.parts.iter().filter(|part| part.rows.len() > 0) {
+            columns.push(part.dense(rows, places, encode::encode)?);
+        }
+        columns.sort_unstable_by(|left, right| left.key().cmp(&right.key()));
+        Ok(columns)
+    }
+
+    fn block(
+        &self,
+        created_at: Micros,
+        batch: Option<(&BatchId, u64)>,
+    ) -> Result<Vec<u8>, BlockError> {
         let rows = self.times.len();
         if rows > BLOCK_ROWS_MAX {
             return Err(BlockError::TooManyRows(rows));
@@ -254,32 +324,22 @@ impl BlockBuilder {
             rows,
         };
         let batches: Vec<BatchRows> = batch.map(of_batch).into_iter().collect();
-        let columns = encode_parts(&self.time_column, self.times, self.parts)?;
+        let places = if rows > ORDERED_ROWS_MIN { places_by_time(&self.times) } else { None };
+        let columns = self.encode(places.as_deref())?;
         assemble(&self.time_column, rows, created_at, &batches, columns)
     }
 }
 
-/// Encodes the parts that have values, and the times, one after another; sorted by name and kind.
-fn encode_parts(
-    time_column: &ColumnName,
-    times: Vec<i64>,
-    mut parts: Vec<Part>,
-) -> Result<Vec<EncodedColumn>, BlockError> {
-    let rows = times.len();
-    parts.retain(|part| part.rows.len() > 0);
-    let mut columns = Vec::with_capacity(parts.len() + 1);
-    if rows > 0 {
-        columns.push(encode::encode(Dense {
-            name: time_column,
-            kind: Kind::Number,
-            logical: Logical::Time,
-            validity: None,
-            values: DenseValues::Decimals { mantissas: times, scale: 0 },
-        })?);
+/// The place of each row among all, by time; `None` where each is in its place.
+fn places_by_time(times: &[i64]) -> Option<Vec<u32>> {
+    if times.is_sorted() {
+        return None;
     }
-    for part in parts {
-        columns.push(part.dense(rows, encode::encode)?);
+    let mut timed: Vec<(i64, u32)> = times.iter().copied().zip(0..).collect();
+    timed.sort_unstable();
+    let mut places = vec![0; times.len()];
+    for ((_, row), place) in timed.into_iter().zip(0..) {
+        places[row as usize] = place;
     }
-    columns.sort_unstable_by(|left, right| left.key().cmp(&right.key()));
-    Ok(columns)
+    Some(places)
 }

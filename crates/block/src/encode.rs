@@ -143,7 +143,7 @@ pub(crate) fn encode(column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
             (encode_numbers(numbers, validity, &mut body), value_count as u64 * 8)
         }
         DenseValues::Strings { codes, strings } => {
-            let raw = |&code: &u32| string_raw_bytes(strings.get(code));
+            let raw = |&code: &u32| strings.bytes_of(code) as u64 + 4;
             let raw_bytes = present(&codes, validity).map(raw).sum();
             check_size(raw_bytes)?;
             (encode_strings(codes, strings, validity, &mut body), raw_bytes)

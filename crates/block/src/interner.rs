@@ -1,52 +1,127 @@
-//! Giving each distinct string, and each distinct list of codes, a small number: the order in which
-//! they were first seen. No allocation per string, none at all for one seen before.
+//! Giving strings, and lists of codes, small numbers: the order in which they were first seen. No
+//! allocation per string, none at all for one seen before.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
 
 use hadal_encoding::lists::Lists;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// Distinct strings by code.
+/// Strings that are looked up before it is told whether they repeat.
+const WINDOW: usize = 4_096;
+/// They do where so many of them were seen before.
+const REPEATS_MIN: usize = WINDOW / 8;
+/// Of strings that do not, those are looked up whose hash ends with so many zeros: one in eight.
+const SAMPLE_ZEROS: u32 = 3;
+
+/// Strings by code: distinct ones, where none was added by [`Self::add`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringInterner {
     text: String,
     /// Where each string ends.
     ends: Vec<usize>,
-    table: HashTable<u32>,
+    /// Codes, each with the hash of its string: texts lie far apart in memory, and are looked at
+    /// where the hashes are equal only.
+    table: HashTable<(u32, u32)>,
     hasher: DefaultHashBuilder,
+    /// Strings hardly repeat.
+    are_unique: bool,
+    /// Strings that were looked up by `add` since that was told, and how many of them were found.
+    looked_up: usize,
+    found: usize,
 }
 
 impl StringInterner {
-    /// The string's code; a new one where it was not seen before.
-    pub(crate) fn intern(&mut self, string: &str) -> u32 {
-        let Self { text, ends, table, hasher } = self;
-        let found = |&code: &u32| entry(text, ends, code) == string;
-        let hash = hasher.hash_one(string);
-        if let Some(&code) = table.find(hash, found) {
-            return code;
+    /// A code of the string: the one that it has, or a new one. Where strings hardly repeat most of
+    /// them are not looked up, so that a string that does repeat may have several codes.
+    ///
+    /// To look up texts that are all distinct would take most of the time of their column: each
+    /// look-up goes to a place in memory where none was before.
+    pub(crate) fn add(&mut self, string: &str) -> u32 {
+        let hash = self.hash(string);
+        if self.are_unique && hash.trailing_zeros() < SAMPLE_ZEROS {
+            return self.push(string);
         }
-        let code = u32::try_from(ends.len()).unwrap_or(u32::MAX);
-        text.push_str(string);
-        ends.push(text.len());
-        table.insert_unique(hash, code, |&code| hasher.hash_one(entry(text, ends, code)));
+        let count = self.len();
+        let code = self.intern_hashed(hash, string);
+        self.looked_up += 1;
+        self.found += usize::from(self.len() == count);
+        // The sample tells sooner that they do repeat.
+        let window = if self.are_unique { WINDOW / 64 } else { WINDOW };
+        if self.looked_up == window {
+            self.are_unique = self.found * WINDOW < REPEATS_MIN * window;
+            (self.looked_up, self.found) = (0, 0);
+        }
         code
     }
 
-    /// How many distinct strings were seen.
+    /// The string's code; a new one where it was not seen before.
+    pub(crate) fn intern(&mut self, string: &str) -> u32 {
+        self.intern_hashed(self.hash(string), string)
+    }
+
+    fn intern_hashed(&mut self, hash: u32, string: &str) -> u32 {
+        let Self { text, ends, table, .. } = self;
+        let is_it = |&(own, code): &(u32, u32)| {
+            own == hash && &text.as_bytes()[place(ends, code)] == string.as_bytes()
+        };
+        if let Some(&(_, code)) = table.find(spread(hash), is_it) {
+            return code;
+        }
+        let code = self.push(string);
+        self.table.insert_unique(spread(hash), (hash, code), |&(own, _)| spread(own));
+        code
+    }
+
+    fn push(&mut self, string: &str) -> u32 {
+        let code = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+        self.text.push_str(string);
+        self.ends.push(self.text.len());
+        code
+    }
+
+    /// Forgets all strings, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        self.table.clear();
+        (self.are_unique, self.looked_up, self.found) = (false, 0, 0);
+    }
+
+    /// How many codes were given out.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// The string of a code that was given out.
     pub(crate) fn get(&self, code: u32) -> &str {
-        entry(&self.text, &self.ends, code)
+        &self.text[place(&self.ends, code)]
+    }
+
+    /// Its bytes. Cheaper than [`Self::get`], which looks at the text.
+    pub(crate) fn bytes_of(&self, code: u32) -> usize {
+        place(&self.ends, code).len()
+    }
+
+    fn hash(&self, string: &str) -> u32 {
+        let mut state = self.hasher.build_hasher();
+        state.write(string.as_bytes());
+        #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
+        let low = state.finish() as u32;
+        low
     }
 }
 
-fn entry<'a>(text: &'a str, ends: &[usize], code: u32) -> &'a str {
+/// Where the string of a code lies.
+fn place(ends: &[usize], code: u32) -> Range<usize> {
     let code = code as usize;
     let start = if code == 0 { 0 } else { ends[code - 1] };
-    &text[start..ends[code]]
+    start..ends[code]
+}
+
+/// All bits of a hash in those that the table looks at, the highest and the lowest.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Distinct lists by code.
@@ -72,6 +147,12 @@ impl ListInterner {
         code
     }
 
+    /// Forgets all lists.
+    pub(crate) fn clear(&mut self) {
+        self.lists = Lists::default();
+        self.table.clear();
+    }
+
     /// How many distinct lists were seen.
     pub(crate) fn len(&self) -> usize {
         self.lists.len()
@@ -84,7 +165,49 @@ impl ListInterner {
 }
 
 fn hash_list(hasher: &impl BuildHasher, list: &[u32]) -> u64 {
-    let mut state = hasher.build_hasher();
-    list.hash(&mut state);
-    std::hash::Hasher::finish(&state)
+    hasher.hash_one(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The codes of so many strings, each told by a number.
+    fn codes(interner: &mut StringInterner, numbers: impl Iterator<Item = usize>) -> Vec<u32> {
+        let text = |number: usize| format!("the text of number {number}");
+        numbers.map(|number| interner.add(&text(number))).collect()
+    }
+
+    #[test]
+    fn a_code_is_that_of_its_string() {
+        // All distinct, then repeating, then distinct again.
+        let numbers = (0..20_000).chain((0..60_000).map(|index| index % 7_000)).chain(0..20_000);
+        let mut interner = StringInterner::default();
+        let codes = codes(&mut interner, numbers.clone());
+        for (code, number) in codes.into_iter().zip(numbers) {
+            assert_eq!(interner.get(code), format!("the text of number {number}"));
+            assert_eq!(interner.bytes_of(code), interner.get(code).len());
+        }
+    }
+
+    #[test]
+    fn strings_that_repeat_have_few_codes() {
+        for (distinct, codes_max) in [(10, 10), (3_000, 3_000), (10_000, 17_000), (20_000, 42_000)]
+        {
+            let mut interner = StringInterner::default();
+            codes(&mut interner, (0..65_536).map(|index| index % distinct));
+            assert!(interner.len() <= codes_max, "{distinct}: {}", interner.len());
+        }
+    }
+
+    #[test]
+    fn strings_that_do_not_repeat_are_not_looked_up() {
+        let mut interner = StringInterner::default();
+        codes(&mut interner, 0..65_536);
+        assert!(interner.table.len() < 65_536 / 4, "{}", interner.table.len());
+        interner.clear();
+        assert_eq!((interner.len(), interner.table.len()), (0, 0));
+        assert!(!interner.are_unique);
+        assert_eq!(codes(&mut interner, [7, 8, 7].into_iter()), [0, 1, 0]);
+    }
 }

@@ -14,8 +14,10 @@ use crate::interner::{ListInterner, StringInterner};
 use crate::view::{BlockView, ColumnView};
 
 mod concatenate;
+mod settle;
 
 use concatenate::Concatenated;
+use settle::settle;
 
 /// Outputs are made of inputs with this many raw bytes together; see [`merge`] for what is larger.
 const OUTPUT_RAW_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
@@ -31,7 +33,7 @@ pub enum MergeOrder {
 }
 
 /// Makes blocks of at most 65,536 rows that hold exactly the rows of `blocks`. Checksums are
-/// verified on the way.
+/// verified on the way. One block that is in the order asked for keeps its columns as they are.
 ///
 /// # Errors
 /// When an input is corrupt, or the inputs have different time columns.
@@ -40,6 +42,11 @@ pub fn merge(
     order: MergeOrder,
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
+    if let ([block], MergeOrder::Time) = (blocks, order)
+        && let Some(settled) = settle(block, created_at)?
+    {
+        return Ok(vec![settled]);
+    }
     // Rows are cut into blocks by how large they are on average. Where large rows happen to come
     // together, cut finer.
     let mut rows_max = BLOCK_ROWS_MAX;
@@ -156,16 +163,20 @@ fn plan_outputs(
     let mut days = Vec::new();
     if order == MergeOrder::Time {
         let times = Concatenated::new(inputs, time_column, Kind::Number)?.into_times();
-        rows.sort_by_key(|&row| times[row as usize]);
+        let mut timed: Vec<(i64, u32)> = times.iter().copied().zip(rows).collect();
+        timed.sort_unstable();
+        rows = timed.into_iter().map(|(_, row)| row).collect();
         days = times.into_iter().map(|time| time.div_euclid(DAY)).collect();
     }
     let day = |row: u32| days.get(row as usize).copied();
+    // Evenly: a remainder would have to be merged again.
+    let most = rows.len().div_ceil(rows.len().div_ceil(rows_max).max(1));
     let raw_bytes = inputs.raw_bytes();
     let mut outputs: Vec<Vec<u32>> = Vec::new();
     let mut output: Vec<u32> = Vec::new();
     let mut output_bytes = 0;
     for row in rows {
-        let full = output.len() >= rows_max || output_bytes >= OUTPUT_RAW_BYTES;
+        let full = output.len() >= most || output_bytes >= OUTPUT_RAW_BYTES;
         if output.last().is_some_and(|&last| full || day(last) != day(row)) {
             outputs.push(std::mem::take(&mut output));
             output_bytes = 0;

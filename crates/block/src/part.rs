@@ -19,13 +19,11 @@ pub(crate) struct Part {
     pub(crate) values: PartValues,
 }
 
-/// The rows that have a value, ascending.
-#[derive(Debug)]
-pub(crate) enum Rows {
-    /// The first so many.
-    Prefix(u32),
-    /// These.
-    Sparse(Vec<u32>),
+/// The rows that have a value, ascending: the first so many, then these.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    first: u32,
+    others: Vec<u32>,
 }
 
 /// The values of those rows.
@@ -53,51 +51,67 @@ enum NumberStore {
 
 impl Rows {
     pub(crate) fn push(&mut self, row: u32) {
-        match self {
-            Self::Prefix(count) if *count == row => *count += 1,
-            Self::Prefix(count) => *self = Self::Sparse((0..*count).chain([row]).collect()),
-            Self::Sparse(rows) => rows.push(row),
+        if self.others.is_empty() && self.first == row {
+            self.first += 1;
+        } else {
+            self.others.push(row);
         }
     }
 
     fn pop(&mut self) {
-        match self {
-            Self::Prefix(count) => *count -= 1,
-            Self::Sparse(rows) => {
-                rows.pop();
-            }
+        if self.others.pop().is_none() {
+            self.first -= 1;
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Prefix(count) => *count as usize,
-            Self::Sparse(rows) => rows.len(),
-        }
+        self.first as usize + self.others.len()
     }
 
-    /// One bit per row of the block; `None` where all have a value.
-    fn validity(&self, rows: usize) -> Option<Bitmap> {
+    fn clear(&mut self) {
+        self.first = 0;
+        self.others.clear();
+    }
+
+    /// The rows, in the order of their values.
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..self.first).chain(self.others.iter().copied())
+    }
+
+    /// One bit per row of the block, at its place; `None` where all have a value.
+    fn validity(&self, rows: usize, places: Option<&[u32]>) -> Option<Bitmap> {
         if self.len() == rows {
             return None;
         }
-        let mut validity = Bitmap::zeros(rows);
-        match self {
-            Self::Prefix(count) => validity.set_range(0, *count as usize),
-            Self::Sparse(sparse) => sparse.iter().for_each(|&row| validity.set(row as usize)),
+        let mut words = vec![0; rows.div_ceil(64)];
+        let mut set = |place: u32| words[place as usize / 64] |= 1 << (place % 64);
+        match places {
+            None => self.iter().for_each(set),
+            Some(places) => self.iter().for_each(|row| set(places[row as usize])),
         }
-        Some(validity)
+        Some(Bitmap::from_words(words, rows))
     }
 
-    /// Puts each value into its row.
-    fn spread<T: Copy + Default>(&self, mut values: Vec<T>, rows: usize) -> Vec<T> {
-        let Self::Sparse(sparse) = self else {
-            values.resize(rows, T::default());
-            return values;
+    /// Puts the value of each row at its place.
+    fn spread<T: Copy + Default>(
+        &self,
+        values: &[T],
+        rows: usize,
+        places: Option<&[u32]>,
+    ) -> Vec<T> {
+        let (first, others) = values.split_at(self.first as usize);
+        let mut spread = Vec::with_capacity(rows);
+        let Some(places) = places else {
+            spread.extend_from_slice(first);
+            spread.resize(rows, T::default());
+            for (&row, &value) in self.others.iter().zip(others) {
+                spread[row as usize] = value;
+            }
+            return spread;
         };
-        let mut spread = vec![T::default(); rows];
-        for (&row, value) in sparse.iter().zip(values) {
-            spread[row as usize] = value;
+        spread.resize(rows, T::default());
+        for (row, &value) in self.iter().zip(values) {
+            spread[places[row as usize] as usize] = value;
         }
         spread
     }
@@ -113,7 +127,7 @@ impl Part {
                 PartValues::Lists { codes, lists: ListInterner::default(), elements }
             }
         };
-        Self { name, kind, name_index, rows: Rows::Prefix(0), values }
+        Self { name, kind, name_index, rows: Rows::default(), values }
     }
 
     /// Drops the last value.
@@ -127,32 +141,60 @@ impl Part {
         }
     }
 
-    /// Calls `encode` with the part as a column of `rows` rows.
-    pub(crate) fn dense<R>(self, rows: usize, encode: impl FnOnce(Dense<'_>) -> R) -> R {
+    /// Drops all values, and keeps the memory for as many again; none where there were none.
+    pub(crate) fn clear(&mut self) {
+        if self.rows.len() == 0 {
+            *self = Self::new(self.name.clone(), self.kind, self.name_index);
+            return;
+        }
+        self.rows.clear();
+        match &mut self.values {
+            PartValues::Numbers(numbers) => numbers.clear(),
+            PartValues::Strings { codes, strings } => {
+                codes.clear();
+                strings.clear();
+            }
+            PartValues::Lists { codes, lists, elements } => {
+                codes.clear();
+                lists.clear();
+                elements.clear();
+            }
+        }
+    }
+
+    /// Calls `encode` with the part as a column of `rows` rows, each at its place: the number of the
+    /// row, if there are no others.
+    pub(crate) fn dense<R>(
+        &self,
+        rows: usize,
+        places: Option<&[u32]>,
+        encode: impl FnOnce(Dense<'_>) -> R,
+    ) -> R {
         let (name, kind) = (&self.name, self.kind);
-        let validity = self.rows.validity(rows);
+        let validity = self.rows.validity(rows, places);
         let mut logical = Logical::Plain;
-        let values = match self.values {
+        let values = match &self.values {
             PartValues::Numbers(numbers) => {
                 logical = numbers.logical();
-                match numbers.store {
+                match &numbers.store {
                     NumberStore::Scaled { mantissas, scale } => DenseValues::Decimals {
-                        mantissas: self.rows.spread(mantissas, rows),
-                        scale,
+                        mantissas: self.rows.spread(mantissas, rows, places),
+                        scale: *scale,
                     },
                     NumberStore::Mixed(numbers) => {
-                        let numbers = numbers.into_iter().map(Some).collect();
-                        let spread = self.rows.spread(numbers, rows);
+                        let numbers: Vec<Option<Number>> =
+                            numbers.iter().copied().map(Some).collect();
+                        let spread = self.rows.spread(&numbers, rows, places);
                         let number = |number: Option<Number>| number.unwrap_or(Number::ZERO);
                         DenseValues::Numbers(spread.into_iter().map(number).collect())
                     }
                 }
             }
-            PartValues::Strings { codes, ref strings } => {
-                DenseValues::Strings { codes: self.rows.spread(codes, rows), strings }
+            PartValues::Strings { codes, strings } => {
+                DenseValues::Strings { codes: self.rows.spread(codes, rows, places), strings }
             }
-            PartValues::Lists { codes, ref lists, ref elements } => {
-                DenseValues::Lists { codes: self.rows.spread(codes, rows), lists, elements }
+            PartValues::Lists { codes, lists, elements } => {
+                DenseValues::Lists { codes: self.rows.spread(codes, rows, places), lists, elements }
             }
         };
         encode(Dense { name, kind, logical, validity, values })
@@ -169,7 +211,9 @@ impl NumberPart {
         self.last_is_plain = is_plain;
         self.plain += usize::from(is_plain);
         if let NumberStore::Scaled { mantissas, scale } = &mut self.store {
-            if push_scaled(mantissas, scale, number).is_some() {
+            if let Some((mantissa, own_scale)) = number.to_stored()
+                && push_scaled(mantissas, scale, mantissa, own_scale).is_some()
+            {
                 return;
             }
             // Exact still: whether doubles are needed is known when all rows are.
@@ -183,11 +227,36 @@ impl NumberPart {
         }
     }
 
+    /// Pushes a number that is mantissa × 10^−scale, in lowest terms.
+    pub(crate) fn push_decimal(&mut self, mantissa: i64, own_scale: u8) {
+        if let NumberStore::Scaled { mantissas, scale } = &mut self.store
+            && push_scaled(mantissas, scale, mantissa, own_scale).is_some()
+        {
+            self.last_is_plain = true;
+            self.plain += 1;
+            return;
+        }
+        let decimal = Decimal::new(mantissa.into(), own_scale);
+        self.push(decimal.map_or(Number::ZERO, Number::from), true);
+    }
+
     fn pop(&mut self) {
         self.plain -= usize::from(self.last_is_plain);
         match &mut self.store {
             NumberStore::Scaled { mantissas, .. } => drop(mantissas.pop()),
             NumberStore::Mixed(numbers) => drop(numbers.pop()),
+        }
+    }
+
+    fn clear(&mut self) {
+        let mantissas = match &mut self.store {
+            NumberStore::Scaled { mantissas, .. } => std::mem::take(mantissas),
+            NumberStore::Mixed(_) => Vec::new(),
+        };
+        *self = Self::new();
+        if let NumberStore::Scaled { mantissas: own, .. } = &mut self.store {
+            *own = mantissas;
+            own.clear();
         }
     }
 
@@ -198,8 +267,12 @@ impl NumberPart {
 
 /// Pushes the number at the scale, which grows where needed; `None`, and nothing done, where no
 /// scale holds all.
-fn push_scaled(mantissas: &mut Vec<i64>, scale: &mut u8, number: Number) -> Option<()> {
-    let (mantissa, own_scale) = number.to_stored()?;
+fn push_scaled(
+    mantissas: &mut Vec<i64>,
+    scale: &mut u8,
+    mantissa: i64,
+    own_scale: u8,
+) -> Option<()> {
     if own_scale == *scale {
         mantissas.push(mantissa);
         return Some(());

@@ -81,6 +81,10 @@ impl<'a> BlockView<'a> {
         })
     }
 
+    pub(crate) const fn header(&self) -> &Header {
+        &self.header
+    }
+
     /// The whole block.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {

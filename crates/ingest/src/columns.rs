@@ -1,4 +1,4 @@
-//! Which column a field goes to, looked up by the order of the fields of the row before.
+//! Which column a field goes to.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,25 @@ use hadal_block::{BlockBuilder, ColumnId};
 use hadal_types::limits::TABLE_COLUMNS_MAX;
 use hadal_types::{ColumnName, Kind};
 
-/// The columns of the batch in the making, and of the table that it goes to.
-#[derive(Debug, Default)]
+use crate::known_names::{KnownNames, NameId};
+
+/// The columns of the builder, which must always be the same one, and of the table it builds for.
+#[derive(Debug)]
 pub(crate) struct Columns {
-    /// What the fields of the row before went to, in their order.
-    before: Vec<(String, Kind, ColumnId)>,
-    next: usize,
+    pub(crate) names: KnownNames,
+    /// By name.
+    fields: Vec<FieldPlaces>,
     /// Names of the table's columns, as far as they are known.
     live: HashSet<String>,
+}
+
+/// Where the fields of one name go.
+#[derive(Debug, Default)]
+struct FieldPlaces {
+    /// The place among the fields that may hold the time.
+    source: Option<usize>,
+    /// The columns in the builder, by kind.
+    columns: [Option<ColumnId>; Kind::ALL.len()],
 }
 
 /// Where a field goes.
@@ -24,58 +35,64 @@ pub(crate) enum Place {
 }
 
 impl Columns {
-    pub(crate) fn new(live: HashSet<String>) -> Self {
-        Self { live, ..Self::default() }
+    /// The columns of a table that has those of `live`; the time is looked for in `sources`.
+    pub(crate) fn new<'s>(live: HashSet<String>, sources: impl Iterator<Item = &'s str>) -> Self {
+        let mut columns = Self { names: KnownNames::default(), fields: Vec::new(), live };
+        for (place, source) in sources.enumerate() {
+            let name = columns.names.add(source);
+            columns.of(name).source = Some(place);
+        }
+        columns
     }
 
-    /// Begins another row.
-    pub(crate) fn begin_row(&mut self) {
-        self.next = 0;
+    fn of(&mut self, name: NameId) -> &mut FieldPlaces {
+        if self.fields.len() <= name.index() {
+            self.fields.resize_with(name.index() + 1, FieldPlaces::default);
+        }
+        &mut self.fields[name.index()]
     }
 
-    /// Begins another batch, whose builder has ids of its own.
-    pub(crate) fn begin_batch(&mut self) {
-        self.before.clear();
-        self.next = 0;
+    /// The place among the fields that may hold the time.
+    pub(crate) fn source(&self, name: NameId) -> Option<usize> {
+        self.fields.get(name.index())?.source
     }
 
-    /// The place of a field.
+    /// The place of a field that has this name, which was seen before or not.
     ///
     /// # Errors
     /// A reason, when the name cannot be a column's.
     pub(crate) fn place(
         &mut self,
         builder: &mut BlockBuilder,
+        seen: Option<NameId>,
         name: &str,
         kind: Kind,
     ) -> Result<Place, String> {
-        let at = self.next;
-        self.next += 1;
-        if let Some((own, own_kind, id)) = self.before.get(at)
-            && *own_kind == kind
-            && own == name
-        {
-            return Ok(Place::Column(*id));
+        let fields = seen.and_then(|seen| self.fields.get(seen.index()));
+        match fields.and_then(|fields| fields.columns[kind as usize]) {
+            Some(id) => Ok(Place::Column(id)),
+            None => self.new_place(builder, seen, name, kind),
         }
-        let id = match builder.known_column(name, kind) {
-            Some(id) => id,
-            None => {
-                let column = ColumnName::new(name).map_err(|error| error.to_string())?;
-                if !self.live.contains(name) {
-                    if self.live.len() >= TABLE_COLUMNS_MAX {
-                        self.next -= 1;
-                        return Ok(Place::Overflow);
-                    }
-                    self.live.insert(name.to_owned());
-                }
-                builder.column(&column, kind)
+    }
+
+    #[cold]
+    fn new_place(
+        &mut self,
+        builder: &mut BlockBuilder,
+        seen: Option<NameId>,
+        name: &str,
+        kind: Kind,
+    ) -> Result<Place, String> {
+        let column = ColumnName::new(name).map_err(|error| error.to_string())?;
+        if !self.live.contains(name) {
+            if self.live.len() >= TABLE_COLUMNS_MAX {
+                return Ok(Place::Overflow);
             }
-        };
-        let entry = (name.to_owned(), kind, id);
-        match self.before.get_mut(at) {
-            Some(before) => *before = entry,
-            None => self.before.push(entry),
+            self.live.insert(name.to_owned());
         }
+        let id = builder.column(&column, kind);
+        let seen = seen.unwrap_or_else(|| self.names.add(name));
+        self.of(seen).columns[kind as usize] = Some(id);
         Ok(Place::Column(id))
     }
 }

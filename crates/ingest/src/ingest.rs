@@ -4,16 +4,14 @@ mod first;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::Hasher;
 
 use hadal_block::{BlockBuilder, BlockError};
 use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX, TABLE_AGE_DAYS};
 use hadal_types::{BatchId, ColumnName, Micros, TableName};
 use hadal_wire::Batch;
-use twox_hash::XxHash3_64;
 
 use self::first::First;
-use crate::columns::Columns;
+use crate::content_hash::ContentHash;
 use crate::rejects::Reject;
 use crate::row::RowWriter;
 use crate::split::{Record, Splitter};
@@ -73,7 +71,7 @@ struct State {
     now: Micros,
     writer: Option<RowWriter>,
     builder: Option<BlockBuilder>,
-    hasher: XxHash3_64,
+    hash: ContentHash,
     batch_bytes: usize,
     batch_count: usize,
     batches: Vec<Batch>,
@@ -110,7 +108,7 @@ impl Ingest {
             now,
             writer: None,
             builder: None,
-            hasher: XxHash3_64::new(),
+            hash: ContentHash::default(),
             batch_bytes: 0,
             batch_count: 0,
             batches: Vec::new(),
@@ -248,9 +246,12 @@ impl State {
 
     /// Makes rows of a record.
     fn take(&mut self, line: u64, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes);
-        self.hasher.write(bytes);
-        self.hasher.write_u8(b'\n');
+        // Much faster where it is UTF-8 than to make it so.
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(bytes),
+        };
+        self.hash.add(bytes);
         self.batch_bytes += bytes.len();
         let is_changed = matches!(text, Cow::Owned(_));
         match self.row(&text, is_changed) {
@@ -342,8 +343,7 @@ impl State {
     fn new_writer(&self) -> Result<RowWriter, String> {
         let settings = &self.settings;
         let name = settings.table_time_column.clone().ok_or("the time column has no name")?;
-        let columns = Columns::new(settings.table_columns.clone());
-        let caller = settings.time_column.as_ref();
+        let (caller, columns) = (settings.time_column.as_ref(), settings.table_columns.clone());
         Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), self.now))
     }
 
@@ -362,19 +362,19 @@ impl State {
 
     /// Ends the batch in the making, if it has rows.
     fn cut(&mut self) {
-        let hash = std::mem::replace(&mut self.hasher, XxHash3_64::new()).finish();
+        let hash = self.hash.take();
         self.batch_bytes = 0;
-        let Some(builder) = self.builder.take() else { return };
         if let Some(writer) = &mut self.writer {
             writer.begin_batch();
         }
+        let Some(builder) = &mut self.builder else { return };
         let rows = builder.rows();
         if rows == 0 {
             return;
         }
         let id = self.settings.batch_id.part(self.batch_count);
         self.batch_count += 1;
-        match builder.finish(self.now, Some((&id, hash))) {
+        match builder.cut(self.now, Some((&id, hash))) {
             Ok(block) => self.batches.push(Batch {
                 table: self.settings.table.clone(),
                 id,

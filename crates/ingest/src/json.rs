@@ -1,17 +1,28 @@
 //! One JSON object to fields, numbers kept as written.
 
+mod tokens;
+
 use std::borrow::Cow;
 use std::fmt;
 
-use hadal_types::Number;
 use hadal_types::limits::{JSON_DEPTH_MAX, ROW_FIELDS_MAX};
+use hadal_types::{Decimal, Number};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+pub(crate) use self::tokens::Tokens;
+use self::tokens::{Name, Token, tokens};
+use crate::known_names::{KnownNames, NameId};
 
 /// One value of a row. What is too deep or has no column of its own is JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Field<'j> {
-    /// A number, and whether digits of it were lost.
+    /// A number of few digits: mantissa × 10^−scale, in lowest terms.
+    Decimal {
+        mantissa: i64,
+        scale: u8,
+    },
+    /// Any other number, and whether digits of it were lost.
     Number {
         number: Number,
         rounded: bool,
@@ -31,38 +42,112 @@ pub(crate) enum Field<'j> {
 /// An element of an array, as text; `None` for null.
 pub(crate) type Element<'j> = Option<Cow<'j, str>>;
 
-/// Calls `take` with the dotted name and value of each field of an object that is not null.
-///
-/// # Errors
-/// A reason, when the text is no JSON object within the limits, or the first error of `take`.
-pub(crate) fn fields<'j>(
-    text: &'j str,
-    take: &mut dyn FnMut(&str, Field<'j>) -> Result<(), String>,
-) -> Result<(), String> {
-    let object: Object<'j> = serde_json::from_str(text).map_err(|error| {
-        let at = format!(" at line {} column {}", error.line(), error.column());
-        let reason = error.to_string();
-        let reason = reason.strip_suffix(&at).unwrap_or(&reason);
-        format!("{reason} at character {}", error.column())
-    })?;
-    let mut walk = Walk { name: String::new(), count: 0, take };
-    walk.object(object, 1)
+impl Field<'_> {
+    /// The number that it is.
+    pub(crate) fn number(&self) -> Option<Number> {
+        match self {
+            Self::Decimal { mantissa, scale } => {
+                Decimal::new((*mantissa).into(), *scale).map(Number::from)
+            }
+            Self::Number { number, .. } => Some(*number),
+            _ => None,
+        }
+    }
 }
 
-struct Walk<'t, 'j> {
+/// A JSON object.
+pub(crate) enum Object<'j> {
+    /// Spelled as most are.
+    Plain(Tokens<'j>),
+    Any(Members<'j>),
+}
+
+/// What is called with the dotted name of each field of an object, which of the names that were
+/// seen that is, if it was looked up, and the value.
+pub(crate) type Take<'t, 'j> =
+    dyn FnMut(&str, Option<NameId>, &Field<'j>) -> Result<(), String> + 't;
+
+impl<'j> Object<'j> {
+    /// Reads an object whose names may be among `names`, in memory of an earlier one.
+    ///
+    /// # Errors
+    /// A reason, when the text is no JSON object.
+    pub(crate) fn read(
+        text: &'j str,
+        names: &mut KnownNames,
+        spare: Tokens<'static>,
+    ) -> Result<Self, String> {
+        let mut members: Tokens<'j> = spare;
+        if tokens(text, names, &mut members).is_some() {
+            return Ok(Self::Plain(members));
+        }
+        names.begin_row();
+        serde_json::from_str(text).map(Self::Any).map_err(|error| {
+            let at = format!(" at line {} column {}", error.line(), error.column());
+            let reason = error.to_string();
+            let reason = reason.strip_suffix(&at).unwrap_or(&reason);
+            format!("{reason} at character {}", error.column())
+        })
+    }
+
+    /// Calls `take` for each field that is not null.
+    ///
+    /// # Errors
+    /// A reason, when a value is not within the limits, or the first error of `take`.
+    pub(crate) fn fields(&self, take: &mut Take<'_, 'j>) -> Result<(), String> {
+        let mut walk = Walk { name: String::new(), count: 0, take };
+        match self {
+            Self::Plain(tokens) => {
+                tokens.iter().try_for_each(|(name, token)| walk.member(*name, token))
+            }
+            Self::Any(members) => walk.object(members, 1),
+        }
+    }
+
+    /// Its memory, for another one.
+    pub(crate) fn into_spare(self) -> Tokens<'static> {
+        match self {
+            // What is collected in place keeps its place.
+            Self::Plain(tokens) if tokens.capacity() <= ROW_FIELDS_MAX => {
+                tokens.into_iter().map_while(|_| None).collect()
+            }
+            Self::Plain(_) | Self::Any(_) => Vec::new(),
+        }
+    }
+}
+
+struct Walk<'w, 't, 'j> {
     name: String,
     count: usize,
-    take: &'t mut dyn FnMut(&str, Field<'j>) -> Result<(), String>,
+    take: &'w mut Take<'t, 'j>,
 }
 
-impl<'j> Walk<'_, 'j> {
-    fn object(&mut self, object: Object<'j>, depth: usize) -> Result<(), String> {
-        for (key, raw) in object.0 {
+impl<'j> Walk<'_, '_, 'j> {
+    /// Takes a member of the row itself.
+    fn member(&mut self, name: Name<'j>, token: &Token<'j>) -> Result<(), String> {
+        let Name { text, seen } = name;
+        match *token {
+            Token::Null => Ok(()),
+            Token::Bool(truth) => self.field(text, seen, &Field::Bool(truth)),
+            Token::Decimal { mantissa, scale } => {
+                self.field(text, seen, &Field::Decimal { mantissa, scale })
+            }
+            Token::String(string) => self.field(text, seen, &Field::String(Cow::Borrowed(string))),
+            Token::Raw(raw) => {
+                self.name.clear();
+                self.name.push_str(text);
+                self.value(raw, 1)
+            }
+        }
+    }
+
+    fn object(&mut self, object: &Members<'j>, depth: usize) -> Result<(), String> {
+        for (key, raw) in &object.0 {
             let before = self.name.len();
             if depth > 1 {
                 self.name.push('.');
             }
-            self.name.push_str(&key);
+            self.name.push_str(key);
             self.value(raw.get(), depth)?;
             self.name.truncate(before);
         }
@@ -77,14 +162,14 @@ impl<'j> Walk<'_, 'j> {
             Some(b'"') => Field::String(string(raw)?),
             Some(b'[') => list(raw)?.map_or(Field::Text(raw), Field::List),
             Some(b'{') => {
-                let object: Object<'j> =
+                let object: Members<'j> =
                     serde_json::from_str(raw).map_err(|error| error.to_string())?;
                 match hinted(&object)? {
                     Some(field) => field,
                     None if depth >= JSON_DEPTH_MAX => {
                         return Err(format!("nested deeper than {JSON_DEPTH_MAX} levels"));
                     }
-                    None => return self.object(object, depth + 1),
+                    None => return self.object(&object, depth + 1),
                 }
             }
             _ => {
@@ -93,11 +178,18 @@ impl<'j> Walk<'_, 'j> {
                 Field::Number { number, rounded }
             }
         };
+        let name = std::mem::take(&mut self.name);
+        let taken = self.field(&name, None, &field);
+        self.name = name;
+        taken
+    }
+
+    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
         self.count += 1;
         if self.count > ROW_FIELDS_MAX {
             return Err(format!("more than {ROW_FIELDS_MAX} fields"));
         }
-        (self.take)(&self.name, field)
+        (self.take)(name, seen, field)
     }
 }
 
@@ -126,7 +218,7 @@ fn element(raw: &str) -> Result<Element<'_>, String> {
 }
 
 /// The set or vector that the object is: `{"$set": […]}` or `{"$vector": […]}`.
-fn hinted<'j>(object: &Object<'j>) -> Result<Option<Field<'j>>, String> {
+fn hinted<'j>(object: &Members<'j>) -> Result<Option<Field<'j>>, String> {
     let [(key, raw)] = object.0.as_slice() else { return Ok(None) };
     let hint = match key.as_ref() {
         "$set" => Field::Set,
@@ -138,27 +230,27 @@ fn hinted<'j>(object: &Object<'j>) -> Result<Option<Field<'j>>, String> {
 }
 
 /// Keys and raw values, in order.
-struct Object<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
+pub(crate) struct Members<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
 
 /// A string, borrowed where it has no escapes.
 struct Text<'j>(Cow<'j, str>);
 
-impl<'j> Deserialize<'j> for Object<'j> {
+impl<'j> Deserialize<'j> for Members<'j> {
     fn deserialize<D: Deserializer<'j>>(deserializer: D) -> Result<Self, D::Error> {
         struct Keys;
         impl<'j> Visitor<'j> for Keys {
-            type Value = Object<'j>;
+            type Value = Members<'j>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'j>>(self, mut map: A) -> Result<Object<'j>, A::Error> {
+            fn visit_map<A: MapAccess<'j>>(self, mut map: A) -> Result<Members<'j>, A::Error> {
                 let mut fields = Vec::new();
                 while let Some((Text(key), raw)) = map.next_entry::<Text<'j>, &'j RawValue>()? {
                     fields.push((key, raw));
                 }
-                Ok(Object(fields))
+                Ok(Members(fields))
             }
         }
         deserializer.deserialize_map(Keys)
@@ -191,9 +283,13 @@ impl<'j> Deserialize<'j> for Text<'j> {
 mod tests {
     use super::*;
 
+    fn fields<'j>(text: &'j str, take: &mut Take<'_, 'j>) -> Result<(), String> {
+        Object::read(text, &mut KnownNames::default(), Vec::new())?.fields(take)
+    }
+
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
         let mut found = Vec::new();
-        fields(text, &mut |name, field| {
+        fields(text, &mut |name, _, field| {
             found.push((name.to_owned(), format!("{field:?}")));
             Ok(())
         })?;
@@ -202,8 +298,8 @@ mod tests {
 
     fn field(text: &str) -> Field<'_> {
         let mut found = None;
-        fields(text, &mut |_, field| {
-            found = Some(field);
+        fields(text, &mut |_, _, field| {
+            found = Some(field.clone());
             Ok(())
         })
         .expect(text);
@@ -222,9 +318,11 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_digits() {
-        let read_number = |text: &str| match field(&format!("{{\"a\":{text}}}")) {
-            Field::Number { number, rounded } => (number.to_string(), rounded),
-            other => panic!("{other:?}"),
+        let read_number = |text: &str| {
+            let text = format!("{{\"a\":{text}}}");
+            let field = field(&text);
+            let rounded = matches!(field, Field::Number { rounded: true, .. });
+            (field.number().expect("a number").to_string(), rounded)
         };
         for exact in [
             "1234567890.123456789",

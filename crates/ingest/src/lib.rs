@@ -11,9 +11,11 @@
 //! `spec/import.md`. This crate knows neither who sends nor who takes.
 
 mod columns;
+mod content_hash;
 mod csv;
 mod ingest;
 mod json;
+mod known_names;
 mod lines;
 mod names;
 mod rejects;

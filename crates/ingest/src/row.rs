@@ -6,10 +6,11 @@ use hadal_block::{BlockBuilder, ColumnId, PushError};
 use hadal_types::limits::{
     FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX, TABLE_AGE_DAYS,
 };
-use hadal_types::{ColumnName, Kind, Micros, Weight};
+use hadal_types::{ColumnName, Kind, Micros, Number, Weight};
 
 use crate::columns::{Columns, Place};
-use crate::json::{self, Element, Field};
+use crate::json::{Element, Field, Object, Tokens};
+use crate::known_names::NameId;
 use crate::lines;
 use crate::summary::{self, Warnings};
 use crate::time_column::{CANDIDATES, Units};
@@ -19,6 +20,9 @@ const OVERFLOW_COLUMN: &str = "_overflow";
 
 /// Times of arrival in one microsecond are told apart up to so far ahead of the clock.
 const ARRIVAL_LEAD: i64 = Micros::SECOND;
+
+/// Sample rates up to it are ones, if they are whole.
+const RATE_USUAL_MAX: i64 = Weight::MILLIONTHS_MAX / Weight::UNIT;
 
 /// Makes rows of records.
 #[derive(Debug)]
@@ -38,6 +42,8 @@ pub(crate) struct RowWriter {
     /// When the last row was that came to its end, whether or not it was taken.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
+    /// Memory for the fields of a row.
+    spare: Tokens<'static>,
 }
 
 /// Where the row being written may have its time.
@@ -53,7 +59,7 @@ impl RowWriter {
     pub(crate) fn new(
         time_column: ColumnName,
         caller: Option<&ColumnName>,
-        columns: Columns,
+        table_columns: HashSet<String>,
         sets: HashSet<String>,
         now: Micros,
     ) -> Self {
@@ -69,20 +75,20 @@ impl RowWriter {
         Self {
             time_column,
             units: Units::new(sources.len()),
+            columns: Columns::new(table_columns, sources.iter().map(|(name, _)| name.as_str())),
             sources,
-            columns,
             sets,
             any_age: true,
             now,
             arrival: now,
             last_time: None,
             warnings: Warnings::default(),
+            spare: Vec::new(),
         }
     }
 
     /// Begins another batch.
     pub(crate) fn begin_batch(&mut self) {
-        self.columns.begin_batch();
         self.units = Units::new(self.sources.len());
     }
 
@@ -112,16 +118,21 @@ impl RowWriter {
     /// # Errors
     /// The reason why it is no row; the row in the making is then to be abandoned.
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
-        self.columns.begin_row();
+        let spare = std::mem::take(&mut self.spare);
+        let object = Object::read(text, &mut self.columns.names, spare)?;
         let mut time = RowTime::default();
-        let mut overflow = serde_json::Map::new();
-        json::fields(text, &mut |name, field| {
-            if self.take_time(name, &field, &mut time)? {
+        let mut overflow = None;
+        object.fields(&mut |name, seen, field| {
+            let seen = seen.or_else(|| self.columns.names.find(name));
+            if let Some(place) = seen.and_then(|seen| self.columns.source(seen))
+                && self.take_time(place, field, &mut time)?
+            {
                 return Ok(());
             }
-            self.push(builder, name, field, &mut overflow)
+            self.push(builder, seen, name, field, &mut overflow)
         })?;
-        if !overflow.is_empty() {
+        self.spare = object.into_spare();
+        if let Some(overflow) = overflow {
             let text = serde_json::Value::Object(overflow).to_string();
             self.push_overflow(builder, &text)?;
         }
@@ -133,23 +144,24 @@ impl RowWriter {
     /// # Errors
     /// The reason why it is no row.
     pub(crate) fn line(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
-        self.columns.begin_row();
-        let found = lines::leading_time(text).map(|time| (0, time));
-        let mut overflow = serde_json::Map::new();
-        self.push(builder, lines::MESSAGE, Field::String(text.into()), &mut overflow)?;
-        self.end(builder, RowTime { found, stored: None })
+        self.columns.names.begin_row();
+        let time = lines::leading_time(text).map(|time| (0, time));
+        let mut overflow = None;
+        let seen = self.columns.names.find(lines::MESSAGE);
+        let message = Field::String(text.into());
+        self.push(builder, seen, lines::MESSAGE, &message, &mut overflow)?;
+        self.end(builder, RowTime { found: time, stored: None })
     }
 
-    /// Looks whether a field is the row's time; returns whether it is spent on that.
+    /// Looks whether a field, which has this place among the sources, is the row's time; returns
+    /// whether it is spent on that.
     fn take_time(
         &mut self,
-        name: &str,
+        place: usize,
         field: &Field<'_>,
         time: &mut RowTime,
     ) -> Result<bool, String> {
-        let Some(place) = self.sources.iter().position(|(source, _)| source == name) else {
-            return Ok(false);
-        };
+        let name = &self.sources[place].0;
         let is_stored = name == self.time_column.as_str();
         if is_stored && time.stored.replace(place).is_some() {
             self.warnings.add(summary::DUPLICATE_KEY);
@@ -188,7 +200,8 @@ impl RowWriter {
             None => (None, self.next_arrival()),
         };
         self.last_time = Some(time);
-        let age_seconds = self.now.seconds_since(time);
+        // Of two times in range, which need no wider numbers.
+        let age_seconds = (self.now.0 - time.0) / Micros::SECOND;
         if -age_seconds > FUTURE_SECONDS_MAX {
             return Err(format!("its time {time} is more than a day in the future"));
         }
@@ -211,23 +224,24 @@ impl RowWriter {
     fn push(
         &mut self,
         builder: &mut BlockBuilder,
+        seen: Option<NameId>,
         name: &str,
-        field: Field<'_>,
-        overflow: &mut serde_json::Map<String, serde_json::Value>,
+        field: &Field<'_>,
+        overflow: &mut Option<serde_json::Map<String, serde_json::Value>>,
     ) -> Result<(), String> {
         if name == Weight::COLUMN {
-            check_weight(&field)?;
+            check_weight(field)?;
         }
-        let kind = self.kind(name, &field);
-        let id = match self.columns.place(builder, name, kind)? {
+        let kind = self.kind(name, field);
+        let id = match self.columns.place(builder, seen, name, kind)? {
             Place::Column(id) => id,
             Place::Overflow => {
                 self.warnings.add(summary::OVERFLOW);
-                overflow.insert(name.to_owned(), to_json(&field));
+                overflow.get_or_insert_default().insert(name.to_owned(), to_json(field));
                 return Ok(());
             }
         };
-        match self.push_field(builder, id, &field) {
+        match self.push_field(builder, id, field) {
             Err(PushError::SecondValue) => {
                 self.warnings.add(summary::DUPLICATE_KEY);
                 Ok(())
@@ -238,7 +252,7 @@ impl RowWriter {
 
     fn kind(&self, name: &str, field: &Field<'_>) -> Kind {
         match field {
-            Field::Number { .. } | Field::Bool(_) => Kind::Number,
+            Field::Decimal { .. } | Field::Number { .. } | Field::Bool(_) => Kind::Number,
             Field::String(_) | Field::Text(_) => Kind::String,
             Field::Set(_) => Kind::Set,
             Field::Vector(_) => Kind::Vector,
@@ -254,6 +268,7 @@ impl RowWriter {
         field: &Field<'_>,
     ) -> Result<(), PushError> {
         match field {
+            Field::Decimal { mantissa, scale } => builder.push_decimal(id, *mantissa, *scale),
             Field::Number { number, rounded } => {
                 if *rounded {
                     self.warnings.add(summary::ROUNDED);
@@ -304,12 +319,12 @@ impl RowWriter {
 
 /// A row's sample rate must be one.
 fn check_weight(field: &Field<'_>) -> Result<(), String> {
-    match field {
-        Field::Number { number, .. } => {
-            Weight::from_rate(*number).map(drop).map_err(|error| error.to_string())
-        }
-        other => Err(format!("sample_rate {} is not a number", shown(other))),
+    if let Field::Decimal { mantissa: 1..=RATE_USUAL_MAX, scale: 0 } = field {
+        return Ok(());
     }
+    let number = field.number();
+    let number = number.ok_or_else(|| format!("sample_rate {} is not a number", shown(field)))?;
+    Weight::from_rate(number).map(drop).map_err(|error| error.to_string())
 }
 
 /// The value for people, its first characters.
@@ -320,7 +335,9 @@ fn shown(field: &Field<'_>) -> String {
 fn to_json(field: &Field<'_>) -> serde_json::Value {
     match field {
         // As text: a JSON number of serde has no more digits than a double.
-        Field::Number { number, .. } => number.to_string().into(),
+        Field::Decimal { .. } | Field::Number { .. } => {
+            field.number().unwrap_or(Number::ZERO).to_string().into()
+        }
         Field::Bool(truth) => (*truth).into(),
         Field::String(text) => text.as_ref().into(),
         Field::Text(text) => (*text).into(),

@@ -116,10 +116,21 @@ impl Splitter {
 
     /// Takes bytes up to the end of the line, and returns the rest.
     fn line<'b>(&mut self, bytes: &'b [u8], take: &mut dyn FnMut(u64, Record<'_>)) -> &'b [u8] {
-        let end = bytes.iter().position(|&byte| byte == b'\n');
-        let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+        let Some(end) = memchr::memchr(b'\n', bytes) else {
+            self.keep(bytes);
+            return &[];
+        };
+        let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
+        // What came whole need not be kept. The first line may be part of a value.
+        if self.number > 0 && self.pending.is_empty() && line.len() <= LINE_BYTES_MAX {
+            self.number += 1;
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                take(self.number, Record::Whole(line));
+            }
+            return rest;
+        }
         self.keep(line);
-        let Some((_, rest)) = rest.split_first() else { return rest };
         if self.number == 0 && self.is_open_object() {
             self.turn_to_values(take);
             return rest;

@@ -1,7 +1,10 @@
 //! Which field holds a row's time, and how it is spelled.
 
+mod iso;
+
 use std::borrow::Cow;
 use std::iter::zip;
+use std::ops::Range;
 
 use hadal_types::time::{TimeUnit, parse_timestamp};
 use hadal_types::{Micros, Number};
@@ -9,7 +12,8 @@ use jiff::civil::DateTime;
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
-use crate::json::{self, Field};
+use crate::json::{Field, Object};
+use crate::known_names::KnownNames;
 
 /// Fields that hold a row's time where nobody names one, the first that does.
 pub const CANDIDATES: [&str; 11] = [
@@ -29,6 +33,9 @@ pub const CANDIDATES: [&str; 11] = [
 /// What the time column is called where rows have no times: the first name that no row uses.
 const ARRIVAL_NAMES: [&str; 3] = [CANDIDATES[0], "received", "_received"];
 
+/// Seconds of this century: more than any digits of a day.
+const USUAL_SECONDS: Range<i64> = 946_684_800..4_102_444_800;
+
 /// The unit of each source of times whose times are numbers: the one that the first of a batch
 /// has by its size. So a unit does not change from row to row.
 #[derive(Debug)]
@@ -41,6 +48,9 @@ impl Units {
 
     /// Reads a time of a source; and whether it is a number whose size says another unit.
     pub(crate) fn read(&mut self, source: usize, field: &Field<'_>) -> Option<(Micros, bool)> {
+        if let Some(time) = self.read_usual(source, field) {
+            return Some((time, false));
+        }
         let Some(number) = number(field) else { return text(field).map(|time| (time, false)) };
         if let Some(day) = of_digits(number) {
             return Some((day, false));
@@ -50,6 +60,19 @@ impl Units {
         let time = unit.read(number)?;
         self.0[source] = Some(unit);
         Some((time, unit != guess))
+    }
+
+    /// Reads the two most usual spellings, which are cheap to tell: a whole second of this
+    /// century, where the unit is not another one, and ISO 8601.
+    fn read_usual(&mut self, source: usize, field: &Field<'_>) -> Option<Micros> {
+        match field {
+            Field::Decimal { mantissa, scale: 0 } if USUAL_SECONDS.contains(mantissa) => {
+                (*self.0[source].get_or_insert(TimeUnit::Seconds) == TimeUnit::Seconds)
+                    .then_some(Micros(mantissa * Micros::SECOND))
+            }
+            Field::String(text) => iso::read(text),
+            _ => None,
+        }
     }
 
     /// For a number that is no time in the unit of its batch: that unit.
@@ -62,9 +85,8 @@ impl Units {
 }
 fn number(field: &Field<'_>) -> Option<Number> {
     match field {
-        Field::Number { number, .. } => Some(*number),
         Field::String(text) => text.trim().parse().ok(),
-        _ => None,
+        other => other.number(),
     }
 }
 
@@ -113,10 +135,12 @@ pub(crate) enum Choice {
 pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice {
     let mut has_times = [false; CANDIDATES.len()];
     let mut is_used = [false; ARRIVAL_NAMES.len()];
+    let mut names = KnownNames::default();
     for record in records {
-        let _ = json::fields(&record, &mut |name, field| {
+        let Ok(object) = Object::read(&record, &mut names, Vec::new()) else { continue };
+        let _ = object.fields(&mut |name, _, field| {
             if let Some(place) = CANDIDATES.iter().position(|candidate| *candidate == name) {
-                has_times[place] |= is_meant_as_time(&field);
+                has_times[place] |= is_meant_as_time(field);
             }
             if let Some(place) = ARRIVAL_NAMES.iter().position(|own| *own == name) {
                 is_used[place] = true;

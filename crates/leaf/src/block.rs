@@ -1,6 +1,7 @@
 //! One row block as a leaf holds it.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hadal_block::{BlockError, BlockView, ColumnView};
@@ -8,6 +9,7 @@ use hadal_store::{BlockBytes, BlockNumber, Sequence};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 
 use crate::limits::Hold;
+use crate::plan_merge::has_many_rows;
 
 /// A row block that queries can see.
 #[derive(Debug)]
@@ -30,6 +32,7 @@ pub(crate) struct Block {
     verified: Box<[AtomicU64]>,
     /// Whether some of it could not be read.
     damaged: AtomicBool,
+    is_in_order: OnceLock<bool>,
 }
 
 /// The copy of a block that survives a crash.
@@ -87,6 +90,7 @@ impl Block {
             columns,
             verified,
             damaged: AtomicBool::new(false),
+            is_in_order: OnceLock::new(),
             bytes,
             _hold: None,
         })
@@ -120,6 +124,15 @@ impl Block {
     /// Whether it was found damaged.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged.load(Ordering::Relaxed)
+    }
+
+    /// Whether it has many rows, in the order of their times and of one day; `false` also where that
+    /// cannot be read. Decodes the times when asked first.
+    pub(crate) fn is_in_order(&self) -> bool {
+        *self.is_in_order.get_or_init(|| {
+            has_many_rows(self.rows)
+                && self.view().and_then(|view| view.is_in_time_order()).unwrap_or(false)
+        })
     }
 
     /// Encoded bytes.

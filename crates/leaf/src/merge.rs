@@ -9,7 +9,7 @@ use hadal_types::{ColumnName, Micros, limits};
 
 use crate::block::{Block, Origin};
 use crate::leaf::Inner;
-use crate::plan_merge::{Candidate, MergePlan, plan_merge};
+use crate::plan_merge::{Candidate, MergeKind, MergePlan, plan_merge};
 use crate::sync::{lock, read};
 use crate::table::Table;
 
@@ -38,7 +38,7 @@ pub(crate) fn merge_next(
         return Ok(false);
     }
     let Some((inputs, plan)) = plan_of(&blocks, now, bytes_max) else { return Ok(false) };
-    let merged = merge_blocks(table, &inputs, plan.order, now)?;
+    let merged = merge_blocks(table, &inputs, plan.kind, now)?;
     let added = keep(table, leaf, &inputs, &plan, merged, now)?;
     table.swap(&inputs, added);
     Ok(true)
@@ -68,14 +68,15 @@ fn candidate(block: &Block) -> Candidate {
         bytes: block.raw_bytes,
         has_batches: block.has_batches,
         created_at: block.created_at,
-        time_from: block.time_range.0,
+        times: block.time_range,
+        is_in_order: block.has_batches && block.is_in_order(),
     }
 }
 
 fn merge_blocks(
     table: &Table,
     inputs: &[Arc<Block>],
-    order: MergeOrder,
+    kind: MergeKind,
     now: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
     let mut views = Vec::with_capacity(inputs.len());
@@ -84,7 +85,16 @@ fn merge_blocks(
             checked(block).inspect_err(|error| block.quarantine(table.name.as_str(), error))?,
         );
     }
-    merge(&views, order, now)
+    match kind {
+        MergeKind::Merge(order) => merge(&views, order, now),
+        MergeKind::Settle => {
+            let mut settled = Vec::with_capacity(views.len());
+            for view in views {
+                settled.extend(merge(&[view], MergeOrder::Time, now)?);
+            }
+            Ok(settled)
+        }
+    }
 }
 
 /// The block, with all of its checksums verified.
@@ -107,8 +117,9 @@ fn keep(
 ) -> Result<Vec<Arc<Block>>, MergeError> {
     let (sequences, numbers) = origins(inputs);
     let rows: usize = inputs.iter().map(|block| block.rows).sum();
-    let stays_in_log =
-        plan.order == MergeOrder::Arrival && rows < SEGMENT_ROWS_MIN && numbers.is_empty();
+    let stays_in_log = plan.kind == MergeKind::Merge(MergeOrder::Arrival)
+        && rows < SEGMENT_ROWS_MIN
+        && numbers.is_empty();
     if stays_in_log {
         // So few rows make one block.
         let block = |bytes| {

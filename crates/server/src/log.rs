@@ -17,6 +17,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use bytes::Bytes;
 use hadal_ingest::{Ingest, Reject, Settings, Summary, rejects_batch};
 use hadal_types::{BatchId, ColumnSchema, Held, Kind, Micros, TableName, TableSchema, limits};
 use hadal_wire::Batch;
@@ -33,8 +34,13 @@ use outbox::{Outbox, Sent};
 pub(crate) use room::Room;
 use wish::Wish;
 
+/// Bytes of a body as they came, in a row.
+type Piece = Vec<Bytes>;
+
 /// Bytes that are parsed at a time.
 const PIECE_BYTES: usize = 128 << 10;
+/// The same of the few bodies that have room for the rows of a batch: changes of threads cost.
+const LONG_PIECE_BYTES: usize = 512 << 10;
 /// What `_rejects` calls the door that a row came by.
 const SOURCE: &str = "http";
 
@@ -141,7 +147,7 @@ async fn take_as_it_comes(
     mut intake: Intake,
     outbox: &mut Outbox,
 ) -> Result<Summary, Problem> {
-    while let Some(piece) = next_piece(doors, body).await? {
+    while let Some(piece) = next_piece(doors, &intake, body).await? {
         intake.make_room(&doors.room).await?;
         let batches;
         (intake, batches) = parse(doors, intake, piece).await?;
@@ -160,7 +166,7 @@ async fn take_all_or_none(
     outbox: &mut Outbox,
 ) -> Result<Summary, Problem> {
     let mut held = Vec::new();
-    while let Some(piece) = next_piece(doors, body).await? {
+    while let Some(piece) = next_piece(doors, &intake, body).await? {
         intake.make_room(&doors.room).await?;
         let batches;
         (intake, batches) = parse(doors, intake, piece).await?;
@@ -183,27 +189,36 @@ async fn take_all_or_none(
 }
 
 /// The next bytes of the body, enough of them to be worth a change of threads.
-async fn next_piece(doors: &Doors, body: &mut RequestBody) -> Result<Option<Vec<u8>>, Problem> {
-    let mut piece = Vec::new();
-    while piece.len() < PIECE_BYTES
+async fn next_piece(
+    doors: &Doors,
+    intake: &Intake,
+    body: &mut RequestBody,
+) -> Result<Option<Piece>, Problem> {
+    let piece_bytes = if intake.has_room() { LONG_PIECE_BYTES } else { PIECE_BYTES };
+    let (mut piece, mut length) = (Vec::new(), 0);
+    while length < piece_bytes
         && let Some(bytes) = body.next().await?
     {
-        piece.extend_from_slice(&bytes);
+        length += bytes.len();
+        piece.push(bytes);
     }
-    count(&doors.metrics.bytes_logged, piece.len() as u64);
-    Ok((!piece.is_empty()).then_some(piece))
+    count(&doors.metrics.bytes_logged, length as u64);
+    Ok((length > 0).then_some(piece))
 }
 
 async fn parse(
     doors: &Doors,
     mut intake: Intake,
-    piece: Vec<u8>,
+    piece: Piece,
 ) -> Result<(Intake, Vec<Batch>), Problem> {
     let _turn = doors.parsers.acquire().await;
     let now = doors.app.clock.now();
     blocking(move || {
         intake.arrive(now);
-        let batches = intake.push(&piece)?;
+        let mut batches = Vec::new();
+        for bytes in &piece {
+            batches.extend(intake.push(bytes)?);
+        }
         Ok((intake, batches))
     })
     .await?

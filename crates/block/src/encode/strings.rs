@@ -84,12 +84,20 @@ pub(super) fn used_codes_of(codes: impl Iterator<Item = u32>, limit: usize) -> V
     (0u32..).zip(used).filter_map(|(code, used)| used.then_some(code)).collect()
 }
 
-/// The strings of these codes, sorted, and by code its place among them.
+/// The strings of these codes, sorted and distinct, and by code its place among them.
 pub(super) fn sort_used(mut used: Vec<u32>, source: &StringInterner) -> (Vec<&str>, Vec<u32>) {
     used.sort_unstable_by_key(|&code| source.get(code));
+    let mut entries: Vec<&str> = Vec::with_capacity(used.len());
     let mut ranks = vec![0; source.len()];
-    for (rank, &code) in (0u32..).zip(&used) {
+    let mut rank = 0;
+    for code in used {
+        let string = source.get(code);
+        // A string may have several codes.
+        if entries.last() != Some(&string) {
+            rank = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+            entries.push(string);
+        }
         ranks[code as usize] = rank;
     }
-    (used.into_iter().map(|code| source.get(code)).collect(), ranks)
+    (entries, ranks)
 }

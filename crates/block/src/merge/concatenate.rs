@@ -177,7 +177,11 @@ fn join_strings(columns: &Columns<'_>, rows: usize) -> Joined {
     let mut strings = StringInterner::default();
     for (start, column) in columns {
         if let Values::Strings { codes, dictionary } = &column.values {
-            let map: Vec<u32> = dictionary.iter().map(|string| strings.intern(string)).collect();
+            // What hardly repeats in a block hardly repeats in several.
+            let map: Vec<u32> = match dictionary.len() > codes.len() / 2 {
+                true => dictionary.iter().map(|string| strings.add(string)).collect(),
+                false => dictionary.iter().map(|string| strings.intern(string)).collect(),
+            };
             map_codes(codes, &map, &mut joined[*start..]);
         }
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use hadal_types::limits::{BLOCK_ROWS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
 use hadal_types::{Kind, Logical, Micros, Number, Value};
 
-use super::model::{Row, build, name, push, read};
+use super::model::{Random, Row, assert_same, build, name, push, random_rows, read};
 use crate::{BlockBuilder, BlockError, BlockView, PushError};
 
 #[test]
@@ -48,6 +48,71 @@ fn an_abandoned_row_leaves_nothing() {
 }
 
 #[test]
+fn rows_of_a_large_block_are_in_the_order_of_their_times() {
+    for seed in [3, 5, 8] {
+        let rows = random_rows(&mut Random::new(seed), BLOCK_ROWS_MAX / 2 + 1);
+        let mut expected = rows.clone();
+        expected.sort_by_key(|row| row.time);
+        assert_same(&read(&build(&rows, None)), &expected);
+        let some = &rows[1..];
+        assert_same(&read(&build(some, None)), some);
+    }
+}
+
+#[test]
+fn a_builder_goes_on_after_a_block() {
+    let mut builder = BlockBuilder::new(name("time"));
+    let mut cut = |rows: &[Row]| {
+        for row in rows {
+            for (column, value) in &row.cells {
+                push(&mut builder, column, value);
+            }
+            builder.end_row(row.time);
+        }
+        // The row in the making is dropped.
+        push(&mut builder, "c1", &Value::integer(1));
+        let is_empty = rows.is_empty();
+        let block = builder.cut(Micros(77), None);
+        assert_eq!((builder.rows(), builder.raw_bytes()), (0, 0));
+        if is_empty {
+            assert_eq!(block, Err(BlockError::Empty))
+        } else {
+            assert_eq!(block, Ok(build(rows, None)))
+        }
+    };
+    for seed in 0..30 {
+        // Columns come, stay away and come again, with values of other kinds.
+        cut(&random_rows(
+            &mut Random::new(seed % 7),
+            1 + 40 * usize::try_from(seed % 3).expect("few"),
+        ));
+        cut(&[]);
+    }
+}
+
+#[test]
+fn texts_that_hardly_repeat_are_stored_right_in_any_encoding() {
+    let text = |index: usize| format!("{:016x}", index.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let row = |index: usize| Row {
+        time: Micros(i64::try_from(index).expect("fits")),
+        cells: [("s".to_owned(), Value::string(&text(index)))].into_iter().collect(),
+    };
+    // All distinct; then each once again; few of them ever after.
+    for numbers in [
+        (0..20_000).collect::<Vec<usize>>(),
+        (0..20_000).chain(0..20_000).collect(),
+        (0..6_000).chain((0..50_000).map(|index| index % 6_000)).collect(),
+    ] {
+        let rows: Vec<Row> = numbers.into_iter().map(row).collect();
+        let mut expected = rows.clone();
+        if rows.len() > BLOCK_ROWS_MAX / 2 {
+            expected.sort_by_key(|row| row.time);
+        }
+        assert_same(&read(&build(&rows, None)), &expected);
+    }
+}
+
+#[test]
 fn a_row_has_one_value_per_name() {
     let mut builder = BlockBuilder::new(name("time"));
     let time = builder.column(&name("time"), Kind::Number);
@@ -55,8 +120,6 @@ fn a_row_has_one_value_per_name() {
     let number = builder.column(&name("x"), Kind::Number);
     let string = builder.column(&name("x"), Kind::String);
     assert_eq!(builder.column(&name("x"), Kind::String), string);
-    assert_eq!(builder.known_column("x", Kind::String), Some(string));
-    assert_eq!(builder.known_column("x", Kind::Set), None);
     assert_eq!(builder.push_number(time, Number::ZERO), Err(PushError::SecondValue));
     assert_eq!(builder.push_string(time_text, ""), Err(PushError::SecondValue));
     assert_eq!(builder.push_string(number, ""), Err(PushError::Kind(Kind::Number)));

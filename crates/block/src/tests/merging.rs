@@ -3,7 +3,7 @@
 use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{BatchId, Kind, Micros, Value};
 
-use super::model::{Random, Row, assert_same, build, name, random_rows, read};
+use super::model::{Random, Row, assert_same, build, name, push, random_rows, read};
 use crate::{BatchRows, BlockBuilder, BlockError, BlockView, MergeOrder, merge};
 
 const DAY: i64 = 86_400 * Micros::SECOND;
@@ -58,6 +58,61 @@ fn time_order_is_a_stable_sort_cut_by_day() {
 }
 
 #[test]
+fn a_block_in_order_keeps_its_columns() {
+    let at = |times: &[i64]| -> Vec<Row> {
+        let cells = |time: &i64| {
+            let texts =
+                [("n".to_owned(), Value::integer(*time)), ("s".to_owned(), Value::string("x"))];
+            Row { time: Micros(*time), cells: texts.into_iter().collect() }
+        };
+        times.iter().map(cells).collect()
+    };
+    let id = BatchId::new("b").expect("valid");
+    for (times, is_in_order) in [
+        (&[7][..], true),
+        (&[1, 5, 5, 9], true),
+        (&[2, 1], false),
+        (&[-1, 0], false),
+        (&[0, DAY], false),
+    ] {
+        let rows = at(times);
+        let block = build(&rows, Some(&id));
+        let before = BlockView::parse(&block).expect("parses");
+        assert_eq!(before.is_in_time_order().expect("sound"), is_in_order, "{times:?}");
+        let merged = merge_bytes(std::slice::from_ref(&block), MergeOrder::Time);
+        let found: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
+        let mut expected = rows;
+        expected.sort_by_key(|row| row.time);
+        assert_same(&found, &expected);
+        let settled = BlockView::parse(&merged[0]).expect("parses");
+        assert!(settled.batches().is_empty());
+        if is_in_order {
+            assert_eq!((settled.created_at(), settled.rows()), (Micros(99), times.len()));
+            assert_eq!(settled.time_range(), before.time_range());
+            assert_eq!(settled.raw_bytes(), before.raw_bytes());
+            // Made of the same rows without a batch it would be the same.
+            let mut builder = BlockBuilder::new(name("time"));
+            for row in &expected {
+                for (name, value) in &row.cells {
+                    push(&mut builder, name, value);
+                }
+                builder.end_row(row.time);
+            }
+            assert_eq!(merged[0], builder.finish(Micros(99), None).expect("fits"));
+        }
+    }
+    // Altered bytes are found, whichever they are.
+    let block = build(&at(&[1, 2, 3]), Some(&id));
+    for byte in 0..block.len() {
+        let mut altered = block.clone();
+        altered[byte] ^= 1;
+        if let Ok(view) = BlockView::parse(&altered) {
+            assert!(merge(&[view], MergeOrder::Time, Micros(99)).is_err(), "byte {byte}");
+        }
+    }
+}
+
+#[test]
 fn merged_again_is_the_same_as_merged_at_once() {
     let inputs = random_blocks(&mut Random::new(7), 900);
     let blocks: Vec<_> = inputs.iter().map(|rows| build(rows, None)).collect();
@@ -69,7 +124,7 @@ fn merged_again_is_the_same_as_merged_at_once() {
 }
 
 #[test]
-fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
+fn outputs_share_rows_evenly_and_batches_are_cut_with_them() {
     let rows = |count: usize, value: i64| -> Vec<Row> {
         let cells = [("v".to_owned(), Value::integer(value))];
         vec![Row { time: Micros(value), cells: cells.into_iter().collect() }; count]
@@ -78,7 +133,7 @@ fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
     let blocks = [
         build(&rows(40_000, 1), Some(&id("one"))),
         build(&rows(5, 2), None),
-        build(&rows(40_000, 3), Some(&id("three"))),
+        build(&rows(50_000, 3), Some(&id("three"))),
     ];
     let merged = merge_bytes(&blocks, MergeOrder::Arrival);
     let views: Vec<_> =
@@ -87,17 +142,23 @@ fn outputs_are_cut_at_65536_rows_and_batches_with_them() {
         let batch = |batch: &BatchRows| (batch.id.to_string(), batch.first_row, batch.rows);
         view.batches().iter().map(batch).collect::<Vec<_>>()
     };
-    assert_eq!(views.iter().map(BlockView::rows).collect::<Vec<_>>(), [BLOCK_ROWS_MAX, 14_469]);
-    let first = [("one".to_owned(), 0, 40_000), ("three".to_owned(), 40_005, 25_531)];
+    assert_eq!(views.iter().map(BlockView::rows).collect::<Vec<_>>(), [45_003, 45_002]);
+    let first = [("one".to_owned(), 0, 40_000), ("three".to_owned(), 40_005, 4_998)];
     assert_eq!(batches(&views[0]), first);
-    assert_eq!(batches(&views[1]), [("three".to_owned(), 0, 14_469)]);
+    assert_eq!(batches(&views[1]), [("three".to_owned(), 0, 45_002)]);
 
     // Once more: the footers are carried on, joined or cut.
     let again = merge_bytes(&merged[1..], MergeOrder::Arrival);
     assert_eq!(
         batches(&BlockView::parse(&again[0]).expect("parses")),
-        [("three".to_owned(), 0, 14_469)]
+        [("three".to_owned(), 0, 45_002)]
     );
+    let full = [1, 2].map(|value| build(&rows(BLOCK_ROWS_MAX, value), None));
+    let sizes = merge_bytes(&full, MergeOrder::Arrival)
+        .iter()
+        .map(|block| BlockView::parse(block).expect("parses").rows())
+        .collect::<Vec<_>>();
+    assert_eq!(sizes, [BLOCK_ROWS_MAX; 2]);
     let settled = merge_bytes(&merged, MergeOrder::Time);
     assert!(
         settled.iter().all(|block| batches(&BlockView::parse(block).expect("parses")).is_empty())

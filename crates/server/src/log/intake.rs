@@ -73,6 +73,11 @@ impl Intake {
         self.room.hold(room, self.pending).await
     }
 
+    /// Whether it has room for the rows of a whole batch, as few bodies have at a time.
+    pub(crate) fn has_room(&self) -> bool {
+        self.room.is_held()
+    }
+
     /// What it holds of the room, to be kept as long as what comes of it.
     pub(crate) fn take_room(&mut self) -> BodyRoom {
         std::mem::take(&mut self.room)

@@ -64,6 +64,10 @@ fn closed(error: AcquireError) -> Problem {
 pub(super) struct BodyRoom(Option<OwnedSemaphorePermit>);
 
 impl BodyRoom {
+    pub(super) const fn is_held(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Holds room for a body that has so many bytes in no batch yet, or gives it back.
     pub(super) async fn hold(&mut self, room: &Room, bytes: usize) -> Result<(), Problem> {
         if bytes <= BODY_SMALL_BYTES_MAX {

@@ -1,5 +1,5 @@
-//! The body of a log frame: one batch, LZ4-compressed when that is smaller. `spec/wal.md`,
-//! section 2.
+//! The body of a log frame: one batch, LZ4-compressed when it is small and that is smaller.
+//! `spec/wal.md`, section 2.
 
 use hadal_types::limits::BLOCK_BYTES_MAX;
 use hadal_types::{BatchId, TableName};
@@ -12,6 +12,9 @@ use crate::segment::checked_length;
 const RAW: u8 = 0;
 const LZ4: u8 = 1;
 const PREFIX_BYTES: usize = 8;
+/// Larger blocks are not compressed: their columns are already, which leaves LZ4 a few percent, and
+/// looking for them takes longer than writing all.
+const COMPRESSED_BYTES_MAX: usize = 256 << 10;
 /// An LZ4 block cannot be longer than this many times its compressed bytes: a length is spelled
 /// in bytes that each add at most 255.
 const LZ4_RATIO_MAX: usize = 255;
@@ -36,13 +39,12 @@ pub(crate) fn encode(
     // What could not be read back must not be acknowledged.
     BatchId::new(batch.as_str()).ok_or_else(refused)?;
     let (table, batch) = (table.as_str().as_bytes(), batch.as_str().as_bytes());
-    let mut frame = Vec::with_capacity(
-        HEADER_BYTES
-            + PREFIX_BYTES
-            + table.len()
-            + batch.len()
-            + get_maximum_output_size(bytes.len()),
-    );
+    let stored_max = match bytes.len() > COMPRESSED_BYTES_MAX {
+        true => bytes.len(),
+        false => get_maximum_output_size(bytes.len()),
+    };
+    let front = HEADER_BYTES + PREFIX_BYTES + table.len() + batch.len();
+    let mut frame = Vec::with_capacity(front + stored_max);
     frame.resize(HEADER_BYTES, 0);
     let name_length = |name: &[u8]| u8::try_from(name.len()).map_err(|_| refused());
     frame.extend_from_slice(&[LZ4, name_length(table)?, name_length(batch)?, 0]);
@@ -58,15 +60,17 @@ pub(crate) fn encode(
 /// Appends the stored bytes, and corrects the codec if they stay as they are.
 fn store(frame: &mut Vec<u8>, bytes: &[u8]) {
     let start = frame.len();
-    frame.resize(start + get_maximum_output_size(bytes.len()), 0);
-    match compress_into(bytes, &mut frame[start..]) {
-        Ok(compressed) if compressed < bytes.len() => frame.truncate(start + compressed),
-        _ => {
-            frame.truncate(start);
-            frame[HEADER_BYTES] = RAW;
-            frame.extend_from_slice(bytes);
+    if bytes.len() <= COMPRESSED_BYTES_MAX {
+        frame.resize(start + get_maximum_output_size(bytes.len()), 0);
+        if let Ok(compressed) = compress_into(bytes, &mut frame[start..])
+            && compressed < bytes.len()
+        {
+            return frame.truncate(start + compressed);
         }
+        frame.truncate(start);
     }
+    frame[HEADER_BYTES] = RAW;
+    frame.extend_from_slice(bytes);
 }
 
 /// Reads the body of a frame; `None` when it breaks a rule of the format.
@@ -134,6 +138,16 @@ mod tests {
         let odd = body_of(b"q");
         assert_eq!(odd[0], RAW);
         assert_eq!(odd, b"\0\x08\x07\0\x01\0\0\0requestsbatch-1q");
+    }
+
+    #[test]
+    fn a_large_block_is_logged_as_it_is() {
+        for (length, codec) in [(COMPRESSED_BYTES_MAX, LZ4), (COMPRESSED_BYTES_MAX + 1, RAW)] {
+            let bytes = vec![7; length];
+            let body = body_of(&bytes);
+            assert_eq!(body[0], codec);
+            assert_eq!(decode(&body).expect("decoded").bytes, bytes);
+        }
     }
 
     #[test]

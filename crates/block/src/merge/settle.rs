@@ -1,0 +1,57 @@
+//! A block that is already what a merge by time would make of it, but for its batches.
+
+use twox_hash::XxHash3_64;
+
+use super::{BlockError, BlockView, DAY, Micros, Values};
+use crate::header::HEADER_BYTES;
+
+/// The block without its batches, if its rows are in the order of their times and of one day. Its
+/// columns stay as they are.
+///
+/// # Errors
+/// When the block is corrupt.
+pub(super) fn settle(
+    block: &BlockView<'_>,
+    created_at: Micros,
+) -> Result<Option<Vec<u8>>, BlockError> {
+    if !block.is_in_time_order()? {
+        return Ok(None);
+    }
+    block.verify()?;
+    let (before, bytes) = (block.header(), block.bytes());
+    let mut header = *before;
+    (header.created_at, header.batches, header.batches_bytes) = (created_at, 0, 0);
+    let directory = bytes.get(HEADER_BYTES..HEADER_BYTES + header.directory_bytes);
+    let bodies = bytes.get(before.front_bytes()..).unwrap_or_default();
+    header.block_bytes = header.front_bytes() + bodies.len();
+
+    let mut settled = Vec::with_capacity(header.block_bytes);
+    header.write(&mut settled);
+    settled.extend_from_slice(directory.unwrap_or_default());
+    settled.resize(settled.len().next_multiple_of(8), 0);
+    let checksum = XxHash3_64::oneshot(&settled);
+    settled.extend_from_slice(&checksum.to_le_bytes());
+    settled.extend_from_slice(bodies);
+    debug_assert_eq!(settled.len(), header.block_bytes);
+    Ok(Some(settled))
+}
+
+impl BlockView<'_> {
+    /// Whether its rows are in the order of their times, and all of one day (UTC), as those of
+    /// blocks that are merged by time. Cost: decodes the time column.
+    ///
+    /// # Errors
+    /// When the time column is corrupt.
+    pub fn is_in_time_order(&self) -> Result<bool, BlockError> {
+        let (first, last) = self.time_range();
+        if first.0.div_euclid(DAY) != last.0.div_euclid(DAY) {
+            return Ok(false);
+        }
+        let column = self.time_column();
+        column.verify()?;
+        Ok(match column.decode()?.values {
+            Values::Decimals { mantissas, .. } => mantissas.is_sorted(),
+            _ => false,
+        })
+    }
+}
