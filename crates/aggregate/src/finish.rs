@@ -17,7 +17,7 @@ use crate::series;
 use crate::state::State;
 use crate::sum::SumOverflow;
 use crate::tally::Tally;
-use crate::warning::{Fault, FaultCode, Warning, WarningCode};
+use crate::warning::{Fault, FaultCode, Warning, WarningCode, Warnings};
 
 /// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,47 +86,15 @@ pub fn finish(
     if !faults.is_empty() {
         return Err(Unfinished::Faults(faults.iter().cloned().collect()));
     }
-    let mut raw_rows = None;
-    let mut groups = Groups::new(query);
-    let (lines, count): (Lines, usize) = match answering {
-        Answering::Groups(found) => {
-            groups = found;
-            groups.settle();
-            if groups.dropped_rows() > 0 {
-                warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
-            }
-            if groups.is_empty() && query.keys().is_empty() {
-                let _ = groups.place(&[]);
-            }
-            let overflow = |error: SumOverflow| Fault::new(FaultCode::Overflow, &error.to_string());
-            groups.check_sums().map_err(overflow)?;
-            let count = groups.len();
-            match &query.series {
-                None => {
-                    let places = candidates(query, &groups, bounds(query).1);
-                    (Box::new(places.into_iter().map(Line::Place)), count)
-                }
-                Some(limit) => {
-                    let found = std::mem::replace(&mut groups, Groups::new(query));
-                    let lines = series::limit(query, limit, found.into_unsorted().0);
-                    (lines.map_err(|error| invalid(&error))?, count)
-                }
-            }
-        }
-        Answering::Rows(rows) => {
-            raw_rows = Some(stats.rows_matched);
-            let count = rows.len();
-            let line = |key| Line::Alone { key, group: None, is_other: false };
-            (Box::new(rows.into_unsorted().into_iter().map(line)), count)
-        }
-    };
+    // Of raw rows only those that the answer can need have come up.
+    let raw_rows = matches!(answering, Answering::Rows(_)).then_some(stats.rows_matched);
+    let Found { groups, lines, count } = Found::new(answering, query, &mut warnings)?;
     let plan = Plan::new(query, &groups).map_err(|error| invalid(&error))?;
     plan.hold(count, query, &mut held)?;
     let (lines, looked_at) = plan.first_of(lines, query, is_late)?;
     // Groups that cannot be among the first were not looked at.
     let is_filtered = query.having.is_some() || query.series.is_some();
     let found = if is_filtered { looked_at } else { count as u64 };
-    // Of raw rows only those that the answer can need have come up.
     let beyond = raw_rows.unwrap_or(found).saturating_sub(query.offset).saturating_sub(query.limit);
     // Who asks for fewer knows that there may be more.
     if beyond > 0 && query.limit >= LIMIT_DEFAULT {
@@ -152,6 +120,47 @@ pub fn finish(
     let bytes = answer.bytes();
     answer.held.resize(bytes).map_err(|spent| no_room(bytes, spent))?;
     Ok(answer)
+}
+
+/// What was found, as lines.
+struct Found {
+    /// The groups that lines stand for by their place.
+    groups: Groups,
+    /// Those that can be in the answer.
+    lines: Lines,
+    /// How many there are of all.
+    count: usize,
+}
+
+impl Found {
+    fn new(answering: Answering, query: &Query, warnings: &mut Warnings) -> Result<Self, Fault> {
+        let mut groups = match answering {
+            Answering::Groups(groups) => groups,
+            Answering::Rows(rows) => {
+                let count = rows.len();
+                let line = |key| Line::Alone { key, group: None, is_other: false };
+                let lines = Box::new(rows.into_unsorted().into_iter().map(line));
+                return Ok(Self { groups: Groups::new(query), lines, count });
+            }
+        };
+        groups.settle();
+        if groups.dropped_rows() > 0 {
+            warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
+        }
+        if groups.is_empty() && query.keys().is_empty() {
+            let _ = groups.place(&[]);
+        }
+        let overflow = |error: SumOverflow| Fault::new(FaultCode::Overflow, &error.to_string());
+        groups.check_sums().map_err(overflow)?;
+        let count = groups.len();
+        if let Some(limit) = &query.series {
+            let lines = series::limit(query, limit, groups.into_unsorted().0);
+            let lines = lines.map_err(|error| invalid(&error))?;
+            return Ok(Self { groups: Groups::new(query), lines, count });
+        }
+        let places = candidates(query, &groups, bounds(query).1);
+        Ok(Self { groups, lines: Box::new(places.into_iter().map(Line::Place)), count })
+    }
 }
 
 impl Answer {

@@ -59,6 +59,8 @@ impl Group {
 /// A group and its key.
 pub type KeyedGroup = (Box<[Value]>, Group);
 
+/// No place.
+const NOWHERE: u32 = u32::MAX;
 /// So many groups are merged between two looks at how many there are.
 const MERGED_AT_ONCE: usize = 1 << 14;
 
@@ -73,8 +75,10 @@ pub struct Groups {
     tallies: Vec<Tally>,
     /// By measure.
     states: Box<[StateColumn]>,
-    /// The places, found by numbers.
+    /// The places, found by numbers: of several keys.
     places: HashTable<u32>,
+    /// The places by number: of a single key.
+    by_number: Vec<u32>,
     hasher: DefaultHashBuilder,
     groups_max: usize,
     /// Once groups were dropped: no larger key can be among those kept.
@@ -98,6 +102,7 @@ impl Groups {
             states: kinds.iter().map(|&kind| StateColumn::new(kind)).collect(),
             kinds,
             places: HashTable::new(),
+            by_number: Vec::new(),
             hasher: DefaultHashBuilder::default(),
             groups_max,
             key_max: None,
@@ -138,36 +143,43 @@ impl Groups {
     /// When these are not numbers that the keys' dictionaries gave out, one of each.
     #[must_use]
     pub fn place(&mut self, numbers: &[u32]) -> Option<u32> {
-        let width = self.keys.len();
-        assert_eq!(numbers.len(), width, "values of a key");
-        let own = |all: &[u32], place: u32| {
-            let start = place as usize * width;
-            all[start..start + width] == *numbers
-        };
-        let hash = self.hasher.hash_one(numbers);
-        if let Some(&place) = self.places.find(hash, |&place| own(&self.numbers, place)) {
-            return Some(place);
-        }
-        if self.is_beyond(numbers) {
-            return None;
+        assert_eq!(numbers.len(), self.keys.len(), "values of a key");
+        let found = self.find(numbers);
+        if found.is_some() || self.is_beyond(numbers) {
+            return found;
         }
         let place = u32::try_from(self.tallies.len()).ok()?;
-        self.numbers.extend_from_slice(numbers);
         self.tallies.push(Tally::default());
         self.states.iter_mut().for_each(StateColumn::push);
-        self.note(place, hash);
+        self.note(place, numbers);
         Some(place)
     }
 
-    /// Notes where the group of this hash is.
-    fn note(&mut self, place: u32, hash: u64) {
-        let Self { numbers, places, hasher, keys, .. } = self;
+    /// Where the group of these numbers is, if there is one.
+    fn find(&self, numbers: &[u32]) -> Option<u32> {
+        if let [number] = numbers {
+            return self.by_number.get(*number as usize).copied().filter(|&place| place != NOWHERE);
+        }
+        let is_it = |&place: &u32| self.numbers_of(place as usize) == numbers;
+        self.places.find(self.hasher.hash_one(numbers), is_it).copied()
+    }
+
+    /// Notes the numbers of the group at the next place.
+    fn note(&mut self, place: u32, own: &[u32]) {
+        let Self { numbers, places, by_number, hasher, keys, .. } = self;
+        numbers.extend_from_slice(own);
+        if let [number] = own {
+            let end = by_number.len().max(*number as usize + 1);
+            by_number.resize(end, NOWHERE);
+            by_number[*number as usize] = place;
+            return;
+        }
         let width = keys.len();
         let hash_at = |&place: &u32| {
             let start = place as usize * width;
             hasher.hash_one(&numbers[start..start + width])
         };
-        places.insert_unique(hash, place, hash_at);
+        places.insert_unique(hasher.hash_one(own), place, hash_at);
     }
 
     /// Counts rows of a group.
@@ -333,11 +345,9 @@ impl Groups {
         let before = std::mem::replace(self, empty);
         for &place in kept {
             let numbers = self.numbers_for(&before.key_of(place as usize));
-            let hash = self.hasher.hash_one(numbers.as_slice());
             let own = u32::try_from(self.tallies.len()).unwrap_or(u32::MAX);
-            self.numbers.extend(numbers);
             self.tallies.push(before.tallies[place as usize]);
-            self.note(own, hash);
+            self.note(own, &numbers);
         }
         let Self { kinds, key_max, dropped_rows, .. } = before;
         (self.kinds, self.states) = (kinds, states);
@@ -458,6 +468,7 @@ impl Groups {
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
             + self.places.allocation_size()
+            + self.by_number.capacity() * size_of::<u32>()
     }
 }
 

@@ -33,9 +33,9 @@ pub use fold::{
 };
 pub use keep::keep_u32;
 pub use level::Level;
-pub use logarithm::{LogScale, Quotients, log_buckets};
+pub use logarithm::{LogCounts, LogScale, Quotients, log_places};
 pub use packed::{
     PackedFold, Slot, fold_packed, min_max_packed, pack, sum_packed, unpack, unpack_i64, unpack_u32,
 };
-pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, gather_u32};
+pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
 pub use spread::{expand_i64, expand_u32, indexes_of};

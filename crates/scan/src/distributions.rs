@@ -2,7 +2,7 @@
 //! and its bucket. Only what is counted then goes to the groups' sketches.
 
 use hadal_aggregate::{Groups, LOG_BUCKETS, State};
-use hadal_encoding::kernels::{self, LogScale, Quotients};
+use hadal_encoding::kernels::{self, LogCounts, LogScale, Quotients};
 use hadal_types::{Number, Value};
 
 use crate::mantissas::{Mantissas, Near};
@@ -54,14 +54,12 @@ impl Buckets {
         Some(Self { first, count, quotients, scale: log })
     }
 
-    /// Where among these buckets each value is.
-    fn places(&self, steps: &[u32]) -> Vec<i32> {
+    /// Where the rows of these cells and values are counted.
+    fn places(&self, cells: &[u32], steps: &[u32]) -> Vec<u32> {
+        let width = u32::try_from(self.count).unwrap_or(u32::MAX);
+        let counts = LogCounts { scale: self.scale, first: self.first, width };
         let mut places = vec![0; steps.len()];
-        kernels::log_buckets(steps, self.quotients, self.scale, &mut places);
-        let has_zero = self.quotients.from == 0.0;
-        for (place, &step) in places.iter_mut().zip(steps) {
-            *place = if has_zero && step == 0 { 0 } else { *place - self.first + 1 };
-        }
+        kernels::log_places(cells, steps, self.quotients, counts, &mut places);
         places
     }
 
@@ -117,10 +115,10 @@ impl<'v> Distributions<'v> {
             }
             counted.clear();
             for at in 0..self.buckets.count {
-                let weights = cells.clone().zip(classes);
-                let weight = |(cell, &weight)| i128::from(of_cell(cell)[at]) * i128::from(weight);
-                let weight: i128 = weights.map(weight).sum();
-                if weight > 0 {
+                let counts = cells.clone().map(|cell| of_cell(cell)[at]);
+                if counts.clone().any(|count| count > 0) {
+                    let weight = |(count, &weight)| i128::from(count) * i128::from(weight);
+                    let weight: i128 = counts.zip(classes).map(weight).sum();
                     counted.push((self.buckets.bucket(at), weight));
                 }
             }
@@ -155,24 +153,10 @@ fn counted(
     cell_count: usize,
     buckets: &Buckets,
 ) -> (Vec<u64>, Vec<(u32, u32)>) {
-    let places = buckets.places(steps);
-    #[expect(clippy::cast_possible_truncation, reason = "not above COUNTS_MAX")]
-    let width = buckets.count as u32;
-    let index = |(&cell, &place): (&u32, &i32)| cell * width + place.cast_unsigned();
-    let indexes: Vec<u32> = cells.iter().zip(&places).map(index).collect();
     let mut counts = vec![0; cell_count * buckets.count];
-    kernels::count_by(&indexes, &mut counts);
+    kernels::count_by(&buckets.places(cells, steps), &mut counts);
     let mut ends = vec![(u32::MAX, 0); cell_count];
-    for (&cell, &step) in cells.iter().zip(steps) {
-        // Both are rare after the first rows, so that neither waits for the other.
-        let own = &mut ends[cell as usize];
-        if step < own.0 {
-            own.0 = step;
-        }
-        if step > own.1 {
-            own.1 = step;
-        }
-    }
+    kernels::ends_by(cells, steps, &mut ends);
     (counts, ends)
 }
 
@@ -204,8 +188,9 @@ mod tests {
                 prop_assert_eq!(near.last(), 0);
                 return Ok(());
             };
-            for (&k, place) in near.steps.iter().zip(buckets.places(&near.steps)) {
-                let place = usize::try_from(place).expect("not negative");
+            let cells = vec![0; near.steps.len()];
+            for (&k, place) in near.steps.iter().zip(buckets.places(&cells, &near.steps)) {
+                let place = place as usize;
                 prop_assert!(place < buckets.count);
                 prop_assert_eq!(buckets.bucket(place), bucket_of_decimal(near.value(k), scale));
             }

@@ -113,8 +113,11 @@ impl<'a> GroupNumbers<'a> {
 
     /// Puts the code of each key of a group number into `codes`.
     pub(crate) fn codes_of(&self, number: usize, codes: &mut Vec<usize>) {
-        let mut number = number as u64;
         codes.clear();
+        if let [Step { counted: None, .. }] = self.steps.as_slice() {
+            return codes.push(number);
+        }
+        let mut number = number as u64;
         codes.resize(self.steps.len(), 0);
         for (code, step) in codes.iter_mut().zip(&self.steps).rev() {
             let pair = step.counted.as_ref().map_or(number, |counted| {

@@ -1,4 +1,5 @@
-//! Logarithmic buckets of decimals, several at a time.
+//! Rows counted by cell and logarithmic bucket of a decimal: where each is counted, several at a
+//! time.
 
 use super::level::kernels;
 use super::machine::Machine;
@@ -16,8 +17,8 @@ pub struct LogScale {
     pub bias: i32,
 }
 
-/// Decimals: (`from` + `step` · k) / `divisor`. Every one of them must be at least `f64::MIN_POSITIVE`,
-/// and the dividend an integer up to 2^53, so that the quotient is rounded once.
+/// Decimals: (`from` + `step` · k) / `divisor`. The dividend must be an integer from 0 to 2^53, so
+/// that the quotient is rounded once, and the divisor a power of ten up to 10^22.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quotients {
     /// The dividend where k is 0.
@@ -28,29 +29,45 @@ pub struct Quotients {
     pub divisor: f64,
 }
 
+/// Where rows are counted: `width` counts for each cell, the first of zero, the others of a bucket
+/// each from the bucket `first` on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogCounts {
+    /// The buckets.
+    pub scale: LogScale,
+    /// The bucket of the second count.
+    pub first: i32,
+    /// Counts of a cell.
+    pub width: u32,
+}
+
 kernels! {
-    /// Sets `out[i]` to the bucket of the quotient whose k is `steps[i]`: the same bits on every
-    /// machine.
+    /// Sets `out[i]` to where the row is counted whose cell is `cells[i]` and whose value is the
+    /// quotient with k = `steps[i]`, modulo 2^32: the same bits on every machine.
     ///
     /// # Panics
-    /// When `out` is not as long as `steps`.
-    pub fn log_buckets(
-        steps: &[u32], quotients: Quotients, scale: LogScale, out: &mut [i32],
-    ) = log_buckets_body;
+    /// When `cells` or `out` are not as long as `steps`.
+    pub fn log_places(
+        cells: &[u32], steps: &[u32], quotients: Quotients, counts: LogCounts, out: &mut [u32],
+    ) = log_places_body;
 }
 
 #[inline(always)]
-fn log_buckets_body(
+fn log_places_body(
     _: impl Machine,
+    cells: &[u32],
     steps: &[u32],
     quotients: Quotients,
-    scale: LogScale,
-    out: &mut [i32],
+    counts: LogCounts,
+    out: &mut [u32],
 ) {
-    assert_eq!(out.len(), steps.len(), "places for buckets");
-    for (bucket, &step) in out.iter_mut().zip(steps) {
-        let value = (quotients.from + quotients.step * f64::from(step)) / quotients.divisor;
-        *bucket = scale.bucket(value);
+    assert!(out.len() == steps.len() && cells.len() == steps.len(), "a cell and a place for each");
+    let LogCounts { scale, first, width } = counts;
+    for ((place, &cell), &step) in out.iter_mut().zip(cells).zip(steps) {
+        let dividend = quotients.from + quotients.step * f64::from(step);
+        let bucket = scale.bucket(dividend / quotients.divisor).wrapping_sub(first).wrapping_add(1);
+        let within = if dividend == 0.0 { 0 } else { bucket.cast_unsigned() };
+        *place = cell.wrapping_mul(width).wrapping_add(within);
     }
 }
 
@@ -90,17 +107,27 @@ mod tests {
             })
             .collect();
         for (from, step, divisor) in
-            [(1.0, 1.0, 1.0), (7.0, 1_000.0, 1e6), (4e15, 5.0, 1.0), (1.0, 1.0, 1e18)]
+            [(1.0, 1.0, 1.0), (0.0, 1_000.0, 1e6), (4e15, 5.0, 1.0), (0.0, 1.0, 1e18)]
         {
             let quotients = Quotients { from, step, divisor };
-            let expected: Vec<i32> = steps
+            let counts = LogCounts { scale, first: 39_000, width: 5_000 };
+            let cells: Vec<u32> = steps.iter().map(|k| k % 7).collect();
+            let expected: Vec<u32> = cells
                 .iter()
-                .map(|&k| scale.bucket((from + step * f64::from(k)) / divisor))
+                .zip(&steps)
+                .map(|(&cell, &k)| match from + step * f64::from(k) {
+                    0.0 => cell * 5_000,
+                    dividend => {
+                        let bucket = scale.bucket(dividend / divisor) - 39_000 + 1;
+                        (cell * 5_000).wrapping_add(bucket.cast_unsigned())
+                    }
+                })
                 .collect();
             for level in Level::available() {
                 for length in [0, 1, 7, 64, 1_023, steps.len()] {
                     let mut out = vec![0; length];
-                    level.log_buckets(&steps[..length], quotients, scale, &mut out);
+                    let (cells, steps) = (&cells[..length], &steps[..length]);
+                    level.log_places(cells, steps, quotients, counts, &mut out);
                     assert_eq!(out, expected[..length], "{}", level.name());
                 }
             }
