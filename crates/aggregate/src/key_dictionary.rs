@@ -17,7 +17,14 @@ pub struct KeyDictionary {
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
     value_bytes: usize,
+    /// The numbers of small whole numbers, by what they are.
+    small: Vec<u32>,
 }
+
+/// Whole numbers from 0 to below this are found without a hash.
+const SMALL: i64 = 1 << 16;
+/// No number.
+const UNKNOWN: u32 = u32::MAX;
 
 impl KeyDictionary {
     /// The number of a value; a new one where it was not met before.
@@ -38,6 +45,23 @@ impl KeyDictionary {
         }
     }
 
+    /// The number of a whole number: as [`Self::number_of`], and soon found for small ones.
+    pub fn number_of_whole(&mut self, whole: i64) -> u32 {
+        let Some(at) = usize::try_from(whole).ok().filter(|_| whole < SMALL) else {
+            return self.number_of(&Value::integer(whole));
+        };
+        match self.small.get(at) {
+            Some(&number) if number != UNKNOWN => number,
+            _ => {
+                let number = self.number_of(&Value::integer(whole));
+                let end = self.small.len().max(at + 1);
+                self.small.resize(end, UNKNOWN);
+                self.small[at] = number;
+                number
+            }
+        }
+    }
+
     /// The value of a number that was given out.
     pub(crate) fn value(&self, number: u32) -> &Value {
         &self.values[number as usize]
@@ -51,7 +75,10 @@ impl KeyDictionary {
     /// Bytes held, about.
     pub(crate) fn bytes(&self) -> usize {
         let spare = self.values.capacity() - self.values.len();
-        self.value_bytes + spare * size_of::<Value>() + self.numbers.allocation_size()
+        self.value_bytes
+            + spare * size_of::<Value>()
+            + self.numbers.allocation_size()
+            + self.small.capacity() * size_of::<u32>()
     }
 
     fn find(&self, hash: u64, is_it: impl Fn(&Value) -> bool) -> Option<u32> {
@@ -59,7 +86,7 @@ impl KeyDictionary {
     }
 
     fn push(&mut self, hash: u64, value: Value) -> u32 {
-        let Self { values, numbers, hasher, value_bytes: bytes } = self;
+        let Self { values, numbers, hasher, value_bytes: bytes, .. } = self;
         #[expect(clippy::cast_possible_truncation, reason = "more would not fit the budget")]
         let number = values.len() as u32;
         *bytes += value_bytes(&value);
@@ -92,9 +119,15 @@ mod tests {
         for (number, value) in (0..).zip(values.iter().chain(&others)) {
             assert_eq!((keys.number_of(value), keys.value(number)), (number, value));
         }
+        for whole in [1, 0, 7, 65_535, 65_536, -1, i64::MIN, i64::MAX, 1] {
+            let number = keys.number_of_whole(whole);
+            assert_eq!(keys.number_of(&Value::integer(whole)), number);
+            assert_eq!(keys.value(number), &Value::integer(whole));
+        }
+        assert_eq!(keys.len(), 14);
         assert_eq!(keys.number_of_text("1"), 2);
-        assert_eq!(keys.number_of_text("new"), 7);
-        assert_eq!(keys.number_of(&Value::string("new")), 7);
-        assert_eq!(keys.len(), 8);
+        assert_eq!(keys.number_of_text("new"), 14);
+        assert_eq!(keys.number_of(&Value::string("new")), 14);
+        assert_eq!(keys.len(), 15);
     }
 }

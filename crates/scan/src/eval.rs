@@ -5,16 +5,17 @@ use std::rc::Rc;
 use hadal_block::BlockError;
 use hadal_encoding::Bitmap;
 use hadal_query::{Function, Pattern, call};
-use hadal_types::Value;
+use hadal_types::{Logical, Value};
 
 use crate::bits::filled;
 use crate::columns::Columns;
 use crate::compare;
+use crate::mantissas::{Mantissas, Near};
 use crate::numeric;
 use crate::plan::PlanExpr;
 use crate::selection::Selection;
 use crate::strings;
-use crate::values::{BlockValues, Coded, Entries, Mixed, Truths};
+use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
 
 /// The values of `expr`, right at least for the rows of `selection`.
 pub(crate) fn eval<'a>(
@@ -94,6 +95,10 @@ fn whole<'a>(
             };
         }
         Function::IsNull => return is_null(arguments.first()?, rows).map(BlockValues::Truths),
+        Function::Case => {
+            let [condition, value] = arguments else { return None };
+            return only_where(condition, value, rows);
+        }
         Function::Negate => {
             let [BlockValues::Numbers(numbers)] = arguments else { return None };
             return numeric::negate(numbers).map(BlockValues::Numbers);
@@ -180,6 +185,36 @@ fn junction(function: Function, arguments: &[BlockValues<'_>], rows: usize) -> T
         }
     }
     Truths { yes: Rc::new(yes), possible: Rc::new(possible) }
+}
+
+/// The value where the condition is true, null elsewhere: what FILTER makes of an argument.
+fn only_where<'a>(
+    condition: &BlockValues<'_>,
+    value: &BlockValues<'a>,
+    rows: usize,
+) -> Option<BlockValues<'a>> {
+    let only = |valid: Option<&Rc<Bitmap>>| {
+        let mut yes = (*condition.truths(rows).yes).clone();
+        valid.into_iter().for_each(|valid| yes.and(valid));
+        Some(Rc::new(yes))
+    };
+    Some(match value {
+        BlockValues::Constant(Value::Number(number)) => {
+            let (from, scale) = number.to_stored()?;
+            let near = Near { from, step: 1, span: 0, steps: Rc::new(vec![0; rows]) };
+            let (mantissas, logical) = (Mantissas::Near(near), Logical::Plain);
+            BlockValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
+        }
+        BlockValues::Numbers(numbers) => {
+            let valid = only(numbers.valid.as_ref());
+            BlockValues::Numbers(Numbers { valid, ..numbers.clone() })
+        }
+        BlockValues::Doubles(doubles) => {
+            let valid = only(doubles.valid.as_ref());
+            BlockValues::Doubles(Doubles { valid, ..doubles.clone() })
+        }
+        _ => return None,
+    })
 }
 
 fn is_null(values: &BlockValues<'_>, rows: usize) -> Option<Truths> {

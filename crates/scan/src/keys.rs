@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use hadal_encoding::kernels;
-use hadal_types::Value;
+use hadal_types::{Logical, Value};
 use hashbrown::HashMap;
 
 use crate::mantissas::{Mantissas, Near};
@@ -135,6 +135,14 @@ fn last_index<T>(list: &[T]) -> u32 {
 }
 
 impl KeyValues<'_> {
+    /// The value of a code where it is told to be a whole number.
+    pub(crate) fn whole(&self, code: usize) -> Option<i64> {
+        let Self::Range { numbers, near, first, count } = self else { return None };
+        let is_whole = numbers.scale == 0 && numbers.logical == Logical::Plain && code < *count;
+        let step = u32::try_from(code).ok().filter(|_| is_whole)?;
+        Some(near.value(first + step))
+    }
+
     /// The value of a code.
     pub(crate) fn value(&self, code: usize) -> Value {
         match self {

@@ -54,7 +54,10 @@ impl<'b, 'v> Places<'b, 'v> {
             {
                 dictionary.number_of_text(text)
             }
-            values => dictionary.number_of(&values.value(code)),
+            values => match values.whole(code) {
+                Some(whole) => dictionary.number_of_whole(whole),
+                None => dictionary.number_of(&values.value(code)),
+            },
         };
         self.known[key][code] = number;
         number

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hadal_block::Exacts;
-use hadal_encoding::{Bitmap, StringDictionary};
+use hadal_encoding::{Bitmap, StringDictionary, kernels};
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::bits::{bits, filled};
@@ -289,8 +289,12 @@ impl Coded<'_> {
 
     /// Truths by row, from truths by code.
     pub(crate) fn truths_by_code(&self, yes: &[bool], possible: &[bool]) -> Truths {
-        let by_row =
-            |by_code: &[bool]| bits(self.codes.len(), |row| by_code[self.codes[row] as usize]);
+        let by_row = |by_code: &[bool]| {
+            let set = bits(by_code.len(), |code| by_code[code]);
+            let mut words = vec![0; self.codes.len().div_ceil(64)];
+            kernels::in_codes(&self.codes, set.words(), &mut words);
+            Bitmap::from_words(words, self.codes.len())
+        };
         if yes == possible {
             return Truths::certain(by_row(yes));
         }

@@ -400,3 +400,26 @@ fn zones_give_the_answers_that_rows_give() {
         assert_eq!(reads_less, range == TimeRange::ALL);
     }
 }
+
+#[test]
+fn a_value_where_something_holds_is_the_value_of_the_rows_that_pass() {
+    let values: Vec<Value> = (0..500)
+        .map(|row| if row % 5 == 0 { Value::Null } else { Value::integer(row % 37) })
+        .chain([Value::string("a"), Value::Number("1e300".parse().expect("a number"))])
+        .collect();
+    let bytes = [block(0, &values[..501]), block(600, &values[499..])];
+    let condition = || {
+        let bound = Expr::Literal(Value::integer(20));
+        call(Function::Greater, [v(Kind::Number), bound])
+    };
+    for value in [v(Kind::Number), Expr::Literal(Value::integer(3))] {
+        let cased = call(Function::Case, [condition(), value.clone()]);
+        let everywhere = scanned(&bytes, &sum_of(cased, None));
+        let filtered = scanned(&bytes, &sum_of(value, Some(condition())));
+        let state = |partial: Partial| {
+            let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+            groups.into_sorted().0[0].1.states.clone()
+        };
+        assert_eq!(state(everywhere), state(filtered));
+    }
+}
