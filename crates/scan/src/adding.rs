@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use hadal_aggregate::{Groups, Tally};
-use hadal_encoding::Bitmap;
+use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 
 use crate::accumulate::is_plain;
-use crate::mantissas::Mantissas;
+use crate::mantissas::{ByCode, Mantissas};
 use crate::rows::{Addends, Rows};
 use crate::values::{BlockValues, Numbers};
 use crate::weights::Weights;
@@ -62,16 +62,30 @@ impl<'v> Split<'v> {
                 let parts = vec![(near.step, Cow::Borrowed(near.steps.as_slice()))];
                 Self { numbers, from: near.from, parts }
             }
+            Mantissas::ByCode(ByCode { codes, values }) => {
+                let from = numbers.mantissas.bounds().0;
+                let part = |(step, table): (i64, Vec<u32>)| {
+                    let mut part = vec![0; codes.len()];
+                    kernels::gather_u32(&table, codes, &mut part);
+                    (step, Cow::Owned(part))
+                };
+                Self { numbers, from, parts: halves(values, from).map(part).into() }
+            }
             Mantissas::Far(mantissas) => {
                 let from = numbers.mantissas.bounds().0;
-                let away = |mantissa: i64| mantissa.wrapping_sub(from).cast_unsigned();
-                #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
-                let half =
-                    |shift: u32| mantissas.iter().map(|&own| (away(own) >> shift) as u32).collect();
-                Self { numbers, from, parts: vec![(1, half(0)), (1 << 32, half(32))] }
+                let part = |(step, part)| (step, Cow::Owned(part));
+                Self { numbers, from, parts: halves(mantissas, from).map(part).into() }
             }
         }
     }
+}
+
+/// What must be added to `from`, the smallest, to get each mantissa: in two parts of 32 bits.
+fn halves(mantissas: &[i64], from: i64) -> [(i64, Vec<u32>); 2] {
+    let away = |mantissa: i64| mantissa.wrapping_sub(from).cast_unsigned();
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+    let half = |shift: u32| mantissas.iter().map(|&own| (away(own) >> shift) as u32).collect();
+    [(1, half(0)), (1 << 32, half(32))]
 }
 
 /// Whether weighted sums fit 128 bits, whatever the rows have and in whatever order they are added

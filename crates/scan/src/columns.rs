@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, NearNumbers, Values as Decoded};
+use hadal_block::{
+    BlockError, BlockView, CodedNumbers, ColumnData, ColumnView, NearNumbers, Values as Decoded,
+};
 use hadal_encoding::{Bitmap, ints, kernels};
 use hadal_query::{ColumnRef, Input, Pattern};
 use hadal_types::{Kind, Logical, Value};
@@ -11,7 +13,7 @@ use hashbrown::HashMap;
 
 use crate::bits::filled;
 use crate::lists::Lists;
-use crate::mantissas::{Mantissas, Near};
+use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::selection::Selection;
 use crate::texts;
 use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
@@ -193,13 +195,30 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 }
 
-/// The numbers of a column where they lie close together, without a detour over wide ones.
+/// The numbers of a column where they lie close together or repeat, without a detour over wide ones.
 fn near_numbers(column: &ColumnView<'_>) -> Result<Option<Numbers>, BlockError> {
-    let Some(numbers) = column.near_numbers()? else { return Ok(None) };
+    let Some(numbers) = column.near_numbers()? else { return numbers_by_code(column) };
     let NearNumbers { scale, near: ints::Near { from, step, span }, steps, validity } = numbers;
-    let logical = if column.logical() == Logical::Time { Logical::Time } else { Logical::Plain };
+    let logical = logical_of(column);
     let mantissas = Mantissas::Near(Near { from, step, span, steps: Rc::new(steps) });
     Ok(Some(Numbers { mantissas, scale, logical, valid: validity.map(Rc::new) }))
+}
+
+/// Numbers that repeat and lie far apart.
+fn numbers_by_code(column: &ColumnView<'_>) -> Result<Option<Numbers>, BlockError> {
+    let Some(numbers) = column.coded_numbers()? else { return Ok(None) };
+    let CodedNumbers { scale, values, codes, validity } = numbers;
+    let coded = ByCode { codes: Rc::new(codes), values: Rc::new(values) };
+    Ok(Some(Numbers {
+        mantissas: Mantissas::ByCode(coded),
+        scale,
+        logical: logical_of(column),
+        valid: validity.map(Rc::new),
+    }))
+}
+
+fn logical_of(column: &ColumnView<'_>) -> Logical {
+    if column.logical() == Logical::Time { Logical::Time } else { Logical::Plain }
 }
 
 fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {

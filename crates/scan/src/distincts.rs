@@ -3,6 +3,7 @@
 
 use hadal_aggregate::{Groups, State, hash_decimal};
 
+use crate::mantissas::{ByCode, Mantissas};
 use crate::rows::Rows;
 use crate::values::Numbers;
 
@@ -21,9 +22,19 @@ pub(crate) fn add(
     let mut places = vec![NOWHERE; rows.space];
     found.iter().for_each(|&(number, place)| places[number] = place);
     let states = groups.states_mut(measure);
-    rows.for_each(numbers.valid.as_deref(), |number, row| {
-        if let Some(State::Distinct(own)) = states.get_mut(places[number] as usize) {
-            own.add_hash(hash_decimal(numbers.mantissas.get(row), numbers.scale));
+    let mut add = |hash: &dyn Fn(usize) -> u64| {
+        rows.for_each(numbers.valid.as_deref(), |number, row| {
+            if let Some(State::Distinct(own)) = states.get_mut(places[number] as usize) {
+                own.add_hash(hash(row));
+            }
+        });
+    };
+    match &numbers.mantissas {
+        Mantissas::ByCode(ByCode { codes, values }) => {
+            let hash = |&mantissa: &i64| hash_decimal(mantissa, numbers.scale);
+            let hashes: Vec<u64> = values.iter().map(hash).collect();
+            add(&|row| hashes[codes[row] as usize]);
         }
-    });
+        mantissas => add(&|row| hash_decimal(mantissas.get(row), numbers.scale)),
+    }
 }

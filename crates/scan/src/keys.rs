@@ -9,7 +9,7 @@ use hadal_encoding::kernels;
 use hadal_types::{Logical, Value};
 use hashbrown::HashMap;
 
-use crate::mantissas::{Mantissas, Near};
+use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::selection::Selection;
 use crate::values::{BlockValues, Entries, Numbers, Truths};
 
@@ -52,6 +52,11 @@ pub(crate) enum KeyValues<'a> {
         near: Near,
         first: u32,
         count: usize,
+    },
+    /// These mantissas; the code after the last is null.
+    Mantissas {
+        numbers: Numbers,
+        values: Rc<Vec<i64>>,
     },
     Listed(Vec<Value>),
 }
@@ -137,10 +142,14 @@ fn last_index<T>(list: &[T]) -> u32 {
 impl KeyValues<'_> {
     /// The value of a code where it is told to be a whole number.
     pub(crate) fn whole(&self, code: usize) -> Option<i64> {
-        let Self::Range { numbers, near, first, count } = self else { return None };
-        let is_whole = numbers.scale == 0 && numbers.logical == Logical::Plain && code < *count;
-        let step = u32::try_from(code).ok().filter(|_| is_whole)?;
-        Some(near.value(first + step))
+        let is_whole = |numbers: &Numbers| numbers.scale == 0 && numbers.logical == Logical::Plain;
+        match self {
+            Self::Range { numbers, near, first, count } if is_whole(numbers) && code < *count => {
+                u32::try_from(code).ok().map(|step| near.value(first + step))
+            }
+            Self::Mantissas { numbers, values } if is_whole(numbers) => values.get(code).copied(),
+            _ => None,
+        }
     }
 
     /// The value of a code.
@@ -149,6 +158,9 @@ impl KeyValues<'_> {
             Self::Constant(value) => value.clone(),
             Self::Entries(entries) => entries.value(code),
             Self::Listed(values) => values[code].clone(),
+            Self::Mantissas { numbers, values } => {
+                values.get(code).map_or(Value::Null, |&mantissa| numbers.value_of(mantissa))
+            }
             Self::Range { count, .. } if code == *count => Value::Null,
             Self::Range { numbers, near, first, .. } => {
                 let code = u32::try_from(code).unwrap_or_default();
@@ -173,6 +185,7 @@ impl<'a> Key<'a> {
             },
             BlockValues::Truths(truths) => Self::of_truths(truths, selection),
             BlockValues::Numbers(numbers) => Self::of_range(numbers, selection)
+                .or_else(|| Self::of_codes(numbers, selection))
                 .unwrap_or_else(|| Self::of_numbers(numbers, selection)),
             other => {
                 let mut seen = HashMap::new();
@@ -214,6 +227,19 @@ impl<'a> Key<'a> {
         }
         let codes = chosen(selection, &codes);
         Some(Self { codes, count: count + 1, values })
+    }
+
+    /// The codes that the numbers have, where they have some.
+    fn of_codes(numbers: &Numbers, selection: &Selection) -> Option<Self> {
+        let Mantissas::ByCode(ByCode { codes, values }) = &numbers.mantissas else { return None };
+        let null = u32::try_from(values.len()).ok()?;
+        let mut codes = Rc::clone(codes);
+        if let Some(valid) = &numbers.valid {
+            kernels::keep_u32(Rc::make_mut(&mut codes).as_mut_slice(), valid.words(), null);
+        }
+        let (count, codes) = (values.len() + 1, chosen(selection, &codes));
+        let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::clone(values) };
+        Some(Self { codes, count, values })
     }
 
     fn of_numbers(numbers: &Numbers, selection: &Selection) -> Self {

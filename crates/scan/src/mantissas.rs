@@ -9,13 +9,26 @@ use std::rc::Rc;
 
 use hadal_encoding::{Bitmap, kernels};
 
+use crate::bits::bits;
+
 /// One mantissa per row; anything where the row has no value.
 #[derive(Clone, Debug)]
 pub(crate) enum Mantissas {
     /// Mantissas that lie close together.
     Near(Near),
+    /// Mantissas that repeat.
+    ByCode(ByCode),
     /// Any.
     Far(Rc<Vec<i64>>),
+}
+
+/// Mantissas that repeat: each is looked up by the row's code.
+#[derive(Clone, Debug)]
+pub(crate) struct ByCode {
+    /// One per row, each below the number of values.
+    pub(crate) codes: Rc<Vec<u32>>,
+    /// In any order.
+    pub(crate) values: Rc<Vec<i64>>,
 }
 
 /// Mantissas `from` + `step` × k.
@@ -112,6 +125,7 @@ impl Mantissas {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Near(near) => near.steps.len(),
+            Self::ByCode(coded) => coded.codes.len(),
             Self::Far(mantissas) => mantissas.len(),
         }
     }
@@ -121,6 +135,7 @@ impl Mantissas {
     pub(crate) fn get(&self, row: usize) -> i64 {
         match self {
             Self::Near(near) => near.get(row),
+            Self::ByCode(coded) => coded.values[coded.codes[row] as usize],
             Self::Far(mantissas) => mantissas[row],
         }
     }
@@ -129,7 +144,7 @@ impl Mantissas {
     pub(crate) fn bounds(&self) -> (i64, i64) {
         match self {
             Self::Near(near) => (near.from, near.last()),
-            Self::Far(mantissas) => {
+            Self::ByCode(ByCode { values: mantissas, .. }) | Self::Far(mantissas) => {
                 let first = mantissas.iter().copied().min().unwrap_or(0);
                 (first, mantissas.iter().copied().max().unwrap_or(0))
             }
@@ -148,6 +163,12 @@ impl Mantissas {
                     Bitmap::from_words(words, near.steps.len())
                 }
             },
+            Self::ByCode(ByCode { codes, values }) => {
+                let set = bits(values.len(), |code| (from..=to).contains(&values[code]));
+                let mut words = vec![0; codes.len().div_ceil(64)];
+                kernels::in_codes(codes, set.words(), &mut words);
+                Bitmap::from_words(words, codes.len())
+            }
             Self::Far(mantissas) => {
                 let mut words = vec![0; mantissas.len().div_ceil(64)];
                 kernels::between_i64(mantissas, from, to, &mut words);
@@ -162,7 +183,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::bits::bits;
 
     fn mantissa() -> impl Strategy<Value = i64> {
         prop_oneof![-9i64..9, any::<i64>(), Just(i64::MIN), Just(i64::MAX)]
@@ -202,10 +222,19 @@ mod tests {
         ) {
             let own = Mantissas::new(mantissas.clone());
             let own = match &own {
+                _ if by == 4 => {
+                    let mut values = mantissas.clone();
+                    values.rotate_left(1);
+                    let code = |mantissa| values.iter().position(|value| value == mantissa);
+                    let codes = mantissas.iter().filter_map(code);
+                    let codes = codes.map(|code| u32::try_from(code).expect("small")).collect();
+                    let (codes, values) = (Rc::new(codes), Rc::new(values));
+                    Mantissas::ByCode(ByCode { codes, values })
+                }
                 Mantissas::Near(near) => near
                     .with(near.from.checked_add(by), Some(step))
                     .map_or(own, Mantissas::Near),
-                Mantissas::Far(_) => own,
+                Mantissas::ByCode(_) | Mantissas::Far(_) => own,
             };
             let far: Vec<i64> = (0..own.len()).map(|row| own.get(row)).collect();
             if let Mantissas::Far(_) = own {

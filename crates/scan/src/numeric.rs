@@ -4,11 +4,12 @@
 //! of finer scale); the row-at-a-time meaning of `query::call` is then used instead.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use hadal_query::{Function, TimeField, call};
 use hadal_types::{Logical, Micros, Number, Value, limits};
 
-use crate::mantissas::Mantissas;
+use crate::mantissas::{ByCode, Mantissas};
 use crate::values::Numbers;
 
 /// `function` of a column and a literal, in this order.
@@ -102,6 +103,14 @@ fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) 
         let (mantissas, valid) = (Mantissas::Near(near), numbers.valid.clone());
         return Some(Numbers { mantissas, scale, logical, valid });
     }
+    if let Mantissas::ByCode(ByCode { codes, values }) = &numbers.mantissas
+        && let Some(values) = values.iter().map(|&value| moved(value)).collect::<Option<Vec<i64>>>()
+    {
+        let (codes, values) = (Rc::clone(codes), Rc::new(values));
+        let (mantissas, valid) =
+            (Mantissas::ByCode(ByCode { codes, values }), numbers.valid.clone());
+        return Some(Numbers { mantissas, scale, logical, valid });
+    }
     map(numbers, scale, logical, moved)
 }
 
@@ -110,7 +119,7 @@ fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     let Numbers { scale, logical, .. } = *numbers;
     let quotients = match &numbers.mantissas {
         Mantissas::Near(near) => near.quotients(width, origin).map(Mantissas::Near),
-        Mantissas::Far(_) => None,
+        Mantissas::ByCode(_) | Mantissas::Far(_) => None,
     };
     let quotients = match quotients {
         Some(mantissas) => Numbers { mantissas, ..numbers.clone() },

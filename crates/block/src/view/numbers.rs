@@ -83,6 +83,42 @@ impl ColumnView<'_> {
     }
 }
 
+/// Numbers `values[c]` × 10^−scale, where c of row i is `codes[i]`.
+#[derive(Clone, Debug)]
+pub struct CodedNumbers {
+    /// Digits after the point, 0 to 18.
+    pub scale: u8,
+    /// The different values, in no order that can be relied on.
+    pub values: Vec<i64>,
+    /// One per row, each below the number of values; any where the row has no value.
+    pub codes: Vec<u32>,
+    /// Which rows have a value; `None` where all have.
+    pub validity: Option<Bitmap>,
+}
+
+impl ColumnView<'_> {
+    /// The numbers by code, where they are stored so; `None` where not.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn coded_numbers(&self) -> Result<Option<CodedNumbers>, BlockError> {
+        let Some(NumbersView { scale, base: 0, integers, validity, is_compact }) =
+            self.numbers()?
+        else {
+            return Ok(None);
+        };
+        let Some((entries, stream)) = integers.dictionary() else { return Ok(None) };
+        let (mut values, mut codes) = (Vec::new(), Vec::with_capacity(self.rows));
+        entries.decode_into(&mut values);
+        stream.decode_codes_into(values.len(), &mut codes).map_err(self.entry.place().of())?;
+        if is_compact && let Some(validity) = &validity {
+            let present = std::mem::replace(&mut codes, vec![0; self.rows]);
+            kernels::expand_u32(&present, validity.words(), 0, &mut codes);
+        }
+        Ok(Some(CodedNumbers { scale, values, codes, validity }))
+    }
+}
+
 /// The name of decimals whose stream begins so.
 pub(super) fn decimals_name(stream: &[u8]) -> &'static str {
     match ints::form_name(stream) {
