@@ -1,6 +1,7 @@
 //! Records that were refused: kept, with the reason, as rows of a table of Hadal's own.
 
 use hadal_block::{BlockBuilder, BlockError};
+use hadal_types::limits::NOTE_BYTES_MAX;
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Number, TableName};
 use hadal_wire::Batch;
 
@@ -23,8 +24,20 @@ pub struct Reject {
 impl Reject {
     pub(crate) fn new(line: u64, reason: String, record: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&record[..record.len().min(4 * EXCERPT_CHARS)]);
-        Self { line, reason, excerpt: text.chars().take(EXCERPT_CHARS).collect() }
+        let (reason, excerpt) = (shortened(reason), text.chars().take(EXCERPT_CHARS).collect());
+        Self { line, reason, excerpt }
     }
+}
+
+/// A reason of at most [`NOTE_BYTES_MAX`] bytes: what is wrong may name a value of a megabyte, in the
+/// middle.
+fn shortened(reason: String) -> String {
+    if reason.len() <= NOTE_BYTES_MAX {
+        return reason;
+    }
+    let head = reason.floor_char_boundary(NOTE_BYTES_MAX / 2);
+    let tail = reason.ceil_char_boundary(reason.len() - NOTE_BYTES_MAX / 4);
+    format!("{} ... {}", &reason[..head], &reason[tail..])
 }
 
 /// The batch that logs `rejects` of records that `source` sent for `table`; `None` without any.
@@ -67,4 +80,21 @@ pub fn rejects_batch(
     let rows = builder.rows();
     let block = builder.finish(now, Some((&id, 0)))?;
     Ok(Some(Batch { table: rejects_table, id, content_hash: 0, rows, block }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reason_keeps_its_beginning_and_its_end() {
+        let of = |digits: usize| {
+            let reason = format!("column é: number {} is beyond ±1.8e308", "9".repeat(digits));
+            Reject::new(1, reason, b"{}").reason
+        };
+        assert_eq!(of(300).len(), 300 + of(0).len());
+        let long = of(1_000_000);
+        assert!(long.len() <= NOTE_BYTES_MAX, "{}", long.len());
+        assert!(long.starts_with("column é: number 999") && long.ends_with("is beyond ±1.8e308"));
+    }
 }

@@ -22,6 +22,8 @@ enum Mode {
     Start,
     /// One record a line.
     Lines,
+    /// The first line is an object that does not end; what comes next tells whether it goes on.
+    Opened,
     /// JSON values, one after another, or the elements of one array.
     Values,
 }
@@ -79,6 +81,11 @@ impl Splitter {
             match self.mode {
                 Mode::Start => rest = self.start(rest, byte, after),
                 Mode::Lines => rest = self.line(rest, take),
+                Mode::Opened if byte.is_ascii_whitespace() => {
+                    self.keep(&[byte]);
+                    rest = after;
+                }
+                Mode::Opened => self.go_on(byte, take),
                 Mode::Values => {
                     self.value_byte(byte, take);
                     rest = after;
@@ -132,7 +139,8 @@ impl Splitter {
         }
         self.keep(line);
         if self.number == 0 && self.is_open_object() {
-            self.turn_to_values(take);
+            self.keep(b"\n");
+            self.mode = Mode::Opened;
             return rest;
         }
         self.number += 1;
@@ -161,13 +169,18 @@ impl Splitter {
             && !depth.in_string
     }
 
-    /// Goes on by value, the first line being part of the first one.
-    fn turn_to_values(&mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
-        self.mode = Mode::Values;
+    /// Goes on after a first line that is an object without an end, by value or by line. A line that
+    /// begins an object where none can be is the next record: then the first was cut off.
+    fn go_on(&mut self, next: u8, take: &mut dyn FnMut(u64, Record<'_>)) {
         let first = std::mem::take(&mut self.pending);
         self.clear();
+        if next == b'{' && !takes_object(&first) {
+            self.mode = Mode::Lines;
+            self.number = first.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            return take(1, Record::Whole(first.trim_ascii()));
+        }
+        self.mode = Mode::Values;
         first.iter().for_each(|&byte| self.value_byte(byte, take));
-        self.value_byte(b'\n', take);
     }
 
     fn value_byte(&mut self, byte: u8, take: &mut dyn FnMut(u64, Record<'_>)) {
@@ -246,6 +259,24 @@ pub(crate) fn objects(line: &str) -> Option<Vec<&str>> {
     (counter.depth == 0 && objects.len() > 1).then_some(objects)
 }
 
+/// Whether an object can come next in JSON text: as an element of an array, or after a colon.
+fn takes_object(text: &[u8]) -> bool {
+    let (mut open, mut counter) = (Vec::new(), DepthCounter::default());
+    for &byte in text {
+        let is_bracket = !counter.in_string;
+        match byte {
+            b'{' | b'[' if is_bracket => open.push(byte),
+            b'}' | b']' if is_bracket => drop(open.pop()),
+            _ => {}
+        }
+        if counter.step(byte).is_break() {
+            return false;
+        }
+    }
+    let last = text.trim_ascii_end().last();
+    open.last() == Some(&b'[') || last == Some(&b':')
+}
+
 /// Follows brackets and strings of JSON text.
 #[derive(Default)]
 struct DepthCounter {
@@ -312,6 +343,19 @@ mod tests {
         let records = in_any_pieces("\u{feff}{\"a\":1}\r\n\n  {\"a\":2}\nx");
         let expected = [(1, "{\"a\":1}"), (3, "{\"a\":2}"), (4, "x")];
         assert_eq!(records, expected.map(|(line, text)| (line, text.to_owned())));
+    }
+
+    #[test]
+    fn a_first_line_that_is_cut_off_is_one_record() {
+        for first in ["{\"a\":1,", "{\"a\":{\"b\":1", "{\"a\":[1],\"b\"", "{\"a\":\"[\","] {
+            let body = format!("{first}\n\n{{\"b\":2}}\n{{\"c\":3}}\n");
+            let expected = [(1, first), (3, "{\"b\":2}"), (4, "{\"c\":3}")];
+            assert_eq!(in_any_pieces(&body), expected.map(|(line, text)| (line, text.to_owned())));
+        }
+        let object = "{\"a\":\n{\"b\":\n[1,\n{}]},\n\"c\":[\n{}]}";
+        assert_eq!(texts(object), [object]);
+        assert_eq!(texts("{\"a\":[{},\n{}]}\n{}"), ["{\"a\":[{},\n{}]}", "{}"]);
+        assert_eq!(texts("{\"a\":1,\n \n"), ["{\"a\":1,"]);
     }
 
     #[test]
