@@ -7,8 +7,6 @@ usage: druid.py PROGRAM GENERATOR [--rows N] ...; --help tells all
 
 import sys
 
-import duckdb
-
 import post
 import report
 from post import READ, Run, read_options
@@ -61,7 +59,7 @@ def title(sums):
 
 def expected(path, asked):
     """DuckDB's answers, and how many rows and how many different values of each dimension there are."""
-    duck = duckdb.connect(":memory:")
+    duck = post.duckdb()
     decimals = ", ".join(f"{metric}::DECIMAL(12, 3) AS {metric}" for metric in ("revenue", "price"))
     duck.execute(f"CREATE VIEW {TABLE} AS SELECT * REPLACE ({decimals}) FROM '{path}'")
     wanted = {question.name: post.rows_of(duck, question.sql) for question, _ in asked}

@@ -128,6 +128,13 @@ def case_title(settings, cores):
     return f"{settings}, {cores} core{'s' * (cores > 1)}"
 
 
+def duckdb():
+    """An empty DuckDB in memory."""
+    # Only here, so that the self-tests need Python alone.
+    import duckdb as package
+    return package.connect(":memory:")
+
+
 def rows_of(duck, sql):
     """DuckDB's answer with numbers as JSON has them."""
     plain = lambda cell: float(cell) if isinstance(cell, decimal.Decimal) else cell

@@ -10,8 +10,6 @@ usage: scylla.py PROGRAM GENERATOR [--sensors N] ...; --help tells all
 import datetime
 import sys
 
-import duckdb
-
 import picture
 import post
 import report
@@ -79,7 +77,7 @@ class Expected:
     """DuckDB on the same file."""
 
     def __init__(self, path):
-        self.duck = duckdb.connect(":memory:")
+        self.duck = post.duckdb()
         self.duck.execute(f"CREATE VIEW {TABLE} AS SELECT * REPLACE (temperature::DECIMAL(9, 2) AS temperature) FROM '{path}'")
         self.rows = self.duck.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0]
         # What the first scan is to find.
