@@ -28,13 +28,15 @@ HIGH, LOWER = "viewer", "site"
 
 NOT_THE_SAME = """\
 - The same: the questions, a range of time as the only filter, a dozen dimensions of text with tens to tens of millions of
-  values by zipf laws, four metrics, as many rows as one of the post's shards. Rows of an answer per second and core.
-- The post's data is Metamarkets' own, tens of billions of rows; this is invented, and one shard of it. The post does not
-  tell which of its dimensions it asked for: the bars are on that of 30 million values.
+  values by zipf laws, four metrics. Rows in the range per second and core.
+- The post's data is Metamarkets' own, tens of billions of rows in shards of about 8 million; this is invented, by default as
+  much as one shard. The post does not tell which dimension it asked for: the bars are on that of 30 million values.
 - The post's range held all rows; this one cuts the first and the last block, and only rows within it are counted.
 - The post's "ORDER BY cnt" is taken for descending, as its "top 100" says. Druid may estimate such a list, shard by shard.
-- The post's shards were cut by that dimension and rolled up; whether its rates count rows before or after, it does not say.
-- The post's cores are those of 2012, 60 to 1,600 of them; its figures include a network. These include HTTP on one machine."""
+- The post cut its shards by a dimension of far more than a million values, so that each was in few of them; here each may be
+  in all blocks.
+- The post's figures are the best of its clusters, of 200 to 1,500 cores of before 2012, and include a network. These include
+  HTTP on one machine."""
 
 
 def questions():

@@ -35,6 +35,7 @@ NOT_THE_SAME = """\
 - The same: a reading a minute of each sensor over a year, one wrong sensor, the three ranges, what each scan tells.
 - The post's million sensors are {sensors:,} here, as many times fewer rows: what one server holds in memory by default. The
   post's rows were on disk in the first and the third scan, and cached in the second; these are in memory, packed.
+- A day without the sensor has only {day_rows:,} rows here: its rate is that of asking, more than of reading.
 - The post reads each day of each sensor by its key and keeps the extremes' sensor and day; here three questions are asked:
   the totals, and the row of either extreme. Both rates are shown, that of the totals alone and that of all three together.
 - The post's rates include its network and {worker_cores} cores of workers beside the {cores:,} of the database; only these are counted.
@@ -135,7 +136,8 @@ def compare(run):
     print("```\n" + (picture.days([(day[:10], *values) for day, *values in series]) if series else "no answer") + "\n```\n")
     print("### Answers\n\n" + post.notes(measured), "\n")
     print("### What was the same, and what was not\n\n" + NOT_THE_SAME.format(
-        sensors=run.options.sensors, cores=NODES * NODE_CORES, worker_cores=24 * 24, read=READ))
+        sensors=run.options.sensors, cores=NODES * NODE_CORES, worker_cores=24 * 24, read=READ,
+        day_rows=(run.options.sensors - 1) * 24 * 60))
     return post.all_right(measured), run.results(measured, expected.rows, {"sensors": run.options.sensors, "scans": scans})
 
 
