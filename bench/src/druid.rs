@@ -153,8 +153,8 @@ mod tests {
         assert_eq!(different("exchange"), 12);
         assert_eq!(different("country"), 200);
         assert!((1_400..=1_500).contains(&different("advertiser")));
-        // Of n values by a zipf law of exponent 1, N rows are to have x (ln(n / x) + 1 - 0.577) where
-        // x is N by the n-th harmonic number, 17.8: 34,700 of 30 million.
+        // Of n values by a zipf law of exponent 1, N rows are to have x (ln(n / x) + 1 - 0.577),
+        // where x is N by the n-th harmonic number, 17.8: 34,700 of 30 million.
         assert!((34_000..35_400).contains(&different("viewer")), "{}", different("viewer"));
     }
 
