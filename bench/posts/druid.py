@@ -80,7 +80,7 @@ def compare(run):
         ours = by_case[question.name, READ, 1]
         body.append([question.title, f"{theirs:.1f}" if theirs else "-",
                      *(millions(by_case[question.name, *case].rate(matched)) for case in cases),
-                     f"{ours.bytes_a_row(matched):.2f}"])
+                     f"{ours.bytes_a_row(matched):.2f}" if ours.measured.stats else "-"])
         if theirs:
             judge(bars, ours, theirs, matched)
     print(run.about(POST, rows))
