@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test bench rivals fmt lint
+.PHONY: help demo test bench rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -13,6 +13,8 @@ help:
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
+	@echo 'make bench-druid            the questions of the first benchmark of Druid (2012), beside what it told'
+	@echo 'make bench-scylla           the scans of "One Billion Rows a Second" (2019), beside what it told'
 	@echo 'make lint                   lints only'
 	@echo 'make fmt                    format the sources'
 	@echo
@@ -33,11 +35,14 @@ bench:
 	cargo build --release --package hadal
 	@data=$$(make/real-data) && python3 -B bench/figures.py "$(CARGO_TARGET_DIR)/release/hadal" "$$data" $(ARGS)
 
-rivals:
+rivals: COMPARISON = bench/rivals/rivals.py
+bench-druid: COMPARISON = bench/posts/druid.py
+bench-scylla: COMPARISON = bench/posts/scylla.py
+rivals bench-druid bench-scylla:
 	@make/need cargo cc node npm python3
 	@make/page
 	cargo build --release --package hadal --package hadal-bench
-	@make/rivals "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" $(ARGS)
+	@make/rivals "$(COMPARISON)" "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" $(ARGS)
 
 fmt:
 	@make/need cargo rustfmt node npm

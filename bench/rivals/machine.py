@@ -23,6 +23,11 @@ def about(generator):
     }
 
 
+def told(about):
+    return (f"{about['cpu']}, {about['cores']} cores, {about['memory_gib']} GiB, reads {about['read_gb_per_s']} GB/s per core,"
+            f" load {about['load_before']:.1f} before")
+
+
 def cores():
     """The core that is measured, all cores, and those for this program itself: another one, where there is another."""
     every = sorted(os.sched_getaffinity(0))
@@ -59,13 +64,19 @@ class Data:
         return self.made("readings", self.reading_rows, "parquet", [])
 
     def made(self, table, rows, form, more):
-        words = [table, *(word.strip("-") for word in more), "seed", SEED, str(rows)]
-        path = self.folder / f"{'-'.join(words)}.{form}"
-        if not path.exists():
-            print(f"making {path.name}", flush=True)
-            # Under another name until it is whole.
-            part = path.with_suffix(".part")
-            subprocess.run(
-                [self.generator, table, "--rows", str(rows), "--seed", SEED, "--format", form, "--out", part, *more], check=True)
-            part.rename(path)
-        return path
+        return made(self.generator, self.folder, table, form, ("--rows", rows), more)
+
+
+def made(generator, folder, table, form, size, more=()):
+    """A file of the generator's, of a `size` that is one of its options; it is kept in the folder, and made once."""
+    option, number = size
+    words = [table, *(word.strip("-") for word in more), "seed", SEED, str(number)]
+    path = folder / f"{'-'.join(words)}.{form}"
+    if not path.exists():
+        print(f"making {path.name}", flush=True)
+        # Under another name until it is whole.
+        part = path.with_suffix(".part")
+        subprocess.run(
+            [generator, table, option, str(number), "--seed", SEED, "--format", form, "--out", part, *more], check=True)
+        part.rename(path)
+    return path

@@ -47,6 +47,9 @@ class Measured:
     # Why there is no answer of Hadal, or that it is not the rivals'.
     refused: str | None = None
     wrong: str | None = None
+    # Hadal's answer when it was first asked, and what it says about it.
+    rows: list = dataclasses.field(default_factory=list)
+    notes: list = dataclasses.field(default_factory=list)
     error: float = 0.0
     stats: dict = dataclasses.field(default_factory=dict)
 
@@ -83,15 +86,15 @@ def first_answer_of_hadal(measured, hadal, sql, wanted):
     except Failed as failed:
         measured.refused = str(failed)
         return
-    measured.stats = answer["stats"]
+    measured.stats, measured.rows = answer["stats"], answer["rows"]
     if wanted is not None:
         measured.wrong, error = difference(measured.question, wanted, answer["rows"])
         measured.error = error or 0.0
-    notes = [warning["message"] for warning in answer["warnings"]]
+    measured.notes = [warning["message"] for warning in answer["warnings"]]
     if answer["covered"] != 1.0:
-        notes.append(f"only {answer['covered']:.1%} of the rows were asked")
-    if measured.wrong and notes:
-        measured.wrong += f" ({'; '.join(notes)})"
+        measured.notes.append(f"only {answer['covered']:.1%} of the rows were asked")
+    if measured.wrong and measured.notes:
+        measured.wrong += f" ({'; '.join(measured.notes)})"
 
 
 def worth_asking(forms):

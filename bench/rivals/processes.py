@@ -15,12 +15,18 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Far longer than any question takes: a rival has no deadline either.
 DEADLINE_MS = 600_000
 
+# After so long a block's batches cannot be revoked, and it is merged in order of time; and a little more.
+SETTLED_SECONDS = 130
 # A server is at rest when it uses less than this share of a core for so long.
 REST_SECONDS, REST_CPU = 3, 0.05
 
 
 class Failed(Exception):
     """An engine could not do what it was asked to."""
+
+
+def say(text):
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def pin(pid, cores):

@@ -1,12 +1,15 @@
 """The figures as people read them (Markdown), and as programs do (JSON)."""
 
 import dataclasses
+import json
 import math
+import pathlib
 import statistics
 
 from measure import best
 from questions import REWRITTEN
 
+RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results"
 # A reading is one of 51 numbers, each as likely as the others: no encoding has fewer bits for one.
 READING_BITS = math.log2(51)
 BANDWIDTH_SHARE = 0.6
@@ -179,6 +182,14 @@ def as_json(measured, rows_of):
     """Everything that was measured."""
     return [{
         "question": one.question.name, "title": one.question.title, "rows": rows_of[one.question.table],
-        "hadal_seconds": one.seconds, "refused": one.refused, "wrong": one.wrong, "error": one.error, "stats": one.stats,
+        "hadal_seconds": one.seconds, "refused": one.refused, "wrong": one.wrong, "notes": one.notes, "error": one.error, "stats": one.stats,
         "rivals": [dataclasses.asdict(form) | {"ratio_quartiles": quartiles(form.ratios())} for form in one.forms],
     } for one in measured]
+
+
+def keep(results, folder, what=""):
+    """Writes a file of results, named by date, commit and `what` was measured; returns its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{results['machine']['date']}-{results['commit'][:9]}{what}.json"
+    file.write_text(json.dumps(results, indent=1) + "\n")
+    return file

@@ -13,7 +13,6 @@ usage: rivals.py PROGRAM GENERATOR [--quick] [--rows N] [--only NAME,NAME] [--ri
 
 import argparse
 import contextlib
-import json
 import os
 import pathlib
 import shutil
@@ -26,13 +25,10 @@ import machine
 import report
 from expected import percentiles_by_service, plain_bytes
 from measure import ask_in_turn
-from processes import Failed, Hadal, Rival, cpu_seconds, pin
+from processes import SETTLED_SECONDS, Failed, Hadal, Rival, cpu_seconds, pin, say
 from questions import questions
 
 RIVALS = ("duckdb", "clickhouse", "polars", "datafusion")
-RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results"
-# After so long a block's batches cannot be revoked, and it is merged in order of time; and a little more.
-SETTLED_SECONDS = 130
 # What the weighted question is in Hadal: rows stand for as many as their `sample_rate` says.
 WEIGHTED = "SELECT service, count(*) AS n FROM weighted"
 
@@ -148,8 +144,7 @@ class Run:
         """Prints all tables; returns what goes into the file of results."""
         about = self.machine
         print(f"\n## Hadal and its rivals, {about['date']}\n")
-        print(f"{about['cpu']}, {about['cores']} cores, {about['memory_gib']} GiB, reads {about['read_gb_per_s']} GB/s per core,"
-              f" load {about['load_before']:.1f} before; {', '.join(self.titles.values())};"
+        print(f"{machine.told(about)}; {', '.join(self.titles.values())};"
               f" {self.options.rows:,} requests, {self.options.readings:,} readings, seed {machine.SEED}; {self.options.rounds} rounds,"
               f" {'CPU' if self.options.clock == 'cpu_seconds' else 'wall'} clock\n")
         print("### One core\n")
@@ -180,10 +175,6 @@ class Run:
         }
 
 
-def say(text):
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
-
-
 def names(allowed):
     def read(text):
         chosen = text.split(",")
@@ -207,7 +198,7 @@ def read_options():
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="for one core; cpu where others use the machine, too")
     parser.add_argument("--settle", type=int, default=SETTLED_SECONDS, help="seconds that Hadal has for merging after it was loaded")
     parser.add_argument("--hadal-env", action="append", default=[], metavar="NAME=VALUE", help="for the server; told with the results")
-    parser.add_argument("--results", type=pathlib.Path, default=RESULTS, help="folder for the file of results")
+    parser.add_argument("--results", type=pathlib.Path, default=report.RESULTS, help="folder for the file of results")
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "hadal/rivals"
     parser.add_argument("--cache", type=pathlib.Path, default=cache, help="folder for data")
     options = parser.parse_args()
@@ -231,10 +222,7 @@ def main():
         results = run.go()
     finally:
         shutil.rmtree(run.folder, ignore_errors=True)
-    options.results.mkdir(parents=True, exist_ok=True)
-    file = options.results / f"{results['machine']['date']}-{results['commit'][:9]}.json"
-    file.write_text(json.dumps(results, indent=1) + "\n")
-    print(f"\n{file}")
+    print(f"\n{report.keep(results, options.results)}")
     return 0 if all(line["reached"] for line in run.bars.lines) else 1
 
 

@@ -1,4 +1,4 @@
-//! What can go wrong: the disk.
+//! What can go wrong: the disk, mostly.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,6 +17,8 @@ pub(crate) enum Error {
     Parquet(#[from] ParquetError),
     #[error("columns do not fit together: {0}")]
     Columns(#[from] ArrowError),
+    #[error("{table} is written as Parquet only, not as JSON lines")]
+    ParquetOnly { table: &'static str },
     #[error("a thread that makes rows ended early")]
     Thread,
 }

@@ -1,7 +1,8 @@
 //! The data that Hadal and its rivals are measured with, and what this machine's memory can do.
 //!
 //! `hadal-bench requests` and `hadal-bench readings` write the two benchmark tables as JSON lines
-//! or Parquet; `hadal-bench bandwidth` prints how many GB/s one core reads. The same seed and rows
+//! or Parquet, `hadal-bench druid` and `hadal-bench year` those of two published benchmarks as
+//! Parquet; `hadal-bench bandwidth` prints how many GB/s one core reads. The same seed and rows
 //! give the same files, whatever the number of threads: rows are made in chunks, each from a
 //! random stream of its own.
 //!
@@ -11,6 +12,7 @@
 
 mod bandwidth;
 mod chunks;
+mod druid;
 mod error;
 mod json;
 mod parquet_file;
@@ -18,6 +20,7 @@ mod random;
 mod readings;
 mod requests;
 mod vocabulary;
+mod year;
 mod zipf;
 
 use std::num::NonZeroUsize;
@@ -27,9 +30,11 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::chunks::Output;
+use crate::druid::Druid;
 use crate::error::Error;
 use crate::readings::{Layout, Readings};
 use crate::requests::Requests;
+use crate::year::Year;
 
 /// Make benchmark data, measure memory
 #[derive(Parser)]
@@ -66,6 +71,21 @@ enum Command {
         #[command(flatten)]
         file: File,
     },
+    /// A week of advertising, 12 dimensions and 4 metrics, as Druid was first measured with
+    Druid {
+        #[arg(long, default_value_t = 8_000_000)]
+        rows: u64,
+        #[command(flatten)]
+        file: File,
+    },
+    /// A year of temperatures, one a minute, as Scylla was measured with
+    Year {
+        /// Each has 525,600 rows
+        #[arg(long, default_value_t = 200)]
+        sensors: u32,
+        #[command(flatten)]
+        file: File,
+    },
     /// Print the GB/s that one core reads from memory
     Bandwidth,
 }
@@ -96,6 +116,13 @@ impl File {
         let threads = self.threads.or(cores.ok()).unwrap_or(NonZeroUsize::MIN);
         Output { path: &self.out, threads }
     }
+
+    fn parquet_only(&self, table: &'static str) -> Result<Output<'_>, Error> {
+        match self.format {
+            Format::Parquet => Ok(self.output()),
+            Format::Jsonl => Err(Error::ParquetOnly { table }),
+        }
+    }
 }
 
 fn run(command: Command) -> Result<(), Error> {
@@ -115,6 +142,12 @@ fn run(command: Command) -> Result<(), Error> {
                 Format::Jsonl => json::write_readings(&readings, &file.output()),
                 Format::Parquet => parquet_file::write_readings(&readings, &file.output()),
             }
+        }
+        Command::Druid { rows, file } => {
+            Druid::new(file.seed, rows).write_parquet(&file.parquet_only("druid")?)
+        }
+        Command::Year { sensors, file } => {
+            Year::new(file.seed, sensors).write_parquet(&file.parquet_only("year")?)
         }
         Command::Bandwidth => bandwidth::print(),
     }

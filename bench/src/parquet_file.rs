@@ -49,7 +49,7 @@ fn readings_batch(rows: &[Reading]) -> Result<RecordBatch, Error> {
 }
 
 /// Writes a file; the first chunk tells its columns.
-fn write(
+pub(crate) fn write(
     output: &Output<'_>,
     chunks: u64,
     make: impl Fn(u64) -> Result<RecordBatch, Error> + Sync,

@@ -1,15 +1,25 @@
-//! `bench/rivals/selftest.py`: what the comparison with other engines must never get wrong.
+//! What the comparisons must never get wrong: `selftest.py` of `bench/rivals` and `bench/posts`.
 
 use std::process::Command;
 
-#[test]
-fn the_comparison_judges_rightly() {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/rivals/selftest.py");
-    let Ok(output) = Command::new("python3").args(["-B", script]).output() else {
+#[expect(clippy::print_stdout, reason = "tells why nothing was tested")]
+fn passes(script: &str) {
+    let script = format!("{}/{script}", env!("CARGO_MANIFEST_DIR"));
+    let Ok(output) = Command::new("python3").args(["-B", &script]).output() else {
         println!("skipped: needs python3");
         return;
     };
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     assert!(told.contains("OK"), "{told}");
+}
+
+#[test]
+fn the_comparison_judges_rightly() {
+    passes("rivals/selftest.py");
+}
+
+#[test]
+fn published_benchmarks_are_told_rightly() {
+    passes("posts/selftest.py");
 }
