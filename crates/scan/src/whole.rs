@@ -18,6 +18,7 @@ use crate::plan::{Plan, PlanExpr};
 use crate::values::{BlockValues, Numbers, decimal_value};
 
 /// What the values of a column come to.
+#[derive(Clone, Copy)]
 struct Whole {
     /// Rows that have a value.
     rows: u64,
@@ -41,9 +42,19 @@ pub(crate) fn add(
     if !plan.keys.is_empty() || !measures.iter().all(|measure| is_simple(measure.kind)) {
         return Ok(false);
     }
-    let mut wholes = Vec::with_capacity(measures.len());
+    let mut wholes: Vec<Whole> = Vec::with_capacity(measures.len());
+    // Sum and extremes of one column are two measures, and one look at it.
+    let mut known: Vec<(usize, Whole)> = Vec::new();
     for argument in &plan.measures {
-        let Some(whole) = Whole::new(argument, columns, use_zones)? else { return Ok(false) };
+        let Some(index) = number_column(argument, columns) else { return Ok(false) };
+        let whole = match known.iter().find(|known| known.0 == index) {
+            Some((_, whole)) => *whole,
+            None => {
+                let Some(whole) = Whole::new(index, columns, use_zones)? else { return Ok(false) };
+                known.push((index, whole));
+                whole
+            }
+        };
         wholes.push(whole);
     }
     let mut tally = Tally::default();
@@ -64,18 +75,20 @@ pub(crate) fn add(
     Ok(true)
 }
 
+/// The index of the block's column of plain numbers that a measure is of; `None` of any other.
+fn number_column(argument: &PlanExpr, columns: &Columns<'_, '_>) -> Option<usize> {
+    let PlanExpr::Input(Input::Column(asked)) = argument else { return None };
+    let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
+    columns.find(asked.name.as_str(), Kind::Number).filter(|_| is_plain)
+}
+
 impl Whole {
     /// What a column's values come to; `None` where that takes a look at rows.
     fn new(
-        argument: &PlanExpr,
+        index: usize,
         columns: &Columns<'_, '_>,
         use_zones: bool,
     ) -> Result<Option<Self>, BlockError> {
-        let PlanExpr::Input(Input::Column(asked)) = argument else { return Ok(None) };
-        if asked.kind != Kind::Number || asked.logical != Logical::Plain {
-            return Ok(None);
-        }
-        let Some(index) = columns.find(asked.name.as_str(), Kind::Number) else { return Ok(None) };
         let column = columns.view(index);
         let rows = (column.rows() - column.null_count()) as u64;
         if let (true, Zone::Decimals { scale, min, max, sum }) = (use_zones, column.zone()) {
