@@ -222,7 +222,8 @@ pub fn ask(Question { table, filter }: &Question) {
 
 /// What a row gives to an expression.
 fn value_of(row: &Row, input: &Input) -> Value {
-    let cell = |name: &ColumnName| (0..).zip(&row.cells).find(|(number, _)| column_name(*number) == *name);
+    let cell =
+        |name: &ColumnName| (0..).zip(&row.cells).find(|(number, _)| column_name(*number) == *name);
     match input {
         Input::Time => Value::Time(row.time),
         Input::AnyText(text) => {
