@@ -3,12 +3,13 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test bench rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo test fuzz bench rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
 	@echo 'make demo ARGS="--help"     the same, with arguments for "hadal demo"'
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
+	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, so many seconds a target'
 	@echo 'make bench                  measure the figures that are promised; fails if one is missed'
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
@@ -28,6 +29,10 @@ demo:
 
 test:
 	@make/test
+
+fuzz:
+	@make/need cargo rustfmt cc
+	@make/fuzz $(ARGS)
 
 bench:
 	@make/need cargo cc git node npm chromium python3

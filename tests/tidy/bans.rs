@@ -59,10 +59,13 @@ fn machine_paths(sources: &[Source]) -> Vec<String> {
     anywhere(sources, &MACHINE_PATHS, "take the path from an argument or a variable")
 }
 
-/// Names of package registries; `Cargo.lock` names them in cargo's way, whatever the machine uses.
+/// Names of package registries; each `Cargo.lock` names them in cargo's way, whatever the machine
+/// uses.
 fn registry_hosts(sources: &[Source]) -> Vec<String> {
     let findings = anywhere(sources, &REGISTRY_HOSTS, "leave the registry to the machine");
-    findings.into_iter().filter(|finding| !finding.starts_with("Cargo.lock:")).collect()
+    let is_lock =
+        |found: &String| found.starts_with("Cargo.lock:") || found.contains("/Cargo.lock:");
+    findings.into_iter().filter(|finding| !is_lock(finding)).collect()
 }
 
 fn anywhere(sources: &[Source], words: &[&str], advice: &str) -> Vec<String> {
@@ -163,6 +166,7 @@ fn a_registry_is_found() {
     let sources = [
         Source::made_up("ui/package-lock.json", &format!("https://registry.{npm_host}/x")),
         Source::made_up("Cargo.lock", rust_host),
+        Source::made_up("fuzz/Cargo.lock", rust_host),
         Source::made_up(".ci/run", &format!("export HOST={rust_host}")),
     ];
     assert_eq!(registry_hosts(&sources).len(), 2);

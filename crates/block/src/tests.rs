@@ -2,6 +2,7 @@
 
 mod building;
 mod forms;
+mod frozen;
 mod hostile;
 mod merging;
 mod model;

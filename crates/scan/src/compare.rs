@@ -47,7 +47,7 @@ fn compare_mantissas(
         _ => filled(rows, false),
     };
     // The largest mantissa that is smaller, and the largest that is not greater.
-    let less = || at_most(if exact { floor - 1 } else { floor });
+    let less = || at_most(if exact { floor.saturating_sub(1) } else { floor });
     let inverted = |mut bits: Bitmap| {
         bits.not();
         bits

@@ -243,6 +243,19 @@ fn ranges_find_exact_numbers_beside_huge_ones() {
     }
 }
 
+#[test]
+fn every_number_is_at_least_the_smallest_decimal() {
+    let values: Vec<Value> = (0..3).map(Value::integer).collect();
+    let smallest = Decimal::new(i128::MIN, 0).expect("in range");
+    let literal = Expr::Literal(Value::Number(smallest.into()));
+    for (function, expected) in [(Function::GreaterOrEqual, 3), (Function::Less, 0)] {
+        let filter = call(function, [v(Kind::Number), literal.clone()]);
+        let query = raw_rows([v(Kind::Number)], Some(filter));
+        let matched = scanned(&[block(0, &values)], &query).stats.rows_matched;
+        assert_eq!(matched, expected, "{function:?}");
+    }
+}
+
 /// Three blocks of a hundred rows each, of times one after another.
 fn blocks_in_time_order() -> Vec<Vec<u8>> {
     let values: Vec<Value> = (0..100).map(Value::integer).collect();

@@ -1,0 +1,303 @@
+//! Writes a small row block for each form of the newest encodings, and beside it a text with its
+//! values: `cargo run -p hadal-block --example frozen FOLDER`. Those in `spec/blocks` were written
+//! so, once: a block that is there is never written again, because it must be readable for ever.
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a program for people")]
+
+use std::fmt::Write;
+use std::path::Path;
+
+use hadal_block::{BlockBuilder, BlockView};
+use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
+
+/// 2026-09-21, in microseconds.
+const START: i64 = 1_790_000_000_000_000;
+/// One vector of 1,024 values, and a shorter one.
+const VECTOR_AND_TAIL: i64 = 1_100;
+
+/// Columns, and the value of each in a row.
+type Cells = Vec<(&'static str, Value)>;
+
+struct Frozen {
+    name: &'static str,
+    rows: i64,
+    cells: fn(i64) -> Cells,
+}
+
+const BLOCKS: [Frozen; 23] = [
+    Frozen { name: "integers-constant", rows: 100, cells: |_| vec![("x", integer(-7))] },
+    Frozen {
+        name: "integers-packed",
+        rows: VECTOR_AND_TAIL,
+        cells: |row| vec![("x", integer(chance(row, 700) - 300))],
+    },
+    Frozen {
+        name: "integers-packed-64-bits",
+        rows: 80,
+        cells: |row| vec![("x", integer(chance(row, i64::MAX) * (1 - row % 2 * 2)))],
+    },
+    Frozen {
+        name: "integers-patched",
+        rows: VECTOR_AND_TAIL,
+        cells: |row| vec![("x", integer(chance(row, 30) + i64::from(row % 400 == 9) * (1 << 40)))],
+    },
+    Frozen {
+        name: "integers-delta",
+        rows: VECTOR_AND_TAIL,
+        cells: |row| vec![("x", integer(row * 1_001 + chance(row, 40)))],
+    },
+    Frozen {
+        name: "integers-delta-patched",
+        rows: VECTOR_AND_TAIL,
+        cells: |row| vec![("x", integer(row % 500 * 11 + row / 500))],
+    },
+    Frozen {
+        name: "integers-steps",
+        rows: VECTOR_AND_TAIL,
+        cells: |row| vec![("x", integer(chance(row, 100) * 60_000 + 17))],
+    },
+    Frozen {
+        name: "integers-runs",
+        rows: VECTOR_AND_TAIL,
+        cells: |row| vec![("x", integer(chance(row / 90, 1 << 30)))],
+    },
+    Frozen {
+        name: "integers-dictionary",
+        rows: VECTOR_AND_TAIL,
+        cells: |row| vec![("x", integer([3, 1_000, 90_001, -800_000][index(chance(row, 4))]))],
+    },
+    Frozen {
+        name: "numbers-scaled",
+        rows: 70,
+        cells: |row| vec![("x", number(&format!("{}.{:02}", chance(row, 90), row % 100)))],
+    },
+    Frozen {
+        name: "numbers-doubles",
+        rows: 70,
+        cells: |row| vec![("x", number(["1e300", "0.1", "-5e-324", "2.5"][index(row % 4)]))],
+    },
+    Frozen {
+        name: "numbers-mixed",
+        rows: 70,
+        cells: |row| vec![("x", number(["1e300", "9007199254740993", "0.1"][index(row % 3)]))],
+    },
+    Frozen {
+        name: "numbers-wide",
+        rows: 70,
+        cells: |row| vec![("x", number(&(u128::from(u64::MAX) - index(row) as u128).to_string()))],
+    },
+    Frozen { name: "numbers-bool", rows: 70, cells: |row| vec![("x", Value::Bool(row % 3 == 0))] },
+    Frozen {
+        name: "strings-dictionary",
+        rows: 70,
+        cells: |row| vec![("x", text(["", "b", "\u{e9}\u{1f4a7}", "a\nb"][index(row % 4)]))],
+    },
+    Frozen {
+        name: "strings-dictionary-shared-beginnings",
+        rows: 200,
+        cells: |row| {
+            vec![("x", text(&format!("/shop/articles/of/the/week/{}/{row}", row % 3)))]
+                .into_iter()
+                .map(|(name, value)| (name, if row < 100 { value } else { text("/shop") }))
+                .collect()
+        },
+    },
+    Frozen { name: "strings-pages", rows: 120, cells: |row| vec![("x", text(&prose(row)))] },
+    Frozen {
+        name: "strings-templates",
+        rows: 300,
+        cells: |row| {
+            let user = chance(row, 100_000);
+            vec![("x", text(&format!("user {user} asked for page {row} of 300 in {user:08} ms")))]
+        },
+    },
+    Frozen {
+        name: "strings-templates-hexadecimal",
+        rows: 300,
+        cells: |row| {
+            let id = chance(row, i64::MAX);
+            let (high, low) = (id >> 32, id & 0xFFFF);
+            vec![("x", text(&format!("trace {high:08x}-{low:04x} ended with {}", row % 9)))]
+        },
+    },
+    Frozen {
+        name: "lists",
+        rows: 70,
+        cells: |row| {
+            let words = (0..row % 5).map(|word| format!("word {}", chance(row * 7 + word, 40)));
+            vec![("set", Value::set(words.clone())), ("vector", Value::vector(words))]
+        },
+    },
+    Frozen {
+        name: "lists-dictionary",
+        rows: 200,
+        cells: |row| {
+            let frames = (0..12).map(|frame| format!("frame {} {frame}", row % 3));
+            vec![("set", Value::set(frames.clone())), ("vector", Value::vector(frames))]
+        },
+    },
+    Frozen {
+        name: "nulls",
+        rows: 300,
+        cells: |row| {
+            let mut cells = Vec::new();
+            if chance(row, 13) < 8 {
+                cells.extend([("bits", integer(row)), ("shared", integer(row % 7))]);
+            }
+            if chance(row, 13) < 3 {
+                cells.extend([("compact", integer(row * 7)), ("compact shared", text("rare"))]);
+            }
+            if row / 100 == 1 {
+                cells.push(("runs", text(&format!("late {}", row % 4))));
+            }
+            cells
+        },
+    },
+    Frozen {
+        name: "kinds-in-one-column",
+        rows: 90,
+        cells: |row| {
+            vec![(
+                "x",
+                match row % 5 {
+                    0 => integer(row),
+                    1 => text("a word"),
+                    2 => Value::set(["q", "p"]),
+                    3 => Value::vector(["q", "p"]),
+                    _ => return Vec::new(),
+                },
+            )]
+        },
+    },
+];
+
+fn main() {
+    let folder = std::env::args().nth(1).expect("the folder that blocks are written to");
+    for frozen in BLOCKS {
+        let path = Path::new(&folder).join(frozen.name).with_extension("hdl");
+        if path.exists() {
+            println!("{} is there", frozen.name);
+            continue;
+        }
+        let rows: Vec<Cells> = (0..frozen.rows).map(frozen.cells).collect();
+        let bytes = block(&rows);
+        let texts = texts(&rows, &bytes);
+        println!("{}: {} bytes\n{}", frozen.name, bytes.len(), heads(&texts));
+        std::fs::write(path.with_extension("txt"), texts).expect("written");
+        std::fs::write(path, bytes).expect("written");
+    }
+}
+
+fn heads(texts: &str) -> String {
+    texts
+        .lines()
+        .filter(|line| line.starts_with("column "))
+        .fold(String::new(), |all, line| format!("{all}  {line}\n"))
+}
+
+fn block(rows: &[Cells]) -> Vec<u8> {
+    let mut builder = BlockBuilder::new(name("time"));
+    for (row, cells) in (0..).zip(rows) {
+        for (column, value) in cells {
+            push(&mut builder, column, value);
+        }
+        builder.end_row(time(row));
+    }
+    let batch = BatchId::new("a-batch").expect("an id");
+    builder.finish(Micros(START), Some((&batch, 0xc0_ffee))).expect("fits a block")
+}
+
+fn push(builder: &mut BlockBuilder, column: &str, value: &Value) {
+    let id = builder.column(&name(column), kind_of(value));
+    match value {
+        Value::Bool(truth) => builder.push_bool(id, *truth),
+        Value::Number(number) => builder.push_number(id, *number),
+        Value::String(string) => builder.push_string(id, string),
+        Value::Set(list) | Value::Vector(list) => {
+            builder.push_list(id, &list.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+        }
+        _ => Ok(()),
+    }
+    .expect("taken");
+}
+
+/// What the block holds, as it was put in: for each column how it is encoded, and its values by
+/// row, each with how often it comes in a row.
+fn texts(rows: &[Cells], bytes: &[u8]) -> String {
+    let block = BlockView::parse(bytes).expect("parses");
+    let mut all = format!("version {}, {} rows\n", bytes[8], rows.len());
+    for column in block.columns() {
+        let (name, kind) = (column.name().as_str(), column.kind());
+        let _ = writeln!(all, "column {name}: {kind}, {}", column.encoding_name());
+        let value = |(row, cells): (i64, &Cells)| match name {
+            "time" => Value::Time(time(row)),
+            _ => {
+                let own = |cell: &&(&str, Value)| cell.0 == name && kind_of(&cell.1) == kind;
+                cells.iter().find(own).map_or(Value::Null, |cell| cell.1.clone())
+            }
+        };
+        let values: Vec<Value> = (0..).zip(rows).map(value).collect();
+        for run in values.chunk_by(|one, next| one == next) {
+            let _ = writeln!(all, "{} {}", run.len(), plain(&run[0]));
+        }
+    }
+    all
+}
+
+/// A value on one line.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Time(Micros(time)) => time.to_string(),
+        Value::String(text) => format!("{text:?}"),
+        Value::Set(list) | Value::Vector(list) => format!("{list:?}"),
+        other => other.to_string(),
+    }
+}
+
+fn name(text: &str) -> ColumnName {
+    ColumnName::new(text).expect("a name")
+}
+
+const fn kind_of(value: &Value) -> Kind {
+    match value {
+        Value::String(_) => Kind::String,
+        Value::Set(_) => Kind::Set,
+        Value::Vector(_) => Kind::Vector,
+        _ => Kind::Number,
+    }
+}
+
+fn time(row: i64) -> Micros {
+    Micros(START + row * 1_000)
+}
+
+const fn integer(value: i64) -> Value {
+    Value::integer(value)
+}
+
+fn number(text: &str) -> Value {
+    Value::Number(text.parse().expect("a number"))
+}
+
+fn text(text: &str) -> Value {
+    Value::string(text)
+}
+
+fn index(value: i64) -> usize {
+    usize::try_from(value).expect("not below zero")
+}
+
+/// From 0 to below `limit`: the same of the same row, for ever.
+fn chance(row: i64, limit: i64) -> i64 {
+    let mixed = row.wrapping_add(1).wrapping_mul(0x1E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0x3F58_476D_1CE4_E5B9);
+    (mixed ^ (mixed >> 31)).rem_euclid(limit)
+}
+
+/// Words without numbers, which hardly repeat.
+fn prose(row: i64) -> String {
+    const WORDS: [&str; 12] = [
+        "the", "whale", "went", "down", "into", "a", "darker", "sea", "and", "nobody", "saw", "it",
+    ];
+    let words = (0..9 + row % 7).map(|word| WORDS[index(chance(row * 31 + word, 12))]);
+    words.collect::<Vec<_>>().join(" ")
+}
