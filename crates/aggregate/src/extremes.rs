@@ -53,7 +53,7 @@ impl Extremes {
     pub(crate) fn heap_bytes(&self) -> usize {
         self.range
             .as_ref()
-            .map_or(0, |(min, max)| crate::groups::heap_bytes(min) + crate::groups::heap_bytes(max))
+            .map_or(0, |(min, max)| crate::group::heap_bytes(min) + crate::group::heap_bytes(max))
     }
 }
 

@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::groups::value_bytes;
+use crate::group::value_bytes;
 
 /// Values by number.
 #[derive(Clone, Debug, Default)]

@@ -61,7 +61,7 @@ impl SortKey {
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Self::Ascending(value) | Self::Descending(Reverse(value)) => {
-                crate::groups::heap_bytes(value)
+                crate::group::heap_bytes(value)
             }
             Self::NullFirst | Self::NullLast => 0,
         }

@@ -6,7 +6,7 @@ use hadal_types::{Micros, Value};
 use hashbrown::HashMap;
 
 use crate::finish::{Line, Lines, bucket_range, of_group, seconds_of};
-use crate::groups::{Group, KeyedGroup};
+use crate::group::{Group, KeyedGroup};
 use crate::order::{Direction, SortKey};
 
 /// The largest first, nulls last.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hadal_query::{Expr, PrepareError, Query, Shape, Slot};
 use hadal_types::Value;
 
-use crate::groups::value_bytes;
+use crate::group::value_bytes;
 use crate::order::{Direction, Order, SortKey};
 
 /// The best rows so far.
