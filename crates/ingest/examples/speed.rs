@@ -1,7 +1,8 @@
 //! How fast rows come in, on one thread and without any disk: reads a file of JSON lines into
 //! batches, settles those as a leaf does, and tells the CPU time of each stage; and of merging them,
 //! which a leaf does with rows that do not come by time:
-//! `cargo run --release -p hadal-ingest --example speed -- requests.jsonl 5`.
+//! `cargo run --release -p hadal-ingest --example speed -- requests.jsonl 5`. The file may be what
+//! `hadal-bench requests` writes.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
