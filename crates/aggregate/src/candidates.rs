@@ -4,6 +4,7 @@
 use hadal_query::{Expr, Finish, Query, Slot};
 
 use crate::groups::Groups;
+use crate::tally::Tally;
 
 /// The places of groups among which are the first `end` of the query's order; ascending.
 pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Vec<usize> {
@@ -22,11 +23,11 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Vec<usiz
 fn ranks(query: &Query, groups: &Groups) -> Option<Vec<i128>> {
     let first = query.order.first()?;
     let Expr::Leaf(slot) = &first.expr else { return None };
-    let tallies = groups.tallies().iter();
+    let tallies = (0..groups.len()).map(|place| groups.tally_at(place));
     let ranks: Vec<i128> = match slot {
-        Slot::Count => tallies.map(|tally| tally.weight()).collect(),
+        Slot::Count => tallies.map(Tally::weight).collect(),
         Slot::RawCount => tallies.map(|tally| tally.rows().into()).collect(),
-        Slot::Measure(measure, Finish::Sum) => groups.column(*measure)?.sum_ranks()?,
+        Slot::Measure(measure, Finish::Sum) => groups.sum_ranks(*measure)?,
         Slot::Measure(..) | Slot::Key(_) | Slot::Seconds => return None,
     };
     match first.descending {

@@ -296,7 +296,7 @@ impl Plan<'_> {
     fn raw_count(&self, line: &Line) -> u64 {
         match line {
             Line::Alone { group, .. } => group.as_ref().map_or(1, |group| group.tally.rows()),
-            Line::Place(place) => self.groups.tallies()[*place].rows(),
+            Line::Place(place) => self.groups.tally_at(*place).rows(),
         }
     }
 
@@ -311,7 +311,7 @@ impl Plan<'_> {
                 let state = self.groups.state_at(*place, *index);
                 state.map_or(Value::Null, |state| of_state(&state, *finish))
             }
-            (slot, Line::Place(place)) => of_tally(self.groups.tallies()[*place], slot),
+            (slot, Line::Place(place)) => of_tally(self.groups.tally_at(*place), slot),
         }
     }
 }

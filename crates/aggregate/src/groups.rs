@@ -6,7 +6,8 @@
 //! first kept" is not. What was dropped is counted in rows.
 //!
 //! Groups are columns: a group is a *place* in each of them. Its key is a few numbers of
-//! dictionaries; values are made only for groups that an answer shows.
+//! dictionaries; values are made only for groups that an answer shows. What most rows add to are
+//! cells; tallies and states have what does not fit there, and are as long as they need to be.
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
@@ -16,6 +17,7 @@ use hadal_types::limits::LEAF_GROUPS_MAX;
 use hadal_types::{Value, Weight};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
 use crate::state::State;
@@ -36,8 +38,13 @@ pub struct Groups {
     keys: Box<[KeyDictionary]>,
     /// The numbers of each group's keys, group after group.
     numbers: Vec<u32>,
+    /// How many groups there are.
+    count: usize,
+    /// What was counted and added up lately.
+    cells: Cells,
+    /// What was counted besides. Shorter where the last groups have nothing.
     tallies: Vec<Tally>,
-    /// By measure.
+    /// By measure: what was added up besides.
     states: Box<[StateColumn]>,
     /// The places, found by numbers: of several keys.
     places: HashTable<u32>,
@@ -62,6 +69,8 @@ impl Groups {
         Self {
             keys: vec![KeyDictionary::default(); key_count].into(),
             numbers: Vec::new(),
+            count: 0,
+            cells: Cells::new(kinds.len()),
             tallies: Vec::new(),
             states: kinds.iter().map(|&kind| StateColumn::new(kind)).collect(),
             kinds,
@@ -112,9 +121,7 @@ impl Groups {
         if found.is_some() || self.is_beyond(numbers) {
             return found;
         }
-        let place = u32::try_from(self.tallies.len()).ok()?;
-        self.tallies.push(Tally::default());
-        self.states.iter_mut().for_each(StateColumn::push);
+        let place = u32::try_from(self.count).ok()?;
         self.note(place, numbers);
         Some(place)
     }
@@ -130,7 +137,8 @@ impl Groups {
 
     /// Notes the numbers of the group at the next place.
     fn note(&mut self, place: u32, own: &[u32]) {
-        let Self { numbers, places, by_number, hasher, keys, .. } = self;
+        let Self { numbers, places, by_number, hasher, keys, count, .. } = self;
+        *count += 1;
         numbers.extend_from_slice(own);
         if let [number] = own {
             let end = by_number.len().max(*number as usize + 1);
@@ -151,7 +159,46 @@ impl Groups {
     /// # Panics
     /// When there is no such group.
     pub fn add_tally(&mut self, place: u32, tally: Tally) {
+        assert!((place as usize) < self.count, "a group at {place}");
+        if self.tallies.len() <= place as usize {
+            self.tallies.resize(self.count, Tally::default());
+        }
         self.tallies[place as usize].merge(tally);
+    }
+
+    /// Lets `add` add rows to cells, the numbers of groups by their places; the layout says where
+    /// they go and what is to be added. Returns whether there was room, which is never missing for
+    /// sums within 2^62 and up to 16 classes.
+    pub fn add_cells(
+        &mut self,
+        incoming: &Incoming<'_>,
+        add: impl FnOnce(&Layout, &mut [i64]),
+    ) -> bool {
+        let layout = self.cells.prepare(incoming).or_else(|| {
+            self.spill();
+            self.cells.prepare(incoming)
+        });
+        let Some(layout) = layout else { return false };
+        add(&layout, self.cells.numbers_mut(self.count));
+        true
+    }
+
+    /// Moves what cells have to tallies and states.
+    pub(crate) fn spill(&mut self) {
+        let cells = std::mem::replace(&mut self.cells, Cells::new(self.kinds.len()));
+        if cells.is_empty() {
+            return;
+        }
+        for place in (0..).take(self.count) {
+            self.add_tally(place, cells.tally(place as usize));
+        }
+        for measure in cells.measures() {
+            for place in (0..).take(self.count) {
+                if let Some((tally, product, scale)) = cells.decimal(place as usize, measure) {
+                    self.add_decimal(measure, place, tally, product, scale);
+                }
+            }
+        }
     }
 
     /// Adds to the moments of a group's measure rows of this tally; `product` is
@@ -167,7 +214,7 @@ impl Groups {
         product: i128,
         scale: u8,
     ) {
-        self.states[measure].add_decimal(place as usize, tally, product, scale);
+        self.states[measure].add_decimal(place as usize, tally, product, scale, self.count);
     }
 
     /// The states of a measure by place, to be added to.
@@ -175,7 +222,21 @@ impl Groups {
     /// # Panics
     /// When there is no such measure.
     pub fn states_mut(&mut self, measure: usize) -> &mut [State] {
-        self.states[measure].states_mut()
+        self.states[measure].states_mut(self.count)
+    }
+
+    /// The ranges of a measure of smallest and largest decimals by place, to be widened: see
+    /// [`StateColumn::ranges_mut`].
+    ///
+    /// # Panics
+    /// When there is no such measure.
+    pub fn ranges_mut(
+        &mut self,
+        measure: usize,
+        scale: u8,
+        bounds: (i64, i64),
+    ) -> Option<(&mut [(i64, i64)], i64)> {
+        self.states[measure].ranges_mut(self.count, scale, bounds)
     }
 
     /// Notes that so many rows are of groups for which there is no room.
@@ -198,14 +259,23 @@ impl Groups {
             let chunk = first..other.len().min(first + MERGED_AT_ONCE);
             let places: Vec<Option<u32>> =
                 chunk.clone().map(|place| self.place_of(&other, place, &mut same)).collect();
+            if !other.cells.is_empty()
+                && !self.cells.merge(&other.cells, first, &places, self.count)
+            {
+                self.spill();
+                other.spill();
+            }
             for (own, place) in places.iter().zip(chunk) {
                 match own {
-                    Some(own) => self.add_tally(*own, other.tallies[place]),
-                    None => self.drop_rows(other.tallies[place].rows()),
+                    Some(own) if let Some(&tally) = other.tallies.get(place) => {
+                        self.add_tally(*own, tally);
+                    }
+                    Some(_) => {}
+                    None => self.drop_rows(other.tally_at(place).rows()),
                 }
             }
             for (own, other) in self.states.iter_mut().zip(&other.states) {
-                own.merge(other, first, &places);
+                own.merge(other, first, &places, self.count);
             }
         }
         self.settle();
@@ -244,7 +314,7 @@ impl Groups {
         };
         self.add_tally(place, group.tally);
         for (column, state) in self.states.iter_mut().zip(&group.states) {
-            column.states_mut()[place as usize].merge(state);
+            column.merge_state(place as usize, state, self.count);
         }
     }
 
@@ -297,22 +367,24 @@ impl Groups {
         self.key_max = Some(self.key_of(order[last] as usize));
         for place in order.drain(self.groups_max..) {
             self.dropped_rows =
-                self.dropped_rows.saturating_add(self.tallies[place as usize].rows());
+                self.dropped_rows.saturating_add(self.tally_at(place as usize).rows());
         }
         self.keep(&order);
     }
 
     /// Keeps the groups at these places only, and the values of their keys.
-    fn keep(&mut self, kept: &[u32]) {
+    pub(crate) fn keep(&mut self, kept: &[u32]) {
         let states = self.states.iter().map(|column| column.kept(kept)).collect();
+        let cells = self.cells.kept(kept);
         let empty = Self::with_max(self.keys.len(), Box::default(), self.groups_max);
         let before = std::mem::replace(self, empty);
         for &place in kept {
             let numbers = self.numbers_for(&before.key_of(place as usize));
-            let own = u32::try_from(self.tallies.len()).unwrap_or(u32::MAX);
-            self.tallies.push(before.tallies[place as usize]);
+            let own = u32::try_from(self.count).unwrap_or(u32::MAX);
+            self.tallies.push(before.tallies.get(place as usize).copied().unwrap_or_default());
             self.note(own, &numbers);
         }
+        self.cells = cells;
         let Self { kinds, key_max, dropped_rows, .. } = before;
         (self.kinds, self.states) = (kinds, states);
         (self.key_max, self.dropped_rows) = (key_max, dropped_rows);
@@ -353,13 +425,13 @@ impl Groups {
     /// How many groups there are.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.tallies.len()
+        self.count
     }
 
     /// Whether there are no groups.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.tallies.is_empty()
+        self.count == 0
     }
 
     fn numbers_of(&self, place: usize) -> &[u32] {
@@ -397,24 +469,39 @@ impl Groups {
         values(left).cmp(values(right))
     }
 
-    /// The tallies of all groups.
-    pub(crate) fn tallies(&self) -> &[Tally] {
-        &self.tallies
+    /// All rows of a group.
+    pub(crate) fn tally_at(&self, place: usize) -> Tally {
+        let mut tally = self.cells.tally(place);
+        tally.merge(self.tallies.get(place).copied().unwrap_or_default());
+        tally
     }
 
     /// The state of a group's measure.
     pub(crate) fn state_at(&self, place: usize, measure: usize) -> Option<State> {
-        self.states.get(measure).map(|column| column.state(place))
+        let mut state = self.states.get(measure)?.state(place);
+        if let Some((tally, product, scale)) = self.cells.decimal(place, measure) {
+            state.add_decimal(tally, product, scale);
+        }
+        Some(state)
     }
 
-    /// The states of a measure.
-    pub(crate) fn column(&self, measure: usize) -> Option<&StateColumn> {
-        self.states.get(measure)
+    /// By place, what groups can be ranked by instead of a measure's sum; `None` where that is not
+    /// known, or a group has none.
+    pub(crate) fn sum_ranks(&self, measure: usize) -> Option<Vec<i128>> {
+        let column = self.states.get(measure)?;
+        if self.cells.measures().all(|own| own != measure) {
+            return column.sum_ranks(self.count);
+        }
+        let rank = |place| {
+            let (tally, product, _) = self.cells.decimal(place, measure)?;
+            (tally.rows() > 0).then_some(product)
+        };
+        column.is_unused().then(|| (0..self.count).map(rank).collect())?
     }
 
     fn group_at(&self, place: usize) -> Group {
-        let states = self.states.iter().map(|column| column.state(place)).collect();
-        Group { tally: self.tallies[place], states }
+        let states = (0..self.states.len()).filter_map(|measure| self.state_at(place, measure));
+        Group { tally: self.tally_at(place), states: states.collect() }
     }
 
     /// Whether `other` answers the same question.
@@ -429,6 +516,7 @@ impl Groups {
     pub fn bytes(&self) -> usize {
         self.keys.iter().map(KeyDictionary::bytes).sum::<usize>()
             + self.numbers.capacity() * size_of::<u32>()
+            + self.cells.bytes()
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
             + self.places.allocation_size()

@@ -8,6 +8,7 @@ mod ascending;
 mod average;
 mod buckets;
 mod candidates;
+mod cells;
 mod coverage;
 mod distinct;
 mod double_sum;
@@ -32,6 +33,7 @@ mod warning;
 mod wide;
 
 pub use buckets::{BUCKET_MAX, LOG_BUCKETS, bucket_of, bucket_of_decimal, bucket_of_number};
+pub use cells::{CellColumn, Incoming, IncomingSum, Layout};
 pub use coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
 pub use distinct::{DISTINCT_REGISTERS, Distinct, DistinctParts};
 pub use extremes::Extremes;

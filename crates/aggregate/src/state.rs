@@ -90,6 +90,15 @@ impl State {
         }
     }
 
+    /// Adds to moments rows of this tally; `product` is Σ mantissa · weight in millionths, of values
+    /// of this scale, at most 18. Other states have no moments.
+    pub(crate) fn add_decimal(&mut self, tally: Tally, product: i128, scale: u8) {
+        if let Self::Moments(own) = self {
+            own.tally.merge(tally);
+            own.sum.add_decimal(product, scale);
+        }
+    }
+
     /// Adds the values that `other` saw. States of different kinds do not merge: the caller has
     /// compared their kinds, and `other` is left out.
     pub fn merge(&mut self, other: &Self) {

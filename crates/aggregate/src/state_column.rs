@@ -5,18 +5,22 @@
 //! third of the memory that states take, and adding to one is adding to an integer.
 
 use hadal_query::StateKind;
-use hadal_types::Weight;
 use hadal_types::decimal::power_of_ten;
+use hadal_types::{Decimal, Number, Value, Weight};
 
+use crate::extremes::Extremes;
 use crate::state::{Moments, State};
 use crate::sum::{Sum, SumOverflow};
 use crate::tally::Tally;
 
-/// States by the place of their group.
+/// States by the place of their group. Groups that the column has no place for yet have the state
+/// of no values.
 #[derive(Clone, Debug)]
 pub(crate) enum StateColumn {
     /// Moments of decimals of one scale.
     Decimals(Decimals),
+    /// The smallest and the largest of decimals of one scale.
+    Ranges(Ranges),
     /// Any states of one kind.
     States(StateKind, Vec<State>),
 }
@@ -29,11 +33,22 @@ pub(crate) struct Decimals {
     sums: Vec<i128>,
 }
 
+/// Smallest and largest mantissas; where there are none, the smallest is above the largest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges {
+    scale: u8,
+    ranges: Vec<(i64, i64)>,
+}
+
+/// The range of no values.
+const NO_RANGE: (i64, i64) = (i64::MAX, i64::MIN);
+
 impl StateColumn {
     /// The states of no groups.
     pub(crate) fn new(kind: StateKind) -> Self {
         match kind {
             StateKind::Moments => Self::Decimals(Decimals::default()),
+            StateKind::Extremes => Self::Ranges(Ranges::default()),
             other => Self::States(other, Vec::new()),
         }
     }
@@ -41,94 +56,161 @@ impl StateColumn {
     pub(crate) fn kind(&self) -> StateKind {
         match self {
             Self::Decimals(_) => StateKind::Moments,
+            Self::Ranges(_) => StateKind::Extremes,
             Self::States(kind, _) => *kind,
-        }
-    }
-
-    /// Adds the state of a new group, which has no rows yet.
-    pub(crate) fn push(&mut self) {
-        match self {
-            Self::Decimals(Decimals { tallies, sums, .. }) => {
-                tallies.push(Tally::default());
-                sums.push(0);
-            }
-            Self::States(kind, states) => states.push(State::new(*kind)),
         }
     }
 
     /// A group's state.
     pub(crate) fn state(&self, place: usize) -> State {
-        match self {
+        let state = match self {
             Self::Decimals(decimals) => decimals.state(place),
-            Self::States(_, states) => states[place].clone(),
+            Self::Ranges(ranges) => ranges.state(place),
+            Self::States(_, states) => states.get(place).cloned(),
+        };
+        state.unwrap_or_else(|| State::new(self.kind()))
+    }
+
+    /// The states of so many groups, to be added to. Decimals and ranges become states first, all
+    /// of them.
+    pub(crate) fn states_mut(&mut self, count: usize) -> &mut [State] {
+        if !matches!(self, Self::States(..)) {
+            let states = (0..count).map(|place| self.state(place)).collect();
+            *self = Self::States(self.kind(), states);
+        }
+        match self {
+            Self::States(kind, states) => {
+                let kind = *kind;
+                states.resize_with(count.max(states.len()), || State::new(kind));
+                states
+            }
+            Self::Decimals(_) | Self::Ranges(_) => &mut [],
         }
     }
 
-    /// The states, to be added to. Decimals become states first, all of them.
-    pub(crate) fn states_mut(&mut self) -> &mut [State] {
-        if let Self::Decimals(decimals) = self {
-            let states = (0..decimals.sums.len()).map(|place| decimals.state(place)).collect();
-            *self = Self::States(StateKind::Moments, states);
-        }
+    /// The ranges of so many groups, to be widened by mantissas within `bounds` once these are
+    /// multiplied by the factor that comes along; `None` where the column has other values, or
+    /// numbers that do not fit beside these of this scale.
+    pub(crate) fn ranges_mut(
+        &mut self,
+        count: usize,
+        scale: u8,
+        bounds: (i64, i64),
+    ) -> Option<(&mut [(i64, i64)], i64)> {
+        let Self::Ranges(own) = self else { return None };
+        let factor = own.meet(scale)?;
+        // One less at either end, so that the range of no values stays unlike all others.
+        let fits = |bound: i64| {
+            bound.checked_mul(factor).is_some_and(|own| own > i64::MIN && own < i64::MAX)
+        };
+        (fits(bounds.0) && fits(bounds.1)).then(|| {
+            own.ranges.resize(count.max(own.ranges.len()), NO_RANGE);
+            (own.ranges.as_mut_slice(), factor)
+        })
+    }
+
+    /// Adds what a group's state elsewhere has seen; there are so many groups.
+    pub(crate) fn merge_state(&mut self, place: usize, state: &State, count: usize) {
+        self.states_mut(count)[place].merge(state);
+    }
+
+    /// Whether nothing was ever added.
+    pub(crate) fn is_unused(&self) -> bool {
         match self {
-            Self::States(_, states) => states,
-            Self::Decimals(_) => &mut [],
+            Self::Decimals(decimals) => decimals.sums.is_empty(),
+            Self::Ranges(ranges) => ranges.ranges.is_empty(),
+            Self::States(_, states) => states.is_empty(),
         }
     }
 
     /// Adds to a group's moments rows of this tally, of which `product` is Σ mantissa · weight in
-    /// millionths, of values of this scale, at most 18.
-    pub(crate) fn add_decimal(&mut self, place: usize, tally: Tally, product: i128, scale: u8) {
-        if let Self::Decimals(decimals) = self
-            && decimals.add(place, tally, product, scale).is_some()
-        {
-            return;
+    /// millionths, of values of this scale, at most 18; there are `count` groups.
+    pub(crate) fn add_decimal(
+        &mut self,
+        place: usize,
+        tally: Tally,
+        product: i128,
+        scale: u8,
+        count: usize,
+    ) {
+        if let Self::Decimals(decimals) = self {
+            decimals.reach(count);
+            if decimals.add(place, tally, product, scale).is_some() {
+                return;
+            }
         }
-        if let State::Moments(own) = &mut self.states_mut()[place] {
-            own.tally.merge(tally);
-            own.sum.add_decimal(product, scale);
-        }
+        self.states_mut(count)[place].add_decimal(tally, product, scale);
     }
 
     /// Adds the states of `other`, the kind of which is the same: those from place `first` on, to
     /// the groups at `places`.
-    pub(crate) fn merge(&mut self, other: &Self, first: usize, places: &[Option<u32>]) {
+    pub(crate) fn merge(
+        &mut self,
+        other: &Self,
+        first: usize,
+        places: &[Option<u32>],
+        count: usize,
+    ) {
         let pairs = places.iter().zip(first..);
         let pairs = pairs.filter_map(|(own, other)| Some(((*own)? as usize, other)));
         match other {
             Self::Decimals(Decimals { scale, tallies, sums }) => {
-                pairs.for_each(|(own, other)| {
-                    self.add_decimal(own, tallies[other], sums[other], *scale);
-                });
+                for (own, other) in pairs.take_while(|(_, other)| *other < sums.len()) {
+                    self.add_decimal(own, tallies[other], sums[other], *scale, count);
+                }
             }
+            Self::Ranges(all) => match self.ranges_mut(count, all.scale, all.bounds()) {
+                Some((own, factor)) => {
+                    for (place, other) in pairs {
+                        let other = all.ranges.get(other).copied().unwrap_or(NO_RANGE);
+                        widen(&mut own[place], other, factor);
+                    }
+                }
+                None => {
+                    let own = self.states_mut(count);
+                    for (place, other) in
+                        pairs.filter_map(|pair| Some((pair.0, all.state(pair.1)?)))
+                    {
+                        own[place].merge(&other);
+                    }
+                }
+            },
             Self::States(_, states) => {
-                let own = self.states_mut();
-                pairs.for_each(|(place, other)| own[place].merge(&states[other]));
+                let own = self.states_mut(count);
+                for (place, other) in pairs.take_while(|(_, other)| *other < states.len()) {
+                    own[place].merge(&states[other]);
+                }
             }
         }
     }
 
     /// The states of the groups at these places only, in this order.
     pub(crate) fn kept(&self, places: &[u32]) -> Self {
-        fn at<T: Clone>(all: &[T], places: &[u32]) -> Vec<T> {
-            places.iter().map(|&place| all[place as usize].clone()).collect()
+        fn at<T: Clone>(all: &[T], places: &[u32], none: &T) -> Vec<T> {
+            let own = |&place: &u32| all.get(place as usize).unwrap_or(none).clone();
+            places.iter().map(own).collect()
         }
         match self {
             Self::Decimals(Decimals { scale, tallies, sums }) => Self::Decimals(Decimals {
                 scale: *scale,
-                tallies: at(tallies, places),
-                sums: at(sums, places),
+                tallies: at(tallies, places, &Tally::default()),
+                sums: at(sums, places, &0),
             }),
-            Self::States(kind, states) => Self::States(*kind, at(states, places)),
+            Self::Ranges(Ranges { scale, ranges }) => {
+                Self::Ranges(Ranges { scale: *scale, ranges: at(ranges, places, &NO_RANGE) })
+            }
+            Self::States(kind, states) => {
+                Self::States(*kind, at(states, places, &State::new(*kind)))
+            }
         }
     }
 
     /// What groups can be ranked by instead of their sums; `None` where that is not known, or a
     /// group has none.
-    pub(crate) fn sum_ranks(&self) -> Option<Vec<i128>> {
+    pub(crate) fn sum_ranks(&self, count: usize) -> Option<Vec<i128>> {
         match self {
             Self::Decimals(Decimals { tallies, sums, .. })
-                if tallies.iter().all(|tally| tally.rows() > 0) =>
+                if sums.len() == count && tallies.iter().all(|tally| tally.rows() > 0) =>
             {
                 Some(sums.clone())
             }
@@ -151,6 +233,7 @@ impl StateColumn {
             Self::Decimals(Decimals { tallies, sums, .. }) => {
                 tallies.capacity() * size_of::<Tally>() + sums.capacity() * size_of::<i128>()
             }
+            Self::Ranges(Ranges { ranges, .. }) => ranges.capacity() * size_of::<(i64, i64)>(),
             Self::States(kind, states) => {
                 let heap = match kind {
                     StateKind::Moments | StateKind::Extremes => 0,
@@ -163,10 +246,18 @@ impl StateColumn {
 }
 
 impl Decimals {
-    fn state(&self, place: usize) -> State {
+    fn state(&self, place: usize) -> Option<State> {
         let mut sum = Sum::default();
-        sum.add_decimal(self.sums[place], self.scale);
-        State::Moments(Moments { tally: self.tallies[place], sum })
+        sum.add_decimal(*self.sums.get(place)?, self.scale);
+        Some(State::Moments(Moments { tally: *self.tallies.get(place)?, sum }))
+    }
+
+    /// Makes room for so many groups.
+    fn reach(&mut self, count: usize) {
+        if self.sums.len() < count {
+            self.sums.resize(count, 0);
+            self.tallies.resize(count, Tally::default());
+        }
     }
 
     /// `None`, and nothing is changed, where a sum does not fit.
@@ -190,6 +281,49 @@ impl Decimals {
     }
 }
 
+impl Ranges {
+    fn state(&self, place: usize) -> Option<State> {
+        let (min, max) = self.ranges.get(place).copied().filter(|(min, max)| min <= max)?;
+        let value = |mantissa: i64| Decimal::new(mantissa.into(), self.scale);
+        let value = |mantissa| Value::Number(value(mantissa).map_or(Number::ZERO, Number::from));
+        Extremes::from_parts(Some((value(min), value(max)))).map(State::Extremes)
+    }
+
+    /// What mantissas of this scale are to be multiplied by, the scale here becoming theirs if that
+    /// is finer; `None`, and nothing is changed, where that does not fit.
+    fn meet(&mut self, scale: u8) -> Option<i64> {
+        if let Some(finer) = scale.checked_sub(self.scale) {
+            let factor = i64::try_from(power_of_ten(finer)?).ok()?;
+            let finer = |own: &(i64, i64)| match own {
+                (min, max) if min > max => Some(NO_RANGE),
+                (min, max) => {
+                    let ends = (min.checked_mul(factor)?, max.checked_mul(factor)?);
+                    (ends.0 > i64::MIN && ends.1 < i64::MAX).then_some(ends)
+                }
+            };
+            if factor > 1 {
+                self.ranges = self.ranges.iter().map(finer).collect::<Option<_>>()?;
+                self.scale = scale;
+            }
+            return Some(1);
+        }
+        i64::try_from(power_of_ten(self.scale - scale)?).ok()
+    }
+
+    /// The smallest and the largest of all; 0 where there are none.
+    fn bounds(&self) -> (i64, i64) {
+        let ends = self.ranges.iter().filter(|(min, max)| min <= max);
+        ends.fold((0, 0), |all, own| (all.0.min(own.0), all.1.max(own.1)))
+    }
+}
+
+/// Widens a range by another, which is multiplied by a factor if it is not empty.
+fn widen(own: &mut (i64, i64), (min, max): (i64, i64), factor: i64) {
+    if min <= max {
+        *own = (own.0.min(min * factor), own.1.max(max * factor));
+    }
+}
+
 const _: () = assert!(Weight::SCALE == 6, "products are in millionths");
 
 #[cfg(test)]
@@ -198,10 +332,8 @@ mod tests {
 
     use super::*;
 
-    fn column(groups: usize) -> StateColumn {
-        let mut column = StateColumn::new(StateKind::Moments);
-        (0..groups).for_each(|_| column.push());
-        column
+    fn column() -> StateColumn {
+        StateColumn::new(StateKind::Moments)
     }
 
     fn product() -> impl Strategy<Value = i128> {
@@ -214,28 +346,68 @@ mod tests {
             rows in prop::collection::vec((0usize..4, product(), 0u8..=18), 0..20),
             cut in 0usize..20,
         ) {
-            let mut states = column(4);
-            let _ = states.states_mut();
-            let (mut whole, mut left, mut right) = (column(4), column(4), column(4));
+            let mut states = column();
+            let _ = states.states_mut(4);
+            let (mut whole, mut left, mut right) = (column(), column(), column());
             for (index, &(place, product, scale)) in rows.iter().enumerate() {
                 let mut tally = Tally::default();
                 tally.add_rows(1);
                 let part = if index < cut { &mut left } else { &mut right };
                 for column in [&mut states, &mut whole, part] {
-                    column.add_decimal(place, tally, product, scale);
+                    column.add_decimal(place, tally, product, scale, 4);
                 }
             }
             // To groups in another order, of which one is dropped.
-            let mut merged = column(3);
+            let mut merged = column();
             for part in [left, right] {
-                merged.merge(&part, 0, &[Some(2), Some(0), None]);
-                merged.merge(&part, 3, &[Some(1)]);
+                merged.merge(&part, 0, &[Some(2), Some(0), None], 3);
+                merged.merge(&part, 3, &[Some(1)], 3);
             }
             let kept = whole.kept(&[1, 3, 0]);
             for (place, own) in [1, 3, 0].into_iter().enumerate() {
                 prop_assert_eq!(whole.state(own), states.state(own));
                 prop_assert_eq!(merged.state(place), states.state(own));
                 prop_assert_eq!(kept.state(place), states.state(own));
+            }
+        }
+    }
+
+    fn mantissa() -> impl Strategy<Value = i64> {
+        prop_oneof![-99i64..99, any::<i64>(), Just(i64::MAX), Just(i64::MIN), Just(i64::MAX / 10)]
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_widen_like_states(
+            rows in prop::collection::vec((0usize..4, mantissa(), 0u8..=18), 0..12),
+            cut in 0usize..12,
+        ) {
+            let column = || StateColumn::new(StateKind::Extremes);
+            let (mut whole, mut left, mut right) = (column(), column(), column());
+            let mut states = vec![State::new(StateKind::Extremes); 4];
+            for (index, &(place, mantissa, scale)) in rows.iter().enumerate() {
+                let value = Decimal::new(mantissa.into(), scale).expect("in range");
+                let value = Value::Number(value.into());
+                states[place].add(&value, Weight::ONE);
+                for column in [&mut whole, if index < cut { &mut left } else { &mut right }] {
+                    match column.ranges_mut(4, scale, (mantissa, mantissa)) {
+                        Some((ranges, factor)) => {
+                            widen(&mut ranges[place], (mantissa, mantissa), factor);
+                        }
+                        None => column.states_mut(4)[place].add(&value, Weight::ONE),
+                    }
+                }
+            }
+            let mut merged = column();
+            for part in [left, right] {
+                merged.merge(&part, 0, &[Some(2), Some(0), None], 3);
+                merged.merge(&part, 3, &[Some(1)], 3);
+            }
+            let kept = whole.kept(&[1, 3, 0]);
+            for (place, own) in [1, 3, 0].into_iter().enumerate() {
+                prop_assert_eq!(&whole.state(own), &states[own]);
+                prop_assert_eq!(&merged.state(place), &states[own]);
+                prop_assert_eq!(&kept.state(place), &states[own]);
             }
         }
     }

@@ -20,6 +20,7 @@ mod scatter;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -39,3 +40,4 @@ pub use packed::{
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
 pub use spread::{expand_i64, expand_u32, indexes_of};
+pub use wide::{add_side_by_side, widen_ranges_by, widen_u32};

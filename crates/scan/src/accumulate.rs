@@ -1,26 +1,24 @@
 //! Measures of one block: arrays indexed by group number, filled in one pass over the rows;
 //! sketches group by group.
 
-use hadal_aggregate::{Groups, Moments, State, Tally, weighted};
+use hadal_aggregate::{Groups, Moments, State, weighted};
 use hadal_encoding::Bitmap;
-use hadal_query::{Measure, StateKind};
+use hadal_query::StateKind;
 use hadal_types::{Logical, Weight};
 
-use crate::adding::{Adding, Decimals};
+use crate::direct;
 use crate::distincts;
 use crate::distributions::Distributions;
 use crate::once::OnceSource;
+use crate::places::Placed;
 use crate::rows::Rows;
 use crate::sketching::Sketching;
 use crate::values::{BlockValues, Coded, Doubles, Mixed, Numbers};
 
 /// What one measure has to say of the block, ready to be added to its groups.
 pub(crate) enum Measured<'v> {
-    /// The moments of decimals by group number.
-    Decimals(Decimals),
-    /// The smallest and the largest mantissa by group number; where a group has none, the
-    /// smallest is above the largest.
-    Ranges(&'v Numbers, Vec<(i64, i64)>),
+    /// The smallest and the largest of decimals.
+    Ranges(&'v Numbers),
     /// Different decimals, of which few rows have the same.
     Distincts(&'v Numbers),
     /// The distributions of decimals.
@@ -51,9 +49,7 @@ impl<'v> Measured<'v> {
             (StateKind::Moments, BlockValues::Coded(coded)) if coded.has_no_numbers() => {
                 Self::States(counts(coded, rows))
             }
-            (StateKind::Extremes, BlockValues::Numbers(numbers)) => {
-                Self::Ranges(numbers, ranges(numbers, rows))
-            }
+            (StateKind::Extremes, BlockValues::Numbers(numbers)) => Self::Ranges(numbers),
             (StateKind::Quantiles, BlockValues::Numbers(numbers))
                 if is_plain(numbers)
                     && let Some(distributions) = Distributions::new(numbers, rows) =>
@@ -69,66 +65,58 @@ impl<'v> Measured<'v> {
         }
     }
 
-    /// Adds to the measure of this index of all groups: of their number here and their place
-    /// there. `tallies` are those of all their rows.
+    /// Adds to the measure of this index of all groups that have a place.
     pub(crate) fn add_to(
         &mut self,
         groups: &mut Groups,
         measure: usize,
-        found: &[(usize, u32)],
+        placed: &Placed,
         rows: &Rows<'_>,
-        tallies: &[Tally],
     ) {
+        let found = &placed.found;
         match self {
-            Self::Decimals(decimals) => return decimals.add_to(groups, measure, found, tallies),
-            Self::Distributions(all) => return all.add_to(groups, measure, found, rows),
-            Self::Distincts(numbers) => {
-                return distincts::add(numbers, groups, measure, found, rows);
+            Self::Ranges(numbers) => widen(groups, measure, numbers, placed, rows),
+            Self::Distributions(all) => all.add_to(groups, measure, found, rows),
+            Self::Distincts(numbers) => distincts::add(numbers, groups, measure, found, rows),
+            Self::States(own) => {
+                let states = groups.states_mut(measure);
+                for &(number, place) in found {
+                    states[place as usize].merge(&own[number]);
+                }
             }
-            Self::Ranges(..) | Self::States(_) | Self::ByGroup(_) => {}
-        }
-        let states = groups.states_mut(measure);
-        for &(number, place) in found {
-            let own = &mut states[place as usize];
-            match self {
-                Self::Ranges(numbers, ranges) => add_range(own, numbers, ranges[number]),
-                Self::States(states) => own.merge(&states[number]),
-                Self::ByGroup(sketching) => {
+            Self::ByGroup(sketching) => {
+                let states = groups.states_mut(measure);
+                for &(number, place) in found {
+                    let own = &mut states[place as usize];
                     sketching.add_to(own, rows.of_group(number), rows.weights);
                 }
-                Self::Decimals(_) | Self::Distributions(_) | Self::Distincts(_) => {}
             }
         }
     }
 }
 
-fn add_range(own: &mut State, numbers: &Numbers, (min, max): (i64, i64)) {
-    if min <= max {
-        own.add(&numbers.value_of(min), Weight::ONE);
-        own.add(&numbers.value_of(max), Weight::ONE);
+/// Widens the ranges of all groups that have a place.
+fn widen(groups: &mut Groups, measure: usize, numbers: &Numbers, placed: &Placed, rows: &Rows<'_>) {
+    if placed.is_complete
+        && is_plain(numbers)
+        && let Some((own, factor)) =
+            groups.ranges_mut(measure, numbers.scale, numbers.mantissas.bounds())
+    {
+        return direct::widen(numbers, rows, placed, factor, own);
+    }
+    let ranges = ranges(numbers, rows);
+    let states = groups.states_mut(measure);
+    for &(number, place) in &placed.found {
+        let (min, max) = ranges[number];
+        if min <= max {
+            states[place as usize].add(&numbers.value_of(min), Weight::ONE);
+            states[place as usize].add(&numbers.value_of(max), Weight::ONE);
+        }
     }
 }
 
 pub(crate) fn is_plain(numbers: &Numbers) -> bool {
     numbers.logical == Logical::Plain
-}
-
-/// The tallies of one block's groups, and its measures.
-pub(crate) fn measured<'v>(
-    measures: &[Measure],
-    values: &'v [BlockValues<'_>],
-    rows: &Rows<'_>,
-) -> (Vec<Tally>, Vec<Measured<'v>>) {
-    let kinds = measures.iter().map(|measure| measure.kind);
-    let adding = Adding::new(kinds.clone().zip(values), rows);
-    let (tallies, mut added) = adding.up(rows);
-    let others =
-        kinds.zip(values).enumerate().map(|(index, (kind, values))| match added[index].take() {
-            Some(decimals) => Measured::Decimals(decimals),
-            None => Measured::new(kind, values, rows),
-        });
-    let others = others.collect();
-    (tallies, others)
 }
 
 /// Moments of values that are no numbers: they are only counted.
@@ -178,6 +166,8 @@ fn tallied(valid: Option<&Bitmap>, rows: &Rows<'_>) -> Vec<Moments> {
     rows.tallies_where(valid).into_iter().map(start).collect()
 }
 
+/// The smallest and the largest mantissa by group number; where a group has none, the smallest is
+/// above the largest.
 fn ranges(numbers: &Numbers, rows: &Rows<'_>) -> Vec<(i64, i64)> {
     let mut ranges = vec![(i64::MAX, i64::MIN); rows.space];
     rows.for_each(numbers.valid.as_deref(), |number, row| {

@@ -1,51 +1,167 @@
-//! Sums of one block: all columns of small numbers are added up together, by cell, in few passes.
+//! Sums of one block, of plain decimals: added to the cells of groups as plain integers.
+//!
+//! Where groups are few, rows are added up within the block, many columns at a time, and then once
+//! per group. Where they are so many that a group has only some rows here, each row goes straight
+//! to its group's cells (see `direct.rs`).
 
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_aggregate::{Groups, Tally};
+use hadal_aggregate::{CellColumn, Groups, Incoming, IncomingSum, Layout};
 use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 
 use crate::accumulate::is_plain;
+use crate::direct::Direct;
 use crate::mantissas::{ByCode, Mantissas};
-use crate::rows::{Addends, Rows};
+use crate::places::Placed;
+use crate::rows::{Addends, Rows, Totals};
 use crate::values::{BlockValues, Numbers};
 use crate::weights::Weights;
 
-/// n, Σw, Σw² and Σwx of decimals, by group number.
-pub(crate) struct Decimals {
-    /// `None`: the same as that of all rows.
-    tallies: Option<Rc<Vec<Tally>>>,
-    /// Σ mantissa · weight in millionths.
-    products: Vec<i128>,
-    scale: u8,
-}
-
-impl Decimals {
-    /// Adds to the measure of this index of all groups: of their number here and their place
-    /// there. `whole` are the tallies of all their rows.
-    pub(crate) fn add_to(
-        &self,
-        groups: &mut Groups,
-        measure: usize,
-        found: &[(usize, u32)],
-        whole: &[Tally],
-    ) {
-        let tallies = self.tallies.as_ref().map_or(whole, |tallies| tallies.as_slice());
-        for &(number, place) in found {
-            let product = self.products[number];
-            groups.add_decimal(measure, place, tallies[number], product, self.scale);
-        }
-    }
-}
+/// Sums of one block stay below this, so that cells have room for them.
+const SUM_MAX: u128 = 1 << 61;
 
 /// The measures of a block that are sums of decimals: added up together.
 pub(crate) struct Adding<'v> {
-    /// By measure.
-    sums: Vec<Option<Split<'v>>>,
-    /// The rows that have a value, where not all have.
-    valid: Vec<&'v Rc<Bitmap>>,
+    sums: Vec<IncomingSum>,
+    /// The values of each sum.
+    pub(crate) numbers: Vec<&'v Numbers>,
+    /// The rows that have a value, where not all have: by [`IncomingSum::valid`], from 1 on.
+    pub(crate) valid: Vec<&'v Rc<Bitmap>>,
+}
+
+impl<'v> Adding<'v> {
+    /// Those of the measures that can be added up so. None where every row has its own weight.
+    pub(crate) fn new<'x: 'v>(
+        measures: impl Iterator<Item = (StateKind, &'v BlockValues<'x>)>,
+        rows: &Rows<'_>,
+    ) -> Self {
+        let mut own = Self { sums: Vec::new(), numbers: Vec::new(), valid: Vec::new() };
+        let by_row = matches!(rows.weights, Weights::ByRow(_));
+        for (measure, (kind, values)) in measures.enumerate() {
+            if let (StateKind::Moments, BlockValues::Numbers(numbers)) = (kind, values)
+                && is_plain(numbers)
+                && !by_row
+                && let Some(size_max) = size_max(numbers, rows)
+            {
+                let valid = own.valid_number(numbers.valid.as_ref());
+                own.sums.push(IncomingSum { measure, scale: numbers.scale, valid, size_max });
+                own.numbers.push(numbers);
+            }
+        }
+        own
+    }
+
+    fn valid_number(&mut self, valid: Option<&'v Rc<Bitmap>>) -> usize {
+        let Some(valid) = valid else { return 0 };
+        // Columns that are null together are many, and a comparison is cheap.
+        let known = self.valid.iter().position(|known| *known == valid);
+        let index = known.unwrap_or_else(|| {
+            self.valid.push(valid);
+            self.valid.len() - 1
+        });
+        index + 1
+    }
+
+    /// Whether the measure of this index is among them.
+    pub(crate) fn has(&self, measure: usize) -> bool {
+        self.sums.iter().any(|sum| sum.measure == measure)
+    }
+
+    /// What the rows add up to by cell.
+    pub(crate) fn up(&self, rows: &Rows<'_>) -> AddedUp {
+        let ones = vec![1; if self.valid.is_empty() { 0 } else { rows.selection.block_rows() }];
+        let counted = self.valid.iter().map(|valid| Addends { steps: &ones, valid: Some(valid) });
+        let splits: Vec<Split<'_>> = self.numbers.iter().map(|own| Split::new(own)).collect();
+        let added = splits.iter().flat_map(|split| {
+            let valid = split.numbers.valid.as_deref();
+            split.parts.iter().map(move |(_, steps)| Addends { steps, valid })
+        });
+        let Totals { counts, mut sums } =
+            rows.totals(&added.chain(counted).collect::<Vec<Addends<'_>>>());
+        let mut by_valid = sums.split_off(sums.len() - self.valid.len());
+        by_valid.insert(0, counts);
+        let mut parts = sums.iter();
+        let whole = |(split, sum): (&Split<'_>, &IncomingSum)| {
+            let mut whole = weighted(&by_valid[sum.valid], split.from);
+            for ((step, _), part) in split.parts.iter().zip(&mut parts) {
+                let part = weighted(part, *step);
+                whole.iter_mut().zip(part).for_each(|(all, own)| *all = all.wrapping_add(own));
+            }
+            whole
+        };
+        let sums = splits.iter().zip(&self.sums).map(whole).collect();
+        AddedUp { counts: by_valid, sums }
+    }
+
+    /// Adds to the groups' cells what the rows of these places come to.
+    pub(crate) fn add_up_to(
+        &self,
+        groups: &mut Groups,
+        added: &AddedUp,
+        found: &[(usize, u32)],
+        rows: &Rows<'_>,
+    ) -> bool {
+        self.add_to(groups, rows, |layout, cells| {
+            let width = layout.columns.len();
+            for (column, kind) in layout.columns.iter().enumerate() {
+                let (own, factor) = match *kind {
+                    CellColumn::Nothing => continue,
+                    CellColumn::Count(valid) => (&added.counts[valid], 1),
+                    CellColumn::Sum { index, factor } => (&added.sums[index], factor),
+                };
+                for &(number, place) in found {
+                    let first = number * layout.classes.len();
+                    for (own, class) in own[first..].iter().zip(&layout.classes) {
+                        let at = (place as usize * layout.class_count + class) * width + column;
+                        cells[at] += own.cast_signed() * factor;
+                    }
+                }
+            }
+        })
+    }
+
+    /// Adds the rows to the cells of their groups, one by one.
+    pub(crate) fn add_directly_to(
+        &self,
+        groups: &mut Groups,
+        placed: &Placed,
+        rows: &Rows<'_>,
+    ) -> bool {
+        let direct = Direct::new(self, rows);
+        self.add_to(groups, rows, |layout, cells| direct.add(layout, placed, cells))
+    }
+
+    fn add_to(
+        &self,
+        groups: &mut Groups,
+        rows: &Rows<'_>,
+        add: impl FnOnce(&Layout, &mut [i64]),
+    ) -> bool {
+        groups.add_cells(&Incoming { classes: rows.classes(), sums: &self.sums }, add)
+    }
+}
+
+/// What the rows of a block add up to, by cell.
+pub(crate) struct AddedUp {
+    /// By [`IncomingSum::valid`]: how many rows have a value.
+    pub(crate) counts: Vec<Vec<u64>>,
+    /// By sum; modulo 2^64.
+    sums: Vec<Vec<u64>>,
+}
+
+/// Numbers by cell times a factor, modulo 2^64.
+fn weighted(by_cell: &[u64], factor: i64) -> Vec<u64> {
+    by_cell.iter().map(|own| own.wrapping_mul(factor.cast_unsigned())).collect()
+}
+
+/// The most that rows can add up to, in whatever order and however few of them; `None` where that
+/// does not fit cells.
+fn size_max(numbers: &Numbers, rows: &Rows<'_>) -> Option<u128> {
+    let (first, last) = numbers.mantissas.bounds();
+    let size = u128::from(first.unsigned_abs().max(last.unsigned_abs()));
+    size.checked_mul(rows.selection.count() as u128).filter(|&size| size <= SUM_MAX)
 }
 
 /// Mantissas from + step × k, or the sum of several such.
@@ -86,76 +202,4 @@ fn halves(mantissas: &[i64], from: i64) -> [(i64, Vec<u32>); 2] {
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
     let half = |shift: u32| mantissas.iter().map(|&own| (away(own) >> shift) as u32).collect();
     [(1, half(0)), (1 << 32, half(32))]
-}
-
-/// Whether weighted sums fit 128 bits, whatever the rows have and in whatever order they are added
-/// up: always, but for the largest numbers of the largest weights.
-fn fits(numbers: &Numbers, rows: &Rows<'_>) -> bool {
-    let (first, last) = numbers.mantissas.bounds();
-    let size = i128::from(first.unsigned_abs()) + i128::from(last.abs_diff(first));
-    let weight = rows.classes().iter().copied().max().unwrap_or(0);
-    let count = i128::try_from(numbers.mantissas.len()).unwrap_or(i128::MAX);
-    let whole = size.checked_mul(weight.into()).and_then(|product| product.checked_mul(count));
-    whole.is_some_and(|whole| whole < i128::MAX / 4)
-}
-
-impl<'v> Adding<'v> {
-    pub(crate) fn new<'x: 'v>(
-        measures: impl Iterator<Item = (StateKind, &'v BlockValues<'x>)>,
-        rows: &Rows<'_>,
-    ) -> Self {
-        let by_row = matches!(rows.weights, Weights::ByRow(_));
-        let split = |(kind, values): (StateKind, &'v BlockValues<'_>)| match (kind, values) {
-            (StateKind::Moments, BlockValues::Numbers(numbers))
-                if is_plain(numbers) && !by_row && fits(numbers, rows) =>
-            {
-                Some(Split::new(numbers))
-            }
-            _ => None,
-        };
-        let sums: Vec<_> = measures.map(split).collect();
-        // Columns that are null together are many, and a comparison is cheap.
-        let mut valid: Vec<&Rc<Bitmap>> = Vec::new();
-        for own in sums.iter().flatten().filter_map(|split| split.numbers.valid.as_ref()) {
-            if !valid.contains(&own) {
-                valid.push(own);
-            }
-        }
-        Self { sums, valid }
-    }
-
-    /// The tally of each group, and by measure its moments.
-    pub(crate) fn up(&self, rows: &Rows<'_>) -> (Vec<Tally>, Vec<Option<Decimals>>) {
-        if matches!(rows.weights, Weights::ByRow(_)) {
-            return (rows.tallies_where(None), self.sums.iter().map(|_| None).collect());
-        }
-        let ones = vec![1; if self.valid.is_empty() { 0 } else { rows.selection.block_rows() }];
-        let counted = self.valid.iter().map(|valid| Addends { steps: &ones, valid: Some(valid) });
-        let added = self.sums.iter().flatten().flat_map(|split| {
-            let valid = split.numbers.valid.as_deref();
-            split.parts.iter().map(move |(_, steps)| Addends { steps, valid })
-        });
-        let mut totals = rows.totals(&added.chain(counted).collect::<Vec<_>>());
-        let counts = totals.sums.split_off(totals.sums.len() - self.valid.len());
-        let tallies: Vec<Rc<Vec<Tally>>> =
-            counts.iter().map(|counts| Rc::new(rows.tallies(counts))).collect();
-        let mut sums = totals.sums.iter();
-        let mut decimals = |split: &Split<'_>| {
-            let own = split.numbers.valid.as_ref();
-            let own = own.and_then(|own| self.valid.iter().position(|valid| *valid == own));
-            let counts = own.map_or(&totals.counts, |own| &counts[own]);
-            let mut products = rows.weighted(counts, split.from);
-            for ((step, _), sums) in split.parts.iter().zip(&mut sums) {
-                products
-                    .iter_mut()
-                    .zip(rows.weighted(sums, *step))
-                    .for_each(|(all, own)| *all += own);
-            }
-            let tallies = own.map(|own| Rc::clone(&tallies[own]));
-            Decimals { tallies, products, scale: split.numbers.scale }
-        };
-        let by_measure = self.sums.iter().map(|split| split.as_ref().map(&mut decimals));
-        let by_measure = by_measure.collect();
-        (rows.tallies(&totals.counts), by_measure)
-    }
 }

@@ -1,17 +1,19 @@
 //! Groups of one block, added to the partial answer.
 
-use hadal_aggregate::Groups;
+use hadal_aggregate::{Groups, Tally};
 use hadal_block::BlockError;
 use hadal_query::Query;
 
-use crate::accumulate::measured;
+use crate::accumulate::Measured;
+use crate::adding::{AddedUp, Adding};
 use crate::columns::Columns;
 use crate::eval::eval;
 use crate::keys::GroupNumbers;
-use crate::places::Places;
+use crate::places::Placed;
 use crate::plan::Plan;
 use crate::rows::Rows;
 use crate::selection::Selection;
+use crate::values::BlockValues;
 use crate::weights::Weights;
 use crate::whole;
 
@@ -38,23 +40,77 @@ pub(crate) fn add(
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, BlockError>>()?;
-    let (tallies, mut measures) = measured(query.measures(), &arguments, &rows);
+    let added = Added::new(query, &arguments, &rows);
     let _ = groups.make_room();
-    let used: Vec<usize> =
-        (0..tallies.len()).filter(|&number| tallies[number].rows() > 0).collect();
-    let mut places = Places::new(&numbers);
-    let mut found = Vec::with_capacity(used.len());
-    for number in used {
-        match places.of(number, groups) {
-            Some(place) => {
-                groups.add_tally(place, tallies[number]);
-                found.push((number, place));
-            }
-            None => groups.drop_rows(tallies[number].rows()),
+    let placed = Placed::new(&numbers, added.used(&rows), groups);
+    added.add_to(groups, &placed, &rows);
+    for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
+        if !added.has(index) {
+            Measured::new(measure.kind, values, &rows).add_to(groups, index, &placed, &rows);
         }
     }
-    for (index, measure) in measures.iter_mut().enumerate() {
-        measure.add_to(groups, index, &found, &rows, &tallies);
-    }
     Ok(())
+}
+
+/// What a block counts and adds up.
+struct Added<'v> {
+    sums: Adding<'v>,
+    how: How,
+}
+
+/// How rows are counted.
+enum How {
+    /// They have been: within the block.
+    Within(AddedUp),
+    /// One by one, in the cells of their groups.
+    Directly,
+    /// They have been, each with its own weight.
+    ByRow(Vec<Tally>),
+}
+
+/// Rows go straight to their groups' cells where groups have fewer of them than this: they are added
+/// up only once then, and not again by group.
+const ROWS_PER_GROUP: usize = 16;
+
+impl<'v> Added<'v> {
+    fn new<'x: 'v>(query: &Query, arguments: &'v [BlockValues<'x>], rows: &Rows<'_>) -> Self {
+        let kinds = query.measures().iter().map(|measure| measure.kind);
+        let sums = Adding::new(kinds.zip(arguments), rows);
+        let how = match rows.weights {
+            Weights::ByRow(_) => How::ByRow(rows.tallies_where(None)),
+            _ if rows.space.saturating_mul(ROWS_PER_GROUP) > rows.numbers.len() => How::Directly,
+            _ => How::Within(sums.up(rows)),
+        };
+        Self { sums, how }
+    }
+
+    /// Whether a measure is added up here.
+    fn has(&self, measure: usize) -> bool {
+        self.sums.has(measure)
+    }
+
+    /// How many rows each group number has; where that is not known, at least whether it has any.
+    fn used(&self, rows: &Rows<'_>) -> Vec<u64> {
+        match &self.how {
+            How::Within(added) => {
+                rows.groups_of(&added.counts[0]).map(|counts| counts.iter().sum()).collect()
+            }
+            How::ByRow(tallies) => tallies.iter().map(|tally| tally.rows()).collect(),
+            How::Directly => rows.counts(),
+        }
+    }
+
+    fn add_to(&self, groups: &mut Groups, placed: &Placed, rows: &Rows<'_>) {
+        let is_added = match &self.how {
+            How::ByRow(tallies) => {
+                let found = placed.found.iter();
+                found.for_each(|&(number, place)| groups.add_tally(place, tallies[number]));
+                true
+            }
+            How::Within(added) => self.sums.add_up_to(groups, added, &placed.found, rows),
+            How::Directly if placed.is_complete => self.sums.add_directly_to(groups, placed, rows),
+            How::Directly => self.sums.add_up_to(groups, &self.sums.up(rows), &placed.found, rows),
+        };
+        debug_assert!(is_added, "cells have room for the sums of one block");
+    }
 }

@@ -27,6 +27,7 @@ mod buckets;
 mod cells;
 mod columns;
 mod compare;
+mod direct;
 mod distincts;
 mod distributions;
 mod eval;

@@ -4,16 +4,73 @@
 //! [`hadal_aggregate::Groups`]). A block asks once for each value in its dictionaries that a
 //! selected row has.
 
-use hadal_aggregate::Groups;
+use hadal_aggregate::{Groups, Layout};
+use hadal_encoding::kernels;
 
 use crate::keys::{GroupNumbers, KeyValues};
+use crate::rows::Rows;
 use crate::values::Entries;
 
 /// No number: what a table holds before it was asked.
 const UNKNOWN: u32 = u32::MAX;
 
+/// The places of one block's groups.
+pub(crate) struct Placed {
+    /// Group numbers that rows have, and their places.
+    pub(crate) found: Vec<(usize, u32)>,
+    /// Places by group number; any number where there is none.
+    by_number: Vec<u32>,
+    /// Whether every group number that a row has has a place.
+    pub(crate) is_complete: bool,
+}
+
+impl Placed {
+    /// Finds places for the group numbers that have rows, and says of the others that they are
+    /// dropped. `counts` are the rows by group number.
+    pub(crate) fn new(block: &GroupNumbers<'_>, counts: Vec<u64>, groups: &mut Groups) -> Self {
+        let mut places = Places::new(block);
+        let mut own =
+            Self { found: Vec::new(), by_number: vec![0; counts.len()], is_complete: true };
+        for (number, count) in counts.into_iter().enumerate().filter(|own| own.1 > 0) {
+            match places.of(number, groups) {
+                Some(place) => {
+                    own.found.push((number, place));
+                    own.by_number[number] = place;
+                }
+                None => {
+                    groups.drop_rows(count);
+                    own.is_complete = false;
+                }
+            }
+        }
+        own
+    }
+
+    /// By selected row: where the numbers of its group and class are among cells.
+    pub(crate) fn cells(&self, rows: &Rows<'_>, layout: &Layout) -> Vec<u32> {
+        #[expect(clippy::cast_possible_truncation, reason = "classes are few")]
+        let (classes, count) = (
+            layout.classes.iter().map(|&class| class as u32).collect::<Vec<u32>>(),
+            layout.class_count as u32,
+        );
+        let cells = self.by_number.iter().flat_map(|place| {
+            let first = place * count;
+            classes.iter().map(move |class| first + class)
+        });
+        let table: Vec<u32> = cells.collect();
+        rows.look_up_cells(&table)
+    }
+
+    /// By selected row: the place of its group.
+    pub(crate) fn by_row(&self, rows: &Rows<'_>) -> Vec<u32> {
+        let mut places = vec![0; rows.numbers.len()];
+        kernels::gather_u32(&self.by_number, rows.numbers, &mut places);
+        places
+    }
+}
+
 /// The group numbers of one block, on their way to places.
-pub(crate) struct Places<'b, 'v> {
+struct Places<'b, 'v> {
     block: &'b GroupNumbers<'v>,
     /// By key and code: the number of the value.
     known: Vec<Vec<u32>>,
@@ -22,14 +79,14 @@ pub(crate) struct Places<'b, 'v> {
 }
 
 impl<'b, 'v> Places<'b, 'v> {
-    pub(crate) fn new(block: &'b GroupNumbers<'v>) -> Self {
+    fn new(block: &'b GroupNumbers<'v>) -> Self {
         let keys = 0..block.key_count();
         let known = keys.map(|key| vec![UNKNOWN; block.codes_in(key)]).collect();
         Self { block, known, codes: Vec::new(), numbers: Vec::new() }
     }
 
     /// The place of a group number's group; `None` where there is no room for it.
-    pub(crate) fn of(&mut self, number: usize, groups: &mut Groups) -> Option<u32> {
+    fn of(&mut self, number: usize, groups: &mut Groups) -> Option<u32> {
         let mut codes = std::mem::take(&mut self.codes);
         self.block.codes_of(number, &mut codes);
         self.numbers.clear();

@@ -156,7 +156,7 @@ impl<'r> Rows<'r> {
     }
 
     /// The numbers of the selected rows; zero where they do not count.
-    fn selected<'v>(&self, column: &Addends<'v>) -> Cow<'v, [u32]> {
+    pub(crate) fn selected<'v>(&self, column: &Addends<'v>) -> Cow<'v, [u32]> {
         let mut all = Cow::Borrowed(column.steps);
         if let Some(valid) = column.valid {
             kernels::keep_u32(all.to_mut(), valid.words(), 0);
@@ -199,6 +199,35 @@ impl<'r> Rows<'r> {
         totals.sums.extend(every);
     }
 
+    /// Numbers of the selected rows.
+    pub(crate) fn selected_wide<'v>(&self, numbers: &'v [i64]) -> Cow<'v, [i64]> {
+        match &self.chosen {
+            None => Cow::Borrowed(numbers),
+            Some(rows) => rows.iter().map(|&row| numbers[row as usize]).collect(),
+        }
+    }
+
+    /// By selected row: one where `valid` has it, otherwise zero.
+    pub(crate) fn flags(&self, valid: &Bitmap) -> Cow<'_, [u32]> {
+        let ones = vec![1; self.selection.block_rows()];
+        let flags = self.selected(&Addends { steps: &ones, valid: Some(valid) });
+        Cow::Owned(flags.into_owned())
+    }
+
+    /// How many rows each group number has.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.space];
+        kernels::count_by(self.numbers, &mut counts);
+        counts
+    }
+
+    /// What stands in a table by cell, for each selected row.
+    pub(crate) fn look_up_cells(&self, table: &[u32]) -> Vec<u32> {
+        let mut found = vec![0; self.cells.len()];
+        kernels::gather_u32(table, &self.cells, &mut found);
+        found
+    }
+
     /// How many events the rows of each group stand for, their number being known by cell.
     pub(crate) fn tallies(&self, counts: &[u64]) -> Vec<Tally> {
         self.groups_of(counts).map(|counts| self.tally(counts)).collect()
@@ -238,15 +267,6 @@ impl<'r> Rows<'r> {
     /// What is told by cell: the cells of one group after the other.
     pub(crate) fn groups_of<'c>(&self, by_cell: &'c [u64]) -> std::slice::Chunks<'c, u64> {
         by_cell.chunks(self.classes.len().max(1))
-    }
-
-    /// By group number, Σ w · number · `factor` of its cells; w in millionths.
-    pub(crate) fn weighted(&self, by_cell: &[u64], factor: i64) -> Vec<i128> {
-        let classes = || self.classes.iter().map(|&weight| i128::from(weight) * i128::from(factor));
-        let weighted = |cells: &[u64]| {
-            cells.iter().zip(classes()).map(|(&number, weight)| i128::from(number) * weight).sum()
-        };
-        self.groups_of(by_cell).map(weighted).collect()
     }
 }
 

@@ -1,0 +1,175 @@
+//! Rows added one by one to the cells of their groups: some hundred at a time, each column made
+//! ready as plain integers, so that all that is left to do per row is to add.
+
+use std::borrow::Cow;
+
+use hadal_aggregate::{CellColumn, Layout};
+use hadal_encoding::kernels;
+
+use crate::adding::Adding;
+use crate::mantissas::{ByCode, Mantissas, Near};
+use crate::places::Placed;
+use crate::rows::{Addends, Rows};
+use crate::values::Numbers;
+
+/// Rows at a time: their numbers stay in the nearest cache.
+const TILE: usize = 256;
+/// Columns that are added in one pass.
+const COLUMNS_AT_ONCE: usize = 8;
+
+/// The values of the selected rows of one block.
+pub(crate) struct Direct<'d> {
+    rows: &'d Rows<'d>,
+    /// One where a row has a value, by number of the validity from 1 on.
+    flags: Vec<Cow<'d, [u32]>>,
+    /// By sum: its values, and the number of the validity.
+    sums: Vec<(Selected<'d>, usize)>,
+}
+
+/// Mantissas of the selected rows; anything where a row has no value.
+pub(crate) enum Selected<'d> {
+    /// `from` + `step` × k.
+    Near {
+        from: i64,
+        step: i64,
+        steps: Cow<'d, [u32]>,
+    },
+    ByCode {
+        values: &'d [i64],
+        codes: Cow<'d, [u32]>,
+    },
+    Far(Cow<'d, [i64]>),
+}
+
+impl<'d> Direct<'d> {
+    pub(crate) fn new(adding: &'d Adding<'_>, rows: &'d Rows<'d>) -> Self {
+        let flags = adding.valid.iter().map(|valid| rows.flags(valid)).collect();
+        let sum = |numbers: &&'d Numbers| {
+            let valid = numbers.valid.as_ref();
+            let valid = valid.and_then(|own| adding.valid.iter().position(|valid| *valid == own));
+            (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
+        };
+        Self { rows, flags, sums: adding.numbers.iter().map(sum).collect() }
+    }
+
+    /// Adds all rows as the layout says; all their groups have a place.
+    pub(crate) fn add(&self, layout: &Layout, placed: &Placed, cells: &mut [i64]) {
+        let targets = placed.cells(self.rows, layout);
+        let width = layout.columns.len();
+        let mut tiles = vec![[0i64; TILE]; width];
+        for (start, targets) in (0..).step_by(TILE).zip(targets.chunks(TILE)) {
+            for (tile, column) in tiles.iter_mut().zip(&layout.columns) {
+                self.fill(*column, start, &mut tile[..targets.len()]);
+            }
+            let columns: Vec<&[i64]> = tiles.iter().map(|tile| &tile[..targets.len()]).collect();
+            for (first, columns) in
+                (0..).step_by(COLUMNS_AT_ONCE).zip(columns.chunks(COLUMNS_AT_ONCE))
+            {
+                add_columns(targets, columns, width, first, cells);
+            }
+        }
+    }
+
+    /// Makes ready what is added to one column by the rows from `start` on.
+    fn fill(&self, column: CellColumn, start: usize, tile: &mut [i64]) {
+        let range = start..start + tile.len();
+        match column {
+            CellColumn::Nothing => tile.fill(0),
+            CellColumn::Count(0) => tile.fill(1),
+            CellColumn::Count(valid) => {
+                kernels::widen_u32(&self.flags[valid - 1][range], 0, 1, tile);
+            }
+            CellColumn::Sum { index, factor } => {
+                let (selected, valid) = &self.sums[index];
+                selected.fill(start, factor, tile);
+                if let Some(flags) = valid.checked_sub(1).map(|valid| &self.flags[valid]) {
+                    tile.iter_mut()
+                        .zip(&flags[range])
+                        .for_each(|(value, flag)| *value *= i64::from(*flag));
+                }
+            }
+        }
+    }
+}
+
+impl<'d> Selected<'d> {
+    pub(crate) fn new(numbers: &'d Numbers, rows: &'d Rows<'_>) -> Self {
+        match &numbers.mantissas {
+            Mantissas::Near(Near { from, step, steps, .. }) => {
+                let steps = rows.selected(&Addends { steps, valid: None });
+                Self::Near { from: *from, step: *step, steps }
+            }
+            Mantissas::ByCode(ByCode { codes, values }) => {
+                let codes = rows.selected(&Addends { steps: codes, valid: None });
+                Self::ByCode { values, codes }
+            }
+            Mantissas::Far(values) => Self::Far(rows.selected_wide(values)),
+        }
+    }
+
+    /// Puts the mantissas of the rows from `start` on, times a factor, into a tile.
+    pub(crate) fn fill(&self, start: usize, factor: i64, tile: &mut [i64]) {
+        let range = start..start + tile.len();
+        match self {
+            Self::Near { from, step, steps } => {
+                let (from, step) = (from.wrapping_mul(factor), step.wrapping_mul(factor));
+                kernels::widen_u32(&steps[range], from, step, tile);
+            }
+            Self::ByCode { values, codes } => {
+                let value = |code: &u32| values[*code as usize].wrapping_mul(factor);
+                tile.iter_mut().zip(&codes[range]).for_each(|(out, code)| *out = value(code));
+            }
+            Self::Far(values) => {
+                let value = |value: &i64| value.wrapping_mul(factor);
+                tile.iter_mut().zip(&values[range]).for_each(|(out, own)| *out = value(own));
+            }
+        }
+    }
+}
+
+fn add_columns(targets: &[u32], columns: &[&[i64]], width: usize, first: usize, cells: &mut [i64]) {
+    match *columns {
+        [a] => kernels::add_side_by_side(targets, [a], width, first, cells),
+        [a, b] => kernels::add_side_by_side(targets, [a, b], width, first, cells),
+        [a, b, c] => kernels::add_side_by_side(targets, [a, b, c], width, first, cells),
+        [a, b, c, d] => kernels::add_side_by_side(targets, [a, b, c, d], width, first, cells),
+        [a, b, c, d, e] => kernels::add_side_by_side(targets, [a, b, c, d, e], width, first, cells),
+        [a, b, c, d, e, f] => {
+            kernels::add_side_by_side(targets, [a, b, c, d, e, f], width, first, cells);
+        }
+        [a, b, c, d, e, f, g] => {
+            kernels::add_side_by_side(targets, [a, b, c, d, e, f, g], width, first, cells);
+        }
+        [a, b, c, d, e, f, g, h] => {
+            kernels::add_side_by_side(targets, [a, b, c, d, e, f, g, h], width, first, cells);
+        }
+        _ => {}
+    }
+}
+
+/// The smallest and the largest of some numbers by place, rows one by one.
+pub(crate) fn widen(
+    numbers: &Numbers,
+    rows: &Rows<'_>,
+    placed: &Placed,
+    factor: i64,
+    ranges: &mut [(i64, i64)],
+) {
+    let selected = Selected::new(numbers, rows);
+    let flags = numbers.valid.as_ref().map(|valid| rows.flags(valid));
+    let places = placed.by_row(rows);
+    let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);
+    for (start, places) in (0..).step_by(TILE).zip(places.chunks(TILE)) {
+        let low = &mut low[..places.len()];
+        selected.fill(start, factor, low);
+        let Some(flags) = &flags else {
+            kernels::widen_ranges_by(places, low, low, ranges);
+            continue;
+        };
+        let high = &mut high[..places.len()];
+        for ((low, high), flag) in low.iter_mut().zip(&mut *high).zip(&flags[start..]) {
+            (*low, *high) = if *flag == 1 { (*low, *low) } else { (i64::MAX, i64::MIN) };
+        }
+        kernels::widen_ranges_by(places, low, high, ranges);
+    }
+}
