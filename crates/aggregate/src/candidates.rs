@@ -6,16 +6,16 @@ use hadal_query::{Expr, Finish, Query, Slot};
 use crate::groups::Groups;
 use crate::tally::Tally;
 
-/// The places of groups among which are the first `end` of the query's order; ascending.
-pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Vec<usize> {
-    let all = 0..groups.len();
-    if query.having.is_some() || end == 0 || end >= groups.len() {
-        return all.collect();
+/// The places of groups among which are the first `end` of the query's order, ascending; `None`
+/// where these cannot be told from the others so.
+pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<Vec<usize>> {
+    if query.having.is_some() || query.series.is_some() || end == 0 || end >= groups.len() {
+        return None;
     }
-    let Some(ranks) = ranks(query, groups) else { return all.collect() };
+    let ranks = ranks(query, groups)?;
     let mut sorted = ranks.clone();
     let worst = *sorted.select_nth_unstable(end - 1).1;
-    all.filter(|&place| ranks[place] <= worst).collect()
+    Some((0..groups.len()).filter(|&place| ranks[place] <= worst).collect())
 }
 
 /// A number for each group: the smallest comes first. Groups of the same number may differ in what

@@ -1,6 +1,7 @@
 //! From the merged partial answer to the answer: aggregates are finished, groups limited to
 //! series, filtered, sorted and cut. Only the root does this.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, Type};
@@ -144,7 +145,11 @@ impl Found {
                 return Ok(Self { groups: Groups::new(query), lines, count });
             }
         };
-        groups.settle();
+        let end = bounds(query).1;
+        let places = candidates(query, &groups, end);
+        if places.is_none() {
+            groups.settle();
+        }
         if groups.dropped_rows() > 0 {
             warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
         }
@@ -159,7 +164,7 @@ impl Found {
             let lines = lines.map_err(|error| invalid(&error))?;
             return Ok(Self { groups: Groups::new(query), lines, count });
         }
-        let places = candidates(query, &groups, bounds(query).1);
+        let places = places.unwrap_or_else(|| (0..groups.len()).collect());
         Ok(Self { groups, lines: Box::new(places.into_iter().map(Line::Place)), count })
     }
 }
@@ -270,7 +275,7 @@ impl Plan<'_> {
         let keys = 0..self.key_count(left);
         let orders = keys.map(|key| match (self.key(left, key), self.key(right, key)) {
             (Some(left), Some(right)) => {
-                left.is_null().cmp(&right.is_null()).then_with(|| left.cmp(right))
+                left.is_null().cmp(&right.is_null()).then_with(|| left.cmp(&right))
             }
             _ => Ordering::Equal,
         });
@@ -286,9 +291,9 @@ impl Plan<'_> {
         }
     }
 
-    fn key<'l>(&'l self, line: &'l Line, key: usize) -> Option<&'l Value> {
+    fn key<'l>(&'l self, line: &'l Line, key: usize) -> Option<Cow<'l, Value>> {
         match line {
-            Line::Alone { key: all, .. } => all.get(key),
+            Line::Alone { key: all, .. } => all.get(key).map(Cow::Borrowed),
             Line::Place(place) => self.groups.key_value(*place, key),
         }
     }
@@ -302,7 +307,7 @@ impl Plan<'_> {
 
     fn slot(&self, line: &Line, slot: &Slot) -> Value {
         match (slot, line) {
-            (Slot::Key(index), _) => self.key(line, *index).cloned().unwrap_or(Value::Null),
+            (Slot::Key(index), _) => self.key(line, *index).map_or(Value::Null, Cow::into_owned),
             (Slot::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
             (slot, Line::Alone { group, .. }) => {
                 group.as_ref().map_or(Value::Null, |group| of_group(group, slot))
@@ -398,8 +403,8 @@ impl Seconds {
     }
 
     /// Null where neither the bucket nor the range has both ends.
-    fn of<'k>(&self, key: impl Fn(usize) -> Option<&'k Value>) -> Value {
-        let bucket = self.bucket.and_then(|(index, width)| match key(index) {
+    fn of<'k>(&self, key: impl Fn(usize) -> Option<Cow<'k, Value>>) -> Value {
+        let bucket = self.bucket.and_then(|(index, width)| match key(index).as_deref() {
             Some(Value::Time(from)) => Some(bucket_range(*from, width)),
             _ => None,
         });

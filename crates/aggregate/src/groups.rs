@@ -1,19 +1,21 @@
 //! Groups of rows by key, bounded in number and in bytes.
 //!
-//! Beyond [`LEAF_GROUPS_MAX`] groups the smallest keys are kept, in the order of keys. A group
-//! that is among the smallest of all is among the smallest wherever it was seen, so what is kept
-//! is complete, and the same whatever the order of adding and merging; which the rule "first come,
+//! Beyond [`GROUPS_MAX`] groups, or where memory ends, and beyond [`LEAF_GROUPS_MAX`] where groups
+//! travel or all are looked at, the smallest keys are kept, in the order of keys. A group that is
+//! among the smallest of all is among the smallest wherever it was seen, so what is kept is
+//! complete, and the same whatever the order of adding and merging; which the rule "first come,
 //! first kept" is not. What was dropped is counted in rows.
 //!
 //! Groups are columns: a group is a *place* in each of them. Its key is a few numbers of
 //! dictionaries; values are made only for groups that an answer shows. What most rows add to are
 //! cells; tallies and states have what does not fit there, and are as long as they need to be.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 use hadal_query::{Measure, Query, StateKind};
-use hadal_types::limits::LEAF_GROUPS_MAX;
+use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -36,7 +38,7 @@ pub struct Groups {
     kinds: Box<[StateKind]>,
     /// The values of each key.
     keys: Box<[KeyDictionary]>,
-    /// The numbers of each group's keys, group after group.
+    /// The numbers of each group's keys, group after group: empty where they are the places.
     numbers: Vec<u32>,
     /// How many groups there are.
     count: usize,
@@ -48,10 +50,12 @@ pub struct Groups {
     states: Box<[StateColumn]>,
     /// The places, found by numbers: of several keys.
     places: HashTable<u32>,
-    /// The places by number: of a single key.
+    /// The places by number: of a single key, unless they are the numbers.
     by_number: Vec<u32>,
     hasher: DefaultHashBuilder,
     groups_max: usize,
+    /// No more groups than that are held on the way, or not many more.
+    held_max: usize,
     /// Once groups were dropped: no larger key can be among those kept.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
@@ -62,10 +66,15 @@ impl Groups {
     #[must_use]
     pub fn new(query: &Query) -> Self {
         let kinds = query.measures().iter().map(|measure: &Measure| measure.kind).collect();
-        Self::with_max(query.keys().len(), kinds, LEAF_GROUPS_MAX)
+        Self::with_max(query.keys().len(), kinds, (LEAF_GROUPS_MAX, GROUPS_MAX))
     }
 
-    pub(crate) fn with_max(key_count: usize, kinds: Box<[StateKind]>, groups_max: usize) -> Self {
+    /// No groups yet, of which the first of `max` are kept in the end, and the second on the way.
+    pub(crate) fn with_max(
+        key_count: usize,
+        kinds: Box<[StateKind]>,
+        (groups_max, held_max): (usize, usize),
+    ) -> Self {
         Self {
             keys: vec![KeyDictionary::default(); key_count].into(),
             numbers: Vec::new(),
@@ -78,6 +87,7 @@ impl Groups {
             by_number: Vec::new(),
             hasher: DefaultHashBuilder::default(),
             groups_max,
+            held_max,
             key_max: None,
             dropped_rows: 0,
         }
@@ -126,12 +136,30 @@ impl Groups {
         Some(place)
     }
 
+    /// Where the groups of these whole numbers are, each the only value of its key: as
+    /// [`Self::place`] for each of them, and sooner found together. `None` for those for which there
+    /// is no room.
+    pub fn places_of_wholes(&mut self, wholes: &[i64]) -> Vec<Option<u32>> {
+        let [key] = &mut *self.keys else { return vec![None; wholes.len()] };
+        let is_same = self.by_number.is_empty() && key.len() == self.count;
+        let mut numbers = Vec::new();
+        key.numbers_of_wholes(wholes, &mut numbers);
+        if is_same && self.key_max.is_none() {
+            self.count = key.len();
+            return numbers.into_iter().map(Some).collect();
+        }
+        numbers.into_iter().map(|number| self.place(&[number])).collect()
+    }
+
     /// Where the group of these numbers is, if there is one.
     fn find(&self, numbers: &[u32]) -> Option<u32> {
         if let [number] = numbers {
+            if self.by_number.is_empty() {
+                return Some(*number).filter(|&place| (place as usize) < self.count);
+            }
             return self.by_number.get(*number as usize).copied().filter(|&place| place != NOWHERE);
         }
-        let is_it = |&place: &u32| self.numbers_of(place as usize) == numbers;
+        let is_it = |&place: &u32| self.numbers_of(place as usize).eq(numbers.iter().copied());
         self.places.find(self.hasher.hash_one(numbers), is_it).copied()
     }
 
@@ -139,13 +167,21 @@ impl Groups {
     fn note(&mut self, place: u32, own: &[u32]) {
         let Self { numbers, places, by_number, hasher, keys, count, .. } = self;
         *count += 1;
-        numbers.extend_from_slice(own);
         if let [number] = own {
+            if by_number.is_empty() && *number == place {
+                return;
+            }
+            if by_number.is_empty() {
+                numbers.extend(0..place);
+                by_number.extend(0..place);
+            }
+            numbers.push(*number);
             let end = by_number.len().max(*number as usize + 1);
             by_number.resize(end, NOWHERE);
             by_number[*number as usize] = place;
             return;
         }
+        numbers.extend_from_slice(own);
         let width = keys.len();
         let hash_at = |&place: &u32| {
             let start = place as usize * width;
@@ -278,7 +314,7 @@ impl Groups {
                 own.merge(other, first, &places, self.count);
             }
         }
-        self.settle();
+        self.cut(self.held_max);
     }
 
     /// By key and number: what the number of the same value elsewhere is, which is not known yet.
@@ -295,11 +331,10 @@ impl Groups {
     ) -> Option<u32> {
         let numbers: Vec<u32> = other
             .numbers_of(place)
-            .iter()
             .enumerate()
-            .map(|(key, &number)| {
+            .map(|(key, number)| {
                 let value = other.keys[key].value(number);
-                *same[key][number as usize].get_or_insert_with(|| self.keys[key].number_of(value))
+                *same[key][number as usize].get_or_insert_with(|| self.keys[key].number_of(&value))
             })
             .collect();
         self.place(&numbers)
@@ -344,28 +379,42 @@ impl Groups {
     /// places are others. Dropping costs a pass over all groups, so it waits until there are many
     /// to drop.
     pub fn make_room(&mut self) -> bool {
-        if self.len() > self.groups_max + self.groups_max / 8 {
-            self.settle();
+        if self.len() > self.held_max + self.held_max / 8 {
+            self.cut(self.held_max);
             return true;
         }
         // Values of groups for which there was no room.
-        let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.groups_max);
+        let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.held_max);
         if has_garbage {
             self.keep(&(0..).take(self.len()).collect::<Vec<u32>>());
         }
         has_garbage
     }
 
-    /// Drops the groups with the largest keys where there are too many.
+    /// Drops the groups with the largest keys where there are too many for an answer.
     pub(crate) fn settle(&mut self) {
-        if self.len() <= self.groups_max {
+        self.cut(self.groups_max);
+    }
+
+    /// Drops groups to save memory, and holds no more from now on than are kept in the end; returns
+    /// whether there were any to drop.
+    pub(crate) fn cut_back(&mut self) -> bool {
+        let has_more = self.len() > self.groups_max;
+        self.held_max = self.held_max.min(self.groups_max);
+        self.settle();
+        has_more
+    }
+
+    /// Drops the groups with the largest keys, all but `max`.
+    fn cut(&mut self, max: usize) {
+        if self.len() <= max {
             return;
         }
-        let last = self.groups_max.saturating_sub(1);
+        let last = max.saturating_sub(1);
         let mut order: Vec<u32> = (0..).take(self.len()).collect();
         order.select_nth_unstable_by(last, |&left, &right| self.cmp_keys(left, right));
         self.key_max = Some(self.key_of(order[last] as usize));
-        for place in order.drain(self.groups_max..) {
+        for place in order.drain(max..) {
             self.dropped_rows =
                 self.dropped_rows.saturating_add(self.tally_at(place as usize).rows());
         }
@@ -376,7 +425,8 @@ impl Groups {
     pub(crate) fn keep(&mut self, kept: &[u32]) {
         let states = self.states.iter().map(|column| column.kept(kept)).collect();
         let cells = self.cells.kept(kept);
-        let empty = Self::with_max(self.keys.len(), Box::default(), self.groups_max);
+        let max = (self.groups_max, self.held_max);
+        let empty = Self::with_max(self.keys.len(), Box::default(), max);
         let before = std::mem::replace(self, empty);
         for &place in kept {
             let numbers = self.numbers_for(&before.key_of(place as usize));
@@ -393,13 +443,13 @@ impl Groups {
     /// Forgets all groups, and the memory that they took.
     pub(crate) fn clear(&mut self) {
         let kinds = std::mem::take(&mut self.kinds);
-        *self = Self::with_max(self.keys.len(), kinds, self.groups_max);
+        *self = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
     }
 
     /// Whether there is no room for a new group of this key.
     fn is_beyond(&self, numbers: &[u32]) -> bool {
         let values = || self.keys.iter().zip(numbers).map(|(key, &number)| key.value(number));
-        self.key_max.as_deref().is_some_and(|max| values().gt(max))
+        self.key_max.as_deref().is_some_and(|max| values().gt(max.iter().map(Cow::Borrowed)))
     }
 
     /// The groups with their keys in any order, and how many rows are in none of them.
@@ -434,9 +484,13 @@ impl Groups {
         self.count == 0
     }
 
-    fn numbers_of(&self, place: usize) -> &[u32] {
+    /// The numbers of a group's keys.
+    fn numbers_of(&self, place: usize) -> impl Iterator<Item = u32> {
         let width = self.keys.len();
-        &self.numbers[place * width..(place + 1) * width]
+        let known = self.numbers.get(place * width..(place + 1) * width);
+        // Where none are kept, the place is the number.
+        let own = u32::try_from(place).ok().filter(|_| known.is_none());
+        known.unwrap_or_default().iter().copied().chain(own)
     }
 
     /// How many values a group's key has.
@@ -450,21 +504,21 @@ impl Groups {
     }
 
     /// One value of a group's key.
-    pub(crate) fn key_value(&self, place: usize, key: usize) -> Option<&Value> {
-        let number = self.numbers_of(place).get(key)?;
-        Some(self.keys[key].value(*number))
+    pub(crate) fn key_value(&self, place: usize, key: usize) -> Option<Cow<'_, Value>> {
+        let number = self.numbers_of(place).nth(key)?;
+        Some(self.keys[key].value(number))
     }
 
     /// A group's key.
     pub(crate) fn key_of(&self, place: usize) -> Box<[Value]> {
-        let numbers = self.numbers_of(place).iter();
-        numbers.zip(&self.keys).map(|(&number, key)| key.value(number).clone()).collect()
+        let numbers = self.numbers_of(place);
+        numbers.zip(&self.keys).map(|(number, key)| key.value(number).into_owned()).collect()
     }
 
     fn cmp_keys(&self, left: u32, right: u32) -> Ordering {
         let values = |place: u32| {
-            let numbers = self.numbers_of(place as usize).iter();
-            numbers.zip(&self.keys).map(|(&number, key)| key.value(number))
+            let numbers = self.numbers_of(place as usize);
+            numbers.zip(&self.keys).map(|(number, key)| key.value(number))
         };
         values(left).cmp(values(right))
     }

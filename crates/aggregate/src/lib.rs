@@ -30,6 +30,7 @@ mod sum;
 mod tally;
 mod top_rows;
 mod warning;
+mod wholes;
 mod wide;
 
 pub use buckets::{BUCKET_MAX, LOG_BUCKETS, bucket_of, bucket_of_decimal, bucket_of_number};

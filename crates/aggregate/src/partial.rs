@@ -100,7 +100,13 @@ impl Partial {
     /// Holds as many bytes as what was found takes by now. Beyond `bytes_max`, or beyond what is
     /// free, the partial answer [fails](Self::fail).
     pub fn hold(&mut self, bytes_max: usize) {
-        let bytes = self.bytes();
+        let mut bytes = self.bytes();
+        if bytes > bytes_max
+            && let Answering::Groups(groups) = &mut self.answering
+            && groups.cut_back()
+        {
+            bytes = self.bytes();
+        }
         if bytes > bytes_max {
             let message = format!(
                 "the query needs {bytes} bytes on one leaf; at most {bytes_max} are allowed: \

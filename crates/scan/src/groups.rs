@@ -42,7 +42,7 @@ pub(crate) fn add(
         .collect::<Result<Vec<_>, BlockError>>()?;
     let added = Added::new(query, &arguments, &rows);
     let _ = groups.make_room();
-    let placed = Placed::new(&numbers, added.used(&rows), groups);
+    let placed = Placed::new(&numbers, &added.used(&rows), groups);
     added.add_to(groups, &placed, &rows);
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
         if !added.has(index) {

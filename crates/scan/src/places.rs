@@ -27,12 +27,20 @@ pub(crate) struct Placed {
 impl Placed {
     /// Finds places for the group numbers that have rows, and says of the others that they are
     /// dropped. `counts` are the rows by group number.
-    pub(crate) fn new(block: &GroupNumbers<'_>, counts: Vec<u64>, groups: &mut Groups) -> Self {
-        let mut places = Places::new(block);
+    pub(crate) fn new(block: &GroupNumbers<'_>, counts: &[u64], groups: &mut Groups) -> Self {
+        let used = |own: &(usize, u64)| own.1 > 0;
+        let used: Vec<(usize, u64)> = counts.iter().copied().enumerate().filter(used).collect();
         let mut own =
             Self { found: Vec::new(), by_number: vec![0; counts.len()], is_complete: true };
-        for (number, count) in counts.into_iter().enumerate().filter(|own| own.1 > 0) {
-            match places.of(number, groups) {
+        let places: Vec<Option<u32>> = match wholes(block, &used) {
+            Some(wholes) => groups.places_of_wholes(&wholes),
+            None => {
+                let mut places = Places::new(block);
+                used.iter().map(|(number, _)| places.of(*number, groups)).collect()
+            }
+        };
+        for ((number, count), place) in used.into_iter().zip(places) {
+            match place {
                 Some(place) => {
                     own.found.push((number, place));
                     own.by_number[number] = place;
@@ -67,6 +75,19 @@ impl Placed {
         kernels::gather_u32(&self.by_number, rows.numbers, &mut places);
         places
     }
+}
+
+/// The keys of these group numbers, where there is one key and they are all whole numbers.
+fn wholes(block: &GroupNumbers<'_>, used: &[(usize, u64)]) -> Option<Vec<i64>> {
+    if block.key_count() != 1 {
+        return None;
+    }
+    let mut codes = Vec::new();
+    let whole = |(number, _): &(usize, u64)| {
+        block.codes_of(*number, &mut codes);
+        block.values_of(0).whole(*codes.first()?)
+    };
+    used.iter().map(whole).collect()
 }
 
 /// The group numbers of one block, on their way to places.

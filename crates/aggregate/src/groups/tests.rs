@@ -23,7 +23,7 @@ fn has_room(groups: &mut Groups, number: i64) -> bool {
 }
 
 fn of(rows: &[(i64, i64)], groups_max: usize) -> Groups {
-    let mut groups = Groups::with_max(1, kinds(), groups_max);
+    let mut groups = Groups::with_max(1, kinds(), (groups_max, groups_max));
     rows.iter().for_each(|&(number, value)| add(&mut groups, number, value));
     groups
 }
@@ -75,7 +75,7 @@ fn bytes_grow_with_keys_and_states() {
     let sketched = of(&(0..5_000).map(|value| (1, value)).collect::<Vec<_>>(), 10).bytes();
     assert!(two > one, "{two} {one}");
     assert!(sketched > one + (1 << 14), "{sketched} {one}");
-    let mut long = Groups::with_max(1, kinds(), 10);
+    let mut long = Groups::with_max(1, kinds(), (10, 10));
     let text = "x".repeat(10_000);
     let _ = long.key_mut(0).number_of_text(&text);
     assert!(long.bytes() > 10_000);
