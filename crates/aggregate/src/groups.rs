@@ -139,11 +139,33 @@ impl Groups {
     /// Where the groups of these whole numbers are, each the only value of its key: as
     /// [`Self::place`] for each of them, and sooner found together. `None` for those for which there
     /// is no room.
+    ///
+    /// # Panics
+    /// When groups have not one key.
     pub fn places_of_wholes(&mut self, wholes: &[i64]) -> Vec<Option<u32>> {
-        let [key] = &mut *self.keys else { return vec![None; wholes.len()] };
+        self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers))
+    }
+
+    /// The same of these strings.
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn places_of_texts<'t>(
+        &mut self,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Vec<Option<u32>> {
+        self.places_of(|key, numbers| key.numbers_of_texts(texts, numbers))
+    }
+
+    fn places_of(
+        &mut self,
+        number: impl FnOnce(&mut KeyDictionary, &mut Vec<u32>),
+    ) -> Vec<Option<u32>> {
+        assert_eq!(self.keys.len(), 1, "values of a key");
+        let key = &mut self.keys[0];
         let is_same = self.by_number.is_empty() && key.len() == self.count;
         let mut numbers = Vec::new();
-        key.numbers_of_wholes(wholes, &mut numbers);
+        number(key, &mut numbers);
         if is_same && self.key_max.is_none() {
             self.count = key.len();
             return numbers.into_iter().map(Some).collect();

@@ -9,135 +9,238 @@ use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::group::heap_bytes;
+use crate::texts::{TextStore, TextTable, Texts};
 use crate::wholes::Wholes;
 
 /// Values by number.
 #[derive(Clone, Debug, Default)]
 pub struct KeyDictionary {
-    values: Values,
-    /// The numbers of values that are no whole numbers, found by value.
-    numbers: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-    /// What values hold on the heap.
-    heap_bytes: usize,
+    stored: Stored,
     wholes: Wholes,
+    texts: TextTable,
+    null: Option<u32>,
+    /// The numbers of all other values, found by value.
+    others: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
 
-/// Values, as whole numbers while all are.
-#[derive(Clone, Debug, Default)]
-struct Values {
-    wholes: Vec<i64>,
-    /// All of them, once there is one that is no whole number.
-    any: Vec<Value>,
+/// Values in the least form that holds them all. Null is in each of them; which number it has is
+/// known elsewhere.
+#[derive(Clone, Debug)]
+enum Stored {
+    Wholes(Vec<i64>),
+    Texts(Texts),
+    /// Any values, and what they hold on the heap.
+    Any(Vec<Value>, usize),
+}
+
+impl Default for Stored {
+    fn default() -> Self {
+        Self::Wholes(Vec::new())
+    }
 }
 
 impl KeyDictionary {
     /// The number of a value; a new one where it was not met before.
     pub fn number_of(&mut self, value: &Value) -> u32 {
-        if let Value::Number(number) = value
-            && let Some(whole) = number.to_i64()
-        {
-            return self.number_of_whole(whole);
-        }
-        let hash = hash(&self.hasher, value);
-        match self.find(hash, |own| own == value) {
-            Some(number) => number,
-            None => self.push(hash, value.clone()),
+        match value {
+            Value::Null => match self.null {
+                Some(number) => number,
+                None => *self.null.insert(self.stored.push_null()),
+            },
+            Value::String(text) => self.number_of_text(text),
+            Value::Number(number) if let Some(whole) = number.to_i64() => {
+                self.number_of_whole(whole)
+            }
+            other => self.number_of_other(other),
         }
     }
 
-    /// The number of a string: as [`Self::number_of`], but no value is made of a known one.
+    /// The number of a string: as [`Self::number_of`].
     pub fn number_of_text(&mut self, text: &str) -> u32 {
-        let hash = self.hasher.hash_one(text);
-        match self.find(hash, |own| matches!(own, Value::String(own) if **own == *text)) {
-            Some(number) => number,
-            None => self.push(hash, Value::string(text)),
-        }
+        self.stored.expect_texts(self.null);
+        self.texts.number_of(text, &mut self.stored)
+    }
+
+    /// The numbers of many strings, put after those that are in `numbers`: sooner found together
+    /// than one by one.
+    pub fn numbers_of_texts<'t>(
+        &mut self,
+        texts: impl Iterator<Item = &'t str>,
+        numbers: &mut Vec<u32>,
+    ) {
+        self.stored.expect_texts(self.null);
+        self.texts.numbers_of(texts, &mut self.stored, numbers);
     }
 
     /// The number of a whole number: as [`Self::number_of`].
     pub fn number_of_whole(&mut self, whole: i64) -> u32 {
-        let Self { wholes, values, .. } = self;
-        wholes.number_of(whole, || values.push_whole(whole))
+        let Self { wholes, stored, null, .. } = self;
+        wholes.number_of(whole, || stored.push_whole(whole, *null))
     }
 
     /// The numbers of many whole numbers, put after those that are in `numbers`: sooner found
     /// together than one by one.
     pub fn numbers_of_wholes(&mut self, wholes: &[i64], numbers: &mut Vec<u32>) {
-        let Self { wholes: known, values, .. } = self;
-        known.numbers_of(wholes, numbers, |whole| values.push_whole(whole));
+        let Self { wholes: known, stored, null, .. } = self;
+        known.numbers_of(wholes, numbers, |whole| stored.push_whole(whole, *null));
+    }
+
+    fn number_of_other(&mut self, value: &Value) -> u32 {
+        let Self { stored, others, hasher, null, .. } = self;
+        let hash = hasher.hash_one(value);
+        let known = others.find(hash, |&number| stored.any(number) == Some(value));
+        known.copied().unwrap_or_else(|| {
+            let number = stored.push_any(value.clone(), *null);
+            others.insert_unique(hash, number, |&number| hasher.hash_one(stored.any(number)));
+            number
+        })
     }
 
     /// The value of a number that was given out.
     pub(crate) fn value(&self, number: u32) -> Cow<'_, Value> {
-        match self.values.wholes.get(number as usize) {
-            Some(&whole) => Cow::Owned(Value::integer(whole)),
-            None => Cow::Borrowed(&self.values.any[number as usize]),
+        match &self.stored {
+            _ if self.null == Some(number) => Cow::Owned(Value::Null),
+            Stored::Wholes(values) => Cow::Owned(Value::integer(values[number as usize])),
+            Stored::Texts(texts) => {
+                Cow::Owned(texts.get(number).map_or(Value::Null, Value::string))
+            }
+            Stored::Any(values, _) => Cow::Borrowed(&values[number as usize]),
         }
     }
 
     /// How many values there are.
     pub(crate) fn len(&self) -> usize {
-        self.values.len()
+        self.stored.len()
     }
 
     /// Bytes held, about.
     pub(crate) fn bytes(&self) -> usize {
-        let Values { wholes, any } = &self.values;
-        wholes.capacity() * size_of::<i64>()
-            + any.capacity() * size_of::<Value>()
-            + self.heap_bytes
-            + self.numbers.allocation_size()
+        self.stored.bytes()
+            + self.others.allocation_size()
             + self.wholes.bytes()
-    }
-
-    fn find(&self, hash: u64, is_it: impl Fn(&Value) -> bool) -> Option<u32> {
-        let values = &self.values.any;
-        self.numbers.find(hash, |&number| is_it(&values[number as usize])).copied()
-    }
-
-    fn push(&mut self, hash: u64, value: Value) -> u32 {
-        let Self { values, numbers, hasher, heap_bytes: bytes, .. } = self;
-        *bytes += heap_bytes(&value);
-        let number = values.push(value);
-        let any = &values.any;
-        numbers.insert_unique(hash, number, |&number| self::hash(hasher, &any[number as usize]));
-        number
+            + self.texts.bytes()
     }
 }
 
-impl Values {
+impl Stored {
     fn len(&self) -> usize {
-        self.wholes.len() + self.any.len()
-    }
-
-    fn push_whole(&mut self, whole: i64) -> u32 {
-        if self.any.is_empty() {
-            self.wholes.push(whole);
-            return last_number(&self.wholes);
+        match self {
+            Self::Wholes(values) => values.len(),
+            Self::Texts(texts) => texts.len(),
+            Self::Any(values, _) => values.len(),
         }
-        self.any.push(Value::integer(whole));
-        last_number(&self.any)
     }
 
-    fn push(&mut self, value: Value) -> u32 {
-        self.any.extend(self.wholes.drain(..).map(Value::integer));
-        self.wholes.shrink_to_fit();
-        self.any.push(value);
-        last_number(&self.any)
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Wholes(values) => values.capacity() * size_of::<i64>(),
+            Self::Texts(texts) => texts.bytes(),
+            Self::Any(values, heap) => values.capacity() * size_of::<Value>() + heap,
+        }
+    }
+
+    /// The value of a number, where any can be stored.
+    fn any(&self, number: u32) -> Option<&Value> {
+        match self {
+            Self::Any(values, _) => values.get(number as usize),
+            Self::Wholes(_) | Self::Texts(_) => None,
+        }
+    }
+
+    fn push_null(&mut self) -> u32 {
+        match self {
+            Self::Wholes(values) => values.push(0),
+            Self::Texts(texts) => texts.push(""),
+            Self::Any(values, _) => values.push(Value::Null),
+        }
+        self.last()
+    }
+
+    fn push_whole(&mut self, whole: i64, null: Option<u32>) -> u32 {
+        match self {
+            Self::Wholes(values) => values.push(whole),
+            _ => return self.push_any(Value::integer(whole), null),
+        }
+        self.last()
+    }
+
+    fn push_any(&mut self, value: Value, null: Option<u32>) -> u32 {
+        let is_null = |number: u32| null == Some(number);
+        let before = match self {
+            Self::Any(values, heap) => {
+                *heap += heap_bytes(&value);
+                values.push(value);
+                return self.last();
+            }
+            Self::Wholes(values) => {
+                let value = |(number, &whole)| match is_null(number) {
+                    true => Value::Null,
+                    false => Value::integer(whole),
+                };
+                (0..).zip(&*values).map(value).collect()
+            }
+            Self::Texts(texts) => {
+                let value = |number| match texts.get(number) {
+                    Some(text) if !is_null(number) => Value::string(text),
+                    _ => Value::Null,
+                };
+                (0..).take(texts.len()).map(value).collect::<Vec<Value>>()
+            }
+        };
+        let heap = before.iter().map(heap_bytes).sum();
+        *self = Self::Any(before, heap);
+        self.push_any(value, null)
+    }
+
+    /// Makes ready for texts, where nothing but null is there yet.
+    fn expect_texts(&mut self, null: Option<u32>) {
+        if let Self::Wholes(values) = self
+            && values.len() == usize::from(null.is_some())
+        {
+            let mut texts = Texts::default();
+            values.iter().for_each(|_| texts.push(""));
+            *self = Self::Texts(texts);
+        } else if let Self::Wholes(values) = self {
+            let value = |(number, &whole)| match null == Some(number) {
+                true => Value::Null,
+                false => Value::integer(whole),
+            };
+            *self = Self::Any((0..).zip(&*values).map(value).collect(), 0);
+        }
+    }
+
+    /// The number of what was pushed last.
+    #[expect(clippy::cast_possible_truncation, reason = "more would not fit the budget")]
+    fn last(&self) -> u32 {
+        (self.len() - 1) as u32
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "more would not fit the budget")]
-fn last_number<T>(values: &[T]) -> u32 {
-    (values.len() - 1) as u32
-}
+impl TextStore for Stored {
+    fn is(&self, number: u32, text: &str) -> bool {
+        match self {
+            Self::Wholes(_) => false,
+            Self::Texts(texts) => texts.is(number, text),
+            Self::Any(values, _) => {
+                let own = values.get(number as usize);
+                matches!(own, Some(Value::String(own)) if **own == *text)
+            }
+        }
+    }
 
-/// Strings hash like their text, so that they are found by it.
-fn hash(hasher: &DefaultHashBuilder, value: &Value) -> u64 {
-    match value {
-        Value::String(text) => hasher.hash_one(&**text),
-        other => hasher.hash_one(other),
+    fn push(&mut self, text: &str) -> u32 {
+        match self {
+            Self::Texts(texts) => texts.push(text),
+            Self::Any(values, heap) => {
+                let value = Value::string(text);
+                *heap += heap_bytes(&value);
+                values.push(value);
+            }
+            // Made ready for texts before.
+            Self::Wholes(_) => return self.push_any(Value::string(text), None),
+        }
+        self.last()
     }
 }
 
@@ -166,5 +269,34 @@ mod tests {
         assert_eq!(keys.number_of_text("new"), 14);
         assert_eq!(keys.number_of(&Value::string("new")), 14);
         assert_eq!(keys.len(), 15);
+    }
+
+    #[test]
+    fn values_of_one_kind_and_of_several_come_in_any_order() {
+        let kinds: [&[Value]; 4] = [
+            &[Value::integer(7), Value::integer(0)],
+            &[Value::string(""), Value::string("7")],
+            &[Value::Null],
+            &[Value::Bool(false), Value::Bool(true)],
+        ];
+        for order in 0..24 {
+            let mut left = vec![0, 1, 2, 3];
+            let order = [4, 3, 2, 1].map(|count| left.remove(order % 24 / (24 / count) % count));
+            let mut keys = KeyDictionary::default();
+            let values: Vec<&Value> = order.iter().flat_map(|&kind| kinds[kind]).collect();
+            let numbers: Vec<u32> = values.iter().map(|value| keys.number_of(value)).collect();
+            assert!(numbers.iter().copied().eq((0..).take(values.len())), "{order:?}");
+            for (number, value) in (0..).zip(&values) {
+                assert_eq!(keys.number_of(value), number);
+                assert_eq!(&*keys.value(number), *value);
+            }
+            let mut many = Vec::new();
+            keys.numbers_of_texts(["7", "new", ""].into_iter(), &mut many);
+            keys.numbers_of_wholes(&[0, 7, 8], &mut many);
+            let own = [2, 3, 0, 1].map(|kind| kinds[kind / 2][kind % 2].clone());
+            let [empty, seven, whole, zero] = own.map(|value| keys.number_of(&value));
+            assert_eq!(many, [seven, 7, empty, zero, whole, 8]);
+            assert_eq!(keys.len(), 9);
+        }
     }
 }

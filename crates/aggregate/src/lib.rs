@@ -28,6 +28,7 @@ mod state;
 mod state_column;
 mod sum;
 mod tally;
+mod texts;
 mod top_rows;
 mod warning;
 mod wholes;

@@ -116,6 +116,12 @@ impl<'a> GroupNumbers<'a> {
         &self.steps[key].values
     }
 
+    /// The code of a group number of a single key.
+    pub(crate) fn code_of(&self, number: usize) -> usize {
+        let counted = self.steps.first().and_then(|step| step.counted.as_ref());
+        counted.map_or(number, |counted| usize::try_from(counted[number]).unwrap_or(0))
+    }
+
     /// Puts the code of each key of a group number into `codes`.
     pub(crate) fn codes_of(&self, number: usize, codes: &mut Vec<usize>) {
         codes.clear();

@@ -6,6 +6,7 @@
 
 use hadal_aggregate::{Groups, Layout};
 use hadal_encoding::kernels;
+use hadal_types::Value;
 
 use crate::keys::{GroupNumbers, KeyValues};
 use crate::rows::Rows;
@@ -32,13 +33,10 @@ impl Placed {
         let used: Vec<(usize, u64)> = counts.iter().copied().enumerate().filter(used).collect();
         let mut own =
             Self { found: Vec::new(), by_number: vec![0; counts.len()], is_complete: true };
-        let places: Vec<Option<u32>> = match wholes(block, &used) {
-            Some(wholes) => groups.places_of_wholes(&wholes),
-            None => {
-                let mut places = Places::new(block);
-                used.iter().map(|(number, _)| places.of(*number, groups)).collect()
-            }
-        };
+        let places = together(block, &used, groups).unwrap_or_else(|| {
+            let mut places = Places::new(block);
+            used.iter().map(|(number, _)| places.of(*number, groups)).collect()
+        });
         for ((number, count), place) in used.into_iter().zip(places) {
             match place {
                 Some(place) => {
@@ -77,17 +75,36 @@ impl Placed {
     }
 }
 
-/// The keys of these group numbers, where there is one key and they are all whole numbers.
-fn wholes(block: &GroupNumbers<'_>, used: &[(usize, u64)]) -> Option<Vec<i64>> {
-    if block.key_count() != 1 {
-        return None;
-    }
-    let mut codes = Vec::new();
-    let whole = |(number, _): &(usize, u64)| {
-        block.codes_of(*number, &mut codes);
-        block.values_of(0).whole(*codes.first()?)
+/// The places of the groups of one key, where its values are whole numbers or strings: sooner found
+/// together than one by one.
+fn together(
+    block: &GroupNumbers<'_>,
+    used: &[(usize, u64)],
+    groups: &mut Groups,
+) -> Option<Vec<Option<u32>>> {
+    let values = (block.key_count() == 1).then(|| block.values_of(0))?;
+    // Where rows have no value, the last number says so.
+    let (last, before) = used.split_last()?;
+    let null = values.value(block.code_of(last.0)).is_null();
+    let used = if null { before } else { used };
+    let mut places = match values {
+        KeyValues::Entries(Entries::Strings { dictionary, .. }) => {
+            let text = |(number, _): &(usize, u64)| {
+                let code = u32::try_from(block.code_of(*number)).ok();
+                code.and_then(|code| dictionary.get(code)).unwrap_or_default()
+            };
+            groups.places_of_texts(used.iter().map(text))
+        }
+        values => {
+            let whole = |(number, _): &(usize, u64)| values.whole(block.code_of(*number));
+            groups.places_of_wholes(&used.iter().map(whole).collect::<Option<Vec<i64>>>()?)
+        }
     };
-    used.iter().map(whole).collect()
+    if null {
+        let number = groups.key_mut(0).number_of(&Value::Null);
+        places.push(groups.place(&[number]));
+    }
+    Some(places)
 }
 
 /// The group numbers of one block, on their way to places.

@@ -102,11 +102,11 @@ pub const TIME_BUCKETS_MAX: usize = 10_080;
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 /// Groups that one query keeps in the memory of one process, while its memory lasts.
 pub const GROUPS_MAX: usize = 16_000_000;
-/// Bytes that one query may hold on one leaf.
-pub const LEAF_QUERY_BYTES_MAX: usize = 256 << 20;
+/// Bytes that one query may hold on one leaf: what ten million groups of different texts take.
+pub const LEAF_QUERY_BYTES_MAX: usize = 1 << 30;
 /// Bytes that all queries of one process may hold together, in leaves, while they are merged, and
 /// as answers that are not sent yet.
-pub const QUERIES_BYTES_MAX: usize = 1 << 30;
+pub const QUERIES_BYTES_MAX: usize = 2 << 30;
 /// Bytes that must be free before a query begins; it waits for them until its deadline.
 pub const QUERY_ROOM_BYTES: usize = 16 << 20;
 /// Rows of an answer when the query has no LIMIT, and the most that JSON answers hold.

@@ -1,0 +1,252 @@
+//! Many different texts, each with a small integer that stands for it, in hardly more memory than
+//! the texts take.
+//!
+//! Texts lie one after the other in large chunks. They are found by an open hash table whose slots
+//! have 32 bits of the hash and the number, so that growing it touches no text, and a text is only
+//! compared where these bits agree. Many are looked up at a time, as in `wholes.rs`.
+
+use std::hash::BuildHasher;
+
+use hashbrown::DefaultHashBuilder;
+
+/// Look-ups whose slots are read together.
+const BATCH: usize = 64;
+/// What stands in a slot that is free.
+const FREE: u32 = u32::MAX;
+/// The bits of the smallest table's index.
+const BITS_MIN: u32 = 6;
+/// Bytes of a chunk, if no text is longer.
+const CHUNK_BYTES: usize = 1 << 18;
+
+/// Texts by number: what is stored of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    /// Each text after the four bytes of its length.
+    chunks: Vec<Vec<u8>>,
+    /// By number: the chunk, and where its text begins in it.
+    places: Vec<(u32, u32)>,
+    bytes: usize,
+}
+
+impl Texts {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Puts a text after the last.
+    pub(crate) fn push(&mut self, text: &str) {
+        let needed = size_of::<u32>() + text.len();
+        let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= needed;
+        if !self.chunks.last().is_some_and(has_room) {
+            let capacity = needed.max(CHUNK_BYTES.min(self.bytes.max(1 << 10)));
+            self.bytes += capacity;
+            self.chunks.push(Vec::with_capacity(capacity));
+        }
+        let index = self.chunks.len().saturating_sub(1);
+        if let Some(chunk) = self.chunks.last_mut() {
+            self.places.push((short(index), short(chunk.len())));
+            chunk.extend_from_slice(&short(text.len()).to_le_bytes());
+            chunk.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    /// The text of a number.
+    pub(crate) fn get(&self, number: u32) -> Option<&str> {
+        let (chunk, start) = *self.places.get(number as usize)?;
+        let (length, rest) =
+            self.chunks.get(chunk as usize)?.get(start as usize..)?.split_first_chunk()?;
+        std::str::from_utf8(rest.get(..u32::from_le_bytes(*length) as usize)?).ok()
+    }
+
+    fn is(&self, number: u32, text: &str) -> bool {
+        let own = || {
+            let (chunk, start) = *self.places.get(number as usize)?;
+            let own = self.chunks.get(chunk as usize)?.get(start as usize..)?;
+            let (length, rest) = own.split_first_chunk()?;
+            rest.get(..u32::from_le_bytes(*length) as usize)
+        };
+        own() == Some(text.as_bytes())
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes + self.places.capacity() * size_of::<(u32, u32)>()
+    }
+}
+
+/// Lengths of texts and chunks, all far below 2^32: strings are bounded when they come in.
+#[expect(clippy::cast_possible_truncation, reason = "chunks and texts are bounded")]
+const fn short(length: usize) -> u32 {
+    length as u32
+}
+
+/// The numbers of texts, found by hash.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextTable {
+    /// A power of two of them, by the first bits of the hash; the next one where that is taken.
+    slots: Vec<Slot>,
+    len: usize,
+    hasher: DefaultHashBuilder,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// The first bits of the hash.
+    tag: u32,
+    number: u32,
+}
+
+/// How numbers and texts belong together.
+pub(crate) trait TextStore {
+    /// Whether the text of this number is that one.
+    fn is(&self, number: u32, text: &str) -> bool;
+    /// Puts a text after the last, and returns its number.
+    fn push(&mut self, text: &str) -> u32;
+}
+
+impl TextStore for Texts {
+    fn is(&self, number: u32, text: &str) -> bool {
+        self.is(number, text)
+    }
+
+    fn push(&mut self, text: &str) -> u32 {
+        self.push(text);
+        short(self.len() - 1)
+    }
+}
+
+impl TextTable {
+    /// The number of a text; a new one where it was not met before.
+    pub(crate) fn number_of(&mut self, text: &str, store: &mut impl TextStore) -> u32 {
+        self.reserve(1);
+        let tag = self.tag(text);
+        self.find(tag, text, store)
+    }
+
+    /// The numbers of many texts, put after those that are in `numbers`.
+    pub(crate) fn numbers_of<'t>(
+        &mut self,
+        texts: impl Iterator<Item = &'t str>,
+        store: &mut impl TextStore,
+        numbers: &mut Vec<u32>,
+    ) {
+        let mut texts = texts.peekable();
+        let mut batch: Vec<(u32, &str)> = Vec::with_capacity(BATCH);
+        while texts.peek().is_some() {
+            batch.clear();
+            batch.extend(texts.by_ref().take(BATCH).map(|text| (self.tag(text), text)));
+            self.reserve(batch.len());
+            // Brings the slots near, all at once.
+            let near = batch.iter().map(|(tag, _)| self.slots[self.home(*tag)].number);
+            std::hint::black_box(near.fold(0, |all, number| all ^ number));
+            numbers.extend(batch.iter().map(|(tag, text)| self.find(*tag, text, store)));
+        }
+    }
+
+    fn find(&mut self, tag: u32, text: &str, store: &mut impl TextStore) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(tag);
+        loop {
+            let slot = self.slots[at];
+            if slot.number == FREE {
+                let number = store.push(text);
+                self.slots[at] = Slot { tag, number };
+                self.len += 1;
+                return number;
+            }
+            if slot.tag == tag && store.is(slot.number, text) {
+                return slot.number;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn tag(&self, text: &str) -> u32 {
+        (self.hasher.hash_one(text.as_bytes()) >> 32) as u32
+    }
+
+    /// Where a text of this tag is looked for first.
+    fn home(&self, tag: u32) -> usize {
+        tag as usize >> (32 - self.slots.len().trailing_zeros())
+    }
+
+    /// Makes room for so many more: at most seven of eight slots are taken.
+    fn reserve(&mut self, more: usize) {
+        let wanted = self.len + more;
+        if wanted * 8 <= self.slots.len() * 7 {
+            return;
+        }
+        let bits = (wanted * 8 / 7 + 1).next_power_of_two().trailing_zeros().max(BITS_MIN);
+        let free = Slot { tag: 0, number: FREE };
+        let old = std::mem::replace(&mut self.slots, vec![free; 1 << bits]);
+        let mask = self.slots.len() - 1;
+        for slot in old.into_iter().filter(|slot| slot.number != FREE) {
+            let mut at = self.home(slot.tag);
+            while self.slots[at].number != FREE {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = slot;
+        }
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_any_length_are_kept() {
+        let mut texts = Texts::default();
+        let all: Vec<String> =
+            [0, 1, 7, 1_000, CHUNK_BYTES - 4, CHUNK_BYTES, CHUNK_BYTES + 1, 3, 1 << 20, 0]
+                .iter()
+                .map(|&length| "é".repeat(length / 2) + &"x".repeat(length % 2))
+                .collect();
+        all.iter().for_each(|text| texts.push(text));
+        for (number, text) in (0..).zip(&all) {
+            assert_eq!(texts.get(number), Some(text.as_str()));
+            assert!(texts.is(number, text) && !texts.is(number, "another"));
+        }
+        assert_eq!((texts.len(), texts.get(10)), (10, None));
+        assert!(texts.bytes() >= all.iter().map(String::len).sum());
+    }
+
+    proptest! {
+        #[test]
+        fn each_has_one_number_however_many_are_asked_for_at_once(
+            asked in prop::collection::vec(prop::collection::vec("[a-c]{0,5}|.{0,9}", 0..300), 1..6),
+        ) {
+            let (mut table, mut texts) = (TextTable::default(), Texts::default());
+            let mut plain: HashMap<&str, u32> = HashMap::new();
+            for (index, asked) in asked.iter().enumerate() {
+                let mut number = |text| {
+                    let next = short(plain.len());
+                    *plain.entry(text).or_insert(next)
+                };
+                let expected: Vec<u32> = asked.iter().map(|text| number(text)).collect();
+                let mut numbers = Vec::new();
+                if index % 2 == 0 {
+                    let asked = asked.iter().map(String::as_str);
+                    table.numbers_of(asked, &mut texts, &mut numbers);
+                } else {
+                    numbers.extend(asked.iter().map(|text| table.number_of(text, &mut texts)));
+                }
+                prop_assert_eq!(numbers, expected);
+            }
+            for (text, &number) in &plain {
+                prop_assert_eq!(texts.get(number), Some(*text));
+            }
+            prop_assert_eq!(texts.len(), plain.len());
+        }
+    }
+}
