@@ -157,6 +157,16 @@ impl Groups {
         self.places_of(|key, numbers| key.numbers_of_texts(texts, numbers))
     }
 
+    /// The places of the groups of whole numbers and of null, as [`KeyDictionary::known_wholes`] tells
+    /// them: those that there are, `u32::MAX` for the others. `None` where that takes a look at each,
+    /// or groups have not one key.
+    #[must_use]
+    pub fn known_places(&self, first: i64, step: i64, count: usize) -> Option<Vec<u32>> {
+        let [key] = &*self.keys else { return None };
+        let is_same = self.by_number.is_empty() && key.len() == self.count;
+        is_same.then(|| key.known_wholes(first, step, count))?
+    }
+
     fn places_of(
         &mut self,
         number: impl FnOnce(&mut KeyDictionary, &mut Vec<u32>),

@@ -17,12 +17,19 @@ use crate::wholes::Wholes;
 pub struct KeyDictionary {
     stored: Stored,
     wholes: Wholes,
+    /// The numbers of small whole numbers once more, by what they are.
+    small: Vec<u32>,
     texts: TextTable,
     null: Option<u32>,
     /// The numbers of all other values, found by value.
     others: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
+
+/// Whole numbers from 0 to below this are also known by what they are.
+const SMALL: usize = 1 << 20;
+/// No number.
+const UNKNOWN: u32 = u32::MAX;
 
 /// Values in the least form that holds them all. Null is in each of them; which number it has is
 /// known elsewhere.
@@ -75,15 +82,29 @@ impl KeyDictionary {
 
     /// The number of a whole number: as [`Self::number_of`].
     pub fn number_of_whole(&mut self, whole: i64) -> u32 {
-        let Self { wholes, stored, null, .. } = self;
-        wholes.number_of(whole, || stored.push_whole(whole, *null))
+        let Self { wholes, small, stored, null, .. } = self;
+        wholes.number_of(whole, || note(small, whole, stored.push_whole(whole, *null)))
     }
 
     /// The numbers of many whole numbers, put after those that are in `numbers`: sooner found
     /// together than one by one.
     pub fn numbers_of_wholes(&mut self, wholes: &[i64], numbers: &mut Vec<u32>) {
-        let Self { wholes: known, stored, null, .. } = self;
-        known.numbers_of(wholes, numbers, |whole| stored.push_whole(whole, *null));
+        let Self { wholes: known, small, stored, null, .. } = self;
+        known.numbers_of(wholes, numbers, |whole| {
+            note(small, whole, stored.push_whole(whole, *null))
+        });
+    }
+
+    /// The numbers of `count` whole numbers, `first`, `first` + `step` and so on, and of null: those
+    /// that are known, `u32::MAX` for the others. `None` where that takes a look at each.
+    #[must_use]
+    pub fn known_wholes(&self, first: i64, step: i64, count: usize) -> Option<Vec<u32>> {
+        let (first, step) = (usize::try_from(first).ok()?, usize::try_from(step).ok()?);
+        let last = count.checked_sub(1)?.checked_mul(step)?.checked_add(first)?;
+        let is_small = step > 0 && last < SMALL;
+        let wholes = (first..).step_by(step.max(1)).take(count);
+        let known = wholes.map(|whole| self.small.get(whole).copied().unwrap_or(UNKNOWN));
+        is_small.then(|| known.chain([self.null.unwrap_or(UNKNOWN)]).collect())
     }
 
     fn number_of_other(&mut self, value: &Value) -> u32 {
@@ -119,8 +140,18 @@ impl KeyDictionary {
         self.stored.bytes()
             + self.others.allocation_size()
             + self.wholes.bytes()
+            + self.small.capacity() * size_of::<u32>()
             + self.texts.bytes()
     }
+}
+
+/// Notes the number of a whole number where that is small, and returns it.
+fn note(small: &mut Vec<u32>, whole: i64, number: u32) -> u32 {
+    if let Some(at) = usize::try_from(whole).ok().filter(|&at| at < SMALL) {
+        small.resize(small.len().max(at + 1), UNKNOWN);
+        small[at] = number;
+    }
+    number
 }
 
 impl Stored {
@@ -265,6 +296,16 @@ mod tests {
             assert_eq!(*keys.value(number), Value::integer(whole));
         }
         assert_eq!(keys.len(), 14);
+        let one = keys.number_of_whole(1);
+        let (zero, null) = (keys.number_of_whole(0), keys.number_of(&Value::Null));
+        assert_eq!(keys.known_wholes(0, 1, 3), Some(vec![zero, one, UNKNOWN, null]));
+        let (largest, end) =
+            (i64::try_from(SMALL).expect("small") - 1, keys.number_of_whole(65_536));
+        assert_eq!(keys.known_wholes(largest, 1, 1), Some(vec![UNKNOWN, null]));
+        assert_eq!(keys.known_wholes(0, 65_536, 2), Some(vec![zero, end, null]));
+        for (first, step, count) in [(-1, 1, 2), (largest, 1, 2), (0, 0, 2), (0, i64::MAX, 3)] {
+            assert_eq!(keys.known_wholes(first, step, count), None, "{first}, {step}, {count}");
+        }
         assert_eq!(keys.number_of_text("1"), 2);
         assert_eq!(keys.number_of_text("new"), 14);
         assert_eq!(keys.number_of(&Value::string("new")), 14);

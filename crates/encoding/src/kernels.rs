@@ -40,4 +40,4 @@ pub use packed::{
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
 pub use spread::{expand_i64, expand_u32, indexes_of};
-pub use wide::{add_side_by_side, widen_ranges_by, widen_u32};
+pub use wide::{add_side_by_side, gather_i64, keep_flagged, widen_ranges_by, widen_u32};

@@ -73,9 +73,12 @@ impl<'v> Measured<'v> {
         placed: &Placed,
         rows: &Rows<'_>,
     ) {
-        let found = &placed.found;
+        if let Self::Ranges(numbers) = self {
+            return widen(groups, measure, numbers, placed, rows);
+        }
+        let found = placed.found(rows);
         match self {
-            Self::Ranges(numbers) => widen(groups, measure, numbers, placed, rows),
+            Self::Ranges(_) => {}
             Self::Distributions(all) => all.add_to(groups, measure, found, rows),
             Self::Distincts(numbers) => distincts::add(numbers, groups, measure, found, rows),
             Self::States(own) => {
@@ -106,7 +109,7 @@ fn widen(groups: &mut Groups, measure: usize, numbers: &Numbers, placed: &Placed
     }
     let ranges = ranges(numbers, rows);
     let states = groups.states_mut(measure);
-    for &(number, place) in &placed.found {
+    for &(number, place) in placed.found(rows) {
         let (min, max) = ranges[number];
         if min <= max {
             states[place as usize].add(&numbers.value_of(min), Weight::ONE);

@@ -83,9 +83,7 @@ impl<'d> Direct<'d> {
                 let (selected, valid) = &self.sums[index];
                 selected.fill(start, factor, tile);
                 if let Some(flags) = valid.checked_sub(1).map(|valid| &self.flags[valid]) {
-                    tile.iter_mut()
-                        .zip(&flags[range])
-                        .for_each(|(value, flag)| *value *= i64::from(*flag));
+                    kernels::keep_flagged(tile, &flags[range]);
                 }
             }
         }
@@ -116,14 +114,20 @@ impl<'d> Selected<'d> {
                 kernels::widen_u32(&steps[range], from, step, tile);
             }
             Self::ByCode { values, codes } => {
-                let value = |code: &u32| values[*code as usize].wrapping_mul(factor);
-                tile.iter_mut().zip(&codes[range]).for_each(|(out, code)| *out = value(code));
+                kernels::gather_i64(values, &codes[range], tile);
+                times(tile, factor);
             }
             Self::Far(values) => {
-                let value = |value: &i64| value.wrapping_mul(factor);
-                tile.iter_mut().zip(&values[range]).for_each(|(out, own)| *out = value(own));
+                tile.copy_from_slice(&values[range]);
+                times(tile, factor);
             }
         }
+    }
+}
+
+fn times(tile: &mut [i64], factor: i64) {
+    if factor != 1 {
+        tile.iter_mut().for_each(|value| *value = value.wrapping_mul(factor));
     }
 }
 

@@ -42,7 +42,12 @@ pub(crate) fn add(
         .collect::<Result<Vec<_>, BlockError>>()?;
     let added = Added::new(query, &arguments, &rows);
     let _ = groups.make_room();
-    let placed = Placed::new(&numbers, &added.used(&rows), groups);
+    let known = if matches!(added.how, How::Directly) {
+        Placed::known(&numbers, groups, &rows)
+    } else {
+        None
+    };
+    let placed = known.unwrap_or_else(|| Placed::new(&numbers, &added.used(&rows), groups));
     added.add_to(groups, &placed, &rows);
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
         if !added.has(index) {
@@ -103,13 +108,15 @@ impl<'v> Added<'v> {
     fn add_to(&self, groups: &mut Groups, placed: &Placed, rows: &Rows<'_>) {
         let is_added = match &self.how {
             How::ByRow(tallies) => {
-                let found = placed.found.iter();
+                let found = placed.found(rows).iter();
                 found.for_each(|&(number, place)| groups.add_tally(place, tallies[number]));
                 true
             }
-            How::Within(added) => self.sums.add_up_to(groups, added, &placed.found, rows),
+            How::Within(added) => self.sums.add_up_to(groups, added, placed.found(rows), rows),
             How::Directly if placed.is_complete => self.sums.add_directly_to(groups, placed, rows),
-            How::Directly => self.sums.add_up_to(groups, &self.sums.up(rows), &placed.found, rows),
+            How::Directly => {
+                self.sums.add_up_to(groups, &self.sums.up(rows), placed.found(rows), rows)
+            }
         };
         debug_assert!(is_added, "cells have room for the sums of one block");
     }

@@ -116,6 +116,14 @@ impl<'a> GroupNumbers<'a> {
         &self.steps[key].values
     }
 
+    /// Of a single key of whole numbers that are told by arithmetic: the first, the step from one to
+    /// the next, and how many there are. Group numbers are these, and null comes after the last.
+    pub(crate) fn only_range(&self) -> Option<(i64, i64, usize)> {
+        let [Step { counted: None, values, .. }] = self.steps.as_slice() else { return None };
+        let KeyValues::Range { near, count, .. } = values else { return None };
+        values.whole(0).map(|first| (first, near.step, *count))
+    }
+
     /// The code of a group number of a single key.
     pub(crate) fn code_of(&self, number: usize) -> usize {
         let counted = self.steps.first().and_then(|step| step.counted.as_ref());

@@ -4,6 +4,9 @@
 //! [`hadal_aggregate::Groups`]). A block asks once for each value in its dictionaries that a
 //! selected row has.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
 use hadal_aggregate::{Groups, Layout};
 use hadal_encoding::kernels;
 use hadal_types::Value;
@@ -17,10 +20,12 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// The places of one block's groups.
 pub(crate) struct Placed {
-    /// Group numbers that rows have, and their places.
-    pub(crate) found: Vec<(usize, u32)>,
-    /// Places by group number; any number where there is none.
+    /// Places by group number; any number where no row has it, or there is no room.
     by_number: Vec<u32>,
+    /// Places by selected row, where they were looked up.
+    by_row: OnceCell<Vec<u32>>,
+    /// Group numbers that rows have, and their places.
+    found: OnceCell<Vec<(usize, u32)>>,
     /// Whether every group number that a row has has a place.
     pub(crate) is_complete: bool,
 }
@@ -31,47 +36,78 @@ impl Placed {
     pub(crate) fn new(block: &GroupNumbers<'_>, counts: &[u64], groups: &mut Groups) -> Self {
         let used = |own: &(usize, u64)| own.1 > 0;
         let used: Vec<(usize, u64)> = counts.iter().copied().enumerate().filter(used).collect();
-        let mut own =
-            Self { found: Vec::new(), by_number: vec![0; counts.len()], is_complete: true };
+        let (mut by_number, mut found) = (vec![0; counts.len()], Vec::with_capacity(used.len()));
         let places = together(block, &used, groups).unwrap_or_else(|| {
             let mut places = Places::new(block);
             used.iter().map(|(number, _)| places.of(*number, groups)).collect()
         });
-        for ((number, count), place) in used.into_iter().zip(places) {
+        for (&(number, count), place) in used.iter().zip(places) {
             match place {
                 Some(place) => {
-                    own.found.push((number, place));
-                    own.by_number[number] = place;
+                    found.push((number, place));
+                    by_number[number] = place;
                 }
-                None => {
-                    groups.drop_rows(count);
-                    own.is_complete = false;
-                }
+                None => groups.drop_rows(count),
             }
         }
-        own
+        let is_complete = found.len() == used.len();
+        Self { by_number, by_row: OnceCell::new(), found: found.into(), is_complete }
+    }
+
+    /// The same where all groups are known already, which needs no look at which have rows; `None`
+    /// where they are not, or their keys tell their places not by themselves.
+    pub(crate) fn known(
+        block: &GroupNumbers<'_>,
+        groups: &Groups,
+        rows: &Rows<'_>,
+    ) -> Option<Self> {
+        let (first, step, count) = block.only_range()?;
+        let by_number = groups.known_places(first, step, count)?;
+        let mut places = vec![0; rows.numbers.len()];
+        kernels::gather_u32(&by_number, rows.numbers, &mut places);
+        let last = kernels::min_max_u32(&places).map_or(0, |ends| ends.1);
+        let found = OnceCell::new();
+        (last != UNKNOWN).then(|| Self {
+            by_number,
+            by_row: places.into(),
+            found,
+            is_complete: true,
+        })
+    }
+
+    /// Group numbers that rows have, and their places.
+    pub(crate) fn found(&self, rows: &Rows<'_>) -> &[(usize, u32)] {
+        self.found.get_or_init(|| {
+            let used = rows.counts().into_iter().enumerate().filter(|own| own.1 > 0);
+            used.map(|(number, _)| (number, self.by_number[number])).collect()
+        })
     }
 
     /// By selected row: where the numbers of its group and class are among cells.
-    pub(crate) fn cells(&self, rows: &Rows<'_>, layout: &Layout) -> Vec<u32> {
+    pub(crate) fn cells(&self, rows: &Rows<'_>, layout: &Layout) -> Cow<'_, [u32]> {
+        if layout.class_count == 1 {
+            return Cow::Borrowed(self.by_row(rows));
+        }
         #[expect(clippy::cast_possible_truncation, reason = "classes are few")]
         let (classes, count) = (
             layout.classes.iter().map(|&class| class as u32).collect::<Vec<u32>>(),
             layout.class_count as u32,
         );
         let cells = self.by_number.iter().flat_map(|place| {
-            let first = place * count;
-            classes.iter().map(move |class| first + class)
+            let first = place.wrapping_mul(count);
+            classes.iter().map(move |class| first.wrapping_add(*class))
         });
         let table: Vec<u32> = cells.collect();
-        rows.look_up_cells(&table)
+        Cow::Owned(rows.look_up_cells(&table))
     }
 
     /// By selected row: the place of its group.
-    pub(crate) fn by_row(&self, rows: &Rows<'_>) -> Vec<u32> {
-        let mut places = vec![0; rows.numbers.len()];
-        kernels::gather_u32(&self.by_number, rows.numbers, &mut places);
-        places
+    pub(crate) fn by_row(&self, rows: &Rows<'_>) -> &[u32] {
+        self.by_row.get_or_init(|| {
+            let mut places = vec![0; rows.numbers.len()];
+            kernels::gather_u32(&self.by_number, rows.numbers, &mut places);
+            places
+        })
     }
 }
 

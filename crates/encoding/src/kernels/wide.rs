@@ -12,6 +12,19 @@ kernels! {
     /// When `out` is not as long as `steps`.
     pub fn widen_u32(steps: &[u32], from: i64, step: i64, out: &mut [i64]) = widen_body;
 
+    /// Sets `out[i]` to `table[codes[i]]`.
+    ///
+    /// # Panics
+    /// When `out` is not as long as `codes`, or a code is not below the length of `table`.
+    pub fn gather_i64(table: &[i64], codes: &[u32], out: &mut [i64]) = gather_body;
+
+    /// Keeps `values[i]` where `flags[i]` is one and sets it to zero where that is zero; flags are
+    /// nothing else.
+    ///
+    /// # Panics
+    /// When there are not as many flags as values.
+    pub fn keep_flagged(values: &mut [i64], flags: &[u32]) = keep_body;
+
     /// Adds to row `rows[i]` of `sums`, which are `width` numbers wide, the i-th of each of
     /// `values`, modulo 2^64: to N columns from `first` on.
     ///
@@ -42,6 +55,25 @@ fn widen_body(_: impl Machine, steps: &[u32], from: i64, step: i64, out: &mut [i
     }
     for (out, k) in out.iter_mut().zip(steps) {
         *out = from.wrapping_add(step.wrapping_mul(i64::from(*k)));
+    }
+}
+
+#[inline(always)]
+fn gather_body(_: impl Machine, table: &[i64], codes: &[u32], out: &mut [i64]) {
+    assert_eq!(out.len(), codes.len(), "places for what is gathered");
+    let last = codes.iter().fold(0, |last, code| *code.max(&last)) as usize;
+    assert!(codes.is_empty() || last < table.len(), "a code beyond the table");
+    for (out, code) in out.iter_mut().zip(codes) {
+        // SAFETY: no code is above the last, which is below the table's length.
+        *out = unsafe { *table.get_unchecked(*code as usize) };
+    }
+}
+
+#[inline(always)]
+fn keep_body(_: impl Machine, values: &mut [i64], flags: &[u32]) {
+    assert_eq!(values.len(), flags.len(), "a flag for each value");
+    for (value, flag) in values.iter_mut().zip(flags) {
+        *value &= -i64::from(*flag);
     }
 }
 
@@ -135,6 +167,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn values_are_gathered_and_kept() {
+        for length in LENGTHS {
+            let (codes, table, values) = (rows(length), signed(1, 5), signed(2, length));
+            let flags: Vec<u32> = codes.iter().map(|code| code % 2).collect();
+            let gathered: Vec<i64> = codes.iter().map(|code| table[*code as usize]).collect();
+            let kept = values.iter().zip(&flags).map(|(value, flag)| value * i64::from(*flag));
+            let kept: Vec<i64> = kept.collect();
+            for level in Level::available() {
+                let (mut out, mut own) = (vec![7; length], values.clone());
+                level.gather_i64(&table, &codes, &mut out);
+                level.keep_flagged(&mut own, &flags);
+                assert_eq!((&out, &own), (&gathered, &kept), "{length}, {}", level.name());
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a code beyond the table")]
+    fn a_code_without_a_value_panics() {
+        super::gather_i64(&[1, 2], &[0, 2], &mut [0; 2]);
     }
 
     #[test]
