@@ -251,6 +251,13 @@ impl Cells {
         self.tally_of(place, ALL_ROWS)
     }
 
+    /// What the rows of a group weigh, in millionths.
+    pub(crate) fn weight(&self, place: usize) -> i128 {
+        let weight =
+            |(weight, numbers): (i64, &[i64])| i128::from(numbers[ALL_ROWS]) * i128::from(weight);
+        self.classes_of(place).map(weight).sum()
+    }
+
     /// The measures that have numbers here.
     pub(crate) fn measures(&self) -> impl Iterator<Item = usize> {
         (0..self.measures.len()).filter(|&measure| self.measures[measure].is_some())

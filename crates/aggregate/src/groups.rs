@@ -137,12 +137,12 @@ impl Groups {
     }
 
     /// Where the groups of these whole numbers are, each the only value of its key: as
-    /// [`Self::place`] for each of them, and sooner found together. `None` for those for which there
-    /// is no room.
+    /// [`Self::place`] for each of them, and sooner found together. `u32::MAX` for those for which
+    /// there is no room.
     ///
     /// # Panics
     /// When groups have not one key.
-    pub fn places_of_wholes(&mut self, wholes: &[i64]) -> Vec<Option<u32>> {
+    pub fn places_of_wholes(&mut self, wholes: &[i64]) -> Vec<u32> {
         self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers))
     }
 
@@ -150,10 +150,7 @@ impl Groups {
     ///
     /// # Panics
     /// When groups have not one key.
-    pub fn places_of_texts<'t>(
-        &mut self,
-        texts: impl Iterator<Item = &'t str>,
-    ) -> Vec<Option<u32>> {
+    pub fn places_of_texts<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
         self.places_of(|key, numbers| key.numbers_of_texts(texts, numbers))
     }
 
@@ -167,20 +164,20 @@ impl Groups {
         is_same.then(|| key.known_wholes(first, step, count))?
     }
 
-    fn places_of(
-        &mut self,
-        number: impl FnOnce(&mut KeyDictionary, &mut Vec<u32>),
-    ) -> Vec<Option<u32>> {
+    fn places_of(&mut self, number: impl FnOnce(&mut KeyDictionary, &mut Vec<u32>)) -> Vec<u32> {
         assert_eq!(self.keys.len(), 1, "values of a key");
         let key = &mut self.keys[0];
         let is_same = self.by_number.is_empty() && key.len() == self.count;
-        let mut numbers = Vec::new();
-        number(key, &mut numbers);
+        let mut places = Vec::new();
+        number(key, &mut places);
         if is_same && self.key_max.is_none() {
             self.count = key.len();
-            return numbers.into_iter().map(Some).collect();
+            return places;
         }
-        numbers.into_iter().map(|number| self.place(&[number])).collect()
+        for place in &mut places {
+            *place = self.place(&[*place]).unwrap_or(NOWHERE);
+        }
+        places
     }
 
     /// Where the group of these numbers is, if there is one.
@@ -560,6 +557,12 @@ impl Groups {
         let mut tally = self.cells.tally(place);
         tally.merge(self.tallies.get(place).copied().unwrap_or_default());
         tally
+    }
+
+    /// What all rows of a group weigh, in millionths.
+    pub(crate) fn weight_at(&self, place: usize) -> i128 {
+        let besides = self.tallies.get(place).map_or(0, |tally| tally.weight());
+        self.cells.weight(place).saturating_add(besides)
     }
 
     /// The state of a group's measure.

@@ -47,7 +47,7 @@ pub(crate) fn add(
     } else {
         None
     };
-    let placed = known.unwrap_or_else(|| Placed::new(&numbers, &added.used(&rows), groups));
+    let placed = known.unwrap_or_else(|| Placed::new(&numbers, &added.used(&rows), &rows, groups));
     added.add_to(groups, &placed, &rows);
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
         if !added.has(index) {
@@ -94,15 +94,17 @@ impl<'v> Added<'v> {
         self.sums.has(measure)
     }
 
-    /// How many rows each group number has; where that is not known, at least whether it has any.
-    fn used(&self, rows: &Rows<'_>) -> Vec<u64> {
-        match &self.how {
+    /// The group numbers that rows have, in ascending order.
+    fn used(&self, rows: &Rows<'_>) -> Vec<u32> {
+        let has_rows: Vec<bool> = match &self.how {
             How::Within(added) => {
-                rows.groups_of(&added.counts[0]).map(|counts| counts.iter().sum()).collect()
+                let counts = rows.groups_of(&added.counts[0]);
+                counts.map(|counts| counts.iter().any(|&count| count > 0)).collect()
             }
-            How::ByRow(tallies) => tallies.iter().map(|tally| tally.rows()).collect(),
-            How::Directly => rows.counts(),
-        }
+            How::ByRow(tallies) => tallies.iter().map(|tally| tally.rows() > 0).collect(),
+            How::Directly => return rows.used(),
+        };
+        (0..).zip(has_rows).filter(|own| own.1).map(|own| own.0).collect()
     }
 
     fn add_to(&self, groups: &mut Groups, placed: &Placed, rows: &Rows<'_>) {

@@ -20,7 +20,7 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// The places of one block's groups.
 pub(crate) struct Placed {
-    /// Places by group number; any number where no row has it, or there is no room.
+    /// Places by group number; any number where no row has it, `UNKNOWN` where there is no room.
     by_number: Vec<u32>,
     /// Places by selected row, where they were looked up.
     by_row: OnceCell<Vec<u32>>,
@@ -31,27 +31,28 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Finds places for the group numbers that have rows, and says of the others that they are
-    /// dropped. `counts` are the rows by group number.
-    pub(crate) fn new(block: &GroupNumbers<'_>, counts: &[u64], groups: &mut Groups) -> Self {
-        let used = |own: &(usize, u64)| own.1 > 0;
-        let used: Vec<(usize, u64)> = counts.iter().copied().enumerate().filter(used).collect();
-        let (mut by_number, mut found) = (vec![0; counts.len()], Vec::with_capacity(used.len()));
-        let places = together(block, &used, groups).unwrap_or_else(|| {
+    /// Finds places for the group numbers that have rows, `used`, and says of the others that they
+    /// are dropped.
+    pub(crate) fn new(
+        block: &GroupNumbers<'_>,
+        used: &[u32],
+        rows: &Rows<'_>,
+        groups: &mut Groups,
+    ) -> Self {
+        let places = together(block, used, groups).unwrap_or_else(|| {
             let mut places = Places::new(block);
-            used.iter().map(|(number, _)| places.of(*number, groups)).collect()
+            let mut place = |&number| places.of(number as usize, groups).unwrap_or(UNKNOWN);
+            used.iter().map(&mut place).collect()
         });
-        for (&(number, count), place) in used.iter().zip(places) {
-            match place {
-                Some(place) => {
-                    found.push((number, place));
-                    by_number[number] = place;
-                }
-                None => groups.drop_rows(count),
-            }
+        let mut by_number = vec![UNKNOWN; rows.space];
+        used.iter().zip(&places).for_each(|(&number, &place)| by_number[number as usize] = place);
+        let is_complete = kernels::min_max_u32(&places).is_none_or(|ends| ends.1 != UNKNOWN);
+        if !is_complete {
+            let counts = rows.counts();
+            let dropped = used.iter().zip(&places).filter(|(_, place)| **place == UNKNOWN);
+            dropped.for_each(|(&number, _)| groups.drop_rows(counts[number as usize]));
         }
-        let is_complete = found.len() == used.len();
-        Self { by_number, by_row: OnceCell::new(), found: found.into(), is_complete }
+        Self { by_number, by_row: OnceCell::new(), found: OnceCell::new(), is_complete }
     }
 
     /// The same where all groups are known already, which needs no look at which have rows; `None`
@@ -78,8 +79,9 @@ impl Placed {
     /// Group numbers that rows have, and their places.
     pub(crate) fn found(&self, rows: &Rows<'_>) -> &[(usize, u32)] {
         self.found.get_or_init(|| {
-            let used = rows.counts().into_iter().enumerate().filter(|own| own.1 > 0);
-            used.map(|(number, _)| (number, self.by_number[number])).collect()
+            let used = rows.used().into_iter();
+            let found = used.map(|number| (number as usize, self.by_number[number as usize]));
+            found.filter(|(_, place)| *place != UNKNOWN).collect()
         })
     }
 
@@ -113,32 +115,29 @@ impl Placed {
 
 /// The places of the groups of one key, where its values are whole numbers or strings: sooner found
 /// together than one by one.
-fn together(
-    block: &GroupNumbers<'_>,
-    used: &[(usize, u64)],
-    groups: &mut Groups,
-) -> Option<Vec<Option<u32>>> {
+fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Option<Vec<u32>> {
     let values = (block.key_count() == 1).then(|| block.values_of(0))?;
+    let code = |number: &u32| block.code_of(*number as usize);
     // Where rows have no value, the last number says so.
     let (last, before) = used.split_last()?;
-    let null = values.value(block.code_of(last.0)).is_null();
+    let null = values.value(code(last)).is_null();
     let used = if null { before } else { used };
     let mut places = match values {
         KeyValues::Entries(Entries::Strings { dictionary, .. }) => {
-            let text = |(number, _): &(usize, u64)| {
-                let code = u32::try_from(block.code_of(*number)).ok();
+            let text = |number: &u32| {
+                let code = u32::try_from(code(number)).ok();
                 code.and_then(|code| dictionary.get(code)).unwrap_or_default()
             };
             groups.places_of_texts(used.iter().map(text))
         }
         values => {
-            let whole = |(number, _): &(usize, u64)| values.whole(block.code_of(*number));
-            groups.places_of_wholes(&used.iter().map(whole).collect::<Option<Vec<i64>>>()?)
+            let wholes = used.iter().map(|number| values.whole(code(number)));
+            groups.places_of_wholes(&wholes.collect::<Option<Vec<i64>>>()?)
         }
     };
     if null {
         let number = groups.key_mut(0).number_of(&Value::Null);
-        places.push(groups.place(&[number]));
+        places.push(groups.place(&[number]).unwrap_or(UNKNOWN));
     }
     Some(places)
 }

@@ -214,6 +214,13 @@ impl<'r> Rows<'r> {
         Cow::Owned(flags.into_owned())
     }
 
+    /// The group numbers that rows have, in ascending order.
+    pub(crate) fn used(&self) -> Vec<u32> {
+        let mut has = vec![false; self.space];
+        self.numbers.iter().for_each(|&number| has[number as usize] = true);
+        (0..).zip(has).filter(|own| own.1).map(|own| own.0).collect()
+    }
+
     /// How many rows each group number has.
     pub(crate) fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.space];
