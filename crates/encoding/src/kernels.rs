@@ -35,7 +35,8 @@ pub use keep::keep_u32;
 pub use level::Level;
 pub use logarithm::{LogCounts, LogScale, Quotients, log_places};
 pub use packed::{
-    PackedFold, Slot, fold_packed, min_max_packed, pack, sum_packed, unpack, unpack_i64, unpack_u32,
+    PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
+    packed_value, sum_packed, unpack, unpack_i64, unpack_u32,
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
 pub use spread::{expand_i64, expand_u32, indexes_of};

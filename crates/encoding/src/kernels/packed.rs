@@ -17,15 +17,17 @@
 //! has them, is 120 functions per kernel and level.) Input need not be aligned.
 
 mod fold;
+mod select;
 
-use std::ops::{Add, BitAnd, BitOr, Range, Shl, Shr};
+use std::ops::{Add, BitAnd, BitOr, Not, Range, Shl, Shr};
 
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::level::kernels;
 use super::machine::Machine;
 
-pub use fold::{PackedFold, fold_packed, min_max_packed, sum_packed};
+pub use fold::{PackedFold, fold_packed, fold_packed_where, min_max_packed, sum_packed};
+pub use select::between_packed;
 
 /// Bytes of a word of all lanes.
 const WORD_BYTES: usize = 128;
@@ -107,6 +109,7 @@ trait Lane:
     + Shr<usize, Output = Self>
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
+    + Not<Output = Self>
 {
     /// T.
     const BITS: usize;
@@ -122,6 +125,8 @@ trait Lane:
     fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self);
     fn total(sums: &Self::Sums) -> u128;
     fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self;
+    /// Subtraction modulo 2^T.
+    fn minus(self, other: Self) -> Self;
     fn store(row: &Self::Row, word: &mut [u8; WORD_BYTES]);
     /// The low T bits.
     fn cut(value: u64) -> Self;
@@ -158,6 +163,10 @@ macro_rules! lane {
         fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self {
             let (lanes, _) = word.as_chunks::<{ size_of::<Self>() }>();
             Self::from_le_bytes(lanes[lane])
+        }
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            self.wrapping_sub(other)
         }
         #[inline(always)]
         fn store(row: &Self::Row, word: &mut [u8; WORD_BYTES]) {
@@ -251,6 +260,32 @@ macro_rules! by_lane {
 }
 
 use by_lane;
+
+/// The packed value of one place, without a look at the others.
+///
+/// # Panics
+/// When `width` is over 64, `bytes` are not 128 × width, or `place` is none of 1,024.
+#[must_use]
+pub fn packed_value(bytes: &[u8], width: u8, place: usize) -> u64 {
+    #[inline(always)]
+    fn value<T: Lane>(bytes: &[u8], width: usize, place: usize) -> u64 {
+        let (words, spare) = bytes.as_chunks::<WORD_BYTES>();
+        assert!(words.len() == width && spare.is_empty(), "a packed vector's length");
+        let lane = place % T::LANES;
+        // The order is its own inverse.
+        let row = ORDER[(place % 128 - lane) / 16] * 8 + place / 128;
+        let (index, shift) = (row * width / T::BITS, row * width % T::BITS);
+        let low = T::load(&words[index], lane) >> shift;
+        let value = match shift + width <= T::BITS {
+            true => low,
+            false => low | T::load(&words[index + 1], lane) << (T::BITS - shift),
+        };
+        (value & (T::cut(u64::MAX) >> (T::BITS - width))).into()
+    }
+
+    assert!(place < VECTOR_VALUES, "a place of a vector");
+    if is_empty(bytes, width) { 0 } else { by_lane!(width, value(bytes, width.into(), place)) }
+}
 
 #[inline(always)]
 fn pack_body(_: impl Machine, values: &[u64; VECTOR_VALUES], width: u8, out: &mut Vec<u8>) {

@@ -13,8 +13,9 @@ pub fn unpack<S: Slot>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]) {
     }
 }
 
-/// The value at a place of a full vector.
-fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
+/// See [`super::packed_value`].
+#[must_use]
+pub fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
     const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     assert!(width <= 64 && bytes.len() == 128 * width, "a packed vector");
     let lane_bits = width.next_power_of_two().max(8);
@@ -29,10 +30,24 @@ fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
     })
 }
 
+/// See [`super::between_packed`].
+pub fn between_packed(bytes: &[u8], width: u8, low: u64, high: u64, words: &mut [u64; 16]) {
+    let values: Vec<u64> =
+        (0..1_024).map(|index| packed_value(bytes, width.into(), index)).collect();
+    between(&values, &low, &high, words);
+}
+
 /// See [`super::fold_packed`].
 #[must_use]
 pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold {
-    let values = (0..1_024).map(|index| packed_value(bytes, width.into(), index));
+    fold_packed_where(bytes, width, &[u64::MAX; 16])
+}
+
+/// See [`super::fold_packed_where`]. Of none, the smallest is the largest that there is.
+#[must_use]
+pub fn fold_packed_where(bytes: &[u8], width: u8, words: &[u64; 16]) -> PackedFold {
+    let chosen = (0..1_024).filter(|index| bit(words, *index));
+    let values = chosen.map(|index| packed_value(bytes, width.into(), index));
     let start = PackedFold { sum: 0, min: u64::MAX, max: 0 };
     values.fold(start, |fold, value| PackedFold {
         sum: fold.sum + u128::from(value),
