@@ -39,4 +39,4 @@ pub use packed::{
     packed_value, sum_packed, unpack, unpack_i64, unpack_u32,
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
-pub use spread::{expand_i64, expand_u32, indexes_of};
+pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};

@@ -29,6 +29,18 @@ pub(super) trait Machine: Copy {
         expand(word, values, fill, out);
     }
 
+    /// The bits of `word` at the places of the ones of `mask`, one beside the other from bit 0 on.
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        extract(word, mask)
+    }
+
+    /// The low bits of `bits`, one after the other, at the places of the ones of `mask`.
+    #[inline(always)]
+    fn deposit(self, bits: u64, mask: u64) -> u64 {
+        deposit(bits, mask)
+    }
+
     /// Writes `base` + the places of the ones to the front of `out`; what is behind is unspecified.
     #[inline(always)]
     fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
@@ -79,6 +91,28 @@ pub(super) fn expand<T: Copy>(word: u64, values: &[T; 64], fill: T, out: &mut [T
         out[left.trailing_zeros() as usize % 64] = *value;
         left &= left - 1;
     }
+}
+
+#[inline(always)]
+pub(super) fn extract(word: u64, mut mask: u64) -> u64 {
+    let (mut out, mut at) = (0, 0);
+    while mask != 0 {
+        out |= (word >> mask.trailing_zeros() & 1) << at;
+        mask &= mask - 1;
+        at += 1;
+    }
+    out
+}
+
+#[inline(always)]
+pub(super) fn deposit(mut bits: u64, mut mask: u64) -> u64 {
+    let mut out = 0;
+    while mask != 0 {
+        out |= (bits & 1) << mask.trailing_zeros();
+        mask &= mask - 1;
+        bits >>= 1;
+    }
+    out
 }
 
 #[inline(always)]

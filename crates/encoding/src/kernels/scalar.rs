@@ -154,6 +154,29 @@ pub fn expand<T: Copy>(values: &[T], words: &[u64], fill: T, out: &mut [T]) {
     }
 }
 
+/// See [`super::expand_bits`].
+pub fn expand_bits(bits: &[u64], words: &[u64], out: &mut [u64]) {
+    let mut next = 0;
+    for row in 0..words.len() * 64 {
+        out[row / 64] &= !(1 << (row % 64));
+        if bit(words, row) {
+            out[row / 64] |= u64::from(bit(bits, next)) << (row % 64);
+            next += 1;
+        }
+    }
+}
+
+/// See [`super::compress_bits`].
+pub fn compress_bits(bits: &[u64], words: &[u64], out: &mut Vec<u64>) {
+    for (index, row) in (0..words.len() * 64).filter(|row| bit(words, *row)).enumerate() {
+        if index % 64 == 0 {
+            out.push(0);
+        }
+        let last = out.last_mut();
+        last.into_iter().for_each(|last| *last |= u64::from(bit(bits, row)) << (index % 64));
+    }
+}
+
 /// See [`super::indexes_of`].
 pub fn indexes_of(words: &[u64], out: &mut Vec<u32>) {
     out.extend((0..).take(words.len() * 64).filter(|row| bit(words, *row as usize)));

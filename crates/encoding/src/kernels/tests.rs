@@ -123,6 +123,27 @@ fn every_width_is_packed_as_the_spec_says_and_survives() {
 }
 
 #[test]
+fn bits_are_spread_and_put_together() {
+    for count in 0..90 {
+        let (words, bits) = (selection(count * 64, 3), selection(count * 64, 8));
+        for words in [&words, &vec![u64::MAX; count], &vec![0; count]] {
+            let (mut spread, mut together) = (vec![9; count], vec![7]);
+            scalar::expand_bits(&bits, words, &mut spread);
+            scalar::compress_bits(&bits, words, &mut together);
+            for level in Level::available() {
+                let (mut own, mut all) = (vec![8; count], vec![7]);
+                level.expand_bits(&bits, words, &mut own);
+                assert_eq!(own, spread, "{count} words at {}", level.name());
+                level.compress_bits(&bits, words, &mut all);
+                assert_eq!(all, together, "{count} words at {}", level.name());
+            }
+        }
+    }
+    assert!(panics(|| expand_bits(&[], &[1], &mut [])));
+    assert!(panics(|| compress_bits(&[], &[1], &mut Vec::new())));
+}
+
+#[test]
 fn every_width_is_compared_without_being_unpacked() {
     for width in 0..=64u8 {
         let (values, bytes) = packed(width, 3);

@@ -67,6 +67,18 @@ impl Machine for Avx2 {
         // SAFETY: `self` is the proof of AVX2.
         unsafe { bytes_of_avx2(word) }
     }
+
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { extract_bmi2(word, mask) }
+    }
+
+    #[inline(always)]
+    fn deposit(self, bits: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { deposit_bmi2(bits, mask) }
+    }
 }
 
 impl Machine for Avx512 {
@@ -80,6 +92,18 @@ impl Machine for Avx512 {
     fn bytes_of(self, word: u64) -> [u8; 64] {
         // SAFETY: `self` is the proof of AVX-512.
         unsafe { bytes_of_avx512(word) }
+    }
+
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { extract_bmi2(word, mask) }
+    }
+
+    #[inline(always)]
+    fn deposit(self, bits: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { deposit_bmi2(bits, mask) }
     }
 
     #[inline(always)]
@@ -103,6 +127,18 @@ impl Machine for Avx512 {
         // SAFETY: `self` is the proof of AVX-512.
         unsafe { indexes_avx512(word, base, out) }
     }
+}
+
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn extract_bmi2(word: u64, mask: u64) -> u64 {
+    _pext_u64(word, mask)
+}
+
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn deposit_bmi2(bits: u64, mask: u64) -> u64 {
+    _pdep_u64(bits, mask)
 }
 
 #[inline]
@@ -237,6 +273,10 @@ mod tests {
             assert_eq!(machine::word_of(&bytes), word);
             assert_eq!(machine.word_of(&bytes), word);
             assert_eq!(machine.word_of(&bytes.map(|byte| byte | 0x7F)), word);
+
+            let mask = word.rotate_left(13) ^ 0xF0F0;
+            assert_eq!(machine.extract(word, mask), machine::extract(word, mask));
+            assert_eq!(machine.deposit(word, mask), machine::deposit(word, mask));
 
             let (mut plain, mut ours) = ([0; 64], [1; 64]);
             machine::expand(word, &values, -7, &mut plain);
