@@ -173,3 +173,6 @@ impl<'a> Stored<'a> {
         Ok(codes)
     }
 }
+
+#[cfg(test)]
+mod tests;
