@@ -276,7 +276,7 @@ impl Bitmap {
 
 /// How many bits are one.
 pub(crate) fn count_ones(words: &[u64]) -> usize {
-    words.iter().map(|word| word.count_ones() as usize).sum()
+    usize::try_from(kernels::count_ones(words)).unwrap_or(usize::MAX)
 }
 
 /// The indexes of the ones, ascending.

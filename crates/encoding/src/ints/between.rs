@@ -120,9 +120,20 @@ impl Vector<'_> {
             && length == VECTOR_VALUES
         {
             kernels::between_packed(self.packed, self.width, from, to, words);
+            let low_bits =
+                u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or_default();
             self.for_each_patch(|place, extra| {
-                let value = kernels::packed_value(self.packed, self.width, place);
-                bitmap::put(words, place, (from..=to).contains(&value.wrapping_add(extra)));
+                let (least, most) = (extra, extra | low_bits);
+                // Mostly that decides, whatever is packed.
+                let is_between = match (from <= least && most <= to, to < least || most < from) {
+                    (true, _) => true,
+                    (_, true) => false,
+                    _ => {
+                        let low = kernels::packed_value(self.packed, self.width, place);
+                        (from..=to).contains(&(extra | low))
+                    }
+                };
+                bitmap::put(words, place, is_between);
             });
         } else if let (Ok(from), Ok(to), true) =
             (u32::try_from(from), u32::try_from(to), self.is_narrow())

@@ -17,6 +17,12 @@ pub(super) trait Machine: Copy {
         bytes_of(word)
     }
 
+    /// Adds to sum i the eight bytes from 8 × i on.
+    #[inline(always)]
+    fn add_eights(self, bytes: &[u8; 64], sums: &mut [u64; 8]) {
+        add_eights(bytes, sums);
+    }
+
     /// Slot i of the result is the next of `values` where bit i is one, else `fill`.
     #[inline(always)]
     fn expand_u32(self, word: u64, values: &[u32; 64], fill: u32, out: &mut [u32; 64]) {
@@ -78,6 +84,13 @@ pub(super) fn bytes_of(word: u64) -> [u8; 64] {
         *slots = (ones * 255).to_le_bytes();
     }
     bytes
+}
+
+#[inline(always)]
+pub(super) fn add_eights(bytes: &[u8; 64], sums: &mut [u64; 8]) {
+    for (sum, bytes) in sums.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *sum += bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+    }
 }
 
 #[inline(always)]

@@ -124,6 +124,8 @@ trait Lane:
     fn no_sums() -> Self::Sums;
     fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self);
     fn total(sums: &Self::Sums) -> u128;
+    /// The sum of one of each lane; only for lanes of fewer than 64 bits.
+    fn sum_of(machine: impl Machine, row: &Self::Row) -> u64;
     fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self;
     /// Subtraction modulo 2^T.
     fn minus(self, other: Self) -> Self;
@@ -133,7 +135,7 @@ trait Lane:
 }
 
 macro_rules! lane {
-    ($lane:ty, $sum:ty) => {
+    ($lane:ty, $sum:ty, $sum_of:expr) => {
         impl Lane for $lane {
             const BITS: usize = <$lane>::BITS as usize;
             type Row = [Self; Self::LANES];
@@ -154,6 +156,10 @@ macro_rules! lane {
             #[inline(always)]
             fn total(sums: &Self::Sums) -> u128 {
                 u128::from(sums.iter().map(|sum| u64::from(*sum)).sum::<u64>())
+            }
+            #[inline(always)]
+            fn sum_of(machine: impl Machine, row: &Self::Row) -> u64 {
+                $sum_of(machine, row)
             }
             lane!($lane);
         }
@@ -184,9 +190,28 @@ macro_rules! lane {
     };
 }
 
-lane!(u8, u16);
-lane!(u16, u32);
-lane!(u32, u64);
+lane!(u8, u16, sum_of_bytes);
+lane!(u16, u32, sum_of_halves);
+lane!(u32, u64, sum_of_lanes);
+
+#[inline(always)]
+fn sum_of_bytes(machine: impl Machine, row: &[u8; 128]) -> u64 {
+    let mut sums = [0; 8];
+    for bytes in row.as_chunks::<64>().0 {
+        machine.add_eights(bytes, &mut sums);
+    }
+    sums.iter().sum()
+}
+
+#[inline(always)]
+fn sum_of_halves(_: impl Machine, row: &[u16; 64]) -> u64 {
+    row.iter().map(|lane| u32::from(*lane)).sum::<u32>().into()
+}
+
+#[inline(always)]
+fn sum_of_lanes<T: Lane>(_: impl Machine, row: &[T]) -> u64 {
+    row.iter().map(|lane| (*lane).into()).sum()
+}
 
 impl Lane for u64 {
     const BITS: usize = 64;
@@ -211,6 +236,10 @@ impl Lane for u64 {
     fn total(sums: &Self::Sums) -> u128 {
         let [low, high] = sums.map(|halves| u128::from(halves.iter().sum::<Self>()));
         low + (high << 32)
+    }
+    #[inline(always)]
+    fn sum_of(machine: impl Machine, row: &Self::Row) -> u64 {
+        sum_of_lanes(machine, row)
     }
     lane!(u64);
 }

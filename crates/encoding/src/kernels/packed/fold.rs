@@ -114,13 +114,12 @@ impl<T: Lane> Keep<T> for NarrowSums<T> {
 }
 
 impl<T: Lane> NarrowSums<T> {
-    /// Adds the sums to `wide` and starts again from zero.
+    /// The sum of the sums, which start again from zero.
     #[inline(always)]
-    fn widen_into(&mut self, wide: &mut T::Sums) {
-        for (lane, sum) in self.0.as_mut().iter().enumerate() {
-            T::add_wide(wide, lane, *sum);
-        }
+    fn take_total(&mut self, machine: impl Machine) -> u64 {
+        let total = T::sum_of(machine, &self.0);
         self.0 = T::row(T::cut(0));
+        total
     }
 }
 
@@ -143,6 +142,7 @@ impl<T: Lane> Keep<T> for WideSums<T> {
 /// The sum of the chosen values, and what `keep` keeps besides.
 #[inline(always)]
 fn sum_and<T: Lane, K: Keep<T>>(
+    machine: impl Machine,
     bytes: &[u8],
     width: usize,
     choice: &impl Choice<T>,
@@ -150,13 +150,11 @@ fn sum_and<T: Lane, K: Keep<T>>(
 ) -> (u128, K) {
     if 1 << (T::BITS - width) >= T::BITS / 2 {
         // Half of the rows do not overflow the lanes.
-        let mut wide = T::no_sums();
         let mut kept = Kept(choice, (NarrowSums(T::row(T::cut(0))), keep));
         for_rows(bytes, width, 0..T::BITS / 2, &mut kept);
-        kept.1.0.widen_into(&mut wide);
+        let first = kept.1.0.take_total(machine);
         for_rows(bytes, width, T::BITS / 2..T::BITS, &mut kept);
-        kept.1.0.widen_into(&mut wide);
-        (T::total(&wide), kept.1.1)
+        (u128::from(first + kept.1.0.take_total(machine)), kept.1.1)
     } else {
         let mut kept = Kept(choice, (WideSums(T::no_sums()), keep));
         for_rows(bytes, width, 0..T::BITS, &mut kept);
@@ -191,18 +189,27 @@ impl<T: Lane> Extremes<T> {
 }
 
 #[inline(always)]
-fn fold<T: Lane>(bytes: &[u8], width: usize, choice: &impl Choice<T>) -> PackedFold {
-    let (sum, extremes) = sum_and(bytes, width, choice, Extremes::<T>::none());
+fn fold<T: Lane>(
+    machine: impl Machine,
+    bytes: &[u8],
+    width: usize,
+    choice: &impl Choice<T>,
+) -> PackedFold {
+    let (sum, extremes) = sum_and(machine, bytes, width, choice, Extremes::<T>::none());
     let (min, max) = extremes.ends();
     PackedFold { sum, min: if min > max { u64::MAX } else { min }, max }
 }
 
 #[inline(always)]
-fn fold_body(_: impl Machine, bytes: &[u8], width: u8) -> PackedFold {
+fn fold_body(machine: impl Machine, bytes: &[u8], width: u8) -> PackedFold {
     if is_empty(bytes, width) {
         return PackedFold { sum: 0, min: 0, max: 0 };
     }
-    by_lane!(width, fold(bytes, width.into(), &All))
+    match width {
+        // Shifts by a constant are one instruction.
+        8 => fold::<u8>(machine, bytes, 8, &All),
+        _ => by_lane!(width, fold(machine, bytes, width.into(), &All)),
+    }
 }
 
 #[inline(always)]
@@ -220,17 +227,17 @@ fn fold_where_body(
     for (bytes, word) in chosen.0.as_chunks_mut::<64>().0.iter_mut().zip(words) {
         *bytes = machine.bytes_of(*word);
     }
-    by_lane!(width, fold(bytes, width.into(), &chosen))
+    by_lane!(width, fold(machine, bytes, width.into(), &chosen))
 }
 
 #[inline(always)]
-fn sum_body(_: impl Machine, bytes: &[u8], width: u8) -> u128 {
+fn sum_body(machine: impl Machine, bytes: &[u8], width: u8) -> u128 {
     #[inline(always)]
-    fn sum<T: Lane>(bytes: &[u8], width: usize) -> u128 {
-        sum_and::<T, ()>(bytes, width, &All, ()).0
+    fn sum<T: Lane>(machine: impl Machine, bytes: &[u8], width: usize) -> u128 {
+        sum_and::<T, ()>(machine, bytes, width, &All, ()).0
     }
 
-    if is_empty(bytes, width) { 0 } else { by_lane!(width, sum(bytes, width.into())) }
+    if is_empty(bytes, width) { 0 } else { by_lane!(width, sum(machine, bytes, width.into())) }
 }
 
 #[inline(always)]
