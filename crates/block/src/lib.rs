@@ -28,4 +28,4 @@ pub use directory::Zone;
 pub use error::{BlockError, Place};
 pub use header::BatchRows;
 pub use merge::{MergeOrder, merge};
-pub use view::{BlockView, ColumnView, NearNumbers, NumbersView, StringsView};
+pub use view::{BlockView, CodedNumbers, ColumnView, NearNumbers, NumbersView, StringsView};

@@ -16,7 +16,7 @@ use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
 mod numbers;
 mod strings;
 
-pub use numbers::{NearNumbers, NumbersView};
+pub use numbers::{CodedNumbers, NearNumbers, NumbersView};
 pub use strings::StringsView;
 
 /// A row block in borrowed bytes. Making one reads the front only.

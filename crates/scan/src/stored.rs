@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use hadal_block::{BlockError, ColumnView, NumbersView, StringsView};
+use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView, StringsView};
 use hadal_encoding::{Bitmap, EncodingError, IntsView, StringDictionary, ints, kernels};
 use hadal_query::{Function, Pattern};
 use hadal_types::{Logical, Value};
@@ -139,7 +139,7 @@ impl<'a> Stored<'a> {
             let steps = Rc::new(view.steps(&near, wanted)?);
             let ints::Near { from, step, span } = near;
             Mantissas::Near(Near { from, step, span, steps })
-        } else if let Some((values, codes)) = view.coded(wanted)? {
+        } else if let Some(CodedNumbers { values, codes }) = view.coded(wanted)? {
             Mantissas::ByCode(ByCode { codes: Rc::new(codes), values: Rc::new(values) })
         } else {
             return Ok(None);

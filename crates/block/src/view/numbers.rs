@@ -60,6 +60,15 @@ pub struct NearNumbers {
     pub validity: Option<Bitmap>,
 }
 
+/// Integers `values[c]`, where c of row i is `codes[i]`.
+#[derive(Clone, Debug)]
+pub struct CodedNumbers {
+    /// The different integers, in no order that can be relied on.
+    pub values: Vec<i64>,
+    /// One per row, each below the number of values.
+    pub codes: Vec<u32>,
+}
+
 impl NumbersView<'_> {
     /// The k of each row, of integers that `near` says what they are; any of rows without a value,
     /// and of those that are not chosen, where not all are.
@@ -74,15 +83,12 @@ impl NumbersView<'_> {
         self.by_row(chosen, |chosen, out| self.integers.decode_steps_where(near, chosen, out))
     }
 
-    /// The distinct values, in no order that can be relied on, and by row which one it is, as
-    /// [`Self::steps`] says; `None` where they are not stored so.
+    /// The integers by code, where they are stored so; `None` where not. Codes are right for the
+    /// same rows as what [`Self::steps`] returns.
     ///
     /// # Errors
     /// When a code is beyond the values.
-    pub fn coded(
-        &self,
-        chosen: Option<&Bitmap>,
-    ) -> Result<Option<(Vec<i64>, Vec<u32>)>, EncodingError> {
+    pub fn coded(&self, chosen: Option<&Bitmap>) -> Result<Option<CodedNumbers>, EncodingError> {
         let Some((entries, codes)) = self.integers.dictionary() else { return Ok(None) };
         let mut values = Vec::new();
         entries.decode_into(&mut values);
@@ -90,7 +96,7 @@ impl NumbersView<'_> {
             codes.decode_codes_where(values.len(), chosen, out)
         };
         let codes = self.by_row(chosen, decode)?;
-        Ok(Some((values, codes)))
+        Ok(Some(CodedNumbers { values, codes }))
     }
 
     /// What `decode` appends for each integer, brought to its row.

@@ -114,38 +114,53 @@ impl Vector<'_> {
             return;
         }
         let offset = |bound: i64| bound.wrapping_sub(self.min).cast_unsigned();
-        let (from, to) = (offset(low.max(self.min)), offset(high.min(self.max)));
+        let offsets = (offset(low.max(self.min)), offset(high.min(self.max)));
         if self.delta.is_none()
             && let Ok(words) = <&mut [u64; VECTOR_WORDS]>::try_from(&mut *words)
             && length == VECTOR_VALUES
         {
-            kernels::between_packed(self.packed, self.width, from, to, words);
-            let low_bits =
-                u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or_default();
-            self.for_each_patch(|place, extra| {
-                let (least, most) = (extra, extra | low_bits);
-                // Mostly that decides, whatever is packed.
-                let is_between = match (from <= least && most <= to, to < least || most < from) {
-                    (true, _) => true,
-                    (_, true) => false,
-                    _ => {
-                        let low = kernels::packed_value(self.packed, self.width, place);
-                        (from..=to).contains(&(extra | low))
-                    }
-                };
-                bitmap::put(words, place, is_between);
-            });
-        } else if let (Ok(from), Ok(to), true) =
-            (u32::try_from(from), u32::try_from(to), self.is_narrow())
+            self.packed_between(offsets, words);
+        } else if self.is_narrow()
+            && let (Ok(from), Ok(to)) = (u32::try_from(offsets.0), u32::try_from(offsets.1))
         {
-            let mut offsets = [0u32; VECTOR_VALUES];
-            self.decode(length, self.narrow_bias(), &mut offsets);
-            kernels::between_u32(&offsets[..length], from, to, words);
+            self.narrow_between(length, from, to, words);
         } else {
-            let mut values = [0i64; VECTOR_VALUES];
-            self.decode(length, 0, &mut values);
-            kernels::between_i64(&values[..length], low, high, words);
+            self.wide_between(length, low, high, words);
         }
+    }
+
+    /// Of a full vector: which values lie so far from the min.
+    fn packed_between(&self, (from, to): (u64, u64), words: &mut [u64; VECTOR_WORDS]) {
+        kernels::between_packed(self.packed, self.width, from, to, words);
+        let low_bits = u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or_default();
+        self.for_each_patch(|place, extra| {
+            let (least, most) = (extra, extra | low_bits);
+            // Mostly that decides, whatever is packed.
+            let is_between = match (from <= least && most <= to, to < least || most < from) {
+                (true, _) => true,
+                (_, true) => false,
+                _ => {
+                    let low = kernels::packed_value(self.packed, self.width, place);
+                    (from..=to).contains(&(extra | low))
+                }
+            };
+            bitmap::put(words, place, is_between);
+        });
+    }
+
+    // Room for a vector is made only where it is used: it has to be touched page by page.
+    #[inline(never)]
+    fn narrow_between(&self, length: usize, from: u32, to: u32, words: &mut [u64]) {
+        let mut offsets = [0u32; VECTOR_VALUES];
+        self.decode(length, self.narrow_bias(), &mut offsets);
+        kernels::between_u32(&offsets[..length], from, to, words);
+    }
+
+    #[inline(never)]
+    fn wide_between(&self, length: usize, low: i64, high: i64, words: &mut [u64]) {
+        let mut values = [0i64; VECTOR_VALUES];
+        self.decode(length, 0, &mut values);
+        kernels::between_i64(&values[..length], low, high, words);
     }
 
     /// The same where all differences are alike but for patches: from patch to patch values

@@ -9,8 +9,9 @@ use super::view::{Form, IntsView};
 use crate::bitmap::{self, Bitmap};
 use crate::{EncodingError, kernels};
 
-/// So many values of a vector are looked up sooner than all are decoded.
-const FEW: usize = 12;
+/// So many values of a vector are looked up sooner than all are decoded: each waits for memory,
+/// while whole vectors are fetched ahead.
+const FEW: usize = 2;
 
 impl IntsView<'_> {
     /// Appends all values plus `bias` to `out`; only those that are chosen need be right, where not

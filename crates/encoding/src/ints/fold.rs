@@ -122,29 +122,30 @@ impl IntsView<'_> {
 
     fn fold_vector(&self, vector: usize) -> Fold {
         let length = self.vector_length(vector);
-        if let Form::Vectors(vectors) = &self.form {
-            return vectors[vector].fold(length);
+        match &self.form {
+            Form::Vectors(vectors) => vectors[vector].fold(length),
+            _ => self.fold_decoded(vector, None),
         }
-        let mut values = [0i64; VECTOR_VALUES];
-        self.decode_vector(vector, &mut values);
-        Fold::of(&values[..length])
     }
 
     fn fold_vector_where(&self, vector: usize, words: &[u64]) -> Fold {
         let length = self.vector_length(vector);
-        let count = count_ones(words);
-        if count == 0 {
-            return Fold::EMPTY;
+        match (count_ones(words), &self.form) {
+            (0, _) => Fold::EMPTY,
+            (count, _) if count == length => self.fold_vector(vector),
+            (count, Form::Vectors(vectors)) => vectors[vector].fold_where(length, count, words),
+            _ => self.fold_decoded(vector, Some(words)),
         }
-        if count == length {
-            return self.fold_vector(vector);
-        }
-        if let Form::Vectors(vectors) = &self.form {
-            return vectors[vector].fold_where(length, count, words);
-        }
+    }
+
+    #[inline(never)]
+    fn fold_decoded(&self, vector: usize, words: Option<&[u64]>) -> Fold {
         let mut values = [0i64; VECTOR_VALUES];
-        self.decode_vector(vector, &mut values);
-        Fold::of_chosen(&values[..length], words)
+        let length = self.decode_vector(vector, &mut values);
+        match words {
+            Some(words) => Fold::of_chosen(&values[..length], words),
+            None => Fold::of(&values[..length]),
+        }
     }
 }
 
@@ -159,25 +160,35 @@ impl Steps<'_> {
 }
 
 impl Vector<'_> {
+    #[inline]
     fn fold(&self, length: usize) -> Fold {
         if length == VECTOR_VALUES && self.is_plain() {
             let PackedFold { sum, min, max } = kernels::fold_packed(self.packed, self.width);
             return Fold::of_offsets(self.min, length, sum, (min, max));
         }
-        if self.is_narrow() {
-            let mut offsets = [0u32; VECTOR_VALUES];
-            self.decode(length, self.narrow_bias(), &mut offsets);
-            let offsets = &offsets[..length];
-            let Some((min, max)) = kernels::min_max_u32(offsets) else { return Fold::EMPTY };
-            let sum = kernels::sum_u32(offsets).into();
-            return Fold::of_offsets(self.min, length, sum, (min.into(), max.into()));
-        }
+        if self.is_narrow() { self.fold_narrow(length) } else { self.fold_wide(length) }
+    }
+
+    // Room for a vector is made only where it is used: it has to be touched page by page.
+    #[inline(never)]
+    fn fold_narrow(&self, length: usize) -> Fold {
+        let mut offsets = [0u32; VECTOR_VALUES];
+        self.decode(length, self.narrow_bias(), &mut offsets);
+        let offsets = &offsets[..length];
+        let Some((min, max)) = kernels::min_max_u32(offsets) else { return Fold::EMPTY };
+        let sum = kernels::sum_u32(offsets).into();
+        Fold::of_offsets(self.min, length, sum, (min.into(), max.into()))
+    }
+
+    #[inline(never)]
+    fn fold_wide(&self, length: usize) -> Fold {
         let mut values = [0i64; VECTOR_VALUES];
         self.decode(length, 0, &mut values);
         Fold::of(&values[..length])
     }
 
     /// The same of the `count` values whose bits are one.
+    #[inline]
     fn fold_where(&self, length: usize, count: usize, words: &[u64]) -> Fold {
         if self.is_plain()
             && let Ok(words) = words.try_into()
@@ -186,16 +197,26 @@ impl Vector<'_> {
             let fold = kernels::fold_packed_where(self.packed, self.width, words);
             return Fold::of_offsets(self.min, count, fold.sum, (fold.min, fold.max));
         }
-        if self.is_narrow() {
-            let mut offsets = [0u32; VECTOR_VALUES];
-            self.decode(length, self.narrow_bias(), &mut offsets);
-            let offsets = &offsets[..length];
-            let Some((min, max)) = kernels::min_max_u32_where(offsets, words) else {
-                return Fold::EMPTY;
-            };
-            let sum = kernels::sum_u32_where(offsets, words).into();
-            return Fold::of_offsets(self.min, count, sum, (min.into(), max.into()));
+        match self.is_narrow() {
+            true => self.fold_narrow_where(length, count, words),
+            false => self.fold_wide_where(length, words),
         }
+    }
+
+    #[inline(never)]
+    fn fold_narrow_where(&self, length: usize, count: usize, words: &[u64]) -> Fold {
+        let mut offsets = [0u32; VECTOR_VALUES];
+        self.decode(length, self.narrow_bias(), &mut offsets);
+        let offsets = &offsets[..length];
+        let Some((min, max)) = kernels::min_max_u32_where(offsets, words) else {
+            return Fold::EMPTY;
+        };
+        let sum = kernels::sum_u32_where(offsets, words).into();
+        Fold::of_offsets(self.min, count, sum, (min.into(), max.into()))
+    }
+
+    #[inline(never)]
+    fn fold_wide_where(&self, length: usize, words: &[u64]) -> Fold {
         let mut values = [0i64; VECTOR_VALUES];
         self.decode(length, 0, &mut values);
         Fold::of_chosen(&values[..length], words)

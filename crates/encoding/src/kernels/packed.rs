@@ -124,8 +124,8 @@ trait Lane:
     fn no_sums() -> Self::Sums;
     fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self);
     fn total(sums: &Self::Sums) -> u128;
-    /// The sum of one of each lane; only for lanes of fewer than 64 bits.
-    fn sum_of(machine: impl Machine, row: &Self::Row) -> u64;
+    /// The sum of one of each lane.
+    fn sum_of(machine: impl Machine, row: &Self::Row) -> u128;
     fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self;
     /// Subtraction modulo 2^T.
     fn minus(self, other: Self) -> Self;
@@ -158,8 +158,8 @@ macro_rules! lane {
                 u128::from(sums.iter().map(|sum| u64::from(*sum)).sum::<u64>())
             }
             #[inline(always)]
-            fn sum_of(machine: impl Machine, row: &Self::Row) -> u64 {
-                $sum_of(machine, row)
+            fn sum_of(machine: impl Machine, row: &Self::Row) -> u128 {
+                u128::from($sum_of(machine, row))
             }
             lane!($lane);
         }
@@ -192,7 +192,7 @@ macro_rules! lane {
 
 lane!(u8, u16, sum_of_bytes);
 lane!(u16, u32, sum_of_halves);
-lane!(u32, u64, sum_of_lanes);
+lane!(u32, u64, sum_of_words);
 
 #[inline(always)]
 fn sum_of_bytes(machine: impl Machine, row: &[u8; 128]) -> u64 {
@@ -209,8 +209,8 @@ fn sum_of_halves(_: impl Machine, row: &[u16; 64]) -> u64 {
 }
 
 #[inline(always)]
-fn sum_of_lanes<T: Lane>(_: impl Machine, row: &[T]) -> u64 {
-    row.iter().map(|lane| (*lane).into()).sum()
+fn sum_of_words(_: impl Machine, row: &[u32; 32]) -> u64 {
+    row.iter().map(|lane| u64::from(*lane)).sum()
 }
 
 impl Lane for u64 {
@@ -238,8 +238,10 @@ impl Lane for u64 {
         low + (high << 32)
     }
     #[inline(always)]
-    fn sum_of(machine: impl Machine, row: &Self::Row) -> u64 {
-        sum_of_lanes(machine, row)
+    fn sum_of(_: impl Machine, row: &Self::Row) -> u128 {
+        let mut halves = Self::no_sums();
+        row.iter().enumerate().for_each(|(lane, value)| Self::add_wide(&mut halves, lane, *value));
+        Self::total(&halves)
     }
     lane!(u64);
 }

@@ -328,7 +328,8 @@ mod tests {
             assert_eq!(machine.word_of(&bytes.map(|byte| byte | 0x7F)), word);
 
             let (mut plain, mut ours) = ([word >> 9; 8], [word >> 9; 8]);
-            let mixed = std::array::from_fn(|at| word.to_le_bytes()[at % 8].wrapping_add(bytes[at]));
+            let mixed =
+                std::array::from_fn(|at| word.to_le_bytes()[at % 8].wrapping_add(bytes[at]));
             for bytes in [&bytes, &mixed] {
                 machine::add_eights(bytes, &mut plain);
                 machine.add_eights(bytes, &mut ours);

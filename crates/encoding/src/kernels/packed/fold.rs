@@ -70,9 +70,9 @@ impl<T: Lane> Choice<T> for All {
 }
 
 /// 255 or 0 by place.
-struct Some([u8; VECTOR_VALUES]);
+struct Chosen([u8; VECTOR_VALUES]);
 
-impl<T: Lane> Choice<T> for Some {
+impl<T: Lane> Choice<T> for Chosen {
     #[inline(always)]
     fn row(&self, start: usize) -> impl Fn(usize) -> T {
         let row = &self.0[start..][..T::LANES];
@@ -116,7 +116,7 @@ impl<T: Lane> Keep<T> for NarrowSums<T> {
 impl<T: Lane> NarrowSums<T> {
     /// The sum of the sums, which start again from zero.
     #[inline(always)]
-    fn take_total(&mut self, machine: impl Machine) -> u64 {
+    fn take_total(&mut self, machine: impl Machine) -> u128 {
         let total = T::sum_of(machine, &self.0);
         self.0 = T::row(T::cut(0));
         total
@@ -154,7 +154,7 @@ fn sum_and<T: Lane, K: Keep<T>>(
         for_rows(bytes, width, 0..T::BITS / 2, &mut kept);
         let first = kept.1.0.take_total(machine);
         for_rows(bytes, width, T::BITS / 2..T::BITS, &mut kept);
-        (u128::from(first + kept.1.0.take_total(machine)), kept.1.1)
+        (first + kept.1.0.take_total(machine), kept.1.1)
     } else {
         let mut kept = Kept(choice, (WideSums(T::no_sums()), keep));
         for_rows(bytes, width, 0..T::BITS, &mut kept);
@@ -223,7 +223,7 @@ fn fold_where_body(
         let any = words.iter().any(|word| *word != 0);
         return PackedFold { sum: 0, min: if any { 0 } else { u64::MAX }, max: 0 };
     }
-    let mut chosen = Some([0; VECTOR_VALUES]);
+    let mut chosen = Chosen([0; VECTOR_VALUES]);
     for (bytes, word) in chosen.0.as_chunks_mut::<64>().0.iter_mut().zip(words) {
         *bytes = machine.bytes_of(*word);
     }
