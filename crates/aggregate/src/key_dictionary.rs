@@ -113,7 +113,8 @@ impl KeyDictionary {
         let known = others.find(hash, |&number| stored.any(number) == Some(value));
         known.copied().unwrap_or_else(|| {
             let number = stored.push_any(value.clone(), *null);
-            others.insert_unique(hash, number, |&number| hasher.hash_one(stored.any(number)));
+            let hash_of = |&number: &u32| stored.any(number).map_or(0, |own| hasher.hash_one(own));
+            others.insert_unique(hash, number, hash_of);
             number
         })
     }
@@ -277,6 +278,8 @@ impl TextStore for Stored {
 
 #[cfg(test)]
 mod tests {
+    use hadal_types::{Decimal, Micros};
+
     use super::*;
 
     #[test]
@@ -310,6 +313,22 @@ mod tests {
         assert_eq!(keys.number_of_text("new"), 14);
         assert_eq!(keys.number_of(&Value::string("new")), 14);
         assert_eq!(keys.len(), 15);
+    }
+
+    #[test]
+    fn many_values_of_any_kind_are_found_again() {
+        let decimal = |mantissa: i64| {
+            Value::Number(Decimal::new(i128::from(mantissa), 1).expect("small").into())
+        };
+        let values: Vec<Value> = (0..3_000i64)
+            .flat_map(|at| [decimal(at), Value::Time(Micros(at)), Value::set([at.to_string()])])
+            .collect();
+        let mut keys = KeyDictionary::default();
+        for _ in 0..2 {
+            for (number, value) in (0..).zip(&values) {
+                assert_eq!(keys.number_of(value), number, "{value}");
+            }
+        }
     }
 
     #[test]

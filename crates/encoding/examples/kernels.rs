@@ -226,6 +226,19 @@ fn one_vector(bench: &mut Bench, width: u8) -> io::Result<()> {
     bench.measure(&name, size, nothing, &twin, |level, answer| {
         *answer = level.fold_packed(&bytes, width);
     })?;
+    let words: [u64; 16] = Random(2).selection(90)[..16].try_into().unwrap_or_default();
+    let twin = scalar::fold_packed_where(&bytes, width, &words);
+    let name = format!("fold_packed_where, {width} bits");
+    bench.measure(&name, size, nothing, &twin, |level, answer| {
+        *answer = level.fold_packed_where(&bytes, width, &words);
+    })?;
+    let (low, high) = (twin.max / 4, twin.max / 2);
+    let mut twin = [0; VECTOR / 64];
+    scalar::between_packed(&bytes, width, low, high, &mut twin);
+    let name = format!("between_packed, {width} bits");
+    bench.measure(&name, size, [0; VECTOR / 64], &twin, |level, answer| {
+        level.between_packed(&bytes, width, low, high, answer);
+    })?;
     let mut wide = [0; VECTOR];
     scalar::unpack(&bytes, width, -3, &mut wide);
     let name = format!("unpack_i64, {width} bits");

@@ -1,9 +1,11 @@
 //! One bit per row: which rows have a value, which rows a filter selects.
 
+use std::ops::Range;
+
 use hadal_types::limits::BLOCK_ROWS_MAX;
 
 use crate::cursor::{Cursor, write_length};
-use crate::{EncodingError, IntsView, ints};
+use crate::{EncodingError, IntsView, ints, kernels};
 
 /// First byte of a validity section: one bit per row.
 const BITS: u8 = 0;
@@ -81,12 +83,15 @@ impl Bitmap {
     /// When `to` is beyond [`Self::len`].
     pub fn set_range(&mut self, from: usize, to: usize) {
         assert!(to <= self.length, "bits {from}..{to} of {}", self.length);
-        let mut at = from;
-        while at < to {
-            let count = (64 - at % 64).min(to - at);
-            self.words[at / 64] |= (u64::MAX >> (64 - count)) << (at % 64);
-            at += count;
-        }
+        set_bits(&mut self.words, from, to);
+    }
+
+    /// The ones, where they are neighbours; empty where there is none.
+    #[must_use]
+    pub fn range_of_ones(&self) -> Option<Range<usize>> {
+        let Some(start) = self.iter_ones().next() else { return Some(0..0) };
+        let end = start + self.count_ones();
+        (self.run_end(start, true) == end).then_some(start..end)
     }
 
     /// Keeps the bits that are one in both.
@@ -119,21 +124,36 @@ impl Bitmap {
         self.clear_spare_bits();
     }
 
+    /// The bits spread over as many places as `present` has: the next one where it has a one, else
+    /// zero. Missing bits are zeros.
+    #[must_use]
+    pub fn spread_over(&self, present: &Self) -> Self {
+        let mut words = vec![0; present.words.len()];
+        kernels::expand_bits(&self.words, &present.words, &mut words);
+        Self { words, length: present.length }
+    }
+
+    /// The bits where `present` has a one, one beside the other.
+    ///
+    /// # Panics
+    /// When the lengths differ.
+    #[must_use]
+    pub fn only_of(&self, present: &Self) -> Self {
+        assert_eq!(self.length, present.length, "lengths of two bitmaps");
+        let mut words = Vec::with_capacity(self.words.len());
+        kernels::compress_bits(&self.words, &present.words, &mut words);
+        Self { words, length: present.count_ones() }
+    }
+
     /// How many bits are one.
     #[must_use]
     pub fn count_ones(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        count_ones(&self.words)
     }
 
     /// The indexes of the ones, ascending.
     pub fn iter_ones(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(index, &word)| {
-            std::iter::successors((word != 0).then_some(word), |word| {
-                let rest = word & (word - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |word| index * 64 + word.trailing_zeros() as usize)
-        })
+        ones_of(&self.words)
     }
 
     fn combine(&mut self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
@@ -254,6 +274,50 @@ impl Bitmap {
     }
 }
 
+/// How many bits are one.
+pub(crate) fn count_ones(words: &[u64]) -> usize {
+    usize::try_from(kernels::count_ones(words)).unwrap_or(usize::MAX)
+}
+
+/// The indexes of the ones, ascending.
+pub(crate) fn ones_of(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(index, &word)| {
+        std::iter::successors((word != 0).then_some(word), |word| {
+            let rest = word & (word - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |word| index * 64 + word.trailing_zeros() as usize)
+    })
+}
+
+/// Makes bits `from..to` one.
+pub(crate) fn set_bits(words: &mut [u64], from: usize, to: usize) {
+    let mut at = from;
+    while at < to {
+        let count = (64 - at % 64).min(to - at);
+        words[at / 64] |= (u64::MAX >> (64 - count)) << (at % 64);
+        at += count;
+    }
+}
+
+/// Makes bit `index` what `bit` says.
+pub(crate) fn put(words: &mut [u64], index: usize, bit: bool) {
+    let word = &mut words[index / 64];
+    *word = *word & !(1 << (index % 64)) | u64::from(bit) << (index % 64);
+}
+
+/// How many of the bits `from..to` are one.
+pub(crate) fn count_ones_in(words: &[u64], from: usize, to: usize) -> usize {
+    let mut ones = 0;
+    let mut at = from;
+    while at < to {
+        let count = (64 - at % 64).min(to - at);
+        ones += (words[at / 64] >> (at % 64) << (64 - count)).count_ones() as usize;
+        at += count;
+    }
+    ones
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,6 +388,29 @@ mod tests {
         }
 
         #[test]
+        fn ranges_of_bits_agree_with_bools(
+            bits in prop::collection::vec(any::<bool>(), 1..200), from in 0usize..200, to in 0usize..200,
+        ) {
+            let (from, to) = (from.min(bits.len()), to.min(bits.len()));
+            let map = bitmap(&bits);
+            let expected = bits.get(from..to).map_or(0, |bits| bits.iter().filter(|bit| **bit).count());
+            prop_assert_eq!(count_ones_in(map.words(), from, to), expected);
+            let mut range = Bitmap::zeros(bits.len());
+            if from <= to {
+                range.set_range(from, to);
+                prop_assert_eq!(range.count_ones(), to - from);
+                let ones = range.range_of_ones().expect("neighbours");
+                prop_assert_eq!(ones.clone(), if from < to { from..to } else { 0..0 });
+                if !bits[from..to].is_empty() && from >= 2 {
+                    put(&mut range.words, 0, true);
+                    prop_assert_eq!(range.range_of_ones(), None);
+                    put(&mut range.words, 0, false);
+                    prop_assert_eq!(range.range_of_ones(), Some(ones));
+                }
+            }
+        }
+
+        #[test]
         fn operations_agree_with_bools(
             pairs in prop::collection::vec(any::<(bool, bool)>(), 0..200),
         ) {
@@ -337,6 +424,12 @@ mod tests {
                 assert_eq!(result.iter_ones().collect::<Vec<_>>(), ones);
                 assert_eq!(result.count_ones(), ones.len());
             };
+            let kept: Vec<bool> =
+                pairs.iter().filter(|(_, present)| *present).map(|(bit, _)| *bit).collect();
+            let both: Vec<bool> = pairs.iter().map(|&(bit, present)| bit & present).collect();
+            let own = bitmap(&left).only_of(&bitmap(&right));
+            prop_assert_eq!(&own, &bitmap(&kept));
+            prop_assert_eq!(own.spread_over(&bitmap(&right)), bitmap(&both));
             check(Bitmap::and, |a, b| a & b);
             check(Bitmap::or, |a, b| a | b);
             check(Bitmap::and_not, |a, b| a & !b);

@@ -17,6 +17,8 @@
 //! Layout to the byte: `spec/row-block.md` section 4. Not done: differences of differences; a
 //! constant step with patches takes series of regular times just as well.
 
+mod between;
+mod chosen;
 mod dictionary;
 mod encode;
 mod fold;

@@ -36,8 +36,9 @@ pub use keep::keep_u32;
 pub use level::Level;
 pub use logarithm::{LogCounts, LogScale, Quotients, log_places};
 pub use packed::{
-    PackedFold, Slot, fold_packed, min_max_packed, pack, sum_packed, unpack, unpack_i64, unpack_u32,
+    PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
+    packed_value, sum_packed, unpack, unpack_i64, unpack_u32,
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
-pub use spread::{expand_i64, expand_u32, indexes_of};
+pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
 pub use wide::{add_side_by_side, gather_i64, keep_flagged, widen_ranges_by, widen_u32};

@@ -3,18 +3,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use hadal_block::{
-    BlockError, BlockView, CodedNumbers, ColumnData, ColumnView, NearNumbers, Values as Decoded,
-};
-use hadal_encoding::{Bitmap, ints, kernels};
-use hadal_query::{ColumnRef, Input, Pattern};
+use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, Values as Decoded};
+use hadal_encoding::{Bitmap, kernels};
+use hadal_query::{ColumnRef, Function, Input, Pattern};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
 use crate::bits::filled;
 use crate::lists::Lists;
-use crate::mantissas::{ByCode, Mantissas, Near};
+use crate::mantissas::Mantissas;
 use crate::selection::Selection;
+use crate::stored::Stored;
 use crate::texts;
 use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
 
@@ -22,10 +21,12 @@ use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths
 pub(crate) struct Columns<'a, 'c> {
     block: &'c BlockView<'a>,
     check: &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
+    stored: RefCell<HashMap<usize, Option<Rc<Stored<'a>>>>>,
     decoded: RefCell<HashMap<usize, BlockValues<'a>>>,
-    /// The rows that are asked for, when they are known to be few.
+    /// The rows that are asked for, when they are known.
     wanted: RefCell<Option<Selection>>,
-    bytes_read: RefCell<u64>,
+    /// The columns of which something was used.
+    read: RefCell<Vec<usize>>,
 }
 
 impl<'a, 'c> Columns<'a, 'c> {
@@ -38,13 +39,14 @@ impl<'a, 'c> Columns<'a, 'c> {
         Self {
             block,
             check,
+            stored: RefCell::default(),
             decoded: RefCell::default(),
             wanted: RefCell::default(),
-            bytes_read: RefCell::default(),
+            read: RefCell::default(),
         }
     }
 
-    /// Says that from now on values are asked of these rows only.
+    /// Says that from now on values are asked of these rows only: they are among those before.
     pub(crate) fn want(&self, rows: &Selection) {
         *self.wanted.borrow_mut() = Some(rows.clone());
     }
@@ -54,9 +56,10 @@ impl<'a, 'c> Columns<'a, 'c> {
         self.block.rows()
     }
 
-    /// Encoded bytes of the columns that were decoded.
+    /// Encoded bytes of the columns of which something was used.
     pub(crate) fn bytes_read(&self) -> u64 {
-        *self.bytes_read.borrow()
+        let read = self.read.borrow();
+        read.iter().map(|&index| self.view(index).encoded_bytes() as u64).sum()
     }
 
     /// The values of an input, by row.
@@ -107,12 +110,26 @@ impl<'a, 'c> Columns<'a, 'c> {
         &self.block.columns()[index]
     }
 
-    /// Says that a column's bytes are about to be used as they are.
+    /// Says that a column's bytes are about to be used.
     pub(crate) fn read(&self, index: usize) -> Result<(), BlockError> {
         let column = self.view(index);
         (self.check)(index, column)?;
-        *self.bytes_read.borrow_mut() += column.encoded_bytes() as u64;
+        let mut read = self.read.borrow_mut();
+        if !read.contains(&index) {
+            read.push(index);
+        }
         Ok(())
+    }
+
+    /// The block's column of this index as it is stored; `None` of those that are only decoded.
+    pub(crate) fn stored(&self, index: usize) -> Result<Option<Rc<Stored<'a>>>, BlockError> {
+        if let Some(stored) = self.stored.borrow().get(&index) {
+            return Ok(stored.clone());
+        }
+        self.read(index)?;
+        let stored = Stored::new(self.view(index))?.map(Rc::new);
+        self.stored.borrow_mut().insert(index, stored.clone());
+        Ok(stored)
     }
 
     /// Decodes the block's column of this index.
@@ -120,43 +137,66 @@ impl<'a, 'c> Columns<'a, 'c> {
         if let Some(values) = self.decoded.borrow().get(&index) {
             return Ok(values.clone());
         }
-        let column = &self.block.columns()[index];
-        (self.check)(index, column)?;
-        if let Some(numbers) = near_numbers(column)? {
-            return Ok(self.keep(index, BlockValues::Numbers(numbers)));
-        }
+        let column = self.view(index);
         let wanted = self.wanted.borrow();
+        let chosen = wanted.as_ref().and_then(Selection::chosen);
+        if let Some(stored) = self.stored(index)?
+            && let Some(values) =
+                stored.decoded(logical_of(column), chosen).map_err(|error| column.corrupt(error))?
+        {
+            return Ok(self.keep(index, values));
+        }
         let is_wanted = |rows| wanted.as_ref().is_none_or(|wanted| wanted.has_any(rows));
         Ok(self.keep(index, block_values(column.decode_where(&is_wanted)?)))
     }
 
     fn keep(&self, index: usize, values: BlockValues<'a>) -> BlockValues<'a> {
-        *self.bytes_read.borrow_mut() += self.block.columns()[index].encoded_bytes() as u64;
         self.decoded.borrow_mut().insert(index, values.clone());
         values
     }
 
+    /// Whether an input compares so with literals; `None` where that is better asked of its values.
+    pub(crate) fn compared(
+        &self,
+        input: &Input,
+        function: Function,
+        literals: &[&Value],
+    ) -> Result<Option<Truths>, BlockError> {
+        let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
+        let stored = self.stored(index)?;
+        Ok(stored.and_then(|stored| stored.compared(logical, function, literals)))
+    }
+
     /// Whether each row's text of an input matches; `None` where that is better asked of its values.
-    pub(crate) fn texts_matching(
+    pub(crate) fn matching(
         &self,
         input: &Input,
         pattern: &Pattern,
     ) -> Result<Option<Truths>, BlockError> {
-        let Input::Column(asked) = input else { return Ok(None) };
-        let name = asked.name.as_str();
-        if asked.kind != Kind::String || self.find(name, Kind::Number).is_some() {
-            return Ok(None);
-        }
-        let Some(index) = self.find(name, Kind::String) else { return Ok(None) };
-        if self.decoded.borrow().contains_key(&index) {
-            return Ok(None);
-        }
+        let Some((index, _)) = self.only_part(input) else { return Ok(None) };
         let column = self.view(index);
-        if !column.holds_texts() {
-            return Ok(None);
+        if column.holds_texts() {
+            self.read(index)?;
+            return texts::matches(column, pattern);
         }
-        self.read(index)?;
-        texts::matches(column, pattern)
+        Ok(self.stored(index)?.and_then(|stored| stored.matching(pattern)))
+    }
+
+    /// The index of the block's only column of an input, and what its numbers mean to the query;
+    /// `None` where it was decoded already.
+    fn only_part(&self, input: &Input) -> Option<(usize, Logical)> {
+        let (index, logical) = match input {
+            Input::Time => (self.time_index(), Logical::Time),
+            Input::Column(column) => {
+                let name = column.name.as_str();
+                // A string question sees numbers too.
+                let is_mixed =
+                    column.kind == Kind::String && self.find(name, Kind::Number).is_some();
+                (self.find(name, column.kind).filter(|_| !is_mixed)?, column.logical)
+            }
+            Input::AnyText(_) => return None,
+        };
+        (!self.decoded.borrow().contains_key(&index)).then_some((index, logical))
     }
 
     /// Whether any string of each row contains `text`, upper and lower case being the same.
@@ -193,28 +233,6 @@ impl<'a, 'c> Columns<'a, 'c> {
         }
         Ok(count)
     }
-}
-
-/// The numbers of a column where they lie close together or repeat, without a detour over wide ones.
-fn near_numbers(column: &ColumnView<'_>) -> Result<Option<Numbers>, BlockError> {
-    let Some(numbers) = column.near_numbers()? else { return numbers_by_code(column) };
-    let NearNumbers { scale, near: ints::Near { from, step, span }, steps, validity } = numbers;
-    let logical = logical_of(column);
-    let mantissas = Mantissas::Near(Near { from, step, span, steps: Rc::new(steps) });
-    Ok(Some(Numbers { mantissas, scale, logical, valid: validity.map(Rc::new) }))
-}
-
-/// Numbers that repeat and lie far apart.
-fn numbers_by_code(column: &ColumnView<'_>) -> Result<Option<Numbers>, BlockError> {
-    let Some(numbers) = column.coded_numbers()? else { return Ok(None) };
-    let CodedNumbers { scale, values, codes, validity } = numbers;
-    let coded = ByCode { codes: Rc::new(codes), values: Rc::new(values) };
-    Ok(Some(Numbers {
-        mantissas: Mantissas::ByCode(coded),
-        scale,
-        logical: logical_of(column),
-        valid: validity.map(Rc::new),
-    }))
 }
 
 fn logical_of(column: &ColumnView<'_>) -> Logical {

@@ -10,40 +10,48 @@ use hadal_query::Function;
 use hadal_types::{Decimal, Logical, Number, Value};
 
 use crate::bits::{bits, filled};
-use crate::mantissas::Mantissas;
 use crate::values::{Doubles, Mixed, Numbers, Truths};
 
 /// `numbers` compared with a literal.
 pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) -> Option<Truths> {
-    let yes = match (numbers.logical, literal) {
-        (Logical::Time, Value::Time(time)) => {
-            compare_mantissas(&numbers.mantissas, function, time.0.into(), true)?
-        }
-        (Logical::Plain, Value::Number(literal)) => {
-            let literal = literal.to_decimal()?;
-            let (floor, exact) = floor_at(literal, numbers.scale)?;
-            compare_mantissas(&numbers.mantissas, function, floor, exact)?
-        }
+    let between = |from, to| numbers.mantissas.between(from, to);
+    let meaning = (numbers.logical, numbers.scale);
+    let yes = mantissas(numbers.mantissas.len(), between, meaning, function, literal)?;
+    Some(Truths::where_valid(yes, numbers.valid.as_deref()))
+}
+
+/// So many mantissas, of this meaning and scale, compared with a literal, where `between` tells which
+/// of them lie between two.
+pub(crate) fn mantissas(
+    count: usize,
+    between: impl Fn(i64, i64) -> Bitmap,
+    (logical, scale): (Logical, u8),
+    function: Function,
+    literal: &Value,
+) -> Option<Bitmap> {
+    let (floor, exact) = match (logical, literal) {
+        (Logical::Time, Value::Time(time)) => (time.0.into(), true),
+        (Logical::Plain, Value::Number(literal)) => floor_at(literal.to_decimal()?, scale)?,
         _ => return None,
     };
-    Some(Truths::where_valid(yes, numbers.valid.as_deref()))
+    compare_mantissas(count, between, function, floor, exact)
 }
 
 /// Compares each mantissa with a literal that is `floor`, or, where not `exact`, lies between
 /// `floor` and the next integer.
 fn compare_mantissas(
-    mantissas: &Mantissas,
+    rows: usize,
+    between: impl Fn(i64, i64) -> Bitmap,
     function: Function,
     floor: i128,
     exact: bool,
 ) -> Option<Bitmap> {
-    let rows = mantissas.len();
     let at_most = |bound: i128| match i64::try_from(bound) {
-        Ok(bound) => mantissas.between(i64::MIN, bound),
+        Ok(bound) => between(i64::MIN, bound),
         Err(_) => filled(rows, bound > 0),
     };
     let equal = || match i64::try_from(floor) {
-        Ok(value) if exact => mantissas.between(value, value),
+        Ok(value) if exact => between(value, value),
         _ => filled(rows, false),
     };
     // The largest mantissa that is smaller, and the largest that is not greater.

@@ -28,7 +28,7 @@ pub(crate) fn eval<'a>(
         PlanExpr::Input(input) => columns.input(input),
         PlanExpr::Matches { pattern, text } => {
             if let PlanExpr::Input(input) = &**text
-                && let Some(truths) = columns.texts_matching(input, pattern)?
+                && let Some(truths) = columns.matching(input, pattern)?
             {
                 return Ok(BlockValues::Truths(truths));
             }
@@ -36,12 +36,46 @@ pub(crate) fn eval<'a>(
             Ok(matches(pattern, &text, selection))
         }
         PlanExpr::Call { function, arguments } => {
+            if let Some(truths) = compared(*function, arguments, columns)? {
+                return Ok(BlockValues::Truths(truths));
+            }
             let arguments = arguments
                 .iter()
                 .map(|argument| eval(argument, columns, selection))
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(apply(*function, &arguments, selection))
         }
+    }
+}
+
+/// A comparison of a column with literals, asked of it as it is stored; `None` where it is better
+/// asked of decoded values.
+fn compared(
+    function: Function,
+    arguments: &[PlanExpr],
+    columns: &Columns<'_, '_>,
+) -> Result<Option<Truths>, BlockError> {
+    let (input, function, literals) = match (arguments, mirrored(function)) {
+        ([PlanExpr::Literal(literal), PlanExpr::Input(input)], Some(mirrored)) => {
+            (input, mirrored, vec![literal])
+        }
+        ([PlanExpr::Input(input), rest @ ..], known)
+            if known.is_some() || function == Function::In =>
+        {
+            let Some(literals) = rest.iter().map(literal).collect::<Option<Vec<_>>>() else {
+                return Ok(None);
+            };
+            (input, function, literals)
+        }
+        _ => return Ok(None),
+    };
+    columns.compared(input, function, &literals)
+}
+
+fn literal(expr: &PlanExpr) -> Option<&Value> {
+    match expr {
+        PlanExpr::Literal(value) => Some(value),
+        _ => None,
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) fn add(
     use_zones: bool,
 ) -> Result<(), BlockError> {
     let weights = Weights::new(columns)?;
-    let takes_all = selection.count() == columns.rows() && matches!(weights, Weights::One);
-    if takes_all && whole::add(query, plan, columns, groups, use_zones)? {
+    let weigh_one = matches!(weights, Weights::One);
+    if weigh_one && whole::add(query, plan, columns, selection, groups, use_zones)? {
         return Ok(());
     }
     let keys =

@@ -7,12 +7,13 @@
 //!
 //! 1. `prune`: the block's zones may already say that no row can match.
 //! 2. `eval`: expressions over whole columns. What depends on one dictionary column only is
-//!    computed once per dictionary entry and then goes by codes.
+//!    computed once per dictionary entry and then goes by codes. `stored`: what compares a column
+//!    with literals is asked of its packed integers or codes, which are then not decoded.
 //! 3. `keys`: the rows that are left get group numbers, by arrays where key values are few.
 //! 4. `accumulate`: measures run over arrays indexed by group number; then, once per group and
 //!    block, `groups` adds them to the partial, where `places` finds them. `sketching`: distributions and sets of values have
 //!    no arrays; they are added group by group, over the rows in the order of their groups.
-//!    `whole`: a block that a question without groups takes whole answers from its zones, or adds
+//!    `whole`: what a question without groups takes of a block is answered from its zones, or adds
 //!    up as it is encoded.
 //! 5. `raw_rows`: of a query for the rows themselves, those that are among the best are found by
 //!    `ranks` of one value; the others are not looked at, nor blocks whose zones say that no row of
@@ -47,6 +48,7 @@ mod scan;
 mod seen;
 mod selection;
 mod sketching;
+mod stored;
 mod strings;
 mod texts;
 mod values;

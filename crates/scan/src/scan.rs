@@ -92,15 +92,18 @@ impl Scan {
             return Ok(());
         }
         let columns = Columns::new(block, check);
+        let reached = || self.reached(block, &columns);
         if prune::is_hopeless(block, &self.plan.conditions) {
-            let left_out = self.left_out(block, &columns, None)?;
+            let left_out = self.left_out(&columns, &reached, None)?;
             partial.stats.blocks_skipped += 1;
             warn(left_out, partial);
             return Ok(());
         }
-        let selection = self.select(block, &columns)?;
-        let left_out = self.left_out(block, &columns, Some(&selection))?;
+        let reached = reached()?;
+        let selection = narrowed(reached.clone(), &self.plan.conditions, &columns)?;
+        let left_out = self.left_out(&columns, &|| Ok(reached.clone()), Some(&selection))?;
         let mut is_beaten = false;
+        columns.want(&selection);
         match &mut partial.answering {
             _ if selection.count() == 0 => {}
             Answering::Groups(groups) => {
@@ -121,15 +124,6 @@ impl Scan {
         partial.stats.bytes_read += columns.bytes_read();
         warn(left_out, partial);
         Ok(())
-    }
-
-    /// The rows in the time range that meet all conditions.
-    fn select(
-        &self,
-        block: &BlockView<'_>,
-        columns: &Columns<'_, '_>,
-    ) -> Result<Selection, BlockError> {
-        narrowed(self.reached(block, columns)?, &self.plan.conditions, columns)
     }
 
     /// The rows in the time range.
@@ -156,12 +150,12 @@ impl Scan {
     }
 
     /// How many rows the query leaves out because they have a column as another kind: rows of
-    /// the time range that the filter does not see, and `selected` ones that the outputs do not.
+    /// the time range, `reached`, that the filter does not see, and `selected` ones that the outputs do not.
     /// Blocks that zones skip are counted too, so that it is the same however rows lie in blocks.
     fn left_out<'s>(
         &'s self,
-        block: &BlockView<'_>,
         columns: &Columns<'_, '_>,
+        reached: &dyn Fn() -> Result<Selection, BlockError>,
         selected: Option<&Selection>,
     ) -> Result<Vec<LeftOut<'s>>, BlockError> {
         let mut all = Vec::new();
@@ -171,9 +165,7 @@ impl Scan {
                 let Some(unseen) = seen.unseen(kind) else { continue };
                 let Some(index) = columns.find(name.as_str(), kind) else { continue };
                 rows += match (unseen, selected) {
-                    (Unseen::ByFilter, _) => {
-                        columns.count_values(index, &self.reached(block, columns)?)?
-                    }
+                    (Unseen::ByFilter, _) => columns.count_values(index, &reached()?)?,
                     (Unseen::ByOutputs, Some(selected)) => columns.count_values(index, selected)?,
                     (Unseen::ByOutputs, None) => 0,
                 };
@@ -202,6 +194,7 @@ fn narrowed(
         if selection.count() == 0 {
             break;
         }
+        columns.want(&selection);
         let values = eval(condition, columns, &selection)?;
         selection.narrow(&values.truths(columns.rows()).yes);
     }

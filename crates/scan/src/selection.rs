@@ -30,6 +30,11 @@ impl Selection {
         Self { rows: block_rows, chosen: Some(Rc::new(chosen)), count: rows.len() }
     }
 
+    /// The rows that are chosen; `None`: all.
+    pub(crate) fn chosen(&self) -> Option<&Bitmap> {
+        self.chosen.as_deref()
+    }
+
     /// Rows in the block.
     pub(crate) fn block_rows(&self) -> usize {
         self.rows

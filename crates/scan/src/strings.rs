@@ -1,8 +1,10 @@
 //! Questions about strings, asked once per dictionary entry, without making a value of each.
 
+use hadal_encoding::{Bitmap, StringDictionary};
 use hadal_query::{Function, Pattern, contains_text};
 use hadal_types::Value;
 
+use crate::bits::bits;
 use crate::values::{Coded, Entries, Truths};
 
 impl Entries<'_> {
@@ -22,6 +24,69 @@ impl Entries<'_> {
             }
         }
     }
+}
+
+/// Which entries of a column's dictionary, which is sorted, compare so with the literals; `None`
+/// when that has to be found out otherwise.
+pub(crate) fn compared(
+    entries: &StringDictionary<'_>,
+    function: Function,
+    literals: &[&Value],
+) -> Option<Bitmap> {
+    if function == Function::In {
+        let mut found = Bitmap::zeros(entries.len());
+        for text in texts(literals)? {
+            found.set_range(first_from(entries, text), first_after(entries, text));
+        }
+        return Some(found);
+    }
+    let [Value::String(literal)] = literals else { return None };
+    let (from, to) = match function {
+        Function::Equal | Function::NotEqual => {
+            (first_from(entries, literal), first_after(entries, literal))
+        }
+        Function::Less => (0, first_from(entries, literal)),
+        Function::LessOrEqual => (0, first_after(entries, literal)),
+        Function::Greater => (first_after(entries, literal), entries.len()),
+        Function::GreaterOrEqual => (first_from(entries, literal), entries.len()),
+        _ => return None,
+    };
+    let mut found = Bitmap::zeros(entries.len());
+    found.set_range(from, to);
+    if function == Function::NotEqual {
+        found.not();
+    }
+    Some(found)
+}
+
+/// The first entry that is not less than `text`.
+fn first_from(entries: &StringDictionary<'_>, text: &str) -> usize {
+    first_where(entries, |entry| entry >= text)
+}
+
+/// The first entry that is greater than `text`.
+fn first_after(entries: &StringDictionary<'_>, text: &str) -> usize {
+    first_where(entries, |entry| entry > text)
+}
+
+/// The first entry of which this is true, as it is of all that follow; their number, if of none.
+fn first_where(entries: &StringDictionary<'_>, is: impl Fn(&str) -> bool) -> usize {
+    let (mut from, mut to) = (0, entries.len());
+    while from < to {
+        let middle = from.midpoint(to);
+        let entry = u32::try_from(middle).ok().and_then(|code| entries.get(code));
+        match entry.is_some_and(&is) {
+            true => to = middle,
+            false => from = middle + 1,
+        }
+    }
+    from
+}
+
+/// Which entries match.
+pub(crate) fn matching(entries: &StringDictionary<'_>, pattern: &Pattern) -> Bitmap {
+    let matching: Vec<bool> = entries.iter().map(|entry| pattern.matches(entry)).collect();
+    bits(matching.len(), |code| matching[code])
 }
 
 /// Whether each row's string matches `pattern`; `None` when the values are not a dictionary of
@@ -48,14 +113,17 @@ pub(crate) fn compare(coded: &Coded<'_>, function: Function, literal: &Value) ->
 
 /// Whether each row's string is one of `list`; `None` when that has to be found out otherwise.
 pub(crate) fn is_in(coded: &Coded<'_>, list: &[&Value]) -> Option<Truths> {
-    let list: Vec<&str> = list
-        .iter()
-        .map(|value| match value {
-            Value::String(text) => Some(&**text),
-            _ => None,
-        })
-        .collect::<Option<_>>()?;
+    let list = texts(list)?;
     by_string(coded, |text| list.contains(&text))
+}
+
+/// The texts, where all values are such.
+fn texts<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
+    let text = |value: &&'v Value| match value {
+        Value::String(text) => Some(&**text),
+        _ => None,
+    };
+    values.iter().map(text).collect()
 }
 
 fn by_string(coded: &Coded<'_>, is: impl Fn(&str) -> bool) -> Option<Truths> {

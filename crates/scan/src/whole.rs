@@ -1,21 +1,23 @@
-//! Measures of all rows of a block, taken from the encoded column as it is, or even from its zone.
+//! Measures of rows without groups, taken from the encoded column as it is, or even from its zone.
 //!
-//! A question without groups, of rows that weigh one, needs no row of a block that it takes whole:
-//! counts, sums, smallest and largest values of a column stand in the block's directory, and where
-//! they may not be used (to measure, or because they are not of plain decimals) a stream adds up
-//! vector by vector without being decoded to anything (design: small materialized aggregates,
-//! Moerkotte, VLDB 1998).
+//! A question without groups, of rows that weigh one, needs no value of its own: counts, sums,
+//! smallest and largest values of a column stand in the block's directory for where it takes the
+//! block whole; where it does not, or they may not be used (to measure, or because they are not of
+//! plain decimals), a stream adds up vector by vector, the selected rows being told by bits, without
+//! being decoded to anything (design: small materialized aggregates, Moerkotte, VLDB 1998).
+
+use std::borrow::Cow;
 
 use hadal_aggregate::{Groups, State, Tally};
-use hadal_block::{BlockError, NumbersView, Zone};
-use hadal_encoding::kernels;
+use hadal_block::{BlockError, Zone};
+use hadal_encoding::Bitmap;
 use hadal_query::{Input, Query, StateKind};
 use hadal_types::{Kind, Logical, Weight};
 
 use crate::columns::Columns;
-use crate::mantissas::Mantissas;
 use crate::plan::{Plan, PlanExpr};
-use crate::values::{BlockValues, Numbers, decimal_value};
+use crate::selection::Selection;
+use crate::values::decimal_value;
 
 /// What the values of a column come to.
 #[derive(Clone, Copy)]
@@ -28,12 +30,13 @@ struct Whole {
     scale: u8,
 }
 
-/// Adds all rows of a block, each of weight one, to the one group of a query without keys. Returns
-/// whether it could; if not, nothing was added.
+/// Adds the selected rows of a block, each of weight one, to the one group of a query without keys.
+/// Returns whether it could; if not, nothing was added.
 pub(crate) fn add(
     query: &Query,
     plan: &Plan,
     columns: &Columns<'_, '_>,
+    selection: &Selection,
     groups: &mut Groups,
     use_zones: bool,
 ) -> Result<bool, BlockError> {
@@ -50,7 +53,8 @@ pub(crate) fn add(
         let whole = match known.iter().find(|known| known.0 == index) {
             Some((_, whole)) => *whole,
             None => {
-                let Some(whole) = Whole::new(index, columns, use_zones)? else { return Ok(false) };
+                let whole = Whole::new(index, columns, selection.chosen(), use_zones)?;
+                let Some(whole) = whole else { return Ok(false) };
                 known.push((index, whole));
                 whole
             }
@@ -58,7 +62,7 @@ pub(crate) fn add(
         wholes.push(whole);
     }
     let mut tally = Tally::default();
-    tally.add_rows(columns.rows() as u64);
+    tally.add_rows(selection.count() as u64);
     let Some(place) = groups.place(&[]) else { return Ok(false) };
     groups.add_tally(place, tally);
     for (index, (measure, whole)) in measures.iter().zip(&wholes).enumerate() {
@@ -83,47 +87,33 @@ fn number_column(argument: &PlanExpr, columns: &Columns<'_, '_>) -> Option<usize
 }
 
 impl Whole {
-    /// What a column's values come to; `None` where that takes a look at rows.
+    /// What a column's values in the chosen rows, or in all, come to; `None` where they are not
+    /// stored as integers.
     fn new(
         index: usize,
         columns: &Columns<'_, '_>,
+        chosen: Option<&Bitmap>,
         use_zones: bool,
     ) -> Result<Option<Self>, BlockError> {
         let column = columns.view(index);
         let rows = (column.rows() - column.null_count()) as u64;
-        if let (true, Zone::Decimals { scale, min, max, sum }) = (use_zones, column.zone()) {
+        if let (true, None, Zone::Decimals { scale, min, max, sum }) =
+            (use_zones, chosen, column.zone())
+        {
             return Ok(Some(Self { rows, sum, min, max, scale }));
         }
-        if column.null_count() > 0 && !column.is_compact() {
-            return Self::of_present(rows, columns, index);
-        }
-        columns.read(index)?;
-        let Some(NumbersView { scale, base: 0, integers, .. }) = column.numbers()? else {
-            return Ok(None);
+        let Some(stored) = columns.stored(index)? else { return Ok(None) };
+        let Some((integers, scale)) = stored.integers() else { return Ok(None) };
+        let places = match (chosen, stored.valid()) {
+            (Some(chosen), _) => Some(Cow::Owned(stored.places(chosen))),
+            (None, Some(valid)) if !column.is_compact() => Some(Cow::Borrowed(&**valid)),
+            (None, _) => None,
         };
-        let fold = integers.fold();
+        let (rows, fold) = match places {
+            Some(places) => (places.count_ones() as u64, integers.fold_where(&places)),
+            None => (rows, integers.fold()),
+        };
         Ok(Some(Self { rows, sum: fold.sum, min: fold.min, max: fold.max, scale }))
-    }
-
-    /// The same where rows without a value have a placeholder in the stream.
-    fn of_present(
-        rows: u64,
-        columns: &Columns<'_, '_>,
-        index: usize,
-    ) -> Result<Option<Self>, BlockError> {
-        let BlockValues::Numbers(Numbers {
-            mantissas: Mantissas::Near(near), scale, valid, ..
-        }) = columns.part(index)?
-        else {
-            return Ok(None);
-        };
-        let Some(valid) = valid else { return Ok(None) };
-        let sum = kernels::sum_u32_where(&near.steps, valid.words());
-        let (min, max) =
-            kernels::min_max_u32_where(&near.steps, valid.words()).unwrap_or((near.span, 0));
-        let sum =
-            i128::from(near.from) * i128::from(rows) + i128::from(near.step) * i128::from(sum);
-        Ok(Some(Self { rows, sum, min: near.value(min), max: near.value(max), scale }))
     }
 
     fn widen(&self, state: &mut State) {

@@ -1,6 +1,6 @@
 //! Numbers as they are stored: what a scan can use without decoding a column to wide integers.
 
-use hadal_encoding::{Bitmap, IntsView, ints, kernels};
+use hadal_encoding::{Bitmap, EncodingError, IntsView, ints, kernels};
 use hadal_types::{Decimal, Number};
 
 use super::ColumnView;
@@ -60,6 +60,64 @@ pub struct NearNumbers {
     pub validity: Option<Bitmap>,
 }
 
+/// Integers `values[c]`, where c of row i is `codes[i]`.
+#[derive(Clone, Debug)]
+pub struct CodedNumbers {
+    /// The different integers, in no order that can be relied on.
+    pub values: Vec<i64>,
+    /// One per row, each below the number of values.
+    pub codes: Vec<u32>,
+}
+
+impl NumbersView<'_> {
+    /// The k of each row, of integers that `near` says what they are; any of rows without a value,
+    /// and of those that are not chosen, where not all are.
+    ///
+    /// # Errors
+    /// When a k is beyond the span.
+    pub fn steps(
+        &self,
+        near: &ints::Near,
+        chosen: Option<&Bitmap>,
+    ) -> Result<Vec<u32>, EncodingError> {
+        self.by_row(chosen, |chosen, out| self.integers.decode_steps_where(near, chosen, out))
+    }
+
+    /// The integers by code, where they are stored so; `None` where not. Codes are right for the
+    /// same rows as what [`Self::steps`] returns.
+    ///
+    /// # Errors
+    /// When a code is beyond the values.
+    pub fn coded(&self, chosen: Option<&Bitmap>) -> Result<Option<CodedNumbers>, EncodingError> {
+        let Some((entries, codes)) = self.integers.dictionary() else { return Ok(None) };
+        let mut values = Vec::new();
+        entries.decode_into(&mut values);
+        let decode = |chosen: Option<&Bitmap>, out: &mut Vec<u32>| {
+            codes.decode_codes_where(values.len(), chosen, out)
+        };
+        let codes = self.by_row(chosen, decode)?;
+        Ok(Some(CodedNumbers { values, codes }))
+    }
+
+    /// What `decode` appends for each integer, brought to its row.
+    fn by_row(
+        &self,
+        chosen: Option<&Bitmap>,
+        decode: impl Fn(Option<&Bitmap>, &mut Vec<u32>) -> Result<(), EncodingError>,
+    ) -> Result<Vec<u32>, EncodingError> {
+        let mut numbers = Vec::new();
+        match &self.validity {
+            Some(present) if self.is_compact => {
+                decode(chosen.map(|chosen| chosen.only_of(present)).as_ref(), &mut numbers)?;
+                let mut by_row = vec![0; present.len()];
+                kernels::expand_u32(&numbers, present.words(), 0, &mut by_row);
+                Ok(by_row)
+            }
+            _ => decode(chosen, &mut numbers).map(|()| numbers),
+        }
+    }
+}
+
 impl ColumnView<'_> {
     /// The numbers as small integers; `None` where they lie too far apart, of doubles, and of other
     /// kinds.
@@ -67,55 +125,12 @@ impl ColumnView<'_> {
     /// # Errors
     /// When the bytes do not decode.
     pub fn near_numbers(&self) -> Result<Option<NearNumbers>, BlockError> {
-        let Some(NumbersView { scale, base: 0, integers, validity, is_compact }) =
-            self.numbers()?
-        else {
+        let Some(numbers) = self.numbers()?.filter(|numbers| numbers.base == 0) else {
             return Ok(None);
         };
-        let Some(near) = integers.near() else { return Ok(None) };
-        let mut steps = Vec::with_capacity(self.rows);
-        integers.decode_steps_into(&near, &mut steps).map_err(self.entry.place().of())?;
-        if is_compact && let Some(validity) = &validity {
-            let present = std::mem::replace(&mut steps, vec![0; self.rows]);
-            kernels::expand_u32(&present, validity.words(), 0, &mut steps);
-        }
-        Ok(Some(NearNumbers { scale, near, steps, validity }))
-    }
-}
-
-/// Numbers `values[c]` × 10^−scale, where c of row i is `codes[i]`.
-#[derive(Clone, Debug)]
-pub struct CodedNumbers {
-    /// Digits after the point, 0 to 18.
-    pub scale: u8,
-    /// The different values, in no order that can be relied on.
-    pub values: Vec<i64>,
-    /// One per row, each below the number of values; any where the row has no value.
-    pub codes: Vec<u32>,
-    /// Which rows have a value; `None` where all have.
-    pub validity: Option<Bitmap>,
-}
-
-impl ColumnView<'_> {
-    /// The numbers by code, where they are stored so; `None` where not.
-    ///
-    /// # Errors
-    /// When the bytes do not decode.
-    pub fn coded_numbers(&self) -> Result<Option<CodedNumbers>, BlockError> {
-        let Some(NumbersView { scale, base: 0, integers, validity, is_compact }) =
-            self.numbers()?
-        else {
-            return Ok(None);
-        };
-        let Some((entries, stream)) = integers.dictionary() else { return Ok(None) };
-        let (mut values, mut codes) = (Vec::new(), Vec::with_capacity(self.rows));
-        entries.decode_into(&mut values);
-        stream.decode_codes_into(values.len(), &mut codes).map_err(self.entry.place().of())?;
-        if is_compact && let Some(validity) = &validity {
-            let present = std::mem::replace(&mut codes, vec![0; self.rows]);
-            kernels::expand_u32(&present, validity.words(), 0, &mut codes);
-        }
-        Ok(Some(CodedNumbers { scale, values, codes, validity }))
+        let Some(near) = numbers.integers.near() else { return Ok(None) };
+        let steps = numbers.steps(&near, None).map_err(self.entry.place().of())?;
+        Ok(Some(NearNumbers { scale: numbers.scale, near, steps, validity: numbers.validity }))
     }
 }
 

@@ -1,11 +1,9 @@
 //! Values of a stream as small numbers: from + step × k with k of 32 bits. Scans compare, group and
 //! add up the k, twice as many at a time as wide integers.
 
-use hadal_types::limits::VECTOR_VALUES;
-
 use super::low;
 use super::view::{Form, IntsView, Steps};
-use crate::{EncodingError, kernels};
+use crate::{Bitmap, EncodingError, kernels};
 
 /// What the values of a stream are: from + step × k, 0 ≤ k ≤ span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,30 +61,25 @@ impl IntsView<'_> {
     /// # Errors
     /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
     pub fn decode_steps_into(&self, near: &Near, out: &mut Vec<u32>) -> Result<(), EncodingError> {
-        let start = out.len();
-        let (counts, bias) = self.counts_near(near);
-        counts.append(bias, out);
-        check_steps(&out[start..], near)
+        self.decode_steps_where(near, None, out)
     }
 
-    /// Decodes a vector of k into the front of `out` and returns its length; `near` is what
-    /// [`Self::near`] returned.
+    /// The same, but where not all values are chosen, only the k of those that are need be right:
+    /// others may be any up to the span.
     ///
     /// # Errors
     /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
     ///
     /// # Panics
-    /// When `vector` is not below [`Self::vector_count`].
-    pub fn decode_steps_vector(
+    /// When `chosen` are not as many bits as there are values.
+    pub fn decode_steps_where(
         &self,
         near: &Near,
-        vector: usize,
-        out: &mut [u32; VECTOR_VALUES],
-    ) -> Result<usize, EncodingError> {
+        chosen: Option<&Bitmap>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), EncodingError> {
         let (counts, bias) = self.counts_near(near);
-        let length = counts.decode_biased(vector, bias, out);
-        check_steps(&out[..length], near)?;
-        Ok(length)
+        counts.append(bias, chosen, out, |steps| check_steps(steps, near))
     }
 
     /// The stream whose values are k minus `bias`, modulo 2^32, which every k fits.

@@ -47,9 +47,11 @@ fn parse_vectors<'a>(
     let mut vectors = Vec::with_capacity(count.min(cursor.rest().len() / HEAD_BYTES_MIN));
     let mut base = 0i64;
     for _ in 0..count {
-        let vector = Vector::parse_head(cursor, base)?;
-        base = vector.min;
-        vectors.push(vector);
+        vectors.push(Vector::EMPTY);
+        if let Some(vector) = vectors.last_mut() {
+            vector.parse_head(cursor, base)?;
+            base = vector.min;
+        }
     }
     for (index, vector) in vectors.iter_mut().enumerate() {
         let values = (length - index * VECTOR_VALUES).min(VECTOR_VALUES);

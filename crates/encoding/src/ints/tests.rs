@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::EncodingError;
+use crate::{Bitmap, EncodingError};
 
 fn bytes_of(values: &[i64]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -25,6 +25,7 @@ fn assert_survives(values: &[i64]) {
         assert_eq!(view.zone(vector), zone);
     }
     assert_folds(&view, values);
+    assert_some_are_told(&view, values);
     assert_is_near(&view, values);
     if let Some(Runs { values: heads, ends }) = view.runs() {
         let lengths = ends.iter().scan(0, |start, &end| Some(end - std::mem::replace(start, end)));
@@ -51,6 +52,57 @@ fn assert_folds(view: &IntsView<'_>, values: &[i64]) {
     assert_eq!(view.fold(), expected);
 }
 
+/// What is asked of some rows, or of a range of values, is that of the decoded values.
+fn assert_some_are_told(view: &IntsView<'_>, values: &[i64]) {
+    let bits = |test: &dyn Fn(usize) -> bool| {
+        let mut bits = Bitmap::zeros(values.len());
+        (0..values.len()).filter(|&row| test(row)).for_each(|row| bits.set(row));
+        bits
+    };
+    let mix = |row: usize| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    for chosen in [
+        bits(&|_| true),
+        bits(&|_| false),
+        bits(&|row| !mix(row).is_multiple_of(300)),
+        bits(&|row| mix(row).is_multiple_of(300)),
+        bits(&|row| row / 700 % 3 == 1),
+        bits(&|row| mix(row).is_multiple_of(3)),
+    ] {
+        let some = || values.iter().enumerate().filter(|(row, _)| chosen.get(*row));
+        let expected = Fold {
+            sum: some().map(|(_, value)| i128::from(*value)).sum(),
+            min: some().map(|(_, value)| *value).min().unwrap_or(i64::MAX),
+            max: some().map(|(_, value)| *value).max().unwrap_or(i64::MIN),
+        };
+        assert_eq!(view.fold_where(&chosen), expected);
+        if let Some(near) = view.near() {
+            let mut steps = vec![9];
+            view.decode_steps_where(&near, Some(&chosen), &mut steps).expect("below the span");
+            assert_eq!(steps.len(), values.len() + 1);
+            for (row, value) in some() {
+                assert_eq!(near.from + near.step * i64::from(steps[row + 1]), *value);
+            }
+        }
+    }
+    for row in (0..values.len()).step_by(97) {
+        assert!(view.value_at(row).is_none_or(|value| value == values[row]));
+    }
+    let Some(&some) = values.get(values.len() / 2) else { return };
+    let other = values[values.len() / 3];
+    for (low, high) in [
+        (some, some),
+        (some.min(other), some.max(other)),
+        (i64::MIN, some),
+        (some.saturating_add(1), i64::MAX),
+        (i64::MIN, i64::MAX),
+        (some.saturating_sub(3), other.saturating_add(3)),
+        (i64::MIN, i64::MIN),
+    ] {
+        let expected = bits(&|row| (low..=high).contains(&values[row]));
+        assert_eq!(view.between(low, high), expected, "{low} to {high}");
+    }
+}
+
 fn assert_is_near(view: &IntsView<'_>, values: &[i64]) {
     let (min, max) = (values.iter().min(), values.iter().max());
     let range = min.zip(max).map_or(0, |(&min, &max)| i128::from(max) - i128::from(min));
@@ -62,11 +114,6 @@ fn assert_is_near(view: &IntsView<'_>, values: &[i64]) {
     let again: Vec<i64> =
         steps[1..].iter().map(|&k| near.from + near.step * i64::from(k)).collect();
     assert_eq!(again, values);
-    for (vector, chunk) in steps[1..].chunks(1_024).enumerate() {
-        let mut slots = [0u32; 1_024];
-        assert_eq!(view.decode_steps_vector(&near, vector, &mut slots), Ok(chunk.len()));
-        assert_eq!(slots[..chunk.len()], *chunk);
-    }
     if let Some((&min, &max)) = min.zip(max) {
         assert_eq!((near.from, near.to()), (min, max));
         let narrow = Near { span: near.span.wrapping_sub(1), ..near };
@@ -92,6 +139,37 @@ fn pseudo_random(count: usize, width: u32, seed: u64) -> Vec<i64> {
         if width == 0 { 0 } else { (value >> (64 - width)).cast_signed() }
     };
     (0..count).map(next).collect()
+}
+
+#[test]
+fn codes_are_looked_for_in_sets() {
+    for (limit, count) in [(1, 5), (5, 3_000), (200, 2_048), (9_000, 3_000)] {
+        let codes: Vec<u32> =
+            pseudo_random(count, 20, 4).iter().map(|value| low(value % limit)).collect();
+        let mut bytes = Vec::new();
+        encode_codes(&codes, &mut bytes);
+        let view = IntsView::parse(&bytes, count).expect("parses");
+        let all = usize::try_from(limit).expect("small");
+        let sets: [&dyn Fn(usize) -> bool; 6] = [
+            &|_| false,
+            &|_| true,
+            &|code| code == all / 2,
+            &|code| code != all / 2,
+            &|code| code > all / 3 && code < all / 2,
+            &|code| code % 3 == 1,
+        ];
+        for (index, test) in sets.into_iter().enumerate() {
+            let mut set = Bitmap::zeros(all);
+            (0..all).filter(|&code| test(code)).for_each(|code| set.set(code));
+            let mut expected = Bitmap::zeros(count);
+            let found = |row: &usize| test(codes[*row] as usize);
+            (0..count).filter(found).for_each(|row| expected.set(row));
+            assert_eq!(view.in_set(&set), expected, "set {index} of {limit}");
+            let mut some = vec![7];
+            view.decode_codes_where(all, Some(&expected), &mut some).expect("below the limit");
+            expected.iter_ones().for_each(|row| assert_eq!(some[row + 1], codes[row]));
+        }
+    }
 }
 
 #[test]
@@ -298,8 +376,18 @@ fn use_all(view: &IntsView<'_>) {
         let _ = view.zone(vector);
     }
     let _ = (view.fold(), view.constant());
+    let mut some = Bitmap::zeros(view.len());
+    (0..view.len()).filter(|row| row % 7 < 4 || row % 1_024 > 900).for_each(|row| some.set(row));
+    let _ = (view.fold_where(&some), view.fold_where(&Bitmap::zeros(view.len())));
+    for (low, high) in [(0, 0), (-3, 99), (i64::MIN, 7), (1 << 40, i64::MAX)] {
+        assert_eq!(view.between(low, high).len(), view.len());
+    }
+    let _ = view.in_set(&Bitmap::from_words(vec![0b1011_0011], 9));
+    (0..view.len()).step_by(61).for_each(|row| _ = view.value_at(row));
+    let _ = view.decode_codes_where(100, Some(&some), &mut Vec::new());
     if let Some(near) = view.near() {
         let mut steps = Vec::new();
+        let _ = view.decode_steps_where(&near, Some(&some), &mut Vec::new());
         let fits = view.decode_steps_into(&near, &mut steps).is_ok();
         assert!(!fits || steps.iter().all(|&step| step <= near.span));
         let _ = near.to();

@@ -25,7 +25,7 @@ pub(super) struct Delta {
 }
 
 /// What some values have above the width: value = packed + extra × 2^width.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Patches<'a> {
     count: usize,
     extra_bytes: u8,
@@ -36,45 +36,63 @@ pub(super) struct Patches<'a> {
 }
 
 impl<'a> Vector<'a> {
-    /// Reads a head; `base` is the min of the vector before. [`Self::parse_body`] does the rest.
-    pub(super) fn parse_head(cursor: &mut Cursor<'_>, base: i64) -> Result<Self, EncodingError> {
+    /// What heads are read into.
+    pub(super) const EMPTY: Self = Self {
+        min: 0,
+        max: 0,
+        delta: None,
+        width: 0,
+        packed: &[],
+        patches: Patches { count: 0, extra_bytes: 0, positions: &[], extras: &[] },
+    };
+
+    /// Reads a head into an empty vector; `base` is the min of the vector before.
+    /// [`Self::parse_body`] does the rest.
+    ///
+    /// In place, because moving a vector costs more than reading one.
+    #[inline]
+    pub(super) fn parse_head(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        base: i64,
+    ) -> Result<(), EncodingError> {
         let form = cursor.u8()?;
-        let min = base.wrapping_add(cursor.zigzag()?);
+        self.min = base.wrapping_add(cursor.zigzag()?);
         let range = cursor.varint()?;
-        let max = min.wrapping_add(range.cast_signed());
-        let width = match form {
+        self.max = self.min.wrapping_add(range.cast_signed());
+        self.width = match form {
             REFERENCE => packing::bit_width(range),
             DELTA..PATCHED_REFERENCE => form - DELTA,
             PATCHED_REFERENCE..PATCHED_DELTA => form - PATCHED_REFERENCE,
             PATCHED_DELTA..HEADS_END => form - PATCHED_DELTA,
             found => return Err(EncodingError::Unknown { what: "vector form", found }),
         };
-        let delta = match form {
-            DELTA..PATCHED_REFERENCE | PATCHED_DELTA.. => {
-                let first = min.wrapping_add(cursor.varint()?.cast_signed());
-                Some(Delta { first, step: cursor.zigzag()? })
-            }
-            _ => None,
-        };
-        let mut patches = Patches::default();
+        if matches!(form, DELTA..PATCHED_REFERENCE | PATCHED_DELTA..) {
+            let first = self.min.wrapping_add(cursor.varint()?.cast_signed());
+            self.delta = Some(Delta { first, step: cursor.zigzag()? });
+        }
         if form >= PATCHED_REFERENCE {
-            patches.count = cursor.length("patches of a vector", VECTOR_VALUES)?;
-            patches.extra_bytes = cursor.u8()?;
-            if !matches!(patches.extra_bytes, 1 | 2 | 4 | 8) {
-                let found = patches.extra_bytes;
+            self.patches.count = cursor.length("patches of a vector", VECTOR_VALUES)?;
+            self.patches.extra_bytes = cursor.u8()?;
+            if !matches!(self.patches.extra_bytes, 1 | 2 | 4 | 8) {
+                let found = self.patches.extra_bytes;
                 return Err(EncodingError::Unknown { what: "size of patches", found });
             }
         }
-        Ok(Self { min, max, delta, width, packed: &[], patches })
+        Ok(())
     }
 
     /// Reads the packed values of a vector of this length.
+    #[inline]
     pub(super) fn parse_body(
         &mut self,
         cursor: &mut Cursor<'a>,
         length: usize,
     ) -> Result<(), EncodingError> {
         self.packed = cursor.take(packing::packed_bytes(length, self.width))?;
+        if !self.is_patched() {
+            return Ok(());
+        }
         self.patches.positions = cursor.take(self.patches.count * 2)?;
         self.patches.extras =
             cursor.take(self.patches.count * usize::from(self.patches.extra_bytes))?;
@@ -139,6 +157,18 @@ impl<'a> Vector<'a> {
         fill(&mut out[start..], &mut last);
     }
 
+    /// What a patch adds at this place, modulo 2^64: nothing mostly.
+    pub(super) fn extra_at(&self, place: usize) -> u64 {
+        let (positions, _) = self.patches.positions.as_chunks::<2>();
+        let position = |bytes: &[u8; 2]| usize::from(u16::from_le_bytes(*bytes));
+        let Ok(index) = positions.binary_search_by_key(&place, position) else { return 0 };
+        let size = usize::from(self.patches.extra_bytes);
+        self.patches
+            .extras
+            .get(index * size..(index + 1) * size)
+            .map_or(0, |extra| shifted(extra, self.width))
+    }
+
     /// Calls `put` with each patch's position and what it adds, modulo 2^64.
     pub(super) fn for_each_patch(&self, put: impl FnMut(usize, u64)) {
         match self.patches.extra_bytes {
@@ -155,10 +185,7 @@ impl Patches<'_> {
         let (positions, _) = self.positions.as_chunks::<2>();
         let (extras, _) = self.extras.as_chunks::<BYTES>();
         for (position, extra) in positions.iter().zip(extras) {
-            let mut wide = [if extra[BYTES - 1] < 0x80 { 0 } else { 0xFF }; 8];
-            wide[..BYTES].copy_from_slice(extra);
-            let extra = u64::from_le_bytes(wide).checked_shl(width.into()).unwrap_or_default();
-            put(u16::from_le_bytes(*position).into(), extra);
+            put(u16::from_le_bytes(*position).into(), shifted(extra, width));
         }
     }
 
@@ -175,4 +202,13 @@ impl Patches<'_> {
         }
         Ok(())
     }
+}
+
+/// A signed extra × 2^width, modulo 2^64. Shape: 1 to 8 bytes.
+#[inline]
+fn shifted(extra: &[u8], width: u8) -> u64 {
+    let is_negative = extra.last().is_some_and(|last| *last >= 0x80);
+    let mut wide = [if is_negative { 0xFF } else { 0 }; 8];
+    wide[..extra.len()].copy_from_slice(extra);
+    u64::from_le_bytes(wide).checked_shl(width.into()).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::Slot;
 use super::parse::{Level, parse};
 use super::vector::Vector;
-use crate::{EncodingError, kernels};
+use crate::{Bitmap, EncodingError, kernels};
 
 /// A stream of integers, not decoded.
 #[derive(Clone, Debug)]
@@ -209,7 +209,8 @@ impl<'a> IntsView<'a> {
 
     /// Appends all values to `out`.
     pub fn decode_into(&self, out: &mut Vec<i64>) {
-        self.append(0, out);
+        // Nothing is checked, so nothing fails.
+        let _ = self.append(0, None, out, |_| Ok(()));
     }
 
     /// Appends all codes to `out`.
@@ -221,27 +222,23 @@ impl<'a> IntsView<'a> {
         code_limit: usize,
         out: &mut Vec<u32>,
     ) -> Result<(), EncodingError> {
-        let start = out.len();
-        self.append(0, out);
-        check_codes(&out[start..], code_limit)
+        self.decode_codes_where(code_limit, None, out)
     }
 
-    /// Appends all values plus `bias` to `out`.
-    pub(super) fn append<S: Slot>(&self, bias: S, out: &mut Vec<S>) {
-        let start = out.len();
-        out.resize(start + self.length, S::default());
-        if let Form::Dictionary(dictionary) = &self.form {
-            return dictionary.decode_all(bias, &mut out[start..]);
-        }
-        let (full, tail) = out[start..].as_chunks_mut::<VECTOR_VALUES>();
-        for (index, vector) in full.iter_mut().enumerate() {
-            self.decode_biased(index, bias, vector);
-        }
-        if !tail.is_empty() {
-            let mut buffer = [S::default(); VECTOR_VALUES];
-            let length = self.decode_biased(full.len(), bias, &mut buffer);
-            tail.copy_from_slice(&buffer[..length]);
-        }
+    /// The same, but only the codes that are chosen need be right: others may be 0.
+    ///
+    /// # Errors
+    /// [`EncodingError::Limit`] when a code is not below `code_limit`.
+    ///
+    /// # Panics
+    /// When `chosen` are not as many bits as there are values.
+    pub fn decode_codes_where(
+        &self,
+        code_limit: usize,
+        chosen: Option<&Bitmap>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), EncodingError> {
+        self.append(0, chosen, out, |codes| check_codes(codes, code_limit))
     }
 }
 
@@ -253,7 +250,7 @@ impl Steps<'_> {
 
 impl RunEnds {
     /// The index of the run that has this row.
-    fn run_of(&self, row: usize) -> usize {
+    pub(super) fn run_of(&self, row: usize) -> usize {
         self.ends.partition_point(|&end| end as usize <= row)
     }
 
@@ -284,7 +281,7 @@ impl Dictionary<'_> {
     }
 
     /// The value of a code; of one that no writer writes, that of the last.
-    fn value(&self, code: i64) -> i64 {
+    pub(super) fn value(&self, code: i64) -> i64 {
         let table = self.table();
         table[usize::try_from(code).unwrap_or(usize::MAX).min(table.len() - 1)]
     }
@@ -297,13 +294,16 @@ impl Dictionary<'_> {
         }
     }
 
-    /// The same of all vectors: the entries are added to and narrowed once.
-    fn decode_all<S: Slot>(&self, bias: S, out: &mut [S]) {
+    /// Appends those of all vectors: the entries are added to and narrowed once.
+    pub(super) fn append<S: Slot>(&self, bias: S, out: &mut Vec<S>) {
         let narrow = |value: &i64| bias.plus(S::from_u64(value.cast_unsigned()));
         let table: Vec<S> = self.table().iter().map(narrow).collect();
         let mut codes = [0u32; VECTOR_VALUES];
-        for (vector, out) in out.chunks_mut(VECTOR_VALUES).enumerate() {
-            S::gather(&table, self.codes(vector, &mut codes), out);
+        let mut values = [S::default(); VECTOR_VALUES];
+        for vector in 0..self.codes.vector_count() {
+            let codes = self.codes(vector, &mut codes);
+            S::gather(&table, codes, &mut values[..codes.len()]);
+            out.extend_from_slice(&values[..codes.len()]);
         }
     }
 

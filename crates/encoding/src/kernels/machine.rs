@@ -17,6 +17,12 @@ pub(super) trait Machine: Copy {
         bytes_of(word)
     }
 
+    /// Adds to sum i the eight bytes from 8 × i on.
+    #[inline(always)]
+    fn add_eights(self, bytes: &[u8; 64], sums: &mut [u64; 8]) {
+        add_eights(bytes, sums);
+    }
+
     /// Slot i of the result is the next of `values` where bit i is one, else `fill`.
     #[inline(always)]
     fn expand_u32(self, word: u64, values: &[u32; 64], fill: u32, out: &mut [u32; 64]) {
@@ -27,6 +33,18 @@ pub(super) trait Machine: Copy {
     #[inline(always)]
     fn expand_i64(self, word: u64, values: &[i64; 64], fill: i64, out: &mut [i64; 64]) {
         expand(word, values, fill, out);
+    }
+
+    /// The bits of `word` at the places of the ones of `mask`, one beside the other from bit 0 on.
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        extract(word, mask)
+    }
+
+    /// The low bits of `bits`, one after the other, at the places of the ones of `mask`.
+    #[inline(always)]
+    fn deposit(self, bits: u64, mask: u64) -> u64 {
+        deposit(bits, mask)
     }
 
     /// Writes `base` + the places of the ones to the front of `out`; what is behind is unspecified.
@@ -69,6 +87,13 @@ pub(super) fn bytes_of(word: u64) -> [u8; 64] {
 }
 
 #[inline(always)]
+pub(super) fn add_eights(bytes: &[u8; 64], sums: &mut [u64; 8]) {
+    for (sum, bytes) in sums.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *sum += bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+    }
+}
+
+#[inline(always)]
 pub(super) fn expand<T: Copy>(word: u64, values: &[T; 64], fill: T, out: &mut [T; 64]) {
     out.fill(fill);
     let (mut left, mut values) = (word, values.iter());
@@ -79,6 +104,28 @@ pub(super) fn expand<T: Copy>(word: u64, values: &[T; 64], fill: T, out: &mut [T
         out[left.trailing_zeros() as usize % 64] = *value;
         left &= left - 1;
     }
+}
+
+#[inline(always)]
+pub(super) fn extract(word: u64, mut mask: u64) -> u64 {
+    let (mut out, mut at) = (0, 0);
+    while mask != 0 {
+        out |= (word >> mask.trailing_zeros() & 1) << at;
+        mask &= mask - 1;
+        at += 1;
+    }
+    out
+}
+
+#[inline(always)]
+pub(super) fn deposit(mut bits: u64, mut mask: u64) -> u64 {
+    let mut out = 0;
+    while mask != 0 {
+        out |= (bits & 1) << mask.trailing_zeros();
+        mask &= mask - 1;
+        bits >>= 1;
+    }
+    out
 }
 
 #[inline(always)]

@@ -17,15 +17,17 @@
 //! has them, is 120 functions per kernel and level.) Input need not be aligned.
 
 mod fold;
+mod select;
 
-use std::ops::{Add, BitAnd, BitOr, Range, Shl, Shr};
+use std::ops::{Add, BitAnd, BitOr, Not, Range, Shl, Shr};
 
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::level::kernels;
 use super::machine::Machine;
 
-pub use fold::{PackedFold, fold_packed, min_max_packed, sum_packed};
+pub use fold::{PackedFold, fold_packed, fold_packed_where, min_max_packed, sum_packed};
+pub use select::between_packed;
 
 /// Bytes of a word of all lanes.
 const WORD_BYTES: usize = 128;
@@ -107,6 +109,7 @@ trait Lane:
     + Shr<usize, Output = Self>
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
+    + Not<Output = Self>
 {
     /// T.
     const BITS: usize;
@@ -121,14 +124,18 @@ trait Lane:
     fn no_sums() -> Self::Sums;
     fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self);
     fn total(sums: &Self::Sums) -> u128;
+    /// The sum of one of each lane.
+    fn sum_of(machine: impl Machine, row: &Self::Row) -> u128;
     fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self;
+    /// Subtraction modulo 2^T.
+    fn minus(self, other: Self) -> Self;
     fn store(row: &Self::Row, word: &mut [u8; WORD_BYTES]);
     /// The low T bits.
     fn cut(value: u64) -> Self;
 }
 
 macro_rules! lane {
-    ($lane:ty, $sum:ty) => {
+    ($lane:ty, $sum:ty, $sum_of:expr) => {
         impl Lane for $lane {
             const BITS: usize = <$lane>::BITS as usize;
             type Row = [Self; Self::LANES];
@@ -150,6 +157,10 @@ macro_rules! lane {
             fn total(sums: &Self::Sums) -> u128 {
                 u128::from(sums.iter().map(|sum| u64::from(*sum)).sum::<u64>())
             }
+            #[inline(always)]
+            fn sum_of(machine: impl Machine, row: &Self::Row) -> u128 {
+                u128::from($sum_of(machine, row))
+            }
             lane!($lane);
         }
     };
@@ -158,6 +169,10 @@ macro_rules! lane {
         fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self {
             let (lanes, _) = word.as_chunks::<{ size_of::<Self>() }>();
             Self::from_le_bytes(lanes[lane])
+        }
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            self.wrapping_sub(other)
         }
         #[inline(always)]
         fn store(row: &Self::Row, word: &mut [u8; WORD_BYTES]) {
@@ -175,9 +190,28 @@ macro_rules! lane {
     };
 }
 
-lane!(u8, u16);
-lane!(u16, u32);
-lane!(u32, u64);
+lane!(u8, u16, sum_of_bytes);
+lane!(u16, u32, sum_of_halves);
+lane!(u32, u64, sum_of_words);
+
+#[inline(always)]
+fn sum_of_bytes(machine: impl Machine, row: &[u8; 128]) -> u64 {
+    let mut sums = [0; 8];
+    for bytes in row.as_chunks::<64>().0 {
+        machine.add_eights(bytes, &mut sums);
+    }
+    sums.iter().sum()
+}
+
+#[inline(always)]
+fn sum_of_halves(_: impl Machine, row: &[u16; 64]) -> u64 {
+    row.iter().map(|lane| u32::from(*lane)).sum::<u32>().into()
+}
+
+#[inline(always)]
+fn sum_of_words(_: impl Machine, row: &[u32; 32]) -> u64 {
+    row.iter().map(|lane| u64::from(*lane)).sum()
+}
 
 impl Lane for u64 {
     const BITS: usize = 64;
@@ -202,6 +236,12 @@ impl Lane for u64 {
     fn total(sums: &Self::Sums) -> u128 {
         let [low, high] = sums.map(|halves| u128::from(halves.iter().sum::<Self>()));
         low + (high << 32)
+    }
+    #[inline(always)]
+    fn sum_of(_: impl Machine, row: &Self::Row) -> u128 {
+        let mut halves = Self::no_sums();
+        row.iter().enumerate().for_each(|(lane, value)| Self::add_wide(&mut halves, lane, *value));
+        Self::total(&halves)
     }
     lane!(u64);
 }
@@ -251,6 +291,32 @@ macro_rules! by_lane {
 }
 
 use by_lane;
+
+/// The packed value of one place, without a look at the others.
+///
+/// # Panics
+/// When `width` is over 64, `bytes` are not 128 × width, or `place` is none of 1,024.
+#[must_use]
+pub fn packed_value(bytes: &[u8], width: u8, place: usize) -> u64 {
+    #[inline(always)]
+    fn value<T: Lane>(bytes: &[u8], width: usize, place: usize) -> u64 {
+        let (words, spare) = bytes.as_chunks::<WORD_BYTES>();
+        assert!(words.len() == width && spare.is_empty(), "a packed vector's length");
+        let lane = place % T::LANES;
+        // The order is its own inverse.
+        let row = ORDER[(place % 128 - lane) / 16] * 8 + place / 128;
+        let (index, shift) = (row * width / T::BITS, row * width % T::BITS);
+        let low = T::load(&words[index], lane) >> shift;
+        let value = match shift + width <= T::BITS {
+            true => low,
+            false => low | T::load(&words[index + 1], lane) << (T::BITS - shift),
+        };
+        (value & (T::cut(u64::MAX) >> (T::BITS - width))).into()
+    }
+
+    assert!(place < VECTOR_VALUES, "a place of a vector");
+    if is_empty(bytes, width) { 0 } else { by_lane!(width, value(bytes, width.into(), place)) }
+}
 
 #[inline(always)]
 fn pack_body(_: impl Machine, values: &[u64; VECTOR_VALUES], width: u8, out: &mut Vec<u8>) {

@@ -13,8 +13,9 @@ pub fn unpack<S: Slot>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]) {
     }
 }
 
-/// The value at a place of a full vector.
-fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
+/// See [`super::packed_value`].
+#[must_use]
+pub fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
     const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     assert!(width <= 64 && bytes.len() == 128 * width, "a packed vector");
     let lane_bits = width.next_power_of_two().max(8);
@@ -29,10 +30,24 @@ fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
     })
 }
 
+/// See [`super::between_packed`].
+pub fn between_packed(bytes: &[u8], width: u8, low: u64, high: u64, words: &mut [u64; 16]) {
+    let values: Vec<u64> =
+        (0..1_024).map(|index| packed_value(bytes, width.into(), index)).collect();
+    between(&values, &low, &high, words);
+}
+
 /// See [`super::fold_packed`].
 #[must_use]
 pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold {
-    let values = (0..1_024).map(|index| packed_value(bytes, width.into(), index));
+    fold_packed_where(bytes, width, &[u64::MAX; 16])
+}
+
+/// See [`super::fold_packed_where`]. Of none, the smallest is the largest that there is.
+#[must_use]
+pub fn fold_packed_where(bytes: &[u8], width: u8, words: &[u64; 16]) -> PackedFold {
+    let chosen = (0..1_024).filter(|index| bit(words, *index));
+    let values = chosen.map(|index| packed_value(bytes, width.into(), index));
     let start = PackedFold { sum: 0, min: u64::MAX, max: 0 };
     values.fold(start, |fold, value| PackedFold {
         sum: fold.sum + u128::from(value),
@@ -136,6 +151,29 @@ pub fn expand<T: Copy>(values: &[T], words: &[u64], fill: T, out: &mut [T]) {
     for (row, slot) in out.iter_mut().enumerate() {
         let value = if bit(words, row) { values.next() } else { None };
         *slot = value.copied().unwrap_or(fill);
+    }
+}
+
+/// See [`super::expand_bits`].
+pub fn expand_bits(bits: &[u64], words: &[u64], out: &mut [u64]) {
+    let mut next = 0;
+    for row in 0..words.len() * 64 {
+        out[row / 64] &= !(1 << (row % 64));
+        if bit(words, row) {
+            out[row / 64] |= u64::from(bit(bits, next)) << (row % 64);
+            next += 1;
+        }
+    }
+}
+
+/// See [`super::compress_bits`].
+pub fn compress_bits(bits: &[u64], words: &[u64], out: &mut Vec<u64>) {
+    for (index, row) in (0..words.len() * 64).filter(|row| bit(words, *row)).enumerate() {
+        if index % 64 == 0 {
+            out.push(0);
+        }
+        let last = out.last_mut();
+        last.into_iter().for_each(|last| *last |= u64::from(bit(bits, row)) << (index % 64));
     }
 }
 

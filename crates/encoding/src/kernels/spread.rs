@@ -19,6 +19,19 @@ kernels! {
     /// the rows whose bits are one.
     pub fn expand_i64(values: &[i64], words: &[u64], fill: i64, out: &mut [i64]) = expand_i64_body;
 
+    /// Fills `out`: the next of `bits` where the row's bit is one, else zero. Missing bits are zeros.
+    ///
+    /// # Panics
+    /// When `out` are not as many words as `words`.
+    pub fn expand_bits(bits: &[u64], words: &[u64], out: &mut [u64]) = expand_bits_body;
+
+    /// Appends those of `bits` of which the row's bit in `words` is one, one beside the other, and
+    /// zeros up to the end of the last word.
+    ///
+    /// # Panics
+    /// When there are not as many words of both.
+    pub fn compress_bits(bits: &[u64], words: &[u64], out: &mut Vec<u64>) = compress_bits_body;
+
     /// Appends the numbers of the rows whose bits are one, in order.
     ///
     /// # Panics
@@ -90,6 +103,40 @@ fn expand_slowly<'a, T: Copy>(values: &'a [T], word: u64, fill: T, out: &mut [T]
         *slot = value.copied().unwrap_or(fill);
     }
     later
+}
+
+#[inline(always)]
+fn expand_bits_body(machine: impl Machine, bits: &[u64], words: &[u64], out: &mut [u64]) {
+    assert_eq!(words.len(), out.len(), "words of the rows");
+    let word_at = |index: usize| bits.get(index).copied().unwrap_or_default();
+    let mut at = 0;
+    for (word, out) in words.iter().zip(out) {
+        let (index, shift) = (at / 64, at % 64);
+        // In two steps, because all 64 bits may be of the first word.
+        let next = word_at(index) >> shift | word_at(index + 1) << 1 << (63 - shift);
+        *out = machine.deposit(next, *word);
+        at += word.count_ones() as usize;
+    }
+}
+
+#[inline(always)]
+fn compress_bits_body(machine: impl Machine, bits: &[u64], words: &[u64], out: &mut Vec<u64>) {
+    assert_eq!(bits.len(), words.len(), "words of the rows");
+    let (mut pending, mut count) = (0, 0);
+    for (bits, word) in bits.iter().zip(words) {
+        let next = machine.extract(*bits, *word);
+        pending |= next << count;
+        let all = count + word.count_ones();
+        if all >= 64 {
+            out.push(pending);
+            // What did not fit; in two steps, because all 64 bits may have.
+            pending = next >> 1 >> (63 - count);
+        }
+        count = all % 64;
+    }
+    if count > 0 {
+        out.push(pending);
+    }
 }
 
 #[inline(always)]

@@ -123,6 +123,85 @@ fn every_width_is_packed_as_the_spec_says_and_survives() {
 }
 
 #[test]
+fn bits_are_spread_and_put_together() {
+    for count in 0..90 {
+        let (words, bits) = (selection(count * 64, 3), selection(count * 64, 8));
+        for words in [&words, &vec![u64::MAX; count], &vec![0; count]] {
+            let (mut spread, mut together) = (vec![9; count], vec![7]);
+            scalar::expand_bits(&bits, words, &mut spread);
+            scalar::compress_bits(&bits, words, &mut together);
+            for level in Level::available() {
+                let (mut own, mut all) = (vec![8; count], vec![7]);
+                level.expand_bits(&bits, words, &mut own);
+                assert_eq!(own, spread, "{count} words at {}", level.name());
+                level.compress_bits(&bits, words, &mut all);
+                assert_eq!(all, together, "{count} words at {}", level.name());
+            }
+        }
+    }
+    assert!(panics(|| expand_bits(&[], &[1], &mut [])));
+    assert!(panics(|| compress_bits(&[], &[1], &mut Vec::new())));
+}
+
+#[test]
+fn every_width_is_compared_without_being_unpacked() {
+    for width in 0..=64u8 {
+        let (values, bytes) = packed(width, 3);
+        let bytes = &bytes[3..];
+        let (least, most) = (values.iter().min().copied(), values.iter().max().copied());
+        let (least, most) = (least.expect("some"), most.expect("some"));
+        let some = values[usize::from(width) * 7];
+        let bounds = [
+            (0, u64::MAX),
+            (0, 0),
+            (some, some),
+            (least.saturating_add(1), some),
+            (some, most - u64::from(most > 0)),
+            (some, u64::MAX),
+            (u64::MAX, u64::MAX),
+            (some.wrapping_add(1), some),
+        ];
+        for (low, high) in bounds {
+            let mut twin = [7; 16];
+            scalar::between_packed(bytes, width, low, high, &mut twin);
+            for level in Level::available() {
+                let mut own = [9; 16];
+                level.between_packed(bytes, width, low, high, &mut own);
+                assert_eq!(own, twin, "width {width}, {low} to {high} at {}", level.name());
+            }
+        }
+    }
+    assert!(panics(|| between_packed(&[0; 127], 1, 0, 0, &mut [0; 16])));
+    assert!(panics(|| between_packed(&[0; 127], 1, 1, 0, &mut [0; 16])));
+    assert!(panics(|| between_packed(&[0; 1], 0, 0, 0, &mut [0; 16])));
+    assert!(panics(|| between_packed(&[0; 65 * 128], 65, 0, 0, &mut [0; 16])));
+}
+
+#[test]
+fn every_width_folds_chosen_values_and_shows_single_ones() {
+    let dense: [u64; 16] = std::array::from_fn(|word| !(1 << (word * 5 % 64)));
+    let mixed = selection(1_024, 5).try_into().expect("16 words");
+    let choices = [[0; 16], [u64::MAX; 16], dense, mixed, dense.map(|word| !word)];
+    for width in 0..=64u8 {
+        let (values, random) = packed(width, 5);
+        for (place, value) in values.into_iter().enumerate() {
+            assert_eq!(packed_value(&random[5..], width, place), value, "width {width}");
+        }
+        let full = vec![0xFF; 5 + 128 * usize::from(width)];
+        for (bytes, words) in [&random, &full].into_iter().flat_map(|b| choices.map(|w| (b, w))) {
+            let twin = scalar::fold_packed_where(&bytes[5..], width, &words);
+            for level in Level::available() {
+                let own = level.fold_packed_where(&bytes[5..], width, &words);
+                assert_eq!(own, twin, "width {width} at {}", level.name());
+            }
+        }
+    }
+    assert!(panics(|| _ = fold_packed_where(&[0; 127], 1, &[0; 16])));
+    assert!(panics(|| _ = packed_value(&[0; 127], 1, 0)));
+    assert!(panics(|| _ = packed_value(&[0; 128], 1, 1_024)));
+}
+
+#[test]
 fn every_width_folds_without_being_unpacked() {
     for width in 0..=64u8 {
         let mut vectors = vec![packed(width, 3).1, vec![0xFF; 3 + 128 * usize::from(width)]];

@@ -53,9 +53,29 @@ impl Machine for Baseline {
         }
         word
     }
+
+    #[inline(always)]
+    fn add_eights(self, bytes: &[u8; 64], sums: &mut [u64; 8]) {
+        let (chunks, sums) = (bytes.as_chunks::<16>().0, sums.as_chunks_mut::<2>().0);
+        for (bytes, sums) in chunks.iter().zip(sums) {
+            // SAFETY: SSE2 is part of x86-64; 16 bytes of each are read, and two sums written.
+            unsafe {
+                let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
+                let more = _mm_sad_epu8(bytes, _mm_setzero_si128());
+                let all = _mm_add_epi64(_mm_loadu_si128(sums.as_ptr().cast()), more);
+                _mm_storeu_si128(sums.as_mut_ptr().cast(), all);
+            }
+        }
+    }
 }
 
 impl Machine for Avx2 {
+    #[inline(always)]
+    fn add_eights(self, bytes: &[u8; 64], sums: &mut [u64; 8]) {
+        // SAFETY: `self` is the proof of AVX2.
+        unsafe { add_eights_avx2(bytes, sums) }
+    }
+
     #[inline(always)]
     fn word_of(self, bytes: &[u8; 64]) -> u64 {
         // SAFETY: `self` is the proof of AVX2.
@@ -67,9 +87,27 @@ impl Machine for Avx2 {
         // SAFETY: `self` is the proof of AVX2.
         unsafe { bytes_of_avx2(word) }
     }
+
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { extract_bmi2(word, mask) }
+    }
+
+    #[inline(always)]
+    fn deposit(self, bits: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { deposit_bmi2(bits, mask) }
+    }
 }
 
 impl Machine for Avx512 {
+    #[inline(always)]
+    fn add_eights(self, bytes: &[u8; 64], sums: &mut [u64; 8]) {
+        // SAFETY: `self` is the proof of AVX-512.
+        unsafe { add_eights_avx512(bytes, sums) }
+    }
+
     #[inline(always)]
     fn word_of(self, bytes: &[u8; 64]) -> u64 {
         // SAFETY: `self` is the proof of AVX-512.
@@ -80,6 +118,18 @@ impl Machine for Avx512 {
     fn bytes_of(self, word: u64) -> [u8; 64] {
         // SAFETY: `self` is the proof of AVX-512.
         unsafe { bytes_of_avx512(word) }
+    }
+
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { extract_bmi2(word, mask) }
+    }
+
+    #[inline(always)]
+    fn deposit(self, bits: u64, mask: u64) -> u64 {
+        // SAFETY: `self` is the proof of BMI2.
+        unsafe { deposit_bmi2(bits, mask) }
     }
 
     #[inline(always)]
@@ -103,6 +153,45 @@ impl Machine for Avx512 {
         // SAFETY: `self` is the proof of AVX-512.
         unsafe { indexes_avx512(word, base, out) }
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_eights_avx2(bytes: &[u8; 64], sums: &mut [u64; 8]) {
+    let (chunks, sums) = (bytes.as_chunks::<32>().0, sums.as_chunks_mut::<4>().0);
+    for (bytes, sums) in chunks.iter().zip(sums) {
+        // SAFETY: 32 bytes of each are read, and four sums written.
+        unsafe {
+            let bytes = _mm256_loadu_si256(bytes.as_ptr().cast());
+            let more = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
+            let all = _mm256_add_epi64(_mm256_loadu_si256(sums.as_ptr().cast()), more);
+            _mm256_storeu_si256(sums.as_mut_ptr().cast(), all);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn add_eights_avx512(bytes: &[u8; 64], sums: &mut [u64; 8]) {
+    // SAFETY: 64 bytes of each are read, and eight sums written.
+    unsafe {
+        let bytes = _mm512_loadu_si512(bytes.as_ptr().cast());
+        let more = _mm512_sad_epu8(bytes, _mm512_setzero_si512());
+        let all = _mm512_add_epi64(_mm512_loadu_si512(sums.as_ptr().cast()), more);
+        _mm512_storeu_si512(sums.as_mut_ptr().cast(), all);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn extract_bmi2(word: u64, mask: u64) -> u64 {
+    _pext_u64(word, mask)
+}
+
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn deposit_bmi2(bits: u64, mask: u64) -> u64 {
+    _pdep_u64(bits, mask)
 }
 
 #[inline]
@@ -237,6 +326,19 @@ mod tests {
             assert_eq!(machine::word_of(&bytes), word);
             assert_eq!(machine.word_of(&bytes), word);
             assert_eq!(machine.word_of(&bytes.map(|byte| byte | 0x7F)), word);
+
+            let (mut plain, mut ours) = ([word >> 9; 8], [word >> 9; 8]);
+            let mixed =
+                std::array::from_fn(|at| word.to_le_bytes()[at % 8].wrapping_add(bytes[at]));
+            for bytes in [&bytes, &mixed] {
+                machine::add_eights(bytes, &mut plain);
+                machine.add_eights(bytes, &mut ours);
+                assert_eq!(ours, plain);
+            }
+
+            let mask = word.rotate_left(13) ^ 0xF0F0;
+            assert_eq!(machine.extract(word, mask), machine::extract(word, mask));
+            assert_eq!(machine.deposit(word, mask), machine::deposit(word, mask));
 
             let (mut plain, mut ours) = ([0; 64], [1; 64]);
             machine::expand(word, &values, -7, &mut plain);

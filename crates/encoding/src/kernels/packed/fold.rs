@@ -3,6 +3,8 @@
 //! Few bits in wide lanes mean that sums of many rows fit the lanes themselves, which is twice as
 //! many values an instruction as sums of twice the room are.
 
+use hadal_types::limits::VECTOR_VALUES;
+
 use super::{Lane, Rows, by_lane, for_rows, is_empty};
 use crate::kernels::level::kernels;
 use crate::kernels::machine::Machine;
@@ -36,31 +38,67 @@ kernels! {
     /// # Panics
     /// When `width` is over 64, or `bytes` are not 128 × width.
     pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold = fold_body;
+
+    /// [`fold_packed`] of the values whose bits are one, lowest bit of the first word first. Of none
+    /// the sum is 0, the smallest is the largest that there is, and the largest is 0.
+    ///
+    /// # Panics
+    /// When `width` is over 64, or `bytes` are not 128 × width.
+    pub fn fold_packed_where(
+        bytes: &[u8], width: u8, words: &[u64; VECTOR_VALUES / 64],
+    ) -> PackedFold = fold_where_body;
 }
 
-/// What is kept of values lane by lane.
+/// What is kept of values lane by lane. Of those that are not chosen, `chosen` has no bit, else all.
 trait Keep<T: Lane> {
-    fn take(&mut self, lane: usize, value: T);
+    fn take(&mut self, lane: usize, value: T, chosen: T);
+}
+
+/// Which values are chosen.
+trait Choice<T: Lane> {
+    /// By lane of the row that begins at this place: all bits or none.
+    fn row(&self, start: usize) -> impl Fn(usize) -> T;
+}
+
+struct All;
+
+impl<T: Lane> Choice<T> for All {
+    #[inline(always)]
+    fn row(&self, _: usize) -> impl Fn(usize) -> T {
+        |_| T::cut(u64::MAX)
+    }
+}
+
+/// 255 or 0 by place.
+struct Chosen([u8; VECTOR_VALUES]);
+
+impl<T: Lane> Choice<T> for Chosen {
+    #[inline(always)]
+    fn row(&self, start: usize) -> impl Fn(usize) -> T {
+        let row = &self.0[start..][..T::LANES];
+        |lane| T::cut(i64::from(row[lane].cast_signed()).cast_unsigned())
+    }
 }
 
 /// One loop for all that is kept: where there are several, LLVM unrolls those over few lanes
 /// instead of vectorising them.
-struct Kept<K>(K);
+struct Kept<'c, C, K>(&'c C, K);
 
-impl<T: Lane, K: Keep<T>> Rows<T> for Kept<K> {
+impl<T: Lane, C: Choice<T>, K: Keep<T>> Rows<T> for Kept<'_, C, K> {
     #[inline(always)]
-    fn row(&mut self, _: usize, value: impl Fn(usize) -> T) {
+    fn row(&mut self, start: usize, value: impl Fn(usize) -> T) {
+        let chosen = self.0.row(start);
         for lane in 0..T::LANES {
-            self.0.take(lane, value(lane));
+            self.1.take(lane, value(lane), chosen(lane));
         }
     }
 }
 
 impl<T: Lane, A: Keep<T>, B: Keep<T>> Keep<T> for (A, B) {
     #[inline(always)]
-    fn take(&mut self, lane: usize, value: T) {
-        self.0.take(lane, value);
-        self.1.take(lane, value);
+    fn take(&mut self, lane: usize, value: T, chosen: T) {
+        self.0.take(lane, value, chosen);
+        self.1.take(lane, value, chosen);
     }
 }
 
@@ -69,27 +107,26 @@ struct NarrowSums<T: Lane>(T::Row);
 
 impl<T: Lane> Keep<T> for NarrowSums<T> {
     #[inline(always)]
-    fn take(&mut self, lane: usize, value: T) {
+    fn take(&mut self, lane: usize, value: T, chosen: T) {
         let sum = &mut self.0.as_mut()[lane];
-        *sum = *sum + value;
+        *sum = *sum + (value & chosen);
     }
 }
 
 impl<T: Lane> NarrowSums<T> {
-    /// Adds the sums to `wide` and starts again from zero.
+    /// The sum of the sums, which start again from zero.
     #[inline(always)]
-    fn widen_into(&mut self, wide: &mut T::Sums) {
-        for (lane, sum) in self.0.as_mut().iter().enumerate() {
-            T::add_wide(wide, lane, *sum);
-        }
+    fn take_total(&mut self, machine: impl Machine) -> u128 {
+        let total = T::sum_of(machine, &self.0);
         self.0 = T::row(T::cut(0));
+        total
     }
 }
 
 /// Nothing.
 impl<T: Lane> Keep<T> for () {
     #[inline(always)]
-    fn take(&mut self, _: usize, _: T) {}
+    fn take(&mut self, _: usize, _: T, _: T) {}
 }
 
 /// Sums in twice the room.
@@ -97,27 +134,31 @@ struct WideSums<T: Lane>(T::Sums);
 
 impl<T: Lane> Keep<T> for WideSums<T> {
     #[inline(always)]
-    fn take(&mut self, lane: usize, value: T) {
-        T::add_wide(&mut self.0, lane, value);
+    fn take(&mut self, lane: usize, value: T, chosen: T) {
+        T::add_wide(&mut self.0, lane, value & chosen);
     }
 }
 
-/// The sum of all values, and what `keep` keeps besides.
+/// The sum of the chosen values, and what `keep` keeps besides.
 #[inline(always)]
-fn sum_and<T: Lane, K: Keep<T>>(bytes: &[u8], width: usize, keep: K) -> (u128, K) {
+fn sum_and<T: Lane, K: Keep<T>>(
+    machine: impl Machine,
+    bytes: &[u8],
+    width: usize,
+    choice: &impl Choice<T>,
+    keep: K,
+) -> (u128, K) {
     if 1 << (T::BITS - width) >= T::BITS / 2 {
         // Half of the rows do not overflow the lanes.
-        let mut wide = T::no_sums();
-        let mut kept = Kept((NarrowSums(T::row(T::cut(0))), keep));
+        let mut kept = Kept(choice, (NarrowSums(T::row(T::cut(0))), keep));
         for_rows(bytes, width, 0..T::BITS / 2, &mut kept);
-        kept.0.0.widen_into(&mut wide);
+        let first = kept.1.0.take_total(machine);
         for_rows(bytes, width, T::BITS / 2..T::BITS, &mut kept);
-        kept.0.0.widen_into(&mut wide);
-        (T::total(&wide), kept.0.1)
+        (first + kept.1.0.take_total(machine), kept.1.1)
     } else {
-        let mut kept = Kept((WideSums(T::no_sums()), keep));
+        let mut kept = Kept(choice, (WideSums(T::no_sums()), keep));
         for_rows(bytes, width, 0..T::BITS, &mut kept);
-        (T::total(&kept.0.0.0), kept.0.1)
+        (T::total(&kept.1.0.0), kept.1.1)
     }
 }
 
@@ -126,10 +167,10 @@ struct Extremes<T: Lane>(T::Row, T::Row);
 
 impl<T: Lane> Keep<T> for Extremes<T> {
     #[inline(always)]
-    fn take(&mut self, lane: usize, value: T) {
+    fn take(&mut self, lane: usize, value: T, chosen: T) {
         let (min, max) = (&mut self.0.as_mut()[lane], &mut self.1.as_mut()[lane]);
-        *min = value.min(*min);
-        *max = value.max(*max);
+        *min = (value | !chosen).min(*min);
+        *max = (value & chosen).max(*max);
     }
 }
 
@@ -148,37 +189,64 @@ impl<T: Lane> Extremes<T> {
 }
 
 #[inline(always)]
-fn fold_body(_: impl Machine, bytes: &[u8], width: u8) -> PackedFold {
-    #[inline(always)]
-    fn fold<T: Lane>(bytes: &[u8], width: usize) -> PackedFold {
-        let (sum, extremes) = sum_and(bytes, width, Extremes::<T>::none());
-        let (min, max) = extremes.ends();
-        PackedFold { sum, min, max }
-    }
-
-    if is_empty(bytes, width) {
-        return PackedFold { sum: 0, min: 0, max: 0 };
-    }
-    by_lane!(width, fold(bytes, width.into()))
+fn fold<T: Lane>(
+    machine: impl Machine,
+    bytes: &[u8],
+    width: usize,
+    choice: &impl Choice<T>,
+) -> PackedFold {
+    let (sum, extremes) = sum_and(machine, bytes, width, choice, Extremes::<T>::none());
+    let (min, max) = extremes.ends();
+    PackedFold { sum, min: if min > max { u64::MAX } else { min }, max }
 }
 
 #[inline(always)]
-fn sum_body(_: impl Machine, bytes: &[u8], width: u8) -> u128 {
+fn fold_body(machine: impl Machine, bytes: &[u8], width: u8) -> PackedFold {
+    if is_empty(bytes, width) {
+        return PackedFold { sum: 0, min: 0, max: 0 };
+    }
+    match width {
+        // Shifts by a constant are one instruction.
+        8 => fold::<u8>(machine, bytes, 8, &All),
+        _ => by_lane!(width, fold(machine, bytes, width.into(), &All)),
+    }
+}
+
+#[inline(always)]
+fn fold_where_body(
+    machine: impl Machine,
+    bytes: &[u8],
+    width: u8,
+    words: &[u64; VECTOR_VALUES / 64],
+) -> PackedFold {
+    if is_empty(bytes, width) {
+        let any = words.iter().any(|word| *word != 0);
+        return PackedFold { sum: 0, min: if any { 0 } else { u64::MAX }, max: 0 };
+    }
+    let mut chosen = Chosen([0; VECTOR_VALUES]);
+    for (bytes, word) in chosen.0.as_chunks_mut::<64>().0.iter_mut().zip(words) {
+        *bytes = machine.bytes_of(*word);
+    }
+    by_lane!(width, fold(machine, bytes, width.into(), &chosen))
+}
+
+#[inline(always)]
+fn sum_body(machine: impl Machine, bytes: &[u8], width: u8) -> u128 {
     #[inline(always)]
-    fn sum<T: Lane>(bytes: &[u8], width: usize) -> u128 {
-        sum_and::<T, ()>(bytes, width, ()).0
+    fn sum<T: Lane>(machine: impl Machine, bytes: &[u8], width: usize) -> u128 {
+        sum_and::<T, ()>(machine, bytes, width, &All, ()).0
     }
 
-    if is_empty(bytes, width) { 0 } else { by_lane!(width, sum(bytes, width.into())) }
+    if is_empty(bytes, width) { 0 } else { by_lane!(width, sum(machine, bytes, width.into())) }
 }
 
 #[inline(always)]
 fn min_max_body(_: impl Machine, bytes: &[u8], width: u8) -> (u64, u64) {
     #[inline(always)]
     fn min_max<T: Lane>(bytes: &[u8], width: usize) -> (u64, u64) {
-        let mut kept = Kept(Extremes::<T>::none());
+        let mut kept = Kept(&All, Extremes::<T>::none());
         for_rows(bytes, width, 0..T::BITS, &mut kept);
-        kept.0.ends()
+        kept.1.ends()
     }
 
     if is_empty(bytes, width) { (0, 0) } else { by_lane!(width, min_max(bytes, width.into())) }

@@ -1,0 +1,100 @@
+//! Values of some rows only: vectors without any are left alone, and where a vector has few, these
+//! are looked up one by one instead of unpacking 1,024.
+
+use hadal_types::limits::VECTOR_VALUES;
+
+use super::Slot;
+use super::vector::Vector;
+use super::view::{Form, IntsView};
+use crate::bitmap::{self, Bitmap};
+use crate::{EncodingError, kernels};
+
+/// So many values of a vector are looked up sooner than all are decoded: each waits for memory,
+/// while whole vectors are fetched ahead.
+const FEW: usize = 2;
+
+impl IntsView<'_> {
+    /// Appends all values plus `bias` to `out`; only those that are chosen need be right, where not
+    /// all are: others may be zeros. `check` sees what was decoded.
+    ///
+    /// # Panics
+    /// When `chosen` are not as many bits as there are values.
+    pub(super) fn append<S: Slot>(
+        &self,
+        bias: S,
+        chosen: Option<&Bitmap>,
+        out: &mut Vec<S>,
+        check: impl Fn(&[S]) -> Result<(), EncodingError>,
+    ) -> Result<(), EncodingError> {
+        out.reserve(self.length);
+        if let (Form::Dictionary(dictionary), None) = (&self.form, chosen) {
+            let start = out.len();
+            dictionary.append(bias, out);
+            return check(&out[start..]);
+        }
+        let chunk = |vector: usize| {
+            let chosen = chosen.map(|chosen| chosen.words().chunks(VECTOR_VALUES / 64).nth(vector));
+            chosen.map(Option::unwrap_or_default)
+        };
+        assert!(chosen.is_none_or(|chosen| chosen.len() == self.length), "bits for the values");
+        let mut buffer = [S::default(); VECTOR_VALUES];
+        for vector in 0..self.vector_count() {
+            let length = match chunk(vector) {
+                Some(words) if bitmap::count_ones(words) <= FEW => {
+                    self.look_up(vector, words, bias, &mut buffer)
+                }
+                _ => self.decode_biased(vector, bias, &mut buffer),
+            };
+            check(&buffer[..length])?;
+            out.extend_from_slice(&buffer[..length]);
+        }
+        Ok(())
+    }
+
+    /// Decodes those values of a vector whose bits are one; the others become zeros.
+    fn look_up<S: Slot>(
+        &self,
+        vector: usize,
+        words: &[u64],
+        bias: S,
+        out: &mut [S; VECTOR_VALUES],
+    ) -> usize {
+        out.fill(S::default());
+        let value = |place: usize| self.value_at(vector * VECTOR_VALUES + place);
+        for place in bitmap::ones_of(words) {
+            let Some(value) = value(place) else { return self.decode_biased(vector, bias, out) };
+            out[place] = bias.plus(S::from_u64(value.cast_unsigned()));
+        }
+        self.vector_length(vector)
+    }
+
+    /// One value; `None` where it is known only when its vector is decoded.
+    ///
+    /// # Panics
+    /// When `row` is not below the length.
+    #[must_use]
+    pub fn value_at(&self, row: usize) -> Option<i64> {
+        assert!(row < self.length, "value {row} of {}", self.length);
+        match &self.form {
+            Form::Constant(value) => Some(*value),
+            Form::Vectors(vectors) => {
+                let vector = row / VECTOR_VALUES;
+                vectors[vector].value_at(row % VECTOR_VALUES, self.vector_length(vector))
+            }
+            Form::Steps(steps) => Some(steps.value(steps.counts.value_at(row)?)),
+            Form::Runs(runs) => Some(runs.values[runs.run_of(row)]),
+            Form::Dictionary(dictionary) => Some(dictionary.value(dictionary.codes.value_at(row)?)),
+        }
+    }
+}
+
+impl Vector<'_> {
+    fn value_at(&self, place: usize, length: usize) -> Option<i64> {
+        if self.delta.is_some() || length < VECTOR_VALUES {
+            return None;
+        }
+        let packed = kernels::packed_value(self.packed, self.width, place);
+        let offset = packed.wrapping_add(self.extra_at(place));
+        Some(self.min.wrapping_add(offset.cast_signed()))
+    }
+}

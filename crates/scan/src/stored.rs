@@ -1,0 +1,178 @@
+//! Columns as they are stored: conditions on packed integers and on codes, decoded to nothing but
+//! the bits of the rows that meet them; and values of the rows that are wanted only.
+
+use std::rc::Rc;
+
+use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView, StringsView};
+use hadal_encoding::{Bitmap, EncodingError, IntsView, StringDictionary, ints, kernels};
+use hadal_query::{Function, Pattern};
+use hadal_types::{Logical, Value};
+
+use crate::compare;
+use crate::mantissas::{ByCode, Mantissas, Near};
+use crate::strings;
+use crate::values::{BlockValues, Coded, Entries, Numbers, Truths};
+
+/// A column of one integer or code per row that has a value.
+pub(crate) struct Stored<'a> {
+    values: Values<'a>,
+    valid: Option<Rc<Bitmap>>,
+    /// Whether streams have no place for rows without a value.
+    is_compact: bool,
+}
+
+enum Values<'a> {
+    /// Integers of one scale, without a base.
+    Numbers(NumbersView<'a>),
+    Strings {
+        codes: IntsView<'a>,
+        entries: Rc<StringDictionary<'a>>,
+    },
+}
+
+impl<'a> Stored<'a> {
+    /// `None` of columns that are stored in another way.
+    pub(crate) fn new(column: &ColumnView<'a>) -> Result<Option<Self>, BlockError> {
+        let is_compact = column.is_compact();
+        if let Some(view) = column.numbers()?.filter(|view| view.base == 0) {
+            let valid = view.validity.clone().map(Rc::new);
+            return Ok(Some(Self { values: Values::Numbers(view), valid, is_compact }));
+        }
+        if column.holds_texts() {
+            return Ok(None);
+        }
+        let Some(StringsView::Dictionary { codes, entries }) = column.strings()? else {
+            return Ok(None);
+        };
+        let values = Values::Strings { codes, entries: Rc::new(entries) };
+        Ok(Some(Self { values, valid: column.validity()?.map(Rc::new), is_compact }))
+    }
+
+    /// Which rows have a value; `None`: all.
+    pub(crate) fn valid(&self) -> Option<&Rc<Bitmap>> {
+        self.valid.as_ref()
+    }
+
+    /// The stream of integers and their scale, where the column is of numbers.
+    pub(crate) fn integers(&self) -> Option<(&IntsView<'a>, u8)> {
+        match &self.values {
+            Values::Numbers(view) => Some((&view.integers, view.scale)),
+            Values::Strings { .. } => None,
+        }
+    }
+
+    /// Whether the values, which mean `logical`, compare so with the literals; `None` where that has
+    /// to be found out otherwise.
+    pub(crate) fn compared(
+        &self,
+        logical: Logical,
+        function: Function,
+        literals: &[&Value],
+    ) -> Option<Truths> {
+        let found = match (&self.values, literals) {
+            (Values::Numbers(view), [literal]) => {
+                let integers = &view.integers;
+                let between = |from, to| integers.between(from, to);
+                compare::mantissas(
+                    integers.len(),
+                    between,
+                    (logical, view.scale),
+                    function,
+                    literal,
+                )?
+            }
+            (Values::Numbers(_), _) => return None,
+            (Values::Strings { codes, entries }, literals) => {
+                codes.in_set(&strings::compared(entries, function, literals)?)
+            }
+        };
+        Some(self.truths(found))
+    }
+
+    /// Whether the strings match; `None` of numbers.
+    pub(crate) fn matching(&self, pattern: &Pattern) -> Option<Truths> {
+        let Values::Strings { codes, entries } = &self.values else { return None };
+        Some(self.truths(codes.in_set(&strings::matching(entries, pattern))))
+    }
+
+    /// Truths by row, from truths by place in the stream.
+    fn truths(&self, found: Bitmap) -> Truths {
+        let valid = self.valid.as_deref();
+        let by_row = match valid {
+            Some(valid) if self.is_compact => found.spread_over(valid),
+            _ => found,
+        };
+        Truths::where_valid(by_row, valid)
+    }
+
+    /// The places in the stream of these rows, as far as they have a value.
+    pub(crate) fn places(&self, rows: &Bitmap) -> Bitmap {
+        match &self.valid {
+            Some(valid) if self.is_compact => rows.only_of(valid),
+            Some(valid) => {
+                let mut places = rows.clone();
+                places.and(valid);
+                places
+            }
+            None => rows.clone(),
+        }
+    }
+
+    /// The values, right at least for the rows that are wanted; `None` where they must be decoded
+    /// to wide integers.
+    pub(crate) fn decoded(
+        &self,
+        logical: Logical,
+        wanted: Option<&Bitmap>,
+    ) -> Result<Option<BlockValues<'a>>, EncodingError> {
+        let valid = self.valid.clone();
+        let view = match &self.values {
+            Values::Numbers(view) => view,
+            Values::Strings { codes, entries } => {
+                let codes = Rc::new(self.codes(codes, entries.len(), wanted)?);
+                let dictionary = Rc::clone(entries);
+                let entries = Entries::Strings { dictionary, has_null: valid.is_some() };
+                return Ok(Some(BlockValues::Coded(Coded { codes, entries })));
+            }
+        };
+        let mantissas = if let Some(near) = view.integers.near() {
+            let steps = Rc::new(view.steps(&near, wanted)?);
+            let ints::Near { from, step, span } = near;
+            Mantissas::Near(Near { from, step, span, steps })
+        } else if let Some(CodedNumbers { values, codes }) = view.coded(wanted)? {
+            Mantissas::ByCode(ByCode { codes: Rc::new(codes), values: Rc::new(values) })
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(BlockValues::Numbers(Numbers { mantissas, scale: view.scale, logical, valid })))
+    }
+
+    /// The codes by row; rows without a value get the one after the last.
+    fn codes(
+        &self,
+        stream: &IntsView<'_>,
+        limit: usize,
+        wanted: Option<&Bitmap>,
+    ) -> Result<Vec<u32>, EncodingError> {
+        let null_code = u32::try_from(limit).unwrap_or(u32::MAX);
+        let mut codes = Vec::new();
+        match &self.valid {
+            None => stream.decode_codes_where(limit, wanted, &mut codes)?,
+            Some(valid) if self.is_compact => {
+                let mut present = Vec::new();
+                let wanted = wanted.map(|wanted| wanted.only_of(valid));
+                stream.decode_codes_where(limit, wanted.as_ref(), &mut present)?;
+                codes.resize(valid.len(), null_code);
+                kernels::expand_u32(&present, valid.words(), null_code, &mut codes);
+            }
+            Some(valid) => {
+                stream.decode_codes_where(limit, wanted, &mut codes)?;
+                kernels::keep_u32(&mut codes, valid.words(), null_code);
+            }
+        }
+        Ok(codes)
+    }
+}
+
+#[cfg(test)]
+mod tests;
