@@ -57,7 +57,8 @@ impl Buckets {
         let count = self.found.len() as u64;
         if own.takes_buckets(count) {
             self.count();
-            own.add_buckets(count, (column.number(min), column.number(max)), &self.counted);
+            let ends = (column.number(min), column.number(max));
+            own.add_rows(count, ends).add_weights(self.counted.iter().copied());
             return;
         }
         for row in rows.iter().map(|&row| row as usize) {
