@@ -1,13 +1,13 @@
 //! The weight in each bucket of a quantile sketch.
 //!
-//! Buckets in use lie near each other, so their weights are kept sixteen at a time, in *trays*:
+//! Buckets in use lie near each other, so their weights are kept 32 at a time, in *trays*:
 //! adding a block's counts is a walk over trays, and a loop over integers in each. A weight hardly
 //! ever exceeds 64 bits; what does is carried over into a number beside the trays.
 
 use std::collections::BTreeMap;
 
 /// Buckets of one tray.
-const TRAY: usize = 16;
+const TRAY: usize = 32;
 const TRAY_BITS: u32 = TRAY.ilog2();
 
 /// Weights in millionths by bucket, each above zero. Beyond [`i128::MAX`] they stay that.
@@ -19,7 +19,7 @@ pub struct BucketWeights {
     carried: BTreeMap<i32, u64>,
 }
 
-/// The weights of the buckets from `number` · 16 on, modulo 2^64.
+/// The weights of the buckets from `number` · 32 on, modulo 2^64.
 #[derive(Clone, Debug)]
 struct Tray {
     number: i32,
@@ -34,7 +34,7 @@ impl BucketWeights {
         while !rest.is_empty() {
             let start = slot_of(bucket);
             let (own, more) = rest.split_at(rest.len().min(TRAY - start));
-            if own.iter().any(|&count| count > 0) {
+            if own.iter().fold(0, |all, count| all | count) > 0 {
                 walk.add_counts(bucket, own, weight);
             }
             // At most a tray.
@@ -127,14 +127,15 @@ impl<'w> Walk<'w> {
 
     /// Adds counts of buckets of one tray.
     fn add_counts(&mut self, bucket: i32, counts: &[u32], weight: u64) {
-        /// Products of counts and smaller weights are below 2^63.
-        const SMALL: u64 = 1 << 31;
         let at = self.tray(bucket);
-        let own = &mut self.own.trays[at].weights;
-        // A branch for all, so that the loop has none.
-        if weight < SMALL && own.iter().all(|&own| own >> 63 == 0) {
-            for (own, &count) in own[slot_of(bucket)..].iter_mut().zip(counts) {
-                *own += u64::from(count) * weight;
+        let own = &mut self.own.trays[at].weights[slot_of(bucket)..];
+        // Products of 32 bits each leave room for one more bit; no branch is within the loop.
+        if let Ok(weight) = u32::try_from(weight)
+            && own.iter().fold(0, |all, own| all | own) >> 63 == 0
+            && weight >> 31 == 0
+        {
+            for (own, &count) in own.iter_mut().zip(counts) {
+                *own += u64::from(count) * u64::from(weight);
             }
             return;
         }

@@ -52,8 +52,7 @@ pub fn bucket_of(value: f64) -> i32 {
     if value < 0.0 { -bucket } else { bucket }
 }
 
-/// The exponent's bits and a few of the fraction.
-#[expect(clippy::cast_possible_truncation, reason = "17 bits")]
+/// The exponent's bits and a few of the fraction: 17 bits.
 fn leading_bits(size: f64) -> i32 {
     (size.to_bits() >> (f64::MANTISSA_DIGITS - 1 - BUCKET_FRACTION_BITS)) as i32
 }

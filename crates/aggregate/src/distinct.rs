@@ -24,6 +24,7 @@ pub const DISTINCT_REGISTER_BITS: u32 = 14;
 pub const DISTINCT_REGISTERS: usize = 1 << DISTINCT_REGISTER_BITS;
 /// The largest value of a register: one more than the bits that are left.
 const REGISTER_MAX: u8 = 51;
+const _: () = assert!(REGISTER_MAX as u32 == u64::BITS - DISTINCT_REGISTER_BITS + 1);
 
 /// A set of hashes of which only the size is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,25 +76,36 @@ impl Default for Distinct {
 impl Distinct {
     /// Adds a value by its hash (see [`crate::hash_value`]).
     pub fn add_hash(&mut self, hash: u64) {
-        self.add_ranked(rank_of(hash), || hash);
-    }
-
-    /// Adds a value by its hash, of which register · 256 + rank is known: the register is its first
-    /// [`DISTINCT_REGISTER_BITS`] bits, and the rank one more than the zeros that the others begin
-    /// with. For code that finds them for many hashes at a time.
-    #[inline]
-    pub fn add_ranked(&mut self, ranked: u32, hash: impl FnOnce() -> u64) {
         match &mut self.body {
-            Body::Exact(_) => self.add_exact(hash()),
-            Body::Sketch(registers) => note(registers, ranked),
+            Body::Sketch(registers) => note(registers, rank_of(hash)),
+            Body::Exact(hashes) => {
+                if hashes.len() == hashes.capacity() {
+                    // Fourfold: most sets that grow at all will be sketches soon.
+                    hashes.reserve((3 * hashes.len()).min(DISTINCT_EXACT_VALUES));
+                }
+                hashes.insert(hash);
+                if hashes.len() > DISTINCT_EXACT_VALUES {
+                    self.body = Body::Sketch(registers_of(hashes.iter().copied()));
+                }
+            }
         }
     }
 
-    fn add_exact(&mut self, hash: u64) {
-        let Body::Exact(hashes) = &mut self.body else { return };
-        hashes.insert(hash);
-        if hashes.len() > DISTINCT_EXACT_VALUES {
-            self.body = Body::Sketch(registers_of(hashes.iter().copied()));
+    /// Adds the values of these codes. Of the hash of each, `ranked` has register · 256 + rank: the
+    /// register is its first [`DISTINCT_REGISTER_BITS`] bits, and the rank one more than the zeros
+    /// that the others begin with. The `hash` itself is asked for only while there are few values.
+    ///
+    /// # Panics
+    /// When a code is beyond `ranked`.
+    pub fn add_all(&mut self, codes: &[u32], ranked: &[u32], hash: impl Fn(u32) -> u64) {
+        let mut codes = codes.iter();
+        while self.is_exact()
+            && let Some(&code) = codes.next()
+        {
+            self.add_hash(hash(code));
+        }
+        if let Body::Sketch(registers) = &mut self.body {
+            codes.for_each(|&code| note(registers, ranked[code as usize]));
         }
     }
 
@@ -182,7 +194,6 @@ fn registers_of(hashes: impl Iterator<Item = u64>) -> Box<Registers> {
 }
 
 /// The register of a hash · 256 + its rank.
-#[expect(clippy::cast_possible_truncation, reason = "14 bits")]
 const fn rank_of(hash: u64) -> u32 {
     let register = (hash >> (u64::BITS - DISTINCT_REGISTER_BITS)) as u32;
     // The one behind the last bit ends the zeros.
