@@ -9,15 +9,22 @@
 //! sketches", 2017 (arXiv:1702.01284), which needs no bias table and no threshold. Standard
 //! error: 1.04 / √2^14 = 0.8 %.
 
+use std::hash::{BuildHasherDefault, Hasher};
+use std::hint::select_unpredictable;
+
 use hadal_types::limits::DISTINCT_EXACT_VALUES;
 use hashbrown::HashSet;
 
+/// Says what hashes and registers mean: one more whenever the hash of a value, their number or
+/// what they hold changes, because sets of different versions do not merge.
+pub const DISTINCT_VERSION: u32 = 1;
 /// How many leading bits of a hash choose its register.
-const INDEX_BITS: u32 = 14;
+pub const DISTINCT_REGISTER_BITS: u32 = 14;
 /// Registers of one sketch.
-pub const DISTINCT_REGISTERS: usize = 1 << INDEX_BITS;
+pub const DISTINCT_REGISTERS: usize = 1 << DISTINCT_REGISTER_BITS;
 /// The largest value of a register: one more than the bits that are left.
 const REGISTER_MAX: u8 = 51;
+const _: () = assert!(REGISTER_MAX as u32 == u64::BITS - DISTINCT_REGISTER_BITS + 1);
 
 /// A set of hashes of which only the size is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +34,28 @@ pub struct Distinct {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Body {
-    Exact(HashSet<u64>),
-    Sketch(Box<[u8]>),
+    Exact(HashSet<u64, BuildHasherDefault<AsIs>>),
+    Sketch(Box<Registers>),
+}
+
+type Registers = [u8; DISTINCT_REGISTERS];
+
+/// Hashes need not be hashed again.
+#[derive(Clone, Debug, Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
+    }
 }
 
 /// What a set consists of, for encoding.
@@ -42,7 +69,7 @@ pub enum DistinctParts {
 
 impl Default for Distinct {
     fn default() -> Self {
-        Self { body: Body::Exact(HashSet::new()) }
+        Self { body: Body::Exact(HashSet::default()) }
     }
 }
 
@@ -50,13 +77,35 @@ impl Distinct {
     /// Adds a value by its hash (see [`crate::hash_value`]).
     pub fn add_hash(&mut self, hash: u64) {
         match &mut self.body {
+            Body::Sketch(registers) => note(registers, rank_of(hash)),
             Body::Exact(hashes) => {
+                if hashes.len() == hashes.capacity() {
+                    // Fourfold: most sets that grow at all will be sketches soon.
+                    hashes.reserve((3 * hashes.len()).min(DISTINCT_EXACT_VALUES));
+                }
                 hashes.insert(hash);
                 if hashes.len() > DISTINCT_EXACT_VALUES {
                     self.body = Body::Sketch(registers_of(hashes.iter().copied()));
                 }
             }
-            Body::Sketch(registers) => note(registers, hash),
+        }
+    }
+
+    /// Adds the values of these codes. Of the hash of each, `ranked` has register · 256 + rank: the
+    /// register is its first [`DISTINCT_REGISTER_BITS`] bits, and the rank one more than the zeros
+    /// that the others begin with. The `hash` itself is asked for only while there are few values.
+    ///
+    /// # Panics
+    /// When a code is beyond `ranked`.
+    pub fn add_all(&mut self, codes: &[u32], ranked: &[u32], hash: impl Fn(u32) -> u64) {
+        let mut codes = codes.iter();
+        while self.is_exact()
+            && let Some(&code) = codes.next()
+        {
+            self.add_hash(hash(code));
+        }
+        if let Body::Sketch(registers) = &mut self.body {
+            codes.for_each(|&code| note(registers, ranked[code as usize]));
         }
     }
 
@@ -66,11 +115,11 @@ impl Distinct {
             (_, Body::Exact(hashes)) => hashes.iter().for_each(|&hash| self.add_hash(hash)),
             (Body::Exact(hashes), Body::Sketch(registers)) => {
                 let mut registers = registers.clone();
-                hashes.iter().for_each(|&hash| note(&mut registers, hash));
+                hashes.iter().for_each(|&hash| note(&mut registers, rank_of(hash)));
                 self.body = Body::Sketch(registers);
             }
             (Body::Sketch(own), Body::Sketch(registers)) => {
-                for (own, register) in own.iter_mut().zip(registers) {
+                for (own, register) in own.iter_mut().zip(&**registers) {
                     *own = (*register).max(*own);
                 }
             }
@@ -128,10 +177,9 @@ impl Distinct {
                 Body::Exact(hashes.into_iter().collect())
             }
             DistinctParts::Registers(registers)
-                if registers.len() == DISTINCT_REGISTERS
-                    && registers.iter().all(|&register| register <= REGISTER_MAX) =>
+                if registers.iter().all(|&register| register <= REGISTER_MAX) =>
             {
-                Body::Sketch(registers.into())
+                Body::Sketch(registers.try_into().ok()?)
             }
             DistinctParts::Exact(_) | DistinctParts::Registers(_) => return None,
         };
@@ -139,24 +187,31 @@ impl Distinct {
     }
 }
 
-fn registers_of(hashes: impl Iterator<Item = u64>) -> Box<[u8]> {
-    let mut registers = vec![0; DISTINCT_REGISTERS].into_boxed_slice();
-    hashes.for_each(|hash| note(&mut registers, hash));
+fn registers_of(hashes: impl Iterator<Item = u64>) -> Box<Registers> {
+    let mut registers = Box::new([0; DISTINCT_REGISTERS]);
+    hashes.for_each(|hash| note(&mut registers, rank_of(hash)));
     registers
 }
 
-fn note(registers: &mut [u8], hash: u64) {
-    let index = usize::try_from(hash >> (64 - INDEX_BITS)).unwrap_or(0);
-    // The bit below the rest ends the run where all of the rest is zero.
-    let rest = (hash << INDEX_BITS) | (1 << (INDEX_BITS - 1));
-    let run = u8::try_from(rest.leading_zeros() + 1).unwrap_or(REGISTER_MAX);
-    if registers[index] < run {
-        registers[index] = run;
-    }
+/// The register of a hash · 256 + its rank.
+const fn rank_of(hash: u64) -> u32 {
+    let register = (hash >> (u64::BITS - DISTINCT_REGISTER_BITS)) as u32;
+    // The one behind the last bit ends the zeros.
+    let rest = (hash << DISTINCT_REGISTER_BITS) | (1 << (DISTINCT_REGISTER_BITS - 1));
+    (register << 8) | (rest.leading_zeros() + 1)
+}
+
+#[inline]
+fn note(registers: &mut Registers, ranked: u32) {
+    let [rank, ..] = ranked.to_le_bytes();
+    let own = &mut registers[(ranked >> 8) as usize % DISTINCT_REGISTERS];
+    // Without a branch: whether a register grows cannot be foreseen, and it may be far from the
+    // caches.
+    *own = select_unpredictable(*own < rank, rank, *own);
 }
 
 /// Ertl's improved raw estimator.
-fn estimate(registers: &[u8]) -> f64 {
+fn estimate(registers: &Registers) -> f64 {
     const INFINITY_FACTOR: f64 = 0.5 / std::f64::consts::LN_2;
     let count = DISTINCT_REGISTERS as f64;
     let mut counts = [0u32; REGISTER_MAX as usize + 1];

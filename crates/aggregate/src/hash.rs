@@ -10,6 +10,10 @@ use twox_hash::XxHash3_64;
 /// 2^64 / φ: keeps the scales of equal mantissas apart.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// For code that hashes many integers at a time: the hash of one of 64 bits is the finalizer of
+/// MurmurHash3 of it ^ this.
+pub const INTEGER_SALT: u64 = GOLDEN;
+
 const SEED_BOOL: u64 = 1;
 const SEED_DECIMAL: u64 = 2;
 const SEED_DOUBLE: u64 = 3;

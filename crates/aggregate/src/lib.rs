@@ -6,6 +6,7 @@
 
 mod ascending;
 mod average;
+mod bucket_weights;
 mod buckets;
 mod candidates;
 mod cells;
@@ -34,21 +35,26 @@ mod warning;
 mod wholes;
 mod wide;
 
-pub use buckets::{BUCKET_MAX, LOG_BUCKETS, bucket_of, bucket_of_decimal, bucket_of_number};
+pub use bucket_weights::BucketWeights;
+pub use buckets::{
+    BUCKET_FRACTION_BITS, BUCKET_MAX, BUCKET_OFFSET, bucket_of, bucket_of_decimal, bucket_of_number,
+};
 pub use cells::{CellColumn, Incoming, IncomingSum, Layout};
 pub use coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
-pub use distinct::{DISTINCT_REGISTERS, Distinct, DistinctParts};
+pub use distinct::{
+    DISTINCT_REGISTER_BITS, DISTINCT_REGISTERS, DISTINCT_VERSION, Distinct, DistinctParts,
+};
 pub use extremes::Extremes;
 pub use finish::{Answer, Unfinished, finish};
 pub use grid::{Grid, Steps};
 pub use group::{Group, KeyedGroup};
 pub use groups::Groups;
-pub use hash::{hash_decimal, hash_number, hash_text, hash_value};
+pub use hash::{INTEGER_SALT, hash_decimal, hash_number, hash_text, hash_value};
 pub use histogram::{Histogram, HistogramParts};
 pub use key_dictionary::KeyDictionary;
 pub use order::Direction;
 pub use partial::{Answering, Partial};
-pub use quantiles::{Quantiles, QuantilesParts};
+pub use quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
 pub use state::{Moments, State};
 pub use sum::{Sum, SumOverflow, SumParts, weighted};
 pub use tally::Tally;

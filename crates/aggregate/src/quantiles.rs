@@ -1,15 +1,20 @@
 //! The distribution of numbers: exact while small, then a sketch with a relative error of 1 %.
 //!
 //! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond, only the weight in each
-//! logarithmic bucket (see `buckets.rs`), and the smallest and largest value exactly. Which of the
+//! bucket (see `buckets.rs`), and the smallest and largest value exactly. Which of the
 //! two it is depends on the number of all rows alone, and buckets add up; so merging is
 //! order-free bit for bit.
 
 use hadal_types::limits::QUANTILE_EXACT_ROWS;
 use hadal_types::{Number, Weight};
 
-use crate::ascending::{add_ascending, is_ascending};
-use crate::buckets::{BUCKET_MAX, bucket_number, bucket_of_number};
+use crate::ascending::is_ascending;
+use crate::bucket_weights::BucketWeights;
+use crate::buckets::{bucket_number, bucket_of_number};
+
+/// Says what buckets mean: one more whenever their edges change, because sketches of different
+/// versions do not merge.
+pub const QUANTILES_VERSION: u32 = 1;
 
 /// The distribution of some numbers, each with a weight.
 #[derive(Clone, Debug, Default)]
@@ -20,11 +25,10 @@ pub struct Quantiles {
     sketch: Option<Box<Sketch>>,
 }
 
-/// The weight in each bucket, in millionths.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The weight in each bucket.
+#[derive(Clone, Debug)]
 struct Sketch {
-    /// Buckets in ascending order, each with its weight.
-    buckets: Vec<(i32, i128)>,
+    weights: BucketWeights,
     min: Number,
     max: Number,
 }
@@ -52,7 +56,8 @@ impl Quantiles {
     pub fn add(&mut self, value: Number, weight: Weight) {
         self.rows = self.rows.saturating_add(1);
         if is_sketched(self.rows) {
-            self.sketch((value, value)).add(value, weight);
+            let weight = i128::from(weight.millionths());
+            self.sketch((value, value)).weights.add_weights([(bucket_of_number(value), weight)]);
         } else {
             self.values.push((value, weight));
         }
@@ -65,42 +70,36 @@ impl Quantiles {
         is_sketched(self.rows.saturating_add(rows))
     }
 
-    /// Adds `rows` values between `min` and `max` that were counted by bucket: the fast way in,
-    /// only where [`Self::takes_buckets`] says so.
-    ///
-    /// Buckets are as [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them, in
-    /// ascending order, their weights in millionths and positive.
-    pub fn add_buckets(&mut self, rows: u64, ends: (Number, Number), buckets: &[(i32, i128)]) {
+    /// Adds `rows` values between `min` and `max`, only where [`Self::takes_buckets`] says so: the
+    /// fast way in. Their weights are for the caller to add to what is returned, by bucket as
+    /// [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them.
+    pub fn add_rows(&mut self, rows: u64, ends: (Number, Number)) -> &mut BucketWeights {
         debug_assert!(self.takes_buckets(rows), "{rows} rows more are to be exact");
         self.rows = self.rows.saturating_add(rows);
-        self.sketch(ends).add_buckets(buckets);
+        &mut self.sketch(ends).weights
     }
 
     /// Adds the values that `other` saw.
     pub fn merge(&mut self, other: &Self) {
-        match &other.sketch {
-            Some(sketch) => {
-                self.add_buckets(other.rows, (sketch.min, sketch.max), &sketch.buckets);
-            }
-            None if self.takes_buckets(other.rows) => {
-                if let Some(sketch) = Sketch::of(&other.values) {
-                    self.add_buckets(other.rows, (sketch.min, sketch.max), &sketch.buckets);
-                }
-            }
-            None => {
-                self.rows += other.rows;
-                self.values.extend_from_slice(&other.values);
-            }
+        if let Some(sketch) = &other.sketch {
+            return self.add_rows(other.rows, (sketch.min, sketch.max)).merge(&sketch.weights);
+        }
+        if !self.takes_buckets(other.rows) {
+            self.rows += other.rows;
+            return self.values.extend_from_slice(&other.values);
+        }
+        if let Some(sketch) = Sketch::of(&other.values) {
+            self.add_rows(other.rows, (sketch.min, sketch.max)).merge(&sketch.weights);
         }
     }
 
     /// Turns into a sketch, if it is none, that also spans this range.
     fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
         let values = std::mem::take(&mut self.values);
-        let of_values =
-            || Sketch::of(&values).unwrap_or_else(|| Sketch { buckets: Vec::new(), min, max });
-        let sketch = self.sketch.get_or_insert_with(|| Box::new(of_values()));
-        sketch.widen(min, max);
+        let empty = || Sketch { weights: BucketWeights::default(), min, max };
+        let of_values = || Box::new(Sketch::of(&values).unwrap_or_else(empty));
+        let sketch = self.sketch.get_or_insert_with(of_values);
+        (sketch.min, sketch.max) = (sketch.min.min(min), sketch.max.max(max));
         sketch
     }
 
@@ -108,6 +107,12 @@ impl Quantiles {
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// The smallest and the largest value of a sketch; `None` while every value is kept.
+    #[must_use]
+    pub fn ends(&self) -> Option<(Number, Number)> {
+        self.sketch.as_ref().map(|sketch| (sketch.min, sketch.max))
     }
 
     /// Whether every value is still kept.
@@ -127,8 +132,9 @@ impl Quantiles {
             return sketch.quantile(millionths);
         }
         let values = self.sorted();
-        let weights = values.iter().map(|(value, weight)| (value, i128::from(weight.millionths())));
-        rank(weights, millionths).copied()
+        let weights =
+            values.iter().map(|&(value, weight)| (value, i128::from(weight.millionths())));
+        rank(weights, millionths)
     }
 
     fn sorted(&self) -> Vec<(Number, Weight)> {
@@ -139,10 +145,9 @@ impl Quantiles {
 
     /// Bytes on the heap, about.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let sketch = self.sketch.as_ref().map_or(0, |sketch| {
-            size_of::<Sketch>() + sketch.buckets.capacity() * size_of::<(i32, i128)>()
-        });
-        sketch + self.values.capacity() * size_of::<(Number, Weight)>()
+        let bytes = |sketch: &Sketch| size_of::<Sketch>() + sketch.weights.heap_bytes();
+        self.sketch.as_deref().map_or(0, bytes)
+            + self.values.capacity() * size_of::<(Number, Weight)>()
     }
 
     /// What the distribution consists of; equal ones have equal parts.
@@ -154,7 +159,7 @@ impl Quantiles {
                 rows: self.rows,
                 min: sketch.min,
                 max: sketch.max,
-                buckets: sketch.buckets.clone(),
+                buckets: sketch.weights.iter().collect(),
             },
         }
     }
@@ -173,8 +178,12 @@ impl Quantiles {
                 let first = buckets.first()?.0 == bucket_of_number(min);
                 let last = buckets.last()?.0 == bucket_of_number(max);
                 let fits = ordered && positive && first && last && min <= max && is_sketched(rows);
-                let sketch = Box::new(Sketch { buckets, min, max });
-                fits.then_some(Self { rows, values: Vec::new(), sketch: Some(sketch) })
+                fits.then(|| {
+                    let mut weights = BucketWeights::default();
+                    weights.add_weights(buckets);
+                    let sketch = Some(Box::new(Sketch { weights, min, max }));
+                    Self { rows, values: Vec::new(), sketch }
+                })
             }
         }
     }
@@ -193,31 +202,14 @@ impl Sketch {
     fn of(values: &[(Number, Weight)]) -> Option<Self> {
         let numbers = || values.iter().map(|(value, _)| *value);
         let (min, max) = (numbers().min()?, numbers().max()?);
-        let mut found: Vec<(i32, i128)> = values
-            .iter()
-            .map(|(value, weight)| (bucket_of_number(*value), i128::from(weight.millionths())))
-            .collect();
+        let bucket = |&(value, weight): &(Number, Weight)| {
+            (bucket_of_number(value), i128::from(weight.millionths()))
+        };
+        let mut found: Vec<(i32, i128)> = values.iter().map(bucket).collect();
         found.sort_unstable_by_key(|found| found.0);
-        let same_bucket = found.chunk_by(|left, right| left.0 == right.0);
-        let buckets =
-            same_bucket.map(|same| (same[0].0, same.iter().map(|found| found.1).sum())).collect();
-        Some(Self { buckets, min, max })
-    }
-
-    fn add(&mut self, value: Number, weight: Weight) {
-        self.widen(value, value);
-        self.add_buckets(&[(bucket_of_number(value), i128::from(weight.millionths()))]);
-    }
-
-    /// Adds ascending buckets.
-    fn add_buckets(&mut self, buckets: &[(i32, i128)]) {
-        debug_assert!(buckets.iter().all(|bucket| bucket.0.abs() <= BUCKET_MAX && bucket.1 > 0));
-        add_ascending(&mut self.buckets, buckets.iter().copied());
-    }
-
-    fn widen(&mut self, min: Number, max: Number) {
-        self.min = self.min.min(min);
-        self.max = self.max.max(max);
+        let mut weights = BucketWeights::default();
+        weights.add_weights(found);
+        Some(Self { weights, min, max })
     }
 
     fn quantile(&self, millionths: u32) -> Option<Number> {
@@ -226,8 +218,8 @@ impl Sketch {
             1_000_000.. => return Some(self.max),
             _ => {}
         }
-        let weights = self.buckets.iter().map(|(bucket, weight)| (bucket, *weight));
-        Some(bucket_number(*rank(weights, millionths)?).clamp(self.min, self.max))
+        let bucket = rank(self.weights.iter(), millionths)?;
+        Some(bucket_number(bucket).clamp(self.min, self.max))
     }
 }
 
@@ -237,10 +229,7 @@ fn is_sketched(rows: u64) -> bool {
 
 /// The first of some weighted things in order, up to which at least so many millionths of their
 /// weight lie; the last for more than a million.
-fn rank<'t, T>(
-    things: impl DoubleEndedIterator<Item = (&'t T, i128)> + Clone,
-    millionths: u32,
-) -> Option<&'t T> {
+fn rank<T>(things: impl Iterator<Item = (T, i128)> + Clone, millionths: u32) -> Option<T> {
     const MILLION: i128 = 1_000_000;
     let total = things.clone().fold(0i128, |total, (_, weight)| total.saturating_add(weight));
     let millionths = i128::from(millionths).min(MILLION);

@@ -10,9 +10,10 @@
 
 mod compare;
 mod fold;
+mod hashes;
 mod keep;
+mod leading;
 mod level;
-mod logarithm;
 mod machine;
 mod packed;
 pub mod scalar;
@@ -32,9 +33,10 @@ pub use fold::{
     count_ones, min_max_i64, min_max_i64_where, min_max_u32, min_max_u32_where, sum_i64,
     sum_i64_where, sum_u32, sum_u32_where,
 };
+pub use hashes::{hash_i64, register_ranks};
 pub use keep::keep_u32;
+pub use leading::{LeadingBits, Quotients, count_leading};
 pub use level::Level;
-pub use logarithm::{LogCounts, LogScale, Quotients, log_places};
 pub use packed::{
     PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
     packed_value, sum_packed, unpack, unpack_i64, unpack_u32,

@@ -6,10 +6,8 @@ use hadal_types::{Number, Value};
 use crate::values::{Doubles, Mixed, Numbers};
 use crate::weights::Weights;
 
-/// A table is made for a range of up to so many cells per value.
+/// Values are counted in a table of up to so many cells per value.
 pub(crate) const CELLS_PER_VALUE_MAX: usize = 8;
-/// No bucket: what a table holds before it was asked.
-const UNKNOWN: i32 = i32::MIN;
 
 /// A column of numbers that have buckets.
 pub(crate) trait Measurable {
@@ -20,7 +18,7 @@ pub(crate) trait Measurable {
     fn raw(&self, row: usize) -> Option<Self::Raw>;
 
     /// The bucket of a value.
-    fn bucket(&mut self, raw: Self::Raw) -> i32;
+    fn bucket(&self, raw: Self::Raw) -> i32;
 
     /// The number that a value is.
     fn number(&self, raw: Self::Raw) -> Number;
@@ -40,7 +38,7 @@ impl Buckets {
     pub(crate) fn add_to<M: Measurable>(
         &mut self,
         own: &mut Quantiles,
-        column: &mut M,
+        column: &M,
         rows: &[u32],
         weights: &Weights,
     ) {
@@ -57,7 +55,8 @@ impl Buckets {
         let count = self.found.len() as u64;
         if own.takes_buckets(count) {
             self.count();
-            own.add_buckets(count, (column.number(min), column.number(max)), &self.counted);
+            let ends = (column.number(min), column.number(max));
+            own.add_rows(count, ends).add_weights(self.counted.iter().copied());
             return;
         }
         for row in rows.iter().map(|&row| row as usize) {
@@ -127,48 +126,21 @@ impl Layout {
     }
 }
 
-/// Decimals with, where they lie close together, a table of their buckets.
-pub(crate) struct NumberBuckets<'v> {
-    numbers: &'v Numbers,
-    first: i64,
-    /// By mantissa − `first`; empty when there are too many.
-    table: Vec<i32>,
-}
-
-impl<'v> NumberBuckets<'v> {
-    pub(crate) fn new(numbers: &'v Numbers) -> Self {
-        let cells_max = numbers.mantissas.len().saturating_mul(CELLS_PER_VALUE_MAX);
-        let (first, cells) = numbers.span();
-        let table = vec![UNKNOWN; if cells <= cells_max { cells } else { 0 }];
-        Self { numbers, first, table }
-    }
-}
-
-impl Measurable for NumberBuckets<'_> {
+impl Measurable for &Numbers {
     type Raw = i64;
 
     #[inline]
     fn raw(&self, row: usize) -> Option<i64> {
-        self.numbers.has(row).then(|| self.numbers.mantissas.get(row))
+        self.has(row).then(|| self.mantissas.get(row))
     }
 
     #[inline]
-    fn bucket(&mut self, mantissa: i64) -> i32 {
-        let bucket = || bucket_of_decimal(mantissa, self.numbers.scale);
-        let cell = usize::try_from(mantissa.wrapping_sub(self.first)).unwrap_or(usize::MAX);
-        match self.table.get_mut(cell) {
-            None => bucket(),
-            Some(known) => {
-                if *known == UNKNOWN {
-                    *known = bucket();
-                }
-                *known
-            }
-        }
+    fn bucket(&self, mantissa: i64) -> i32 {
+        bucket_of_decimal(mantissa, self.scale)
     }
 
     fn number(&self, mantissa: i64) -> Number {
-        match self.numbers.value_of(mantissa) {
+        match self.value_of(mantissa) {
             Value::Number(number) => number,
             _ => Number::ZERO,
         }
@@ -184,7 +156,7 @@ impl Measurable for &Doubles {
     }
 
     #[inline]
-    fn bucket(&mut self, value: f64) -> i32 {
+    fn bucket(&self, value: f64) -> i32 {
         bucket_of(value)
     }
 
@@ -200,7 +172,7 @@ impl Measurable for &Mixed {
         self.doubles.has(row).then(|| (self.doubles.values[row], Mixed::number(self, row)))
     }
 
-    fn bucket(&mut self, (double, _): (f64, Number)) -> i32 {
+    fn bucket(&self, (double, _): (f64, Number)) -> i32 {
         bucket_of(double)
     }
 
@@ -221,7 +193,7 @@ mod tests {
     use crate::mantissas::Mantissas;
 
     /// The distribution of two groups' rows, by bucket and one by one, after `before` others.
-    fn agree<M: Measurable>(mut column: M, rows: usize, weights: &Weights, before: i64) {
+    fn agree<M: Measurable>(column: M, rows: usize, weights: &Weights, before: i64) {
         let mut start = Quantiles::default();
         (0..before).for_each(|value| start.add(Number::integer(value), weights.of(0)));
         let mut buckets = Buckets::default();
@@ -229,7 +201,7 @@ mod tests {
             let group: Vec<u32> =
                 (0..).take(rows).filter(|row: &u32| (row % 2 == 1) == odd).collect();
             let (mut counted, mut one_by_one) = (start.clone(), start.clone());
-            buckets.add_to(&mut counted, &mut column, &group, weights);
+            buckets.add_to(&mut counted, &column, &group, weights);
             for row in group.iter().map(|&row| row as usize) {
                 if let Some(raw) = column.raw(row) {
                     one_by_one.add(column.number(raw), weights.of(row));
@@ -264,7 +236,7 @@ mod tests {
                 logical: Logical::Plain,
                 valid: has_nulls.then(|| Rc::new(valid)),
             };
-            agree(NumberBuckets::new(&numbers), rows, &weights, before);
+            agree(&numbers, rows, &weights, before);
         }
 
         #[test]

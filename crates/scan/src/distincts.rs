@@ -1,14 +1,21 @@
-//! Different numbers of all groups of a block, row by row: where values hardly repeat within a block,
-//! so that looking for repetitions would cost more than hashing each.
+//! Different numbers of all groups of a block: where values hardly repeat within a block, so that
+//! looking for repetitions would cost more than hashing each.
+//!
+//! Hashes, and where they go in a sketch, are found for many values at a time. Then rows are sorted
+//! by group: the sketches of some hundred groups are more than the nearer caches hold, and a row is
+//! one byte of one of them.
 
-use hadal_aggregate::{Groups, State, hash_decimal};
+use std::borrow::Cow;
+
+use hadal_aggregate::{DISTINCT_REGISTER_BITS, Groups, INTEGER_SALT, State, hash_decimal};
+use hadal_encoding::kernels;
 
 use crate::mantissas::{ByCode, Mantissas};
 use crate::rows::Rows;
 use crate::values::Numbers;
 
-/// No place: the group was dropped.
-const NOWHERE: u32 = u32::MAX;
+/// So many hashes stay in the nearest cache.
+const HASHED_AT_ONCE: usize = 1_024;
 
 /// Adds the selected rows' values to the measure of this index of all groups: of their number here
 /// and their place there.
@@ -19,22 +26,204 @@ pub(crate) fn add(
     found: &[(usize, u32)],
     rows: &Rows<'_>,
 ) {
-    let mut places = vec![NOWHERE; rows.space];
-    found.iter().for_each(|&(number, place)| places[number] = place);
+    let Coded { own, codes, values } = Coded::new(numbers, rows);
+    let ranked = ranked(&values, numbers.scale);
+    let hash = |code: u32| hash_decimal(values[code as usize], numbers.scale);
+    let runs = Runs::new(&own, &codes, rows.space);
     let states = groups.states_mut(measure);
-    let mut add = |hash: &dyn Fn(usize) -> u64| {
-        rows.for_each(numbers.valid.as_deref(), |number, row| {
-            if let Some(State::Distinct(own)) = states.get_mut(places[number] as usize) {
-                own.add_hash(hash(row));
-            }
-        });
-    };
-    match &numbers.mantissas {
-        Mantissas::ByCode(ByCode { codes, values }) => {
-            let hash = |&mantissa: &i64| hash_decimal(mantissa, numbers.scale);
-            let hashes: Vec<u64> = values.iter().map(hash).collect();
-            add(&|row| hashes[codes[row] as usize]);
+    for &(number, place) in found {
+        if let State::Distinct(own) = &mut states[place as usize] {
+            own.add_all(runs.of(number), &ranked, hash);
         }
-        mantissas => add(&|row| hash_decimal(mantissas.get(row), numbers.scale)),
+    }
+}
+
+/// The selected rows that have a value.
+struct Coded<'v> {
+    /// The group number of each.
+    own: Cow<'v, [u32]>,
+    /// Which of the values each has.
+    codes: Cow<'v, [u32]>,
+    /// Mantissas.
+    values: Cow<'v, [i64]>,
+}
+
+impl<'v> Coded<'v> {
+    fn new(numbers: &'v Numbers, rows: &'v Rows<'_>) -> Self {
+        let mut own = Cow::Borrowed(rows.numbers);
+        let chosen = match &numbers.valid {
+            None if rows.selection.count() == rows.selection.block_rows() => None,
+            valid => {
+                let mut chosen = Vec::with_capacity(rows.numbers.len());
+                own = Cow::Owned(Vec::with_capacity(rows.numbers.len()));
+                rows.for_each(valid.as_deref(), |number, row| {
+                    own.to_mut().push(to_u32(number));
+                    chosen.push(to_u32(row));
+                });
+                Some(chosen)
+            }
+        };
+        let (codes, values) = match (&numbers.mantissas, &chosen) {
+            (Mantissas::ByCode(ByCode { codes, values }), None) => {
+                (Cow::Borrowed(codes.as_slice()), Cow::Borrowed(values.as_slice()))
+            }
+            (Mantissas::ByCode(ByCode { codes, values }), Some(chosen)) => {
+                let codes = chosen.iter().map(|&row| codes[row as usize]).collect();
+                (Cow::Owned(codes), Cow::Borrowed(values.as_slice()))
+            }
+            (Mantissas::Far(mantissas), None) => {
+                (Cow::Owned((0..to_u32(own.len())).collect()), Cow::Borrowed(mantissas.as_slice()))
+            }
+            (mantissas, chosen) => {
+                let all = 0..to_u32(own.len());
+                let value = |&row: &u32| mantissas.get(row as usize);
+                let values = match chosen {
+                    Some(chosen) => chosen.iter().map(value).collect(),
+                    None => all.clone().map(|row| value(&row)).collect(),
+                };
+                (Cow::Owned(all.collect()), Cow::Owned(values))
+            }
+        };
+        Self { own, codes, values }
+    }
+}
+
+/// Of a group or a row: there are no more than a block has rows.
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// What the hash of each mantissa is to a sketch: register · 256 + rank.
+fn ranked(mantissas: &[i64], scale: u8) -> Vec<u32> {
+    let mut ranked = vec![0; mantissas.len()];
+    let mut hashes = [0; HASHED_AT_ONCE];
+    for (own, mantissas) in ranked.chunks_mut(HASHED_AT_ONCE).zip(mantissas.chunks(HASHED_AT_ONCE))
+    {
+        let hashes = &mut hashes[..mantissas.len()];
+        if scale == 0 {
+            kernels::hash_i64(mantissas, INTEGER_SALT, hashes);
+        } else {
+            let all = hashes.iter_mut().zip(mantissas);
+            all.for_each(|(hash, &mantissa)| *hash = hash_decimal(mantissa, scale));
+        }
+        kernels::register_ranks(hashes, DISTINCT_REGISTER_BITS, own);
+    }
+    ranked
+}
+
+/// The codes of each group, one group after the other.
+struct Runs {
+    /// Where the codes of each group number end.
+    ends: Vec<usize>,
+    codes: Vec<u32>,
+}
+
+impl Runs {
+    /// A counting sort of `codes` by their `own` group numbers, below `space`.
+    fn new(own: &[u32], codes: &[u32], space: usize) -> Self {
+        let mut counts = vec![0; space];
+        kernels::count_by(own, &mut counts);
+        let mut end = 0;
+        let mut start_of = |&count: &u64| {
+            let start = end;
+            end += usize::try_from(count).unwrap_or(0);
+            start
+        };
+        let mut ends: Vec<usize> = counts.iter().map(&mut start_of).collect();
+        let mut sorted = vec![0; codes.len()];
+        for (&number, &code) in own.iter().zip(codes) {
+            // Where the next row of the group goes; after the last one, the group's end.
+            let end = &mut ends[number as usize];
+            sorted[*end] = code;
+            *end += 1;
+        }
+        Self { ends, codes: sorted }
+    }
+
+    fn of(&self, number: usize) -> &[u32] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.codes[start..self.ends[number]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use hadal_encoding::Bitmap;
+    use hadal_query::{Expr, Measure, Query, Shape, StateKind};
+    use hadal_types::{Logical, TableName, Value, Weight};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bits::bits;
+    use crate::selection::Selection;
+    use crate::weights::Weights;
+
+    fn by_code(values: &[i64]) -> Mantissas {
+        let codes = (0..values.len()).rev().map(to_u32).collect();
+        let values = values.iter().rev().copied().collect();
+        Mantissas::ByCode(ByCode { codes: Rc::new(codes), values: Rc::new(values) })
+    }
+
+    fn mantissas() -> impl Strategy<Value = Mantissas> {
+        let values = prop_oneof![
+            prop::collection::vec(0i64..5_000, 1..4_000),
+            prop::collection::vec(any::<i64>(), 1..4_000),
+            prop::collection::vec((-2_000i64..2_000).prop_map(|n| n * 1_000), 1..300),
+        ];
+        (values, 0..3).prop_map(|(values, form)| match form {
+            0 => by_code(&values),
+            1 => Mantissas::Far(Rc::new(values)),
+            _ => Mantissas::new(values),
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn all_groups_at_once_are_those_added_row_by_row(
+            mantissas in mantissas(), scale in prop_oneof![Just(0u8), 0u8..=18],
+            has_nulls in any::<bool>(), is_part in any::<bool>(), space in 1usize..5,
+            kept in prop_oneof![Just(usize::MAX), 0usize..5],
+        ) {
+            let rows = mantissas.len();
+            let valid = has_nulls.then(|| Rc::new(bits(rows, |row| row % 7 != 3)));
+            let numbers = Numbers { mantissas, scale, logical: Logical::Plain, valid };
+            let mut selection = Selection::all(rows);
+            let chosen = if is_part { bits(rows, |row| row % 5 < 3) } else { Bitmap::ones(rows) };
+            selection.narrow(&chosen);
+            let of_row = |row: usize| row * row % space;
+            let by_row: Vec<u32> =
+                selection.to_rows().iter().map(|&row| to_u32(of_row(row as usize))).collect();
+            let weights = Weights::One;
+            let rows = Rows::new(&selection, &by_row, space, &weights);
+            let literal = || Expr::Literal(Value::Null);
+            let measures = vec![Measure { kind: StateKind::Distinct, argument: literal() }];
+            let shape = Shape::Groups { keys: vec![literal()], measures };
+            let query = Query::new(TableName::new("t").expect("a name"), shape);
+            let (mut own, mut plain) = (Groups::new(&query), Groups::new(&query));
+            let key = |number: usize| Value::integer(i64::from(to_u32(number)));
+            let mut found = Vec::new();
+            for number in (0..space).filter(|&number| number != kept) {
+                for groups in [&mut own, &mut plain] {
+                    let key = groups.key_mut(0).number_of(&key(number));
+                    let place = groups.place(&[key]).expect("room");
+                    found.push((number, place));
+                }
+            }
+            found.dedup();
+            for row in selection.to_rows().iter().map(|&row| row as usize) {
+                if of_row(row) != kept && numbers.has(row) {
+                    let value = numbers.value_of(numbers.mantissas.get(row));
+                    plain.add_row(&[key(of_row(row))], &[value], Weight::ONE);
+                }
+            }
+            for _ in 0..2 {
+                add(&numbers, &mut own, 0, &found, &rows);
+                prop_assert_eq!(own.states_mut(0), plain.states_mut(0));
+            }
+        }
     }
 }

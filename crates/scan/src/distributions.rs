@@ -1,8 +1,19 @@
 //! Distributions of decimals of all groups of a block at once: every row is one count, by its cell
 //! and its bucket. Only what is counted then goes to the groups' sketches.
+//!
+//! A sketch also knows its smallest and its largest value. Once it has seen some blocks, hardly any
+//! row of another changes them; which rows could, the counts tell.
 
-use hadal_aggregate::{Groups, LOG_BUCKETS, State};
-use hadal_encoding::kernels::{self, LogCounts, LogScale, Quotients};
+use std::ops::Range;
+
+use hadal_aggregate::{
+    BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketWeights, Groups, Quantiles, State,
+    bucket_of_decimal, bucket_of_number,
+};
+use hadal_encoding::{
+    Bitmap,
+    kernels::{self, LeadingBits, Quotients},
+};
 use hadal_types::{Number, Value};
 
 use crate::mantissas::{Mantissas, Near};
@@ -11,7 +22,7 @@ use crate::values::Numbers;
 use crate::weights::Weights;
 
 /// So many counts stay in the nearer caches.
-const COUNTS_MAX: usize = 1 << 17;
+const COUNTS_MAX: usize = 1 << 18;
 /// The largest integer up to which doubles hold all.
 const EXACT_MAX: i64 = 1 << 53;
 
@@ -20,10 +31,6 @@ pub(crate) struct Distributions<'v> {
     numbers: &'v Numbers,
     near: &'v Near,
     buckets: Buckets,
-    /// By cell, and within it by bucket.
-    counts: Vec<u64>,
-    /// The smallest and the largest k of each cell; where it has none, the smallest is larger.
-    ends: Vec<(u32, u32)>,
 }
 
 /// The buckets that a column's values can be in. Zero is the first, in front of `first`.
@@ -31,7 +38,24 @@ struct Buckets {
     first: i32,
     count: usize,
     quotients: Quotients,
-    scale: LogScale,
+    bits: LeadingBits,
+}
+
+/// How many rows are in each bucket of each cell.
+struct Counts<'d> {
+    buckets: &'d Buckets,
+    /// By cell, and within it by bucket.
+    counts: Vec<u32>,
+    /// Cells of a group.
+    classes: usize,
+}
+
+/// The values that can be the smallest or the largest of a group: those counted up to a place, and
+/// those from a place on.
+#[derive(Default)]
+struct Outer {
+    low: Option<usize>,
+    high: Option<usize>,
 }
 
 impl Buckets {
@@ -40,27 +64,26 @@ impl Buckets {
         if near.from < 0 || near.last() > EXACT_MAX || near.last() == 0 {
             return None;
         }
-        let (factor, cubic, bias) = LOG_BUCKETS;
-        let log = LogScale { factor, cubic, bias };
+        let smallest = if near.from == 0 { near.step } else { near.from };
+        let (first, last) =
+            (bucket_of_decimal(smallest, scale), bucket_of_decimal(near.last(), scale));
+        let count = usize::try_from(last - first).ok()? + 2;
+        let bits = LeadingBits {
+            fraction_bits: BUCKET_FRACTION_BITS,
+            first: u32::try_from(first - BUCKET_OFFSET).ok()?,
+            width: u32::try_from(count).ok()?,
+        };
         let quotients = Quotients {
             from: near.from as f64,
             step: near.step as f64,
             divisor: 10f64.powi(scale.into()),
         };
-        let smallest = if near.from == 0 { near.step } else { near.from };
-        let bucket = |mantissa: i64| log.bucket(mantissa as f64 / quotients.divisor);
-        let (first, last) = (bucket(smallest), bucket(near.last()));
-        let count = usize::try_from(last - first).ok()? + 2;
-        Some(Self { first, count, quotients, scale: log })
+        Some(Self { first, count, quotients, bits })
     }
 
-    /// Where the rows of these cells and values are counted.
-    fn places(&self, cells: &[u32], steps: &[u32]) -> Vec<u32> {
-        let width = u32::try_from(self.count).unwrap_or(u32::MAX);
-        let counts = LogCounts { scale: self.scale, first: self.first, width };
-        let mut places = vec![0; steps.len()];
-        kernels::log_places(cells, steps, self.quotients, counts, &mut places);
-        places
+    /// Where the value of a step is counted in its cell.
+    fn place_of(&self, step: u32) -> usize {
+        self.bits.place_of(self.quotients.value(step)) as usize
     }
 
     /// The number of the bucket at a place.
@@ -70,26 +93,33 @@ impl Buckets {
             place => self.first + i32::try_from(place).unwrap_or(i32::MAX) - 1,
         }
     }
+
+    /// How many steps there are, up to `span`, whose values are counted before a place.
+    fn steps_before(&self, place: usize, span: u32) -> u64 {
+        let (mut low, mut high) = (0, u64::from(span) + 1);
+        while low < high {
+            let middle = low.midpoint(high);
+            let is_before = u32::try_from(middle).is_ok_and(|step| self.place_of(step) < place);
+            if is_before { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
 }
 
 impl<'v> Distributions<'v> {
-    /// Counts the values of all selected rows; `None` where that has to be done group by group.
+    /// `None` where that has to be done group by group.
     pub(crate) fn new(numbers: &'v Numbers, rows: &Rows<'_>) -> Option<Self> {
         let Mantissas::Near(near) = &numbers.mantissas else { return None };
         if matches!(rows.weights, Weights::ByRow(_)) {
             return None;
         }
         let buckets = Buckets::new(near, numbers.scale)?;
-        let cell_count = rows.cell_count() + 1;
-        if cell_count.saturating_mul(buckets.count) > COUNTS_MAX {
-            return None;
-        }
-        let (cells, steps) = rows.with_value(&near.steps, numbers.valid.as_deref());
-        let (counts, ends) = counted(&cells, &steps, cell_count, &buckets);
-        Some(Self { numbers, near, buckets, counts, ends })
+        let counts = (rows.cell_count() + 1).saturating_mul(buckets.count);
+        (counts <= COUNTS_MAX).then_some(Self { numbers, near, buckets })
     }
 
-    /// Adds to the measure of this index of all groups: of their number here and their place there.
+    /// Adds the values of all selected rows to the measure of this index of all groups: of their
+    /// number here and their place there.
     pub(crate) fn add_to(
         &self,
         groups: &mut Groups,
@@ -97,40 +127,64 @@ impl<'v> Distributions<'v> {
         found: &[(usize, u32)],
         rows: &Rows<'_>,
     ) {
+        let (cells, steps) = rows.with_value(&self.near.steps, self.numbers.valid.as_deref());
+        let counts = Counts::new(&self.buckets, &cells, &steps, rows);
         let states = groups.states_mut(measure);
-        let classes = rows.classes();
-        let mut counted = Vec::new();
+        let mut outer = Outer::default();
         for &(number, place) in found {
-            let cells = number * classes.len()..(number + 1) * classes.len();
-            let of_cell =
-                |cell: usize| &self.counts[cell * self.buckets.count..][..self.buckets.count];
-            let count: u64 = cells.clone().flat_map(of_cell).sum();
-            let State::Quantiles(own) = &mut states[place as usize] else { continue };
-            if count == 0 {
-                continue;
+            if let State::Quantiles(own) = &states[place as usize] {
+                outer.widen(own, &counts, number);
             }
+        }
+        let ends = self.ends(&outer, &cells, &steps, rows.cell_count() + 1);
+        for &(number, place) in found {
+            let State::Quantiles(own) = &mut states[place as usize] else { continue };
+            let count = counts.rows(number);
             if !own.takes_buckets(count) {
                 self.add_rows(own, rows, number);
                 continue;
             }
-            counted.clear();
-            for at in 0..self.buckets.count {
-                let counts = cells.clone().map(|cell| of_cell(cell)[at]);
-                if counts.clone().any(|count| count > 0) {
-                    let weight = |(count, &weight)| i128::from(count) * i128::from(weight);
-                    let weight: i128 = counts.zip(classes).map(weight).sum();
-                    counted.push((self.buckets.bucket(at), weight));
-                }
+            let ends = counts.cells(number).filter_map(|cell| ends.get(cell));
+            let (min, max) =
+                ends.fold((u32::MAX, 0), |all, own| (all.0.min(own.0), all.1.max(own.1)));
+            let found = (min <= max).then(|| (self.number(min), self.number(max)));
+            if let Some(ends) = found.or(own.ends()).filter(|_| count > 0) {
+                counts.add_to(own.add_rows(count, ends), number, rows.classes());
             }
-            let ends = &self.ends[cells];
-            let min = ends.iter().map(|ends| ends.0).min().unwrap_or(0);
-            let max = ends.iter().map(|ends| ends.1).max().unwrap_or(0);
-            own.add_buckets(count, (self.number(min), self.number(max)), &counted);
         }
     }
 
+    /// The smallest and the largest step of each cell's outer rows; where it has none, the smallest
+    /// is larger. No cells, where there are no such rows.
+    fn ends(&self, outer: &Outer, cells: &[u32], steps: &[u32], count: usize) -> Vec<(u32, u32)> {
+        let span = self.near.span;
+        let before = |place| self.buckets.steps_before(place, span);
+        let low = outer.low.map_or(0, |place| before(place + 1));
+        let high = outer.high.map_or(u64::from(span) + 1, before);
+        if low == 0 && high > span.into() {
+            return Vec::new();
+        }
+        let mut ends = vec![(u32::MAX, 0); count];
+        let (Ok(low), Ok(last)) = (u32::try_from(low), u32::try_from(high.saturating_sub(1)))
+        else {
+            kernels::ends_by(cells, steps, &mut ends);
+            return ends;
+        };
+        let mut inner = vec![0; steps.len().div_ceil(64)];
+        if high > 0 {
+            kernels::between_u32(steps, low, last, &mut inner);
+        }
+        let mut rows = Bitmap::from_words(inner, steps.len());
+        rows.not();
+        for row in rows.iter_ones() {
+            let (own, step) = (&mut ends[cells[row] as usize], steps[row]);
+            *own = (own.0.min(step), own.1.max(step));
+        }
+        ends
+    }
+
     /// Adds the few rows of a group one by one.
-    fn add_rows(&self, own: &mut hadal_aggregate::Quantiles, rows: &Rows<'_>, number: usize) {
+    fn add_rows(&self, own: &mut Quantiles, rows: &Rows<'_>, number: usize) {
         for row in rows.of_group(number).iter().map(|&row| row as usize) {
             if self.numbers.has(row) {
                 own.add(self.number(self.near.steps[row]), rows.weights.of(row));
@@ -146,18 +200,63 @@ impl<'v> Distributions<'v> {
     }
 }
 
-/// How many rows are in each bucket of each cell, and the ends of each cell.
-fn counted(
-    cells: &[u32],
-    steps: &[u32],
-    cell_count: usize,
-    buckets: &Buckets,
-) -> (Vec<u64>, Vec<(u32, u32)>) {
-    let mut counts = vec![0; cell_count * buckets.count];
-    kernels::count_by(&buckets.places(cells, steps), &mut counts);
-    let mut ends = vec![(u32::MAX, 0); cell_count];
-    kernels::ends_by(cells, steps, &mut ends);
-    (counts, ends)
+impl<'d> Counts<'d> {
+    fn new(buckets: &'d Buckets, cells: &[u32], steps: &[u32], rows: &Rows<'_>) -> Self {
+        // One more cell, of rows without a value.
+        let mut counts = vec![0; (rows.cell_count() + 1) * buckets.count];
+        kernels::count_leading(cells, steps, buckets.quotients, buckets.bits, &mut counts);
+        Self { buckets, counts, classes: rows.classes().len() }
+    }
+
+    /// The cells of a group number.
+    fn cells(&self, number: usize) -> Range<usize> {
+        number * self.classes..(number + 1) * self.classes
+    }
+
+    fn of_cell(&self, cell: usize) -> &[u32] {
+        &self.counts[cell * self.buckets.count..][..self.buckets.count]
+    }
+
+    /// How many rows of a group have a value.
+    fn rows(&self, number: usize) -> u64 {
+        let rows = |cell| kernels::sum_u32(self.of_cell(cell));
+        self.cells(number).map(rows).sum()
+    }
+
+    /// The first and the last place where a group has rows.
+    fn places(&self, number: usize) -> Option<(usize, usize)> {
+        let some = |count: &u32| *count > 0;
+        let first = |cell| self.of_cell(cell).iter().position(some);
+        let last = |cell| self.of_cell(cell).iter().rposition(some);
+        let first = self.cells(number).filter_map(first).min()?;
+        Some((first, self.cells(number).filter_map(last).max()?))
+    }
+
+    /// Adds the rows of a group, which weigh so many millionths by class.
+    fn add_to(&self, own: &mut BucketWeights, number: usize, classes: &[i64]) {
+        for (cell, &weight) in self.cells(number).zip(classes) {
+            let (zeros, others) = self.of_cell(cell).split_at(1);
+            own.add_counts(0, zeros, weight.unsigned_abs());
+            own.add_counts(self.buckets.first, others, weight.unsigned_abs());
+        }
+    }
+}
+
+impl Outer {
+    /// Spans the rows of a group that can change the ends of its sketch.
+    fn widen(&mut self, own: &Quantiles, counts: &Counts<'_>, number: usize) {
+        let Some((first, last)) = counts.places(number) else { return };
+        let [min, max] = match own.ends() {
+            Some((min, max)) => [min, max].map(|end| Some(bucket_of_number(end))),
+            None => [None; 2],
+        };
+        if min.is_none_or(|min| counts.buckets.bucket(first) <= min) {
+            self.low = Some(self.low.map_or(first, |low| low.max(first)));
+        }
+        if max.is_none_or(|max| counts.buckets.bucket(last) >= max) {
+            self.high = Some(self.high.map_or(last, |high| high.min(last)));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -188,11 +287,16 @@ mod tests {
                 prop_assert_eq!(near.last(), 0);
                 return Ok(());
             };
-            let cells = vec![0; near.steps.len()];
-            for (&k, place) in near.steps.iter().zip(buckets.places(&cells, &near.steps)) {
-                let place = place as usize;
+            let places: Vec<usize> = near.steps.iter().map(|&k| buckets.place_of(k)).collect();
+            for (&k, &place) in near.steps.iter().zip(&places) {
                 prop_assert!(place < buckets.count);
                 prop_assert_eq!(buckets.bucket(place), bucket_of_decimal(near.value(k), scale));
+                let before = buckets.steps_before(place, near.span);
+                prop_assert!(before <= k.into());
+                prop_assert!(buckets.steps_before(place + 1, near.span) > k.into());
+                if let Some(other) = u32::try_from(before).ok().and_then(|k| k.checked_sub(1)) {
+                    prop_assert!(buckets.place_of(other) < place);
+                }
             }
         }
 

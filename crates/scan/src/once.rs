@@ -5,6 +5,7 @@ use hadal_aggregate::{State, hash_decimal, hash_text, hash_value};
 use hadal_types::Weight;
 
 use crate::buckets::CELLS_PER_VALUE_MAX;
+use crate::mantissas::Mantissas;
 use crate::values::{Coded, Entries, Numbers};
 
 /// Values of one block, each looked at once per group.
@@ -27,11 +28,13 @@ pub(crate) enum OnceSource<'v> {
 }
 
 impl<'v> OnceSource<'v> {
-    /// `None` where decimals lie so far apart that few rows have the same.
+    /// `None` where decimals lie so far apart that few rows have the same, or are known by codes
+    /// already.
     pub(crate) fn of_numbers(numbers: &'v Numbers) -> Option<Self> {
-        let (first, count) = numbers.span();
-        let is_near = count <= numbers.mantissas.len().saturating_mul(CELLS_PER_VALUE_MAX);
-        is_near.then_some(Self::Near { numbers, first, count })
+        let Mantissas::Near(near) = &numbers.mantissas else { return None };
+        let count = usize::try_from(near.last().checked_sub(near.from)?).ok()?.checked_add(1)?;
+        let is_near = count <= near.steps.len().saturating_mul(CELLS_PER_VALUE_MAX);
+        is_near.then_some(Self::Near { numbers, first: near.from, count })
     }
 
     fn codes(&self) -> usize {

@@ -9,7 +9,7 @@ use hadal_aggregate::State;
 use hadal_query::StateKind;
 
 use crate::accumulate::is_plain;
-use crate::buckets::{Buckets, NumberBuckets};
+use crate::buckets::Buckets;
 use crate::cells::Cells;
 use crate::once::{Once, OnceSource};
 use crate::values::{BlockValues, Doubles, Mixed, Numbers};
@@ -18,7 +18,7 @@ use crate::weights::Weights;
 /// One such measure of one block.
 pub(crate) enum Sketching<'v> {
     /// Distributions of decimals.
-    Numbers(NumberBuckets<'v>, Buckets),
+    Numbers(&'v Numbers, Buckets),
     /// Distributions of doubles.
     Doubles(&'v Doubles, Buckets),
     /// Distributions of numbers that doubles alone do not say.
@@ -37,7 +37,7 @@ impl<'v> Sketching<'v> {
     pub(crate) fn new(kind: StateKind, values: &'v BlockValues<'v>) -> Self {
         match (kind, values) {
             (StateKind::Quantiles, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
-                Self::Numbers(NumberBuckets::new(numbers), Buckets::default())
+                Self::Numbers(numbers, Buckets::default())
             }
             (StateKind::Quantiles, BlockValues::Doubles(doubles)) => {
                 Self::Doubles(doubles, Buckets::default())

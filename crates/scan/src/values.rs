@@ -103,12 +103,6 @@ impl Numbers {
         self.valid.as_ref().is_none_or(|valid| valid.get(row))
     }
 
-    /// The smallest mantissa at most, and how many integers there are up to the largest.
-    pub(crate) fn span(&self) -> (i64, usize) {
-        let (first, last) = self.mantissas.bounds();
-        (first, usize::try_from(i128::from(last) - i128::from(first) + 1).unwrap_or(usize::MAX))
-    }
-
     /// The value of a mantissa of this column.
     pub(crate) fn value_of(&self, mantissa: i64) -> Value {
         match self.logical {

@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    Distinct, DistinctParts, Extremes, Histogram, HistogramParts, Moments, Quantiles,
-    QuantilesParts, State, Sum, SumParts, Tally,
+    DISTINCT_VERSION, Distinct, DistinctParts, Extremes, Histogram, HistogramParts, Moments,
+    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, Tally,
 };
 use hadal_query::StateKind;
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
@@ -117,6 +117,7 @@ fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
                 min: Some(encode_number(min)),
                 max: Some(encode_number(max)),
                 buckets: buckets.collect(),
+                version: QUANTILES_VERSION,
             })
         }
     };
@@ -129,14 +130,17 @@ fn decode_quantiles(quantiles: proto::Quantiles) -> Result<Quantiles, WireError>
             at_most("values", exact.values.len(), QUANTILE_EXACT_ROWS)?;
             QuantilesParts::Exact(each("values", exact.values, decode_weighted)?)
         }
-        quantiles::Quantiles::Sketch(sketch) => QuantilesParts::Sketch {
-            rows: sketch.rows,
-            min: decode_number(sketch.min).at("min")?,
-            max: decode_number(sketch.max).at("max")?,
-            buckets: each("buckets", sketch.buckets, |bucket| {
-                Ok((bucket.bucket, decode_integer(bucket.weight)?))
-            })?,
-        },
+        quantiles::Quantiles::Sketch(sketch) => {
+            of_version("quantile sketch", sketch.version, QUANTILES_VERSION)?;
+            QuantilesParts::Sketch {
+                rows: sketch.rows,
+                min: decode_number(sketch.min).at("min")?,
+                max: decode_number(sketch.max).at("max")?,
+                buckets: each("buckets", sketch.buckets, |bucket| {
+                    Ok((bucket.bucket, decode_integer(bucket.weight)?))
+                })?,
+            }
+        }
     };
     Quantiles::from_parts(parts)
         .ok_or_else(|| unfit("buckets out of order or range", "a distribution"))
@@ -157,10 +161,17 @@ fn encode_distinct(distinct: &Distinct) -> proto::Distinct {
         DistinctParts::Exact(hashes) => distinct::Distinct::Exact(proto::Hashes { hashes }),
         DistinctParts::Registers(registers) => distinct::Distinct::Registers(registers.into()),
     };
-    proto::Distinct { distinct: Some(distinct) }
+    proto::Distinct { distinct: Some(distinct), version: DISTINCT_VERSION }
+}
+
+/// Fails where a sketch is of a version that this release does not know.
+fn of_version(what: &str, found: u32, known: u32) -> Result<(), WireError> {
+    let found_one = || unfit(format_args!("{what} version {found}"), format_args!("{known}"));
+    if found == known { Ok(()) } else { Err(found_one()).at("version") }
 }
 
 fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, WireError> {
+    of_version("distinct set", distinct.version, DISTINCT_VERSION)?;
     let parts = match required(distinct.distinct)? {
         distinct::Distinct::Exact(proto::Hashes { hashes }) => {
             at_most("hashes", hashes.len(), DISTINCT_EXACT_VALUES)?;

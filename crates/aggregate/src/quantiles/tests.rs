@@ -144,12 +144,13 @@ fn counting_by_bucket_is_the_same_as_adding_one_by_one() {
     let mut counted = Quantiles::default();
     assert!(!counted.takes_buckets(256), "few rows are kept exactly");
     assert!(counted.takes_buckets(300));
-    counted.add_buckets(300, ends, &buckets);
+    counted.add_rows(300, ends).add_weights(buckets.iter().copied());
     assert_eq!(counted, one_by_one);
     // Buckets below, between and above those that are there.
     let mut halves = Quantiles::default();
-    halves.add_buckets(257, ends, &buckets.iter().copied().step_by(2).collect::<Vec<_>>());
-    halves.add_buckets(43, ends, &buckets.iter().copied().skip(1).step_by(2).collect::<Vec<_>>());
+    halves.add_rows(257, ends).add_weights(buckets.iter().copied().step_by(2));
+    halves.add_rows(43, ends).add_weights(buckets.iter().copied().skip(1).step_by(2));
+    assert_eq!(halves.ends(), Some(ends));
     assert_eq!(halves, one_by_one);
 }
 

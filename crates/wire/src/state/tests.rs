@@ -10,7 +10,8 @@ fn refused(state: state::State, kind: StateKind) -> String {
 }
 
 fn distinct(distinct: distinct::Distinct) -> String {
-    let state = state::State::Distinct(proto::Distinct { distinct: Some(distinct) });
+    let version = DISTINCT_VERSION;
+    let state = state::State::Distinct(proto::Distinct { distinct: Some(distinct), version });
     refused(state, StateKind::Distinct)
 }
 
@@ -67,9 +68,24 @@ fn distributions_are_such_as_rows_make() {
         vec![bucket(0, 1), bucket(0, 1)],
         vec![bucket(0, 1), bucket(i32::MAX, 1), bucket(0, 1)],
     ] {
-        let sketch = proto::QuantileSketch { rows: 300, min: zero, max: zero, buckets };
+        let version = QUANTILES_VERSION;
+        let sketch = proto::QuantileSketch { rows: 300, min: zero, max: zero, buckets, version };
         let error = quantiles(quantiles::Quantiles::Sketch(sketch));
         assert_eq!(error, ": found buckets out of order or range, expected a distribution");
+    }
+}
+
+#[test]
+fn sketches_of_an_unknown_version_are_refused() {
+    for version in [0, 2, u32::MAX] {
+        let sketch = proto::QuantileSketch { version, ..Default::default() };
+        let error = quantiles(quantiles::Quantiles::Sketch(sketch));
+        let found = format!("version: found quantile sketch version {version}, expected 1");
+        assert_eq!(error, found);
+        let exact = distinct::Distinct::Exact(proto::Hashes::default());
+        let set = proto::Distinct { distinct: Some(exact), version };
+        let error = refused(state::State::Distinct(set), StateKind::Distinct);
+        assert_eq!(error, format!("version: found distinct set version {version}, expected 1"));
     }
 }
 
