@@ -154,20 +154,30 @@ impl Groups {
         self.places_of(|key, numbers| key.numbers_of_texts(texts, numbers))
     }
 
-    /// The places of the groups of whole numbers and of null, as [`KeyDictionary::known_wholes`] tells
-    /// them: those that there are, `u32::MAX` for the others. `None` where that takes a look at each,
-    /// or groups have not one key.
+    /// The same of strings that are known elsewhere by ids, as [`KeyDictionary::numbers_of_ids`].
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn places_of_ids<'t>(
+        &mut self,
+        source: u64,
+        ids: impl Iterator<Item = u32>,
+        text_of: impl Fn(u32) -> &'t str,
+    ) -> Vec<u32> {
+        self.places_of(|key, numbers| key.numbers_of_ids(source, ids, text_of, numbers))
+    }
+
+    /// The values of the only key, where their numbers are the places of groups.
     #[must_use]
-    pub fn known_places(&self, first: i64, step: i64, count: usize) -> Option<Vec<u32>> {
+    pub fn only_key(&self) -> Option<&KeyDictionary> {
         let [key] = &*self.keys else { return None };
-        let is_same = self.by_number.is_empty() && key.len() == self.count;
-        is_same.then(|| key.known_wholes(first, step, count))?
+        (self.by_number.is_empty() && key.len() == self.count).then_some(key)
     }
 
     fn places_of(&mut self, number: impl FnOnce(&mut KeyDictionary, &mut Vec<u32>)) -> Vec<u32> {
         assert_eq!(self.keys.len(), 1, "values of a key");
+        let is_same = self.only_key().is_some();
         let key = &mut self.keys[0];
-        let is_same = self.by_number.is_empty() && key.len() == self.count;
         let mut places = Vec::new();
         number(key, &mut places);
         if is_same && self.key_max.is_none() {

@@ -20,6 +20,8 @@ pub struct KeyDictionary {
     /// The numbers of small whole numbers once more, by what they are.
     small: Vec<u32>,
     texts: TextTable,
+    /// The numbers of strings by the ids that another dictionary knows them by, and which that is.
+    by_id: (u64, Vec<u32>),
     null: Option<u32>,
     /// The numbers of all other values, found by value.
     others: HashTable<u32>,
@@ -107,6 +109,40 @@ impl KeyDictionary {
         is_small.then(|| known.chain([self.null.unwrap_or(UNKNOWN)]).collect())
     }
 
+    /// The numbers of strings that are known elsewhere by ids: those of these ids, put after those
+    /// that are in `numbers`. `source` tells apart who gives out the ids, and `text_of` what they
+    /// stand for.
+    pub fn numbers_of_ids<'t>(
+        &mut self,
+        source: u64,
+        ids: impl Iterator<Item = u32>,
+        text_of: impl Fn(u32) -> &'t str,
+        numbers: &mut Vec<u32>,
+    ) {
+        if self.by_id.0 != source {
+            self.by_id = (source, Vec::new());
+        }
+        for id in ids {
+            let known = self.by_id.1.get(id as usize).copied().filter(|&own| own != UNKNOWN);
+            numbers.push(known.unwrap_or_else(|| {
+                let number = self.number_of_text(text_of(id));
+                let own = &mut self.by_id.1;
+                own.resize(own.len().max(id as usize + 1), UNKNOWN);
+                own[id as usize] = number;
+                number
+            }));
+        }
+    }
+
+    /// The numbers of strings of these ids, and of null: those that are known, `u32::MAX` for the
+    /// others.
+    #[must_use]
+    pub fn known_ids(&self, source: u64, ids: &[u32]) -> Vec<u32> {
+        let known: &[u32] = if self.by_id.0 == source { &self.by_id.1 } else { &[] };
+        let number = |&id: &u32| known.get(id as usize).copied().unwrap_or(UNKNOWN);
+        ids.iter().map(number).chain([self.null.unwrap_or(UNKNOWN)]).collect()
+    }
+
     fn number_of_other(&mut self, value: &Value) -> u32 {
         let Self { stored, others, hasher, null, .. } = self;
         let hash = hasher.hash_one(value);
@@ -141,7 +177,7 @@ impl KeyDictionary {
         self.stored.bytes()
             + self.others.allocation_size()
             + self.wholes.bytes()
-            + self.small.capacity() * size_of::<u32>()
+            + (self.small.capacity() + self.by_id.1.capacity()) * size_of::<u32>()
             + self.texts.bytes()
     }
 }
@@ -313,6 +349,27 @@ mod tests {
         assert_eq!(keys.number_of_text("new"), 14);
         assert_eq!(keys.number_of(&Value::string("new")), 14);
         assert_eq!(keys.len(), 15);
+    }
+
+    #[test]
+    fn ids_stand_for_strings_until_another_gives_them_out() {
+        let mut keys = KeyDictionary::default();
+        let texts = ["a", "b", "c", "d"];
+        let asked = |keys: &mut KeyDictionary, source, ids: &[u32], from: usize| {
+            let mut numbers = Vec::new();
+            let text = |id: u32| texts[(id as usize + from) % 4];
+            keys.numbers_of_ids(source, ids.iter().copied(), text, &mut numbers);
+            numbers
+        };
+        assert_eq!(keys.known_ids(1, &[0, 1]), [UNKNOWN; 3]);
+        assert_eq!(keys.number_of_text("c"), 0);
+        assert_eq!(asked(&mut keys, 1, &[0, 2, 0], 0), [1, 0, 1]);
+        assert_eq!(keys.number_of(&Value::Null), 2);
+        assert_eq!(keys.known_ids(1, &[2, 1, 0, 9]), [0, UNKNOWN, 1, UNKNOWN, 2]);
+        assert_eq!(keys.known_ids(2, &[2, 0]), [UNKNOWN, UNKNOWN, 2]);
+        assert_eq!(asked(&mut keys, 2, &[1, 3], 1), [0, 1]);
+        assert_eq!(keys.known_ids(2, &[1, 2, 3]), [0, UNKNOWN, 1, 2]);
+        assert_eq!(keys.known_ids(1, &[2]), [UNKNOWN, 2]);
     }
 
     #[test]

@@ -58,5 +58,6 @@ pub use quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
 pub use state::{Moments, State};
 pub use sum::{Sum, SumOverflow, SumParts, weighted};
 pub use tally::Tally;
+pub use texts::TextNumbers;
 pub use top_rows::{Comparison, TopRows};
 pub use warning::{Fault, FaultCode, Faults, Warning, WarningCode, Warnings};

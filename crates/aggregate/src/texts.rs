@@ -196,6 +196,33 @@ impl TextTable {
     }
 }
 
+/// Different texts with numbers, 0 and on, in the order in which they were first met.
+#[derive(Clone, Debug, Default)]
+pub struct TextNumbers {
+    texts: Texts,
+    table: TextTable,
+}
+
+impl TextNumbers {
+    /// Puts the numbers of many texts after those that are in `numbers`; texts that were not met
+    /// before get the next ones.
+    pub fn numbers_of<'t>(&mut self, texts: impl Iterator<Item = &'t str>, numbers: &mut Vec<u32>) {
+        self.table.numbers_of(texts, &mut self.texts, numbers);
+    }
+
+    /// The text of a number; `None` of one that was not given out.
+    #[must_use]
+    pub fn get(&self, number: u32) -> Option<&str> {
+        self.texts.get(number)
+    }
+
+    /// Bytes held.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.texts.bytes() + self.table.bytes()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;

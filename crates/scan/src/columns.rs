@@ -10,6 +10,7 @@ use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
 use crate::bits::filled;
+use crate::interner::Holder;
 use crate::lists::Lists;
 use crate::mantissas::Mantissas;
 use crate::selection::Selection;
@@ -20,7 +21,7 @@ use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths
 /// One block, and what has been decoded of it so far.
 pub(crate) struct Columns<'a, 'c> {
     block: &'c BlockView<'a>,
-    check: &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
+    holder: &'c dyn Holder<'a>,
     stored: RefCell<HashMap<usize, Option<Rc<Stored<'a>>>>>,
     decoded: RefCell<HashMap<usize, BlockValues<'a>>>,
     /// The rows that are asked for, when they are known.
@@ -30,15 +31,11 @@ pub(crate) struct Columns<'a, 'c> {
 }
 
 impl<'a, 'c> Columns<'a, 'c> {
-    /// The columns of `block`; `check` is called with each column and its index before a value
-    /// of it is used.
-    pub(crate) fn new(
-        block: &'c BlockView<'a>,
-        check: &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
-    ) -> Self {
+    /// The columns of `block`, which is held by `holder`.
+    pub(crate) fn new(block: &'c BlockView<'a>, holder: &'c dyn Holder<'a>) -> Self {
         Self {
             block,
-            check,
+            holder,
             stored: RefCell::default(),
             decoded: RefCell::default(),
             wanted: RefCell::default(),
@@ -113,7 +110,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     /// Says that a column's bytes are about to be used.
     pub(crate) fn read(&self, index: usize) -> Result<(), BlockError> {
         let column = self.view(index);
-        (self.check)(index, column)?;
+        self.holder.check(index, column)?;
         let mut read = self.read.borrow_mut();
         if !read.contains(&index) {
             read.push(index);
@@ -141,8 +138,7 @@ impl<'a, 'c> Columns<'a, 'c> {
         let wanted = self.wanted.borrow();
         let chosen = wanted.as_ref().and_then(Selection::chosen);
         if let Some(stored) = self.stored(index)?
-            && let Some(values) =
-                stored.decoded(logical_of(column), chosen).map_err(|error| column.corrupt(error))?
+            && let Some(values) = stored.decoded(logical_of(column), chosen)?
         {
             return Ok(self.keep(index, values));
         }
@@ -155,6 +151,26 @@ impl<'a, 'c> Columns<'a, 'c> {
         values
     }
 
+    /// The strings of an input as codes that stand for ids, where the block's holder knows these and
+    /// the strings were not decoded already.
+    pub(crate) fn interned(&self, input: &Input) -> Result<Option<Coded<'a>>, BlockError> {
+        let Some((index, _)) = self.only_part(input) else { return Ok(None) };
+        let column = self.view(index);
+        if column.kind() != Kind::String {
+            return Ok(None);
+        }
+        self.read(index)?;
+        let Some(interned) = self.holder.interned(index, column) else { return Ok(None) };
+        let wanted = self.wanted.borrow();
+        let chosen = wanted.as_ref().and_then(Selection::chosen);
+        let Some(stored) = self.stored(index)? else { return Ok(None) };
+        let Some((codes, count)) = stored.string_codes(chosen)? else { return Ok(None) };
+        let has_null = stored.valid().is_some();
+        let entries = Entries::Interned { interned, has_null };
+        let fits = entries.len() == count + usize::from(has_null);
+        Ok(fits.then(|| Coded { codes: Rc::new(codes), entries }))
+    }
+
     /// Whether an input compares so with literals; `None` where that is better asked of its values.
     pub(crate) fn compared(
         &self,
@@ -164,7 +180,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     ) -> Result<Option<Truths>, BlockError> {
         let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
         let stored = self.stored(index)?;
-        Ok(stored.and_then(|stored| stored.compared(logical, function, literals)))
+        stored.map_or(Ok(None), |stored| stored.compared(logical, function, literals))
     }
 
     /// Whether each row's text of an input matches; `None` where that is better asked of its values.
@@ -179,7 +195,7 @@ impl<'a, 'c> Columns<'a, 'c> {
             self.read(index)?;
             return texts::matches(column, pattern);
         }
-        Ok(self.stored(index)?.and_then(|stored| stored.matching(pattern)))
+        self.stored(index)?.map_or(Ok(None), |stored| stored.matching(pattern))
     }
 
     /// The index of the block's only column of an input, and what its numbers mean to the query;
@@ -226,7 +242,7 @@ impl<'a, 'c> Columns<'a, 'c> {
             return Ok((self.rows() - column.null_count()) as u64);
         }
         if selection.count() > 0 {
-            (self.check)(index, column)?;
+            self.holder.check(index, column)?;
             let validity = column.validity()?;
             let has = |row| validity.as_ref().is_none_or(|validity| validity.get(row));
             selection.for_each(|row| count += u64::from(has(row)));

@@ -10,7 +10,7 @@ use crate::columns::Columns;
 use crate::eval::eval;
 use crate::keys::GroupNumbers;
 use crate::places::Placed;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanExpr};
 use crate::rows::Rows;
 use crate::selection::Selection;
 use crate::values::BlockValues;
@@ -31,8 +31,11 @@ pub(crate) fn add(
     if weigh_one && whole::add(query, plan, columns, selection, groups, use_zones)? {
         return Ok(());
     }
-    let keys =
-        plan.keys.iter().map(|key| eval(key, columns, selection)).collect::<Result<Vec<_>, _>>()?;
+    let keys = plan
+        .keys
+        .iter()
+        .map(|key| key_values(key, columns, selection))
+        .collect::<Result<Vec<_>, _>>()?;
     let numbers = GroupNumbers::new(&keys, selection);
     let rows = Rows::new(selection, &numbers.numbers, numbers.space, &weights);
     let arguments = plan
@@ -55,6 +58,20 @@ pub(crate) fn add(
         }
     }
     Ok(())
+}
+
+/// The values of a key: strings by their ids, where they have some.
+fn key_values<'a>(
+    key: &PlanExpr,
+    columns: &Columns<'a, '_>,
+    selection: &Selection,
+) -> Result<BlockValues<'a>, BlockError> {
+    if let PlanExpr::Input(input) = key
+        && let Some(coded) = columns.interned(input)?
+    {
+        return Ok(BlockValues::Coded(coded));
+    }
+    eval(key, columns, selection)
 }
 
 /// What a block counts and adds up.

@@ -116,12 +116,12 @@ impl<'a> GroupNumbers<'a> {
         &self.steps[key].values
     }
 
-    /// Of a single key of whole numbers that are told by arithmetic: the first, the step from one to
-    /// the next, and how many there are. Group numbers are these, and null comes after the last.
-    pub(crate) fn only_range(&self) -> Option<(i64, i64, usize)> {
-        let [Step { counted: None, values, .. }] = self.steps.as_slice() else { return None };
-        let KeyValues::Range { near, count, .. } = values else { return None };
-        values.whole(0).map(|first| (first, near.step, *count))
+    /// What the group numbers stand for, where there is a single key of which they are the codes.
+    pub(crate) fn only_key(&self) -> Option<&KeyValues<'a>> {
+        match self.steps.as_slice() {
+            [Step { counted: None, values, .. }] => Some(values),
+            _ => None,
+        }
     }
 
     /// The code of a group number of a single key.
@@ -154,6 +154,13 @@ fn last_index<T>(list: &[T]) -> u32 {
 }
 
 impl KeyValues<'_> {
+    /// Of whole numbers that are told by arithmetic: the first, the step from one to the next, and
+    /// how many there are.
+    pub(crate) fn range(&self) -> Option<(i64, i64, usize)> {
+        let Self::Range { near, count, .. } = self else { return None };
+        self.whole(0).map(|first| (first, near.step, *count))
+    }
+
     /// The value of a code where it is told to be a whole number.
     pub(crate) fn whole(&self, code: usize) -> Option<i64> {
         let is_whole = |numbers: &Numbers| numbers.scale == 0 && numbers.logical == Logical::Plain;

@@ -33,6 +33,7 @@ mod distincts;
 mod distributions;
 mod eval;
 mod groups;
+mod interner;
 mod keys;
 mod lists;
 mod mantissas;
@@ -55,5 +56,6 @@ mod values;
 mod weights;
 mod whole;
 
+pub use interner::{Holder, Interned, Interner};
 pub use plan::PlanError;
 pub use scan::{BlockOrder, Scan};

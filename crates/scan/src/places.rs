@@ -11,6 +11,7 @@ use hadal_aggregate::{Groups, Layout};
 use hadal_encoding::kernels;
 use hadal_types::Value;
 
+use crate::interner::Interned;
 use crate::keys::{GroupNumbers, KeyValues};
 use crate::rows::Rows;
 use crate::values::Entries;
@@ -62,8 +63,16 @@ impl Placed {
         groups: &Groups,
         rows: &Rows<'_>,
     ) -> Option<Self> {
-        let (first, step, count) = block.only_range()?;
-        let by_number = groups.known_places(first, step, count)?;
+        let key = groups.only_key()?;
+        let by_number = match block.only_key()? {
+            KeyValues::Entries(Entries::Interned { interned, .. }) => {
+                key.known_ids(interned.interner.own(), &interned.ids)
+            }
+            values => {
+                let (first, step, count) = values.range()?;
+                key.known_wholes(first, step, count)?
+            }
+        };
         let mut places = vec![0; rows.numbers.len()];
         kernels::gather_u32(&by_number, rows.numbers, &mut places);
         let last = kernels::min_max_u32(&places).map_or(0, |ends| ends.1);
@@ -130,6 +139,13 @@ fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Opti
             };
             groups.places_of_texts(used.iter().map(text))
         }
+        KeyValues::Entries(Entries::Interned { interned: Interned { ids, interner }, .. }) => {
+            let id = |number: &u32| ids.get(code(number)).copied().unwrap_or_default();
+            interner.with(|texts| {
+                let text_of = |id| texts.get(id).unwrap_or_default();
+                groups.places_of_ids(interner.own(), used.iter().map(id), text_of)
+            })
+        }
         values => {
             let wholes = used.iter().map(|number| values.whole(code(number)));
             groups.places_of_wholes(&wholes.collect::<Option<Vec<i64>>>()?)
@@ -183,6 +199,17 @@ impl<'b, 'v> Places<'b, 'v> {
                 if let Some(text) = u32::try_from(code).ok().and_then(|code| strings.get(code)) =>
             {
                 dictionary.number_of_text(text)
+            }
+            KeyValues::Entries(Entries::Interned {
+                interned: Interned { ids, interner }, ..
+            }) if let Some(&id) = ids.get(code) => {
+                let mut numbers = Vec::new();
+                interner.with(|texts| {
+                    let text_of = |id| texts.get(id).unwrap_or_default();
+                    let id = std::iter::once(id);
+                    dictionary.numbers_of_ids(interner.own(), id, text_of, &mut numbers);
+                });
+                numbers.first().copied().unwrap_or_default()
             }
             values => match values.whole(code) {
                 Some(whole) => dictionary.number_of_whole(whole),

@@ -9,6 +9,7 @@ use hadal_types::{ColumnName, Kind, Value};
 
 use crate::columns::Columns;
 use crate::eval::eval;
+use crate::interner::{Checked, Holder};
 use crate::plan::{Plan, PlanError, PlanExpr};
 use crate::prune;
 use crate::seen::{SeenColumns, Unseen, seen_by};
@@ -85,13 +86,26 @@ impl Scan {
         check: &dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
         partial: &mut Partial,
     ) -> Result<(), BlockError> {
+        self.block_of(block, &Checked(check), partial)
+    }
+
+    /// The same with all that the block's holder knows.
+    ///
+    /// # Errors
+    /// As [`Self::block`].
+    pub fn block_of<'a>(
+        &self,
+        block: &BlockView<'a>,
+        holder: &dyn Holder<'a>,
+        partial: &mut Partial,
+    ) -> Result<(), BlockError> {
         partial.stats.blocks += 1;
         let (first, last) = block.time_range();
         if !self.query.range.overlaps(first, last) {
             partial.stats.blocks_skipped += 1;
             return Ok(());
         }
-        let columns = Columns::new(block, check);
+        let columns = Columns::new(block, holder);
         let reached = || self.reached(block, &columns);
         if prune::is_hopeless(block, &self.plan.conditions) {
             let left_out = self.left_out(&columns, &reached, None)?;

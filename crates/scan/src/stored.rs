@@ -1,9 +1,10 @@
 //! Columns as they are stored: conditions on packed integers and on codes, decoded to nothing but
 //! the bits of the rows that meet them; and values of the rows that are wanted only.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
-use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView, StringsView};
+use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView};
 use hadal_encoding::{Bitmap, EncodingError, IntsView, StringDictionary, ints, kernels};
 use hadal_query::{Function, Pattern};
 use hadal_types::{Logical, Value};
@@ -15,6 +16,7 @@ use crate::values::{BlockValues, Coded, Entries, Numbers, Truths};
 
 /// A column of one integer or code per row that has a value.
 pub(crate) struct Stored<'a> {
+    column: ColumnView<'a>,
     values: Values<'a>,
     valid: Option<Rc<Bitmap>>,
     /// Whether streams have no place for rows without a value.
@@ -24,10 +26,26 @@ pub(crate) struct Stored<'a> {
 enum Values<'a> {
     /// Integers of one scale, without a base.
     Numbers(NumbersView<'a>),
-    Strings {
-        codes: IntsView<'a>,
-        entries: Rc<StringDictionary<'a>>,
-    },
+    Strings(StoredStrings<'a>),
+}
+
+/// Strings by code.
+struct StoredStrings<'a> {
+    codes: IntsView<'a>,
+    /// How many entries there are.
+    count: usize,
+    /// Decoded when first asked for.
+    entries: OnceCell<Rc<StringDictionary<'a>>>,
+}
+
+impl<'a> StoredStrings<'a> {
+    fn entries(&self, column: &ColumnView<'a>) -> Result<&Rc<StringDictionary<'a>>, BlockError> {
+        if let Some(entries) = self.entries.get() {
+            return Ok(entries);
+        }
+        let entries = Rc::new(column.string_entries()?);
+        Ok(self.entries.get_or_init(|| entries))
+    }
 }
 
 impl<'a> Stored<'a> {
@@ -36,16 +54,17 @@ impl<'a> Stored<'a> {
         let is_compact = column.is_compact();
         if let Some(view) = column.numbers()?.filter(|view| view.base == 0) {
             let valid = view.validity.clone().map(Rc::new);
-            return Ok(Some(Self { values: Values::Numbers(view), valid, is_compact }));
+            let (column, values) = (column.clone(), Values::Numbers(view));
+            return Ok(Some(Self { column, values, valid, is_compact }));
         }
         if column.holds_texts() {
             return Ok(None);
         }
-        let Some(StringsView::Dictionary { codes, entries }) = column.strings()? else {
-            return Ok(None);
-        };
-        let values = Values::Strings { codes, entries: Rc::new(entries) };
-        Ok(Some(Self { values, valid: column.validity()?.map(Rc::new), is_compact }))
+        let Some((codes, count)) = column.string_codes()? else { return Ok(None) };
+        let entries = OnceCell::new();
+        let values = Values::Strings(StoredStrings { codes, count, entries });
+        let valid = column.validity()?.map(Rc::new);
+        Ok(Some(Self { column: column.clone(), values, valid, is_compact }))
     }
 
     /// Which rows have a value; `None`: all.
@@ -57,7 +76,7 @@ impl<'a> Stored<'a> {
     pub(crate) fn integers(&self) -> Option<(&IntsView<'a>, u8)> {
         match &self.values {
             Values::Numbers(view) => Some((&view.integers, view.scale)),
-            Values::Strings { .. } => None,
+            Values::Strings(_) => None,
         }
     }
 
@@ -68,31 +87,39 @@ impl<'a> Stored<'a> {
         logical: Logical,
         function: Function,
         literals: &[&Value],
-    ) -> Option<Truths> {
+    ) -> Result<Option<Truths>, BlockError> {
         let found = match (&self.values, literals) {
             (Values::Numbers(view), [literal]) => {
                 let integers = &view.integers;
                 let between = |from, to| integers.between(from, to);
-                compare::mantissas(
-                    integers.len(),
-                    between,
-                    (logical, view.scale),
-                    function,
-                    literal,
-                )?
+                let kind = (logical, view.scale);
+                compare::mantissas(integers.len(), between, kind, function, literal)
             }
-            (Values::Numbers(_), _) => return None,
-            (Values::Strings { codes, entries }, literals) => {
-                codes.in_set(&strings::compared(entries, function, literals)?)
+            (Values::Numbers(_), _) => None,
+            (Values::Strings(own), literals) => {
+                let set = strings::compared(own.entries(&self.column)?, function, literals);
+                set.map(|set| own.codes.in_set(&set))
             }
         };
-        Some(self.truths(found))
+        Ok(found.map(|found| self.truths(found)))
     }
 
     /// Whether the strings match; `None` of numbers.
-    pub(crate) fn matching(&self, pattern: &Pattern) -> Option<Truths> {
-        let Values::Strings { codes, entries } = &self.values else { return None };
-        Some(self.truths(codes.in_set(&strings::matching(entries, pattern))))
+    pub(crate) fn matching(&self, pattern: &Pattern) -> Result<Option<Truths>, BlockError> {
+        let Values::Strings(own) = &self.values else { return Ok(None) };
+        let set = strings::matching(own.entries(&self.column)?, pattern);
+        Ok(Some(self.truths(own.codes.in_set(&set))))
+    }
+
+    /// The code of each string's row, right at least for the rows that are wanted, and how many
+    /// entries there are, as which rows without a value count; `None` of numbers.
+    pub(crate) fn string_codes(
+        &self,
+        wanted: Option<&Bitmap>,
+    ) -> Result<Option<(Vec<u32>, usize)>, BlockError> {
+        let Values::Strings(own) = &self.values else { return Ok(None) };
+        let codes = self.codes(&own.codes, own.count, wanted);
+        Ok(Some((codes.map_err(|error| self.column.corrupt(error))?, own.count)))
     }
 
     /// Truths by row, from truths by place in the stream.
@@ -124,22 +151,24 @@ impl<'a> Stored<'a> {
         &self,
         logical: Logical,
         wanted: Option<&Bitmap>,
-    ) -> Result<Option<BlockValues<'a>>, EncodingError> {
+    ) -> Result<Option<BlockValues<'a>>, BlockError> {
         let valid = self.valid.clone();
+        let corrupt = |error| self.column.corrupt(error);
         let view = match &self.values {
             Values::Numbers(view) => view,
-            Values::Strings { codes, entries } => {
-                let codes = Rc::new(self.codes(codes, entries.len(), wanted)?);
-                let dictionary = Rc::clone(entries);
+            Values::Strings(own) => {
+                let codes = self.codes(&own.codes, own.count, wanted).map_err(corrupt)?;
+                let codes = Rc::new(codes);
+                let dictionary = Rc::clone(own.entries(&self.column)?);
                 let entries = Entries::Strings { dictionary, has_null: valid.is_some() };
                 return Ok(Some(BlockValues::Coded(Coded { codes, entries })));
             }
         };
         let mantissas = if let Some(near) = view.integers.near() {
-            let steps = Rc::new(view.steps(&near, wanted)?);
+            let steps = Rc::new(view.steps(&near, wanted).map_err(corrupt)?);
             let ints::Near { from, step, span } = near;
             Mantissas::Near(Near { from, step, span, steps })
-        } else if let Some(CodedNumbers { values, codes }) = view.coded(wanted)? {
+        } else if let Some(CodedNumbers { values, codes }) = view.coded(wanted).map_err(corrupt)? {
             Mantissas::ByCode(ByCode { codes: Rc::new(codes), values: Rc::new(values) })
         } else {
             return Ok(None);

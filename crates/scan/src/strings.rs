@@ -22,6 +22,9 @@ impl Entries<'_> {
             Self::Values(values) => {
                 values.iter().map(|value| contains_text(value, &needle)).collect()
             }
+            Self::Interned { .. } => {
+                (0..self.len()).map(|code| contains_text(&self.value(code), &needle)).collect()
+            }
         }
     }
 }

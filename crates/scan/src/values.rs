@@ -7,6 +7,7 @@ use hadal_encoding::{Bitmap, StringDictionary, kernels};
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::bits::{bits, filled};
+use crate::interner::Interned;
 use crate::lists::Lists;
 use crate::mantissas::{Mantissas, Near};
 
@@ -87,6 +88,13 @@ pub(crate) enum Entries<'a> {
     Strings {
         /// The strings.
         dictionary: Rc<StringDictionary<'a>>,
+        /// Whether the entry after the last string is null.
+        has_null: bool,
+    },
+    /// A column's strings by id, and null as one more entry where `has_null`.
+    Interned {
+        /// What the codes stand for.
+        interned: Interned,
         /// Whether the entry after the last string is null.
         has_null: bool,
     },
@@ -176,6 +184,7 @@ impl Entries<'_> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Strings { dictionary, has_null } => dictionary.len() + usize::from(*has_null),
+            Self::Interned { interned, has_null } => interned.ids.len() + usize::from(*has_null),
             Self::Lists(lists) => lists.len(),
             Self::Values(values) => values.len(),
         }
@@ -188,6 +197,10 @@ impl Entries<'_> {
                 .ok()
                 .and_then(|code| dictionary.get(code))
                 .map_or(Value::Null, Value::string),
+            Self::Interned { interned: Interned { ids, interner }, .. } => {
+                let text = |id| interner.with(|texts| texts.get(id).map(Value::string));
+                ids.get(code).and_then(|&id| text(id)).unwrap_or(Value::Null)
+            }
             Self::Lists(lists) => lists.get(code).cloned().unwrap_or(Value::Null),
             Self::Values(values) => values.get(code).cloned().unwrap_or(Value::Null),
         }
@@ -253,7 +266,7 @@ impl Coded<'_> {
     /// Whether no value is a number or a truth.
     pub(crate) fn has_no_numbers(&self) -> bool {
         match &self.entries {
-            Entries::Strings { .. } | Entries::Lists(_) => true,
+            Entries::Strings { .. } | Entries::Interned { .. } | Entries::Lists(_) => true,
             Entries::Values(values) => {
                 !values.iter().any(|value| matches!(value, Value::Number(_) | Value::Bool(_)))
             }
@@ -265,6 +278,9 @@ impl Coded<'_> {
         let known: Vec<bool> = match &self.entries {
             Entries::Strings { dictionary, .. } => {
                 (0..self.entries.len()).map(|code| code < dictionary.len()).collect()
+            }
+            Entries::Interned { interned, .. } => {
+                (0..self.entries.len()).map(|code| code < interned.ids.len()).collect()
             }
             Entries::Lists(lists) => (0..lists.len()).map(|code| lists.has(code)).collect(),
             Entries::Values(values) => values.iter().map(|value| !value.is_null()).collect(),

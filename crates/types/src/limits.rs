@@ -102,6 +102,9 @@ pub const TIME_BUCKETS_MAX: usize = 10_080;
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 /// Groups that one query keeps in the memory of one process, while its memory lasts.
 pub const GROUPS_MAX: usize = 16_000_000;
+/// Bytes of the strings that a leaf keeps of one column to know them by id; beyond it, strings are
+/// looked up in each block.
+pub const INTERNED_BYTES_MAX: usize = 16 << 20;
 /// Bytes that one query may hold on one leaf: what ten million groups of different texts take.
 pub const LEAF_QUERY_BYTES_MAX: usize = 1 << 30;
 /// Bytes that all queries of one process may hold together, in leaves, while they are merged, and

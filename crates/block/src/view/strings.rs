@@ -69,6 +69,37 @@ impl<'a> ColumnView<'a> {
         Ok(Some(view))
     }
 
+    /// The codes of a dictionary of strings, and how many entries it has, which are not decoded;
+    /// `None` where the column is stored in another way. Codes are as in [`StringsView`].
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn string_codes(&self) -> Result<Option<(IntsView<'a>, usize)>, BlockError> {
+        let Encoding::Dictionary { entries } = self.entry.encoding else { return Ok(None) };
+        if self.entry.is_compact {
+            return self.of_present().string_codes();
+        }
+        let [codes, ..] = self.sections();
+        let codes = IntsView::parse(codes, self.rows).map_err(self.entry.place().of())?;
+        Ok(Some((codes, entries)))
+    }
+
+    /// The entries of a dictionary of strings, sorted; none where the column is stored in another
+    /// way.
+    ///
+    /// # Errors
+    /// When the bytes do not decode.
+    pub fn string_entries(&self) -> Result<StringDictionary<'a>, BlockError> {
+        let Encoding::Dictionary { entries } = self.entry.encoding else {
+            return Ok(StringDictionary::default());
+        };
+        if self.entry.is_compact {
+            return self.of_present().string_entries();
+        }
+        let [_, strings, ..] = self.sections();
+        StringDictionary::parse(strings, entries).map_err(self.entry.place().of())
+    }
+
     pub(super) fn decode_dictionary(&self, entries: usize) -> Result<Values<'a>, BlockError> {
         let [codes, strings, ..] = self.sections();
         let codes = self.codes(codes, entries)?;
