@@ -389,11 +389,13 @@ mod tests {
 
         #[test]
         fn ranges_of_bits_agree_with_bools(
-            bits in prop::collection::vec(any::<bool>(), 1..200), from in 0usize..200, to in 0usize..200,
+            bits in prop::collection::vec(any::<bool>(), 1..200),
+            (from, to) in (0usize..200, 0usize..200),
         ) {
             let (from, to) = (from.min(bits.len()), to.min(bits.len()));
             let map = bitmap(&bits);
-            let expected = bits.get(from..to).map_or(0, |bits| bits.iter().filter(|bit| **bit).count());
+            let some = bits.get(from..to).unwrap_or_default();
+            let expected = some.iter().filter(|bit| **bit).count();
             prop_assert_eq!(count_ones_in(map.words(), from, to), expected);
             let mut range = Bitmap::zeros(bits.len());
             if from <= to {

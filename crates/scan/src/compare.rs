@@ -20,8 +20,8 @@ pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) ->
     Some(Truths::where_valid(yes, numbers.valid.as_deref()))
 }
 
-/// So many mantissas, of this meaning and scale, compared with a literal, where `between` tells which
-/// of them lie between two.
+/// So many mantissas, of this meaning and scale, compared with a literal, where `between` tells
+/// which of them lie between two.
 pub(crate) fn mantissas(
     count: usize,
     between: impl Fn(i64, i64) -> Bitmap,

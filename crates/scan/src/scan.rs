@@ -164,8 +164,9 @@ impl Scan {
     }
 
     /// How many rows the query leaves out because they have a column as another kind: rows of
-    /// the time range, `reached`, that the filter does not see, and `selected` ones that the outputs do not.
-    /// Blocks that zones skip are counted too, so that it is the same however rows lie in blocks.
+    /// the time range, `reached`, that the filter does not see, and `selected` ones that the
+    /// outputs do not. Blocks that zones skip are counted too, so that it is the same however rows
+    /// lie in blocks.
     fn left_out<'s>(
         &'s self,
         columns: &Columns<'_, '_>,

@@ -80,8 +80,8 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Whether the values, which mean `logical`, compare so with the literals; `None` where that has
-    /// to be found out otherwise.
+    /// Whether the values, which mean `logical`, compare so with the literals; `None` where that
+    /// has to be found out otherwise.
     pub(crate) fn compared(
         &self,
         logical: Logical,

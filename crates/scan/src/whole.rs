@@ -3,8 +3,8 @@
 //! A question without groups, of rows that weigh one, needs no value of its own: counts, sums,
 //! smallest and largest values of a column stand in the block's directory for where it takes the
 //! block whole; where it does not, or they may not be used (to measure, or because they are not of
-//! plain decimals), a stream adds up vector by vector, the selected rows being told by bits, without
-//! being decoded to anything (design: small materialized aggregates, Moerkotte, VLDB 1998).
+//! plain decimals), a stream adds up vector by vector, the selected rows being told by bits, and
+//! is decoded to nothing (design: small materialized aggregates, Moerkotte, VLDB 1998).
 
 use std::borrow::Cow;
 

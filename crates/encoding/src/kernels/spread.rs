@@ -19,7 +19,8 @@ kernels! {
     /// the rows whose bits are one.
     pub fn expand_i64(values: &[i64], words: &[u64], fill: i64, out: &mut [i64]) = expand_i64_body;
 
-    /// Fills `out`: the next of `bits` where the row's bit is one, else zero. Missing bits are zeros.
+    /// Fills `out`: the next of `bits` where the row's bit is one, else zero. Missing bits are
+    /// zeros.
     ///
     /// # Panics
     /// When `out` are not as many words as `words`.

@@ -39,8 +39,8 @@ kernels! {
     /// When `width` is over 64, or `bytes` are not 128 × width.
     pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold = fold_body;
 
-    /// [`fold_packed`] of the values whose bits are one, lowest bit of the first word first. Of none
-    /// the sum is 0, the smallest is the largest that there is, and the largest is 0.
+    /// [`fold_packed`] of the values whose bits are one, lowest bit of the first word first. Of
+    /// none the sum is 0, the smallest is the largest that there is, and the largest is 0.
     ///
     /// # Panics
     /// When `width` is over 64, or `bytes` are not 128 × width.
@@ -49,7 +49,7 @@ kernels! {
     ) -> PackedFold = fold_where_body;
 }
 
-/// What is kept of values lane by lane. Of those that are not chosen, `chosen` has no bit, else all.
+/// What is kept of values lane by lane. Of those that are chosen, `chosen` has all bits, else none.
 trait Keep<T: Lane> {
     fn take(&mut self, lane: usize, value: T, chosen: T);
 }
