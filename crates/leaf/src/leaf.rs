@@ -19,16 +19,16 @@ use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     TableBlocks,
 };
-use tokio::sync::oneshot;
 
 use crate::accept::{accept, sink_error};
 use crate::block::Block;
 use crate::inspect::inspect;
+use crate::job::{JobResult, Question, ScanJob};
 use crate::limits::LeafLimits;
 use crate::merge::{MergeError, drop_oldest, merge_next};
 use crate::move_fresh::move_fresh;
-use crate::pool::{Job, JobResult, Pool};
 use crate::recover;
+use crate::scan_pool::ScanPool;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 
@@ -41,13 +41,13 @@ pub struct LeafConfig {
     pub name: LeafName,
     /// The folder that keeps its rows; `None`: memory only.
     pub folder: Option<PathBuf>,
-    /// Threads that scan.
-    pub threads: usize,
+    /// The threads that scan, which all leaves of the process share.
+    pub pool: Arc<ScanPool>,
     /// Whether a block may be answered from its zones: only to be measured it is not.
     pub zone_answers: bool,
     /// What it may take.
     pub limits: LeafLimits,
-    /// Bytes that one query may hold here.
+    /// Bytes that one query may hold here, on all threads together.
     pub query_bytes_max: usize,
     /// The memory that all queries of the process share.
     pub budget: Arc<Budget>,
@@ -58,7 +58,7 @@ pub struct LeafConfig {
 /// A leaf: its share of every table.
 pub struct Leaf {
     inner: Arc<Inner>,
-    pool: Pool,
+    pool: Arc<ScanPool>,
     merger: Option<JoinHandle<()>>,
     report: Report,
     zone_answers: bool,
@@ -110,13 +110,12 @@ impl Leaf {
             place: inner.name.to_string(),
             source: Arc::new(source),
         };
-        let pool = Pool::new(config.threads, &inner.name.0).map_err(thread_error)?;
         let merging = Arc::clone(&inner);
         let merger = std::thread::Builder::new()
             .name(format!("{}-merge", inner.name))
             .spawn(move || merging.merge_until_stopped())
             .map_err(thread_error)?;
-        let LeafConfig { zone_answers, query_bytes_max, budget, .. } = config;
+        let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
         let merger = Some(merger);
         Ok(Self { inner, pool, merger, report, zone_answers, query_bytes_max, budget })
     }
@@ -265,15 +264,6 @@ impl Peer for Leaf {
     }
 }
 
-/// Cancels a query's job when its future is dropped.
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 impl Leaf {
     async fn answer(&self, query: Arc<Query>, deadline: Instant) -> Partial {
         let start = Instant::now();
@@ -291,28 +281,21 @@ impl Leaf {
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
-        let (reply, answer) = oneshot::channel();
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let _cancel = CancelOnDrop(Arc::clone(&cancelled));
-        self.pool.run(Job {
-            table: query.table.to_string(),
+        let (job, pending) = ScanJob::new(Question {
+            query: Arc::clone(&query),
             blocks: ordered(&blocks, scan.block_order()),
             scan,
-            next: 0,
-            rows_scanned: 0,
-            partial: Partial { held: self.budget.hold(), ..Partial::empty(&query) },
             bytes_max: self.query_bytes_max,
+            budget: Arc::clone(&self.budget),
             deadline,
-            longest: Duration::ZERO,
-            cancelled,
-            reply,
         });
-        let (mut partial, rows_scanned, outcome) = match answer.await {
-            Ok(JobResult { partial, rows_scanned, complete }) => {
+        self.pool.run(job);
+        let (mut partial, rows_scanned, outcome) = match pending.result().await {
+            Some(JobResult { partial, rows_scanned, complete }) => {
                 let outcome = if complete { LeafOutcome::Answered } else { LeafOutcome::Late };
                 (partial, rows_scanned, outcome)
             }
-            Err(_) => (Partial::empty(&query), 0, LeafOutcome::Failed),
+            None => (Partial::empty(&query), 0, LeafOutcome::Failed),
         };
         let coverage = LeafCoverage {
             name: self.inner.name.to_string(),

@@ -39,7 +39,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
     LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
-        threads: 1,
+        pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
         limits: LeafLimits::of_one_in(1),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
