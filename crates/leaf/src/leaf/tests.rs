@@ -378,6 +378,26 @@ async fn a_stopping_leaf_takes_nothing_and_still_answers() {
     assert_eq!(values(&bed.leaf).await.0, [0, 1, 2]);
 }
 
+#[tokio::test]
+async fn leaves_share_threads_that_outlive_each_of_them() {
+    let pool = ScanPool::new(2).expect("threads");
+    let leaf =
+        || Leaf::open(LeafConfig { pool: Arc::clone(&pool), ..config(None) }).expect("opens");
+    let (one, other) = (leaf(), leaf());
+    one.accept(batch("a", 1, 0..3)).await.expect("taken");
+    for index in 0..20 {
+        let values = index * 5..index * 5 + 5;
+        other.accept(batch(&format!("b{index}"), 1, values)).await.expect("taken");
+    }
+    let ((few, _), (many, _)) = tokio::join!(values(&one), values(&other));
+    assert_eq!((few, many), ((0..3).collect(), (0..100).collect()));
+    drop(one);
+    let (many, partial) = values(&other).await;
+    assert_eq!((many.len(), partial.coverage.rows_scanned), (100, 100));
+    drop(other);
+    assert_eq!(Arc::strong_count(&pool), 1, "leaves that are gone keep no threads");
+}
+
 /// Keeps the log's thread busy, from within a callback, until the sender is dropped.
 fn hold_log_thread(leaf: &Leaf) -> std::sync::mpsc::Sender<()> {
     let (entered_sender, entered) = std::sync::mpsc::channel();
