@@ -137,8 +137,9 @@ impl InTurns for ScanJob {
         self.handout.opening(self.worth_blocks())
     }
 
+    /// What nobody waits for is ended soon, too, since it holds memory.
     fn is_due(&self, now: Instant) -> bool {
-        self.due() <= now
+        self.due() <= now || self.cancelled.load(Ordering::Relaxed)
     }
 }
 
@@ -150,7 +151,7 @@ impl Job for ScanJob {
     }
 
     fn is_done(&self, finding: &Finding) -> bool {
-        !finding.partial.faults.is_empty() || self.cancelled.load(Ordering::Relaxed)
+        !finding.partial.faults.is_empty()
     }
 
     fn begin(&self, left: Vec<Finding>) -> Finding {

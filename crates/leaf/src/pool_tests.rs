@@ -140,7 +140,7 @@ const SMALL: usize = 1_000;
 fn a_small_query_waits_for_one_turn_however_many_large_ones_there_are() {
     for threads in [1, 2, 8] {
         for large in [1, 4, 50] {
-            for leaves in [1, 8] {
+            for leaves in [1, 8_u64] {
                 let mut machine = Machine::new(threads);
                 for query in 0..large {
                     (0..leaves).for_each(|_| machine.add(query, 100_000, 300, NEVER));
@@ -160,7 +160,7 @@ fn a_small_query_waits_for_one_turn_however_many_large_ones_there_are() {
                     let ended = lock(&machine.ended);
                     let own = ended.iter().filter(|(of, _)| *of == small).map(|(_, at)| *at);
                     let took = own.max().expect("it ended") - asked_at;
-                    let work = Duration::from_micros(100 * leaves as u64);
+                    let work = Duration::from_micros(100 * leaves);
                     assert!(took <= TURN + Duration::from_micros(300) + work, "{took:?}");
                 }
             }

@@ -16,7 +16,7 @@ pub(crate) trait InTurns {
     fn query(&self) -> usize;
     /// How many work on it; `None` when it has nothing to do for one more.
     fn opening(&self) -> Option<usize>;
-    /// Whether it is out of time, so that only its end is left to do.
+    /// Whether only its end is left to do, as it is out of time.
     fn is_due(&self, now: Instant) -> bool;
 }
 

@@ -56,8 +56,8 @@ struct Numbers {
     outcome: Sender<Outcome>,
 }
 
-/// The query, and what became of one of its jobs.
-type Outcome = (usize, Option<Ended<Vec<usize>>>);
+/// What became of a job; `None` when it failed.
+type Outcome = Option<Ended<Vec<usize>>>;
 
 impl InTurns for Numbers {
     fn query(&self) -> usize {
@@ -110,20 +110,20 @@ impl Job for Numbers {
 
     fn end(&self, ended: Ended<Vec<usize>>) {
         assert!(ended.findings.len() <= self.begun.load(Ordering::SeqCst));
-        self.outcome.send((self.query, Some(ended))).expect("received");
+        self.outcome.send(Some(ended)).expect("received");
     }
 
     fn fail(&self) {
-        self.outcome.send((self.query, None)).expect("received");
+        self.outcome.send(None).expect("received");
     }
 }
 
 /// The last one is that of the test itself, which takes turns while there is something to do.
 const THREADS: usize = 3;
 
-/// Runs jobs that `change` alters, of two queries, on three threads; returns what became of them, in
-/// the order of queries and blocks.
-fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Option<Ended<Vec<usize>>>)> {
+/// Runs jobs that `change` alters, of two queries, on three threads; returns of each the query, how
+/// many blocks it has, and what became of it.
+fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
     let clock = Arc::new(Clock { start: Instant::now(), thirds: AtomicU32::new(0) });
     let now = Arc::clone(&clock);
     let pool = Arc::new(Pool::new(move || now.now()));
@@ -149,12 +149,12 @@ fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Option<Ended<Vec<usi
         };
         change(&mut job);
         pool.run(Arc::new(job));
-        waiting.push((blocks, outcomes));
+        waiting.push((query, blocks, outcomes));
     }
     while pool.take_turn().is_some() {}
     let mut ended = Vec::new();
-    for (blocks, outcomes) in waiting {
-        let (query, outcome) = outcomes.recv().expect("an end");
+    for (query, blocks, outcomes) in waiting {
+        let outcome = outcomes.recv().expect("an end");
         assert!(outcomes.recv().is_err(), "one end, and then the job is gone");
         ended.push((query, blocks, outcome));
     }
@@ -164,7 +164,7 @@ fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Option<Ended<Vec<usi
 }
 
 /// The blocks that were looked at, sorted, and whether that is said to be all.
-fn looked_at(ended: Option<Ended<Vec<usize>>>) -> (Vec<usize>, bool) {
+fn looked_at(ended: Outcome) -> (Vec<usize>, bool) {
     let Ended { findings, complete } = ended.expect("it did not fail");
     assert!((1..=THREADS).contains(&findings.len()), "{findings:?}");
     let mut blocks = findings.concat();
