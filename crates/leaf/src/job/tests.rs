@@ -109,6 +109,17 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
     }
 }
 
+#[test]
+fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for() {
+    let bytes = finding_bytes();
+    for (bytes_max, next) in [(2 * bytes, Some(2)), (2 * bytes - 1, None)] {
+        let (job, _pending) = job(6, bytes_max, &Budget::new(usize::MAX));
+        let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
+        let _findings = findings.map(|finding| look_at_one(&job, finding));
+        assert_eq!(job.handout.next(), next);
+    }
+}
+
 #[tokio::test]
 async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
     let bytes = finding_bytes();
