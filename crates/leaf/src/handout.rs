@@ -57,8 +57,8 @@ impl<F> Handout<F> {
         }))
     }
 
-    /// How many work on it; `None` when it has nothing to do for one more, to whom a finding of its
-    /// own is worth so many blocks.
+    /// How many work on it; `None` when it has nothing to do for one more. A finding more is worth
+    /// more than so many blocks.
     pub(crate) fn opening(&self, worth_blocks: usize) -> Option<usize> {
         self.lock().opening(worth_blocks)
     }
@@ -143,8 +143,9 @@ impl<F> State<F> {
         let is_open = match self.workers {
             0 => !self.ended,
             workers => {
-                let left = self.blocks - self.next;
-                self.has_blocks() && !self.crowded && left > workers.max(worth_blocks)
+                let is_known = !self.left.is_empty();
+                let least = if is_known { workers } else { workers.max(worth_blocks) };
+                self.has_blocks() && !self.crowded && self.blocks - self.next > least
             }
         };
         is_open.then_some(self.workers)

@@ -32,7 +32,8 @@ const FINDING_NANOS_PER_BYTE: u64 = 4;
 pub(crate) struct Question {
     pub(crate) query: Arc<Query>,
     pub(crate) scan: Scan,
-    pub(crate) blocks: Arc<Vec<Arc<Block>>>,
+    /// Those that the time range reaches.
+    pub(crate) blocks: Vec<Arc<Block>>,
     /// Bytes that all that is found may take.
     pub(crate) bytes_max: usize,
     /// Where these are drawn from.
@@ -98,8 +99,8 @@ impl ScanJob {
         deadline.checked_sub(longest).unwrap_or(deadline)
     }
 
-    /// How many blocks have to be left for one more worker to be of use: looking at them has to take
-    /// longer than making the groups that are known a second time, and merging them.
+    /// How many blocks have to be left for one more worker to be of use: looking at them has to
+    /// take longer than making the groups that are known a second time, and merging them.
     fn worth_blocks(&self) -> usize {
         let longest = self.longest.load(Ordering::Relaxed).max(1);
         let bytes = self.bytes.load(Ordering::Relaxed) as u64;

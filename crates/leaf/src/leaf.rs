@@ -281,9 +281,16 @@ impl Leaf {
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
+        let is_reached = |block: &&Arc<Block>| {
+            let (first, last) = block.time_range;
+            query.range.overlaps(first, last)
+        };
+        let reached: Vec<Arc<Block>> = blocks.iter().filter(is_reached).cloned().collect();
+        let skipped = (blocks.len() - reached.len()) as u64;
+        let rows_skipped = rows - reached.iter().map(|block| block.rows as u64).sum::<u64>();
         let (job, pending) = ScanJob::new(Question {
             query: Arc::clone(&query),
-            blocks: ordered(&blocks, scan.block_order()),
+            blocks: ordered(reached, scan.block_order()),
             scan,
             bytes_max: self.query_bytes_max,
             budget: Arc::clone(&self.budget),
@@ -291,9 +298,11 @@ impl Leaf {
         });
         self.pool.run(job);
         let (mut partial, rows_scanned, outcome) = match pending.result().await {
-            Some(JobResult { partial, rows_scanned, complete }) => {
+            Some(JobResult { mut partial, rows_scanned, complete }) => {
+                partial.stats.blocks += skipped;
+                partial.stats.blocks_skipped += skipped;
                 let outcome = if complete { LeafOutcome::Answered } else { LeafOutcome::Late };
-                (partial, rows_scanned, outcome)
+                (partial, rows_scanned + rows_skipped, outcome)
             }
             None => (Partial::empty(&query), 0, LeafOutcome::Failed),
         };
@@ -319,17 +328,12 @@ impl Leaf {
     }
 }
 
-/// The blocks in the order in which they are best looked at.
-fn ordered(blocks: &Arc<Vec<Arc<Block>>>, order: BlockOrder) -> Arc<Vec<Arc<Block>>> {
-    let mut blocks = Arc::clone(blocks);
+/// Blocks in the order in which they are best looked at.
+fn ordered(mut blocks: Vec<Arc<Block>>, order: BlockOrder) -> Vec<Arc<Block>> {
     match order {
         BlockOrder::Any => {}
-        BlockOrder::NewestFirst => {
-            Arc::make_mut(&mut blocks).sort_by_key(|block| Reverse(block.time_range.1));
-        }
-        BlockOrder::OldestFirst => {
-            Arc::make_mut(&mut blocks).sort_by_key(|block| block.time_range.0);
-        }
+        BlockOrder::NewestFirst => blocks.sort_by_key(|block| Reverse(block.time_range.1)),
+        BlockOrder::OldestFirst => blocks.sort_by_key(|block| block.time_range.0),
     }
     blocks
 }

@@ -38,7 +38,7 @@ fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, 
     ScanJob::new(Question {
         scan: Scan::new(Arc::clone(&query)).expect("a query"),
         query,
-        blocks: Arc::new(vec![block; blocks]),
+        blocks: vec![block; blocks],
         bytes_max,
         budget: Arc::clone(budget),
         deadline: Instant::now() + HOUR,
