@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use hadal_leaf::{Leaf, LeafConfig, LeafLimits};
+use hadal_leaf::{Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_server::{About, App, Config, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
@@ -135,13 +135,14 @@ fn memory_app(folder: Option<&Path>) -> App {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
     let ledger = Arc::new(Ledger::default());
     let budget = Budget::new(limits::QUERIES_BYTES_MAX);
+    let pool = ScanPool::new(2).expect("threads");
     let (mut peers, mut sinks) = (Vec::new(), Vec::new());
     for index in 0..2 {
         let name = LeafName(format!("leaf-{index}").into());
         let leaf = Leaf::open(LeafConfig {
             name: name.clone(),
             folder: folder.map(|folder| folder.join(index.to_string())),
-            threads: 1,
+            pool: Arc::clone(&pool),
             zone_answers: true,
             limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
             query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
-use hadal_leaf::{Leaf, LeafConfig, LeafLimits};
+use hadal_leaf::{Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
@@ -67,13 +67,14 @@ impl Session {
         let clock = Arc::new(FixedClock::new(now));
         let ledger = Arc::new(Ledger::default());
         let budget = Budget::new(limits::QUERIES_BYTES_MAX);
+        let pool = ScanPool::new(2).map_err(|error| error.to_string())?;
         let (mut peers, mut sinks) = (Vec::new(), Vec::new());
         for index in 0..leaves {
             let name = LeafName(format!("leaf-{index}").into());
             let leaf = Leaf::open(LeafConfig {
                 name: name.clone(),
                 folder: None,
-                threads: 1,
+                pool: Arc::clone(&pool),
                 zone_answers: true,
                 limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
                 query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,

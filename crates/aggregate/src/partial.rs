@@ -100,6 +100,16 @@ impl Partial {
     /// Holds as many bytes as what was found takes by now. Beyond `bytes_max`, or beyond what is
     /// free, the partial answer [fails](Self::fail).
     pub fn hold(&mut self, bytes_max: usize) {
+        if let Err(fault) = self.try_hold(bytes_max) {
+            self.fail(fault);
+        }
+    }
+
+    /// As [`Self::hold`], but what was found is kept where there is no room for it.
+    ///
+    /// # Errors
+    /// The fault with which the partial answer would fail; it then holds as many bytes as before.
+    pub fn try_hold(&mut self, bytes_max: usize) -> Result<(), Fault> {
         let mut bytes = self.bytes();
         if bytes > bytes_max
             && let Answering::Groups(groups) = &mut self.answering
@@ -112,10 +122,9 @@ impl Partial {
                 "the query needs {bytes} bytes on one leaf; at most {bytes_max} are allowed: \
                  {ADVICE}"
             );
-            self.fail(Fault::new(FaultCode::Memory, &message));
-        } else if let Err(spent) = self.held.resize(bytes) {
-            self.fail(no_room(bytes, spent));
+            return Err(Fault::new(FaultCode::Memory, &message));
         }
+        self.held.resize(bytes).map_err(|spent| no_room(bytes, spent))
     }
 
     /// Whether `other` answers the same question, so that the two can be merged.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{Leaf, LeafConfig, LeafLimits};
+use hadal_leaf::{Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{LEAF_QUERY_BYTES_MAX, QUERIES_BYTES_MAX};
@@ -60,9 +60,11 @@ impl Engine {
         let count = config.leaves.max(known.count);
         let budget = Budget::new(QUERIES_BYTES_MAX);
         let limits = LeafLimits::of_one_in(count);
+        let pool =
+            ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
         let mut leaves = Vec::new();
         for index in 0..count {
-            leaves.push(Arc::new(open_leaf(config, &limits, &budget, index, count)?));
+            leaves.push(Arc::new(open_leaf(config, &pool, &limits, &budget, index)?));
         }
         if let Some(folder) = &config.folder {
             note_leaves(folder, count)?;
@@ -121,16 +123,16 @@ impl Recovered {
 
 fn open_leaf(
     config: &EngineConfig,
+    pool: &Arc<ScanPool>,
     limits: &LeafLimits,
     budget: &Arc<Budget>,
     index: usize,
-    count: usize,
 ) -> Result<Leaf, Error> {
     let name = leaf_name(index);
     Ok(Leaf::open(LeafConfig {
         folder: config.folder.as_ref().map(|folder| folder.join(&name)),
         name: LeafName(name.into()),
-        threads: machine::cores().div_ceil(count),
+        pool: Arc::clone(pool),
         zone_answers: machine::zone_answers(),
         limits: limits.clone(),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,

@@ -5,9 +5,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hadal_block::{BlockError, BlockView, ColumnView};
+use hadal_scan::Interned;
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 
+use crate::interners::Interners;
 use crate::limits::Hold;
 use crate::plan_merge::has_many_rows;
 
@@ -30,6 +32,8 @@ pub(crate) struct Block {
     pub(crate) columns: Vec<BlockColumn>,
     /// One bit per column: its checksum was verified.
     verified: Box<[AtomicU64]>,
+    /// By column: the ids of its strings, once they were asked for.
+    interned: Box<[OnceLock<Option<Interned>>]>,
     /// Whether some of it could not be read.
     damaged: AtomicBool,
     is_in_order: OnceLock<bool>,
@@ -78,6 +82,7 @@ impl Block {
     pub(crate) fn new(bytes: BlockBytes, origin: Origin) -> Result<Self, BlockError> {
         let view = BlockView::parse(&bytes)?;
         let columns: Vec<BlockColumn> = view.columns().iter().map(BlockColumn::new).collect();
+        let interned = columns.iter().map(|_| OnceLock::new()).collect();
         let verified = (0..columns.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         Ok(Self {
             origin,
@@ -89,6 +94,7 @@ impl Block {
             time_column: view.time_column().name().clone(),
             columns,
             verified,
+            interned,
             damaged: AtomicBool::new(false),
             is_in_order: OnceLock::new(),
             bytes,
@@ -138,6 +144,16 @@ impl Block {
     /// Encoded bytes.
     pub(crate) fn byte_count(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The ids of the strings of a column that was checked; found out once.
+    pub(crate) fn interned(
+        &self,
+        index: usize,
+        column: &ColumnView<'_>,
+        interners: &Interners,
+    ) -> Option<Interned> {
+        self.interned.get(index)?.get_or_init(|| interners.interned(column)).clone()
     }
 
     /// Verifies a column's checksum, unless that was done before.

@@ -19,16 +19,16 @@ use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     TableBlocks,
 };
-use tokio::sync::oneshot;
 
 use crate::accept::{accept, sink_error};
 use crate::block::Block;
 use crate::inspect::inspect;
+use crate::job::{JobResult, Question, ScanJob};
 use crate::limits::LeafLimits;
 use crate::merge::{MergeError, drop_oldest, merge_next};
 use crate::move_fresh::move_fresh;
-use crate::pool::{Job, JobResult, Pool};
 use crate::recover;
+use crate::scan_pool::ScanPool;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 
@@ -41,13 +41,13 @@ pub struct LeafConfig {
     pub name: LeafName,
     /// The folder that keeps its rows; `None`: memory only.
     pub folder: Option<PathBuf>,
-    /// Threads that scan.
-    pub threads: usize,
+    /// The threads that scan, which all leaves of the process share.
+    pub pool: Arc<ScanPool>,
     /// Whether a block may be answered from its zones: only to be measured it is not.
     pub zone_answers: bool,
     /// What it may take.
     pub limits: LeafLimits,
-    /// Bytes that one query may hold here.
+    /// Bytes that one query may hold here, on all threads together.
     pub query_bytes_max: usize,
     /// The memory that all queries of the process share.
     pub budget: Arc<Budget>,
@@ -58,7 +58,7 @@ pub struct LeafConfig {
 /// A leaf: its share of every table.
 pub struct Leaf {
     inner: Arc<Inner>,
-    pool: Pool,
+    pool: Arc<ScanPool>,
     merger: Option<JoinHandle<()>>,
     report: Report,
     zone_answers: bool,
@@ -110,13 +110,12 @@ impl Leaf {
             place: inner.name.to_string(),
             source: Arc::new(source),
         };
-        let pool = Pool::new(config.threads, &inner.name.0).map_err(thread_error)?;
         let merging = Arc::clone(&inner);
         let merger = std::thread::Builder::new()
             .name(format!("{}-merge", inner.name))
             .spawn(move || merging.merge_until_stopped())
             .map_err(thread_error)?;
-        let LeafConfig { zone_answers, query_bytes_max, budget, .. } = config;
+        let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
         let merger = Some(merger);
         Ok(Self { inner, pool, merger, report, zone_answers, query_bytes_max, budget })
     }
@@ -259,18 +258,10 @@ impl Peer for Leaf {
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
             let table = read(&self.inner.tables).get(table).cloned();
-            let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
+            let interners = table.as_ref().map(|table| Arc::clone(&table.interners));
+        let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
             inspect(&self.inner.name, &blocks)
         })
-    }
-}
-
-/// Cancels a query's job when its future is dropped.
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -289,30 +280,34 @@ impl Leaf {
         let has_table = table.is_some();
         let lost_rows = table.as_ref().map_or(0, |table| table.lost_rows);
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
+        let interners = table.as_ref().map(|table| Arc::clone(&table.interners));
         let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
-        let (reply, answer) = oneshot::channel();
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let _cancel = CancelOnDrop(Arc::clone(&cancelled));
-        self.pool.run(Job {
-            table: query.table.to_string(),
-            blocks: ordered(&blocks, scan.block_order()),
+        let is_reached = |block: &&Arc<Block>| {
+            let (first, last) = block.time_range;
+            query.range.overlaps(first, last)
+        };
+        let reached: Vec<Arc<Block>> = blocks.iter().filter(is_reached).cloned().collect();
+        let skipped = (blocks.len() - reached.len()) as u64;
+        let rows_skipped = rows - reached.iter().map(|block| block.rows as u64).sum::<u64>();
+        let (job, pending) = ScanJob::new(Question {
+            query: Arc::clone(&query),
+            blocks: ordered(reached, scan.block_order()),
+            interners: interners.unwrap_or_default(),
             scan,
-            next: 0,
-            rows_scanned: 0,
-            partial: Partial { held: self.budget.hold(), ..Partial::empty(&query) },
             bytes_max: self.query_bytes_max,
+            budget: Arc::clone(&self.budget),
             deadline,
-            longest: Duration::ZERO,
-            cancelled,
-            reply,
         });
-        let (mut partial, rows_scanned, outcome) = match answer.await {
-            Ok(JobResult { partial, rows_scanned, complete }) => {
+        self.pool.run(job);
+        let (mut partial, rows_scanned, outcome) = match pending.result().await {
+            Some(JobResult { mut partial, rows_scanned, complete }) => {
+                partial.stats.blocks += skipped;
+                partial.stats.blocks_skipped += skipped;
                 let outcome = if complete { LeafOutcome::Answered } else { LeafOutcome::Late };
-                (partial, rows_scanned, outcome)
+                (partial, rows_scanned + rows_skipped, outcome)
             }
-            Err(_) => (Partial::empty(&query), 0, LeafOutcome::Failed),
+            None => (Partial::empty(&query), 0, LeafOutcome::Failed),
         };
         let coverage = LeafCoverage {
             name: self.inner.name.to_string(),
@@ -336,17 +331,12 @@ impl Leaf {
     }
 }
 
-/// The blocks in the order in which they are best looked at.
-fn ordered(blocks: &Arc<Vec<Arc<Block>>>, order: BlockOrder) -> Arc<Vec<Arc<Block>>> {
-    let mut blocks = Arc::clone(blocks);
+/// Blocks in the order in which they are best looked at.
+fn ordered(mut blocks: Vec<Arc<Block>>, order: BlockOrder) -> Vec<Arc<Block>> {
     match order {
         BlockOrder::Any => {}
-        BlockOrder::NewestFirst => {
-            Arc::make_mut(&mut blocks).sort_by_key(|block| Reverse(block.time_range.1));
-        }
-        BlockOrder::OldestFirst => {
-            Arc::make_mut(&mut blocks).sort_by_key(|block| block.time_range.0);
-        }
+        BlockOrder::NewestFirst => blocks.sort_by_key(|block| Reverse(block.time_range.1)),
+        BlockOrder::OldestFirst => blocks.sort_by_key(|block| block.time_range.0),
     }
     blocks
 }

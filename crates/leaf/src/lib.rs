@@ -7,7 +7,7 @@
 //! ```text
 //! accept ──> store (log) ──> table: list of blocks <── merge ──> store (segments, manifest)
 //!                                  │ snapshot
-//! query ──> scan pool: one block at a time, queries in turn ──> partial
+//! query ──> job ──> scan pool: block by block, queries in turn, any idle thread ──> partial
 //! ```
 //!
 //! A leaf is a [`hadal_wire::Peer`] and a [`hadal_wire::Sink`]. It knows nothing of other leaves.
@@ -18,22 +18,32 @@ mod block;
 mod block_list;
 #[cfg(test)]
 mod block_list_tests;
+mod handout;
 mod inspect;
+mod interners;
+mod job;
 mod leaf;
 mod limits;
 mod merge;
 mod move_fresh;
 mod plan_merge;
 mod pool;
+#[cfg(test)]
+mod pool_tests;
 mod recover;
+mod rounds;
+mod scan_pool;
 mod status;
+#[cfg(test)]
+mod stealing_tests;
 mod sync;
 mod table;
 
-/// What the list of blocks is guarded by; its tests have others.
+/// What lists of blocks and the scan pool are guarded by; their tests have others.
 mod locks {
-    pub(crate) use std::sync::{Arc, RwLock};
+    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 }
 
 pub use leaf::{Leaf, LeafConfig};
 pub use limits::{FreshBytes, LeafLimits};
+pub use scan_pool::ScanPool;

@@ -10,6 +10,7 @@ use hadal_wire::TableStatus;
 use crate::batches::Batches;
 use crate::block::Block;
 use crate::block_list::BlockList;
+use crate::interners::Interners;
 use crate::status;
 use crate::sync::lock;
 
@@ -19,6 +20,7 @@ pub(crate) struct Table {
     pub(crate) name: TableName,
     pub(crate) blocks: BlockList<Block>,
     pub(crate) batches: Mutex<Batches>,
+    pub(crate) interners: Arc<Interners>,
     /// True once the table is dropped. Whoever changes what the store holds of the table reads
     /// it until that change is made.
     pub(crate) dropped: RwLock<bool>,
@@ -36,6 +38,7 @@ impl Table {
             name,
             blocks: BlockList::default(),
             batches: Mutex::default(),
+            interners: Arc::default(),
             dropped: RwLock::new(false),
             lost_rows: 0,
             dropped_rows: Mutex::default(),

@@ -2,7 +2,7 @@
 //! found out once in the life of the block, and from then on a question that groups by the column
 //! decodes no string and looks up no text.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hadal_aggregate::TextNumbers;
@@ -33,6 +33,7 @@ pub struct Interner {
     /// Told apart from all others of the process.
     own: u64,
     texts: RwLock<TextNumbers>,
+    is_full: AtomicBool,
 }
 
 /// The ids of the strings in a block's dictionary.
@@ -47,7 +48,7 @@ pub struct Interned {
 impl Default for Interner {
     fn default() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { own: NEXT.fetch_add(1, Ordering::Relaxed), texts: RwLock::default() }
+        Self { own: NEXT.fetch_add(1, Ordering::Relaxed), texts: RwLock::default(), is_full: AtomicBool::new(false) }
     }
 }
 
@@ -64,11 +65,18 @@ impl Interner {
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
         let new: usize = entries.iter().map(str::len).sum();
         if texts.bytes().saturating_add(new) > INTERNED_BYTES_MAX {
+            self.is_full.store(true, Ordering::Relaxed);
             return None;
         }
         let mut ids = Vec::with_capacity(count);
         texts.numbers_of(entries.iter(), &mut ids);
         Some(ids.into())
+    }
+
+    /// Whether strings had no room any more.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
     }
 
     /// Tells this interner apart from all others.
@@ -102,3 +110,6 @@ impl<'a> Holder<'a> for Checked<'_, 'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
 use hadal_types::TableName;
-use hadal_types::limits::TREE_FANOUT;
+use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
 use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
@@ -122,10 +122,6 @@ impl Aggregator {
         coverage
     }
 }
-
-/// Bytes of partial answers that are merged at once; merging more takes a while, in which others
-/// want to be served.
-const MERGE_AT_ONCE_BYTES: usize = 1 << 20;
 
 async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial {
     if merged.held.bytes().min(partial.held.bytes()) <= MERGE_AT_ONCE_BYTES {

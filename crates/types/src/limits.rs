@@ -110,6 +110,9 @@ pub const LEAF_QUERY_BYTES_MAX: usize = 1 << 30;
 /// Bytes that all queries of one process may hold together, in leaves, while they are merged, and
 /// as answers that are not sent yet.
 pub const QUERIES_BYTES_MAX: usize = 2 << 30;
+/// Bytes of partial answers that are merged at once; merging more takes a while, in which others
+/// want to be served.
+pub const MERGE_AT_ONCE_BYTES: usize = 1 << 20;
 /// Bytes that must be free before a query begins; it waits for them until its deadline.
 pub const QUERY_ROOM_BYTES: usize = 16 << 20;
 /// Rows of an answer when the query has no LIMIT, and the most that JSON answers hold.

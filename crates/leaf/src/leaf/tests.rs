@@ -39,7 +39,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
     LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
-        threads: 1,
+        pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
         limits: LeafLimits::of_one_in(1),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
@@ -376,6 +376,26 @@ async fn a_stopping_leaf_takes_nothing_and_still_answers() {
     let refused = bed.leaf.accept(batch("b", 1, 3..4)).await;
     assert!(matches!(refused, Err(SinkError::Unavailable(_))), "{refused:?}");
     assert_eq!(values(&bed.leaf).await.0, [0, 1, 2]);
+}
+
+#[tokio::test]
+async fn leaves_share_threads_that_outlive_each_of_them() {
+    let pool = ScanPool::new(2).expect("threads");
+    let leaf =
+        || Leaf::open(LeafConfig { pool: Arc::clone(&pool), ..config(None) }).expect("opens");
+    let (one, other) = (leaf(), leaf());
+    one.accept(batch("a", 1, 0..3)).await.expect("taken");
+    for index in 0..20 {
+        let values = index * 5..index * 5 + 5;
+        other.accept(batch(&format!("b{index}"), 1, values)).await.expect("taken");
+    }
+    let ((few, _), (many, _)) = tokio::join!(values(&one), values(&other));
+    assert_eq!((few, many), ((0..3).collect(), (0..100).collect()));
+    drop(one);
+    let (many, partial) = values(&other).await;
+    assert_eq!((many.len(), partial.coverage.rows_scanned), (100, 100));
+    drop(other);
+    assert_eq!(Arc::strong_count(&pool), 1, "leaves that are gone keep no threads");
 }
 
 /// Keeps the log's thread busy, from within a callback, until the sender is dropped.

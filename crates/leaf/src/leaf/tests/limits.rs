@@ -10,7 +10,7 @@ fn open_within(folder: &Path, limits: LeafLimits) -> Bed {
     let config = LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: Some(folder.to_path_buf()),
-        threads: 1,
+        pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
         limits,
         query_bytes_max: LEAF_QUERY_BYTES_MAX,

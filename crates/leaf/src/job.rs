@@ -1,0 +1,268 @@
+//! One query over one snapshot of a table's blocks, as a job of the scan pool.
+//!
+//! Each leaf has its own job and its own partial answer, although leaves of one process could
+//! share one: then what a leaf says to have looked at would be in an answer that another leaf
+//! gives, and missing where that one is late or fails.
+
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hadal_aggregate::{Partial, WarningCode};
+use hadal_block::{BlockError, ColumnView};
+use hadal_query::Query;
+use hadal_scan::{Holder, Interned, Scan};
+use hadal_types::Budget;
+use hadal_types::limits::MERGE_AT_ONCE_BYTES;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use crate::block::Block;
+use crate::handout::{Ended, Handout};
+use crate::interners::Interners;
+use crate::pool::Job;
+use crate::rounds::InTurns;
+use crate::sync::lock;
+
+/// What it takes to make a finding of so many bytes and to merge it with another one, about: as
+/// measured with groups by number, a count and a sum each.
+const FINDING_NANOS_PER_BYTE: u64 = 4;
+
+/// What a job is about.
+pub(crate) struct Question {
+    pub(crate) query: Arc<Query>,
+    pub(crate) scan: Scan,
+    /// Those that the time range reaches.
+    pub(crate) blocks: Vec<Arc<Block>>,
+    pub(crate) interners: Arc<Interners>,
+    /// Bytes that all that is found may take.
+    pub(crate) bytes_max: usize,
+    /// Where these are drawn from.
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) deadline: Instant,
+}
+
+/// A question, and how far it is answered.
+pub(crate) struct ScanJob {
+    question: Question,
+    handout: Handout<Finding>,
+    /// Bytes that all findings take.
+    bytes: AtomicUsize,
+    /// The longest that a block has taken so far, in nanoseconds.
+    longest: AtomicU64,
+    cancelled: AtomicBool,
+    /// Until the job has ended.
+    reply: Mutex<Option<oneshot::Sender<Ended<Finding>>>>,
+}
+
+/// What one worker after the other has found.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    partial: Partial,
+    rows_scanned: u64,
+    took: Duration,
+}
+
+/// What a job found.
+pub(crate) struct JobResult {
+    pub(crate) partial: Partial,
+    pub(crate) rows_scanned: u64,
+    /// All blocks were looked at in time.
+    pub(crate) complete: bool,
+}
+
+/// A job's result that is waited for. The job is cancelled when nobody waits any more.
+pub(crate) struct Pending {
+    job: Arc<ScanJob>,
+    ended: oneshot::Receiver<Ended<Finding>>,
+}
+
+impl ScanJob {
+    /// A job, and its result.
+    pub(crate) fn new(question: Question) -> (Arc<Self>, Pending) {
+        let (reply, ended) = oneshot::channel();
+        let job = Arc::new(Self {
+            handout: Handout::new(question.blocks.len()),
+            question,
+            bytes: AtomicUsize::new(0),
+            longest: AtomicU64::new(0),
+            cancelled: AtomicBool::new(false),
+            reply: Mutex::new(Some(reply)),
+        });
+        (Arc::clone(&job), Pending { job, ended })
+    }
+
+    /// When no further block is begun: one that is not done by the deadline would take all that
+    /// was found before down with it.
+    fn due(&self) -> Instant {
+        let longest = Duration::from_nanos(self.longest.load(Ordering::Relaxed));
+        let deadline = self.question.deadline;
+        deadline.checked_sub(longest).unwrap_or(deadline)
+    }
+
+    /// How many blocks have to be left for one more worker to be of use: looking at them has to
+    /// take longer than making the groups that are known a second time, and merging them.
+    fn worth_blocks(&self) -> usize {
+        let longest = self.longest.load(Ordering::Relaxed).max(1);
+        let bytes = self.bytes.load(Ordering::Relaxed) as u64;
+        let blocks = bytes.saturating_mul(FINDING_NANOS_PER_BYTE) / longest;
+        usize::try_from(blocks).unwrap_or(usize::MAX)
+    }
+
+    /// Holds what was found. If that is too much together with what others have found, all of it
+    /// is made one, which takes less: the query fails only where that is too much as well, so how
+    /// many threads there are does not decide.
+    fn hold(&self, partial: &mut Partial) {
+        let before = partial.held.bytes();
+        let Err(fault) = partial.try_hold(self.question.bytes_max) else {
+            // Wraps around where it became less.
+            let more = partial.held.bytes().wrapping_sub(before);
+            let all = self.bytes.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
+            if all > self.question.bytes_max {
+                self.handout.crowd();
+            }
+            return;
+        };
+        if !self.handout.crowd() {
+            partial.fail(fault);
+        }
+    }
+}
+
+impl InTurns for ScanJob {
+    /// The leaves of a process are asked the same query, not copies of it.
+    fn query(&self) -> usize {
+        Arc::as_ptr(&self.question.query).addr()
+    }
+
+    fn opening(&self) -> Option<usize> {
+        self.handout.opening(self.worth_blocks())
+    }
+
+    /// What nobody waits for is ended soon, too, since it holds memory.
+    fn is_due(&self, now: Instant) -> bool {
+        self.due() <= now || self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+impl Job for ScanJob {
+    type Finding = Finding;
+
+    fn handout(&self) -> &Handout<Finding> {
+        &self.handout
+    }
+
+    fn is_done(&self, finding: &Finding) -> bool {
+        !finding.partial.faults.is_empty()
+    }
+
+    fn begin(&self, left: Vec<Finding>) -> Finding {
+        let Question { query, budget, bytes_max, .. } = &self.question;
+        let many = left.len() > 1;
+        let Some(mut finding) = merged(left) else {
+            let partial = Partial { held: budget.hold(), ..Partial::empty(query) };
+            return Finding { partial, rows_scanned: 0, took: Duration::ZERO };
+        };
+        if many {
+            finding.partial.hold(*bytes_max);
+            self.bytes.store(finding.partial.held.bytes(), Ordering::Relaxed);
+        }
+        finding
+    }
+
+    fn look(&self, block: usize, finding: &mut Finding) {
+        let Question { query, scan, blocks, interners, .. } = &self.question;
+        let Some(block) = blocks.get(block) else { return };
+        let Finding { partial, rows_scanned, .. } = finding;
+        let held = HeldBlock { block, interners };
+        match block.view().and_then(|view| scan.block_of(&view, &held, partial)) {
+            Ok(()) => {
+                *rows_scanned += block.rows as u64;
+                self.hold(partial);
+            }
+            Err(error) => {
+                let table = query.table.as_str();
+                block.quarantine(table, &error);
+                partial.warn(WarningCode::BlocksUnreadable, table, 1);
+            }
+        }
+    }
+
+    fn note(&self, took: Duration, finding: &mut Finding) {
+        finding.took += took;
+        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.longest.fetch_max(nanos, Ordering::Relaxed);
+    }
+
+    fn end(&self, ended: Ended<Finding>) {
+        if let Some(reply) = lock(&self.reply).take() {
+            // Whoever asked may have gone.
+            let _ = reply.send(ended);
+        }
+    }
+
+    fn fail(&self) {
+        // Seen as a leaf that failed.
+        drop(lock(&self.reply).take());
+    }
+}
+
+/// A block, and the strings that its table knows by id.
+struct HeldBlock<'b> {
+    block: &'b Block,
+    interners: &'b Interners,
+}
+
+impl<'a> Holder<'a> for HeldBlock<'_> {
+    fn check(&self, index: usize, column: &ColumnView<'a>) -> Result<(), BlockError> {
+        self.block.check(index, column)
+    }
+
+    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned> {
+        self.block.interned(index, column, self.interners)
+    }
+}
+
+/// Findings made one; `None` where there are none.
+fn merged(mut findings: Vec<Finding>) -> Option<Finding> {
+    findings.sort_by_key(|finding| Reverse(finding.partial.held.bytes()));
+    findings.into_iter().reduce(|mut all, finding| {
+        all.partial.merge(finding.partial);
+        all.rows_scanned += finding.rows_scanned;
+        all.took += finding.took;
+        all
+    })
+}
+
+impl Pending {
+    /// Waits for the result; `None` when the job failed.
+    pub(crate) async fn result(mut self) -> Option<JobResult> {
+        let Ended { findings, complete } = (&mut self.ended).await.ok()?;
+        let many = findings.len() > 1;
+        let bytes = |finding: &Finding| finding.partial.held.bytes();
+        let largest = findings.iter().map(bytes).max().unwrap_or(0);
+        let is_quick = findings.iter().map(bytes).sum::<usize>() - largest <= MERGE_AT_ONCE_BYTES;
+        let merged = match is_quick {
+            true => merged(findings),
+            // No thread of the pool does this: it takes longer than a turn.
+            false => spawn_blocking(|| merged(findings)).await.ok()?,
+        };
+        let Finding { mut partial, rows_scanned, took } = merged?;
+        if many {
+            partial.hold(self.job.question.bytes_max);
+        }
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        partial.stats.scan_micros = partial.stats.scan_micros.saturating_add(micros);
+        Some(JobResult { partial, rows_scanned, complete })
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.job.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+use hadal_aggregate::{Answering, FaultCode};
+use hadal_block::BlockBuilder;
+use hadal_query::{ColumnRef, Expr, Input, Shape};
+use hadal_store::BlockBytes;
+use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName};
+
+use super::*;
+use crate::block::Origin;
+use crate::pool::Pool;
+
+const ROWS: usize = 3_000;
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// A block whose rows have the numbers up to [`ROWS`], the same in every block.
+fn block() -> Arc<Block> {
+    let name = |text: &str| ColumnName::new(text).expect("a name");
+    let mut builder = BlockBuilder::new(name("time"));
+    let column = builder.column(&name("v"), Kind::Number);
+    for value in 0..i64::try_from(ROWS).expect("small") {
+        builder.push_number(column, Number::integer(value)).expect("taken");
+        builder.end_row(Micros(value));
+    }
+    let bytes = builder.finish(Micros(0), None).expect("fits");
+    Arc::new(Block::new(BlockBytes::from(bytes), Origin::Log(Vec::new())).expect("a block"))
+}
+
+/// A job that counts the rows of so many blocks by their numbers.
+fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, Pending) {
+    let column = ColumnRef {
+        name: ColumnName::new("v").expect("a name"),
+        kind: Kind::Number,
+        logical: Logical::Plain,
+    };
+    let shape = Shape::Groups { keys: vec![Expr::Leaf(Input::Column(column))], measures: vec![] };
+    let table = TableName::new("t").expect("a name");
+    let query = Arc::new(Query { limit: 10, deadline: HOUR, ..Query::new(table, shape) });
+    let block = block();
+    ScanJob::new(Question {
+        scan: Scan::new(Arc::clone(&query)).expect("a query"),
+        query,
+        blocks: vec![block; blocks],
+        interners: Arc::default(),
+        bytes_max,
+        budget: Arc::clone(budget),
+        deadline: Instant::now() + HOUR,
+    })
+}
+
+/// Bytes of what one worker finds in one block.
+fn finding_bytes() -> usize {
+    let (job, _pending) = job(1, usize::MAX, &Budget::new(usize::MAX));
+    look_at_one(&job, job.begin(Vec::new())).partial.held.bytes()
+}
+
+fn look_at_one(job: &ScanJob, mut finding: Finding) -> Finding {
+    // There may be too much already.
+    if let Some(block) = job.handout.next() {
+        job.look(block, &mut finding);
+    }
+    finding
+}
+
+/// Two workers look at a block each, at the same time; then one goes on until the end.
+fn two_at_work(job: &ScanJob) {
+    let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
+    let findings = findings.map(|finding| look_at_one(job, finding));
+    for finding in findings {
+        if let Some(ended) = job.handout.leave(finding) {
+            return job.end(ended);
+        }
+    }
+    let mut finding = job.begin(job.handout.join().expect("more work"));
+    loop {
+        if job.is_done(&finding) {
+            job.handout.stop();
+        }
+        let Some(block) = job.handout.next() else { break };
+        job.look(block, &mut finding);
+    }
+    job.end(job.handout.leave(finding).expect("the last one"));
+}
+
+#[tokio::test]
+async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much() {
+    let bytes = finding_bytes();
+    // Room for both apart, for one and a half, and for less than one.
+    for (bytes_max, fits) in [(2 * bytes, true), (bytes * 3 / 2, true), (bytes - 1, false)] {
+        for blocks in [2, 6] {
+            let budget = Budget::new(usize::MAX);
+            let (job, pending) = job(blocks, bytes_max, &budget);
+            two_at_work(&job);
+            let JobResult { partial, rows_scanned, complete } =
+                pending.result().await.expect("one");
+            let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
+            assert_eq!(partial.faults.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
+            match fits {
+                true => {
+                    assert_eq!((groups.len(), complete), (ROWS, true));
+                    assert_eq!(rows_scanned, (ROWS * blocks) as u64);
+                    assert!(budget.held() == partial.held.bytes() && budget.held() <= bytes_max);
+                }
+                false => {
+                    let fault = partial.faults.iter().next().expect("a fault");
+                    assert_eq!((fault.code, groups.len()), (FaultCode::Memory, 0));
+                }
+            }
+            drop((partial, job));
+            assert_eq!(budget.held(), 0);
+        }
+    }
+}
+
+#[test]
+fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for() {
+    let bytes = finding_bytes();
+    for (bytes_max, next) in [(2 * bytes, Some(2)), (2 * bytes - 1, None)] {
+        let (job, _pending) = job(6, bytes_max, &Budget::new(usize::MAX));
+        let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
+        let _findings = findings.map(|finding| look_at_one(&job, finding));
+        assert_eq!(job.handout.next(), next);
+    }
+}
+
+#[tokio::test]
+async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
+    let bytes = finding_bytes();
+    for (room, fits) in [(2 * bytes, true), (bytes - 1, false)] {
+        let budget = Budget::new(room);
+        let (job, pending) = job(4, usize::MAX, &budget);
+        two_at_work(&job);
+        let partial = pending.result().await.expect("one").partial;
+        assert_eq!(partial.faults.is_empty(), fits);
+        assert!(partial.faults.iter().all(|fault| fault.code == FaultCode::Busy));
+        drop((partial, job));
+        assert_eq!(budget.held(), 0);
+    }
+}
+
+#[test]
+fn few_blocks_are_not_shared_where_groups_are_many() {
+    let (job, _pending) = job(1_000, usize::MAX, &Budget::new(usize::MAX));
+    let first = job.begin(job.handout.join().expect("work"));
+    assert_eq!(job.opening(), Some(1), "nothing is known yet");
+    let mut first = look_at_one(&job, first);
+    let bytes = first.partial.held.bytes() as u64;
+    // The groups known take as long as so many blocks.
+    for (blocks, opening) in [(900, Some(1)), (1_100, None)] {
+        job.longest.store(bytes * FINDING_NANOS_PER_BYTE / blocks, Ordering::Relaxed);
+        assert_eq!(job.opening(), opening);
+    }
+    job.note(HOUR, &mut first);
+    assert_eq!(job.opening(), Some(1));
+}
+
+#[test]
+fn nobody_works_for_whoever_has_gone() {
+    let pool = Pool::new(Instant::now);
+    let (job, pending) = job(3, usize::MAX, &Budget::new(usize::MAX));
+    let query = InTurns::query(&*job);
+    // It is ended before others have their turn.
+    let (other, _waiting) = self::job(3, usize::MAX, &Budget::new(usize::MAX));
+    pool.run(Arc::clone(&other));
+    pool.run(Arc::clone(&job));
+    drop(pending);
+    assert_eq!(pool.take_turn(), Some(query));
+    assert_eq!(Arc::strong_count(&job), 1);
+    assert_eq!(job.bytes.load(Ordering::Relaxed), 0, "no block was looked at");
+}
