@@ -48,7 +48,8 @@ mod tests {
         let mut builder = BlockBuilder::new(name("time"));
         for row in 0..800 {
             let id = builder.column(&name("host"), Kind::String);
-            let text = format!("{:0>bytes$}", first + row % 100);
+            let number = (first + row % 100).to_string();
+            let text = "0".repeat(bytes - number.len()) + &number;
             builder.push_string(id, &text).expect("taken");
             builder.end_row(Micros(0));
         }

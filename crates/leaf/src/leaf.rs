@@ -258,8 +258,7 @@ impl Peer for Leaf {
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
             let table = read(&self.inner.tables).get(table).cloned();
-            let interners = table.as_ref().map(|table| Arc::clone(&table.interners));
-        let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
+            let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
             inspect(&self.inner.name, &blocks)
         })
     }

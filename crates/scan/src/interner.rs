@@ -48,7 +48,11 @@ pub struct Interned {
 impl Default for Interner {
     fn default() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { own: NEXT.fetch_add(1, Ordering::Relaxed), texts: RwLock::default(), is_full: AtomicBool::new(false) }
+        Self {
+            own: NEXT.fetch_add(1, Ordering::Relaxed),
+            texts: RwLock::default(),
+            is_full: AtomicBool::new(false),
+        }
     }
 }
 
