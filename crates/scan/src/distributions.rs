@@ -303,7 +303,8 @@ mod tests {
         #[test]
         fn all_groups_at_once_are_those_added_row_by_row(
             values in prop::collection::vec((0u32..4, 0u32..3, any::<bool>()), 1..900),
-            wide in any::<bool>(), before in 0u32..300, all in any::<bool>(), groups in 1usize..4,
+            wide in any::<bool>(), before in 0i64..300, from in -9i64..1_500, all in any::<bool>(),
+            groups in 1usize..4, blocks in 1usize..4,
         ) {
             let spread = if wide { 997 } else { 1 };
             let steps: Vec<u32> = (0u32..).zip(&values).map(|(at, _)| at % 131 * spread).collect();
@@ -344,9 +345,12 @@ mod tests {
                 let key = own.key_mut(0).number_of(&Value::integer(i64::try_from(number).expect("small")));
                 let place = own.place(&[key]).expect("room");
                 let mut state = Quantiles::default();
-                (0..before).for_each(|value| state.add(Number::integer(value.into()), weights.of(0)));
+                let earlier = (from..from + before).map(Number::integer);
+                earlier.for_each(|value| state.add(value, weights.of(0)));
                 own.states_mut(0)[place as usize] = State::Quantiles(state.clone());
-                for row in selected.iter().map(|&row| row as usize).filter(|&row| of_row(row) == number) {
+                let of_group = selected.iter().map(|&row| row as usize);
+                let of_group: Vec<usize> = of_group.filter(|&row| of_row(row) == number).collect();
+                for &row in std::iter::repeat_n(&of_group, blocks).flatten() {
                     if numbers.has(row) {
                         let Value::Number(value) = numbers.value_of(numbers.mantissas.get(row)) else {
                             panic!("a number")
@@ -357,7 +361,7 @@ mod tests {
                 expected.push(State::Quantiles(state));
                 found.push((number, place));
             }
-            all_at_once.add_to(&mut own, 0, &found, &rows);
+            (0..blocks).for_each(|_| all_at_once.add_to(&mut own, 0, &found, &rows));
             prop_assert_eq!(own.states_mut(0), expected.as_slice());
         }
     }
