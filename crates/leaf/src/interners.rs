@@ -69,9 +69,9 @@ mod tests {
         let again = interned(&interners, &block(10, 50));
         assert!(Arc::ptr_eq(&first.interner, &again.interner));
         assert_eq!(first.ids[50..], again.ids[..50]);
-        let blocks = INTERNED_BYTES_MAX / (100 * STRING_BYTES_MAX) + 1;
+        let blocks = INTERNED_BYTES_MAX / (100 * STRING_BYTES_MAX / 8) + 1;
         let large = |number: usize| {
-            interned(&interners, &block(STRING_BYTES_MAX, 1_000 * (number + 1))).interner
+            interned(&interners, &block(STRING_BYTES_MAX / 8, 1_000 * (number + 1))).interner
         };
         let last = (0..=blocks).map(large).last().expect("some");
         assert!(!Arc::ptr_eq(&first.interner, &last));

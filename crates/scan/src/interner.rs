@@ -67,7 +67,8 @@ impl Interner {
         }
         let entries = column.string_entries().ok()?;
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
-        let new: usize = entries.iter().map(str::len).sum();
+        // Were all of them new: with what it takes to find them, and room to grow.
+        let new: usize = entries.iter().map(|text| 2 * (text.len() + 32)).sum();
         if texts.bytes().saturating_add(new) > INTERNED_BYTES_MAX {
             self.is_full.store(true, Ordering::Relaxed);
             return None;
