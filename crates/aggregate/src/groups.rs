@@ -12,25 +12,19 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::hash::BuildHasher;
 
 use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
-use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
+use crate::places::{NOWHERE, Places};
 use crate::state::State;
 use crate::state_column::StateColumn;
 use crate::sum::SumOverflow;
 use crate::tally::Tally;
-
-/// No place.
-const NOWHERE: u32 = u32::MAX;
-/// So many groups are merged between two looks at how many there are.
-const MERGED_AT_ONCE: usize = 1 << 14;
 
 /// The groups of one query, by key.
 #[derive(Clone, Debug)]
@@ -38,21 +32,14 @@ pub struct Groups {
     kinds: Box<[StateKind]>,
     /// The values of each key.
     keys: Box<[KeyDictionary]>,
-    /// The numbers of each group's keys, group after group: empty where they are the places.
-    numbers: Vec<u32>,
-    /// How many groups there are.
-    count: usize,
+    /// Where groups are, by the numbers of their keys.
+    places: Places,
     /// What was counted and added up lately.
     cells: Cells,
     /// What was counted besides. Shorter where the last groups have nothing.
     tallies: Vec<Tally>,
     /// By measure: what was added up besides.
     states: Box<[StateColumn]>,
-    /// The places, found by numbers: of several keys.
-    places: HashTable<u32>,
-    /// The places by number: of a single key, unless they are the numbers.
-    by_number: Vec<u32>,
-    hasher: DefaultHashBuilder,
     groups_max: usize,
     /// No more groups than that are held on the way, or not many more.
     held_max: usize,
@@ -77,15 +64,11 @@ impl Groups {
     ) -> Self {
         Self {
             keys: vec![KeyDictionary::default(); key_count].into(),
-            numbers: Vec::new(),
-            count: 0,
+            places: Places::new(key_count),
             cells: Cells::new(kinds.len()),
             tallies: Vec::new(),
             states: kinds.iter().map(|&kind| StateColumn::new(kind)).collect(),
             kinds,
-            places: HashTable::new(),
-            by_number: Vec::new(),
-            hasher: DefaultHashBuilder::default(),
             groups_max,
             held_max,
             key_max: None,
@@ -127,13 +110,11 @@ impl Groups {
     #[must_use]
     pub fn place(&mut self, numbers: &[u32]) -> Option<u32> {
         assert_eq!(numbers.len(), self.keys.len(), "values of a key");
-        let found = self.find(numbers);
+        let found = self.places.find(numbers);
         if found.is_some() || self.is_beyond(numbers) {
             return found;
         }
-        let place = u32::try_from(self.count).ok()?;
-        self.note(place, numbers);
-        Some(place)
+        self.places.push(numbers)
     }
 
     /// Where the groups of these whole numbers are, each the only value of its key: as
@@ -171,7 +152,7 @@ impl Groups {
     #[must_use]
     pub fn only_key(&self) -> Option<&KeyDictionary> {
         let [key] = &*self.keys else { return None };
-        (self.by_number.is_empty() && key.len() == self.count).then_some(key)
+        (self.places.are_numbers() && key.len() == self.len()).then_some(key)
     }
 
     fn places_of(&mut self, number: impl FnOnce(&mut KeyDictionary, &mut Vec<u32>)) -> Vec<u32> {
@@ -181,7 +162,7 @@ impl Groups {
         let mut places = Vec::new();
         number(key, &mut places);
         if is_same && self.key_max.is_none() {
-            self.count = key.len();
+            self.places.extend_to(key.len());
             return places;
         }
         for place in &mut places {
@@ -190,53 +171,14 @@ impl Groups {
         places
     }
 
-    /// Where the group of these numbers is, if there is one.
-    fn find(&self, numbers: &[u32]) -> Option<u32> {
-        if let [number] = numbers {
-            if self.by_number.is_empty() {
-                return Some(*number).filter(|&place| (place as usize) < self.count);
-            }
-            return self.by_number.get(*number as usize).copied().filter(|&place| place != NOWHERE);
-        }
-        let is_it = |&place: &u32| self.numbers_of(place as usize).eq(numbers.iter().copied());
-        self.places.find(self.hasher.hash_one(numbers), is_it).copied()
-    }
-
-    /// Notes the numbers of the group at the next place.
-    fn note(&mut self, place: u32, own: &[u32]) {
-        let Self { numbers, places, by_number, hasher, keys, count, .. } = self;
-        *count += 1;
-        if let [number] = own {
-            if by_number.is_empty() && *number == place {
-                return;
-            }
-            if by_number.is_empty() {
-                numbers.extend(0..place);
-                by_number.extend(0..place);
-            }
-            numbers.push(*number);
-            let end = by_number.len().max(*number as usize + 1);
-            by_number.resize(end, NOWHERE);
-            by_number[*number as usize] = place;
-            return;
-        }
-        numbers.extend_from_slice(own);
-        let width = keys.len();
-        let hash_at = |&place: &u32| {
-            let start = place as usize * width;
-            hasher.hash_one(&numbers[start..start + width])
-        };
-        places.insert_unique(hasher.hash_one(own), place, hash_at);
-    }
-
     /// Counts rows of a group.
     ///
     /// # Panics
     /// When there is no such group.
     pub fn add_tally(&mut self, place: u32, tally: Tally) {
-        assert!((place as usize) < self.count, "a group at {place}");
+        assert!((place as usize) < self.len(), "a group at {place}");
         if self.tallies.len() <= place as usize {
-            self.tallies.resize(self.count, Tally::default());
+            self.tallies.resize(self.len(), Tally::default());
         }
         self.tallies[place as usize].merge(tally);
     }
@@ -254,7 +196,7 @@ impl Groups {
             self.cells.prepare(incoming)
         });
         let Some(layout) = layout else { return false };
-        add(&layout, self.cells.numbers_mut(self.count));
+        add(&layout, self.cells.numbers_mut(self.len()));
         true
     }
 
@@ -264,11 +206,11 @@ impl Groups {
         if cells.is_empty() {
             return;
         }
-        for place in (0..).take(self.count) {
+        for place in (0..).take(self.len()) {
             self.add_tally(place, cells.tally(place as usize));
         }
         for measure in cells.measures() {
-            for place in (0..).take(self.count) {
+            for place in (0..).take(self.len()) {
                 if let Some((tally, product, scale)) = cells.decimal(place as usize, measure) {
                     self.add_decimal(measure, place, tally, product, scale);
                 }
@@ -289,7 +231,7 @@ impl Groups {
         product: i128,
         scale: u8,
     ) {
-        self.states[measure].add_decimal(place as usize, tally, product, scale, self.count);
+        self.states[measure].add_decimal(place as usize, tally, product, scale, self.len());
     }
 
     /// The states of a measure by place, to be added to.
@@ -297,7 +239,7 @@ impl Groups {
     /// # Panics
     /// When there is no such measure.
     pub fn states_mut(&mut self, measure: usize) -> &mut [State] {
-        self.states[measure].states_mut(self.count)
+        self.states[measure].states_mut(self.len())
     }
 
     /// The ranges of a measure of smallest and largest decimals by place, to be widened: see
@@ -311,72 +253,12 @@ impl Groups {
         scale: u8,
         bounds: (i64, i64),
     ) -> Option<(&mut [(i64, i64)], i64)> {
-        self.states[measure].ranges_mut(self.count, scale, bounds)
+        self.states[measure].ranges_mut(self.len(), scale, bounds)
     }
 
     /// Notes that so many rows are of groups for which there is no room.
     pub fn drop_rows(&mut self, rows: u64) {
         self.dropped_rows = self.dropped_rows.saturating_add(rows);
-    }
-
-    /// Adds the groups of `other`, which must be of the same query.
-    pub fn merge(&mut self, mut other: Self) {
-        // The order does not matter to what comes out, but to how much has to move.
-        if self.len() < other.len() {
-            std::mem::swap(self, &mut other);
-        }
-        self.drop_rows(other.dropped_rows);
-        let mut same = other.unknown();
-        for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
-            if self.make_room() {
-                same = other.unknown();
-            }
-            let chunk = first..other.len().min(first + MERGED_AT_ONCE);
-            let places: Vec<Option<u32>> =
-                chunk.clone().map(|place| self.place_of(&other, place, &mut same)).collect();
-            if !other.cells.is_empty()
-                && !self.cells.merge(&other.cells, first, &places, self.count)
-            {
-                self.spill();
-                other.spill();
-            }
-            for (own, place) in places.iter().zip(chunk) {
-                match own {
-                    Some(own) if let Some(&tally) = other.tallies.get(place) => {
-                        self.add_tally(*own, tally);
-                    }
-                    Some(_) => {}
-                    None => self.drop_rows(other.tally_at(place).rows()),
-                }
-            }
-            for (own, other) in self.states.iter_mut().zip(&other.states) {
-                own.merge(other, first, &places, self.count);
-            }
-        }
-        self.cut(self.held_max);
-    }
-
-    /// By key and number: what the number of the same value elsewhere is, which is not known yet.
-    fn unknown(&self) -> Vec<Vec<Option<u32>>> {
-        self.keys.iter().map(|key| vec![None; key.len()]).collect()
-    }
-
-    /// Where the group of the same key as one of `other` is.
-    fn place_of(
-        &mut self,
-        other: &Self,
-        place: usize,
-        same: &mut [Vec<Option<u32>>],
-    ) -> Option<u32> {
-        let numbers: Vec<u32> = other
-            .numbers_of(place)
-            .enumerate()
-            .map(|(key, number)| {
-                let value = other.keys[key].value(number);
-                *same[key][number as usize].get_or_insert_with(|| self.keys[key].number_of(&value))
-            })
-            .collect();
-        self.place(&numbers)
     }
 
     /// Adds a group that came on its own.
@@ -387,8 +269,9 @@ impl Groups {
             return self.drop_rows(group.tally.rows());
         };
         self.add_tally(place, group.tally);
+        let count = self.len();
         for (column, state) in self.states.iter_mut().zip(&group.states) {
-            column.merge_state(place as usize, state, self.count);
+            column.merge_state(place as usize, state, count);
         }
     }
 
@@ -414,83 +297,6 @@ impl Groups {
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
     }
 
-    /// Drops groups where there are too many, and returns whether it did: then all numbers and
-    /// places are others. Dropping costs a pass over all groups, so it waits until there are many
-    /// to drop.
-    pub fn make_room(&mut self) -> bool {
-        if self.len() > self.held_max + self.held_max / 8 {
-            self.cut(self.held_max);
-            return true;
-        }
-        // Values of groups for which there was no room.
-        let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.held_max);
-        if has_garbage {
-            self.keep(&(0..).take(self.len()).collect::<Vec<u32>>());
-        }
-        has_garbage
-    }
-
-    /// Drops the groups with the largest keys where there are too many for an answer.
-    pub(crate) fn settle(&mut self) {
-        self.cut(self.groups_max);
-    }
-
-    /// Drops groups to save memory, and holds no more from now on than are kept in the end; returns
-    /// whether there were any to drop.
-    pub(crate) fn cut_back(&mut self) -> bool {
-        let has_more = self.len() > self.groups_max;
-        self.held_max = self.held_max.min(self.groups_max);
-        self.settle();
-        has_more
-    }
-
-    /// Drops the groups with the largest keys, all but `max`.
-    fn cut(&mut self, max: usize) {
-        if self.len() <= max {
-            return;
-        }
-        let last = max.saturating_sub(1);
-        let mut order: Vec<u32> = (0..).take(self.len()).collect();
-        order.select_nth_unstable_by(last, |&left, &right| self.cmp_keys(left, right));
-        self.key_max = Some(self.key_of(order[last] as usize));
-        for place in order.drain(max..) {
-            self.dropped_rows =
-                self.dropped_rows.saturating_add(self.tally_at(place as usize).rows());
-        }
-        self.keep(&order);
-    }
-
-    /// Keeps the groups at these places only, and the values of their keys.
-    pub(crate) fn keep(&mut self, kept: &[u32]) {
-        let states = self.states.iter().map(|column| column.kept(kept)).collect();
-        let cells = self.cells.kept(kept);
-        let max = (self.groups_max, self.held_max);
-        let empty = Self::with_max(self.keys.len(), Box::default(), max);
-        let before = std::mem::replace(self, empty);
-        for &place in kept {
-            let numbers = self.numbers_for(&before.key_of(place as usize));
-            let own = u32::try_from(self.count).unwrap_or(u32::MAX);
-            self.tallies.push(before.tallies.get(place as usize).copied().unwrap_or_default());
-            self.note(own, &numbers);
-        }
-        self.cells = cells;
-        let Self { kinds, key_max, dropped_rows, .. } = before;
-        (self.kinds, self.states) = (kinds, states);
-        (self.key_max, self.dropped_rows) = (key_max, dropped_rows);
-    }
-
-    /// Forgets all groups, and the memory that they took.
-    pub(crate) fn clear(&mut self) {
-        let kinds = std::mem::take(&mut self.kinds);
-        *self = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
-    }
-
-    /// Whether there is no room for a new group of this key.
-    fn is_beyond(&self, numbers: &[u32]) -> bool {
-        let values = || self.keys.iter().zip(numbers).map(|(key, &number)| key.value(number));
-        self.key_max.as_deref().is_some_and(|max| values().gt(max.iter().map(Cow::Borrowed)))
-    }
-
     /// The groups with their keys in any order, and how many rows are in none of them.
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.settle();
@@ -514,22 +320,13 @@ impl Groups {
     /// How many groups there are.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.count
+        self.places.len()
     }
 
     /// Whether there are no groups.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The numbers of a group's keys.
-    fn numbers_of(&self, place: usize) -> impl Iterator<Item = u32> {
-        let width = self.keys.len();
-        let known = self.numbers.get(place * width..(place + 1) * width);
-        // Where none are kept, the place is the number.
-        let own = u32::try_from(place).ok().filter(|_| known.is_none());
-        known.unwrap_or_default().iter().copied().chain(own)
+        self.places.len() == 0
     }
 
     /// How many values a group's key has.
@@ -544,19 +341,19 @@ impl Groups {
 
     /// One value of a group's key.
     pub(crate) fn key_value(&self, place: usize, key: usize) -> Option<Cow<'_, Value>> {
-        let number = self.numbers_of(place).nth(key)?;
+        let number = self.places.numbers_of(place).nth(key)?;
         Some(self.keys[key].value(number))
     }
 
     /// A group's key.
     pub(crate) fn key_of(&self, place: usize) -> Box<[Value]> {
-        let numbers = self.numbers_of(place);
+        let numbers = self.places.numbers_of(place);
         numbers.zip(&self.keys).map(|(number, key)| key.value(number).into_owned()).collect()
     }
 
     fn cmp_keys(&self, left: u32, right: u32) -> Ordering {
         let values = |place: u32| {
-            let numbers = self.numbers_of(place as usize);
+            let numbers = self.places.numbers_of(place as usize);
             numbers.zip(&self.keys).map(|(number, key)| key.value(number))
         };
         values(left).cmp(values(right))
@@ -589,13 +386,13 @@ impl Groups {
     pub(crate) fn sum_ranks(&self, measure: usize) -> Option<Vec<i128>> {
         let column = self.states.get(measure)?;
         if self.cells.measures().all(|own| own != measure) {
-            return column.sum_ranks(self.count);
+            return column.sum_ranks(self.len());
         }
         let rank = |place| {
             let (tally, product, _) = self.cells.decimal(place, measure)?;
             (tally.rows() > 0).then_some(product)
         };
-        column.is_unused().then(|| (0..self.count).map(rank).collect())?
+        column.is_unused().then(|| (0..self.len()).map(rank).collect())?
     }
 
     fn group_at(&self, place: usize) -> Group {
@@ -614,12 +411,10 @@ impl Groups {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.keys.iter().map(KeyDictionary::bytes).sum::<usize>()
-            + self.numbers.capacity() * size_of::<u32>()
+            + self.places.bytes()
             + self.cells.bytes()
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
-            + self.places.allocation_size()
-            + self.by_number.capacity() * size_of::<u32>()
     }
 }
 
@@ -630,5 +425,7 @@ impl PartialEq for Groups {
     }
 }
 
+mod merging;
+mod room;
 #[cfg(test)]
 mod tests;

@@ -79,13 +79,14 @@ impl<'a> GroupNumbers<'a> {
         let product = self.space.saturating_mul(key.count);
         let dense = product <= self.numbers.len().saturating_mul(SPARSE_MAX).max(1_024);
         let count = key.count as u64;
-        let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(&*key.codes);
         let counted = if dense {
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
-            pairs.for_each(|(number, code)| *number = *number * count as u32 + code);
+            let number = |(number, code): (&u32, &u32)| number * count as u32 + code;
+            self.numbers = Rc::new(self.numbers.iter().zip(&*key.codes).map(number).collect());
             self.space = product;
             None
         } else {
+            let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(&*key.codes);
             let mut counted: Vec<u64> = Vec::new();
             let mut seen: HashMap<u64, u32> = HashMap::new();
             for (number, code) in pairs {

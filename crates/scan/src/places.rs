@@ -53,7 +53,9 @@ impl Placed {
             let dropped = used.iter().zip(&places).filter(|(_, place)| **place == UNKNOWN);
             dropped.for_each(|(&number, _)| groups.drop_rows(counts[number as usize]));
         }
-        Self { by_number, by_row: OnceCell::new(), found: OnceCell::new(), is_complete }
+        let found = used.iter().map(|&number| number as usize).zip(places);
+        let found = found.filter(|(_, place)| *place != UNKNOWN).collect::<Vec<_>>().into();
+        Self { by_number, by_row: OnceCell::new(), found, is_complete }
     }
 
     /// The same where all groups are known already, which needs no look at which have rows; `None`

@@ -1,0 +1,83 @@
+//! How many groups there may be, and which are dropped where there are more.
+
+use std::borrow::Cow;
+
+use super::Groups;
+
+impl Groups {
+    /// Drops groups where there are too many, and returns whether it did: then all numbers and
+    /// places are others. Dropping costs a pass over all groups, so it waits until there are many
+    /// to drop.
+    pub fn make_room(&mut self) -> bool {
+        if self.len() > self.held_max + self.held_max / 8 {
+            self.cut(self.held_max);
+            return true;
+        }
+        // Values of groups for which there was no room.
+        let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.held_max);
+        if has_garbage {
+            self.keep(&(0..).take(self.len()).collect::<Vec<u32>>());
+        }
+        has_garbage
+    }
+
+    /// Drops the groups with the largest keys where there are too many for an answer.
+    pub(crate) fn settle(&mut self) {
+        self.cut(self.groups_max);
+    }
+
+    /// Drops groups to save memory, and holds no more from now on than are kept in the end; returns
+    /// whether there were any to drop.
+    pub(crate) fn cut_back(&mut self) -> bool {
+        let has_more = self.len() > self.groups_max;
+        self.held_max = self.held_max.min(self.groups_max);
+        self.settle();
+        has_more
+    }
+
+    /// Drops the groups with the largest keys, all but `max`.
+    pub(super) fn cut(&mut self, max: usize) {
+        if self.len() <= max {
+            return;
+        }
+        let last = max.saturating_sub(1);
+        let mut order: Vec<u32> = (0..).take(self.len()).collect();
+        order.select_nth_unstable_by(last, |&left, &right| self.cmp_keys(left, right));
+        self.key_max = Some(self.key_of(order[last] as usize));
+        for place in order.drain(max..) {
+            self.dropped_rows =
+                self.dropped_rows.saturating_add(self.tally_at(place as usize).rows());
+        }
+        self.keep(&order);
+    }
+
+    /// Keeps the groups at these places only, and the values of their keys.
+    pub(crate) fn keep(&mut self, kept: &[u32]) {
+        let states = self.states.iter().map(|column| column.kept(kept)).collect();
+        let cells = self.cells.kept(kept);
+        let max = (self.groups_max, self.held_max);
+        let empty = Self::with_max(self.keys.len(), Box::default(), max);
+        let before = std::mem::replace(self, empty);
+        for &place in kept {
+            let numbers = self.numbers_for(&before.key_of(place as usize));
+            self.tallies.push(before.tallies.get(place as usize).copied().unwrap_or_default());
+            let _ = self.places.push(&numbers);
+        }
+        self.cells = cells;
+        let Self { kinds, key_max, dropped_rows, .. } = before;
+        (self.kinds, self.states) = (kinds, states);
+        (self.key_max, self.dropped_rows) = (key_max, dropped_rows);
+    }
+
+    /// Forgets all groups, and the memory that they took.
+    pub(crate) fn clear(&mut self) {
+        let kinds = std::mem::take(&mut self.kinds);
+        *self = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
+    }
+
+    /// Whether there is no room for a new group of this key.
+    pub(super) fn is_beyond(&self, numbers: &[u32]) -> bool {
+        let values = || self.keys.iter().zip(numbers).map(|(key, &number)| key.value(number));
+        self.key_max.as_deref().is_some_and(|max| values().gt(max.iter().map(Cow::Borrowed)))
+    }
+}
