@@ -326,7 +326,7 @@ mod tests {
             selection.narrow(&chosen);
             let weights = Weights::Classes {
                 millionths: vec![1_000_000, 2_500_000, 7],
-                by_row: values.iter().map(|value| u8::try_from(value.1).expect("small")).collect(),
+                by_row: values.iter().map(|value| value.1).collect(),
             };
             let of_row = |row: usize| values[row].0 as usize % groups;
             let selected = selection.to_rows();

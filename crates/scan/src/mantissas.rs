@@ -145,8 +145,7 @@ impl Mantissas {
         match self {
             Self::Near(near) => (near.from, near.last()),
             Self::ByCode(ByCode { values: mantissas, .. }) | Self::Far(mantissas) => {
-                let first = mantissas.iter().copied().min().unwrap_or(0);
-                (first, mantissas.iter().copied().max().unwrap_or(0))
+                kernels::min_max_i64(mantissas).unwrap_or_default()
             }
         }
     }

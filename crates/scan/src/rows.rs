@@ -287,7 +287,7 @@ fn cells<'n>(
     let Weights::Classes { by_row, .. } = weights else { return Cow::Borrowed(numbers) };
     #[expect(clippy::cast_possible_truncation, reason = "few")]
     let classes = classes as u32;
-    let cell = |number: u32, class: u8| number * classes + u32::from(class);
+    let cell = |number: u32, class: u32| number * classes + class;
     match chosen {
         None => numbers.iter().zip(by_row).map(|(&n, &class)| cell(n, class)).collect(),
         Some(rows) => {

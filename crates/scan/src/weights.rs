@@ -1,17 +1,20 @@
 //! The weights of a block's rows.
 
 use hadal_block::BlockError;
+use hadal_encoding::kernels;
 use hadal_query::{ColumnRef, Input};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
 use crate::columns::Columns;
-use crate::mantissas::Mantissas;
+use crate::mantissas::{ByCode, Mantissas};
 use crate::values::{BlockValues, Numbers};
 
 /// So many different weights are told apart by class.
 const CLASSES_MAX: usize = 8;
 /// Classes are looked for where weights lie within so many steps.
 const SPAN_MAX: u32 = 1 << 16;
+/// The same of so many values that repeat.
+const VALUES_MAX: usize = 64;
 /// The weight of rows that all weigh one.
 const ONE: [i64; 1] = [Weight::UNIT];
 
@@ -20,7 +23,7 @@ pub(crate) enum Weights {
     /// One, in every row.
     One,
     /// One of a few, in millionths; and which of them, by row.
-    Classes { millionths: Vec<i64>, by_row: Vec<u8> },
+    Classes { millionths: Vec<i64>, by_row: Vec<u32> },
     /// So many millionths, by row.
     ByRow(Vec<i64>),
 }
@@ -51,23 +54,30 @@ impl Weights {
 
     /// Where there are only a few different ones.
     fn classes_of(numbers: &Numbers) -> Option<Self> {
-        let Mantissas::Near(near) = &numbers.mantissas else { return None };
-        if near.span > SPAN_MAX {
-            return None;
-        }
         let mut classes = Classes::default();
-        let mut of_step = vec![Classes::UNKNOWN; near.span as usize + 1];
-        let mut by_row = Vec::with_capacity(near.steps.len());
-        for (row, &step) in near.steps.iter().enumerate() {
-            let class = match of_step[step as usize] {
-                _ if !numbers.has(row) => classes.of(Weight::UNIT)?,
-                Classes::UNKNOWN => classes.of(weight(near.value(step), numbers.scale))?,
-                known => known,
-            };
-            if numbers.has(row) {
-                of_step[step as usize] = class;
+        let mut class_of = |mantissa| classes.of(weight(mantissa, numbers.scale));
+        let (codes, table) = match &numbers.mantissas {
+            Mantissas::Near(near) if near.span <= SPAN_MAX => {
+                let mut is_used = vec![false; near.span as usize + 1];
+                near.steps.iter().for_each(|&step| is_used[step as usize] = true);
+                let used = (0..).zip(is_used);
+                let class = |(step, is_used)| match is_used {
+                    true => class_of(near.value(step)),
+                    false => Some(0),
+                };
+                (&near.steps, used.map(class).collect::<Option<Vec<u32>>>()?)
             }
-            by_row.push(class);
+            Mantissas::ByCode(ByCode { codes, values })
+                if (1..=VALUES_MAX).contains(&values.len()) =>
+            {
+                (codes, values.iter().map(|&value| class_of(value)).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        };
+        let mut by_row = vec![0; codes.len()];
+        kernels::gather_u32(&table, codes, &mut by_row);
+        if let Some(valid) = &numbers.valid {
+            kernels::keep_u32(&mut by_row, valid.words(), classes.of(Weight::UNIT)?);
         }
         Some(Self::Classes { millionths: classes.millionths, by_row })
     }
@@ -91,7 +101,7 @@ impl Weights {
     pub(crate) fn millionths_of(&self, row: usize) -> i64 {
         match self {
             Self::One => Weight::UNIT,
-            Self::Classes { millionths, by_row } => millionths[usize::from(by_row[row])],
+            Self::Classes { millionths, by_row } => millionths[by_row[row] as usize],
             Self::ByRow(millionths) => millionths[row],
         }
     }
@@ -104,17 +114,14 @@ struct Classes {
 }
 
 impl Classes {
-    /// No class.
-    const UNKNOWN: u8 = u8::MAX;
-
     /// The class of a weight; `None` when there are too many.
-    fn of(&mut self, millionths: i64) -> Option<u8> {
+    fn of(&mut self, millionths: i64) -> Option<u32> {
         let known = self.millionths.iter().position(|&known| known == millionths);
         let class = known.unwrap_or_else(|| {
             self.millionths.push(millionths);
             self.millionths.len() - 1
         });
-        u8::try_from(class).ok().filter(|_| class < CLASSES_MAX)
+        u32::try_from(class).ok().filter(|_| class < CLASSES_MAX)
     }
 }
 
