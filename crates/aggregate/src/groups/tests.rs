@@ -69,6 +69,22 @@ fn what_is_kept_is_complete_after_merging() {
 }
 
 #[test]
+fn more_are_held_than_are_kept_while_there_is_memory() {
+    let mut groups = Groups::with_max(1, kinds(), (10, 20));
+    (0..22).for_each(|number| add(&mut groups, number, 1));
+    assert_eq!(groups.len(), 22, "up to an eighth more, until there is something to drop");
+    add(&mut groups, 22, 1);
+    add(&mut groups, 23, 1);
+    assert!(groups.len() < 22, "{}", groups.len());
+    let mut short = groups.clone();
+    assert!(short.cut_back() && !short.cut_back());
+    assert_eq!(short.len(), 10);
+    assert!(has_room(&mut short, 3) && !has_room(&mut short, 15));
+    assert_eq!(short, groups);
+    assert_eq!(keys(short), (0..10).map(Value::integer).collect::<Vec<_>>());
+}
+
+#[test]
 fn bytes_grow_with_keys_and_states() {
     let one = of(&[(1, 1)], 10).bytes();
     let two = of(&[(1, 1), (2, 2)], 10).bytes();

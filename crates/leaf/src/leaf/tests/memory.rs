@@ -1,7 +1,7 @@
 //! What queries may hold here, at the limits and beyond them.
 
 use hadal_aggregate::Groups;
-use hadal_query::ColumnRef;
+use hadal_query::{ColumnRef, OrderKey, Output, Slot};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_GROUPS_MAX};
 
 use super::*;
@@ -20,13 +20,18 @@ async fn filled(rows: usize, query_bytes_max: usize, budget: &Arc<Budget>) -> Le
 
 /// A row for each value, of which there are rows before this value.
 async fn grouped(leaf: &Leaf, before: usize) -> Partial {
+    let deadline = Instant::now() + Duration::from_secs(600);
+    leaf.query(Arc::new(groups_by_value(before)), deadline).await
+}
+
+fn groups_by_value(before: usize) -> Query {
     let column = ColumnRef {
         name: ColumnName::new("v").expect("a name"),
         kind: Kind::Number,
         logical: hadal_types::Logical::Plain,
     };
     let end = Micros(NOW.0 + i64::try_from(before).expect("small"));
-    let query = Query {
+    Query {
         range: TimeRange { from: None, to: Some(end) },
         limit: 10,
         now: NOW,
@@ -35,8 +40,7 @@ async fn grouped(leaf: &Leaf, before: usize) -> Partial {
             name("t"),
             Shape::Groups { keys: vec![Expr::Leaf(Input::Column(column))], measures: Vec::new() },
         )
-    };
-    leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(600)).await
+    }
 }
 
 fn groups_of(partial: Partial) -> Groups {
@@ -61,6 +65,35 @@ async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
         assert_eq!((groups.len(), dropped_rows), (LEAF_GROUPS_MAX, dropped));
     }
     assert_eq!(budget.held(), 0);
+}
+
+#[tokio::test]
+async fn the_largest_groups_are_found_among_more_than_an_answer_may_look_at() {
+    let budget = Budget::new(LEAF_QUERY_BYTES_MAX);
+    let leaf = filled(LEAF_GROUPS_MAX + 2, LEAF_QUERY_BYTES_MAX, &budget).await;
+    // The largest key, which is the first to be dropped where groups are dropped, has most rows.
+    let last = i64::try_from(LEAF_GROUPS_MAX).expect("small") + 1;
+    for id in ["again", "once-more"] {
+        leaf.accept(batch(id, 1, last..last + 1)).await.expect("taken");
+    }
+    let partial = grouped(&leaf, LEAF_GROUPS_MAX + 2).await;
+    let output = |slot| Output {
+        name: "o".into(),
+        value_type: hadal_query::Type::Number,
+        expr: Expr::Leaf(slot),
+    };
+    let by_count =
+        OrderKey { expr: Expr::Leaf(Slot::RawCount), descending: true, nulls_first: false };
+    let query = Query {
+        outputs: vec![output(Slot::Key(0)), output(Slot::RawCount)],
+        order: vec![by_count],
+        limit: 2,
+        ..groups_by_value(LEAF_GROUPS_MAX + 2)
+    };
+    let answer = hadal_aggregate::finish(partial, &query, &|| false).expect("finished");
+    let row = |key: i64, count: i64| vec![Value::integer(key), Value::integer(count)];
+    assert_eq!(answer.rows, [row(last, 3), row(0, 1)]);
+    assert_eq!(answer.warnings, []);
 }
 
 #[tokio::test]
