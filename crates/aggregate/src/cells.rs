@@ -305,7 +305,8 @@ impl Cells {
     }
 
     /// Adds the groups of `other`: those from place `first` on, to the groups at `places`, of which
-    /// there are `count` here. Returns whether there was room; if not, nothing was added.
+    /// there are `count` here. The first of all have to come first. Returns whether there was room;
+    /// if not, nothing was added.
     pub(crate) fn merge(
         &mut self,
         other: &Self,
@@ -317,6 +318,8 @@ impl Cells {
         let sums: Vec<IncomingSum> = kept
             .filter_map(|(measure, kept)| {
                 let Kept { count: valid, scale, size_max, .. } = (*kept)?;
+                // Which counts for all groups, and for the later ones has been seen to before.
+                let size_max = if first == 0 { size_max } else { 0 };
                 Some(IncomingSum { measure, scale, valid, size_max })
             })
             .collect();

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -165,6 +166,24 @@ impl KeyDictionary {
             }
             Stored::Any(values, _) => Cow::Borrowed(&values[number as usize]),
         }
+    }
+
+    /// The values of these numbers, where they are all known to be whole numbers.
+    pub(crate) fn wholes_in(&self, numbers: Range<usize>) -> Option<&[i64]> {
+        let Stored::Wholes(values) = &self.stored else { return None };
+        values.get(numbers.clone()).filter(|_| !self.has_null_in(&numbers))
+    }
+
+    /// The same of strings.
+    pub(crate) fn texts_in(&self, numbers: Range<usize>) -> Option<impl Iterator<Item = &str>> {
+        let Stored::Texts(texts) = &self.stored else { return None };
+        let fits = numbers.end <= texts.len() && !self.has_null_in(&numbers);
+        let text = |number| texts.get(number).unwrap_or_default();
+        fits.then(|| (0..).take(numbers.end).skip(numbers.start).map(text))
+    }
+
+    fn has_null_in(&self, numbers: &Range<usize>) -> bool {
+        self.null.is_some_and(|null| numbers.contains(&(null as usize)))
     }
 
     /// How many values there are.

@@ -1,6 +1,9 @@
 //! Groups of several leaves, or of several workers, made one.
 
+use std::ops::Range;
+
 use super::Groups;
+use crate::places::NOWHERE;
 
 /// So many groups are merged between two looks at how many there are.
 const MERGED_AT_ONCE: usize = 1 << 14;
@@ -19,8 +22,7 @@ impl Groups {
                 same = other.unknown();
             }
             let chunk = first..other.len().min(first + MERGED_AT_ONCE);
-            let places: Vec<Option<u32>> =
-                chunk.clone().map(|place| self.place_of(&other, place, &mut same)).collect();
+            let places = self.places_in(&other, chunk.clone(), &mut same);
             if !other.cells.is_empty()
                 && !self.cells.merge(&other.cells, first, &places, self.len())
             {
@@ -42,6 +44,25 @@ impl Groups {
             }
         }
         self.cut(self.held_max);
+    }
+
+    /// Where the groups of the same keys as those of `other` at these places are.
+    fn places_in(
+        &mut self,
+        other: &Self,
+        chunk: Range<usize>,
+        same: &mut [Vec<Option<u32>>],
+    ) -> Vec<Option<u32>> {
+        let some = |place: u32| Some(place).filter(|&place| place != NOWHERE);
+        if let Some(key) = other.only_key() {
+            if let Some(wholes) = key.wholes_in(chunk.clone()) {
+                return self.places_of_wholes(wholes).into_iter().map(some).collect();
+            }
+            if let Some(texts) = key.texts_in(chunk.clone()) {
+                return self.places_of_texts(texts).into_iter().map(some).collect();
+            }
+        }
+        chunk.map(|place| self.place_of(other, place, same)).collect()
     }
 
     /// By key and number: what the number of the same value elsewhere is, which is not known yet.

@@ -123,3 +123,37 @@ proptest! {
         prop_assert_eq!(of(&rows, groups_max), whole);
     }
 }
+
+/// Keys as one dictionary holds them: whole numbers, strings, several kinds; each with nulls.
+fn keyed(kind: usize, number: i64) -> Value {
+    match (kind, number) {
+        (_, 3) => Value::Null,
+        (0, _) => Value::integer(number),
+        (1, _) => Value::string(&number.to_string()),
+        _ if number % 2 == 0 => Value::Bool(number % 4 == 0),
+        _ => Value::string(&number.to_string()),
+    }
+}
+
+proptest! {
+    #[test]
+    fn keys_of_any_kind_merge(
+        left in prop::collection::vec(0i64..40, 0..60),
+        right in prop::collection::vec(0i64..40, 0..60),
+        kinds_of_keys in (0usize..3, 0usize..3), groups_max in 1usize..50,
+    ) {
+        let of = |rows: &[(usize, i64)]| {
+            let mut groups = Groups::with_max(1, kinds(), (groups_max, groups_max));
+            for &(kind, number) in rows {
+                let values = KINDS.map(|_| Value::integer(number));
+                groups.add_row(&[keyed(kind, number)], &values, Weight::ONE);
+            }
+            groups
+        };
+        let left: Vec<_> = left.into_iter().map(|number| (kinds_of_keys.0, number)).collect();
+        let right: Vec<_> = right.into_iter().map(|number| (kinds_of_keys.1, number)).collect();
+        let mut merged = of(&left);
+        merged.merge(of(&right));
+        prop_assert_eq!(merged, of(&[left, right].concat()));
+    }
+}
