@@ -25,6 +25,8 @@ const SUM_MAX: u128 = 1 << 61;
 /// The measures of a block that are sums of decimals: added up together.
 pub(crate) struct Adding<'v> {
     sums: Vec<IncomingSum>,
+    /// Measures that have no value in the block.
+    hollow: Vec<usize>,
     /// The values of each sum.
     pub(crate) numbers: Vec<&'v Numbers>,
     /// The rows that have a value, where not all have: by [`IncomingSum::valid`], from 1 on.
@@ -37,7 +39,8 @@ impl<'v> Adding<'v> {
         measures: impl Iterator<Item = (StateKind, &'v BlockValues<'x>)>,
         rows: &Rows<'_>,
     ) -> Self {
-        let mut own = Self { sums: Vec::new(), numbers: Vec::new(), valid: Vec::new() };
+        let (sums, hollow, numbers, valid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut own = Self { sums, hollow, numbers, valid };
         let by_row = matches!(rows.weights, Weights::ByRow(_));
         for (measure, (kind, values)) in measures.enumerate() {
             if let (StateKind::Moments, BlockValues::Numbers(numbers)) = (kind, values)
@@ -45,7 +48,14 @@ impl<'v> Adding<'v> {
                 && !by_row
                 && let Some(size_max) = size_max(numbers, rows)
             {
-                let valid = own.valid_number(numbers.valid.as_ref());
+                let valid = match numbers.valid.as_ref().map(|valid| (valid, valid.count_ones())) {
+                    Some((_, 0)) => {
+                        own.hollow.push(measure);
+                        continue;
+                    }
+                    Some((valid, count)) if count < valid.len() => own.valid_number(valid),
+                    _ => 0,
+                };
                 own.sums.push(IncomingSum { measure, scale: numbers.scale, valid, size_max });
                 own.numbers.push(numbers);
             }
@@ -53,8 +63,7 @@ impl<'v> Adding<'v> {
         own
     }
 
-    fn valid_number(&mut self, valid: Option<&'v Rc<Bitmap>>) -> usize {
-        let Some(valid) = valid else { return 0 };
+    fn valid_number(&mut self, valid: &'v Rc<Bitmap>) -> usize {
         // Columns that are null together are many, and a comparison is cheap.
         let known = self.valid.iter().position(|known| *known == valid);
         let index = known.unwrap_or_else(|| {
@@ -66,7 +75,7 @@ impl<'v> Adding<'v> {
 
     /// Whether the measure of this index is among them.
     pub(crate) fn has(&self, measure: usize) -> bool {
-        self.sums.iter().any(|sum| sum.measure == measure)
+        self.hollow.contains(&measure) || self.sums.iter().any(|sum| sum.measure == measure)
     }
 
     /// What the rows add up to by cell.
@@ -74,8 +83,8 @@ impl<'v> Adding<'v> {
         let ones = vec![1; if self.valid.is_empty() { 0 } else { rows.selection.block_rows() }];
         let counted = self.valid.iter().map(|valid| Addends { steps: &ones, valid: Some(valid) });
         let splits: Vec<Split<'_>> = self.numbers.iter().map(|own| Split::new(own)).collect();
-        let added = splits.iter().flat_map(|split| {
-            let valid = split.numbers.valid.as_deref();
+        let added = splits.iter().zip(&self.sums).flat_map(|(split, sum)| {
+            let valid = sum.valid.checked_sub(1).map(|index| &**self.valid[index]);
             split.parts.iter().map(move |(_, steps)| Addends { steps, valid })
         });
         let Totals { counts, mut sums } =
@@ -166,7 +175,6 @@ fn size_max(numbers: &Numbers, rows: &Rows<'_>) -> Option<u128> {
 
 /// Mantissas from + step × k, or the sum of several such.
 struct Split<'v> {
-    numbers: &'v Numbers,
     from: i64,
     parts: Vec<(i64, Cow<'v, [u32]>)>,
 }
@@ -174,9 +182,11 @@ struct Split<'v> {
 impl<'v> Split<'v> {
     fn new(numbers: &'v Numbers) -> Self {
         match &numbers.mantissas {
+            // The same in all rows, as what FILTER makes of count(*).
+            Mantissas::Near(near) if near.span == 0 => Self { from: near.from, parts: Vec::new() },
             Mantissas::Near(near) => {
                 let parts = vec![(near.step, Cow::Borrowed(near.steps.as_slice()))];
-                Self { numbers, from: near.from, parts }
+                Self { from: near.from, parts }
             }
             Mantissas::ByCode(ByCode { codes, values }) => {
                 let from = numbers.mantissas.bounds().0;
@@ -185,12 +195,12 @@ impl<'v> Split<'v> {
                     kernels::gather_u32(&table, codes, &mut part);
                     (step, Cow::Owned(part))
                 };
-                Self { numbers, from, parts: halves(values, from).map(part).into() }
+                Self { from, parts: halves(values, from).map(part).into() }
             }
             Mantissas::Far(mantissas) => {
                 let from = numbers.mantissas.bounds().0;
                 let part = |(step, part)| (step, Cow::Owned(part));
-                Self { numbers, from, parts: halves(mantissas, from).map(part).into() }
+                Self { from, parts: halves(mantissas, from).map(part).into() }
             }
         }
     }

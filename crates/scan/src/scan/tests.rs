@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Partial, WarningCode};
+use hadal_aggregate::{Answering, Partial, State, WarningCode};
 use hadal_block::{BlockBuilder, BlockView, MergeOrder, merge};
 use hadal_query::{
     ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
@@ -420,19 +420,23 @@ fn a_value_where_something_holds_is_the_value_of_the_rows_that_pass() {
         .map(|row| if row % 5 == 0 { Value::Null } else { Value::integer(row % 37) })
         .chain([Value::string("a"), Value::Number("1e300".parse().expect("a number"))])
         .collect();
-    let bytes = [block(0, &values[..501]), block(600, &values[499..])];
-    let condition = || {
-        let bound = Expr::Literal(Value::integer(20));
-        call(Function::Greater, [v(Kind::Number), bound])
-    };
-    for value in [v(Kind::Number), Expr::Literal(Value::integer(3))] {
-        let cased = call(Function::Case, [condition(), value.clone()]);
-        let everywhere = scanned(&bytes, &sum_of(cased, None));
-        let filtered = scanned(&bytes, &sum_of(value, Some(condition())));
-        let state = |partial: Partial| {
-            let Answering::Groups(groups) = partial.answering else { panic!("groups") };
-            groups.into_sorted().0[0].1.states.clone()
+    // For some rows, for all that have a number, for those of one block only, and for none.
+    for bound in [20, -1, 36, i64::MAX] {
+        let bytes = [block(0, &values[..501]), block(600, &values[499..])];
+        let condition = || {
+            let bound = Expr::Literal(Value::integer(bound));
+            call(Function::Greater, [v(Kind::Number), bound])
         };
-        assert_eq!(state(everywhere), state(filtered));
+        for value in [v(Kind::Number), Expr::Literal(Value::integer(3))] {
+            let cased = call(Function::Case, [condition(), value.clone()]);
+            let everywhere = scanned(&bytes, &sum_of(cased, None));
+            let filtered = scanned(&bytes, &sum_of(value, Some(condition())));
+            let state = |partial: Partial| {
+                let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+                let first = groups.into_sorted().0.into_iter().next();
+                first.map_or(State::new(StateKind::Moments), |first| first.1.states[0].clone())
+            };
+            assert_eq!(state(everywhere), state(filtered), "{bound}");
+        }
     }
 }
