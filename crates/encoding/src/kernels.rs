@@ -39,7 +39,7 @@ pub use leading::{LeadingBits, Quotients, count_leading};
 pub use level::Level;
 pub use packed::{
     PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
-    packed_value, sum_packed, unpack, unpack_i64, unpack_u32,
+    packed_value, sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
 pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};

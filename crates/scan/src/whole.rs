@@ -25,9 +25,16 @@ struct Whole {
     /// Rows that have a value.
     rows: u64,
     sum: i128,
-    min: i64,
-    max: i64,
+    /// The smallest and the largest, where they are asked for.
+    ends: (i64, i64),
     scale: u8,
+}
+
+/// What is asked of a column beside count and sum, and of what.
+#[derive(Clone, Copy)]
+struct Asked {
+    has_extremes: bool,
+    use_zones: bool,
 }
 
 /// Adds the selected rows of a block, each of weight one, to the one group of a query without keys.
@@ -45,17 +52,22 @@ pub(crate) fn add(
     if !plan.keys.is_empty() || !measures.iter().all(|measure| is_simple(measure.kind)) {
         return Ok(false);
     }
+    let columns_of = plan.measures.iter().map(|argument| number_column(argument, columns));
+    let Some(indexes) = columns_of.collect::<Option<Vec<usize>>>() else { return Ok(false) };
+    let has_extremes = |index: usize| {
+        let mut own = measures.iter().zip(&indexes).filter(|(_, own)| **own == index);
+        own.any(|(measure, _)| measure.kind == StateKind::Extremes)
+    };
     let mut wholes: Vec<Whole> = Vec::with_capacity(measures.len());
-    // Sum and extremes of one column are two measures, and one look at it.
-    let mut known: Vec<(usize, Whole)> = Vec::new();
-    for argument in &plan.measures {
-        let Some(index) = number_column(argument, columns) else { return Ok(false) };
-        let whole = match known.iter().find(|known| known.0 == index) {
-            Some((_, whole)) => *whole,
+    for (measure, &index) in indexes.iter().enumerate() {
+        // Sum and extremes of one column are two measures, and one look at it.
+        let before = indexes[..measure].iter().position(|&before| before == index);
+        let whole = match before {
+            Some(before) => wholes[before],
             None => {
-                let whole = Whole::new(index, columns, selection.chosen(), use_zones)?;
+                let asked = Asked { has_extremes: has_extremes(index), use_zones };
+                let whole = Whole::new(index, columns, selection.chosen(), asked)?;
                 let Some(whole) = whole else { return Ok(false) };
-                known.push((index, whole));
                 whole
             }
         };
@@ -93,14 +105,14 @@ impl Whole {
         index: usize,
         columns: &Columns<'_, '_>,
         chosen: Option<&Bitmap>,
-        use_zones: bool,
+        asked: Asked,
     ) -> Result<Option<Self>, BlockError> {
         let column = columns.view(index);
         let rows = (column.rows() - column.null_count()) as u64;
         if let (true, None, Zone::Decimals { scale, min, max, sum }) =
-            (use_zones, chosen, column.zone())
+            (asked.use_zones, chosen, column.zone())
         {
-            return Ok(Some(Self { rows, sum, min, max, scale }));
+            return Ok(Some(Self { rows, sum, ends: (min, max), scale }));
         }
         let Some(stored) = columns.stored(index)? else { return Ok(None) };
         let Some((integers, scale)) = stored.integers() else { return Ok(None) };
@@ -109,17 +121,23 @@ impl Whole {
             (None, Some(valid)) if !column.is_compact() => Some(Cow::Borrowed(&**valid)),
             (None, _) => None,
         };
-        let (rows, fold) = match places {
-            Some(places) => (places.count_ones() as u64, integers.fold_where(&places)),
-            None => (rows, integers.fold()),
+        let places = places.as_deref();
+        let rows = places.map_or(rows, |places| places.count_ones() as u64);
+        let (sum, ends) = match (asked.has_extremes, places) {
+            (false, None) => (integers.sum(), (0, 0)),
+            (false, Some(places)) => (integers.sum_where(places), (0, 0)),
+            (true, places) => {
+                let fold = places.map_or_else(|| integers.fold(), |own| integers.fold_where(own));
+                (fold.sum, (fold.min, fold.max))
+            }
         };
-        Ok(Some(Self { rows, sum: fold.sum, min: fold.min, max: fold.max, scale }))
+        Ok(Some(Self { rows, sum, ends, scale }))
     }
 
     fn widen(&self, state: &mut State) {
         if self.rows > 0 {
-            state.add(&decimal_value(self.min, self.scale), Weight::ONE);
-            state.add(&decimal_value(self.max, self.scale), Weight::ONE);
+            state.add(&decimal_value(self.ends.0, self.scale), Weight::ONE);
+            state.add(&decimal_value(self.ends.1, self.scale), Weight::ONE);
         }
     }
 }

@@ -1,12 +1,18 @@
 //! Sum, smallest and largest of a stream, without decoding more than a vector at a time.
+//!
+//! Packed values are added up as they are, and what patches have above them is added on top; so a
+//! sum does not even look where patches are. Who asks for the sum alone does not pay for extremes.
 
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::low;
 use super::vector::Vector;
 use super::view::{Form, IntsView, Steps};
-use crate::bitmap::{Bitmap, count_ones, count_ones_in};
+use crate::bitmap::{self, Bitmap, count_ones, count_ones_in};
 use crate::kernels::{self, PackedFold};
+
+/// Words of a vector's bits.
+const VECTOR_WORDS: usize = VECTOR_VALUES / 64;
 
 /// What a stream adds up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +25,13 @@ pub struct Fold {
     pub max: i64,
 }
 
+/// How much of a [`Fold`] is asked for; the rest is unspecified.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Sum,
+    All,
+}
+
 impl Fold {
     const EMPTY: Self = Self { sum: 0, min: i64::MAX, max: i64::MIN };
 
@@ -29,29 +42,34 @@ impl Fold {
     }
 
     fn repeated(value: i64, count: usize) -> Self {
+        if count == 0 {
+            return Self::EMPTY;
+        }
         let sum = i128::from(value) * i128::try_from(count).unwrap_or_default();
         Self { sum, min: value, max: value }
     }
 
-    fn of(values: &[i64]) -> Self {
-        let Some((min, max)) = kernels::min_max_i64(values) else { return Self::EMPTY };
-        Self { sum: kernels::sum_i64(values), min, max }
-    }
-
-    /// Those of the values whose bits are one.
-    fn of_chosen(values: &[i64], words: &[u64]) -> Self {
-        let Some((min, max)) = kernels::min_max_i64_where(values, words) else {
-            return Self::EMPTY;
+    /// Those of the values whose bits are one, or all.
+    fn of(asked: Asked, values: &[i64], words: Option<&[u64]>) -> Self {
+        let sum = match words {
+            Some(words) => kernels::sum_i64_where(values, words),
+            None => kernels::sum_i64(values),
         };
-        Self { sum: kernels::sum_i64_where(values, words), min, max }
+        let ends = match (asked, words) {
+            (Asked::Sum, _) => None,
+            (Asked::All, Some(words)) => kernels::min_max_i64_where(values, words),
+            (Asked::All, None) => kernels::min_max_i64(values),
+        };
+        let (min, max) = ends.unwrap_or((Self::EMPTY.min, Self::EMPTY.max));
+        Self { sum, min, max }
     }
 
-    /// `base` plus each of `count` offsets that come to this.
-    fn of_offsets(base: i64, count: usize, sum: u128, (min, max): (u64, u64)) -> Self {
+    /// `base` plus each of `count` offsets that come to this; one at least.
+    fn of_offsets(base: i64, count: usize, offsets: PackedFold) -> Self {
         Self {
-            sum: Self::repeated(base, count).sum + i128::try_from(sum).unwrap_or_default(),
-            min: base.wrapping_add(min.cast_signed()),
-            max: base.wrapping_add(max.cast_signed()),
+            sum: Self::repeated(base, count).sum + i128::try_from(offsets.sum).unwrap_or_default(),
+            min: base.wrapping_add(offsets.min.cast_signed()),
+            max: base.wrapping_add(offsets.max.cast_signed()),
         }
     }
 }
@@ -60,92 +78,85 @@ impl IntsView<'_> {
     /// Sum, smallest and largest of all values, placeholders included.
     #[must_use]
     pub fn fold(&self) -> Fold {
-        match &self.form {
-            Form::Constant(_) if self.length == 0 => Fold::EMPTY,
-            Form::Constant(value) => Fold::repeated(*value, self.length),
-            Form::Runs(runs) => {
-                let mut fold = Fold::EMPTY;
-                let mut start = 0;
-                for (&value, &end) in runs.values.iter().zip(&runs.ends) {
-                    fold.add(Fold::repeated(value, (end - start) as usize));
-                    start = end;
-                }
-                fold
-            }
-            Form::Steps(steps) if self.length > 0 => steps.fold(steps.counts.fold(), self.length),
-            _ => {
-                let mut fold = Fold::EMPTY;
-                (0..self.vector_count()).for_each(|vector| fold.add(self.fold_vector(vector)));
-                fold
-            }
-        }
+        self.fold_asked(Asked::All, None)
     }
 
-    /// The same of the values whose bits are one, of one bit per value; of none, what
-    /// [`Self::fold`] says of an empty stream.
+    /// The sum that [`Self::fold`] has, sooner.
+    #[must_use]
+    pub fn sum(&self) -> i128 {
+        self.fold_asked(Asked::Sum, None).sum
+    }
+
+    /// [`Self::fold`] of the values whose bits are one, of one bit per value; of none, what it says
+    /// of an empty stream.
     ///
     /// # Panics
     /// When `chosen` are not as many bits as there are values.
     #[must_use]
     pub fn fold_where(&self, chosen: &Bitmap) -> Fold {
         assert_eq!(chosen.len(), self.length, "bits for the values");
+        self.fold_asked(Asked::All, Some(chosen))
+    }
+
+    /// The sum that [`Self::fold_where`] has, sooner.
+    ///
+    /// # Panics
+    /// When `chosen` are not as many bits as there are values.
+    #[must_use]
+    pub fn sum_where(&self, chosen: &Bitmap) -> i128 {
+        assert_eq!(chosen.len(), self.length, "bits for the values");
+        self.fold_asked(Asked::Sum, Some(chosen)).sum
+    }
+
+    /// Of those that are chosen, or of all.
+    fn fold_asked(&self, asked: Asked, chosen: Option<&Bitmap>) -> Fold {
+        let count = || chosen.map_or(self.length, Bitmap::count_ones);
         match &self.form {
-            Form::Constant(value) => match chosen.count_ones() {
-                0 => Fold::EMPTY,
-                count => Fold::repeated(*value, count),
-            },
+            Form::Constant(value) => Fold::repeated(*value, count()),
             Form::Runs(runs) => {
                 let mut fold = Fold::EMPTY;
                 let mut start = 0;
                 for (&value, &end) in runs.values.iter().zip(&runs.ends) {
-                    match count_ones_in(chosen.words(), start, end as usize) {
-                        0 => {}
-                        count => fold.add(Fold::repeated(value, count)),
-                    }
-                    start = end as usize;
+                    let end = end as usize;
+                    let in_run = |chosen: &Bitmap| count_ones_in(chosen.words(), start, end);
+                    fold.add(Fold::repeated(value, chosen.map_or(end - start, in_run)));
+                    start = end;
                 }
                 fold
             }
-            Form::Steps(steps) => match steps.counts.fold_where(chosen) {
-                Fold::EMPTY => Fold::EMPTY,
-                fold => steps.fold(fold, chosen.count_ones()),
+            Form::Steps(steps) => match count() {
+                0 => Fold::EMPTY,
+                count => steps.fold(steps.counts.fold_asked(asked, chosen), count),
             },
             Form::Vectors(_) | Form::Dictionary(_) => {
                 let mut fold = Fold::EMPTY;
-                for (vector, words) in chosen.words().chunks(VECTOR_VALUES / 64).enumerate() {
-                    fold.add(self.fold_vector_where(vector, words));
+                let mut words = chosen.map(|chosen| chosen.words().chunks(VECTOR_WORDS));
+                for vector in 0..self.vector_count() {
+                    let words = words.as_mut().map(|words| words.next().unwrap_or_default());
+                    fold.add(self.fold_vector(asked, vector, words));
                 }
                 fold
             }
         }
     }
 
-    fn fold_vector(&self, vector: usize) -> Fold {
+    fn fold_vector(&self, asked: Asked, vector: usize, words: Option<&[u64]>) -> Fold {
         let length = self.vector_length(vector);
+        let count = words.map_or(length, count_ones);
+        let words = words.filter(|_| count < length);
         match &self.form {
-            Form::Vectors(vectors) => vectors[vector].fold(length),
-            _ => self.fold_decoded(vector, None),
+            _ if count == 0 => Fold::EMPTY,
+            Form::Vectors(vectors) => vectors[vector].fold(asked, length, count, words),
+            _ => self.fold_decoded(asked, vector, words),
         }
     }
 
-    fn fold_vector_where(&self, vector: usize, words: &[u64]) -> Fold {
-        let length = self.vector_length(vector);
-        match (count_ones(words), &self.form) {
-            (0, _) => Fold::EMPTY,
-            (count, _) if count == length => self.fold_vector(vector),
-            (count, Form::Vectors(vectors)) => vectors[vector].fold_where(length, count, words),
-            _ => self.fold_decoded(vector, Some(words)),
-        }
-    }
-
+    // Room for a vector is made only where it is used: it has to be touched page by page.
     #[inline(never)]
-    fn fold_decoded(&self, vector: usize, words: Option<&[u64]>) -> Fold {
+    fn fold_decoded(&self, asked: Asked, vector: usize, words: Option<&[u64]>) -> Fold {
         let mut values = [0i64; VECTOR_VALUES];
         let length = self.decode_vector(vector, &mut values);
-        match words {
-            Some(words) => Fold::of_chosen(&values[..length], words),
-            None => Fold::of(&values[..length]),
-        }
+        Fold::of(asked, &values[..length], words)
     }
 }
 
@@ -160,71 +171,92 @@ impl Steps<'_> {
 }
 
 impl Vector<'_> {
+    /// What the `count` values whose bits are one, or all, come to: one at least.
     #[inline]
-    fn fold(&self, length: usize) -> Fold {
-        if length == VECTOR_VALUES && self.is_plain() {
-            let PackedFold { sum, min, max } = kernels::fold_packed(self.packed, self.width);
-            return Fold::of_offsets(self.min, length, sum, (min, max));
-        }
-        if self.is_narrow() { self.fold_narrow(length) } else { self.fold_wide(length) }
-    }
-
-    // Room for a vector is made only where it is used: it has to be touched page by page.
-    #[inline(never)]
-    fn fold_narrow(&self, length: usize) -> Fold {
-        let mut offsets = [0u32; VECTOR_VALUES];
-        self.decode(length, self.narrow_bias(), &mut offsets);
-        let offsets = &offsets[..length];
-        let Some((min, max)) = kernels::min_max_u32(offsets) else { return Fold::EMPTY };
-        let sum = kernels::sum_u32(offsets).into();
-        Fold::of_offsets(self.min, length, sum, (min.into(), max.into()))
-    }
-
-    #[inline(never)]
-    fn fold_wide(&self, length: usize) -> Fold {
-        let mut values = [0i64; VECTOR_VALUES];
-        self.decode(length, 0, &mut values);
-        Fold::of(&values[..length])
-    }
-
-    /// The same of the `count` values whose bits are one.
-    #[inline]
-    fn fold_where(&self, length: usize, count: usize, words: &[u64]) -> Fold {
-        if self.is_plain()
-            && let Ok(words) = words.try_into()
+    fn fold(&self, asked: Asked, length: usize, count: usize, words: Option<&[u64]>) -> Fold {
+        // With these, a value is the min and its offset, and no sum of the two wraps.
+        let is_plain = self.delta.is_none() && self.min <= self.max;
+        if is_plain
             && length == VECTOR_VALUES
+            && let Ok(words) = words.map(<&[u64; VECTOR_WORDS]>::try_from).transpose()
         {
-            let fold = kernels::fold_packed_where(self.packed, self.width, words);
-            return Fold::of_offsets(self.min, count, fold.sum, (fold.min, fold.max));
+            return Fold::of_offsets(self.min, count, self.fold_packed(asked, words));
         }
         match self.is_narrow() {
-            true => self.fold_narrow_where(length, count, words),
-            false => self.fold_wide_where(length, words),
+            true => self.fold_narrow(asked, length, count, words),
+            false => self.fold_wide(asked, length, words),
         }
     }
 
+    /// What the offsets from the min come to, of a full vector without differences.
+    #[inline]
+    fn fold_packed(&self, asked: Asked, words: Option<&[u64; VECTOR_WORDS]>) -> PackedFold {
+        let (packed, width) = (self.packed, self.width);
+        match (asked, words) {
+            (Asked::Sum, None) => {
+                let mut sum = kernels::sum_packed(packed, width);
+                self.for_each_patch(|_, extra| sum += u128::from(extra));
+                PackedFold { sum, min: 0, max: 0 }
+            }
+            (Asked::Sum, Some(words)) => {
+                let mut sum = kernels::sum_packed_where(packed, width, words);
+                self.for_each_patch(|place, extra| {
+                    sum += if has(words, place) { u128::from(extra) } else { 0 };
+                });
+                PackedFold { sum, min: 0, max: 0 }
+            }
+            (Asked::All, None) if !self.is_patched() => kernels::fold_packed(packed, width),
+            (Asked::All, words) => self.fold_patched(words.unwrap_or(&[u64::MAX; VECTOR_WORDS])),
+        }
+    }
+
+    /// The same where values are patched: those that are not, and then each that is.
+    fn fold_patched(&self, words: &[u64; VECTOR_WORDS]) -> PackedFold {
+        let mut others = *words;
+        self.for_each_patch(|place, _| bitmap::put(&mut others, place, false));
+        let mut fold = kernels::fold_packed_where(self.packed, self.width, &others);
+        self.for_each_patch(|place, extra| {
+            if has(words, place) {
+                let low = kernels::packed_value(self.packed, self.width, place);
+                let offset = extra.wrapping_add(low);
+                fold.sum += u128::from(offset);
+                fold.min = fold.min.min(offset);
+                fold.max = fold.max.max(offset);
+            }
+        });
+        fold
+    }
+
     #[inline(never)]
-    fn fold_narrow_where(&self, length: usize, count: usize, words: &[u64]) -> Fold {
+    fn fold_narrow(
+        &self,
+        asked: Asked,
+        length: usize,
+        count: usize,
+        words: Option<&[u64]>,
+    ) -> Fold {
         let mut offsets = [0u32; VECTOR_VALUES];
         self.decode(length, self.narrow_bias(), &mut offsets);
         let offsets = &offsets[..length];
-        let Some((min, max)) = kernels::min_max_u32_where(offsets, words) else {
-            return Fold::EMPTY;
+        let sum = match words {
+            Some(words) => kernels::sum_u32_where(offsets, words),
+            None => kernels::sum_u32(offsets),
         };
-        let sum = kernels::sum_u32_where(offsets, words).into();
-        Fold::of_offsets(self.min, count, sum, (min.into(), max.into()))
+        let ends = match (asked, words) {
+            (Asked::Sum, _) => None,
+            (Asked::All, Some(words)) => kernels::min_max_u32_where(offsets, words),
+            (Asked::All, None) => kernels::min_max_u32(offsets),
+        };
+        let (min, max) = ends.unwrap_or_default();
+        let fold = PackedFold { sum: sum.into(), min: min.into(), max: max.into() };
+        Fold::of_offsets(self.min, count, fold)
     }
 
     #[inline(never)]
-    fn fold_wide_where(&self, length: usize, words: &[u64]) -> Fold {
+    fn fold_wide(&self, asked: Asked, length: usize, words: Option<&[u64]>) -> Fold {
         let mut values = [0i64; VECTOR_VALUES];
         self.decode(length, 0, &mut values);
-        Fold::of_chosen(&values[..length], words)
-    }
-
-    /// Whether values are the packed ones and the min, and no sum of these wraps.
-    fn is_plain(&self) -> bool {
-        self.delta.is_none() && !self.is_patched() && self.min <= self.max
+        Fold::of(asked, &values[..length], words)
     }
 
     /// Whether 32 bits hold the offset of each value from the min.
@@ -237,4 +269,9 @@ impl Vector<'_> {
     pub(super) fn narrow_bias(&self) -> u32 {
         low(self.min.wrapping_neg())
     }
+}
+
+/// Whether a place's bit is one.
+fn has(words: &[u64; VECTOR_WORDS], place: usize) -> bool {
+    words[place / 64] >> (place % 64) & 1 == 1
 }

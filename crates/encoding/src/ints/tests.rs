@@ -50,6 +50,7 @@ fn assert_folds(view: &IntsView<'_>, values: &[i64]) {
         max: values.iter().copied().max().unwrap_or(i64::MIN),
     };
     assert_eq!(view.fold(), expected);
+    assert_eq!(view.sum(), expected.sum);
 }
 
 /// What is asked of some rows, or of a range of values, is that of the decoded values.
@@ -75,6 +76,7 @@ fn assert_some_are_told(view: &IntsView<'_>, values: &[i64]) {
             max: some().map(|(_, value)| *value).max().unwrap_or(i64::MIN),
         };
         assert_eq!(view.fold_where(&chosen), expected);
+        assert_eq!(view.sum_where(&chosen), expected.sum);
         if let Some(near) = view.near() {
             let mut steps = vec![9];
             view.decode_steps_where(&near, Some(&chosen), &mut steps).expect("below the span");
@@ -269,6 +271,19 @@ fn numbers_that_repeat_have_a_dictionary() {
 }
 
 #[test]
+fn patches_add_up_whatever_is_below_them() {
+    // Outliers so far away that their extra has the sign bit; in full vectors and the last one.
+    for (base, outlier) in [(i64::MIN, i64::MAX), (-7, 1 << 40), (3, 70_000)] {
+        let mut values: Vec<i64> =
+            pseudo_random(2_500, 9, 5).into_iter().map(|value| base + value).collect();
+        for (at, value) in values.iter_mut().enumerate().filter(|(at, _)| at % 101 == 7) {
+            *value = outlier - i64::try_from(at).expect("small");
+        }
+        assert_form(&values, "packed", 2_500 * 9 / 8 + 25 * 14 + 50);
+    }
+}
+
+#[test]
 fn bad_forms_are_refused() {
     let parse = |bytes: &[u8], length| IntsView::parse(bytes, length).map(|view| view.len());
     // Runs of 30 zeros and 34 ones.
@@ -292,8 +307,11 @@ fn bad_forms_are_refused() {
         parse(&[1, 66, 0, 127, 2, 1, positions[0], 0, positions[1], 0, 1, 127], 9)
     };
     assert!(patched([3, 8]).is_ok());
-    for bad in [[3, 3], [4, 3], [3, 9]] {
-        assert!(matches!(patched(bad), Err(EncodingError::Order { what: "patch", index: 1 })));
+    for (bad, at) in [([3, 3], 1), ([4, 3], 1), ([3, 9], 1), ([9, 3], 0), ([9, 10], 0)] {
+        let EncodingError::Order { what, index } = patched(bad).expect_err("bad") else {
+            panic!("{bad:?}")
+        };
+        assert_eq!((what, index), ("patch", at), "{bad:?}");
     }
 }
 
@@ -379,6 +397,7 @@ fn use_all(view: &IntsView<'_>) {
     let mut some = Bitmap::zeros(view.len());
     (0..view.len()).filter(|row| row % 7 < 4 || row % 1_024 > 900).for_each(|row| some.set(row));
     let _ = (view.fold_where(&some), view.fold_where(&Bitmap::zeros(view.len())));
+    let _ = (view.sum(), view.sum_where(&some), view.sum_where(&Bitmap::zeros(view.len())));
     for (low, high) in [(0, 0), (-3, 99), (i64::MIN, 7), (1 << 40, i64::MAX)] {
         assert_eq!(view.between(low, high).len(), view.len());
     }

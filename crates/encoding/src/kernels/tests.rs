@@ -193,9 +193,13 @@ fn every_width_folds_chosen_values_and_shows_single_ones() {
             for level in Level::available() {
                 let own = level.fold_packed_where(&bytes[5..], width, &words);
                 assert_eq!(own, twin, "width {width} at {}", level.name());
+                let sum = level.sum_packed_where(&bytes[5..], width, &words);
+                assert_eq!(sum, twin.sum, "width {width} at {}", level.name());
             }
         }
     }
+    assert!(panics(|| _ = sum_packed_where(&[0; 127], 1, &[0; 16])));
+    assert!(panics(|| _ = sum_packed_where(&[0; 1], 0, &[0; 16])));
     assert!(panics(|| _ = fold_packed_where(&[0; 127], 1, &[0; 16])));
     assert!(panics(|| _ = packed_value(&[0; 127], 1, 0)));
     assert!(panics(|| _ = packed_value(&[0; 128], 1, 1_024)));

@@ -27,6 +27,14 @@ kernels! {
     /// When `width` is over 64, or `bytes` are not 128 × width.
     pub fn sum_packed(bytes: &[u8], width: u8) -> u128 = sum_body;
 
+    /// [`sum_packed`] of the values whose bits are one, lowest bit of the first word first.
+    ///
+    /// # Panics
+    /// When `width` is over 64, or `bytes` are not 128 × width.
+    pub fn sum_packed_where(
+        bytes: &[u8], width: u8, words: &[u64; VECTOR_VALUES / 64],
+    ) -> u128 = sum_where_body;
+
     /// The smallest and the largest of 1,024 packed values, without unpacking them to memory.
     ///
     /// # Panics
@@ -71,6 +79,17 @@ impl<T: Lane> Choice<T> for All {
 
 /// 255 or 0 by place.
 struct Chosen([u8; VECTOR_VALUES]);
+
+impl Chosen {
+    #[inline(always)]
+    fn of(machine: impl Machine, words: &[u64; VECTOR_VALUES / 64]) -> Self {
+        let mut chosen = [0; VECTOR_VALUES];
+        for (bytes, word) in chosen.as_chunks_mut::<64>().0.iter_mut().zip(words) {
+            *bytes = machine.bytes_of(*word);
+        }
+        Self(chosen)
+    }
+}
 
 impl<T: Lane> Choice<T> for Chosen {
     #[inline(always)]
@@ -223,21 +242,38 @@ fn fold_where_body(
         let any = words.iter().any(|word| *word != 0);
         return PackedFold { sum: 0, min: if any { 0 } else { u64::MAX }, max: 0 };
     }
-    let mut chosen = Chosen([0; VECTOR_VALUES]);
-    for (bytes, word) in chosen.0.as_chunks_mut::<64>().0.iter_mut().zip(words) {
-        *bytes = machine.bytes_of(*word);
-    }
-    by_lane!(width, fold(machine, bytes, width.into(), &chosen))
+    by_lane!(width, fold(machine, bytes, width.into(), &Chosen::of(machine, words)))
+}
+
+#[inline(always)]
+fn sum<T: Lane>(
+    machine: impl Machine,
+    bytes: &[u8],
+    width: usize,
+    choice: &impl Choice<T>,
+) -> u128 {
+    sum_and::<T, ()>(machine, bytes, width, choice, ()).0
 }
 
 #[inline(always)]
 fn sum_body(machine: impl Machine, bytes: &[u8], width: u8) -> u128 {
-    #[inline(always)]
-    fn sum<T: Lane>(machine: impl Machine, bytes: &[u8], width: usize) -> u128 {
-        sum_and::<T, ()>(machine, bytes, width, &All, ()).0
+    if is_empty(bytes, width) {
+        return 0;
     }
+    by_lane!(width, sum(machine, bytes, width.into(), &All))
+}
 
-    if is_empty(bytes, width) { 0 } else { by_lane!(width, sum(machine, bytes, width.into())) }
+#[inline(always)]
+fn sum_where_body(
+    machine: impl Machine,
+    bytes: &[u8],
+    width: u8,
+    words: &[u64; VECTOR_VALUES / 64],
+) -> u128 {
+    if is_empty(bytes, width) {
+        return 0;
+    }
+    by_lane!(width, sum(machine, bytes, width.into(), &Chosen::of(machine, words)))
 }
 
 #[inline(always)]
