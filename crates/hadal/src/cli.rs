@@ -9,7 +9,6 @@ use clap::{Args, Parser, Subcommand};
 use crate::client::Client;
 use crate::commands::{demo, drop, import, inspect, log, open, query, serve, status};
 use crate::error::Error;
-use crate::machine;
 
 /// Where a server listens unless told otherwise.
 pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:4280";
@@ -19,7 +18,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         "{} (commit {}, {})",
         env!("CARGO_PKG_VERSION"),
         env!("HADAL_COMMIT"),
-        machine::cpu_path()
+        hadal_leaf::cpu_path()
     )
 });
 

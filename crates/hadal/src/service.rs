@@ -168,7 +168,7 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
     doors.about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: env!("HADAL_COMMIT").to_owned(),
-        cpu: machine::cpu_path().to_owned(),
+        cpu: hadal_leaf::cpu_path().to_owned(),
         data: match &config.folder {
             Some(folder) => folder.display().to_string(),
             None => "in memory only".to_owned(),

@@ -44,6 +44,7 @@ mod locks {
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 }
 
+pub use hadal_scan::cpu_path;
 pub use leaf::{Leaf, LeafConfig};
 pub use limits::{FreshBytes, LeafLimits};
 pub use scan_pool::ScanPool;

@@ -59,3 +59,10 @@ mod whole;
 pub use interner::{Holder, Interned, Interner};
 pub use plan::PlanError;
 pub use scan::{BlockOrder, Scan};
+
+/// The instructions that scans use: those of this processor, or fewer where the environment asks
+/// for that; `baseline`, `avx2` or `avx512`.
+#[must_use]
+pub fn cpu_path() -> &'static str {
+    hadal_encoding::kernels::Level::current().name()
+}

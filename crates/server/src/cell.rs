@@ -57,12 +57,16 @@ impl Serialize for Digits {
     }
 }
 
-/// Whether the shortest digits of the nearest double are the decimal's digits.
+/// Whether the nearest double is written with the decimal's digits, here and by others who write
+/// doubles as short as can be: there may be two decimals of as few digits and as near to it.
 fn is_kept(decimal: Decimal) -> bool {
     if decimal.mantissa().unsigned_abs() < DIGITS_MAX {
         return true;
     }
-    Number::from_f64(decimal.to_f64()) == Some(decimal.into())
+    let double = decimal.to_f64();
+    let written = serde_json::to_string(&double).ok();
+    Number::from_f64(double) == Some(decimal.into())
+        && written.and_then(|digits| digits.parse().ok()) == Some(Number::from(decimal))
 }
 
 #[cfg(test)]
@@ -133,10 +137,22 @@ mod tests {
         assert_eq!(json(&Value::Histogram(Arc::new([bucket]))), "[[1,2.5,3]]");
     }
 
+    #[test]
+    fn a_decimal_halfway_to_its_neighbour_keeps_its_digits() {
+        for text in ["82772539291838.13", "82772539291838.12", "0.3000000000000000444"] {
+            let number: Number = text.parse().expect("a number");
+            let written = json(&Value::Number(number));
+            assert_eq!(written.trim_matches('"').parse::<Number>(), Ok(number), "{written}");
+        }
+    }
+
     proptest! {
         /// Whoever reads numbers as doubles and writes them as short as can be has the digits.
         #[test]
-        fn no_digit_is_lost(mantissa in any::<i64>(), scale in 0u8..=18) {
+        fn no_digit_is_lost(
+            mantissa in prop_oneof![any::<i64>(), -99_999_999_999_999_999i64..99_999_999_999_999_999],
+            scale in 0u8..=18,
+        ) {
             let decimal = Decimal::new(mantissa.into(), scale).expect("a decimal");
             let written = json(&Value::Number(decimal.into()));
             let digits = match written.strip_prefix('"') {
@@ -144,6 +160,8 @@ mod tests {
                 None => format!("{:e}", written.parse::<f64>().expect("a double")),
             };
             prop_assert_eq!(digits.parse::<Number>(), Ok(Number::from(decimal)));
+            let own = written.trim_matches('"');
+            prop_assert_eq!(own.parse::<Number>(), Ok(Number::from(decimal)));
         }
     }
 }

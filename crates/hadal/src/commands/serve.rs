@@ -70,7 +70,7 @@ fn announcement(service: &Service) -> String {
             recovered.time.as_secs_f64()
         ),
     };
-    let (url, data, cpu) = (service.url(), service.data(), machine::cpu_path());
+    let (url, data, cpu) = (service.url(), service.data(), hadal_leaf::cpu_path());
     format!("hadal listens on {url} data: {data}; {found}; cpu: {cpu}\n")
 }
 
