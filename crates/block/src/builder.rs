@@ -3,8 +3,8 @@
 //! A large block gets its rows in the order of their times, since it can stay as it is then; those
 //! of a small one, which will be merged, stay in the order in which they came.
 //!
-//! Columns may appear at any row: earlier rows are null. Strings are interned as they come, so a
-//! repeated string costs a hash and a code. A row counts when it ends; until then it can be
+//! Columns may appear at any row: earlier rows are null. Strings are interned soon after they
+//! came, so a repeated string costs a hash and a code. A row counts when it ends; until then it can be
 //! abandoned, and nothing of it stays.
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
@@ -153,8 +153,8 @@ impl BlockBuilder {
             return Err(PushError::StringTooLong(string.len()));
         }
         self.push(id, Kind::String, encode::string_raw_bytes(string), |values, _| {
-            if let PartValues::Strings { codes, strings } = values {
-                codes.push(strings.add(string));
+            if let PartValues::Strings(strings) = values {
+                strings.push(string);
             }
         })
     }
@@ -274,6 +274,7 @@ impl BlockBuilder {
         batch: Option<(&BatchId, u64)>,
     ) -> Result<Vec<u8>, BlockError> {
         self.abandon_row();
+        self.parts.iter_mut().for_each(Part::settle);
         let block = self.block(created_at, batch);
         self.times.clear();
         self.parts.iter_mut().for_each(Part::clear);

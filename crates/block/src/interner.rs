@@ -2,6 +2,7 @@
 //! allocation per string, none at all for one seen before.
 
 use std::hash::{BuildHasher, Hasher};
+use std::iter;
 use std::ops::Range;
 
 use hadal_encoding::lists::Lists;
@@ -14,7 +15,7 @@ const REPEATS_MIN: usize = WINDOW / 8;
 /// Of strings that do not, those are looked up whose hash ends with so many zeros: one in eight.
 const SAMPLE_ZEROS: u32 = 3;
 
-/// Strings by code: distinct ones, where none was added by [`Self::add`].
+/// Strings by code: distinct ones, where none was added by [`Self::add_all`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringInterner {
     text: String,
@@ -24,6 +25,8 @@ pub(crate) struct StringInterner {
     /// where the hashes are equal only.
     table: HashTable<(u32, u32)>,
     hasher: DefaultHashBuilder,
+    /// Memory for hashes of strings that are added together.
+    hashes: Vec<u32>,
     /// Strings hardly repeat.
     are_unique: bool,
     /// Strings that were looked up by `add` since that was told, and how many of them were found.
@@ -32,13 +35,25 @@ pub(crate) struct StringInterner {
 }
 
 impl StringInterner {
+    /// Appends a code of each of the strings that end at `ends` in `text`.
+    ///
+    /// All are hashed first, so that one look-up need not wait for the other.
+    pub(crate) fn add_all(&mut self, text: &str, ends: &[u32], codes: &mut Vec<u32>) {
+        let starts = iter::once(0).chain(ends.iter().copied());
+        let strings = starts.zip(ends).map(|(start, &end)| &text[start as usize..end as usize]);
+        let mut hashes = std::mem::take(&mut self.hashes);
+        hashes.clear();
+        hashes.extend(strings.clone().map(|string| self.hash(string)));
+        codes.extend(hashes.iter().zip(strings).map(|(&hash, string)| self.add(hash, string)));
+        self.hashes = hashes;
+    }
+
     /// A code of the string: the one that it has, or a new one. Where strings hardly repeat most of
     /// them are not looked up, so that a string that does repeat may have several codes.
     ///
     /// To look up texts that are all distinct would take most of the time of their column: each
     /// look-up goes to a place in memory where none was before.
-    pub(crate) fn add(&mut self, string: &str) -> u32 {
-        let hash = self.hash(string);
+    fn add(&mut self, hash: u32, string: &str) -> u32 {
         if self.are_unique && hash.trailing_zeros() < SAMPLE_ZEROS {
             return self.push(string);
         }
@@ -63,7 +78,7 @@ impl StringInterner {
     fn intern_hashed(&mut self, hash: u32, string: &str) -> u32 {
         let Self { text, ends, table, .. } = self;
         let is_it = |&(own, code): &(u32, u32)| {
-            own == hash && &text.as_bytes()[place(ends, code)] == string.as_bytes()
+            own == hash && are_equal(&text.as_bytes()[place(ends, code)], string.as_bytes())
         };
         if let Some(&(_, code)) = table.find(spread(hash), is_it) {
             return code;
@@ -94,6 +109,7 @@ impl StringInterner {
     }
 
     /// The string of a code that was given out.
+    #[inline]
     pub(crate) fn get(&self, code: u32) -> &str {
         &self.text[place(&self.ends, code)]
     }
@@ -117,6 +133,28 @@ fn place(ends: &[usize], code: u32) -> Range<usize> {
     let code = code as usize;
     let start = if code == 0 { 0 } else { ends[code - 1] };
     start..ends[code]
+}
+
+/// Whether two strings are equal, without a call: most are short, and they are equal, since their
+/// hashes are. Ends may overlap.
+fn are_equal(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    match left.len() {
+        0..4 => left.iter().zip(right).all(|(left, right)| left == right),
+        4..8 => left.first_chunk::<4>() == right.first_chunk() && end::<4>(left, right),
+        8..16 => left.first_chunk::<8>() == right.first_chunk() && end::<8>(left, right),
+        _ => {
+            let wholes = left.as_chunks::<16>().0.iter().zip(right.as_chunks().0);
+            wholes.fold(true, |are, (left, right)| are & (left == right)) && end::<16>(left, right)
+        }
+    }
+}
+
+/// Whether the last bytes of two strings are equal.
+fn end<const BYTES: usize>(left: &[u8], right: &[u8]) -> bool {
+    left.last_chunk::<BYTES>() == right.last_chunk()
 }
 
 /// All bits of a hash in those that the table looks at, the highest and the lowest.
@@ -175,7 +213,30 @@ mod tests {
     /// The codes of so many strings, each told by a number.
     fn codes(interner: &mut StringInterner, numbers: impl Iterator<Item = usize>) -> Vec<u32> {
         let text = |number: usize| format!("the text of number {number}");
-        numbers.map(|number| interner.add(&text(number))).collect()
+        let texts: Vec<String> = numbers.map(text).collect();
+        let mut codes = Vec::new();
+        for texts in texts.chunks(300) {
+            let ends = texts.iter().scan(0, |end, text| {
+                *end += u32::try_from(text.len()).expect("short");
+                Some(*end)
+            });
+            interner.add_all(&texts.concat(), &ends.collect::<Vec<_>>(), &mut codes);
+        }
+        codes
+    }
+
+    #[test]
+    fn every_byte_makes_strings_differ() {
+        for length in 0..70 {
+            let left: Vec<u8> = (0..length).collect();
+            assert!(are_equal(&left, &left.clone()));
+            for at in 0..left.len() {
+                let mut right = left.clone();
+                right[at] ^= 1;
+                assert!(!are_equal(&left, &right), "{at} of {length}");
+                assert!(!are_equal(&left, &left[..at]), "{at} of {length}");
+            }
+        }
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! What the builder holds of one column part: its values, and which rows they belong to. Memory is
 //! proportional to the values, not to the rows, until the block is finished.
 
+mod strings;
+
 use hadal_encoding::Bitmap;
 use hadal_types::decimal::power_of_ten;
 use hadal_types::{ColumnName, Decimal, Kind, Logical, Number};
 
 use crate::encode::{Dense, DenseValues};
 use crate::interner::{ListInterner, StringInterner};
+
+use self::strings::StringPart;
 
 /// One column part while rows are pushed.
 #[derive(Debug)]
@@ -30,7 +34,7 @@ pub(crate) struct Rows {
 #[derive(Debug)]
 pub(crate) enum PartValues {
     Numbers(NumberPart),
-    Strings { codes: Vec<u32>, strings: StringInterner },
+    Strings(StringPart),
     Lists { codes: Vec<u32>, lists: ListInterner, elements: StringInterner },
 }
 
@@ -119,13 +123,14 @@ impl Rows {
 
 impl Part {
     pub(crate) fn new(name: ColumnName, kind: Kind, name_index: usize) -> Self {
-        let (codes, elements) = (Vec::new(), StringInterner::default());
         let values = match kind {
             Kind::Number => PartValues::Numbers(NumberPart::new()),
-            Kind::String => PartValues::Strings { codes, strings: elements },
-            Kind::Set | Kind::Vector => {
-                PartValues::Lists { codes, lists: ListInterner::default(), elements }
-            }
+            Kind::String => PartValues::Strings(StringPart::default()),
+            Kind::Set | Kind::Vector => PartValues::Lists {
+                codes: Vec::new(),
+                lists: ListInterner::default(),
+                elements: StringInterner::default(),
+            },
         };
         Self { name, kind, name_index, rows: Rows::default(), values }
     }
@@ -135,9 +140,15 @@ impl Part {
         self.rows.pop();
         match &mut self.values {
             PartValues::Numbers(numbers) => numbers.pop(),
-            PartValues::Strings { codes, .. } | PartValues::Lists { codes, .. } => {
-                codes.pop();
-            }
+            PartValues::Strings(strings) => strings.pop(),
+            PartValues::Lists { codes, .. } => drop(codes.pop()),
+        }
+    }
+
+    /// Does what was put off while rows came; to be called before [`Self::dense`].
+    pub(crate) fn settle(&mut self) {
+        if let PartValues::Strings(strings) = &mut self.values {
+            strings.settle();
         }
     }
 
@@ -150,10 +161,7 @@ impl Part {
         self.rows.clear();
         match &mut self.values {
             PartValues::Numbers(numbers) => numbers.clear(),
-            PartValues::Strings { codes, strings } => {
-                codes.clear();
-                strings.clear();
-            }
+            PartValues::Strings(strings) => strings.clear(),
             PartValues::Lists { codes, lists, elements } => {
                 codes.clear();
                 lists.clear();
@@ -190,7 +198,8 @@ impl Part {
                     }
                 }
             }
-            PartValues::Strings { codes, strings } => {
+            PartValues::Strings(strings) => {
+                let (codes, strings) = strings.settled();
                 DenseValues::Strings { codes: self.rows.spread(codes, rows, places), strings }
             }
             PartValues::Lists { codes, lists, elements } => {

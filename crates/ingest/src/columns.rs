@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hadal_block::{BlockBuilder, ColumnId};
 use hadal_types::limits::TABLE_COLUMNS_MAX;
-use hadal_types::{ColumnName, Kind};
+use hadal_types::{ColumnName, Kind, Weight};
 
 use crate::known_names::{KnownNames, NameId};
 
@@ -25,6 +25,8 @@ struct FieldPlaces {
     source: Option<usize>,
     /// The columns in the builder, by kind.
     columns: [Option<ColumnId>; Kind::ALL.len()],
+    /// Its values are looked into: the field may hold the time, or the weight.
+    is_special: bool,
 }
 
 /// Where a field goes.
@@ -40,7 +42,8 @@ impl Columns {
         let mut columns = Self { names: KnownNames::default(), fields: Vec::new(), live };
         for (place, source) in sources.enumerate() {
             let name = columns.names.add(source);
-            columns.of(name).source = Some(place);
+            let field = columns.of(name);
+            (field.source, field.is_special) = (Some(place), true);
         }
         columns
     }
@@ -55,6 +58,12 @@ impl Columns {
     /// The place among the fields that may hold the time.
     pub(crate) fn source(&self, name: NameId) -> Option<usize> {
         self.fields.get(name.index())?.source
+    }
+
+    /// The column of this kind for the fields of this name, if it is there and they are as others.
+    pub(crate) fn usual(&self, name: NameId, kind: Kind) -> Option<ColumnId> {
+        let field = self.fields.get(name.index())?;
+        if field.is_special { None } else { field.columns[kind as usize] }
     }
 
     /// The place of a field that has this name, which was seen before or not.
@@ -92,7 +101,9 @@ impl Columns {
         }
         let id = builder.column(&column, kind);
         let seen = seen.unwrap_or_else(|| self.names.add(name));
-        self.of(seen).columns[kind as usize] = Some(id);
+        let field = self.of(seen);
+        field.columns[kind as usize] = Some(id);
+        field.is_special |= name == Weight::COLUMN;
         Ok(Place::Column(id))
     }
 }

@@ -247,7 +247,7 @@ impl State {
     /// Makes rows of a record.
     fn take(&mut self, line: u64, bytes: &[u8]) {
         // Much faster where it is UTF-8 than to make it so.
-        let text = match std::str::from_utf8(bytes) {
+        let text = match simdutf8::basic::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(bytes),
         };

@@ -10,8 +10,8 @@ use hadal_types::{Decimal, Number};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-pub(crate) use self::tokens::Tokens;
-use self::tokens::{Name, Token, tokens};
+use self::tokens::{Name, tokens};
+pub(crate) use self::tokens::{Token, Tokens};
 use crate::known_names::{KnownNames, NameId};
 
 /// One value of a row. What is too deep or has no column of its own is JSON text.
@@ -62,10 +62,28 @@ pub(crate) enum Object<'j> {
     Any(Members<'j>),
 }
 
-/// What is called with the dotted name of each field of an object, which of the names that were
-/// seen that is, if it was looked up, and the value.
-pub(crate) type Take<'t, 'j> =
+/// What takes the fields of an object.
+pub(crate) trait Take<'j> {
+    /// Takes the value of a name that was seen before, if it is one as usual; returns whether it
+    /// did. Most are: this spares them the way through a [`Field`].
+    fn usual(&mut self, _name: NameId, _token: &Token<'j>) -> bool {
+        false
+    }
+
+    /// Takes a field: its dotted name, which of the names that were seen that is, if it was looked
+    /// up, and the value.
+    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String>;
+}
+
+/// A function that takes all fields alike.
+pub(crate) type TakeAlike<'t, 'j> =
     dyn FnMut(&str, Option<NameId>, &Field<'j>) -> Result<(), String> + 't;
+
+impl<'j> Take<'j> for TakeAlike<'_, 'j> {
+    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
+        self(name, seen, field)
+    }
+}
 
 impl<'j> Object<'j> {
     /// Reads an object whose names may be among `names`, in memory of an earlier one.
@@ -90,11 +108,11 @@ impl<'j> Object<'j> {
         })
     }
 
-    /// Calls `take` for each field that is not null.
+    /// Gives `take` each field that is not null.
     ///
     /// # Errors
     /// A reason, when a value is not within the limits, or the first error of `take`.
-    pub(crate) fn fields(&self, take: &mut Take<'_, 'j>) -> Result<(), String> {
+    pub(crate) fn fields(&self, take: &mut (impl Take<'j> + ?Sized)) -> Result<(), String> {
         let mut walk = Walk { name: String::new(), count: 0, take };
         match self {
             Self::Plain(tokens) => {
@@ -116,16 +134,23 @@ impl<'j> Object<'j> {
     }
 }
 
-struct Walk<'w, 't, 'j> {
+struct Walk<'w, T: ?Sized> {
     name: String,
     count: usize,
-    take: &'w mut Take<'t, 'j>,
+    take: &'w mut T,
 }
 
-impl<'j> Walk<'_, '_, 'j> {
+impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
     /// Takes a member of the row itself.
     fn member(&mut self, name: Name<'j>, token: &Token<'j>) -> Result<(), String> {
         let Name { text, seen } = name;
+        if let Some(seen) = seen
+            && self.count < ROW_FIELDS_MAX
+            && self.take.usual(seen, token)
+        {
+            self.count += 1;
+            return Ok(());
+        }
         match *token {
             Token::Null => Ok(()),
             Token::Bool(truth) => self.field(text, seen, &Field::Bool(truth)),
@@ -189,7 +214,7 @@ impl<'j> Walk<'_, '_, 'j> {
         if self.count > ROW_FIELDS_MAX {
             return Err(format!("more than {ROW_FIELDS_MAX} fields"));
         }
-        (self.take)(name, seen, field)
+        self.take.field(name, seen, field)
     }
 }
 
@@ -283,7 +308,7 @@ impl<'j> Deserialize<'j> for Text<'j> {
 mod tests {
     use super::*;
 
-    fn fields<'j>(text: &'j str, take: &mut Take<'_, 'j>) -> Result<(), String> {
+    fn fields<'j>(text: &'j str, take: &mut TakeAlike<'_, 'j>) -> Result<(), String> {
         Object::read(text, &mut KnownNames::default(), Vec::new())?.fields(take)
     }
 

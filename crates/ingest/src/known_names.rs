@@ -23,7 +23,40 @@ struct Known {
     next: NameId,
     /// In JSON it is spelled as it is.
     is_plain: bool,
+    /// The name and its quote, which are compared in one step where they are short.
+    head: u128,
+    /// Ones where `head` has bytes; 0 where they are too many, or where it is not plain.
+    head_mask: u128,
 }
+
+impl Known {
+    fn new(name: &str) -> Self {
+        let is_special = |c: char| c == '"' || c == '\\' || c.is_ascii_control();
+        let is_plain = !name.is_empty() && !name.contains(is_special);
+        let (mut head, mut mask) = ([0; HEAD_BYTES], [0; HEAD_BYTES]);
+        if is_plain && name.len() < HEAD_BYTES {
+            head[..name.len()].copy_from_slice(name.as_bytes());
+            head[name.len()] = b'"';
+            mask[..=name.len()].fill(u8::MAX);
+        }
+        let (head, head_mask) = (u128::from_le_bytes(head), u128::from_le_bytes(mask));
+        Self { name: name.to_owned(), next: NameId(0), is_plain, head, head_mask }
+    }
+
+    /// Whether JSON text begins with the name, and the quote at its end.
+    fn begins(&self, text: &[u8]) -> bool {
+        if self.head_mask != 0
+            && let Some(head) = text.first_chunk()
+        {
+            return (u128::from_le_bytes(*head) ^ self.head) & self.head_mask == 0;
+        }
+        let length = self.name.len();
+        self.is_plain && text.get(length) == Some(&b'"') && text[..length] == *self.name.as_bytes()
+    }
+}
+
+/// Names with as many bytes, and more, are compared byte by byte.
+const HEAD_BYTES: usize = 16;
 
 /// A name that was seen; they count up from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +70,7 @@ impl NameId {
 
 impl Default for KnownNames {
     fn default() -> Self {
-        let row = Known { name: String::new(), next: NameId(0), is_plain: false };
-        Self { known: vec![row], by_name: HashMap::new(), last: NameId(0) }
+        Self { known: vec![Known::new("")], by_name: HashMap::new(), last: NameId(0) }
     }
 }
 
@@ -51,16 +83,12 @@ impl KnownNames {
     /// The name that JSON text begins with, up to its quote, if it is the one that is expected.
     pub(crate) fn expected(&mut self, text: &[u8]) -> Option<(NameId, usize)> {
         let id = self.known[self.last.0].next;
-        let Known { name, is_plain, .. } = &self.known[id.0];
-        let (length, is_plain) = (name.len(), *is_plain);
-        if is_plain
-            && text.get(length) == Some(&b'"')
-            && are_equal(&text[..length], name.as_bytes())
-        {
-            self.last = id;
-            return Some((id, length));
+        let known = &self.known[id.0];
+        if !known.begins(text) {
+            return None;
         }
-        None
+        self.last = id;
+        Some((id, known.name.len()))
     }
 
     /// The name that comes next, if it was seen before.
@@ -77,8 +105,7 @@ impl KnownNames {
     /// Adds a name that was not seen before.
     pub(crate) fn add(&mut self, name: &str) -> NameId {
         let id = NameId(self.known.len());
-        let is_plain = !name.contains(|c: char| c == '"' || c == '\\' || c.is_ascii_control());
-        self.known.push(Known { name: name.to_owned(), next: NameId(0), is_plain });
+        self.known.push(Known::new(name));
         self.by_name.insert(name.to_owned(), id);
         self.follow(id);
         id
@@ -88,15 +115,6 @@ impl KnownNames {
         self.known[self.last.0].next = id;
         self.last = id;
     }
-}
-
-/// Whether texts of the same length are equal: for short ones faster than a call that knows how to
-/// compare long ones.
-fn are_equal(left: &[u8], right: &[u8]) -> bool {
-    let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<8>(), right.as_chunks::<8>());
-    let mut words = left.iter().zip(right);
-    words.all(|(left, right)| u64::from_le_bytes(*left) == u64::from_le_bytes(*right))
-        && left_rest.iter().zip(right_rest).all(|(left, right)| left == right)
 }
 
 #[cfg(test)]
@@ -124,6 +142,23 @@ mod tests {
         assert_eq!(names.expected(b"a\""), Some((a, 1)));
         assert_eq!(names.expected(b"c\""), Some((c, 1)));
         assert_eq!(names.expected(b"a\""), None, "nothing came after it");
+    }
+
+    #[test]
+    fn names_of_any_length_are_expected() {
+        for length in 1..40 {
+            let name = "abcdefgh".repeat(5)[..length].to_owned();
+            let mut names = KnownNames::default();
+            let id = names.add(&name);
+            for after in ["", ":1", ": \"and more of it, and yet more\""] {
+                names.begin_row();
+                assert_eq!(names.expected(format!("{name}{after}").as_bytes()), None);
+                assert_eq!(names.expected(format!("{name}x\"{after}").as_bytes()), None);
+                assert_eq!(names.expected(format!("x{name}\"{after}").as_bytes()), None);
+                let whole = format!("{name}\"{after}");
+                assert_eq!(names.expected(whole.as_bytes()), Some((id, length)));
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use hadal_types::limits::{
 use hadal_types::{ColumnName, Kind, Micros, Number, Weight};
 
 use crate::columns::{Columns, Place};
-use crate::json::{Element, Field, Object, Tokens};
+use crate::json::{Element, Field, Object, Take, Token, Tokens};
 use crate::known_names::NameId;
 use crate::lines;
 use crate::summary::{self, Warnings};
@@ -53,6 +53,45 @@ struct RowTime {
     found: Option<(usize, Micros)>,
     /// The place of the table's time column, where the row has a value in it.
     stored: Option<usize>,
+}
+
+/// A JSON object while its fields come.
+struct RowInMaking<'w> {
+    writer: &'w mut RowWriter,
+    builder: &'w mut BlockBuilder,
+    time: RowTime,
+    overflow: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl<'j> Take<'j> for RowInMaking<'_> {
+    #[inline]
+    fn usual(&mut self, name: NameId, token: &Token<'j>) -> bool {
+        let columns = &self.writer.columns;
+        let pushed = match *token {
+            Token::String(text) if text.len() <= STRING_BYTES_MAX => {
+                let Some(id) = columns.usual(name, Kind::String) else { return false };
+                self.builder.push_string(id, text)
+            }
+            Token::Decimal { mantissa, scale } => {
+                let Some(id) = columns.usual(name, Kind::Number) else { return false };
+                self.builder.push_decimal(id, mantissa, scale)
+            }
+            _ => return false,
+        };
+        // Where it was not taken nothing was changed, and the long way says why.
+        pushed.is_ok()
+    }
+
+    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
+        let Self { writer, builder, time, overflow } = self;
+        let seen = seen.or_else(|| writer.columns.names.find(name));
+        if let Some(place) = seen.and_then(|seen| writer.columns.source(seen))
+            && writer.take_time(place, field, time)?
+        {
+            return Ok(());
+        }
+        writer.push(builder, seen, name, field, overflow)
+    }
 }
 
 impl RowWriter {
@@ -120,17 +159,10 @@ impl RowWriter {
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
         let spare = std::mem::take(&mut self.spare);
         let object = Object::read(text, &mut self.columns.names, spare)?;
-        let mut time = RowTime::default();
-        let mut overflow = None;
-        object.fields(&mut |name, seen, field| {
-            let seen = seen.or_else(|| self.columns.names.find(name));
-            if let Some(place) = seen.and_then(|seen| self.columns.source(seen))
-                && self.take_time(place, field, &mut time)?
-            {
-                return Ok(());
-            }
-            self.push(builder, seen, name, field, &mut overflow)
-        })?;
+        let (time, overflow) = (RowTime::default(), None);
+        let mut row = RowInMaking { writer: self, builder: &mut *builder, time, overflow };
+        object.fields(&mut row)?;
+        let RowInMaking { time, overflow, .. } = row;
         self.spare = object.into_spare();
         if let Some(overflow) = overflow {
             let text = serde_json::Value::Object(overflow).to_string();

@@ -1,7 +1,5 @@
 //! What became of a body: counted, and said in words.
 
-use std::collections::BTreeMap;
-
 use hadal_types::limits::TABLE_AGE_DAYS;
 
 use crate::CsvToJson;
@@ -33,9 +31,10 @@ pub struct Warning {
     pub message: String,
 }
 
-/// What can be warned of, counted.
+/// What can be warned of, counted. The few that there are lie in one place, because the same one
+/// may come with every row.
 #[derive(Debug, Default)]
-pub(crate) struct Warnings(BTreeMap<&'static str, u64>);
+pub(crate) struct Warnings(Vec<(&'static str, u64)>);
 
 impl Warnings {
     pub(crate) fn add(&mut self, code: &'static str) {
@@ -43,8 +42,12 @@ impl Warnings {
     }
 
     pub(crate) fn add_many(&mut self, code: &'static str, count: u64) {
-        if count > 0 {
-            *self.0.entry(code).or_default() += count;
+        if count == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|(own, _)| *own == code) {
+            Some((_, own)) => *own += count,
+            None => self.0.push((code, count)),
         }
     }
 

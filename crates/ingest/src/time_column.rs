@@ -12,7 +12,7 @@ use jiff::civil::DateTime;
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
-use crate::json::{Field, Object};
+use crate::json::{Field, Object, TakeAlike};
 use crate::known_names::KnownNames;
 
 /// Fields that hold a row's time where nobody names one, the first that does.
@@ -138,7 +138,7 @@ pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice 
     let mut names = KnownNames::default();
     for record in records {
         let Ok(object) = Object::read(&record, &mut names, Vec::new()) else { continue };
-        let _ = object.fields(&mut |name, _, field| {
+        let take: &mut TakeAlike<'_, '_> = &mut |name, _, field| {
             if let Some(place) = CANDIDATES.iter().position(|candidate| *candidate == name) {
                 has_times[place] |= is_meant_as_time(field);
             }
@@ -146,7 +146,8 @@ pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice 
                 is_used[place] = true;
             }
             Ok(())
-        });
+        };
+        let _ = object.fields(take);
     }
     let field = zip(CANDIDATES, has_times).find(|(_, has_times)| *has_times);
     let unused = zip(ARRIVAL_NAMES, is_used).find(|(_, is_used)| !is_used);

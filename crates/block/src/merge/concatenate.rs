@@ -178,10 +178,12 @@ fn join_strings(columns: &Columns<'_>, rows: usize) -> Joined {
     for (start, column) in columns {
         if let Values::Strings { codes, dictionary } = &column.values {
             // What hardly repeats in a block hardly repeats in several.
-            let map: Vec<u32> = match dictionary.len() > codes.len() / 2 {
-                true => dictionary.iter().map(|string| strings.add(string)).collect(),
-                false => dictionary.iter().map(|string| strings.intern(string)).collect(),
-            };
+            let mut map = Vec::with_capacity(dictionary.len());
+            if dictionary.len() > codes.len() / 2 {
+                strings.add_all(dictionary.text(), &dictionary.offsets()[1..], &mut map);
+            } else {
+                map.extend(dictionary.iter().map(|string| strings.intern(string)));
+            }
             map_codes(codes, &map, &mut joined[*start..]);
         }
     }

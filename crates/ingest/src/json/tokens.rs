@@ -12,6 +12,10 @@ use crate::known_names::{KnownNames, NameId};
 
 /// Digits that fit an `i64` whatever they are, and a stored decimal's places.
 const DIGITS_MAX: usize = 18;
+const WORD_BYTES: usize = 8;
+/// Powers of ten: of as many digits as a word has, and fewer.
+const POWERS: [i64; WORD_BYTES + 1] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// One value of an object.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +182,14 @@ impl<'j> Cursor<'j> {
     /// Reads digits behind those of the mantissa, which is wrong if they are too many; how many.
     fn digits(&mut self, mantissa: &mut i64) -> usize {
         let start = self.at;
+        while let Some(word) = self.bytes().get(self.at..).and_then(<[u8]>::first_chunk) {
+            let (number, count) = leading_digits(u64::from_le_bytes(*word));
+            *mantissa = mantissa.wrapping_mul(POWERS[count]).wrapping_add(number.cast_signed());
+            self.at += count;
+            if count < WORD_BYTES {
+                return self.at - start;
+            }
+        }
         while let Some(byte @ b'0'..=b'9') = self.bytes().get(self.at) {
             *mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(byte - b'0'));
             self.at += 1;
@@ -193,6 +205,22 @@ impl<'j> Cursor<'j> {
         self.at = from + values.byte_offset();
         Some(value.get())
     }
+}
+
+/// The number that the digits from the lowest byte on make, and how many these are. Without a
+/// branch, because numbers have any length. (Lemire, "Quickly parsing eight digits", 2018.)
+fn leading_digits(word: u64) -> (u64, usize) {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // 0 to 9 where there are digits. What is 10 or more carries into the highest bit of its byte,
+    // and no further.
+    let offsets = word ^ 0x3030_3030_3030_3030;
+    let others = ((offsets & !HIGH) + 0x7676_7676_7676_7676) | offsets;
+    let bits = (others & HIGH).trailing_zeros() & !7;
+    // Zeros in front, instead of what comes behind.
+    let digits = offsets.checked_shl(u64::BITS - bits).unwrap_or_default();
+    let twos = digits.wrapping_mul(1 + (10 << 8)) >> 8 & 0x00FF_00FF_00FF_00FF;
+    let fours = twos.wrapping_mul(1 + (100 << 16)) >> 16 & 0x0000_FFFF_0000_FFFF;
+    (fours.wrapping_mul(1 + (10_000 << 32)) >> 32, bits as usize / 8)
 }
 
 /// Where the first quote, backslash or control character is from `from` on, or the end.
@@ -238,6 +266,20 @@ mod tests {
                 }
             }
             assert_eq!(plain_end(plain.as_bytes(), 0), plain.len());
+        }
+    }
+
+    #[test]
+    fn digits_are_read_wherever_they_end() {
+        for text in ["", "1234567", "9876543210", "00000000", "0012", "99999999999999999"] {
+            for after in [",", "}", "/", ":", "\u{7f}", "é", ".5", "", ", and more of it"] {
+                let text = format!("{text}{after}");
+                let count = text.bytes().take_while(u8::is_ascii_digit).count();
+                let mut number = 7;
+                let mut cursor = Cursor { text: &text, at: 0 };
+                assert_eq!(cursor.digits(&mut number), count, "{text}");
+                assert_eq!(number.to_string(), format!("7{}", &text[..count]));
+            }
         }
     }
 
