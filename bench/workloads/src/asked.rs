@@ -26,7 +26,8 @@ pub(crate) type Answer = Vec<Vec<Value>>;
 const SEED: u64 = 1;
 
 impl Asked {
-    /// Makes a table, on all cores, and computes the answers the plain way while its rows are there.
+    /// Makes a table, on all cores, and computes the answers the plain way while its rows are
+    /// there.
     pub(crate) fn new(table: Table, rows: u64) -> Result<Self, Error> {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let mut one = Vec::new();

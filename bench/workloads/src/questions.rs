@@ -59,7 +59,8 @@ const REQUESTS: [Spelled; 18] = [
         "two times six hours by endpoint",
         "endpoint, count(*) FILTER (WHERE time < 1767604631) AS n, \
          count(*) FILTER (WHERE time >= 1767650731) AS m",
-        "AND (time >= 1767583031 AND time < 1767604631 OR time >= 1767650731 AND time < 1767672331)",
+        "AND (time >= 1767583031 AND time < 1767604631 \
+         OR time >= 1767650731 AND time < 1767672331)",
         "BY endpoint {top}",
     ),
     (
