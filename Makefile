@@ -10,7 +10,7 @@ help:
 	@echo 'make demo ARGS="--help"     the same, with arguments for "hadal demo"'
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, so many seconds a target'
-	@echo 'make bench                  measure the figures that are promised; fails if one is missed'
+	@echo 'make bench                  measure kernels, whole questions, and what is promised; fails where one is missed'
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
@@ -37,8 +37,9 @@ fuzz:
 bench:
 	@make/need cargo cc git node npm chromium python3
 	@make/page
-	cargo build --release --package hadal
-	@data=$$(make/real-data) && python3 -B bench/figures.py "$(CARGO_TARGET_DIR)/release/hadal" "$$data" $(ARGS)
+	cargo build --release --package hadal --package hadal-workloads
+	cargo build --release --package hadal-encoding --example kernels
+	@data=$$(make/real-data) && make/bench "$(CARGO_TARGET_DIR)/release" "$$data" $(ARGS)
 
 rivals: COMPARISON = bench/rivals/rivals.py
 bench-druid: COMPARISON = bench/posts/druid.py

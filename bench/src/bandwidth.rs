@@ -15,15 +15,24 @@ const LANES: usize = 32;
 
 /// Prints the GB/s of the best of a few rounds of summing up a buffer.
 pub(crate) fn print() -> Result<(), Error> {
-    // Touched here, so that no page comes into being while the clock runs.
-    let numbers: Vec<u64> = (0..BYTES / 8).map(|at| at as u64).collect();
-    let speeds = (0..ROUNDS).map(|_| {
-        let start = Instant::now();
-        black_box(sum(black_box(&numbers)));
-        BYTES as f64 / start.elapsed().as_secs_f64() / 1e9
-    });
-    let best = speeds.fold(0.0, f64::max);
+    let numbers = numbers(BYTES);
+    let best = (0..ROUNDS).map(|_| read_speed(&numbers)).fold(0.0, f64::max);
     writeln!(io::stdout(), "{best:.2}").map_err(Error::io("write to", Path::new("standard output")))
+}
+
+/// A buffer of so many bytes, for [`read_speed`]. All of it is written, so that no page comes into
+/// being while a clock runs.
+#[must_use]
+pub fn numbers(bytes: usize) -> Vec<u64> {
+    (0..bytes as u64 / 8).collect()
+}
+
+/// The GB/s at which this thread sums up a buffer, once.
+#[must_use]
+pub fn read_speed(numbers: &[u64]) -> f64 {
+    let start = Instant::now();
+    black_box(sum(black_box(numbers)));
+    size_of_val(numbers) as f64 / start.elapsed().as_secs_f64() / 1e9
 }
 
 fn sum(numbers: &[u64]) -> u64 {

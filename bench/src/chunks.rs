@@ -17,12 +17,12 @@ pub(crate) struct Output<'a> {
 }
 
 /// Makes chunks 0 to `chunks` - 1, and takes them in that order. Ends early where taking fails.
-pub(crate) fn in_order<T: Send>(
+pub(crate) fn in_order<T: Send, E: From<Error>>(
     chunks: u64,
     threads: NonZeroUsize,
     make: impl Fn(u64) -> T + Sync,
-    take: impl FnMut(T) -> Result<(), Error>,
-) -> Result<(), Error> {
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
     let next = AtomicU64::new(0);
     let (done, made) = sync_channel(threads.get());
     thread::scope(|scope| {
@@ -42,11 +42,11 @@ pub(crate) fn in_order<T: Send>(
     })
 }
 
-fn take_in_order<T>(
+fn take_in_order<T, E: From<Error>>(
     chunks: u64,
     made: Receiver<(u64, T)>,
-    mut take: impl FnMut(T) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
     let mut early = BTreeMap::new();
     for wanted in 0..chunks {
         let chunk = loop {
@@ -76,7 +76,7 @@ mod tests {
             |chunk| chunk,
             |chunk| {
                 taken.push(chunk);
-                Ok(())
+                Ok::<_, Error>(())
             },
         );
         assert!(result.is_ok());

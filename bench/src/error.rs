@@ -10,15 +10,30 @@ use thiserror::Error;
 
 /// Why a file is not there, or not whole.
 #[derive(Debug, Error)]
-pub(crate) enum Error {
+pub enum Error {
+    /// The disk.
     #[error("cannot {what} {place}: {cause}")]
-    Io { what: &'static str, place: String, cause: io::Error },
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        place: String,
+        /// Why it failed.
+        cause: io::Error,
+    },
+    /// Parquet.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] ParquetError),
+    /// Columns of different lengths, or of the wrong type.
     #[error("columns do not fit together: {0}")]
     Columns(#[from] ArrowError),
+    /// A format that the table does not have.
     #[error("{table} is written as Parquet only, not as JSON lines")]
-    ParquetOnly { table: &'static str },
+    ParquetOnly {
+        /// The table.
+        table: &'static str,
+    },
+    /// A thread ended before its work did.
     #[error("a thread that makes rows ended early")]
     Thread,
 }

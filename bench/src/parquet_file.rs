@@ -37,7 +37,7 @@ pub(crate) fn write_readings(readings: &Readings, output: &Output<'_>) -> Result
     write(output, readings.chunks(), |chunk| readings_batch(&readings.chunk(chunk)))
 }
 
-fn readings_batch(rows: &[Reading]) -> Result<RecordBatch, Error> {
+pub(crate) fn readings_batch(rows: &[Reading]) -> Result<RecordBatch, Error> {
     let sensors = rows.iter().map(|row| i32::from(row.sensor_id));
     let temperatures = rows.iter().map(|row| i32::from(row.temperature));
     let columns: [(&str, ArrayRef); 3] = [
@@ -63,7 +63,7 @@ pub(crate) fn write(
         }
         match &mut writer {
             Some(writer) => Ok(writer.write(&batch)?),
-            None => Ok(()),
+            None => Ok::<_, Error>(()),
         }
     })?;
     if let Some(writer) = writer {
@@ -83,7 +83,7 @@ fn begin(file: File, schema: SchemaRef) -> Result<ArrowWriter<File>, Error> {
 }
 
 /// Turns rows into columns; all words are spelled out once.
-struct RequestColumns<'a> {
+pub(crate) struct RequestColumns<'a> {
     weight_column: &'a str,
     is_full: bool,
     kinds: ArrayRef,
@@ -100,7 +100,7 @@ struct RequestColumns<'a> {
 }
 
 impl<'a> RequestColumns<'a> {
-    fn new(requests: &Requests, weight_column: &'a str) -> Self {
+    pub(crate) fn new(requests: &Requests, weight_column: &'a str) -> Self {
         let of =
             |length, word| -> ArrayRef { Arc::new(StringArray::from(words::words(length, word))) };
         let list = |list: &[&str]| -> ArrayRef { Arc::new(StringArray::from(list.to_vec())) };
@@ -121,7 +121,7 @@ impl<'a> RequestColumns<'a> {
         }
     }
 
-    fn batch(&self, rows: &[Request]) -> Result<RecordBatch, Error> {
+    pub(crate) fn batch(&self, rows: &[Request]) -> Result<RecordBatch, Error> {
         let mut columns = self.columns_all_have(rows)?;
         columns.extend(self.columns_of_servers(rows)?);
         columns.extend(self.columns_of_clients(rows)?);

@@ -1,0 +1,33 @@
+//! The data that Hadal and its rivals are measured with, and what this machine's memory can do.
+//!
+//! `hadal-bench requests` and `hadal-bench readings` write the two benchmark tables as JSON lines
+//! or Parquet, `hadal-bench druid` and `hadal-bench year` those of two published benchmarks as
+//! Parquet; `hadal-bench bandwidth` prints how many GB/s one core reads. The same seed and rows
+//! give the same files, whatever the number of threads: rows are made in chunks, each from a
+//! random stream of its own.
+//!
+//! A program that wants the rows in memory has them from [`in_batches`].
+//!
+//! The tables are invented, with the shapes that event data has: a few columns with few values,
+//! some with thousands by a zipf law, an id with millions, a text that hardly repeats, numbers
+//! with a long tail, columns that only some rows have, times that are almost in order.
+
+mod bandwidth;
+mod batches;
+mod chunks;
+mod command;
+mod druid;
+mod error;
+mod json;
+mod parquet_file;
+mod random;
+mod readings;
+mod requests;
+mod vocabulary;
+mod year;
+mod zipf;
+
+pub use bandwidth::{numbers, read_speed};
+pub use batches::{Table, in_batches};
+pub use command::main;
+pub use error::Error;

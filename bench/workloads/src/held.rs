@@ -1,0 +1,77 @@
+//! Blocks as a leaf holds them: verified once, and with the strings of their dictionaries known by
+//! id, which is found out when a column is first grouped by.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use hadal_aggregate::Partial;
+use hadal_block::{BlockError, BlockView, ColumnView};
+use hadal_query::Query;
+use hadal_scan::{Holder, Interned, Interner, Scan};
+use hadal_types::ColumnName;
+
+use crate::error::Error;
+
+/// The blocks of a table.
+#[derive(Default)]
+pub(crate) struct HeldTable {
+    blocks: Vec<HeldBlock>,
+    interners: Mutex<BTreeMap<ColumnName, Arc<Interner>>>,
+}
+
+struct HeldBlock {
+    bytes: Vec<u8>,
+    /// By column.
+    interned: Vec<OnceLock<Option<Interned>>>,
+}
+
+impl HeldTable {
+    pub(crate) fn add(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
+        let view = BlockView::parse(&bytes)?;
+        view.verify()?;
+        let interned = view.columns().iter().map(|_| OnceLock::new()).collect();
+        self.blocks.push(HeldBlock { bytes, interned });
+        Ok(())
+    }
+
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Encoded bytes of all blocks.
+    pub(crate) fn bytes(&self) -> usize {
+        self.blocks.iter().map(|block| block.bytes.len()).sum()
+    }
+
+    /// What all blocks answer. Sums are never told by the heads of blocks.
+    pub(crate) fn answer(&self, query: &Arc<Query>) -> Result<Partial, Error> {
+        let scan = Scan::new(Arc::clone(query))?.without_zone_answers();
+        let mut partial = Partial::empty(query);
+        for block in &self.blocks {
+            let view = BlockView::parse(&block.bytes)?;
+            scan.block_of(&view, &Known { block, table: self }, &mut partial)?;
+        }
+        Ok(partial)
+    }
+}
+
+/// What is known of a block.
+struct Known<'t> {
+    block: &'t HeldBlock,
+    table: &'t HeldTable,
+}
+
+impl<'a> Holder<'a> for Known<'_> {
+    fn check(&self, _: usize, _: &ColumnView<'a>) -> Result<(), BlockError> {
+        Ok(())
+    }
+
+    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned> {
+        let found_out = || {
+            let mut all = self.table.interners.lock().unwrap_or_else(PoisonError::into_inner);
+            let interner = Arc::clone(all.entry(column.name().clone()).or_default());
+            Some(Interned { ids: interner.ids_of(column)?, interner })
+        };
+        self.block.interned.get(index)?.get_or_init(found_out).clone()
+    }
+}

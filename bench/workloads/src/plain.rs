@@ -1,0 +1,93 @@
+//! The plain way to an answer, which every faster one must agree with: one row at a time, from the
+//! rows as they were made, with the meaning that [`hadal_query`] gives to expressions.
+
+use hadal_aggregate::{Answering, Partial};
+use hadal_query::{ColumnRef, Expr, Input, Prepared, Query, RowExpr, Shape};
+use hadal_types::{Micros, Value, Weight};
+
+use crate::error::Error;
+use crate::rows::{Column, Rows};
+
+/// A question made ready to be asked of rows with the columns of one table.
+pub(crate) struct Plain<'q> {
+    query: &'q Query,
+    filter: Option<Prepared<Place>>,
+    keys: Vec<Prepared<Place>>,
+    measures: Vec<Prepared<Place>>,
+    /// The column of sample rates.
+    weights: Option<usize>,
+}
+
+/// Where a row has a value.
+#[derive(Clone, Copy)]
+enum Place {
+    Time,
+    Column(usize),
+}
+
+impl<'q> Plain<'q> {
+    /// `columns` are those of the rows that will come.
+    pub(crate) fn new(query: &'q Query, columns: &[Column]) -> Result<Self, Error> {
+        let Shape::Groups { keys, measures } = &query.shape else {
+            return Err(Error::NotPlain("a question for rows".to_owned()));
+        };
+        let ready = |expr: &RowExpr| prepared(expr, columns);
+        Ok(Self {
+            query,
+            filter: query.filter.as_ref().map(ready).transpose()?,
+            keys: keys.iter().map(ready).collect::<Result<_, _>>()?,
+            measures: measures.iter().map(|m| ready(&m.argument)).collect::<Result<_, _>>()?,
+            weights: columns.iter().position(|column| column.name.as_str() == Weight::COLUMN),
+        })
+    }
+
+    /// What these rows answer.
+    pub(crate) fn answer(&self, rows: &Rows) -> Partial {
+        let mut partial = Partial::empty(self.query);
+        let Answering::Groups(groups) = &mut partial.answering else { return partial };
+        for (row, time) in rows.times.iter().enumerate() {
+            let leaf = |place: &Place| value_at(rows, row, *time, *place);
+            let is_asked_for = self.query.range.contains(*time)
+                && self.filter.as_ref().is_none_or(|filter| filter.is_true(&leaf));
+            if is_asked_for {
+                let of = |list: &[Prepared<Place>]| -> Vec<Value> {
+                    list.iter().map(|expr| expr.value(&leaf)).collect()
+                };
+                groups.add_row(&of(&self.keys), &of(&self.measures), self.weight(rows, row));
+            }
+        }
+        partial
+    }
+
+    fn weight(&self, rows: &Rows, row: usize) -> Weight {
+        match self.weights.map(|column| &rows.columns[column].values[row]) {
+            Some(Value::Number(rate)) => Weight::from_rate(*rate).unwrap_or(Weight::ONE),
+            _ => Weight::ONE,
+        }
+    }
+}
+
+fn value_at(rows: &Rows, row: usize, time: Micros, place: Place) -> Value {
+    match place {
+        Place::Time => Value::Time(time),
+        Place::Column(column) => rows.columns[column].values[row].clone(),
+    }
+}
+
+fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<Place>, Error> {
+    let placed = expr.try_map_leaves(&mut |input| {
+        let place = match input {
+            Input::Time => Some(Place::Time),
+            Input::Column(wanted) => place_of(wanted, columns),
+            Input::AnyText(_) => None,
+        };
+        place.map(Expr::Leaf).ok_or_else(|| Error::NotPlain(format!("{input:?}")))
+    })?;
+    Ok(Prepared::new(&placed)?)
+}
+
+/// The column, where it has values of the kind that is meant.
+fn place_of(wanted: &ColumnRef, columns: &[Column]) -> Option<Place> {
+    let is_meant = |own: &Column| own.name == wanted.name && own.kind == wanted.kind;
+    columns.iter().position(is_meant).map(Place::Column)
+}
