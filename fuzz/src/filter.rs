@@ -16,14 +16,6 @@ use crate::rows::{Row, Table, column_name};
 
 /// How deep conditions are nested at most.
 const DEPTH_MAX: usize = 3;
-const COMPARISONS: [Function; 6] = [
-    Function::Equal,
-    Function::NotEqual,
-    Function::Less,
-    Function::LessOrEqual,
-    Function::Greater,
-    Function::GreaterOrEqual,
-];
 const INCLUDES: [Function; 6] = [
     Function::IncludesAny,
     Function::IncludesAll,
@@ -116,7 +108,7 @@ impl Maker<'_, '_> {
     }
 
     fn comparison(&mut self, value: RowExpr, kind: Kind) -> arbitrary::Result<RowExpr> {
-        let function = *self.input.choose(&COMPARISONS)?;
+        let function = *self.input.choose(&Function::COMPARISONS)?;
         Ok(Expr::call(function, [value, self.literal(kind)?]))
     }
 
@@ -166,7 +158,7 @@ impl Maker<'_, '_> {
     }
 
     fn time(&mut self) -> arbitrary::Result<RowExpr> {
-        let function = *self.input.choose(&COMPARISONS)?;
+        let function = *self.input.choose(&Function::COMPARISONS)?;
         let row = self.input.choose_index(self.table.rows.len())?;
         let near = i64::from(self.input.int_in_range(-1i8..=1)?);
         let time = Micros(self.table.rows[row].time.0.saturating_add(near));

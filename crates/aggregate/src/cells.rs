@@ -278,7 +278,8 @@ impl Cells {
         for (weight, numbers) in self.classes_of(place) {
             let (rows, weight) = (numbers[column], i128::from(weight));
             let weighted = i128::from(rows) * weight;
-            tally.add(rows.unsigned_abs(), weighted, weighted * weight);
+            // As tallies do: beyond 10^8 rows of the largest weight there is no more to tell.
+            tally.add(rows.unsigned_abs(), weighted, weighted.saturating_mul(weight));
         }
         tally
     }

@@ -99,6 +99,31 @@ pub enum Function {
     ToNumber,
 }
 
+impl Function {
+    /// All comparisons of two values.
+    pub const COMPARISONS: [Self; 6] = [
+        Self::Equal,
+        Self::NotEqual,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+    ];
+
+    /// The comparison that says the same with its sides exchanged; `None` of other functions.
+    #[must_use]
+    pub const fn mirrored(self) -> Option<Self> {
+        Some(match self {
+            Self::Equal | Self::NotEqual => self,
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            _ => return None,
+        })
+    }
+}
+
 /// A field of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeField {

@@ -55,7 +55,7 @@ fn compared(
     arguments: &[PlanExpr],
     columns: &Columns<'_, '_>,
 ) -> Result<Option<Truths>, BlockError> {
-    let (input, function, literals) = match (arguments, mirrored(function)) {
+    let (input, function, literals) = match (arguments, function.mirrored()) {
         ([PlanExpr::Literal(literal), PlanExpr::Input(input)], Some(mirrored)) => {
             (input, mirrored, vec![literal])
         }
@@ -144,7 +144,8 @@ fn whole<'a>(
         return with_literals(function, first, &literals);
     }
     match arguments {
-        [BlockValues::Constant(literal), BlockValues::Numbers(numbers)] => mirrored(function)
+        [BlockValues::Constant(literal), BlockValues::Numbers(numbers)] => function
+            .mirrored()
             .and_then(|mirrored| compare::numbers(numbers, mirrored, literal))
             .map(BlockValues::Truths)
             .or_else(|| numeric::of_literal(literal, function, numbers).map(BlockValues::Numbers)),
@@ -190,18 +191,6 @@ fn with_literals<'a>(
         }
         _ => None,
     }
-}
-
-/// The comparison that says the same with its sides swapped.
-fn mirrored(function: Function) -> Option<Function> {
-    Some(match function {
-        Function::Equal | Function::NotEqual => function,
-        Function::Less => Function::Greater,
-        Function::LessOrEqual => Function::GreaterOrEqual,
-        Function::Greater => Function::Less,
-        Function::GreaterOrEqual => Function::LessOrEqual,
-        _ => return None,
-    })
 }
 
 fn junction(function: Function, arguments: &[BlockValues<'_>], rows: usize) -> Truths {

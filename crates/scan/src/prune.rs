@@ -83,7 +83,11 @@ fn is_never_null(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
 fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PlanExpr]) -> bool {
     let (input, literal, function) = match arguments {
         [PlanExpr::Input(input), PlanExpr::Literal(literal)] => (input, literal, function),
-        [PlanExpr::Literal(literal), PlanExpr::Input(input)] => (input, literal, swapped(function)),
+        [PlanExpr::Literal(literal), PlanExpr::Input(input)]
+            if let Some(mirrored) = function.mirrored() =>
+        {
+            (input, literal, mirrored)
+        }
         _ => return false,
     };
     let Some((min, max)) = zone(block, input) else { return false };
@@ -95,16 +99,6 @@ fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PlanEx
         Function::Greater => max <= *literal,
         Function::GreaterOrEqual => max < *literal,
         _ => false,
-    }
-}
-
-fn swapped(function: Function) -> Function {
-    match function {
-        Function::Less => Function::Greater,
-        Function::LessOrEqual => Function::GreaterOrEqual,
-        Function::Greater => Function::Less,
-        Function::GreaterOrEqual => Function::LessOrEqual,
-        other => other,
     }
 }
 

@@ -148,7 +148,9 @@ fn moment(expr: &RowExpr) -> Option<Interval> {
 fn comparison(function: Function, arguments: &[RowExpr]) -> Option<Intervals> {
     let (function, time) = match arguments {
         [Expr::Leaf(Input::Time), Expr::Literal(Value::Time(time))] => (function, *time),
-        [Expr::Literal(Value::Time(time)), Expr::Leaf(Input::Time)] => (mirrored(function), *time),
+        [Expr::Literal(Value::Time(time)), Expr::Leaf(Input::Time)] => {
+            (function.mirrored()?, *time)
+        }
         _ => return None,
     };
     let after = time.0.checked_add(1)?;
@@ -161,17 +163,6 @@ fn comparison(function: Function, arguments: &[RowExpr]) -> Option<Intervals> {
         _ => return None,
     };
     Some(Intervals(vec![interval]))
-}
-
-/// The comparison that says the same with its sides exchanged.
-fn mirrored(function: Function) -> Function {
-    match function {
-        Function::Less => Function::Greater,
-        Function::LessOrEqual => Function::GreaterOrEqual,
-        Function::Greater => Function::Less,
-        Function::GreaterOrEqual => Function::LessOrEqual,
-        other => other,
-    }
 }
 
 #[cfg(test)]

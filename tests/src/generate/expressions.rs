@@ -19,14 +19,6 @@ pub struct Expressions<'a, L> {
 
 const VALUES: [Type; 6] =
     [Type::Bool, Type::Number, Type::Time, Type::String, Type::Set, Type::Vector];
-const COMPARISONS: [Function; 6] = [
-    Function::Equal,
-    Function::NotEqual,
-    Function::Less,
-    Function::LessOrEqual,
-    Function::Greater,
-    Function::GreaterOrEqual,
-];
 const LIST_FUNCTIONS: [Function; 6] = [
     Function::IncludesAny,
     Function::IncludesAll,
@@ -175,7 +167,7 @@ impl<L: Clone> Expressions<'_, L> {
             3 => Type::String,
             _ => self.any_type(),
         };
-        let function = *self.random.pick(&COMPARISONS);
+        let function = *self.random.pick(&Function::COMPARISONS);
         let left = self.expr(of, depth);
         let right = match self.random.percent(70) {
             true => Expr::Literal(self.literal(of)),

@@ -140,6 +140,17 @@ fn block() -> impl Strategy<Value = Block> {
         })
 }
 
+#[test]
+fn the_largest_weights_do_not_wrap() {
+    let mut cells = Cells::new(0);
+    let largest = hadal_types::Weight::MILLIONTHS_MAX;
+    cells.prepare(&Incoming { classes: &[largest], sums: &[] }).expect("room");
+    cells.numbers_mut(1)[ALL_ROWS] = 1 << 40;
+    let tally = cells.tally(0);
+    assert_eq!((tally.rows(), tally.weight_squares()), (1 << 40, i128::MAX));
+    assert_eq!(cells.weight(0), i128::from(largest) << 40);
+}
+
 proptest! {
     #[test]
     fn cells_come_to_what_rows_come_to(blocks in prop::collection::vec(block(), 1..8)) {

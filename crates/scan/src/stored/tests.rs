@@ -17,14 +17,6 @@ use crate::Scan;
 
 /// Two vectors and a shorter one.
 const ROWS: usize = 2_500;
-const COMPARISONS: [Function; 6] = [
-    Function::Equal,
-    Function::NotEqual,
-    Function::Less,
-    Function::LessOrEqual,
-    Function::Greater,
-    Function::GreaterOrEqual,
-];
 
 /// Numbers without pattern, the same in every run.
 struct Random(u64);
@@ -140,7 +132,7 @@ impl Table {
         let column = self.column(index);
         let mut literal = || Expr::Literal(self.literal(random, index));
         let (first, second, third) = (literal(), literal(), literal());
-        let comparison = COMPARISONS[random.below(6)];
+        let comparison = Function::COMPARISONS[random.below(6)];
         match random.below(8) {
             0 => Expr::call(comparison, [first, column]),
             1 if self.names[index].1 == Kind::String => {
