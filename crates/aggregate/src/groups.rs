@@ -352,11 +352,10 @@ impl Groups {
     }
 
     fn cmp_keys(&self, left: u32, right: u32) -> Ordering {
-        let values = |place: u32| {
-            let numbers = self.places.numbers_of(place as usize);
-            numbers.zip(&self.keys).map(|(number, key)| key.value(number))
-        };
-        values(left).cmp(values(right))
+        let numbers = |place: u32| self.places.numbers_of(place as usize);
+        let pairs = numbers(left).zip(numbers(right)).zip(&self.keys);
+        let orders = pairs.map(|((left, right), key)| key.cmp(left, right));
+        orders.fold(Ordering::Equal, Ordering::then)
     }
 
     /// All rows of a group.

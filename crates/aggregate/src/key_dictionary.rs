@@ -3,6 +3,7 @@
 //! two groups are told apart by small integers.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
@@ -165,6 +166,18 @@ impl KeyDictionary {
                 Cow::Owned(texts.get(number).map_or(Value::Null, Value::string))
             }
             Stored::Any(values, _) => Cow::Borrowed(&values[number as usize]),
+        }
+    }
+
+    /// The order of the values of two numbers. Makes no value of a text or a whole number.
+    pub(crate) fn cmp(&self, left: u32, right: u32) -> Ordering {
+        let has_null = self.null.is_some_and(|null| null == left || null == right);
+        match &self.stored {
+            Stored::Wholes(values) if !has_null => {
+                values[left as usize].cmp(&values[right as usize])
+            }
+            Stored::Texts(texts) if !has_null => texts.get(left).cmp(&texts.get(right)),
+            _ => self.value(left).cmp(&self.value(right)),
         }
     }
 
@@ -420,11 +433,23 @@ mod tests {
             let order = [4, 3, 2, 1].map(|count| left.remove(order % 24 / (24 / count) % count));
             let mut keys = KeyDictionary::default();
             let values: Vec<&Value> = order.iter().flat_map(|&kind| kinds[kind]).collect();
-            let numbers: Vec<u32> = values.iter().map(|value| keys.number_of(value)).collect();
+            let mut numbers: Vec<u32> = Vec::new();
+            for (count, value) in (1..).zip(&values) {
+                numbers.push(keys.number_of(value));
+                // While all are of one kind, too.
+                for (left, right) in (0..count).flat_map(|left| (0..count).map(move |r| (left, r)))
+                {
+                    let (own, other) = (keys.value(left), keys.value(right));
+                    assert_eq!(keys.cmp(left, right), own.cmp(&other));
+                }
+            }
             assert!(numbers.iter().copied().eq((0..).take(values.len())), "{order:?}");
             for (number, value) in (0..).zip(&values) {
                 assert_eq!(keys.number_of(value), number);
                 assert_eq!(&*keys.value(number), *value);
+                for (other, that) in (0..).zip(&values) {
+                    assert_eq!(keys.cmp(number, other), value.cmp(that), "{value}, {that}");
+                }
             }
             let mut many = Vec::new();
             keys.numbers_of_texts(["7", "new", ""].into_iter(), &mut many);
