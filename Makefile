@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test fuzz bench rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo test fuzz bench bench-native rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -12,6 +12,7 @@ help:
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, so many seconds a target'
 	@echo 'make bench                  measure kernels, whole questions, and what is promised; fails where one is missed'
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
+	@echo 'make bench-native           a build for any x86-64 beside one for this processor'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
 	@echo 'make bench-druid            the questions of the first benchmark of Druid (2012), beside what it told'
@@ -49,6 +50,14 @@ rivals bench-druid bench-scylla:
 	@make/page
 	cargo build --release --package hadal --package hadal-bench
 	@make/rivals "$(COMPARISON)" "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" $(ARGS)
+
+bench-native:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal --package hadal-bench
+	CARGO_TARGET_DIR="$(CARGO_TARGET_DIR)/native" RUSTFLAGS="-C target-cpu=native" cargo build --release --package hadal
+	@make/rivals bench/native.py "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" \
+		"$(CARGO_TARGET_DIR)/native/release/hadal" $(ARGS)
 
 fmt:
 	@make/need cargo rustfmt node npm
