@@ -1,5 +1,7 @@
 //! Patterns over strings: LIKE and regular expressions, both by the linear-time `regex` crate.
 
+mod required;
+
 use std::fmt;
 
 use hadal_types::limits;
@@ -25,6 +27,7 @@ pub struct Pattern {
     syntax: Syntax,
     regex: Regex,
     needles: Option<Vec<String>>,
+    required: Option<Vec<String>>,
 }
 
 /// Why a pattern was refused.
@@ -68,7 +71,9 @@ impl Pattern {
             .nest_limit(limits::REGEX_NEST_MAX)
             .build()
             .map_err(|error| refuse(text, &error))?;
-        Ok(Self { text: text.to_owned(), syntax, regex, needles: needles(text, syntax) })
+        let needles = needles(text, syntax);
+        let required = needles.clone().or_else(|| required::required(&source, insensitive));
+        Ok(Self { text: text.to_owned(), syntax, regex, needles, required })
     }
 
     /// Texts of which a matching text contains one, and every text that contains one matches;
@@ -76,6 +81,13 @@ impl Pattern {
     #[must_use]
     pub fn needles(&self) -> Option<&[String]> {
         self.needles.as_deref()
+    }
+
+    /// Texts of which a matching text contains one, though not every text that contains one need
+    /// match; `None` where there are none. They are what to look for before the pattern is run.
+    #[must_use]
+    pub fn required(&self) -> Option<&[String]> {
+        self.required.as_deref()
     }
 
     /// Whether `text` matches.

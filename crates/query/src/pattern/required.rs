@@ -1,0 +1,98 @@
+//! Words without which no text matches: looking for a word is many times as fast as running an
+//! expression, and is done on texts as they are stored.
+
+use hadal_types::limits;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, HirKind};
+
+/// Each word is looked for on its own: more of them are no gain.
+const WORDS_MAX: usize = 8;
+/// Shorter words are almost everywhere.
+const WORD_BYTES_MIN: usize = 2;
+
+/// Words of which every text contains one that the regular expression `source` matches; `None`
+/// where nothing is sure, as with letters that may be upper or lower case.
+pub(super) fn required(source: &str, is_insensitive: bool) -> Option<Vec<String>> {
+    let mut parser = ParserBuilder::new()
+        .case_insensitive(is_insensitive)
+        .nest_limit(limits::REGEX_NEST_MAX)
+        .build();
+    of(&parser.parse(source).ok()?)
+}
+
+fn of(expression: &Hir) -> Option<Vec<String>> {
+    match expression.kind() {
+        HirKind::Literal(literal) => {
+            let word = str::from_utf8(&literal.0).ok()?;
+            (word.len() >= WORD_BYTES_MIN).then(|| vec![word.to_owned()])
+        }
+        HirKind::Repetition(repetition) if repetition.min > 0 => of(&repetition.sub),
+        HirKind::Capture(capture) => of(&capture.sub),
+        // The longer a word, the fewer texts have it; of several, the shortest decides.
+        HirKind::Concat(parts) => parts.iter().filter_map(of).max_by_key(|words| shortest(words)),
+        HirKind::Alternation(parts) => {
+            let words: Vec<String> =
+                parts.iter().map(of).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+            (words.len() <= WORDS_MAX).then_some(words)
+        }
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) | HirKind::Repetition(_) => None,
+    }
+}
+
+fn shortest(words: &[String]) -> usize {
+    words.iter().map(String::len).min().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::pattern::{Pattern, Syntax};
+
+    fn required(pattern: &str, syntax: Syntax) -> Option<String> {
+        let pattern = Pattern::new(pattern, syntax).expect(pattern);
+        pattern.required().map(|words| words.join("|"))
+    }
+
+    #[test]
+    fn the_longest_of_what_must_be_there_is_required() {
+        for (pattern, words) in [
+            ("user [0-9]+ failed", Some(" failed")),
+            ("time(d )?out", Some("time")),
+            ("(refund|voucher) of", Some("refund|voucher")),
+            ("(?:ab)+c", Some("ab")),
+            ("^GET /", Some("GET /")),
+            ("a{3}", None),
+            ("(abc)?", None),
+            ("abc|.", None),
+            ("[ab]c", None),
+            ("(?i)abc", None),
+            ("", None),
+        ] {
+            assert_eq!(required(pattern, Syntax::Regex).as_deref(), words, "{pattern}");
+        }
+        assert_eq!(required("GET%.html", Syntax::Like).as_deref(), Some(".html"));
+        assert_eq!(required("%word%", Syntax::Like).as_deref(), Some("word"));
+        assert_eq!(required("%word%", Syntax::ILike), None);
+        assert_eq!(required("ab|cd|ef|gh|ij|kl|mn|op|q.", Syntax::Regex), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_matches_has_one_of_them(
+            pattern in "([abk1]|\\.|a\\+|\\(ab\\|b1\\)|\\(1b\\)\\?|\\[ab\\]|b\\{2\\}|\\||\\^|\\$|%|_){0,6}",
+            text in "[abk1K\u{212a}]{0,9}",
+            syntax in prop_oneof![
+                Just(Syntax::Like), Just(Syntax::ILike), Just(Syntax::Regex), Just(Syntax::IRegex)
+            ],
+        ) {
+            let Ok(pattern) = Pattern::new(&pattern, syntax) else { return Ok(()) };
+            let Some(words) = pattern.required() else { return Ok(()) };
+            prop_assert!(!words.is_empty());
+            if pattern.matches(&text) {
+                let has_one = words.iter().any(|word| text.contains(word.as_str()));
+                prop_assert!(has_one, "{:?} {:?} {:?}", pattern, text, words);
+            }
+        }
+    }
+}
