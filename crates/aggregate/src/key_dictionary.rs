@@ -105,10 +105,19 @@ impl KeyDictionary {
     pub fn known_wholes(&self, first: i64, step: i64, count: usize) -> Option<Vec<u32>> {
         let (first, step) = (usize::try_from(first).ok()?, usize::try_from(step).ok()?);
         let last = count.checked_sub(1)?.checked_mul(step)?.checked_add(first)?;
-        let is_small = step > 0 && last < SMALL;
-        let wholes = (first..).step_by(step.max(1)).take(count);
-        let known = wholes.map(|whole| self.small.get(whole).copied().unwrap_or(UNKNOWN));
-        is_small.then(|| known.chain([self.null.unwrap_or(UNKNOWN)]).collect())
+        if step == 0 || last >= SMALL {
+            return None;
+        }
+        let mut known = Vec::with_capacity(count + 1);
+        match (step, self.small.get(first..=last)) {
+            (1, Some(own)) => known.extend_from_slice(own),
+            _ => {
+                let wholes = (first..).step_by(step).take(count);
+                known.extend(wholes.map(|own| self.small.get(own).copied().unwrap_or(UNKNOWN)));
+            }
+        }
+        known.push(self.null.unwrap_or(UNKNOWN));
+        Some(known)
     }
 
     /// The numbers of strings that are known elsewhere by ids: those of these ids, put after those

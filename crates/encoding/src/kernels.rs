@@ -19,6 +19,7 @@ mod packed;
 pub mod scalar;
 mod scatter;
 mod spread;
+mod stretch;
 #[cfg(test)]
 mod tests;
 mod wide;
@@ -43,4 +44,5 @@ pub use packed::{
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
 pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
+pub use stretch::{add_beside, add_scaled, breaks_u32, widen_beside};
 pub use wide::{add_side_by_side, gather_i64, keep_flagged, widen_ranges_by, widen_u32};

@@ -12,7 +12,7 @@ use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 
 use crate::accumulate::is_plain;
-use crate::direct::Direct;
+use crate::direct::{self, Direct};
 use crate::mantissas::{ByCode, Mantissas};
 use crate::places::Placed;
 use crate::rows::{Addends, Rows, Totals};
@@ -93,10 +93,11 @@ impl<'v> Adding<'v> {
         by_valid.insert(0, counts);
         let mut parts = sums.iter();
         let whole = |(split, sum): (&Split<'_>, &IncomingSum)| {
-            let mut whole = weighted(&by_valid[sum.valid], split.from);
+            let counts = &by_valid[sum.valid];
+            let mut whole = vec![0; counts.len()];
+            kernels::add_scaled(counts, split.from.cast_unsigned(), &mut whole);
             for ((step, _), part) in split.parts.iter().zip(&mut parts) {
-                let part = weighted(part, *step);
-                whole.iter_mut().zip(part).for_each(|(all, own)| *all = all.wrapping_add(own));
+                kernels::add_scaled(part, step.cast_unsigned(), &mut whole);
             }
             whole
         };
@@ -109,10 +110,18 @@ impl<'v> Adding<'v> {
         &self,
         groups: &mut Groups,
         added: &AddedUp,
-        found: &[(usize, u32)],
+        placed: &Placed,
         rows: &Rows<'_>,
     ) -> bool {
         self.add_to(groups, rows, |layout, cells| {
+            if let Some(stretches) = rows.stretches()
+                && placed.is_complete
+                && layout.class_count == 1
+            {
+                let used = stretches.used();
+                return used.for_each(|own| direct::add_up(added, layout, placed, own, cells));
+            }
+            let found = placed.found(rows);
             let width = layout.columns.len();
             for (column, kind) in layout.columns.iter().enumerate() {
                 let (own, factor) = match *kind {
@@ -157,12 +166,7 @@ pub(crate) struct AddedUp {
     /// By [`IncomingSum::valid`]: how many rows have a value.
     pub(crate) counts: Vec<Vec<u64>>,
     /// By sum; modulo 2^64.
-    sums: Vec<Vec<u64>>,
-}
-
-/// Numbers by cell times a factor, modulo 2^64.
-fn weighted(by_cell: &[u64], factor: i64) -> Vec<u64> {
-    by_cell.iter().map(|own| own.wrapping_mul(factor.cast_unsigned())).collect()
+    pub(crate) sums: Vec<Vec<u64>>,
 }
 
 /// The most that rows can add up to, in whatever order and however few of them; `None` where that

@@ -2,14 +2,16 @@
 //! ready as plain integers, so that all that is left to do per row is to add.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use hadal_aggregate::{CellColumn, Layout};
 use hadal_encoding::kernels;
 
-use crate::adding::Adding;
+use crate::adding::{AddedUp, Adding};
 use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::places::Placed;
 use crate::rows::{Addends, Rows};
+use crate::stretches::Stretches;
 use crate::values::Numbers;
 
 /// Rows at a time: their numbers stay in the nearest cache.
@@ -55,19 +57,7 @@ impl<'d> Direct<'d> {
     /// Adds all rows as the layout says; all their groups have a place.
     pub(crate) fn add(&self, layout: &Layout, placed: &Placed, cells: &mut [i64]) {
         let targets = placed.cells(self.rows, layout);
-        let width = layout.columns.len();
-        let mut tiles = vec![[0i64; TILE]; width];
-        for (start, targets) in (0..).step_by(TILE).zip(targets.chunks(TILE)) {
-            for (tile, column) in tiles.iter_mut().zip(&layout.columns) {
-                self.fill(*column, start, &mut tile[..targets.len()]);
-            }
-            let columns: Vec<&[i64]> = tiles.iter().map(|tile| &tile[..targets.len()]).collect();
-            for (first, columns) in
-                (0..).step_by(COLUMNS_AT_ONCE).zip(columns.chunks(COLUMNS_AT_ONCE))
-            {
-                add_columns(targets, columns, width, first, cells);
-            }
-        }
+        add_tiles(&targets, layout, cells, |column, start, tile| self.fill(column, start, tile));
     }
 
     /// Makes ready what is added to one column by the rows from `start` on.
@@ -125,6 +115,49 @@ impl<'d> Selected<'d> {
     }
 }
 
+/// Adds to the cells of the places of these group numbers what their rows come to.
+pub(crate) fn add_up(
+    added: &AddedUp,
+    layout: &Layout,
+    placed: &Placed,
+    numbers: Range<usize>,
+    cells: &mut [i64],
+) {
+    let first = numbers.start;
+    add_tiles(placed.of_numbers(numbers), layout, cells, |column, start, tile| {
+        let (own, factor) = match column {
+            CellColumn::Nothing => return tile.fill(0),
+            CellColumn::Count(valid) => (&added.counts[valid], 1),
+            CellColumn::Sum { index, factor } => (&added.sums[index], factor),
+        };
+        for (slot, own) in tile.iter_mut().zip(&own[first + start..]) {
+            *slot = own.cast_signed();
+        }
+        times(tile, factor);
+    });
+}
+
+/// Adds to cells, some at a time; `fill` makes ready what is added to a column from a target on.
+fn add_tiles(
+    targets: &[u32],
+    layout: &Layout,
+    cells: &mut [i64],
+    fill: impl Fn(CellColumn, usize, &mut [i64]),
+) {
+    let width = layout.columns.len();
+    let mut tiles = vec![[0i64; TILE]; width];
+    for (start, targets) in (0..).step_by(TILE).zip(targets.chunks(TILE)) {
+        for (tile, column) in tiles.iter_mut().zip(&layout.columns) {
+            fill(*column, start, &mut tile[..targets.len()]);
+        }
+        let columns: Vec<&[i64]> = tiles.iter().map(|tile| &tile[..targets.len()]).collect();
+        for (first, columns) in (0..).step_by(COLUMNS_AT_ONCE).zip(columns.chunks(COLUMNS_AT_ONCE))
+        {
+            add_columns(targets, columns, width, first, cells);
+        }
+    }
+}
+
 fn times(tile: &mut [i64], factor: i64) {
     if factor != 1 {
         tile.iter_mut().for_each(|value| *value = value.wrapping_mul(factor));
@@ -159,6 +192,11 @@ pub(crate) fn widen(
     factor: i64,
     ranges: &mut [(i64, i64)],
 ) {
+    if let (Some(stretches), Mantissas::Near(near), None) =
+        (rows.stretches(), &numbers.mantissas, &numbers.valid)
+    {
+        return widen_stretches(stretches, near, rows, placed, factor, ranges);
+    }
     let selected = Selected::new(numbers, rows);
     let flags = numbers.valid.as_ref().map(|valid| rows.flags(valid));
     let places = placed.by_row(rows);
@@ -175,5 +213,29 @@ pub(crate) fn widen(
             (*low, *high) = if *flag == 1 { (*low, *low) } else { (i64::MAX, i64::MIN) };
         }
         kernels::widen_ranges_by(places, low, high, ranges);
+    }
+}
+
+/// The same where rows make stretches and all have a value.
+fn widen_stretches(
+    stretches: &Stretches,
+    near: &Near,
+    rows: &Rows<'_>,
+    placed: &Placed,
+    factor: i64,
+    ranges: &mut [(i64, i64)],
+) {
+    let steps = rows.selected(&Addends { steps: &near.steps, valid: None });
+    let (lows, highs) = stretches.ends(&steps, rows.space);
+    let (from, step) = (near.from.wrapping_mul(factor), near.step.wrapping_mul(factor));
+    let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);
+    for numbers in stretches.used() {
+        let places = placed.of_numbers(numbers.clone());
+        for (start, places) in numbers.step_by(TILE).zip(places.chunks(TILE)) {
+            let (low, high) = (&mut low[..places.len()], &mut high[..places.len()]);
+            kernels::widen_u32(&lows[start..start + places.len()], from, step, low);
+            kernels::widen_u32(&highs[start..start + places.len()], from, step, high);
+            kernels::widen_ranges_by(places, low, high, ranges);
+        }
     }
 }

@@ -45,11 +45,8 @@ pub(crate) fn add(
         .collect::<Result<Vec<_>, BlockError>>()?;
     let added = Added::new(query, &arguments, &rows);
     let _ = groups.make_room();
-    let known = if matches!(added.how, How::Directly) {
-        Placed::known(&numbers, groups, &rows)
-    } else {
-        None
-    };
+    let is_asked = rows.has_many_groups() && !matches!(added.how, How::ByRow(_));
+    let known = if is_asked { Placed::known(&numbers, groups, &rows) } else { None };
     let placed = known.unwrap_or_else(|| Placed::new(&numbers, &added.used(&rows), &rows, groups));
     added.add_to(groups, &placed, &rows);
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
@@ -90,17 +87,14 @@ enum How {
     ByRow(Vec<Tally>),
 }
 
-/// Rows go straight to their groups' cells where groups have fewer of them than this: they are added
-/// up only once then, and not again by group.
-const ROWS_PER_GROUP: usize = 16;
-
 impl<'v> Added<'v> {
     fn new<'x: 'v>(query: &Query, arguments: &'v [BlockValues<'x>], rows: &Rows<'_>) -> Self {
         let kinds = query.measures().iter().map(|measure| measure.kind);
         let sums = Adding::new(kinds.zip(arguments), rows);
         let how = match rows.weights {
             Weights::ByRow(_) => How::ByRow(rows.tallies_where(None)),
-            _ if rows.space.saturating_mul(ROWS_PER_GROUP) > rows.numbers.len() => How::Directly,
+            // They are added up only once then, and not again by group.
+            _ if rows.has_many_groups() && rows.stretches().is_none() => How::Directly,
             _ => How::Within(sums.up(rows)),
         };
         Self { sums, how }
@@ -131,11 +125,9 @@ impl<'v> Added<'v> {
                 found.for_each(|&(number, place)| groups.add_tally(place, tallies[number]));
                 true
             }
-            How::Within(added) => self.sums.add_up_to(groups, added, placed.found(rows), rows),
+            How::Within(added) => self.sums.add_up_to(groups, added, placed, rows),
             How::Directly if placed.is_complete => self.sums.add_directly_to(groups, placed, rows),
-            How::Directly => {
-                self.sums.add_up_to(groups, &self.sums.up(rows), placed.found(rows), rows)
-            }
+            How::Directly => self.sums.add_up_to(groups, &self.sums.up(rows), placed, rows),
         };
         // A wrong answer would be worse than none.
         assert!(is_added, "cells have room for the sums of one block");

@@ -50,6 +50,7 @@ mod seen;
 mod selection;
 mod sketching;
 mod stored;
+mod stretches;
 mod strings;
 mod texts;
 mod values;

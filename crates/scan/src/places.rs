@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use hadal_aggregate::{Groups, Layout};
 use hadal_encoding::kernels;
@@ -75,16 +76,20 @@ impl Placed {
                 key.known_wholes(first, step, count)?
             }
         };
-        let mut places = vec![0; rows.numbers.len()];
-        kernels::gather_u32(&by_number, rows.numbers, &mut places);
-        let last = kernels::min_max_u32(&places).map_or(0, |ends| ends.1);
-        let found = OnceCell::new();
-        (last != UNKNOWN).then(|| Self {
-            by_number,
-            by_row: places.into(),
-            found,
-            is_complete: true,
-        })
+        let own =
+            Self { by_number, by_row: OnceCell::new(), found: OnceCell::new(), is_complete: true };
+        let are_known =
+            |places: &[u32]| kernels::min_max_u32(places).is_none_or(|ends| ends.1 != UNKNOWN);
+        let is_known = match rows.stretches() {
+            Some(stretches) => stretches.used().all(|numbers| are_known(own.of_numbers(numbers))),
+            None => are_known(own.by_row(rows)),
+        };
+        is_known.then_some(own)
+    }
+
+    /// The places of these group numbers, of which each has rows.
+    pub(crate) fn of_numbers(&self, numbers: Range<usize>) -> &[u32] {
+        &self.by_number[numbers]
     }
 
     /// Group numbers that rows have, and their places.

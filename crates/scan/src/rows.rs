@@ -11,10 +11,14 @@ use hadal_aggregate::Tally;
 use hadal_encoding::{Bitmap, kernels};
 
 use crate::selection::Selection;
+use crate::stretches::Stretches;
 use crate::weights::Weights;
 
 /// So many columns are added up in one pass.
 const COLUMNS_AT_ONCE: usize = 4;
+
+/// Groups are many where they have fewer rows than this.
+const ROWS_PER_GROUP: usize = 16;
 
 /// The selected rows of one block.
 pub(crate) struct Rows<'r> {
@@ -31,6 +35,8 @@ pub(crate) struct Rows<'r> {
     chosen: Option<Vec<u32>>,
     /// Made when first asked for.
     by_group: OnceCell<RowsByGroup>,
+    /// The stretches of many groups' rows, where they make some.
+    stretches: Option<Stretches>,
 }
 
 /// The rows of each group, one after the other.
@@ -66,6 +72,8 @@ impl<'r> Rows<'r> {
     ) -> Self {
         let chosen = (selection.count() < selection.block_rows()).then(|| selection.to_rows());
         let classes = weights.classes();
+        let is_sparse = space.saturating_mul(ROWS_PER_GROUP) > numbers.len();
+        let stretch = is_sparse && space <= selection.block_rows() && classes.len() == 1;
         Self {
             selection,
             numbers,
@@ -75,7 +83,18 @@ impl<'r> Rows<'r> {
             cells: cells(numbers, weights, classes.len(), chosen.as_deref()),
             chosen,
             by_group: OnceCell::new(),
+            stretches: if stretch { Stretches::new(numbers) } else { None },
         }
+    }
+
+    /// Whether groups are so many that they have few rows each.
+    pub(crate) fn has_many_groups(&self) -> bool {
+        self.space.saturating_mul(ROWS_PER_GROUP) > self.numbers.len()
+    }
+
+    /// The stretches that rows make: of many groups and one weight, so that cells are groups.
+    pub(crate) fn stretches(&self) -> Option<&Stretches> {
+        self.stretches.as_ref()
     }
 
     /// The weight of each class, in millionths; none where every row has its own.
@@ -135,6 +154,11 @@ impl<'r> Rows<'r> {
             };
             let sums = columns.iter().map(|column| vec![sum(column)]).collect();
             return Totals { counts: vec![self.numbers.len() as u64], sums };
+        }
+        if let Some(stretches) = &self.stretches {
+            let sums = |column| stretches.sums(&self.selected(column), self.space);
+            let sums = columns.iter().map(sums).collect();
+            return Totals { counts: stretches.counts(self.space), sums };
         }
         let columns: Vec<Cow<'_, [u32]>> =
             columns.iter().map(|column| self.selected(column)).collect();

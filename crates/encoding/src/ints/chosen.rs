@@ -26,7 +26,7 @@ impl IntsView<'_> {
         out: &mut Vec<S>,
         check: impl Fn(&[S]) -> Result<(), EncodingError>,
     ) -> Result<(), EncodingError> {
-        out.reserve(self.length);
+        out.reserve(self.length.next_multiple_of(VECTOR_VALUES));
         if let (Form::Dictionary(dictionary), None) = (&self.form, chosen) {
             let start = out.len();
             dictionary.append(bias, out);
@@ -37,21 +37,23 @@ impl IntsView<'_> {
             chosen.map(Option::unwrap_or_default)
         };
         assert!(chosen.is_none_or(|chosen| chosen.len() == self.length), "bits for the values");
-        let mut buffer = [S::default(); VECTOR_VALUES];
         for vector in 0..self.vector_count() {
+            let start = out.len();
+            out.resize(start + VECTOR_VALUES, S::default());
+            let Some(slots) = out[start..].first_chunk_mut() else { break };
             let length = match chunk(vector) {
                 Some(words) if bitmap::count_ones(words) <= FEW => {
-                    self.look_up(vector, words, bias, &mut buffer)
+                    self.look_up(vector, words, bias, slots)
                 }
-                _ => self.decode_biased(vector, bias, &mut buffer),
+                _ => self.decode_biased(vector, bias, slots),
             };
-            check(&buffer[..length])?;
-            out.extend_from_slice(&buffer[..length]);
+            check(&slots[..length])?;
+            out.truncate(start + length);
         }
         Ok(())
     }
 
-    /// Decodes those values of a vector whose bits are one; the others become zeros.
+    /// Decodes those values of a vector whose bits are one; the others stay as they are.
     fn look_up<S: Slot>(
         &self,
         vector: usize,
@@ -59,7 +61,6 @@ impl IntsView<'_> {
         bias: S,
         out: &mut [S; VECTOR_VALUES],
     ) -> usize {
-        out.fill(S::default());
         let value = |place: usize| self.value_at(vector * VECTOR_VALUES + place);
         for place in bitmap::ones_of(words) {
             let Some(value) = value(place) else { return self.decode_biased(vector, bias, out) };

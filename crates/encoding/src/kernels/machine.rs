@@ -35,6 +35,12 @@ pub(super) trait Machine: Copy {
         expand(word, values, fill, out);
     }
 
+    /// Slot i of the result is the number of the table that `codes[i]` says, which is below 32.
+    #[inline(always)]
+    fn look_up(self, table: &[u32; 32], codes: &[u32; 16]) -> [u32; 16] {
+        look_up(table, codes)
+    }
+
     /// The bits of `word` at the places of the ones of `mask`, one beside the other from bit 0 on.
     #[inline(always)]
     fn extract(self, word: u64, mask: u64) -> u64 {
@@ -104,6 +110,12 @@ pub(super) fn expand<T: Copy>(word: u64, values: &[T; 64], fill: T, out: &mut [T
         out[left.trailing_zeros() as usize % 64] = *value;
         left &= left - 1;
     }
+}
+
+#[inline(always)]
+pub(super) fn look_up(table: &[u32; 32], codes: &[u32; 16]) -> [u32; 16] {
+    // The remainder spares a check.
+    codes.map(|code| table[code as usize % 32])
 }
 
 #[inline(always)]

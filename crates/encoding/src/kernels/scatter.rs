@@ -67,9 +67,20 @@ fn all_below(codes: &[u32], limit: usize) -> bool {
 }
 
 #[inline(always)]
-fn gather_u32_body(_: impl Machine, table: &[u32], codes: &[u32], out: &mut [u32]) {
+fn gather_u32_body(machine: impl Machine, table: &[u32], codes: &[u32], out: &mut [u32]) {
     assert_eq!(out.len(), codes.len(), "places for what is gathered");
     assert!(all_below(codes, table.len()), "a code beyond the table");
+    let (mut codes, mut out) = (codes, out);
+    if table.len() <= 32 {
+        // Small tables stay in registers.
+        let mut all = [0; 32];
+        all[..table.len()].copy_from_slice(table);
+        let ((chunks, rest), (slots, left)) = (codes.as_chunks(), out.as_chunks_mut());
+        for (slots, codes) in slots.iter_mut().zip(chunks) {
+            *slots = machine.look_up(&all, codes);
+        }
+        (codes, out) = (rest, left);
+    }
     for (slot, code) in out.iter_mut().zip(codes) {
         // SAFETY: all codes are below the table's length.
         *slot = unsafe { *table.get_unchecked(*code as usize) };

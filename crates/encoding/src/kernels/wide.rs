@@ -91,6 +91,18 @@ fn add_body<const N: usize>(
     let end = last.checked_mul(width).and_then(|start| start.checked_add(first + N));
     let fits = first + N <= width && end.is_some_and(|end| end <= sums.len());
     assert!(rows.is_empty() || fits, "a column beyond the sums");
+    if let Some(start) = first_of_stretch(rows) {
+        let sums = &mut sums[start * width..];
+        return if width == N {
+            add_beside(values, sums.as_chunks_mut().0);
+        } else {
+            for (index, row) in sums.chunks_mut(width).take(rows.len()).enumerate() {
+                for (sum, values) in row[first..].iter_mut().zip(&values) {
+                    *sum = sum.wrapping_add(values[index]);
+                }
+            }
+        };
+    }
     for (index, row) in rows.iter().enumerate() {
         let start = *row as usize * width + first;
         for (column, values) in values.iter().enumerate() {
@@ -104,6 +116,30 @@ fn add_body<const N: usize>(
     }
 }
 
+/// Adds row by row to sums that have no other columns.
+#[inline(always)]
+fn add_beside<const N: usize>(values: [&[i64]; N], sums: &mut [[i64; N]]) {
+    let length = values.iter().fold(sums.len(), |length, values| length.min(values.len()));
+    for (index, row) in sums[..length].iter_mut().enumerate() {
+        for (sum, values) in row.iter_mut().zip(&values) {
+            // SAFETY: no values are fewer than `length`.
+            *sum = sum.wrapping_add(unsafe { *values.get_unchecked(index) });
+        }
+    }
+}
+
+/// The first of numbers of which each is one more than the one before.
+#[inline(always)]
+fn first_of_stretch(numbers: &[u32]) -> Option<usize> {
+    let (first, last) = (*numbers.first()?, *numbers.last()?);
+    if last.checked_sub(first)? as usize != numbers.len() - 1 {
+        return None;
+    }
+    // All are looked at, which is sooner done than stopping at the first that differs.
+    let wrong = numbers.iter().zip(first..).fold(0, |wrong, (own, next)| wrong | (own ^ next));
+    (wrong == 0).then_some(first as usize)
+}
+
 #[inline(always)]
 fn ranges_body(
     _: impl Machine,
@@ -115,6 +151,12 @@ fn ranges_body(
     assert!(low.len() == places.len() && high.len() == places.len(), "values for each row");
     let last = places.iter().fold(0, |last, place| *place.max(&last)) as usize;
     assert!(places.is_empty() || last < ranges.len(), "a place beyond the ranges");
+    if let Some(start) = first_of_stretch(places) {
+        for ((own, low), high) in ranges[start..].iter_mut().zip(low).zip(high) {
+            *own = (own.0.min(*low), own.1.max(*high));
+        }
+        return;
+    }
     for ((place, low), high) in places.iter().zip(low).zip(high) {
         // SAFETY: no place is above the last, which is below the number of ranges.
         let own = unsafe { ranges.get_unchecked_mut(*place as usize) };
@@ -207,6 +249,41 @@ mod tests {
                 let mut sums = before.clone();
                 level.add_side_by_side(&rows, [&left, &right], 4, 1, &mut sums);
                 assert_eq!(sums, expected, "{length} rows, {}", level.name());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_follow_each_other_are_like_others() {
+        for length in LENGTHS {
+            let rows: Vec<u32> = (2..).take(length).collect();
+            let values = [signed(1, length), signed(2, length)];
+            let [left, right] = &values;
+            for width in [2, 3] {
+                let first = width - 2;
+                // Nothing has to follow the last column.
+                let before = signed(3, (length + 2) * width);
+                let mut expected = before.clone();
+                for (index, row) in rows.iter().enumerate() {
+                    for (column, values) in values.iter().enumerate() {
+                        let sum = &mut expected[*row as usize * width + first + column];
+                        *sum = sum.wrapping_add(values[index]);
+                    }
+                }
+                let mut ranges = vec![(5, -5); length + 2];
+                let widened = (2..length + 2).map(|row| {
+                    let (low, high) = (left[row - 2], right[row - 2]);
+                    (low.min(5), high.max(-5))
+                });
+                let wide: Vec<(i64, i64)> = [(5, -5); 2].into_iter().chain(widened).collect();
+                for level in Level::available() {
+                    let mut sums = before.clone();
+                    level.add_side_by_side(&rows, [left, right], width, first, &mut sums);
+                    assert_eq!(sums, expected, "{length} rows, {}", level.name());
+                    ranges.fill((5, -5));
+                    level.widen_ranges_by(&rows, left, right, &mut ranges);
+                    assert_eq!(ranges, wide, "{length} rows, {}", level.name());
+                }
             }
         }
     }

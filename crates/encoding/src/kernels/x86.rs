@@ -145,6 +145,12 @@ impl Machine for Avx512 {
     }
 
     #[inline(always)]
+    fn look_up(self, table: &[u32; 32], codes: &[u32; 16]) -> [u32; 16] {
+        // SAFETY: `self` is the proof of AVX-512.
+        unsafe { look_up_avx512(table, codes) }
+    }
+
+    #[inline(always)]
     fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
         // A few are written sooner than 64.
         if word.count_ones() <= 4 {
@@ -278,6 +284,21 @@ fn expand_i64_avx512(word: u64, values: &[i64; 64], fill: i64, out: &mut [i64; 6
 }
 
 #[inline]
+#[target_feature(enable = "avx512f")]
+fn look_up_avx512(table: &[u32; 32], codes: &[u32; 16]) -> [u32; 16] {
+    let (low, high) = (table[..16].as_ptr(), table[16..].as_ptr());
+    let mut out = [0; 16];
+    // SAFETY: 16 numbers each are read, and 16 written.
+    unsafe {
+        let (low, high) = (_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast()));
+        let codes = _mm512_loadu_si512(codes.as_ptr().cast());
+        let found = _mm512_permutex2var_epi32(low, codes, high);
+        _mm512_storeu_si512(out.as_mut_ptr().cast(), found);
+    }
+    out
+}
+
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 fn indexes_avx512(word: u64, base: u32, out: &mut [u32; 64]) {
     const PLACES: [u8; 64] = {
@@ -313,13 +334,13 @@ mod tests {
             next
         });
         let values = narrow.map(|value| 5 - 1_000_003 * i64::from(value));
-        for round in 0..4_000 {
+        for round in 0..4_000u32 {
             word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let word = match round % 4 {
                 0 => word,
                 1 => word & word >> 17 & word >> 34,
                 2 => word | word >> 17 | word << 31,
-                _ => [0, u64::MAX, 1, 1 << 63][round / 4 % 4],
+                _ => [0, u64::MAX, 1, 1 << 63][round as usize / 4 % 4],
             };
             let bytes = machine::bytes_of(word);
             assert_eq!(machine.bytes_of(word), bytes);
@@ -335,6 +356,10 @@ mod tests {
                 machine.add_eights(bytes, &mut ours);
                 assert_eq!(ours, plain);
             }
+
+            let table = std::array::from_fn(|at| narrow[at].rotate_left(round % 32));
+            let codes = std::array::from_fn(|at| u32::from(word.to_le_bytes()[at % 8]) % 32);
+            assert_eq!(machine.look_up(&table, &codes), machine::look_up(&table, &codes));
 
             let mask = word.rotate_left(13) ^ 0xF0F0;
             assert_eq!(machine.extract(word, mask), machine::extract(word, mask));
