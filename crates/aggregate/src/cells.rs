@@ -251,11 +251,14 @@ impl Cells {
         self.tally_of(place, ALL_ROWS)
     }
 
-    /// What the rows of a group weigh, in millionths.
-    pub(crate) fn weight(&self, place: usize) -> i128 {
-        let weight =
-            |(weight, numbers): (i64, &[i64])| i128::from(numbers[ALL_ROWS]) * i128::from(weight);
-        self.classes_of(place).map(weight).sum()
+    /// What the rows of each group weigh, in millionths, up to the last one that has something.
+    pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
+        let length = (self.classes.len() * self.width).max(1);
+        self.numbers.chunks(length).map(|own| {
+            let rows = own.iter().skip(ALL_ROWS).step_by(self.width);
+            let weights = rows.zip(&self.classes);
+            weights.map(|(&rows, &weight)| i128::from(rows) * i128::from(weight)).sum()
+        })
     }
 
     /// The measures that have numbers here.

@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::iter::repeat;
 
 use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
@@ -20,6 +21,7 @@ use hadal_types::{Value, Weight};
 use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
+use crate::order::Direction;
 use crate::places::{NOWHERE, Places};
 use crate::state::State;
 use crate::state_column::StateColumn;
@@ -352,10 +354,23 @@ impl Groups {
     }
 
     fn cmp_keys(&self, left: u32, right: u32) -> Ordering {
-        let numbers = |place: u32| self.places.numbers_of(place as usize);
-        let pairs = numbers(left).zip(numbers(right)).zip(&self.keys);
-        let orders = pairs.map(|((left, right), key)| key.cmp(left, right));
-        orders.fold(Ordering::Equal, Ordering::then)
+        self.cmp_by(&[], left as usize, right as usize)
+    }
+
+    /// The order of two groups by some of their keys, and then by all.
+    pub(crate) fn cmp_by(
+        &self,
+        first: &[(usize, Direction)],
+        left: usize,
+        right: usize,
+    ) -> Ordering {
+        let all = (0..self.keys.len()).map(|key| (key, Direction::ASCENDING));
+        let mut orders = first.iter().copied().chain(all).map(|(key, direction)| {
+            let number = |place| self.places.numbers_of(place).nth(key);
+            let (left, right) = number(left).zip(number(right))?;
+            Some(self.keys[key].cmp(left, right, direction))
+        });
+        orders.find_map(|order| order.filter(|order| order.is_ne())).unwrap_or(Ordering::Equal)
     }
 
     /// All rows of a group.
@@ -365,10 +380,11 @@ impl Groups {
         tally
     }
 
-    /// What all rows of a group weigh, in millionths.
-    pub(crate) fn weight_at(&self, place: usize) -> i128 {
-        let besides = self.tallies.get(place).map_or(0, |tally| tally.weight());
-        self.cells.weight(place).saturating_add(besides)
+    /// What all rows of each group weigh, in millionths.
+    pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
+        let besides = self.tallies.iter().map(|tally| tally.weight()).chain(repeat(0));
+        let weights = self.cells.weights().chain(repeat(0)).zip(besides).take(self.len());
+        weights.map(|(own, besides)| own.saturating_add(besides))
     }
 
     /// The state of a group's measure.

@@ -11,6 +11,7 @@ use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::group::heap_bytes;
+use crate::order::Direction;
 use crate::texts::{TextStore, TextTable, Texts};
 use crate::wholes::Wholes;
 
@@ -179,15 +180,16 @@ impl KeyDictionary {
     }
 
     /// The order of the values of two numbers. Makes no value of a text or a whole number.
-    pub(crate) fn cmp(&self, left: u32, right: u32) -> Ordering {
+    pub(crate) fn cmp(&self, left: u32, right: u32, direction: Direction) -> Ordering {
         let has_null = self.null.is_some_and(|null| null == left || null == right);
-        match &self.stored {
+        let order = match &self.stored {
             Stored::Wholes(values) if !has_null => {
                 values[left as usize].cmp(&values[right as usize])
             }
-            Stored::Texts(texts) if !has_null => texts.get(left).cmp(&texts.get(right)),
-            _ => self.value(left).cmp(&self.value(right)),
-        }
+            Stored::Texts(texts) if !has_null => texts.cmp(left, right),
+            _ => return direction.cmp(&self.value(left), &self.value(right)),
+        };
+        if direction.descending { order.reverse() } else { order }
     }
 
     /// The values of these numbers, where they are all known to be whole numbers.
@@ -449,7 +451,7 @@ mod tests {
                 for (left, right) in (0..count).flat_map(|left| (0..count).map(move |r| (left, r)))
                 {
                     let (own, other) = (keys.value(left), keys.value(right));
-                    assert_eq!(keys.cmp(left, right), own.cmp(&other));
+                    assert_eq!(keys.cmp(left, right, Direction::ASCENDING), own.cmp(&other));
                 }
             }
             assert!(numbers.iter().copied().eq((0..).take(values.len())), "{order:?}");
@@ -457,7 +459,11 @@ mod tests {
                 assert_eq!(keys.number_of(value), number);
                 assert_eq!(&*keys.value(number), *value);
                 for (other, that) in (0..).zip(&values) {
-                    assert_eq!(keys.cmp(number, other), value.cmp(that), "{value}, {that}");
+                    assert_eq!(
+                        keys.cmp(number, other, Direction::ASCENDING),
+                        value.cmp(that),
+                        "{value}, {that}"
+                    );
                 }
             }
             let mut many = Vec::new();

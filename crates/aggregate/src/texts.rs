@@ -5,6 +5,7 @@
 //! have 32 bits of the hash and the number, so that growing it touches no text, and a text is only
 //! compared where these bits agree. Many are looked up at a time, as in `wholes.rs`.
 
+use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
@@ -53,20 +54,23 @@ impl Texts {
 
     /// The text of a number.
     pub(crate) fn get(&self, number: u32) -> Option<&str> {
+        std::str::from_utf8(self.bytes_of(number)?).ok()
+    }
+
+    fn bytes_of(&self, number: u32) -> Option<&[u8]> {
         let (chunk, start) = *self.places.get(number as usize)?;
-        let (length, rest) =
-            self.chunks.get(chunk as usize)?.get(start as usize..)?.split_first_chunk()?;
-        std::str::from_utf8(rest.get(..u32::from_le_bytes(*length) as usize)?).ok()
+        let own = self.chunks.get(chunk as usize)?.get(start as usize..)?;
+        let (length, rest) = own.split_first_chunk()?;
+        rest.get(..u32::from_le_bytes(*length) as usize)
     }
 
     fn is(&self, number: u32, text: &str) -> bool {
-        let own = || {
-            let (chunk, start) = *self.places.get(number as usize)?;
-            let own = self.chunks.get(chunk as usize)?.get(start as usize..)?;
-            let (length, rest) = own.split_first_chunk()?;
-            rest.get(..u32::from_le_bytes(*length) as usize)
-        };
-        own() == Some(text.as_bytes())
+        self.bytes_of(number) == Some(text.as_bytes())
+    }
+
+    /// The order of the texts of two numbers: that of their bytes.
+    pub(crate) fn cmp(&self, left: u32, right: u32) -> Ordering {
+        self.bytes_of(left).cmp(&self.bytes_of(right))
     }
 
     /// Bytes held.
