@@ -58,6 +58,20 @@ impl Hasher for AsIs {
     }
 }
 
+/// What a set has instead of hashes, to add many values to.
+#[derive(Debug)]
+pub struct DistinctRegisters<'d>(&'d mut Registers);
+
+impl DistinctRegisters<'_> {
+    /// Adds a value by what its hash is to a register: register · 256 + rank. The register is the
+    /// hash's first [`DISTINCT_REGISTER_BITS`] bits, and the rank one more than the zeros that the
+    /// others begin with.
+    #[inline]
+    pub fn note(&mut self, ranked: u32) {
+        note(self.0, ranked);
+    }
+}
+
 /// What a set consists of, for encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DistinctParts {
@@ -91,21 +105,11 @@ impl Distinct {
         }
     }
 
-    /// Adds the values of these codes. Of the hash of each, `ranked` has register · 256 + rank: the
-    /// register is its first [`DISTINCT_REGISTER_BITS`] bits, and the rank one more than the zeros
-    /// that the others begin with. The `hash` itself is asked for only while there are few values.
-    ///
-    /// # Panics
-    /// When a code is beyond `ranked`.
-    pub fn add_all(&mut self, codes: &[u32], ranked: &[u32], hash: impl Fn(u32) -> u64) {
-        let mut codes = codes.iter();
-        while self.is_exact()
-            && let Some(&code) = codes.next()
-        {
-            self.add_hash(hash(code));
-        }
-        if let Body::Sketch(registers) = &mut self.body {
-            codes.for_each(|&code| note(registers, ranked[code as usize]));
+    /// The registers, once there are too many values to keep the hash of each.
+    pub fn registers(&mut self) -> Option<DistinctRegisters<'_>> {
+        match &mut self.body {
+            Body::Exact(_) => None,
+            Body::Sketch(registers) => Some(DistinctRegisters(registers)),
         }
     }
 

@@ -44,6 +44,7 @@ pub use cells::{CellColumn, Incoming, IncomingSum, Layout};
 pub use coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
 pub use distinct::{
     DISTINCT_REGISTER_BITS, DISTINCT_REGISTERS, DISTINCT_VERSION, Distinct, DistinctParts,
+    DistinctRegisters,
 };
 pub use extremes::Extremes;
 pub use finish::{Answer, Unfinished, finish};

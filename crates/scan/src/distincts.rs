@@ -1,13 +1,14 @@
 //! Different numbers of all groups of a block: where values hardly repeat within a block, so that
 //! looking for repetitions would cost more than hashing each.
 //!
-//! Hashes, and where they go in a sketch, are found for many values at a time. Then rows are sorted
-//! by group: the sketches of some hundred groups are more than the nearer caches hold, and a row is
-//! one byte of one of them.
+//! Hashes, and where they go in a sketch, are found for many values at a time. The sketches of some
+//! hundred groups are more than the nearest caches hold, but no row waits for another.
 
 use std::borrow::Cow;
 
-use hadal_aggregate::{DISTINCT_REGISTER_BITS, Groups, INTEGER_SALT, State, hash_decimal};
+use hadal_aggregate::{
+    DISTINCT_REGISTER_BITS, DistinctRegisters, Groups, INTEGER_SALT, State, hash_decimal,
+};
 use hadal_encoding::kernels;
 
 use crate::mantissas::{ByCode, Mantissas};
@@ -28,12 +29,54 @@ pub(crate) fn add(
 ) {
     let Coded { own, codes, values } = Coded::new(numbers, rows);
     let ranked = ranked(&values, numbers.scale);
-    let hash = |code: u32| hash_decimal(values[code as usize], numbers.scale);
-    let runs = Runs::new(&own, &codes, rows.space);
     let states = groups.states_mut(measure);
-    for &(number, place) in found {
+    let mut few = Vec::new();
+    Sketches::new(states, found, rows.space).add(&own, &codes, &ranked, &mut few);
+    let mut places = vec![None; rows.space];
+    found.iter().for_each(|&(number, place)| places[number] = Some(place));
+    for (number, code) in few {
+        let Some(place) = places[number as usize] else { continue };
         if let State::Distinct(own) = &mut states[place as usize] {
-            own.add_all(runs.of(number), &ranked, hash);
+            own.add_hash(hash_decimal(values[code as usize], numbers.scale));
+        }
+    }
+}
+
+/// The sketches of a block's groups that are sketches already.
+struct Sketches<'s> {
+    all: Vec<DistinctRegisters<'s>>,
+    /// By group number: which of them, or one behind the last.
+    by_number: Vec<u32>,
+}
+
+impl<'s> Sketches<'s> {
+    fn new(mut states: &'s mut [State], found: &[(usize, u32)], space: usize) -> Self {
+        let mut by_place: Vec<(u32, usize)> = found.iter().map(|own| (own.1, own.0)).collect();
+        by_place.sort_unstable();
+        let (mut all, mut by_number) = (Vec::new(), vec![u32::MAX; space]);
+        let mut passed = 0;
+        for numbers in by_place.chunk_by(|left, right| left.0 == right.0) {
+            let place = numbers[0].0 as usize;
+            let Some((own, rest)) = states.split_at_mut(place - passed).1.split_first_mut() else {
+                break;
+            };
+            (states, passed) = (rest, place + 1);
+            let State::Distinct(own) = own else { continue };
+            let Some(registers) = own.registers() else { continue };
+            numbers.iter().for_each(|&(_, number)| by_number[number] = to_u32(all.len()));
+            all.push(registers);
+        }
+        Self { all, by_number }
+    }
+
+    /// Adds to its group's sketch the rank of each row's code; `few` gets the group numbers and
+    /// codes of rows whose groups have none.
+    fn add(&mut self, own: &[u32], codes: &[u32], ranked: &[u32], few: &mut Vec<(u32, u32)>) {
+        for (&number, &code) in own.iter().zip(codes) {
+            match self.all.get_mut(self.by_number[number as usize] as usize) {
+                Some(registers) => registers.note(ranked[code as usize]),
+                None => few.push((number, code)),
+            }
         }
     }
 }
@@ -109,41 +152,6 @@ fn ranked(mantissas: &[i64], scale: u8) -> Vec<u32> {
         kernels::register_ranks(hashes, DISTINCT_REGISTER_BITS, own);
     }
     ranked
-}
-
-/// The codes of each group, one group after the other.
-struct Runs {
-    /// Where the codes of each group number end.
-    ends: Vec<usize>,
-    codes: Vec<u32>,
-}
-
-impl Runs {
-    /// A counting sort of `codes` by their `own` group numbers, below `space`.
-    fn new(own: &[u32], codes: &[u32], space: usize) -> Self {
-        let mut counts = vec![0; space];
-        kernels::count_by(own, &mut counts);
-        let mut end = 0;
-        let mut start_of = |&count: &u64| {
-            let start = end;
-            end += usize::try_from(count).unwrap_or(0);
-            start
-        };
-        let mut ends: Vec<usize> = counts.iter().map(&mut start_of).collect();
-        let mut sorted = vec![0; codes.len()];
-        for (&number, &code) in own.iter().zip(codes) {
-            // Where the next row of the group goes; after the last one, the group's end.
-            let end = &mut ends[number as usize];
-            sorted[*end] = code;
-            *end += 1;
-        }
-        Self { ends, codes: sorted }
-    }
-
-    fn of(&self, number: usize) -> &[u32] {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.codes[start..self.ends[number]]
-    }
 }
 
 #[cfg(test)]
