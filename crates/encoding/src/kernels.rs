@@ -35,14 +35,16 @@ pub use fold::{
     sum_i64_where, sum_u32, sum_u32_where,
 };
 pub use hashes::{hash_i64, register_ranks};
-pub use keep::keep_u32;
+pub use keep::{keep_i64, keep_u32};
 pub use leading::{LeadingBits, Quotients, count_leading};
 pub use level::Level;
 pub use packed::{
     PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
     packed_value, sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
-pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
+pub use scatter::{
+    add_by, add_rows_by, append_codes, bucket_u32, count_by, ends_by, gather_u32, index_among,
+};
 pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
-pub use stretch::{add_beside, add_scaled, breaks_u32, widen_beside};
-pub use wide::{add_side_by_side, gather_i64, keep_flagged, widen_ranges_by, widen_u32};
+pub use stretch::{add_beside, add_scaled, breaks_u32, scale, widen_beside};
+pub use wide::{add_side_by_side, gather_i64, widen_ranges_by, widen_u32};

@@ -91,14 +91,22 @@ impl<'v> Adding<'v> {
             rows.totals(&added.chain(counted).collect::<Vec<Addends<'_>>>());
         let mut by_valid = sums.split_off(sums.len() - self.valid.len());
         by_valid.insert(0, counts);
-        let mut parts = sums.iter();
+        let mut parts = sums.into_iter();
         let whole = |(split, sum): (&Split<'_>, &IncomingSum)| {
             let counts = &by_valid[sum.valid];
-            let mut whole = vec![0; counts.len()];
-            kernels::add_scaled(counts, split.from.cast_unsigned(), &mut whole);
-            for ((step, _), part) in split.parts.iter().zip(&mut parts) {
-                kernels::add_scaled(part, step.cast_unsigned(), &mut whole);
+            let mut steps = split.parts.iter().map(|part| part.0.cast_unsigned());
+            let mut whole = match steps.next() {
+                Some(step) => {
+                    let mut first = parts.next().unwrap_or_default();
+                    kernels::scale(step, &mut first);
+                    first
+                }
+                None => vec![0; counts.len()],
+            };
+            for (step, part) in steps.zip(&mut parts) {
+                kernels::add_scaled(&part, step, &mut whole);
             }
+            kernels::add_scaled(counts, split.from.cast_unsigned(), &mut whole);
             whole
         };
         let sums = splits.iter().zip(&self.sums).map(whole).collect();

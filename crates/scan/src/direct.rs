@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use hadal_aggregate::{CellColumn, Layout};
-use hadal_encoding::kernels;
+use hadal_encoding::{Bitmap, kernels};
 
 use crate::adding::{AddedUp, Adding};
 use crate::mantissas::{ByCode, Mantissas, Near};
@@ -22,8 +22,8 @@ const COLUMNS_AT_ONCE: usize = 8;
 /// The values of the selected rows of one block.
 pub(crate) struct Direct<'d> {
     rows: &'d Rows<'d>,
-    /// One where a row has a value, by number of the validity from 1 on.
-    flags: Vec<Cow<'d, [u32]>>,
+    /// Which selected rows have a value, by number of the validity from 1 on.
+    valid: Vec<Cow<'d, Bitmap>>,
     /// By sum: its values, and the number of the validity.
     sums: Vec<(Selected<'d>, usize)>,
 }
@@ -45,13 +45,13 @@ pub(crate) enum Selected<'d> {
 
 impl<'d> Direct<'d> {
     pub(crate) fn new(adding: &'d Adding<'_>, rows: &'d Rows<'d>) -> Self {
-        let flags = adding.valid.iter().map(|valid| rows.flags(valid)).collect();
+        let selected = adding.valid.iter().map(|valid| rows.selected_bits(valid)).collect();
         let sum = |numbers: &&'d Numbers| {
             let valid = numbers.valid.as_ref();
             let valid = valid.and_then(|own| adding.valid.iter().position(|valid| *valid == own));
             (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
         };
-        Self { rows, flags, sums: adding.numbers.iter().map(sum).collect() }
+        Self { rows, valid: selected, sums: adding.numbers.iter().map(sum).collect() }
     }
 
     /// Adds all rows as the layout says; all their groups have a place.
@@ -62,20 +62,24 @@ impl<'d> Direct<'d> {
 
     /// Makes ready what is added to one column by the rows from `start` on.
     fn fill(&self, column: CellColumn, start: usize, tile: &mut [i64]) {
-        let range = start..start + tile.len();
         match column {
             CellColumn::Nothing => tile.fill(0),
-            CellColumn::Count(0) => tile.fill(1),
             CellColumn::Count(valid) => {
-                kernels::widen_u32(&self.flags[valid - 1][range], 0, 1, tile);
+                tile.fill(1);
+                self.keep(valid, start, tile);
             }
             CellColumn::Sum { index, factor } => {
                 let (selected, valid) = &self.sums[index];
                 selected.fill(start, factor, tile);
-                if let Some(flags) = valid.checked_sub(1).map(|valid| &self.flags[valid]) {
-                    kernels::keep_flagged(tile, &flags[range]);
-                }
+                self.keep(*valid, start, tile);
             }
+        }
+    }
+
+    /// Keeps those of a tile's numbers whose rows have a value; 0 means all.
+    fn keep(&self, valid: usize, start: usize, tile: &mut [i64]) {
+        if let Some(valid) = valid.checked_sub(1).map(|valid| &self.valid[valid]) {
+            kernels::keep_i64(tile, words(valid, start, tile.len()), 0);
         }
     }
 }
@@ -198,23 +202,30 @@ pub(crate) fn widen(
         return widen_stretches(stretches, near, rows, placed, factor, ranges);
     }
     let selected = Selected::new(numbers, rows);
-    let flags = numbers.valid.as_ref().map(|valid| rows.flags(valid));
+    let valid = numbers.valid.as_ref().map(|valid| rows.selected_bits(valid));
     let places = placed.by_row(rows);
     let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);
     for (start, places) in (0..).step_by(TILE).zip(places.chunks(TILE)) {
         let low = &mut low[..places.len()];
         selected.fill(start, factor, low);
-        let Some(flags) = &flags else {
+        let Some(valid) = &valid else {
             kernels::widen_ranges_by(places, low, low, ranges);
             continue;
         };
         let high = &mut high[..places.len()];
-        for ((low, high), flag) in low.iter_mut().zip(&mut *high).zip(&flags[start..]) {
-            (*low, *high) = if *flag == 1 { (*low, *low) } else { (i64::MAX, i64::MIN) };
-        }
+        high.copy_from_slice(low);
+        kernels::keep_i64(low, words(valid, start, places.len()), i64::MAX);
+        kernels::keep_i64(high, words(valid, start, places.len()), i64::MIN);
         kernels::widen_ranges_by(places, low, high, ranges);
     }
 }
+
+/// The words of the bits of a tile's rows.
+fn words(bits: &Bitmap, start: usize, length: usize) -> &[u64] {
+    &bits.words()[start / 64..(start + length).div_ceil(64)]
+}
+
+const _: () = assert!(TILE.is_multiple_of(64), "tiles begin with a word");
 
 /// The same where rows make stretches and all have a value.
 fn widen_stretches(

@@ -80,9 +80,9 @@ impl<'a> GroupNumbers<'a> {
         let dense = product <= self.numbers.len().saturating_mul(SPARSE_MAX).max(1_024);
         let count = key.count as u64;
         let counted = if dense {
+            let numbers: &mut Vec<u32> = Rc::make_mut(&mut self.numbers);
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
-            let number = |(number, code): (&u32, &u32)| number * count as u32 + code;
-            self.numbers = Rc::new(self.numbers.iter().zip(&*key.codes).map(number).collect());
+            kernels::append_codes(numbers, count as u32, &key.codes);
             self.space = product;
             None
         } else {

@@ -92,7 +92,7 @@ fn best_first(
         let values = eval(&plan.keys[index], columns, &Selection::of(columns.rows(), &rows))?;
         Ok(ranks(&values, direction, &rows).into_iter().zip(rows).collect())
     };
-    let (mut chosen, mut tied) = (Vec::new(), selection.to_rows());
+    let (mut chosen, mut tied) = (Vec::new(), selection.to_rows().to_vec());
     for &by in &comparison.by {
         let room = best.rows_max() - chosen.len();
         if tied.len() <= room {

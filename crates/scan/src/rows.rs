@@ -32,7 +32,7 @@ pub(crate) struct Rows<'r> {
     /// Number × classes + class, by selected row.
     cells: Cow<'r, [u32]>,
     /// The selected rows; `None`: all.
-    chosen: Option<Vec<u32>>,
+    chosen: Option<&'r [u32]>,
     /// Made when first asked for.
     by_group: OnceCell<RowsByGroup>,
     /// The stretches of many groups' rows, where they make some.
@@ -80,7 +80,7 @@ impl<'r> Rows<'r> {
             space,
             weights,
             classes,
-            cells: cells(numbers, weights, classes.len(), chosen.as_deref()),
+            cells: cells(numbers, weights, classes.len(), chosen),
             chosen,
             by_group: OnceCell::new(),
             stretches: if stretch { Stretches::new(numbers) } else { None },
@@ -185,7 +185,7 @@ impl<'r> Rows<'r> {
         if let Some(valid) = column.valid {
             kernels::keep_u32(all.to_mut(), valid.words(), 0);
         }
-        let Some(rows) = &self.chosen else { return all };
+        let Some(rows) = self.chosen else { return all };
         let mut chosen = vec![0; rows.len()];
         kernels::gather_u32(&all, rows, &mut chosen);
         Cow::Owned(chosen)
@@ -202,7 +202,7 @@ impl<'r> Rows<'r> {
         let Some(valid) = valid else { return (Cow::Borrowed(&self.cells), steps) };
         let nowhere = u32::try_from(self.cell_count()).unwrap_or(u32::MAX);
         let mut cells = self.cells.to_vec();
-        match &self.chosen {
+        match self.chosen {
             None => kernels::keep_u32(&mut cells, valid.words(), nowhere),
             Some(rows) => {
                 let without =
@@ -225,17 +225,18 @@ impl<'r> Rows<'r> {
 
     /// Numbers of the selected rows.
     pub(crate) fn selected_wide<'v>(&self, numbers: &'v [i64]) -> Cow<'v, [i64]> {
-        match &self.chosen {
+        match self.chosen {
             None => Cow::Borrowed(numbers),
             Some(rows) => rows.iter().map(|&row| numbers[row as usize]).collect(),
         }
     }
 
-    /// By selected row: one where `valid` has it, otherwise zero.
-    pub(crate) fn flags(&self, valid: &Bitmap) -> Cow<'_, [u32]> {
-        let ones = vec![1; self.selection.block_rows()];
-        let flags = self.selected(&Addends { steps: &ones, valid: Some(valid) });
-        Cow::Owned(flags.into_owned())
+    /// By selected row: whether `valid` has it.
+    pub(crate) fn selected_bits<'v>(&self, valid: &'v Bitmap) -> Cow<'v, Bitmap> {
+        match self.selection.chosen() {
+            None => Cow::Borrowed(valid),
+            Some(chosen) => Cow::Owned(valid.only_of(chosen)),
+        }
     }
 
     /// The group numbers that rows have, in ascending order.
@@ -311,11 +312,14 @@ fn cells<'n>(
     let Weights::Classes { by_row, .. } = weights else { return Cow::Borrowed(numbers) };
     #[expect(clippy::cast_possible_truncation, reason = "few")]
     let classes = classes as u32;
-    let cell = |number: u32, class: u32| number * classes + class;
+    let mut cells = numbers.to_vec();
     match chosen {
-        None => numbers.iter().zip(by_row).map(|(&n, &class)| cell(n, class)).collect(),
+        None => kernels::append_codes(&mut cells, classes, by_row),
         Some(rows) => {
-            numbers.iter().zip(rows).map(|(&n, &row)| cell(n, by_row[row as usize])).collect()
+            let mut own = vec![0; rows.len()];
+            kernels::gather_u32(by_row, rows, &mut own);
+            kernels::append_codes(&mut cells, classes, &own);
         }
     }
+    Cow::Owned(cells)
 }

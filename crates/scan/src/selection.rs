@@ -1,5 +1,6 @@
 //! Which rows of a block are still wanted.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -12,12 +13,14 @@ pub(crate) struct Selection {
     /// `None`: all of them.
     chosen: Option<Rc<Bitmap>>,
     count: usize,
+    /// The rows in ascending order, made when first asked for.
+    listed: Rc<OnceCell<Vec<u32>>>,
 }
 
 impl Selection {
     /// All of `rows` rows.
     pub(crate) fn all(rows: usize) -> Self {
-        Self { rows, chosen: None, count: rows }
+        Self { rows, chosen: None, count: rows, listed: Rc::default() }
     }
 
     /// Some rows, each once, of a block of `block_rows` rows.
@@ -27,7 +30,8 @@ impl Selection {
         }
         let mut chosen = Bitmap::zeros(block_rows);
         rows.iter().for_each(|&row| chosen.set(row as usize));
-        Self { rows: block_rows, chosen: Some(Rc::new(chosen)), count: rows.len() }
+        let (count, chosen) = (rows.len(), Some(Rc::new(chosen)));
+        Self { rows: block_rows, chosen, count, listed: Rc::default() }
     }
 
     /// The rows that are chosen; `None`: all.
@@ -57,6 +61,7 @@ impl Selection {
             chosen.and(before);
         }
         self.count = chosen.count_ones();
+        self.listed = Rc::default();
         self.chosen = (self.count < self.rows).then(|| Rc::new(chosen));
     }
 
@@ -72,19 +77,19 @@ impl Selection {
     /// Of numbers by row of the block, those of the chosen rows.
     pub(crate) fn gather(&self, numbers: &[u32]) -> Vec<u32> {
         let mut gathered = vec![0; self.count];
-        kernels::gather_u32(numbers, &self.to_rows(), &mut gathered);
+        kernels::gather_u32(numbers, self.to_rows(), &mut gathered);
         gathered
     }
 
     /// The chosen rows in ascending order.
-    pub(crate) fn to_rows(&self) -> Vec<u32> {
-        match &self.chosen {
+    pub(crate) fn to_rows(&self) -> &[u32] {
+        self.listed.get_or_init(|| match &self.chosen {
             None => (0..).take(self.rows).collect(),
             Some(chosen) => {
                 let mut rows = Vec::with_capacity(self.count);
                 kernels::indexes_of(chosen.words(), &mut rows);
                 rows
             }
-        }
+        })
     }
 }

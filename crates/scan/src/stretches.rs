@@ -12,6 +12,11 @@ const ROWS_MIN: usize = 16;
 /// Rows that are looked at before all are.
 const SAMPLE: usize = 1_024;
 
+/// Cells whose sums fit the nearest cache.
+const CELLS_AT_ONCE: usize = 2_048;
+/// So many stretches are cut.
+const CUT_MAX: usize = 64;
+
 /// The stretches of some rows.
 pub(crate) struct Stretches {
     all: Vec<Stretch>,
@@ -62,22 +67,33 @@ impl Stretches {
     /// What numbers by row add up to by cell.
     pub(crate) fn sums(&self, numbers: &[u32], space: usize) -> Vec<u64> {
         let mut sums = vec![0; space];
-        for Stretch { rows, cell } in &self.all {
-            let cells = *cell..*cell + rows.len();
-            kernels::add_beside(&numbers[rows.clone()], &mut sums[cells]);
-        }
+        self.for_each_piece(|rows, cells| kernels::add_beside(&numbers[rows], &mut sums[cells]));
         sums
     }
 
     /// The smallest and the largest of numbers by row, by cell; anything of cells without rows.
     pub(crate) fn ends(&self, numbers: &[u32], space: usize) -> (Vec<u32>, Vec<u32>) {
         let (mut low, mut high) = (vec![u32::MAX; space], vec![0; space]);
-        for Stretch { rows, cell } in &self.all {
-            let cells = *cell..*cell + rows.len();
-            let numbers = &numbers[rows.clone()];
-            kernels::widen_beside(numbers, &mut low[cells.clone()], &mut high[cells]);
-        }
+        self.for_each_piece(|rows, cells| {
+            kernels::widen_beside(&numbers[rows], &mut low[cells.clone()], &mut high[cells]);
+        });
         (low, high)
+    }
+
+    /// Shows all stretches by rows and cells, cut so that what is kept of neighbouring cells stays
+    /// in the nearest cache: as far as cutting does not take longer than that spares.
+    fn for_each_piece(&self, mut see: impl FnMut(Range<usize>, Range<usize>)) {
+        let end = self.counts.last().map_or(0, |(cells, _)| cells.end);
+        let size = if self.all.len() <= CUT_MAX { CELLS_AT_ONCE } else { end };
+        for first in (0..end).step_by(size.max(1)) {
+            for Stretch { rows, cell } in &self.all {
+                let cells = first.max(*cell)..(first + size).min(cell + rows.len());
+                if !cells.is_empty() {
+                    let row = rows.start + cells.start - cell;
+                    see(row..row + cells.len(), cells);
+                }
+            }
+        }
     }
 }
 

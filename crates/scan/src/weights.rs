@@ -11,10 +11,10 @@ use crate::values::{BlockValues, Numbers};
 
 /// So many different weights are told apart by class.
 const CLASSES_MAX: usize = 8;
-/// Classes are looked for where weights lie within so many steps.
-const SPAN_MAX: u32 = 1 << 16;
-/// The same of so many values that repeat.
+/// Classes are looked for where so many values repeat.
 const VALUES_MAX: usize = 64;
+/// Rows of which weights are looked for at a time.
+const CHUNK: usize = 1_024;
 /// The weight of rows that all weigh one.
 const ONE: [i64; 1] = [Weight::UNIT];
 
@@ -56,21 +56,19 @@ impl Weights {
     fn classes_of(numbers: &Numbers) -> Option<Self> {
         let mut classes = Classes::default();
         let mut class_of = |mantissa| classes.of(weight(mantissa, numbers.scale));
+        let few;
         let (codes, table) = match &numbers.mantissas {
-            Mantissas::Near(near) if near.span <= SPAN_MAX => {
-                let mut is_used = vec![false; near.span as usize + 1];
-                near.steps.iter().for_each(|&step| is_used[step as usize] = true);
-                let used = (0..).zip(is_used);
-                let class = |(step, is_used)| match is_used {
-                    true => class_of(near.value(step)),
-                    false => Some(0),
-                };
-                (&near.steps, used.map(class).collect::<Option<Vec<u32>>>()?)
+            Mantissas::Near(near) => {
+                let (codes, steps) = few_of(&near.steps)?;
+                few = codes;
+                let table = steps.iter().map(|&step| class_of(near.value(step)));
+                (&few, table.collect::<Option<Vec<u32>>>()?)
             }
             Mantissas::ByCode(ByCode { codes, values })
                 if (1..=VALUES_MAX).contains(&values.len()) =>
             {
-                (codes, values.iter().map(|&value| class_of(value)).collect::<Option<_>>()?)
+                let table = values.iter().map(|&value| class_of(value));
+                (&**codes, table.collect::<Option<Vec<u32>>>()?)
             }
             _ => return None,
         };
@@ -105,6 +103,22 @@ impl Weights {
             Self::ByRow(millionths) => millionths[row],
         }
     }
+}
+
+/// By row a code for each step, and the steps of the codes; `None` where they are too many.
+fn few_of(steps: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
+    let mut codes = vec![0; steps.len()];
+    let mut known: Vec<u32> = Vec::new();
+    for (steps, codes) in steps.chunks(CHUNK).zip(codes.chunks_mut(CHUNK)) {
+        while !kernels::index_among(steps, &known, codes) {
+            let unknown = codes.iter().position(|&code| code == u32::MAX)?;
+            known.push(steps[unknown]);
+            if known.len() > CLASSES_MAX {
+                return None;
+            }
+        }
+    }
+    Some((codes, known))
 }
 
 /// Different weights, as they are met.

@@ -299,11 +299,11 @@ impl Dictionary<'_> {
         let narrow = |value: &i64| bias.plus(S::from_u64(value.cast_unsigned()));
         let table: Vec<S> = self.table().iter().map(narrow).collect();
         let mut codes = [0u32; VECTOR_VALUES];
-        let mut values = [S::default(); VECTOR_VALUES];
         for vector in 0..self.codes.vector_count() {
             let codes = self.codes(vector, &mut codes);
-            S::gather(&table, codes, &mut values[..codes.len()]);
-            out.extend_from_slice(&values[..codes.len()]);
+            let start = out.len();
+            out.resize(start + codes.len(), S::default());
+            S::gather(&table, codes, &mut out[start..]);
         }
     }
 

@@ -9,11 +9,17 @@ kernels! {
     ///
     /// # Panics
     /// When `words` are not one for each 64 rows begun.
-    pub fn keep_u32(values: &mut [u32], words: &[u64], fill: u32) = keep_u32_body;
+    pub fn keep_u32(values: &mut [u32], words: &[u64], fill: u32) = keep_body;
+
+    /// As [`keep_u32`].
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 rows begun.
+    pub fn keep_i64(values: &mut [i64], words: &[u64], fill: i64) = keep_body;
 }
 
 #[inline(always)]
-fn keep_u32_body(_: impl Machine, values: &mut [u32], words: &[u64], fill: u32) {
+fn keep_body<T: Copy>(_: impl Machine, values: &mut [T], words: &[u64], fill: T) {
     assert_eq!(words.len(), values.len().div_ceil(64), "words for the rows");
     let (chunks, tail) = values.as_chunks_mut::<64>();
     for (chunk, &word) in chunks.iter_mut().zip(words) {
@@ -54,6 +60,10 @@ mod tests {
                 let mut own = values.clone();
                 level.keep_u32(&mut own, &words, 7);
                 assert_eq!(own, expected, "{} values, {}", length, level.name());
+                let mut own: Vec<i64> = values.iter().map(|&value| -i64::from(value)).collect();
+                level.keep_i64(&mut own, &words, -7);
+                let expected = expected.iter().map(|&value| -i64::from(value));
+                assert_eq!(own, expected.collect::<Vec<i64>>(), "{}", level.name());
             }
         }
     }

@@ -51,6 +51,19 @@ kernels! {
         groups: &[u32], values: [&[u32]; N], acc: &mut [u64],
     ) = add_rows_by_body;
 
+    /// Sets each number to itself × `count` + the code of the same index, modulo 2^32.
+    ///
+    /// # Panics
+    /// When there are not as many codes as numbers.
+    pub fn append_codes(numbers: &mut [u32], count: u32, codes: &[u32]) = append_body;
+
+    /// Sets `out[i]` to the index of `values[i]` in `known`, or to `u32::MAX` where it is not
+    /// among them; returns whether all are. For a few known ones, each of which occurs once.
+    ///
+    /// # Panics
+    /// When `out` is not as long as `values`.
+    pub fn index_among(values: &[u32], known: &[u32], out: &mut [u32]) -> bool = among_body;
+
     /// Sets `out[i]` to (`values[i]` - `from`) / `width`, rounded down. Values below `from` are
     /// taken 2^32 higher.
     ///
@@ -85,6 +98,26 @@ fn gather_u32_body(machine: impl Machine, table: &[u32], codes: &[u32], out: &mu
         // SAFETY: all codes are below the table's length.
         *slot = unsafe { *table.get_unchecked(*code as usize) };
     }
+}
+
+#[inline(always)]
+fn append_body(_: impl Machine, numbers: &mut [u32], count: u32, codes: &[u32]) {
+    assert_eq!(numbers.len(), codes.len(), "a code for each number");
+    for (number, code) in numbers.iter_mut().zip(codes) {
+        *number = number.wrapping_mul(count).wrapping_add(*code);
+    }
+}
+
+#[inline(always)]
+fn among_body(_: impl Machine, values: &[u32], known: &[u32], out: &mut [u32]) -> bool {
+    assert_eq!(out.len(), values.len(), "places for indexes");
+    out.fill(u32::MAX);
+    for (index, known) in (0..).zip(known) {
+        for (slot, value) in out.iter_mut().zip(values) {
+            *slot = if value == known { index } else { *slot };
+        }
+    }
+    out.iter().fold(0, |last, index| *index.max(&last)) != u32::MAX
 }
 
 #[inline(always)]
@@ -238,6 +271,32 @@ mod tests {
                     let expected =
                         (of(group).min().unwrap_or(u32::MAX), of(group).max().unwrap_or(0));
                     assert_eq!(*found, expected, "{length} rows, {}", level.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_appended_and_known_values_found() {
+        for length in [0usize, 1, 15, 16, 17, 64, 1_000] {
+            let codes: Vec<u32> =
+                (0..).map(|row: u32| row.wrapping_mul(row) % 7).take(length).collect();
+            let numbers: Vec<u32> = (u32::MAX - 40..=u32::MAX).cycle().take(length).collect();
+            let plain = |(number, code): (&u32, &u32)| number.wrapping_mul(9).wrapping_add(*code);
+            let appended: Vec<u32> = numbers.iter().zip(&codes).map(plain).collect();
+            for level in Level::available() {
+                let mut own = numbers.clone();
+                level.append_codes(&mut own, 9, &codes);
+                assert_eq!(own, appended, "{length} codes, {}", level.name());
+                for known in [&[][..], &[4, 0], &[2, 0, 1, 4, 9], &[1, 2, 4]] {
+                    let index = |code| known.iter().position(|known| known == code);
+                    let index =
+                        |code| index(code).map_or(u32::MAX, |at| at.try_into().expect("few"));
+                    let expected: Vec<u32> = codes.iter().map(index).collect();
+                    let mut found = vec![3; length];
+                    let all = level.index_among(&codes, known, &mut found);
+                    assert_eq!(found, expected, "{length} codes, {}", level.name());
+                    assert_eq!(all, !expected.contains(&u32::MAX));
                 }
             }
         }

@@ -23,6 +23,9 @@ kernels! {
     /// When these are not as many as there are values.
     pub fn widen_beside(values: &[u32], low: &mut [u32], high: &mut [u32]) = widen_body;
 
+    /// Multiplies each value with `factor`, modulo 2^64.
+    pub fn scale(factor: u64, values: &mut [u64]) = scale_body;
+
     /// Adds `factor` times each value to the sum of the same index, modulo 2^64.
     ///
     /// # Panics
@@ -65,6 +68,13 @@ fn widen_body(_: impl Machine, values: &[u32], low: &mut [u32], high: &mut [u32]
     for ((low, high), value) in low.iter_mut().zip(high).zip(values) {
         *low = (*low).min(*value);
         *high = (*high).max(*value);
+    }
+}
+
+#[inline(always)]
+fn scale_body(_: impl Machine, factor: u64, values: &mut [u64]) {
+    if factor != 1 {
+        values.iter_mut().for_each(|value| *value = value.wrapping_mul(factor));
     }
 }
 
@@ -123,6 +133,12 @@ mod tests {
                 let mut sums = vec![u64::MAX - 5; length];
                 level.add_beside(&values, &mut sums);
                 level.add_scaled(&wide, factor, &mut sums);
+                for factor in [1, factor] {
+                    let mut own = wide.clone();
+                    level.scale(factor, &mut own);
+                    let expected = wide.iter().map(|value| value.wrapping_mul(factor));
+                    assert_eq!(own, expected.collect::<Vec<u64>>(), "{}", level.name());
+                }
                 let (mut low, mut high) = (vec![1 << 30; length], vec![1 << 29; length]);
                 level.widen_beside(&values, &mut low, &mut high);
                 for (index, &value) in values.iter().enumerate() {
