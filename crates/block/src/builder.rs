@@ -25,7 +25,13 @@ const ORDERED_ROWS_MIN: usize = BLOCK_ROWS_MAX / 2;
 
 /// One part of a column in one builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ColumnId(usize);
+pub struct ColumnId(u32);
+
+impl ColumnId {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Why a value was not taken; the row can go on without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -97,8 +103,9 @@ impl BlockBuilder {
         };
         let parts = &mut self.parts;
         *self.slots[index].parts[kind as usize].get_or_insert_with(|| {
+            let id = u32::try_from(parts.len()).unwrap_or(u32::MAX);
             parts.push(Part::new(name.clone(), kind, index));
-            ColumnId(parts.len() - 1)
+            ColumnId(id)
         })
     }
 
@@ -119,6 +126,7 @@ impl BlockBuilder {
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
+    #[inline]
     pub fn push_decimal(
         &mut self,
         id: ColumnId,
@@ -136,6 +144,7 @@ impl BlockBuilder {
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
+    #[inline]
     pub fn push_bool(&mut self, id: ColumnId, truth: bool) -> Result<(), PushError> {
         self.push(id, Kind::Number, 8, |values, _| {
             if let PartValues::Numbers(numbers) = values {
@@ -148,6 +157,7 @@ impl BlockBuilder {
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
+    #[inline]
     pub fn push_string(&mut self, id: ColumnId, string: &str) -> Result<(), PushError> {
         if string.len() > STRING_BYTES_MAX {
             return Err(PushError::StringTooLong(string.len()));
@@ -165,7 +175,7 @@ impl BlockBuilder {
     /// # Errors
     /// [`PushError`]; the row is as before.
     pub fn push_list(&mut self, id: ColumnId, list: &[&str]) -> Result<(), PushError> {
-        let kind = match self.parts[id.0].kind {
+        let kind = match self.parts[id.index()].kind {
             Kind::Set => Kind::Set,
             _ => Kind::Vector,
         };
@@ -190,6 +200,7 @@ impl BlockBuilder {
         })
     }
 
+    #[inline]
     fn push(
         &mut self,
         id: ColumnId,
@@ -197,7 +208,7 @@ impl BlockBuilder {
         raw_bytes: u64,
         add: impl FnOnce(&mut PartValues, &mut Vec<u32>),
     ) -> Result<(), PushError> {
-        let part = &mut self.parts[id.0];
+        let part = &mut self.parts[id.index()];
         if part.kind != kind {
             return Err(PushError::Kind(part.kind));
         }
@@ -224,7 +235,7 @@ impl BlockBuilder {
     /// Drops the row in the making.
     pub fn abandon_row(&mut self) {
         for id in self.touched.drain(..) {
-            let part = &mut self.parts[id.0];
+            let part = &mut self.parts[id.index()];
             part.pop();
             self.slots[part.name_index].last_row = 0;
         }

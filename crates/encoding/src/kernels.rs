@@ -18,6 +18,7 @@ mod machine;
 mod packed;
 pub mod scalar;
 mod scatter;
+mod specials;
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -42,5 +43,6 @@ pub use packed::{
     packed_value, sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
 pub use scatter::{add_by, add_rows_by, bucket_u32, count_by, ends_by, gather_u32};
+pub use specials::mark_specials;
 pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
 pub use wide::{add_side_by_side, gather_i64, keep_flagged, widen_ranges_by, widen_u32};
