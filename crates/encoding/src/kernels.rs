@@ -8,6 +8,7 @@
 //! Arguments that do not fit each other (lengths, widths, codes beyond a table) panic before
 //! anything is read; no kernel reads or writes out of bounds, whatever it is given.
 
+mod changes;
 mod compare;
 mod fold;
 mod hashes;
@@ -26,6 +27,7 @@ mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use changes::{count_beyond, count_changes};
 pub use compare::{
     Comparison, between_f64, between_i64, between_u32, compare_f64, compare_i64, compare_u32,
     in_codes,
