@@ -12,7 +12,7 @@ use hadal_types::{BatchId, ColumnName, Kind, Logical, Micros, Number};
 use hashbrown::HashMap;
 
 use crate::assemble::assemble;
-use crate::encode::{self, Dense, DenseValues, EncodedColumn};
+use crate::encode::{self, Dense, DenseValues, EncodedColumn, Sections};
 use crate::error::BlockError;
 use crate::header::BatchRows;
 use crate::part::{Part, PartValues};
@@ -25,7 +25,13 @@ const ORDERED_ROWS_MIN: usize = BLOCK_ROWS_MAX / 2;
 
 /// One part of a column in one builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ColumnId(usize);
+pub struct ColumnId(u32);
+
+impl ColumnId {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Why a value was not taken; the row can go on without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -97,8 +103,9 @@ impl BlockBuilder {
         };
         let parts = &mut self.parts;
         *self.slots[index].parts[kind as usize].get_or_insert_with(|| {
+            let id = u32::try_from(parts.len()).unwrap_or(u32::MAX);
             parts.push(Part::new(name.clone(), kind, index));
-            ColumnId(parts.len() - 1)
+            ColumnId(id)
         })
     }
 
@@ -119,6 +126,7 @@ impl BlockBuilder {
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
+    #[inline]
     pub fn push_decimal(
         &mut self,
         id: ColumnId,
@@ -136,6 +144,7 @@ impl BlockBuilder {
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
+    #[inline]
     pub fn push_bool(&mut self, id: ColumnId, truth: bool) -> Result<(), PushError> {
         self.push(id, Kind::Number, 8, |values, _| {
             if let PartValues::Numbers(numbers) = values {
@@ -148,6 +157,7 @@ impl BlockBuilder {
     ///
     /// # Errors
     /// [`PushError`]; the row is as before.
+    #[inline]
     pub fn push_string(&mut self, id: ColumnId, string: &str) -> Result<(), PushError> {
         if string.len() > STRING_BYTES_MAX {
             return Err(PushError::StringTooLong(string.len()));
@@ -165,7 +175,7 @@ impl BlockBuilder {
     /// # Errors
     /// [`PushError`]; the row is as before.
     pub fn push_list(&mut self, id: ColumnId, list: &[&str]) -> Result<(), PushError> {
-        let kind = match self.parts[id.0].kind {
+        let kind = match self.parts[id.index()].kind {
             Kind::Set => Kind::Set,
             _ => Kind::Vector,
         };
@@ -190,6 +200,7 @@ impl BlockBuilder {
         })
     }
 
+    #[inline]
     fn push(
         &mut self,
         id: ColumnId,
@@ -197,7 +208,7 @@ impl BlockBuilder {
         raw_bytes: u64,
         add: impl FnOnce(&mut PartValues, &mut Vec<u32>),
     ) -> Result<(), PushError> {
-        let part = &mut self.parts[id.0];
+        let part = &mut self.parts[id.index()];
         if part.kind != kind {
             return Err(PushError::Kind(part.kind));
         }
@@ -224,7 +235,7 @@ impl BlockBuilder {
     /// Drops the row in the making.
     pub fn abandon_row(&mut self) {
         for id in self.touched.drain(..) {
-            let part = &mut self.parts[id.0];
+            let part = &mut self.parts[id.index()];
             part.pop();
             self.slots[part.name_index].last_row = 0;
         }
@@ -288,13 +299,14 @@ impl BlockBuilder {
     /// sorted by name and kind.
     fn encode(&self, places: Option<&[u32]>) -> Result<Vec<EncodedColumn>, BlockError> {
         let rows = self.times.len();
-        let mut columns = Vec::new();
+        let (mut columns, mut sections) = (Vec::new(), Sections::default());
+        let mut encode = |column: Dense<'_>| encode::encode(column, &mut sections);
         if rows > 0 {
             let mut times = self.times.clone();
-            if places.is_some() {
-                times.sort_unstable();
+            for (&place, &time) in places.into_iter().flatten().zip(&self.times) {
+                times[place as usize] = time;
             }
-            columns.push(encode::encode(Dense {
+            columns.push(encode(Dense {
                 name: &self.time_column,
                 kind: Kind::Number,
                 logical: Logical::Time,
@@ -303,7 +315,7 @@ impl BlockBuilder {
             })?);
         }
         for part in self.parts.iter().filter(|part| part.rows.len() > 0) {
-            columns.push(part.dense(rows, places, encode::encode)?);
+            columns.push(part.dense(rows, places, &mut encode)?);
         }
         columns.sort_unstable_by(|left, right| left.key().cmp(&right.key()));
         Ok(columns)
@@ -332,15 +344,62 @@ impl BlockBuilder {
 }
 
 /// The place of each row among all, by time; `None` where each is in its place.
+///
+/// Digit by digit from the lowest on: rows that came together differ in few.
 fn places_by_time(times: &[i64]) -> Option<Vec<u32>> {
+    const DIGIT_BITS: u32 = 11;
+    const DIGITS: usize = 1 << DIGIT_BITS;
     if times.is_sorted() {
         return None;
     }
-    let mut timed: Vec<(i64, u32)> = times.iter().copied().zip(0..).collect();
-    timed.sort_unstable();
+    let (first, last) = (*times.iter().min()?, *times.iter().max()?);
+    let offset = |time: i64| time.wrapping_sub(first).cast_unsigned();
+    let mut timed: Vec<(u64, u32)> = times.iter().map(|&time| offset(time)).zip(0..).collect();
+    let mut sorted = vec![(0, 0); timed.len()];
+    for shift in (0..u64::BITS - offset(last).leading_zeros()).step_by(DIGIT_BITS as usize) {
+        let digit = |offset: u64| (offset >> shift) as usize % DIGITS;
+        let mut next = [0; DIGITS];
+        timed.iter().for_each(|&(offset, _)| next[digit(offset)] += 1);
+        let mut start = 0;
+        next.iter_mut().for_each(|next| start += std::mem::replace(next, start));
+        for &(offset, row) in &timed {
+            let next = &mut next[digit(offset)];
+            sorted[*next] = (offset, row);
+            *next += 1;
+        }
+        std::mem::swap(&mut timed, &mut sorted);
+    }
     let mut places = vec![0; times.len()];
     for ((_, row), place) in timed.into_iter().zip(0..) {
         places[row as usize] = place;
     }
     Some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_placed_by_time_and_then_as_they_came(
+            times in prop::collection::vec(prop_oneof![
+                0..9i64, 0..9_000_000_000i64, any::<i64>(), Just(i64::MIN), Just(i64::MAX),
+            ], 0..70),
+        ) {
+            let mut timed: Vec<(i64, usize)> = times.iter().copied().zip(0..).collect();
+            timed.sort_unstable();
+            match places_by_time(&times) {
+                None => prop_assert!(times.is_sorted()),
+                Some(places) => {
+                    prop_assert_eq!(places.len(), times.len());
+                    for (place, (_, row)) in (0u32..).zip(timed) {
+                        prop_assert_eq!(places[row], place);
+                    }
+                }
+            }
+        }
+    }
 }

@@ -116,11 +116,35 @@ pub(crate) const fn string_raw_bytes(string: &str) -> u64 {
     string.len() as u64 + 4
 }
 
+/// Validity sections of columns of one block, for others that are null in the same rows: most are
+/// like one of a few.
+#[derive(Debug, Default)]
+pub(crate) struct Sections(Vec<(Bitmap, Vec<u8>)>);
+
+impl Sections {
+    /// So many are kept.
+    const COUNT_MAX: usize = 8;
+
+    fn section(&mut self, nulls: &Bitmap) -> Vec<u8> {
+        if let Some((_, section)) = self.0.iter().find(|(own, _)| own == nulls) {
+            return section.clone();
+        }
+        let mut section = Vec::new();
+        nulls.encode(&mut section);
+        self.0.truncate(Self::COUNT_MAX - 1);
+        self.0.insert(0, (nulls.clone(), section.clone()));
+        section
+    }
+}
+
 /// Encodes a column.
 ///
 /// # Errors
 /// [`BlockError::TooLarge`].
-pub(crate) fn encode(column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
+pub(crate) fn encode(
+    column: Dense<'_>,
+    sections: &mut Sections,
+) -> Result<EncodedColumn, BlockError> {
     let Dense { name, kind, logical, validity: nulls, values } = column;
     let rows = values.len();
     let value_count = nulls.as_ref().map_or(rows, Bitmap::count_ones);
@@ -172,11 +196,7 @@ pub(crate) fn encode(column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
     };
     let version =
         if may_have_new_forms(rows, raw_bytes) { ENCODING_VERSION } else { entry.version() };
-    let validity = nulls.map(|nulls| {
-        let mut section = Vec::new();
-        nulls.encode(&mut section);
-        section
-    });
+    let validity = nulls.map(|nulls| sections.section(&nulls));
     Ok(EncodedColumn { entry, version, body: body.bytes, validity, raw_bytes })
 }
 

@@ -21,9 +21,7 @@ pub(crate) struct StringInterner {
     text: String,
     /// Where each string ends.
     ends: Vec<usize>,
-    /// Codes, each with the hash of its string: texts lie far apart in memory, and are looked at
-    /// where the hashes are equal only.
-    table: HashTable<(u32, u32)>,
+    table: CodeTable,
     hasher: DefaultHashBuilder,
     /// Memory for hashes of strings that are added together.
     hashes: Vec<u32>,
@@ -77,14 +75,12 @@ impl StringInterner {
 
     fn intern_hashed(&mut self, hash: u32, string: &str) -> u32 {
         let Self { text, ends, table, .. } = self;
-        let is_it = |&(own, code): &(u32, u32)| {
-            own == hash && are_equal(&text.as_bytes()[place(ends, code)], string.as_bytes())
-        };
-        if let Some(&(_, code)) = table.find(spread(hash), is_it) {
+        let is_it = |code| are_equal(&text.as_bytes()[place(ends, code)], string.as_bytes());
+        if let Some(code) = table.find(hash, is_it) {
             return code;
         }
         let code = self.push(string);
-        self.table.insert_unique(spread(hash), (hash, code), |&(own, _)| spread(own));
+        self.table.insert(hash, code);
         code
     }
 
@@ -142,6 +138,7 @@ fn are_equal(left: &[u8], right: &[u8]) -> bool {
         return false;
     }
     match left.len() {
+        16..=32 => left.first_chunk::<16>() == right.first_chunk() && end::<16>(left, right),
         0..4 => left.iter().zip(right).all(|(left, right)| left == right),
         4..8 => left.first_chunk::<4>() == right.first_chunk() && end::<4>(left, right),
         8..16 => left.first_chunk::<8>() == right.first_chunk() && end::<8>(left, right),
@@ -157,9 +154,65 @@ fn end<const BYTES: usize>(left: &[u8], right: &[u8]) -> bool {
     left.last_chunk::<BYTES>() == right.last_chunk()
 }
 
-/// All bits of a hash in those that the table looks at, the highest and the lowest.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+/// Codes by the hash of their string: slots of which half are empty at least, each looked at after
+/// the one before. Texts lie far apart in memory, and are looked at where hashes are equal only.
+#[derive(Clone, Debug, Default)]
+struct CodeTable {
+    /// A power of two of them, or none: the hash above the code plus one; 0 where there is none.
+    slots: Vec<u64>,
+    count: usize,
+}
+
+/// Slots of the first code.
+const SLOTS_MIN: usize = 64;
+
+impl CodeTable {
+    /// The code of this hash that `is_it`.
+    #[inline]
+    fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut at = hash as usize;
+        loop {
+            let slot = *self.slots.get(at & self.slots.len().wrapping_sub(1))?;
+            #[expect(clippy::cast_possible_truncation, reason = "one half and the other")]
+            let (own, code) = ((slot >> 32) as u32, slot as u32);
+            if own == hash && code != 0 && is_it(code - 1) {
+                return Some(code - 1);
+            }
+            if code == 0 {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
+    /// Adds a code that is not there.
+    fn insert(&mut self, hash: u32, code: u32) {
+        if 2 * (self.count + 1) > self.slots.len() {
+            let slots = vec![0; (2 * self.slots.len()).max(SLOTS_MIN)];
+            for slot in std::mem::replace(&mut self.slots, slots) {
+                if slot != 0 {
+                    self.place(slot);
+                }
+            }
+        }
+        self.place(u64::from(hash) << 32 | u64::from(code.saturating_add(1)));
+        self.count += 1;
+    }
+
+    fn place(&mut self, slot: u64) {
+        let mask = self.slots.len() - 1;
+        let mut at = (slot >> 32) as usize & mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = slot;
+    }
+
+    /// Forgets all codes, and keeps the memory.
+    fn clear(&mut self) {
+        self.slots.fill(0);
+        self.count = 0;
+    }
 }
 
 /// Distinct lists by code.
@@ -265,9 +318,9 @@ mod tests {
     fn strings_that_do_not_repeat_are_not_looked_up() {
         let mut interner = StringInterner::default();
         codes(&mut interner, 0..65_536);
-        assert!(interner.table.len() < 65_536 / 4, "{}", interner.table.len());
+        assert!(interner.table.count < 65_536 / 4, "{}", interner.table.count);
         interner.clear();
-        assert_eq!((interner.len(), interner.table.len()), (0, 0));
+        assert_eq!((interner.len(), interner.table.count), (0, 0));
         assert!(!interner.are_unique);
         assert_eq!(codes(&mut interner, [7, 8, 7].into_iter()), [0, 1, 0]);
     }

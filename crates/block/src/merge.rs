@@ -7,7 +7,7 @@ use hadal_types::{ColumnName, Decimal, Kind, Logical, Micros, Number};
 
 use crate::assemble::assemble;
 use crate::data::{ColumnData, Values};
-use crate::encode::{Dense, DenseValues, EncodedColumn, encode};
+use crate::encode::{Dense, DenseValues, EncodedColumn, Sections, encode};
 use crate::error::BlockError;
 use crate::header::BatchRows;
 use crate::interner::{ListInterner, StringInterner};
@@ -67,15 +67,17 @@ fn merge_into_blocks_of(
     let Some(time_column) = time_column(blocks)? else { return Ok(Vec::new()) };
     let inputs = Inputs::new(blocks);
     let outputs = plan_outputs(&inputs, time_column, order, rows_max)?;
-    let mut columns: Vec<Vec<EncodedColumn>> = outputs.iter().map(|_| Vec::new()).collect();
+    let mut columns: Vec<(Vec<EncodedColumn>, Sections)> = Vec::new();
+    columns.resize_with(outputs.len(), Default::default);
     for (name, kind) in inputs.columns() {
         let column = Concatenated::new(&inputs, name, kind)?;
-        for (rows, columns) in outputs.iter().zip(&mut columns) {
-            columns.extend(column.gather(rows).map(encode).transpose()?);
+        for (rows, (columns, sections)) in outputs.iter().zip(&mut columns) {
+            let encoded = column.gather(rows).map(|column| encode(column, sections));
+            columns.extend(encoded.transpose()?);
         }
     }
     let outputs = outputs.iter().zip(columns);
-    let finished = outputs.map(|(rows, columns)| {
+    let finished = outputs.map(|(rows, (columns, _))| {
         let batches = match order {
             MergeOrder::Arrival => inputs.batches_of(rows),
             MergeOrder::Time => Vec::new(),

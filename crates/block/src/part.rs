@@ -54,6 +54,7 @@ enum NumberStore {
 }
 
 impl Rows {
+    #[inline]
     pub(crate) fn push(&mut self, row: u32) {
         if self.others.is_empty() && self.first == row {
             self.first += 1;
@@ -237,6 +238,7 @@ impl NumberPart {
     }
 
     /// Pushes a number that is mantissa × 10^−scale, in lowest terms.
+    #[inline]
     pub(crate) fn push_decimal(&mut self, mantissa: i64, own_scale: u8) {
         if let NumberStore::Scaled { mantissas, scale } = &mut self.store
             && push_scaled(mantissas, scale, mantissa, own_scale).is_some()
@@ -276,6 +278,7 @@ impl NumberPart {
 
 /// Pushes the number at the scale, which grows where needed; `None`, and nothing done, where no
 /// scale holds all.
+#[inline]
 fn push_scaled(
     mantissas: &mut Vec<i64>,
     scale: &mut u8,

@@ -8,6 +8,7 @@
 //! Arguments that do not fit each other (lengths, widths, codes beyond a table) panic before
 //! anything is read; no kernel reads or writes out of bounds, whatever it is given.
 
+mod changes;
 mod compare;
 mod fold;
 mod hashes;
@@ -18,6 +19,7 @@ mod machine;
 mod packed;
 pub mod scalar;
 mod scatter;
+mod specials;
 mod spread;
 mod stretch;
 #[cfg(test)]
@@ -26,6 +28,7 @@ mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use changes::{count_beyond, count_changes};
 pub use compare::{
     Comparison, between_f64, between_i64, between_u32, compare_f64, compare_i64, compare_u32,
     in_codes,
@@ -45,6 +48,7 @@ pub use packed::{
 pub use scatter::{
     add_by, add_rows_by, append_codes, bucket_u32, count_by, ends_by, gather_u32, index_among,
 };
+pub use specials::mark_specials;
 pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
 pub use stretch::{add_beside, add_scaled, breaks_u32, scale, widen_beside};
 pub use wide::{add_side_by_side, gather_i64, widen_ranges_by, widen_u32};

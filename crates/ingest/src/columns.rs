@@ -29,6 +29,15 @@ struct FieldPlaces {
     is_special: bool,
 }
 
+/// Where a field goes whose value is not looked into.
+pub(crate) enum Usual {
+    Column(ColumnId),
+    /// Its value is.
+    Special,
+    /// It has no column yet.
+    None,
+}
+
 /// Where a field goes.
 pub(crate) enum Place {
     Column(ColumnId),
@@ -60,10 +69,14 @@ impl Columns {
         self.fields.get(name.index())?.source
     }
 
-    /// The column of this kind for the fields of this name, if it is there and they are as others.
-    pub(crate) fn usual(&self, name: NameId, kind: Kind) -> Option<ColumnId> {
-        let field = self.fields.get(name.index())?;
-        if field.is_special { None } else { field.columns[kind as usize] }
+    /// Where the fields of this name and kind go that are as others.
+    #[inline]
+    pub(crate) fn usual(&self, name: NameId, kind: Kind) -> Usual {
+        match self.fields.get(name.index()) {
+            Some(field) if field.is_special => Usual::Special,
+            Some(field) => field.columns[kind as usize].map_or(Usual::None, Usual::Column),
+            None => Usual::None,
+        }
     }
 
     /// The place of a field that has this name, which was seen before or not.

@@ -10,8 +10,8 @@ use hadal_types::{Decimal, Number};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use self::tokens::{Name, tokens};
-pub(crate) use self::tokens::{Token, Tokens};
+pub(crate) use self::tokens::Token;
+use self::tokens::{Name, Offered, Tokens, tokens};
 use crate::known_names::{KnownNames, NameId};
 
 /// One value of a row. What is too deep or has no column of its own is JSON text.
@@ -55,83 +55,75 @@ impl Field<'_> {
     }
 }
 
-/// A JSON object.
-pub(crate) enum Object<'j> {
-    /// Spelled as most are.
-    Plain(Tokens<'j>),
-    Any(Members<'j>),
+/// What becomes of a value that is offered as soon as it is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Taken,
+    /// It is to come as a field, after what is offered until then: no other name may mean it.
+    Apart,
+    /// It is to come as a field, and so are all after it.
+    Refused,
 }
 
 /// What takes the fields of an object.
 pub(crate) trait Take<'j> {
-    /// Takes the value of a name that was seen before, if it is one as usual; returns whether it
-    /// did. Most are: this spares them the way through a [`Field`].
-    fn usual(&mut self, _name: NameId, _token: &Token<'j>) -> bool {
-        false
+    /// The names that were seen before.
+    fn names(&mut self) -> &mut KnownNames;
+
+    /// Takes the value of a name that was seen before, if it is one as usual. Most are: this spares
+    /// them the way through a [`Field`].
+    fn usual(&mut self, _name: NameId, _token: Token<'j>) -> Offer {
+        Offer::Refused
     }
+
+    /// Drops what was taken: all fields come once more.
+    fn again(&mut self) {}
 
     /// Takes a field: its dotted name, which of the names that were seen that is, if it was looked
     /// up, and the value.
     fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String>;
 }
 
-/// A function that takes all fields alike.
-pub(crate) type TakeAlike<'t, 'j> =
-    dyn FnMut(&str, Option<NameId>, &Field<'j>) -> Result<(), String> + 't;
-
-impl<'j> Take<'j> for TakeAlike<'_, 'j> {
-    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
-        self(name, seen, field)
-    }
+/// Memory for what is known of an object while it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    tokens: Tokens<'static>,
+    marks: Vec<u64>,
 }
 
-impl<'j> Object<'j> {
-    /// Reads an object whose names may be among `names`, in memory of an earlier one.
-    ///
-    /// # Errors
-    /// A reason, when the text is no JSON object.
-    pub(crate) fn read(
-        text: &'j str,
-        names: &mut KnownNames,
-        spare: Tokens<'static>,
-    ) -> Result<Self, String> {
-        let mut members: Tokens<'j> = spare;
-        if tokens(text, names, &mut members).is_some() {
-            return Ok(Self::Plain(members));
-        }
-        names.begin_row();
-        serde_json::from_str(text).map(Self::Any).map_err(|error| {
-            let at = format!(" at line {} column {}", error.line(), error.column());
-            let reason = error.to_string();
-            let reason = reason.strip_suffix(&at).unwrap_or(&reason);
-            format!("{reason} at character {}", error.column())
-        })
+/// Gives `take` each field of an object that is not null, those of unusual values last.
+///
+/// # Errors
+/// A reason, when the text is no JSON object or a value is not within the limits, or the first
+/// error of `take`. Some fields may have been taken then.
+pub(crate) fn read<'j>(
+    text: &'j str,
+    memory: &mut Memory,
+    take: &mut (impl Take<'j> + ?Sized),
+) -> Result<(), String> {
+    let mut offered = Offered::new(std::mem::take(&mut memory.tokens));
+    if tokens(text, &mut memory.marks, &mut offered, take).is_none() {
+        take.again();
+        take.names().begin_row();
+        let members: Members<'j> = serde_json::from_str(text).map_err(|error| told(&error))?;
+        return Walk { name: String::new(), count: 0, take }.object(&members, 1);
     }
+    let Offered { taken, others, .. } = offered;
+    let mut walk = Walk { name: String::new(), count: taken, take };
+    others.iter().try_for_each(|(name, token)| walk.member(*name, *token))?;
+    if others.capacity() <= ROW_FIELDS_MAX {
+        // What is collected in place keeps its place.
+        memory.tokens = others.into_iter().map_while(|_| None).collect();
+    }
+    Ok(())
+}
 
-    /// Gives `take` each field that is not null.
-    ///
-    /// # Errors
-    /// A reason, when a value is not within the limits, or the first error of `take`.
-    pub(crate) fn fields(&self, take: &mut (impl Take<'j> + ?Sized)) -> Result<(), String> {
-        let mut walk = Walk { name: String::new(), count: 0, take };
-        match self {
-            Self::Plain(tokens) => {
-                tokens.iter().try_for_each(|(name, token)| walk.member(*name, token))
-            }
-            Self::Any(members) => walk.object(members, 1),
-        }
-    }
-
-    /// Its memory, for another one.
-    pub(crate) fn into_spare(self) -> Tokens<'static> {
-        match self {
-            // What is collected in place keeps its place.
-            Self::Plain(tokens) if tokens.capacity() <= ROW_FIELDS_MAX => {
-                tokens.into_iter().map_while(|_| None).collect()
-            }
-            Self::Plain(_) | Self::Any(_) => Vec::new(),
-        }
-    }
+/// What is wrong with a text, and where.
+fn told(error: &serde_json::Error) -> String {
+    let at = format!(" at line {} column {}", error.line(), error.column());
+    let reason = error.to_string();
+    let reason = reason.strip_suffix(&at).unwrap_or(&reason);
+    format!("{reason} at character {}", error.column())
 }
 
 struct Walk<'w, T: ?Sized> {
@@ -142,16 +134,9 @@ struct Walk<'w, T: ?Sized> {
 
 impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
     /// Takes a member of the row itself.
-    fn member(&mut self, name: Name<'j>, token: &Token<'j>) -> Result<(), String> {
+    fn member(&mut self, name: Name<'j>, token: Token<'j>) -> Result<(), String> {
         let Name { text, seen } = name;
-        if let Some(seen) = seen
-            && self.count < ROW_FIELDS_MAX
-            && self.take.usual(seen, token)
-        {
-            self.count += 1;
-            return Ok(());
-        }
-        match *token {
+        match token {
             Token::Null => Ok(()),
             Token::Bool(truth) => self.field(text, seen, &Field::Bool(truth)),
             Token::Decimal { mantissa, scale } => {
@@ -308,26 +293,38 @@ impl<'j> Deserialize<'j> for Text<'j> {
 mod tests {
     use super::*;
 
-    fn fields<'j>(text: &'j str, take: &mut TakeAlike<'_, 'j>) -> Result<(), String> {
-        Object::read(text, &mut KnownNames::default(), Vec::new())?.fields(take)
+    /// A function that takes all fields alike.
+    struct Alike<F>(KnownNames, F);
+
+    impl<'j, F: FnMut(&str, &Field<'j>)> Take<'j> for Alike<F> {
+        fn names(&mut self) -> &mut KnownNames {
+            &mut self.0
+        }
+
+        fn field(
+            &mut self,
+            name: &str,
+            _seen: Option<NameId>,
+            field: &Field<'j>,
+        ) -> Result<(), String> {
+            self.1(name, field);
+            Ok(())
+        }
+    }
+
+    fn fields<'j>(text: &'j str, take: impl FnMut(&str, &Field<'j>)) -> Result<(), String> {
+        super::read(text, &mut Memory::default(), &mut Alike(KnownNames::default(), take))
     }
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
         let mut found = Vec::new();
-        fields(text, &mut |name, _, field| {
-            found.push((name.to_owned(), format!("{field:?}")));
-            Ok(())
-        })?;
+        fields(text, |name, field| found.push((name.to_owned(), format!("{field:?}"))))?;
         Ok(found)
     }
 
     fn field(text: &str) -> Field<'_> {
         let mut found = None;
-        fields(text, &mut |_, _, field| {
-            found = Some(field.clone());
-            Ok(())
-        })
-        .expect(text);
+        fields(text, |_, field| found = Some(field.clone())).expect(text);
         found.expect("a field")
     }
 

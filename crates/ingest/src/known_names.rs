@@ -1,8 +1,8 @@
 //! Names that were seen: rows tend to have the fields of the rows before, in their order.
 //!
-//! Each name remembers which one followed it last time. So telling a name is one comparison as
-//! long as rows are alike, without looking for its end, and one look-up where a row of another
-//! shape begins to differ.
+//! Each name remembers the two that followed it last. So telling a name is one comparison as long
+//! as rows are alike, without looking for its end, two where rows of two shapes come by turns, and
+//! one look-up where a row of another shape begins to differ.
 
 use std::collections::HashMap;
 
@@ -18,53 +18,60 @@ pub(crate) struct KnownNames {
 
 #[derive(Debug)]
 struct Known {
-    name: String,
-    /// The name that followed it last time; the first for none.
-    next: NameId,
-    /// In JSON it is spelled as it is.
-    is_plain: bool,
-    /// The name and its quote, which are compared in one step where they are short.
+    /// The first bytes of how JSON spells it before its value: quotes around it, and a colon.
     head: u128,
-    /// Ones where `head` has bytes; 0 where they are too many, or where it is not plain.
+    /// Ones where `head` has bytes; none where JSON may spell it otherwise.
     head_mask: u128,
+    /// The names that followed it, the last time and before; the first name for none.
+    next: [NameId; 2],
+    /// All of that spelling.
+    spelled: String,
 }
+
+/// So many bytes are compared in one step.
+const HEAD_BYTES: usize = 16;
 
 impl Known {
     fn new(name: &str) -> Self {
         let is_special = |c: char| c == '"' || c == '\\' || c.is_ascii_control();
         let is_plain = !name.is_empty() && !name.contains(is_special);
+        let spelled = format!("\"{name}\":");
         let (mut head, mut mask) = ([0; HEAD_BYTES], [0; HEAD_BYTES]);
-        if is_plain && name.len() < HEAD_BYTES {
-            head[..name.len()].copy_from_slice(name.as_bytes());
-            head[name.len()] = b'"';
-            mask[..=name.len()].fill(u8::MAX);
+        if is_plain {
+            let length = spelled.len().min(HEAD_BYTES);
+            head[..length].copy_from_slice(&spelled.as_bytes()[..length]);
+            mask[..length].fill(u8::MAX);
         }
         let (head, head_mask) = (u128::from_le_bytes(head), u128::from_le_bytes(mask));
-        Self { name: name.to_owned(), next: NameId(0), is_plain, head, head_mask }
+        Self { head, head_mask, next: [NameId(0); 2], spelled }
     }
 
-    /// Whether JSON text begins with the name, and the quote at its end.
+    fn name(&self) -> &str {
+        &self.spelled[1..self.spelled.len() - 2]
+    }
+
+    /// Whether JSON text begins with the name, spelled as usual.
+    #[inline]
     fn begins(&self, text: &[u8]) -> bool {
-        if self.head_mask != 0
-            && let Some(head) = text.first_chunk()
-        {
-            return (u128::from_le_bytes(*head) ^ self.head) & self.head_mask == 0;
+        let spelled = self.spelled.as_bytes();
+        match text.first_chunk() {
+            Some(head) => {
+                self.head_mask != 0
+                    && (u128::from_le_bytes(*head) ^ self.head) & self.head_mask == 0
+                    && (spelled.len() <= HEAD_BYTES || text.starts_with(spelled))
+            }
+            None => self.head_mask != 0 && text.starts_with(spelled),
         }
-        let length = self.name.len();
-        self.is_plain && text.get(length) == Some(&b'"') && text[..length] == *self.name.as_bytes()
     }
 }
 
-/// Names with as many bytes, and more, are compared byte by byte.
-const HEAD_BYTES: usize = 16;
-
 /// A name that was seen; they count up from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NameId(usize);
+pub(crate) struct NameId(u32);
 
 impl NameId {
     pub(crate) fn index(self) -> usize {
-        self.0
+        self.0 as usize
     }
 }
 
@@ -80,21 +87,29 @@ impl KnownNames {
         self.last = NameId(0);
     }
 
-    /// The name that JSON text begins with, up to its quote, if it is the one that is expected.
+    /// The name that JSON text begins with, spelled with quotes and a colon, if it is one that is
+    /// expected; and the bytes of that.
+    #[inline]
     pub(crate) fn expected(&mut self, text: &[u8]) -> Option<(NameId, usize)> {
-        let id = self.known[self.last.0].next;
-        let known = &self.known[id.0];
+        let [likely, other] = self.known[self.last.index()].next;
+        let known = &self.known[likely.index()];
+        if known.begins(text) {
+            self.last = likely;
+            return Some((likely, known.spelled.len()));
+        }
+        let known = &self.known[other.index()];
         if !known.begins(text) {
             return None;
         }
-        self.last = id;
-        Some((id, known.name.len()))
+        let length = known.spelled.len();
+        self.follow(other);
+        Some((other, length))
     }
 
     /// The name that comes next, if it was seen before.
     pub(crate) fn find(&mut self, name: &str) -> Option<NameId> {
-        let guess = self.known[self.last.0].next;
-        let found = match guess.0 != 0 && self.known[guess.0].name == name {
+        let [guess, _] = self.known[self.last.index()].next;
+        let found = match guess.0 != 0 && self.known[guess.index()].name() == name {
             true => guess,
             false => *self.by_name.get(name)?,
         };
@@ -104,7 +119,7 @@ impl KnownNames {
 
     /// Adds a name that was not seen before.
     pub(crate) fn add(&mut self, name: &str) -> NameId {
-        let id = NameId(self.known.len());
+        let id = NameId(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
         self.known.push(Known::new(name));
         self.by_name.insert(name.to_owned(), id);
         self.follow(id);
@@ -112,7 +127,10 @@ impl KnownNames {
     }
 
     fn follow(&mut self, id: NameId) {
-        self.known[self.last.0].next = id;
+        let next = &mut self.known[self.last.index()].next;
+        if next[0] != id {
+            *next = [id, next[0]];
+        }
         self.last = id;
     }
 }
@@ -124,24 +142,26 @@ mod tests {
     #[test]
     fn a_name_is_expected_after_the_one_before() {
         let mut names = KnownNames::default();
-        assert_eq!(names.expected(b"\""), None);
+        assert_eq!(names.expected(b"\"\":"), None);
         let (a, b, c) = (names.add("a"), names.add("b\u{e9}"), names.add("c"));
         assert_eq!((a.index(), b.index(), c.index()), (1, 2, 3));
         names.begin_row();
-        assert_eq!(names.expected(b"a\":1"), Some((a, 1)));
-        for other in ["bé", "b\":1", "béé\"", "", "c\""] {
+        assert_eq!(names.expected(b"\"a\":1"), Some((a, 4)));
+        for other in ["\"bé", "\"b\":1", "\"béé\":", "", "\"c\":"] {
             assert_eq!(names.expected(other.as_bytes()), None, "{other}");
         }
-        assert_eq!(names.expected("bé\"".as_bytes()), Some((b, 3)));
-        // Another shape, from then on.
+        assert_eq!(names.expected("\"bé\":".as_bytes()), Some((b, 6)));
+        // Another shape, and the first one still.
         names.begin_row();
         assert_eq!(names.find("a"), Some(a));
         assert_eq!(names.find("c"), Some(c));
         assert_eq!(names.find("d"), None);
-        names.begin_row();
-        assert_eq!(names.expected(b"a\""), Some((a, 1)));
-        assert_eq!(names.expected(b"c\""), Some((c, 1)));
-        assert_eq!(names.expected(b"a\""), None, "nothing came after it");
+        for (name, id, length) in [("\"c\":", c, 4), ("\"bé\":", b, 6), ("\"c\":", c, 4)] {
+            names.begin_row();
+            assert_eq!(names.expected(b"\"a\":"), Some((a, 4)));
+            assert_eq!(names.expected(name.as_bytes()), Some((id, length)));
+        }
+        assert_eq!(names.expected(b"\"a\":"), None, "nothing came after it");
     }
 
     #[test]
@@ -150,24 +170,29 @@ mod tests {
             let name = "abcdefgh".repeat(5)[..length].to_owned();
             let mut names = KnownNames::default();
             let id = names.add(&name);
-            for after in ["", ":1", ": \"and more of it, and yet more\""] {
-                names.begin_row();
-                assert_eq!(names.expected(format!("{name}{after}").as_bytes()), None);
-                assert_eq!(names.expected(format!("{name}x\"{after}").as_bytes()), None);
-                assert_eq!(names.expected(format!("x{name}\"{after}").as_bytes()), None);
-                let whole = format!("{name}\"{after}");
-                assert_eq!(names.expected(whole.as_bytes()), Some((id, length)));
+            for after in ["", "1", " \"and more of it, and yet more\""] {
+                let mut is_expected = |text: String| {
+                    names.begin_row();
+                    names.expected(text.as_bytes())
+                };
+                assert_eq!(is_expected(format!("\"{name}{after}")), None);
+                assert_eq!(is_expected(format!("\"{name}\"{after}")), None);
+                assert_eq!(is_expected(format!("\"{name}x\":{after}")), None);
+                assert_eq!(is_expected(format!("\"x{name}\":{after}")), None);
+                let whole = format!("\"{name}\":{after}");
+                assert_eq!(is_expected(whole), Some((id, length + 3)));
             }
         }
     }
 
     #[test]
     fn what_json_spells_otherwise_is_not_expected() {
-        for name in ["a\"b", "a\\b", "a\nb"] {
+        for name in ["a\"b", "a\\b", "a\nb", ""] {
             let mut names = KnownNames::default();
             let id = names.add(name);
             names.begin_row();
-            assert_eq!(names.expected(format!("{name}\"").as_bytes()), None, "{name:?}");
+            assert_eq!(names.expected(format!("\"{name}\":").as_bytes()), None, "{name:?}");
+            assert_eq!(names.expected(&[0; 20]), None);
             assert_eq!(names.find(name), Some(id));
         }
     }

@@ -8,9 +8,9 @@ use hadal_types::limits::{
 };
 use hadal_types::{ColumnName, Kind, Micros, Number, Weight};
 
-use crate::columns::{Columns, Place};
-use crate::json::{Element, Field, Object, Take, Token, Tokens};
-use crate::known_names::NameId;
+use crate::columns::{Columns, Place, Usual};
+use crate::json::{self, Element, Field, Memory, Offer, Take, Token};
+use crate::known_names::{KnownNames, NameId};
 use crate::lines;
 use crate::summary::{self, Warnings};
 use crate::time_column::{CANDIDATES, Units};
@@ -42,8 +42,7 @@ pub(crate) struct RowWriter {
     /// When the last row was that came to its end, whether or not it was taken.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
-    /// Memory for the fields of a row.
-    spare: Tokens<'static>,
+    memory: Memory,
 }
 
 /// Where the row being written may have its time.
@@ -64,22 +63,34 @@ struct RowInMaking<'w> {
 }
 
 impl<'j> Take<'j> for RowInMaking<'_> {
+    fn names(&mut self) -> &mut KnownNames {
+        &mut self.writer.columns.names
+    }
+
     #[inline]
-    fn usual(&mut self, name: NameId, token: &Token<'j>) -> bool {
-        let columns = &self.writer.columns;
-        let pushed = match *token {
-            Token::String(text) if text.len() <= STRING_BYTES_MAX => {
-                let Some(id) = columns.usual(name, Kind::String) else { return false };
-                self.builder.push_string(id, text)
-            }
-            Token::Decimal { mantissa, scale } => {
-                let Some(id) = columns.usual(name, Kind::Number) else { return false };
-                self.builder.push_decimal(id, mantissa, scale)
-            }
-            _ => return false,
+    fn usual(&mut self, name: NameId, token: Token<'j>) -> Offer {
+        let kind = match token {
+            Token::String(_) => Kind::String,
+            Token::Decimal { .. } | Token::Bool(_) => Kind::Number,
+            Token::Null | Token::Raw(_) => return Offer::Refused,
+        };
+        let id = match self.writer.columns.usual(name, kind) {
+            Usual::Column(id) => id,
+            Usual::Special => return Offer::Apart,
+            Usual::None => return Offer::Refused,
+        };
+        let pushed = match token {
+            Token::String(text) => self.builder.push_string(id, text),
+            Token::Decimal { mantissa, scale } => self.builder.push_decimal(id, mantissa, scale),
+            Token::Bool(truth) => self.builder.push_bool(id, truth),
+            Token::Null | Token::Raw(_) => return Offer::Refused,
         };
         // Where it was not taken nothing was changed, and the long way says why.
-        pushed.is_ok()
+        if pushed.is_ok() { Offer::Taken } else { Offer::Refused }
+    }
+
+    fn again(&mut self) {
+        self.builder.abandon_row();
     }
 
     fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
@@ -122,7 +133,7 @@ impl RowWriter {
             arrival: now,
             last_time: None,
             warnings: Warnings::default(),
-            spare: Vec::new(),
+            memory: Memory::default(),
         }
     }
 
@@ -157,13 +168,13 @@ impl RowWriter {
     /// # Errors
     /// The reason why it is no row; the row in the making is then to be abandoned.
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
-        let spare = std::mem::take(&mut self.spare);
-        let object = Object::read(text, &mut self.columns.names, spare)?;
+        let mut memory = std::mem::take(&mut self.memory);
         let (time, overflow) = (RowTime::default(), None);
         let mut row = RowInMaking { writer: self, builder: &mut *builder, time, overflow };
-        object.fields(&mut row)?;
+        let read = json::read(text, &mut memory, &mut row);
         let RowInMaking { time, overflow, .. } = row;
-        self.spare = object.into_spare();
+        self.memory = memory;
+        read?;
         if let Some(overflow) = overflow {
             let text = serde_json::Value::Object(overflow).to_string();
             self.push_overflow(builder, &text)?;

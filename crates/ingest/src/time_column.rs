@@ -12,8 +12,8 @@ use jiff::civil::DateTime;
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
-use crate::json::{Field, Object, TakeAlike};
-use crate::known_names::KnownNames;
+use crate::json::{self, Field, Take};
+use crate::known_names::{KnownNames, NameId};
 
 /// Fields that hold a row's time where nobody names one, the first that does.
 pub const CANDIDATES: [&str; 11] = [
@@ -129,26 +129,45 @@ pub(crate) enum Choice {
     Arrival(&'static str),
 }
 
+/// Which of the names that matter the first records use.
+#[derive(Default)]
+struct FirstFields {
+    names: KnownNames,
+    has_times: [bool; CANDIDATES.len()],
+    is_used: [bool; ARRIVAL_NAMES.len()],
+}
+
+impl<'j> Take<'j> for FirstFields {
+    fn names(&mut self) -> &mut KnownNames {
+        &mut self.names
+    }
+
+    fn field(
+        &mut self,
+        name: &str,
+        _seen: Option<NameId>,
+        field: &Field<'j>,
+    ) -> Result<(), String> {
+        if let Some(place) = CANDIDATES.iter().position(|candidate| *candidate == name) {
+            self.has_times[place] |= is_meant_as_time(field);
+        }
+        if let Some(place) = ARRIVAL_NAMES.iter().position(|own| *own == name) {
+            self.is_used[place] = true;
+        }
+        Ok(())
+    }
+}
+
 /// Chooses the time column of a table whose first records these are.
 ///
 /// Records that are no rows choose nothing; they are rejected when they are written.
 pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice {
-    let mut has_times = [false; CANDIDATES.len()];
-    let mut is_used = [false; ARRIVAL_NAMES.len()];
-    let mut names = KnownNames::default();
+    let mut fields = FirstFields::default();
+    let mut memory = json::Memory::default();
     for record in records {
-        let Ok(object) = Object::read(&record, &mut names, Vec::new()) else { continue };
-        let take: &mut TakeAlike<'_, '_> = &mut |name, _, field| {
-            if let Some(place) = CANDIDATES.iter().position(|candidate| *candidate == name) {
-                has_times[place] |= is_meant_as_time(field);
-            }
-            if let Some(place) = ARRIVAL_NAMES.iter().position(|own| *own == name) {
-                is_used[place] = true;
-            }
-            Ok(())
-        };
-        let _ = object.fields(take);
+        let _ = json::read(&record, &mut memory, &mut fields);
     }
+    let FirstFields { has_times, is_used, .. } = fields;
     let field = zip(CANDIDATES, has_times).find(|(_, has_times)| *has_times);
     let unused = zip(ARRIVAL_NAMES, is_used).find(|(_, is_used)| !is_used);
     match (field, unused) {

@@ -47,7 +47,7 @@ where
         // Runs between requests too, and includes the head that follows.
         .header_read_timeout(Duration::from_secs(limits::IDLE_SECONDS))
         .max_header_size(limits::HEADER_BYTES_MAX)
-        .max_buf_size(2 * limits::HEADER_BYTES_MAX)
+        .max_buf_size(limits::READ_BYTES_MAX)
         .serve_connection(TokioIo::new(paced), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {

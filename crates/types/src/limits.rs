@@ -179,6 +179,8 @@ pub const REFUSALS_MAX: usize = 32;
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 64;
 /// Bytes of the head of a request.
 pub const HEADER_BYTES_MAX: usize = 64 << 10;
+/// Bytes that a connection reads at a time at most: large bodies come in fewer pieces.
+pub const READ_BYTES_MAX: usize = 256 << 10;
 /// How long the head of a request may take, in seconds.
 pub const HEADER_SECONDS: u64 = 10;
 /// How long a connection may be silent between requests, in seconds.

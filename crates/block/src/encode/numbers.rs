@@ -3,10 +3,10 @@
 
 use std::cmp::Ordering;
 
-use hadal_encoding::{Bitmap, exacts, ints};
+use hadal_encoding::{Bitmap, exacts, ints, kernels};
 use hadal_types::{Decimal, Form, Number};
 
-use super::{Body, fill_placeholders, present};
+use super::{Body, fill_placeholders};
 use crate::directory::{Encoding, WIDE_BASE_MAX};
 use crate::part::unit;
 
@@ -21,9 +21,11 @@ pub(super) fn encode_decimals(
         mantissas.iter_mut().for_each(|mantissa| *mantissa /= 10);
         scale -= 1;
     }
-    let min = mantissas.iter().copied().min().unwrap_or_default();
-    let max = mantissas.iter().copied().max().unwrap_or_default();
-    let sum = present(&mantissas, validity).map(|&mantissa| i128::from(mantissa)).sum();
+    let (min, max) = kernels::min_max_i64(&mantissas).unwrap_or_default();
+    let sum = match validity {
+        None => kernels::sum_i64(&mantissas),
+        Some(validity) => kernels::sum_i64_where(&mantissas, validity.words()),
+    };
     body.section(|out| ints::encode(&mantissas, out));
     Encoding::Decimals { scale, min, max, sum }
 }

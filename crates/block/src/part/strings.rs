@@ -22,6 +22,7 @@ pub(crate) struct StringPart {
 }
 
 impl StringPart {
+    #[inline]
     pub(crate) fn push(&mut self, string: &str) {
         self.pending.push_str(string);
         self.pending_ends.push(u32::try_from(self.pending.len()).unwrap_or(u32::MAX));

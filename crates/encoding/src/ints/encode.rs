@@ -5,7 +5,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::plan::{Plan, bounds};
 use super::{CONSTANT, RUN_VALUES_MIN, RUNS, STEPS, VECTORS, dictionary, step};
 use crate::cursor::{write_length, write_prefixed, write_varint, write_zigzag};
-use crate::packing;
+use crate::{kernels, packing};
 
 /// Streams of fewer values have neither steps, runs, dictionaries nor patches: it would hardly pay,
 /// and so small blocks are the same bytes in every release.
@@ -59,7 +59,7 @@ fn encode_constant(value: i64, out: &mut Vec<u8>) {
 
 /// Appends a stream of values that have no factor in common.
 fn encode_unlike(values: &[i64], may_repeat: bool, out: &mut Vec<u8>) {
-    let run_count = 1 + values.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let run_count = 1 + kernels::count_changes(values);
     if run_count == 1 {
         return encode_constant(values[0], out);
     }

@@ -43,7 +43,7 @@ impl Plan {
         let range = max.wrapping_sub(min).cast_unsigned();
         let mut reference = Packed::plain(vector.len(), range);
         if may_patch {
-            reference = reference.patched(vector, |value| value.wrapping_sub(min).cast_unsigned());
+            reference = reference.patched(vector, min);
         }
         if may_patch && !is_worth_delta(vector, reference) {
             return Self { min, range, delta: None, packed: reference };
@@ -115,17 +115,16 @@ impl Packed {
     }
 
     /// The same values with the cheapest patches, or as it is where none are cheaper.
-    fn patched(self, values: &[i64], offset: impl Fn(i64) -> u64) -> Self {
+    fn patched(self, values: &[i64], base: i64) -> Self {
         let patches_max = values.len() / PATCH_VALUES_MIN;
         if self.width == 0 {
             return self;
         }
         // Where one bit less already leaves too many outside, so does every width below.
-        let high = |&&value: &&i64| offset(value) >> (self.width - 1) != 0;
-        if values.iter().filter(high).count() > patches_max {
+        if kernels::count_beyond(values, base, u32::from(self.width) - 1) > patches_max {
             return self;
         }
-        let counts = count_widths(values, offset);
+        let counts = count_widths(values, base);
         let mut best = self;
         let mut patches = 0;
         for width in (0..self.width).rev() {
@@ -167,10 +166,9 @@ fn is_worth_delta(vector: &[i64], reference: Packed) -> bool {
 /// What to subtract of differences, and how these are packed then, one value more than there are.
 fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
     let (step, step_max) = bounds(steps);
-    let offset = |value: i64| value.wrapping_sub(step).cast_unsigned();
-    let mut packed = Packed::plain(steps.len() + 1, offset(step_max));
+    let mut packed = Packed::plain(steps.len() + 1, step_max.wrapping_sub(step).cast_unsigned());
     if may_patch {
-        packed = packed.patched(steps, offset);
+        packed = packed.patched(steps, step);
         if let Some((common, by_patches)) = common_step(steps)
             && by_patches.cost < packed.cost
         {
@@ -180,8 +178,9 @@ fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
     (step, packed)
 }
 
-/// How many values have 0, 1, ... 64 significant bits.
-fn count_widths(values: &[i64], offset: impl Fn(i64) -> u64) -> [usize; 65] {
+/// How many values, less `base`, have 0, 1, ... 64 significant bits.
+fn count_widths(values: &[i64], base: i64) -> [usize; 65] {
+    let offset = |value: i64| value.wrapping_sub(base).cast_unsigned();
     // Four tables, because the same one waits for its last addition.
     let mut counts = [[0u16; 65]; 4];
     let (chunks, rest) = values.as_chunks::<4>();

@@ -56,6 +56,31 @@ pub fn fold_packed_where(bytes: &[u8], width: u8, words: &[u64; 16]) -> PackedFo
     })
 }
 
+/// See [`super::count_changes`].
+#[must_use]
+pub fn count_changes(values: &[i64]) -> usize {
+    values.windows(2).filter(|pair| pair[0] != pair[1]).count()
+}
+
+/// See [`super::count_beyond`].
+#[must_use]
+pub fn count_beyond(values: &[i64], base: i64, bits: u32) -> usize {
+    let offsets = values.iter().map(|value| value.wrapping_sub(base).cast_unsigned());
+    offsets.filter(|offset| u64::BITS - offset.leading_zeros() > bits).count()
+}
+
+/// See [`super::mark_specials`].
+pub fn mark_specials(text: &[u8], words: &mut [u64]) {
+    assert_eq!(words.len(), text.len().div_ceil(64), "a word for each 64 bytes");
+    for (at, word) in words.iter_mut().enumerate() {
+        let is_special = |bit: &usize| match text.get(64 * at + bit) {
+            Some(byte) => *byte == b'"' || *byte == b'\\' || *byte < b' ',
+            None => true,
+        };
+        *word = (0..64).filter(is_special).fold(0, |word, bit| word | 1 << bit);
+    }
+}
+
 /// See [`super::compare_u32`] and its siblings.
 pub fn compare<T: PartialOrd>(
     values: &[T],

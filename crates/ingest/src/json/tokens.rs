@@ -1,14 +1,20 @@
 //! The fields of an object that is spelled as most are, in one pass over its bytes.
 //!
-//! Names and strings without escapes are slices of the text, found eight bytes at a time; integers
-//! and short decimals are read on the way. Any other value is left to `serde_json`, which finds its
-//! end and checks it. Where the text is no JSON, or a name has an escape, there are no tokens: then
-//! `serde_json` reads all of it, and says what is wrong. So this needs no messages, and is right
-//! when it takes nothing that `serde_json` would not.
+//! Where strings may end is marked first, 64 bytes at a time. Names and strings without escapes are
+//! slices of the text; integers and short decimals are read on the way. Any other value is left to
+//! `serde_json`, which finds its end and checks it. Where the text is no JSON, or a name has an
+//! escape, the pass ends: then `serde_json` reads all of it, and says what is wrong. So this needs
+//! no messages, and is right when it takes nothing that `serde_json` would not.
+//!
+//! Values are offered as they are found. What is not taken at once is kept for later, and so is all
+//! behind it: of two values of one name the first counts.
 
+use hadal_encoding::kernels::mark_specials;
+use hadal_types::limits::ROW_FIELDS_MAX;
 use serde_json::value::RawValue;
 
-use crate::known_names::{KnownNames, NameId};
+use super::{Offer, Take};
+use crate::known_names::NameId;
 
 /// Digits that fit an `i64` whatever they are, and a stored decimal's places.
 const DIGITS_MAX: usize = 18;
@@ -34,7 +40,7 @@ pub(crate) enum Token<'j> {
 }
 
 /// Names and values of an object's members, in order.
-pub(crate) type Tokens<'j> = Vec<(Name<'j>, Token<'j>)>;
+pub(super) type Tokens<'j> = Vec<(Name<'j>, Token<'j>)>;
 
 /// A name, and which it is if it was seen before.
 #[derive(Clone, Copy, Debug)]
@@ -43,24 +49,61 @@ pub(crate) struct Name<'j> {
     pub(super) seen: Option<NameId>,
 }
 
-/// Appends the name and value of each member of the object that the text is; `None` where that
-/// needs another reader.
+/// What became of the members of an object.
+#[derive(Debug, Default)]
+pub(super) struct Offered<'j> {
+    /// How many were taken at once.
+    pub(super) taken: usize,
+    /// Those that were not.
+    pub(super) others: Tokens<'j>,
+    /// Nothing more is offered.
+    is_closed: bool,
+}
+
+impl<'j> Offered<'j> {
+    /// None so far; in memory of earlier ones.
+    pub(super) fn new(others: Tokens<'j>) -> Self {
+        Self { taken: 0, others, is_closed: false }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, name: Name<'j>, token: Token<'j>, take: &mut (impl Take<'j> + ?Sized)) {
+        let offer = match name.seen {
+            Some(seen) if !self.is_closed && self.taken < ROW_FIELDS_MAX => take.usual(seen, token),
+            _ => Offer::Refused,
+        };
+        if offer == Offer::Taken {
+            self.taken += 1;
+            return;
+        }
+        self.is_closed |= offer == Offer::Refused;
+        self.others.push((name, token));
+    }
+}
+
+/// Offers `take` the name and value of each member of the object that the text is; `None` where
+/// that needs another reader. Memory for `marks` may be used again.
 pub(super) fn tokens<'j>(
     text: &'j str,
-    names: &mut KnownNames,
-    out: &mut Tokens<'j>,
+    marks: &mut Vec<u64>,
+    offered: &mut Offered<'j>,
+    take: &mut (impl Take<'j> + ?Sized),
 ) -> Option<()> {
-    names.begin_row();
-    let mut cursor = Cursor { text, at: 0 };
+    take.names().begin_row();
+    let words = text.len().div_ceil(64);
+    if marks.len() < words {
+        marks.resize(words, 0);
+    }
+    mark_specials(text.as_bytes(), &mut marks[..words]);
+    let mut cursor = Cursor { text, at: 0, marks: &marks[..words] };
     cursor.expect(b'{')?;
     if cursor.next_byte()? == b'}' {
         cursor.at += 1;
     } else {
         loop {
-            cursor.expect(b'"')?;
-            let name = cursor.name(names)?;
-            cursor.expect(b':')?;
-            cursor.value(name, out)?;
+            cursor.next_byte()?;
+            let name = cursor.name(take)?;
+            cursor.value(name, offered, take)?;
             match cursor.take()? {
                 b',' => {}
                 b'}' => break,
@@ -71,17 +114,20 @@ pub(super) fn tokens<'j>(
     cursor.next_byte().is_none().then_some(())
 }
 
-struct Cursor<'j> {
+struct Cursor<'j, 'm> {
     text: &'j str,
     at: usize,
+    /// One bit per byte: see [`mark_specials`].
+    marks: &'m [u64],
 }
 
-impl<'j> Cursor<'j> {
+impl<'j> Cursor<'j, '_> {
     fn bytes(&self) -> &'j [u8] {
         self.text.as_bytes()
     }
 
     /// The next byte that is not white space, which stays; `None` at the end.
+    #[inline(always)]
     fn next_byte(&mut self) -> Option<u8> {
         loop {
             match *self.bytes().get(self.at)? {
@@ -91,6 +137,7 @@ impl<'j> Cursor<'j> {
         }
     }
 
+    #[inline(always)]
     fn take(&mut self) -> Option<u8> {
         let byte = self.next_byte()?;
         self.at += 1;
@@ -101,45 +148,69 @@ impl<'j> Cursor<'j> {
         (self.take()? == expected).then_some(())
     }
 
-    /// The name whose opening quote was taken.
-    fn name(&mut self, names: &mut KnownNames) -> Option<Name<'j>> {
-        if let Some((id, length)) = names.expected(&self.bytes()[self.at..]) {
-            let text = self.text.get(self.at..self.at + length)?;
-            self.at += length + 1;
+    /// The name that is next, and the colon behind it.
+    #[inline(always)]
+    fn name(&mut self, take: &mut (impl Take<'j> + ?Sized)) -> Option<Name<'j>> {
+        let start = self.at + 1;
+        if let Some((id, length)) = take.names().expected(self.bytes().get(self.at..)?) {
+            self.at += length;
+            let text = self.text.get(start..self.at - 2)?;
             return Some(Name { text, seen: Some(id) });
         }
+        self.expect(b'"')?;
         let text = self.string()?;
-        Some(Name { text, seen: names.find(text) })
+        self.expect(b':')?;
+        Some(Name { text, seen: take.names().find(text) })
     }
 
     /// The string whose opening quote was taken, if nothing in it needs a second look.
+    #[inline(always)]
     fn string(&mut self) -> Option<&'j str> {
-        let (from, to) = (self.at, plain_end(self.bytes(), self.at));
+        let (from, to) = (self.at, self.special_from(self.at));
         self.at = to + 1;
         if *self.bytes().get(to)? == b'"' { self.text.get(from..to) } else { None }
     }
 
-    /// Appends the value that is next. Each kind in its own place: a token that is made first and
+    /// Where the first special byte is from `from` on, or the end, or behind it.
+    #[inline(always)]
+    fn special_from(&self, from: usize) -> usize {
+        let mut word = from / 64;
+        let mut marks = self.marks.get(word).map_or(0, |marks| marks >> (from % 64) << (from % 64));
+        while marks == 0 {
+            word += 1;
+            let Some(next) = self.marks.get(word) else { return self.text.len() };
+            marks = *next;
+        }
+        64 * word + marks.trailing_zeros() as usize
+    }
+
+    /// Offers the value that is next. Each kind in its own place: a token that is made first and
     /// moved then waits for its parts to be written.
-    fn value(&mut self, name: Name<'j>, out: &mut Tokens<'j>) -> Option<()> {
+    #[inline(always)]
+    fn value(
+        &mut self,
+        name: Name<'j>,
+        out: &mut Offered<'j>,
+        take: &mut (impl Take<'j> + ?Sized),
+    ) -> Option<()> {
         let first = self.next_byte()?;
         let from = self.at;
         match first {
             b'"' => {
                 self.at += 1;
                 match self.string() {
-                    Some(string) => out.push((name, Token::String(string))),
-                    None => out.push((name, Token::Raw(self.raw(from)?))),
+                    Some(string) => out.add(name, Token::String(string), take),
+                    None => out.add(name, Token::Raw(self.raw(from)?), take),
                 }
             }
             b'-' | b'0'..=b'9' => match self.decimal() {
-                Some((mantissa, scale)) => out.push((name, Token::Decimal { mantissa, scale })),
-                None => out.push((name, Token::Raw(self.raw(from)?))),
+                Some((mantissa, scale)) => out.add(name, Token::Decimal { mantissa, scale }, take),
+                None => out.add(name, Token::Raw(self.raw(from)?), take),
             },
-            b't' => out.push((name, self.word("true", Token::Bool(true))?)),
-            b'f' => out.push((name, self.word("false", Token::Bool(false))?)),
-            b'n' => out.push((name, self.word("null", Token::Null)?)),
-            _ => out.push((name, Token::Raw(self.raw(from)?))),
+            b't' => out.add(name, self.word("true", Token::Bool(true))?, take),
+            b'f' => out.add(name, self.word("false", Token::Bool(false))?, take),
+            b'n' => drop(self.word("null", Token::Null)?),
+            _ => out.add(name, Token::Raw(self.raw(from)?), take),
         }
         Some(())
     }
@@ -223,50 +294,96 @@ fn leading_digits(word: u64) -> (u64, usize) {
     (fours.wrapping_mul(1 + (10_000 << 32)) >> 32, bits as usize / 8)
 }
 
-/// Where the first quote, backslash or control character is from `from` on, or the end.
-///
-/// Eight bytes at a time: of a byte below n, and of no byte before it, `x - n` borrows into the
-/// highest bit ("Bit Twiddling Hacks", Sean Eron Anderson: determine if a word has a byte less than
-/// n). What is equal to c is 0 once c is taken away bit by bit, so below 1.
-fn plain_end(bytes: &[u8], from: usize) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
-    let rest = bytes.get(from..).unwrap_or_default();
-    let (words, tail) = rest.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let quote = below(word ^ (ONES * u64::from(b'"')), 1);
-        let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
-        let found = quote | backslash | below(word, b' ');
-        if found != 0 {
-            return from + index * 8 + found.trailing_zeros() as usize / 8;
-        }
-    }
-    let special = |byte: &u8| matches!(*byte, b'"' | b'\\' | 0..b' ');
-    let tail_at = tail.iter().position(special).unwrap_or(tail.len());
-    from + rest.len() - tail.len() + tail_at
-}
-
 #[cfg(test)]
 mod tests {
     use hadal_types::Number;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::json::Field;
+    use crate::known_names::KnownNames;
 
     #[test]
     fn the_end_of_a_plain_string_is_found_anywhere() {
-        for length in 0..40 {
+        for length in 0..150 {
             let plain = "é~ !#[]".chars().cycle().take(length).collect::<String>();
             for special in ["\"", "\\", "\0", "\u{1f}"] {
                 for after in ["", "x", "\"\\\u{1}é and more of it"] {
                     let text = format!("é{plain}{special}{after}");
-                    assert_eq!(plain_end(text.as_bytes(), 2), 2 + plain.len(), "{text:?}");
+                    let marks = marks_of(&text);
+                    let cursor = Cursor { text: &text, at: 0, marks: &marks };
+                    assert_eq!(cursor.special_from(2), 2 + plain.len(), "{text:?}");
+                    let from = 2 + plain.len();
+                    assert_eq!(cursor.special_from(from), from, "{text:?}");
                 }
             }
-            assert_eq!(plain_end(plain.as_bytes(), 0), plain.len());
+            let cursor = Cursor { text: &plain, at: 0, marks: &marks_of(&plain) };
+            assert_eq!(cursor.special_from(0), plain.len());
+            assert_eq!(cursor.special_from(plain.len()), plain.len());
         }
+    }
+
+    fn marks_of(text: &str) -> Vec<u64> {
+        let mut marks = vec![0; text.len().div_ceil(64)];
+        mark_specials(text.as_bytes(), &mut marks);
+        marks
+    }
+
+    /// Answers offers, the last first; refuses all others.
+    #[derive(Default)]
+    struct Names {
+        names: KnownNames,
+        taken: Vec<(NameId, String)>,
+        offers: Vec<Offer>,
+    }
+
+    impl<'j> Take<'j> for Names {
+        fn names(&mut self) -> &mut KnownNames {
+            &mut self.names
+        }
+
+        fn usual(&mut self, name: NameId, token: Token<'j>) -> Offer {
+            let offer = self.offers.pop().unwrap_or(Offer::Refused);
+            if offer == Offer::Taken {
+                self.taken.push((name, format!("{token:?}")));
+            }
+            offer
+        }
+
+        fn again(&mut self) {}
+
+        fn field(
+            &mut self,
+            _name: &str,
+            _seen: Option<NameId>,
+            _field: &Field<'j>,
+        ) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    fn read<'j>(text: &'j str, names: &mut Names) -> Option<Offered<'j>> {
+        let mut offered = Offered::default();
+        // Memory of a longer text.
+        tokens(text, &mut vec![7; 9], &mut offered, names).map(|()| offered)
+    }
+
+    #[test]
+    fn what_is_not_taken_at_once_is_kept_and_all_behind_it() {
+        let mut names = Names::default();
+        let ids: Vec<NameId> = ["a", "b", "c"].map(|name| names.names.add(name)).into();
+        names.offers = vec![Offer::Taken, Offer::Refused, Offer::Taken, Offer::Apart, Offer::Taken];
+        let text = "{\"a\":1,\"b\":\"x\",\"c\":true,\"a\":2,\"b\":3,\"c\":4}";
+        let offered = read(text, &mut names).expect("simple");
+        assert_eq!((offered.taken, names.offers.len()), (2, 1));
+        let taken: Vec<NameId> = names.taken.iter().map(|(id, _)| *id).collect();
+        assert_eq!(taken, [ids[0], ids[2]]);
+        let others: Vec<&str> = offered.others.iter().map(|(name, _)| name.text).collect();
+        assert_eq!(others, ["b", "a", "b", "c"]);
+        // A name that was not seen before.
+        names.offers = vec![Offer::Taken; 3];
+        let offered = read("{\"a\":1,\"d\":1,\"b\":1}", &mut names).expect("simple");
+        assert_eq!((offered.taken, offered.others.len()), (1, 2));
     }
 
     #[test]
@@ -276,43 +393,27 @@ mod tests {
                 let text = format!("{text}{after}");
                 let count = text.bytes().take_while(u8::is_ascii_digit).count();
                 let mut number = 7;
-                let mut cursor = Cursor { text: &text, at: 0 };
+                let mut cursor = Cursor { text: &text, at: 0, marks: &[] };
                 assert_eq!(cursor.digits(&mut number), count, "{text}");
                 assert_eq!(number.to_string(), format!("7{}", &text[..count]));
             }
         }
     }
 
-    fn shown(text: &str) -> Option<String> {
-        let mut found = Vec::new();
-        tokens(text, &mut KnownNames::default(), &mut found)?;
-        Some(format!("{found:?}"))
-    }
-
-    #[test]
-    fn memory_is_used_again() {
-        let members = Vec::with_capacity(77);
-        let object = super::super::Object::read("{\"a\":1}", &mut KnownNames::default(), members);
-        let spare = object.expect("an object").into_spare();
-        assert_eq!((spare.len(), spare.capacity()), (0, 77));
-    }
-
     #[test]
     fn tokens_are_what_is_written() {
         let text =
             r#" { "a" : -12.50 , "b":"x é", "c":null,"d":true,"e":"\n" ,"f":[1, 2],"g":1e3} "#;
-        let mut found = Vec::new();
-        tokens(text, &mut KnownNames::default(), &mut found).expect("simple");
+        let found = read(text, &mut Names::default()).expect("simple").others;
         let names: Vec<&str> = found.iter().map(|(name, _)| name.text).collect();
-        assert_eq!(names, ["a", "b", "c", "d", "e", "f", "g"]);
+        assert_eq!(names, ["a", "b", "d", "e", "f", "g"]);
         assert!(matches!(found[0].1, Token::Decimal { mantissa: -125, scale: 1 }));
         assert!(matches!(found[1].1, Token::String("x é")));
-        assert!(matches!(found[2].1, Token::Null));
-        assert!(matches!(found[3].1, Token::Bool(true)));
-        for (at, raw) in [(4, "\"\\n\""), (5, "[1, 2]"), (6, "1e3")] {
+        assert!(matches!(found[2].1, Token::Bool(true)));
+        for (at, raw) in [(3, "\"\\n\""), (4, "[1, 2]"), (5, "1e3")] {
             assert!(matches!(found[at].1, Token::Raw(own) if own == raw));
         }
-        assert_eq!(shown("{}").as_deref(), Some("[]"));
+        assert!(read("{}", &mut Names::default()).expect("empty").others.is_empty());
     }
 
     proptest! {
@@ -325,15 +426,15 @@ mod tests {
         ]), 0..9), wrap in any::<bool>(), expected in Just(["k", "a", "b\":", "x", "1"]).prop_shuffle()) {
             let text = parts.concat();
             let text = if wrap { format!("{{\"k\":{text}}}") } else { text };
-            let mut names = KnownNames::default();
+            let mut names = Names::default();
             for name in expected {
-                names.add(name);
+                names.names.add(name);
             }
-            let mut found = Vec::new();
-            if tokens(&text, &mut names, &mut found).is_some() {
+            if let Some(Offered { others: found, .. }) = read(&text, &mut names) {
                 let object: super::super::Members<'_> = serde_json::from_str(&text).expect("valid");
-                prop_assert_eq!(object.0.len(), found.len());
-                for ((own, token), (name, raw)) in found.into_iter().zip(object.0) {
+                let fields = object.0.into_iter().filter(|(_, raw)| raw.get() != "null");
+                prop_assert_eq!(fields.clone().count(), found.len());
+                for ((own, token), (name, raw)) in found.into_iter().zip(fields) {
                     prop_assert_eq!(own.text, name.as_ref());
                     let raw = raw.get();
                     match token {
