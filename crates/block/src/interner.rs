@@ -23,8 +23,8 @@ pub(crate) struct StringInterner {
     ends: Vec<usize>,
     table: CodeTable,
     hasher: DefaultHashBuilder,
-    /// Memory for hashes of strings that are added together.
-    hashes: Vec<u32>,
+    /// Memory for hashes of strings that are added together, and for guesses of their codes.
+    hashes: Vec<(u32, Option<u32>)>,
     /// Strings hardly repeat.
     are_unique: bool,
     /// Strings that were looked up by `add` since that was told, and how many of them were found.
@@ -35,14 +35,25 @@ pub(crate) struct StringInterner {
 impl StringInterner {
     /// Appends a code of each of the strings that end at `ends` in `text`.
     ///
-    /// All are hashed first, so that one look-up need not wait for the other.
+    /// All are hashed first, then all slots are read where their codes should be, so that one
+    /// look-up need not wait for the other.
     pub(crate) fn add_all(&mut self, text: &str, ends: &[u32], codes: &mut Vec<u32>) {
         let starts = iter::once(0).chain(ends.iter().copied());
         let strings = starts.zip(ends).map(|(start, &end)| &text[start as usize..end as usize]);
         let mut hashes = std::mem::take(&mut self.hashes);
         hashes.clear();
-        hashes.extend(strings.clone().map(|string| self.hash(string)));
-        codes.extend(hashes.iter().zip(strings).map(|(&hash, string)| self.add(hash, string)));
+        hashes.extend(strings.clone().map(|string| (self.hash(string), None)));
+        if !self.are_unique {
+            hashes.iter_mut().for_each(|(hash, guess)| *guess = self.table.guess(*hash));
+        }
+        let add = |(&(hash, guess), string)| match guess {
+            Some(code) if self.is_it(code, string) => {
+                self.count_look_up(true);
+                code
+            }
+            _ => self.add(hash, string),
+        };
+        codes.extend(hashes.iter().zip(strings).map(add));
         self.hashes = hashes;
     }
 
@@ -57,15 +68,19 @@ impl StringInterner {
         }
         let count = self.len();
         let code = self.intern_hashed(hash, string);
+        self.count_look_up(self.len() == count);
+        code
+    }
+
+    fn count_look_up(&mut self, is_found: bool) {
         self.looked_up += 1;
-        self.found += usize::from(self.len() == count);
+        self.found += usize::from(is_found);
         // The sample tells sooner that they do repeat.
         let window = if self.are_unique { WINDOW / 64 } else { WINDOW };
         if self.looked_up == window {
             self.are_unique = self.found * WINDOW < REPEATS_MIN * window;
             (self.looked_up, self.found) = (0, 0);
         }
-        code
     }
 
     /// The string's code; a new one where it was not seen before.
@@ -74,14 +89,17 @@ impl StringInterner {
     }
 
     fn intern_hashed(&mut self, hash: u32, string: &str) -> u32 {
-        let Self { text, ends, table, .. } = self;
-        let is_it = |code| are_equal(&text.as_bytes()[place(ends, code)], string.as_bytes());
-        if let Some(code) = table.find(hash, is_it) {
+        if let Some(code) = self.table.find(hash, |code| self.is_it(code, string)) {
             return code;
         }
         let code = self.push(string);
         self.table.insert(hash, code);
         code
+    }
+
+    #[inline]
+    fn is_it(&self, code: u32, string: &str) -> bool {
+        are_equal(&self.text.as_bytes()[place(&self.ends, code)], string.as_bytes())
     }
 
     fn push(&mut self, string: &str) -> u32 {
@@ -173,8 +191,7 @@ impl CodeTable {
         let mut at = hash as usize;
         loop {
             let slot = *self.slots.get(at & self.slots.len().wrapping_sub(1))?;
-            #[expect(clippy::cast_possible_truncation, reason = "one half and the other")]
-            let (own, code) = ((slot >> 32) as u32, slot as u32);
+            let (own, code) = halves(slot);
             if own == hash && code != 0 && is_it(code - 1) {
                 return Some(code - 1);
             }
@@ -183,6 +200,13 @@ impl CodeTable {
             }
             at += 1;
         }
+    }
+
+    /// The code of this hash that most likely is the one, without a look at any string.
+    fn guess(&self, hash: u32) -> Option<u32> {
+        let slot = *self.slots.get(hash as usize & self.slots.len().wrapping_sub(1))?;
+        let (own, code) = halves(slot);
+        if own == hash { code.checked_sub(1) } else { None }
     }
 
     /// Adds a code that is not there.
@@ -213,6 +237,12 @@ impl CodeTable {
         self.slots.fill(0);
         self.count = 0;
     }
+}
+
+/// The hash, and the code plus one.
+#[expect(clippy::cast_possible_truncation, reason = "one half and the other")]
+const fn halves(slot: u64) -> (u32, u32) {
+    ((slot >> 32) as u32, slot as u32)
 }
 
 /// Distinct lists by code.
