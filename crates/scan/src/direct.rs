@@ -19,7 +19,6 @@ const COLUMNS_AT_ONCE: usize = 8;
 
 /// The values of the selected rows of one block.
 pub(crate) struct Direct<'d> {
-    rows: &'d Rows<'d>,
     /// One where a row has a value, by number of the validity from 1 on.
     flags: Vec<Cow<'d, [u32]>>,
     /// By sum: its values, and the number of the validity.
@@ -49,12 +48,11 @@ impl<'d> Direct<'d> {
             let valid = valid.and_then(|own| adding.valid.iter().position(|valid| *valid == own));
             (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
         };
-        Self { rows, flags, sums: adding.numbers.iter().map(sum).collect() }
+        Self { flags, sums: adding.numbers.iter().map(sum).collect() }
     }
 
-    /// Adds all rows as the layout says; all their groups have a place.
-    pub(crate) fn add(&self, layout: &Layout, placed: &Placed, cells: &mut [i64]) {
-        let targets = placed.cells(self.rows, layout);
+    /// Adds all rows as the layout says, each to the cell of this number.
+    pub(crate) fn add(&self, layout: &Layout, targets: &[u32], cells: &mut [i64]) {
         let width = layout.columns.len();
         let mut tiles = vec![[0i64; TILE]; width];
         for (start, targets) in (0..).step_by(TILE).zip(targets.chunks(TILE)) {
