@@ -24,14 +24,22 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
         then.as_ref().map_or(Ordering::Equal, |keys| groups.cmp_by(keys, left, right))
     };
     match slot {
-        Slot::Count => Some(first_by(groups.weights().map(|own| sign * own), end, by)),
+        Slot::Count | Slot::RawCount if let Some(rows) = groups.rows_alone() => {
+            let sign = i64::from(sign);
+            Some(first_by(rows.map(|rows| sign * rows), end, by))
+        }
+        Slot::Count => {
+            let ranks = groups.weights().map(|own| i128::from(sign) * own);
+            Some(first_by(ranks, end, by))
+        }
         Slot::RawCount => {
             let rows = |place| i128::from(groups.tally_at(place).rows());
-            Some(first_by((0..groups.len()).map(|place| sign * rows(place)), end, by))
+            let ranks = (0..groups.len()).map(|place| i128::from(sign) * rows(place));
+            Some(first_by(ranks, end, by))
         }
         Slot::Measure(measure, Finish::Sum) => {
             let sums = groups.sum_ranks(*measure)?;
-            Some(first_by(sums.iter().map(|sum| sign * sum), end, by))
+            Some(first_by(sums.iter().map(|sum| i128::from(sign) * sum), end, by))
         }
         Slot::Measure(..) | Slot::Key(_) | Slot::Seconds => None,
     }
@@ -51,8 +59,8 @@ fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, Direction)>> {
 
 /// The places of the `end` smallest ranks; of those that tie with the last of these the first by
 /// `then`, and all that are the same by that, too.
-fn first_by(
-    ranks: impl Iterator<Item = i128> + Clone,
+fn first_by<T: Ord + Copy>(
+    ranks: impl Iterator<Item = T> + Clone,
     end: usize,
     then: impl Fn(usize, usize) -> Ordering,
 ) -> Vec<usize> {

@@ -234,6 +234,26 @@ impl Cells {
         (self.width, self.classes) = (width, classes);
     }
 
+    /// Whether numbers stay as they lie when this comes in.
+    pub(crate) fn is_ready_for(&self, incoming: &Incoming<'_>) -> bool {
+        let mut ahead = self.kept(&[0]);
+        ahead.prepare(incoming).is_some()
+            && (ahead.classes.len(), ahead.width) == (self.classes.len(), self.width)
+    }
+
+    /// The rows that some numbers, laid out as those of a group, are of.
+    #[inline]
+    pub(crate) fn rows_in(&self, numbers: &[i64]) -> u64 {
+        let classes = numbers.chunks_exact(self.width);
+        classes.map(|numbers| numbers[ALL_ROWS].unsigned_abs()).sum()
+    }
+
+    /// Makes room for the numbers of so many places, and not much more.
+    pub(crate) fn reserve(&mut self, places: usize) {
+        let length = places * self.classes.len() * self.width;
+        self.numbers.reserve(length.saturating_sub(self.numbers.len()));
+    }
+
     /// The numbers of so many places, to be added to as the layout of [`Self::prepare`] says.
     pub(crate) fn numbers_mut(&mut self, places: usize) -> &mut [i64] {
         let length = places * self.classes.len() * self.width;
@@ -259,6 +279,15 @@ impl Cells {
             let weights = rows.zip(&self.classes);
             weights.map(|(&rows, &weight)| i128::from(rows) * i128::from(weight)).sum()
         })
+    }
+
+    /// The rows of so many groups, where all of them are here and weigh the same.
+    pub(crate) fn rows_of_one_class(
+        &self,
+        count: usize,
+    ) -> Option<impl Iterator<Item = i64> + Clone> {
+        let is_one = self.classes.len() == 1 && self.numbers.len() == count * self.width;
+        is_one.then(|| self.numbers.iter().skip(ALL_ROWS).step_by(self.width).copied())
     }
 
     /// The measures that have numbers here.
@@ -356,9 +385,9 @@ impl Cells {
         true
     }
 
-    /// Bytes held.
+    /// Bytes held: memory that was never written to does not count.
     pub(crate) fn bytes(&self) -> usize {
-        self.numbers.capacity() * size_of::<i64>()
+        self.numbers.len() * size_of::<i64>()
     }
 }
 

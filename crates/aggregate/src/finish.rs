@@ -145,6 +145,7 @@ impl Found {
                 return Ok(Self { groups: Groups::new(query), lines, count });
             }
         };
+        groups.gather();
         let end = bounds(query).1;
         let places = candidates(query, &groups, end);
         if places.is_none() {

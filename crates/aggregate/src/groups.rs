@@ -22,6 +22,7 @@ use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
 use crate::order::Direction;
+use crate::pending::Pending;
 use crate::places::{NOWHERE, Places};
 use crate::state::State;
 use crate::state_column::StateColumn;
@@ -48,6 +49,10 @@ pub struct Groups {
     /// Once groups were dropped: no larger key can be among those kept.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
+    /// What groups are looked for later for: of numbers as they lie in cells.
+    pending: Option<Box<Pending>>,
+    /// What the last rows for it were added up in, block by block.
+    added_up: Vec<i64>,
 }
 
 impl Groups {
@@ -75,6 +80,8 @@ impl Groups {
             held_max,
             key_max: None,
             dropped_rows: 0,
+            pending: None,
+            added_up: Vec::new(),
         }
     }
 
@@ -193,17 +200,14 @@ impl Groups {
         incoming: &Incoming<'_>,
         add: impl FnOnce(&Layout, &mut [i64]),
     ) -> bool {
-        let layout = self.cells.prepare(incoming).or_else(|| {
-            self.spill();
-            self.cells.prepare(incoming)
-        });
-        let Some(layout) = layout else { return false };
+        let Some(layout) = self.prepare(incoming) else { return false };
         add(&layout, self.cells.numbers_mut(self.len()));
         true
     }
 
     /// Moves what cells have to tallies and states.
     pub(crate) fn spill(&mut self) {
+        self.gather();
         let cells = std::mem::replace(&mut self.cells, Cells::new(self.kinds.len()));
         if cells.is_empty() {
             return;
@@ -387,6 +391,12 @@ impl Groups {
         weights.map(|(own, besides)| own.saturating_add(besides))
     }
 
+    /// How many rows each group has, by place, where all rows weigh the same and all groups are
+    /// ranked so by what their rows weigh, too.
+    pub(crate) fn rows_alone(&self) -> Option<impl Iterator<Item = i64> + Clone> {
+        self.cells.rows_of_one_class(self.len()).filter(|_| self.tallies.is_empty())
+    }
+
     /// The state of a group's measure.
     pub(crate) fn state_at(&self, place: usize, measure: usize) -> Option<State> {
         let mut state = self.states.get(measure)?.state(place);
@@ -428,6 +438,8 @@ impl Groups {
         self.keys.iter().map(KeyDictionary::bytes).sum::<usize>()
             + self.places.bytes()
             + self.cells.bytes()
+            + self.pending.as_ref().map_or(0, |own| own.bytes())
+            + self.added_up.capacity() * size_of::<i64>()
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }
@@ -440,6 +452,7 @@ impl PartialEq for Groups {
     }
 }
 
+mod later;
 mod merging;
 mod room;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::group::heap_bytes;
 use crate::order::Direction;
 use crate::texts::{TextStore, TextTable, Texts};
-use crate::wholes::Wholes;
+use crate::wholes::{WholeStore, Wholes};
 
 /// Values by number.
 #[derive(Clone, Debug, Default)]
@@ -87,17 +87,43 @@ impl KeyDictionary {
 
     /// The number of a whole number: as [`Self::number_of`].
     pub fn number_of_whole(&mut self, whole: i64) -> u32 {
-        let Self { wholes, small, stored, null, .. } = self;
-        wholes.number_of(whole, || note(small, whole, stored.push_whole(whole, *null)))
+        let (wholes, mut store) = self.wholes_in_store();
+        wholes.number_of(whole, &mut store)
     }
 
     /// The numbers of many whole numbers, put after those that are in `numbers`: sooner found
     /// together than one by one.
     pub fn numbers_of_wholes(&mut self, wholes: &[i64], numbers: &mut Vec<u32>) {
-        let Self { wholes: known, small, stored, null, .. } = self;
-        known.numbers_of(wholes, numbers, |whole| {
-            note(small, whole, stored.push_whole(whole, *null))
-        });
+        let (known, mut store) = self.wholes_in_store();
+        known.numbers_of(wholes, &mut store, numbers);
+    }
+
+    fn wholes_in_store(&mut self) -> (&mut Wholes, StoredWholes<'_>) {
+        let Self { wholes, small, stored, null, .. } = self;
+        (wholes, StoredWholes { stored, small, null: *null })
+    }
+
+    /// How many of these whole numbers have no number yet.
+    pub(crate) fn count_new(&mut self, wholes: impl Iterator<Item = i64>) -> usize {
+        let (known, store) = self.wholes_in_store();
+        let mut new: Vec<i64> = wholes.filter(|&whole| !known.has(whole, &store)).collect();
+        new.sort_unstable();
+        new.dedup();
+        new.len()
+    }
+
+    /// The first bits of the hash of a whole number: asking in their order is quick.
+    #[inline]
+    pub(crate) fn tag_of_whole(&self, whole: i64) -> u32 {
+        self.wholes.tag(whole)
+    }
+
+    /// Makes room for so many more whole numbers.
+    pub(crate) fn reserve_wholes(&mut self, more: usize) {
+        self.wholes.reserve(more);
+        if let Stored::Wholes(values) = &mut self.stored {
+            values.reserve(more);
+        }
     }
 
     /// The numbers of `count` whole numbers, `first`, `first` + `step` and so on, and of null: those
@@ -225,13 +251,36 @@ impl KeyDictionary {
     }
 }
 
-/// Notes the number of a whole number where that is small, and returns it.
-fn note(small: &mut Vec<u32>, whole: i64, number: u32) -> u32 {
-    if let Some(at) = usize::try_from(whole).ok().filter(|&at| at < SMALL) {
-        small.resize(small.len().max(at + 1), UNKNOWN);
-        small[at] = number;
+/// Where whole numbers are stored.
+struct StoredWholes<'k> {
+    stored: &'k mut Stored,
+    /// The numbers of small ones.
+    small: &'k mut Vec<u32>,
+    null: Option<u32>,
+}
+
+impl WholeStore for StoredWholes<'_> {
+    #[inline]
+    fn is(&self, number: u32, whole: i64) -> bool {
+        match &*self.stored {
+            Stored::Wholes(values) => values.get(number as usize) == Some(&whole),
+            Stored::Texts(_) => false,
+            Stored::Any(values, _) => {
+                let own = values.get(number as usize);
+                matches!(own, Some(Value::Number(own)) if own.to_i64() == Some(whole))
+            }
+        }
     }
-    number
+
+    #[inline]
+    fn push(&mut self, whole: i64) -> u32 {
+        let number = self.stored.push_whole(whole, self.null);
+        if let Some(at) = usize::try_from(whole).ok().filter(|&at| at < SMALL) {
+            self.small.resize(self.small.len().max(at + 1), UNKNOWN);
+            self.small[at] = number;
+        }
+        number
+    }
 }
 
 impl Stored {

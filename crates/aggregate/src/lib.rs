@@ -23,6 +23,7 @@ mod histogram;
 mod key_dictionary;
 mod order;
 mod partial;
+mod pending;
 mod places;
 mod quantiles;
 mod series;

@@ -1,8 +1,9 @@
-//! Whole numbers and the small integers that stand for them, millions of them.
+//! The small integers that stand for whole numbers, millions of them.
 //!
-//! An open hash table whose slots hold the number itself, so that a look-up touches one place in
-//! memory. That place mostly is in no cache; look-ups that come many at a time wait for it
-//! together, because the slots of a whole batch are read before the first of them is compared.
+//! An open hash table whose slots have 32 bits of the hash and the small integer, as in `texts.rs`:
+//! half of what a slot with the number itself takes, which counts where the table is in no cache,
+//! and growing it looks at no number. Look-ups that come many at a time wait for memory together,
+//! because the slots of a whole batch are read before the first of them is compared.
 
 use std::hash::BuildHasher;
 
@@ -15,7 +16,7 @@ const FREE: u32 = u32::MAX;
 /// The bits of the smallest table's index.
 const BITS_MIN: u32 = 6;
 
-/// Whole numbers, each with a number of its own.
+/// The numbers of whole numbers, found by hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wholes {
     /// A power of two of them, by the first bits of the hash; the next one where that is taken.
@@ -26,88 +27,121 @@ pub(crate) struct Wholes {
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    whole: i64,
+    /// The first bits of the hash.
+    tag: u32,
     number: u32,
 }
 
+const FREE_SLOT: Slot = Slot { tag: 0, number: FREE };
+
+/// How numbers and whole numbers belong together.
+pub(crate) trait WholeStore {
+    /// Whether the whole number of this number is that one.
+    fn is(&self, number: u32, whole: i64) -> bool;
+    /// Puts a whole number after the last value, and returns its number.
+    fn push(&mut self, whole: i64) -> u32;
+}
+
 impl Wholes {
-    /// The number of a whole number; what `new` gives out where it was not met before, and is noted.
-    pub(crate) fn number_of(&mut self, whole: i64, new: impl FnOnce() -> u32) -> u32 {
+    /// The number of a whole number; a new one where it was not met before.
+    pub(crate) fn number_of(&mut self, whole: i64, store: &mut impl WholeStore) -> u32 {
         self.reserve(1);
-        let at = self.home(whole);
-        self.find(at, whole, new)
+        self.find(self.tag(whole), whole, store)
     }
 
-    /// The numbers of many whole numbers; `new` gives out one to those that were not met before.
+    /// The numbers of many whole numbers, put after those that are in `numbers`.
     pub(crate) fn numbers_of(
         &mut self,
         wholes: &[i64],
+        store: &mut impl WholeStore,
         numbers: &mut Vec<u32>,
-        mut new: impl FnMut(i64) -> u32,
     ) {
-        const NONE: Slot = Slot { whole: 0, number: FREE };
         numbers.reserve(wholes.len());
-        let mut homes = [0; BATCH];
-        let mut read = [NONE; BATCH];
+        let mut tags = [0; BATCH];
+        let mut read = [FREE_SLOT; BATCH];
         for batch in wholes.chunks(BATCH) {
             self.reserve(batch.len());
-            for (home, whole) in homes.iter_mut().zip(batch) {
-                *home = self.home(*whole);
+            for (tag, whole) in tags.iter_mut().zip(batch) {
+                *tag = self.tag(*whole);
             }
-            for (slot, home) in read.iter_mut().zip(&homes[..batch.len()]) {
-                *slot = self.slots[*home];
+            for (slot, tag) in read.iter_mut().zip(&tags[..batch.len()]) {
+                *slot = self.slots[self.home(*tag)];
             }
-            for ((slot, home), &whole) in read.iter().zip(&homes).zip(batch) {
+            for ((slot, &tag), &whole) in read.iter().zip(&tags).zip(batch) {
                 // What was read may be of before another one of the batch came in, so that only
                 // what was found is sure.
-                let is_it = slot.number != FREE && slot.whole == whole;
-                let found =
-                    if is_it { slot.number } else { self.find(*home, whole, || new(whole)) };
-                numbers.push(found);
+                let is_it = slot.tag == tag && slot.number != FREE && store.is(slot.number, whole);
+                numbers.push(if is_it { slot.number } else { self.find(tag, whole, store) });
             }
         }
     }
 
-    fn find(&mut self, home: usize, whole: i64, new: impl FnOnce() -> u32) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut at = home;
+    /// Whether a whole number has a number.
+    pub(crate) fn has(&self, whole: i64, store: &impl WholeStore) -> bool {
+        if self.slots.is_empty() {
+            return false;
+        }
+        let (tag, mask) = (self.tag(whole), self.slots.len() - 1);
+        let mut at = self.home(tag);
         loop {
-            let slot = &mut self.slots[at];
+            let slot = self.slots[at];
             if slot.number == FREE {
-                *slot = Slot { whole, number: new() };
-                self.len += 1;
-                return slot.number;
+                return false;
             }
-            if slot.whole == whole {
+            if slot.tag == tag && store.is(slot.number, whole) {
+                return true;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[inline]
+    fn find(&mut self, tag: u32, whole: i64, store: &mut impl WholeStore) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(tag);
+        loop {
+            let slot = self.slots[at];
+            if slot.number == FREE {
+                let number = store.push(whole);
+                self.slots[at] = Slot { tag, number };
+                self.len += 1;
+                return number;
+            }
+            if slot.tag == tag && store.is(slot.number, whole) {
                 return slot.number;
             }
             at = (at + 1) & mask;
         }
     }
 
-    /// Where a whole number is looked for first.
+    /// The first bits of the hash of a whole number: asking in their order is quick.
     #[inline]
-    fn home(&self, whole: i64) -> usize {
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of slots")]
-        let home =
-            (self.hasher.hash_one(whole) >> (64 - self.slots.len().trailing_zeros())) as usize;
-        home
+    pub(crate) fn tag(&self, whole: i64) -> u32 {
+        (self.hasher.hash_one(whole) >> 32) as u32
+    }
+
+    /// Where a whole number of this tag is looked for first.
+    #[inline]
+    fn home(&self, tag: u32) -> usize {
+        tag as usize >> (u32::BITS - self.slots.len().trailing_zeros())
     }
 
     /// Makes room for so many more: at most seven of eight slots are taken.
-    fn reserve(&mut self, more: usize) {
+    pub(crate) fn reserve(&mut self, more: usize) {
         let wanted = self.len + more;
         if wanted * 8 <= self.slots.len() * 7 {
             return;
         }
         let bits = (wanted * 8 / 7 + 1).next_power_of_two().trailing_zeros().max(BITS_MIN);
-        let free = Slot { whole: 0, number: FREE };
-        let old = std::mem::replace(&mut self.slots, vec![free; 1 << bits]);
-        self.len = 0;
+        let old = std::mem::replace(&mut self.slots, vec![FREE_SLOT; 1 << bits]);
+        let mask = self.slots.len() - 1;
         // By their first bits: what lay side by side comes to lie side by side.
         for slot in old.into_iter().filter(|slot| slot.number != FREE) {
-            let home = self.home(slot.whole);
-            self.find(home, slot.whole, || slot.number);
+            let mut at = self.home(slot.tag);
+            while self.slots[at].number != FREE {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = slot;
         }
     }
 
@@ -125,6 +159,20 @@ mod tests {
 
     use super::*;
 
+    #[derive(Default)]
+    struct Met(Vec<i64>);
+
+    impl WholeStore for Met {
+        fn is(&self, number: u32, whole: i64) -> bool {
+            self.0.get(number as usize) == Some(&whole)
+        }
+
+        fn push(&mut self, whole: i64) -> u32 {
+            self.0.push(whole);
+            u32::try_from(self.0.len() - 1).expect("few")
+        }
+    }
+
     proptest! {
         #[test]
         fn each_has_one_number_however_many_are_asked_for_at_once(
@@ -133,27 +181,25 @@ mod tests {
             ),
         ) {
             let mut own = Wholes::default();
-            let mut plain: HashMap<i64, u32> = HashMap::new();
+            let (mut plain, mut met): (HashMap<i64, u32>, Met) = Default::default();
             for (index, wholes) in asked.iter().enumerate() {
                 let mut expected = Vec::new();
-                let mut met = Vec::new();
+                for whole in wholes {
+                    prop_assert_eq!(own.has(*whole, &met), plain.contains_key(whole));
+                }
                 for whole in wholes {
                     let next = u32::try_from(plain.len()).expect("few");
-                    expected.push(*plain.entry(*whole).or_insert_with(|| { met.push(*whole); next }));
+                    expected.push(*plain.entry(*whole).or_insert(next));
                 }
-                let (mut numbers, mut new) = (Vec::new(), Vec::new());
-                let first = u32::try_from(plain.len() - met.len()).expect("few");
-                let mut give = |whole| {
-                    new.push(whole);
-                    first + u32::try_from(new.len()).expect("few") - 1
-                };
+                let mut numbers = Vec::new();
                 if index % 2 == 0 {
-                    own.numbers_of(wholes, &mut numbers, give);
+                    own.numbers_of(wholes, &mut met, &mut numbers);
                 } else {
-                    numbers.extend(wholes.iter().map(|&one| own.number_of(one, || give(one))));
+                    own.reserve(index * 100);
+                    numbers.extend(wholes.iter().map(|&one| own.number_of(one, &mut met)));
                 }
                 prop_assert_eq!(numbers, expected);
-                prop_assert_eq!(new, met);
+                prop_assert!(wholes.iter().all(|whole| own.has(*whole, &met)));
             }
             prop_assert!(own.bytes() >= plain.len() * size_of::<Slot>());
         }

@@ -13,6 +13,7 @@ use hadal_query::StateKind;
 
 use crate::accumulate::is_plain;
 use crate::direct::{self, Direct};
+use crate::keys::{GroupNumbers, KeyValues};
 use crate::mantissas::{ByCode, Mantissas};
 use crate::places::Placed;
 use crate::rows::{Addends, Rows, Totals};
@@ -21,6 +22,9 @@ use crate::weights::Weights;
 
 /// Sums of one block stay below this, so that cells have room for them.
 const SUM_MAX: u128 = 1 << 61;
+
+/// Rows are added up by group number where there are not more numbers than this for each of them.
+const SPACE_PER_ROW: usize = 2;
 
 /// The measures of a block that are sums of decimals: added up together.
 pub(crate) struct Adding<'v> {
@@ -156,7 +160,28 @@ impl<'v> Adding<'v> {
         rows: &Rows<'_>,
     ) -> bool {
         let direct = Direct::new(self, rows);
-        self.add_to(groups, rows, |layout, cells| direct.add(layout, placed, cells))
+        self.add_to(groups, rows, |layout, cells| {
+            direct.add(layout, &placed.cells(rows, layout), cells);
+        })
+    }
+
+    /// Adds up the rows by these group numbers, whose groups are looked for later, where that can
+    /// be; returns whether it was done.
+    pub(crate) fn add_later_to(
+        &self,
+        groups: &mut Groups,
+        numbers: &GroupNumbers<'_>,
+        rows: &Rows<'_>,
+    ) -> bool {
+        // What no row has costs something, too.
+        let is_dense = rows.space <= rows.numbers.len() * SPACE_PER_ROW;
+        let wholes = numbers.only_key().filter(|_| is_dense).and_then(KeyValues::wholes);
+        let Some(wholes) = wholes else { return false };
+        let direct = Direct::new(self, rows);
+        let incoming = Incoming { classes: rows.classes(), sums: &self.sums };
+        groups.add_later(&wholes, &incoming, |layout, cells| {
+            direct.add(layout, &rows.cells_by_number(layout), cells);
+        })
     }
 
     fn add_to(
@@ -225,3 +250,6 @@ fn halves(mantissas: &[i64], from: i64) -> [(i64, Vec<u32>); 2] {
     let half = |shift: u32| mantissas.iter().map(|&own| (away(own) >> shift) as u32).collect();
     [(1, half(0)), (1 << 32, half(32))]
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,6 @@ const COLUMNS_AT_ONCE: usize = 8;
 
 /// The values of the selected rows of one block.
 pub(crate) struct Direct<'d> {
-    rows: &'d Rows<'d>,
     /// Which selected rows have a value, by number of the validity from 1 on.
     valid: Vec<Cow<'d, Bitmap>>,
     /// By sum: its values, and the number of the validity.
@@ -51,13 +50,12 @@ impl<'d> Direct<'d> {
             let valid = valid.and_then(|own| adding.valid.iter().position(|valid| *valid == own));
             (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
         };
-        Self { rows, valid: selected, sums: adding.numbers.iter().map(sum).collect() }
+        Self { valid: selected, sums: adding.numbers.iter().map(sum).collect() }
     }
 
-    /// Adds all rows as the layout says; all their groups have a place.
-    pub(crate) fn add(&self, layout: &Layout, placed: &Placed, cells: &mut [i64]) {
-        let targets = placed.cells(self.rows, layout);
-        add_tiles(&targets, layout, cells, |column, start, tile| self.fill(column, start, tile));
+    /// Adds all rows as the layout says, each to the cell of this number.
+    pub(crate) fn add(&self, layout: &Layout, targets: &[u32], cells: &mut [i64]) {
+        add_tiles(targets, layout, cells, |column, start, tile| self.fill(column, start, tile));
     }
 
     /// Makes ready what is added to one column by the rows from `start` on.

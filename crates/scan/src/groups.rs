@@ -45,6 +45,10 @@ pub(crate) fn add(
         .collect::<Result<Vec<_>, BlockError>>()?;
     let added = Added::new(query, &arguments, &rows);
     let _ = groups.make_room();
+    let is_all = (0..arguments.len()).all(|index| added.has(index));
+    if is_all && added.add_later_to(groups, &numbers, &rows) {
+        return Ok(());
+    }
     let is_asked = rows.has_many_groups() && !matches!(added.how, How::ByRow(_));
     let known = if is_asked { Placed::known(&numbers, groups, &rows) } else { None };
     let placed = known.unwrap_or_else(|| Placed::new(&numbers, &added.used(&rows), &rows, groups));
@@ -116,6 +120,18 @@ impl<'v> Added<'v> {
             How::Directly => return rows.used(),
         };
         (0..).zip(has_rows).filter(|own| own.1).map(|own| own.0).collect()
+    }
+
+    /// Leaves it for later to find the groups, where that can be.
+    fn add_later_to(
+        &self,
+        groups: &mut Groups,
+        numbers: &GroupNumbers<'_>,
+        rows: &Rows<'_>,
+    ) -> bool {
+        matches!(self.how, How::Directly)
+            && groups.can_wait()
+            && self.sums.add_later_to(groups, numbers, rows)
     }
 
     fn add_to(&self, groups: &mut Groups, placed: &Placed, rows: &Rows<'_>) {

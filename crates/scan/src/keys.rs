@@ -3,6 +3,7 @@
 //! Keys in code space multiply into one number as long as the product stays small, so that
 //! measures can be kept in plain arrays; when it grows, the numbers in use are counted through.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use hadal_encoding::kernels;
@@ -162,14 +163,35 @@ impl KeyValues<'_> {
         self.whole(0).map(|first| (first, near.step, *count))
     }
 
+    /// The values of all codes but the last where these are told to be whole numbers, which all
+    /// are that are not null.
+    pub(crate) fn wholes(&self) -> Option<Cow<'_, [i64]>> {
+        match self {
+            Self::Mantissas { values, .. } if self.is_whole() => Some(Cow::Borrowed(values)),
+            Self::Range { near, first, count, .. } if self.is_whole() => {
+                let steps = (*first..).take(*count);
+                Some(steps.map(|step| near.value(step)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Range { numbers, .. } | Self::Mantissas { numbers, .. } => {
+                numbers.scale == 0 && numbers.logical == Logical::Plain
+            }
+            _ => false,
+        }
+    }
+
     /// The value of a code where it is told to be a whole number.
     pub(crate) fn whole(&self, code: usize) -> Option<i64> {
-        let is_whole = |numbers: &Numbers| numbers.scale == 0 && numbers.logical == Logical::Plain;
         match self {
-            Self::Range { numbers, near, first, count } if is_whole(numbers) && code < *count => {
+            Self::Range { near, first, count, .. } if self.is_whole() && code < *count => {
                 u32::try_from(code).ok().map(|step| near.value(first + step))
             }
-            Self::Mantissas { numbers, values } if is_whole(numbers) => values.get(code).copied(),
+            Self::Mantissas { values, .. } if self.is_whole() => values.get(code).copied(),
             _ => None,
         }
     }
@@ -265,11 +287,26 @@ impl<'a> Key<'a> {
     }
 
     fn of_numbers(numbers: &Numbers, selection: &Selection) -> Self {
-        let mantissa = |row: usize| numbers.has(row).then(|| numbers.mantissas.get(row));
-        let value = |mantissa: Option<i64>| {
-            mantissa.map_or(Value::Null, |mantissa| numbers.value_of(mantissa))
-        };
-        Self::counted(selection, &mut HashMap::new(), mantissa, value)
+        let (mut seen, mut values) = (HashMap::new(), Vec::new());
+        let mut has_null = false;
+        let mut codes = gather(selection, |row| {
+            if !numbers.has(row) {
+                has_null = true;
+                return u32::MAX;
+            }
+            *seen.entry(numbers.mantissas.get(row)).or_insert_with_key(|&mantissa| {
+                values.push(mantissa);
+                last_index(&values)
+            })
+        });
+        if has_null {
+            let null = u32::try_from(values.len()).unwrap_or(u32::MAX);
+            let nulls = codes.iter_mut().filter(|code| **code == u32::MAX);
+            nulls.for_each(|code| *code = null);
+        }
+        let count = values.len() + 1;
+        let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::new(values) };
+        Self { codes: Rc::new(codes), count, values }
     }
 
     /// Codes in the order in which values are met.

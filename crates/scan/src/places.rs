@@ -103,20 +103,10 @@ impl Placed {
 
     /// By selected row: where the numbers of its group and class are among cells.
     pub(crate) fn cells(&self, rows: &Rows<'_>, layout: &Layout) -> Cow<'_, [u32]> {
-        if layout.class_count == 1 {
-            return Cow::Borrowed(self.by_row(rows));
+        match layout.class_count {
+            1 => Cow::Borrowed(self.by_row(rows)),
+            _ => Cow::Owned(rows.cells_at(self.by_number.iter().copied(), layout)),
         }
-        #[expect(clippy::cast_possible_truncation, reason = "classes are few")]
-        let (classes, count) = (
-            layout.classes.iter().map(|&class| class as u32).collect::<Vec<u32>>(),
-            layout.class_count as u32,
-        );
-        let cells = self.by_number.iter().flat_map(|place| {
-            let first = place.wrapping_mul(count);
-            classes.iter().map(move |class| first.wrapping_add(*class))
-        });
-        let table: Vec<u32> = cells.collect();
-        Cow::Owned(rows.look_up_cells(&table))
     }
 
     /// By selected row: the place of its group.

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use hadal_aggregate::Tally;
+use hadal_aggregate::{Layout, Tally};
 use hadal_encoding::{Bitmap, kernels};
 
 use crate::selection::Selection;
@@ -253,11 +253,30 @@ impl<'r> Rows<'r> {
         counts
     }
 
-    /// What stands in a table by cell, for each selected row.
-    pub(crate) fn look_up_cells(&self, table: &[u32]) -> Vec<u32> {
+    /// By selected row: where the numbers of its group and class are among cells, the places of
+    /// groups being told by number.
+    pub(crate) fn cells_at(&self, places: impl Iterator<Item = u32>, layout: &Layout) -> Vec<u32> {
+        #[expect(clippy::cast_possible_truncation, reason = "classes are few")]
+        let (classes, count) = (
+            layout.classes.iter().map(|&class| class as u32).collect::<Vec<u32>>(),
+            layout.class_count as u32,
+        );
+        let cells = places.flat_map(|place| {
+            let first = place.wrapping_mul(count);
+            classes.iter().map(move |class| first.wrapping_add(*class))
+        });
+        let table: Vec<u32> = cells.collect();
         let mut found = vec![0; self.cells.len()];
-        kernels::gather_u32(table, &self.cells, &mut found);
+        kernels::gather_u32(&table, &self.cells, &mut found);
         found
+    }
+
+    /// The same where groups are at the places of their numbers.
+    pub(crate) fn cells_by_number(&self, layout: &Layout) -> Cow<'_, [u32]> {
+        match layout.class_count {
+            1 => Cow::Borrowed(self.numbers),
+            _ => Cow::Owned(self.cells_at((0..).take(self.space), layout)),
+        }
     }
 
     /// How many events the rows of each group stand for, their number being known by cell.

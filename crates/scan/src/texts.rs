@@ -114,7 +114,7 @@ impl<'p> Looking<'p> {
         let mut words = vec![0; view.len().div_ceil(64)];
         kernels::in_codes(view.codes(), set.words(), &mut words);
         let having = Bitmap::from_words(words, view.len());
-        if is_told || having.range_of_ones().is_none() {
+        if is_told || having.count_ones() == 0 {
             return Ok(Some(having));
         }
         let texts = view.decode_strings(having.iter_ones())?;

@@ -11,6 +11,8 @@ const MERGED_AT_ONCE: usize = 1 << 14;
 impl Groups {
     /// Adds the groups of `other`, which must be of the same query.
     pub fn merge(&mut self, mut other: Self) {
+        self.gather();
+        other.gather();
         // The order does not matter to what comes out, but to how much has to move.
         if self.len() < other.len() {
             std::mem::swap(self, &mut other);

@@ -23,16 +23,19 @@ impl Groups {
 
     /// Drops the groups with the largest keys where there are too many for an answer.
     pub(crate) fn settle(&mut self) {
+        self.gather();
         self.cut(self.groups_max);
     }
 
     /// Drops groups to save memory, and holds no more from now on than are kept in the end; returns
-    /// whether there were any to drop.
+    /// whether there was anything to save.
     pub(crate) fn cut_back(&mut self) -> bool {
+        let has_waiting = self.pending.is_some();
+        self.gather();
         let has_more = self.len() > self.groups_max;
         self.held_max = self.held_max.min(self.groups_max);
         self.settle();
-        has_more
+        has_waiting || has_more
     }
 
     /// Drops the groups with the largest keys, all but `max`.
@@ -64,9 +67,9 @@ impl Groups {
             let _ = self.places.push(&numbers);
         }
         self.cells = cells;
-        let Self { kinds, key_max, dropped_rows, .. } = before;
+        let Self { kinds, key_max, dropped_rows, pending, .. } = before;
         (self.kinds, self.states) = (kinds, states);
-        (self.key_max, self.dropped_rows) = (key_max, dropped_rows);
+        (self.key_max, self.dropped_rows, self.pending) = (key_max, dropped_rows, pending);
     }
 
     /// Forgets all groups, and the memory that they took.

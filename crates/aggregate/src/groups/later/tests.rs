@@ -1,0 +1,174 @@
+use hadal_query::StateKind;
+use hadal_types::limits::GROUPS_MAX;
+use proptest::prelude::*;
+
+use super::*;
+use crate::cells::{CellColumn, IncomingSum};
+
+const MEASURES: usize = 2;
+
+/// Rows that come in together: of one of these keys, or of none; of a class; and the mantissa that
+/// all measures have, or none.
+#[derive(Clone, Debug)]
+struct Block {
+    wholes: Vec<i64>,
+    classes: Vec<i64>,
+    /// By measure: the scale, or `None` where nothing comes in.
+    scales: [Option<u8>; MEASURES],
+    size_max: u128,
+    rows: Vec<(usize, usize, Option<i64>)>,
+}
+
+impl Block {
+    fn sums(&self) -> Vec<IncomingSum> {
+        let valid = usize::from(self.rows.iter().any(|row| row.2.is_none()));
+        let size_max = self.size_max;
+        let sum = |(measure, scale): (usize, &Option<u8>)| {
+            Some(IncomingSum { measure, scale: (*scale)?, valid, size_max })
+        };
+        self.scales.iter().enumerate().filter_map(sum).collect()
+    }
+
+    fn key(&self, row: usize) -> Option<i64> {
+        self.wholes.get(self.rows[row].0 % (self.wholes.len() + 1)).copied()
+    }
+
+    /// Adds the rows, of which `place_of` knows the places.
+    fn add(&self, layout: &Layout, place_of: &dyn Fn(usize) -> usize, numbers: &mut [i64]) {
+        let width = layout.columns.len();
+        for (row, (_, class, value)) in self.rows.iter().enumerate() {
+            let class = layout.classes[class % self.classes.len()];
+            let start = (place_of(row) * layout.class_count + class) * width;
+            for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
+                *number += match column {
+                    CellColumn::Nothing => 0,
+                    CellColumn::Count(0) => 1,
+                    CellColumn::Count(_) => i64::from(value.is_some()),
+                    CellColumn::Sum { factor, .. } => value.unwrap_or(0) * factor,
+                };
+            }
+        }
+    }
+
+    /// The plain way: places first.
+    fn add_now(&self, groups: &mut Groups) {
+        let places: Vec<u32> = (0..self.rows.len())
+            .map(|row| {
+                let value = self.key(row).map_or(Value::Null, Value::integer);
+                let number = groups.key_mut(0).number_of(&value);
+                groups.place(&[number]).expect("room")
+            })
+            .collect();
+        let sums = self.sums();
+        let incoming = Incoming { classes: &self.classes, sums: &sums };
+        let added = groups.add_cells(&incoming, |layout, numbers| {
+            self.add(layout, &|row| places[row] as usize, numbers);
+        });
+        assert!(added, "room in cells");
+    }
+
+    fn add_later(&self, groups: &mut Groups) {
+        let sums = self.sums();
+        let incoming = Incoming { classes: &self.classes, sums: &sums };
+        let number = |row: usize| self.rows[row].0 % (self.wholes.len() + 1);
+        let added = groups.add_later(&self.wholes, &incoming, |layout, numbers| {
+            self.add(layout, &number, numbers);
+        });
+        if !added {
+            self.add_now(groups);
+        }
+    }
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let whole = prop_oneof![0i64..90_000, 70_000i64..70_009, any::<i64>()];
+    let weight = prop_oneof![Just(1_000_000i64), 1i64..9];
+    let value = prop_oneof![4 => (-9i64..9).prop_map(Some), 1 => Just(None)];
+    let full = prop_oneof![8 => Just(1u128 << 20), 1 => Just(1u128 << 61)];
+    (
+        prop::collection::vec(whole, 0..3_000),
+        prop::collection::btree_set(weight, 1..3),
+        prop::array::uniform2(prop::option::weighted(0.8, 0u8..3)),
+        full,
+        prop::collection::vec((any::<usize>(), any::<usize>(), value), 0..2_000),
+    )
+        .prop_map(|(wholes, classes, scales, size_max, rows)| Block {
+            wholes,
+            classes: classes.into_iter().collect(),
+            scales,
+            size_max,
+            rows,
+        })
+}
+
+/// As many groups as it takes for others to wait.
+fn many(held_max: usize) -> Groups {
+    let kinds = vec![StateKind::Moments; MEASURES].into();
+    let mut groups = Groups::with_max(1, kinds, (held_max, held_max));
+    let all = i64::try_from(GROUPS_MIN).expect("small");
+    let rows = (0..GROUPS_MIN).map(|row| (row, 0, Some(1))).collect();
+    let (wholes, classes, scales) = ((0..all).collect(), vec![1_000_000], [Some(0), None]);
+    Block { wholes, classes, scales, size_max: 1 << 20, rows }.add_now(&mut groups);
+    groups
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn what_waits_comes_to_the_same(
+        blocks in prop::collection::vec(block(), 1..9), cut in 0usize..9, is_short in any::<bool>(),
+    ) {
+        let held_max = if is_short { GROUPS_MIN } else { GROUPS_MAX };
+        let (mut own, mut plain) = (many(held_max), many(held_max));
+        for block in &blocks {
+            block.add_later(&mut own);
+            block.add_now(&mut plain);
+        }
+        prop_assert!(own == plain);
+        // In two parts, which are merged.
+        let (first, last) = blocks.split_at(cut.min(blocks.len()));
+        let (mut own, mut other) = (many(held_max), many(held_max));
+        first.iter().for_each(|block| block.add_later(&mut own));
+        last.iter().for_each(|block| block.add_later(&mut other));
+        own.merge(other);
+        let mut twice = many(held_max);
+        twice.merge(plain);
+        prop_assert!(own == twice);
+    }
+}
+
+#[test]
+fn parts_that_are_full_are_brought_in() {
+    let (mut own, mut plain) = (many(GROUPS_MAX), many(GROUPS_MAX));
+    let wholes: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
+    let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
+    let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
+    let block = Block { wholes, classes, scales, size_max: 1 << 20, rows };
+    let before = own.len();
+    block.add_later(&mut own);
+    assert!(own.pending.is_some() && own.len() > before, "some were brought in, some wait");
+    assert!(own.bytes() > plain.bytes(), "what waits is held");
+    block.add_now(&mut plain);
+    assert!(own == plain);
+    let mut short = own.clone();
+    assert!(short.cut_back() && !short.cut_back(), "what waits takes room");
+    assert!(short.bytes() < own.bytes() && short == plain);
+    own.clear();
+    assert!(own.pending.is_none() && own.is_empty());
+}
+
+#[test]
+fn groups_that_are_dropped_count_their_rows() {
+    let mut own = many(GROUPS_MIN);
+    let far = |at: i64| 1_000_000 + at;
+    let wholes: Vec<i64> = (0..20_000).map(far).collect();
+    let rows = (0..20_000).map(|row| (row, 0, None)).collect();
+    let (classes, scales) = (vec![1_000_000], [Some(0), None]);
+    let block = Block { wholes, classes, scales, size_max: 1 << 20, rows };
+    for _ in 0..2 {
+        block.add_later(&mut own);
+    }
+    let (groups, dropped) = own.into_unsorted();
+    assert_eq!((groups.len(), dropped), (GROUPS_MIN, 40_000));
+}
