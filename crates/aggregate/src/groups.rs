@@ -51,8 +51,6 @@ pub struct Groups {
     dropped_rows: u64,
     /// What groups are looked for later for: of numbers as they lie in cells.
     pending: Option<Box<Pending>>,
-    /// What the last rows for it were added up in, block by block.
-    added_up: Vec<i64>,
 }
 
 impl Groups {
@@ -81,7 +79,6 @@ impl Groups {
             key_max: None,
             dropped_rows: 0,
             pending: None,
-            added_up: Vec::new(),
         }
     }
 
@@ -439,7 +436,6 @@ impl Groups {
             + self.places.bytes()
             + self.cells.bytes()
             + self.pending.as_ref().map_or(0, |own| own.bytes())
-            + self.added_up.capacity() * size_of::<i64>()
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }

@@ -24,13 +24,16 @@ pub(crate) struct Pending {
     numbers: Vec<i64>,
     /// By part: how many numbers it has.
     lengths: Vec<usize>,
+    /// What rows are added up in, block by block, before they become entries.
+    pub(crate) added_up: Vec<i64>,
 }
 
 impl Pending {
     /// No entries, of so many numbers beside the whole one.
     pub(crate) fn new(width: usize) -> Self {
         debug_assert!(width <= WIDTH_MAX, "an entry of {width} numbers");
-        Self { width, numbers: vec![0; PARTS * PART_ROOM], lengths: vec![0; PARTS] }
+        let (numbers, lengths) = (vec![0; PARTS * PART_ROOM], vec![0; PARTS]);
+        Self { width, numbers, lengths, added_up: Vec::new() }
     }
 
     /// How many numbers entries have beside the whole one.
@@ -95,7 +98,7 @@ impl Pending {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.numbers.capacity() * size_of::<i64>()
+        (self.numbers.capacity() + self.added_up.capacity()) * size_of::<i64>()
     }
 }
 

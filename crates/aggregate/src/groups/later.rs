@@ -41,12 +41,12 @@ impl Groups {
             return false;
         }
         let own = self.pending.take().filter(|own| own.width() == width);
-        let mut numbers = std::mem::take(&mut self.added_up);
+        let mut own = own.unwrap_or_else(|| Box::new(Pending::new(width)));
+        let mut numbers = std::mem::take(&mut own.added_up);
         numbers.clear();
         numbers.resize((wholes.len() + 1) * width, 0);
         add(&layout, &mut numbers);
-        let own = own.unwrap_or_else(|| Box::new(Pending::new(width)));
-        let own = match width {
+        let mut own = match width {
             1 => self.wait::<1>(own, wholes, &numbers),
             2 => self.wait::<2>(own, wholes, &numbers),
             3 => self.wait::<3>(own, wholes, &numbers),
@@ -56,7 +56,8 @@ impl Groups {
             7 => self.wait::<7>(own, wholes, &numbers),
             _ => self.wait::<WIDTH_MAX>(own, wholes, &numbers),
         };
-        (self.pending, self.added_up) = (Some(own), numbers);
+        own.added_up = numbers;
+        self.pending = Some(own);
         true
     }
 
