@@ -224,3 +224,5 @@ fn warn(left_out: Vec<LeftOut<'_>>, partial: &mut Partial) {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turn_tests;
