@@ -357,6 +357,7 @@ fn places_by_time(times: &[i64]) -> Option<Vec<u32>> {
     let mut timed: Vec<(u64, u32)> = times.iter().map(|&time| offset(time)).zip(0..).collect();
     let mut sorted = vec![(0, 0); timed.len()];
     for shift in (0..u64::BITS - offset(last).leading_zeros()).step_by(DIGIT_BITS as usize) {
+        #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are wanted")]
         let digit = |offset: u64| (offset >> shift) as usize % DIGITS;
         let mut next = [0; DIGITS];
         timed.iter().for_each(|&(offset, _)| next[digit(offset)] += 1);

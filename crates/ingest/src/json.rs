@@ -136,6 +136,14 @@ impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
     /// Takes a member of the row itself.
     fn member(&mut self, name: Name<'j>, token: Token<'j>) -> Result<(), String> {
         let Name { text, seen } = name;
+        // What was not offered, because it came behind something unusual.
+        if let Some(seen) = seen
+            && self.count < ROW_FIELDS_MAX
+            && self.take.usual(seen, token) == Offer::Taken
+        {
+            self.count += 1;
+            return Ok(());
+        }
         match token {
             Token::Null => Ok(()),
             Token::Bool(truth) => self.field(text, seen, &Field::Bool(truth)),

@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn all_levels_count_as_one_value_at_a_time() {
-        let values: Vec<i64> = (0..1_100i64).map(|at| at / 3 * (at % 5) << (at % 64)).collect();
+        let values: Vec<i64> = (0..1_100i64).map(|at| (at / 3 * (at % 5)) << (at % 64)).collect();
         for level in Level::available() {
             for length in [0, 1, 2, 3, 7, 8, 9, 64, 1_024, 1_100] {
                 let values = &values[..length];

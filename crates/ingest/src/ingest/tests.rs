@@ -298,6 +298,44 @@ fn odd_values_are_kept_with_a_warning() {
     assert_eq!(warned(&summary), expected);
 }
 
+proptest! {
+    /// Names that were seen before have a shorter way than others.
+    #[test]
+    fn a_row_means_the_same_whatever_came_before_it(
+        rows_of_fields in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![
+            "\"a\":1", "\"a\":2", "\"a\":\"x\"", "\"a\":\"\\n\"", "\"a\":null", "\"a\":true",
+            "\"b\":0.5", "\"b\" : \"y\"", "\"b\":[1,\"z\"]", "\"b\":{\"c\":1}", "\"b.c\":2",
+            "\"time\":1795000000", "\"time\":1795000001", "\"sample_rate\":2",
+            "\"sample_rate\":3", "\"a\\u0062\":7", "\"b\":1e3", "\"a\":x",
+        ]), 0..7), 1..12),
+    ) {
+        let texts = rows_of_fields.iter().map(|fields| format!("{{{}}}\n", fields.join(",")));
+        let texts: Vec<String> = texts.collect();
+        // Times of arrival differ, and truths are numbers where there are others in their column.
+        let late = Micros(1_795_000_001 * Micros::SECOND);
+        let alike = |(name, value): (String, Value)| match value {
+            Value::Time(time) if time > late => None,
+            Value::Bool(truth) => Some((name, Value::integer(truth.into()))),
+            value => Some((name, value)),
+        };
+        let alike = |cells: BTreeMap<String, Value>| {
+            cells.into_iter().filter_map(alike).collect::<BTreeMap<_, _>>()
+        };
+        let told = |body: &str| {
+            let settings = Settings { table_time_column: ColumnName::new("time").ok(), ..settings() };
+            let (batches, summary) = ingest_as(settings, Format::Json, body.as_bytes(), body.len());
+            let rows: Vec<_> = rows(&batches).into_iter().map(alike).collect();
+            let reasons = summary.rejected.into_iter().map(|reject| reject.reason);
+            (rows, reasons.collect::<Vec<_>>())
+        };
+        let each: Vec<_> = texts.iter().map(|text| told(text)).collect();
+        let (rows, reasons) = told(&texts.concat());
+        prop_assert_eq!(rows, each.iter().flat_map(|(rows, _)| rows.clone()).collect::<Vec<_>>());
+        let expected = each.iter().flat_map(|(_, reasons)| reasons.clone());
+        prop_assert_eq!(reasons, expected.collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn columns_beyond_the_limit_go_to_overflow() {
     let row = |from: usize| {
