@@ -247,10 +247,10 @@ fn the_body_must_be_a_question() {
         let detail = problem["detail"].as_str().expect("text");
         assert!(!detail.contains("struct"), "{body}: {detail}");
     }
-    for deadline in [1, 600_000] {
-        let body = json!({ "sql": "SELECT 1", "deadline_ms": deadline });
-        assert_eq!(ask(&server, &body).status, 200);
-    }
+    let ask = |deadline| ask(&server, &json!({ "sql": "SELECT 1", "deadline_ms": deadline }));
+    assert_eq!(ask(600_000).status, 200);
+    // A millisecond may be over before anybody has looked at the question.
+    assert!([200, 504].contains(&ask(1).status));
 }
 
 #[test]

@@ -50,7 +50,9 @@ impl Source {
 
 /// The root of the checkout.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+    // When it runs: what was built may be kept for a checkout elsewhere.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
+    Path::new(&package).join("..").canonicalize().unwrap()
 }
 
 /// Paths of all files that git tracks or would add, sorted.
