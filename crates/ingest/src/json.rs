@@ -118,12 +118,17 @@ pub(crate) fn read<'j>(
     Ok(())
 }
 
-/// What is wrong with a text, and where.
+/// What is wrong with a row, and where.
 fn told(error: &serde_json::Error) -> String {
     let at = format!(" at line {} column {}", error.line(), error.column());
     let reason = error.to_string();
     let reason = reason.strip_suffix(&at).unwrap_or(&reason);
     format!("{reason} at character {}", error.column())
+}
+
+/// The same of the text of a value.
+fn told_of_value(error: &serde_json::Error) -> String {
+    format!("{} of a value", told(error))
 }
 
 struct Walk<'w, T: ?Sized> {
@@ -181,7 +186,7 @@ impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
             Some(b'[') => list(raw)?.map_or(Field::Text(raw), Field::List),
             Some(b'{') => {
                 let object: Members<'j> =
-                    serde_json::from_str(raw).map_err(|error| error.to_string())?;
+                    serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
                 match hinted(&object)? {
                     Some(field) => field,
                     None if depth >= JSON_DEPTH_MAX => {
@@ -212,13 +217,13 @@ impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
 }
 
 fn string(raw: &str) -> Result<Cow<'_, str>, String> {
-    let text: Text<'_> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    let text: Text<'_> = serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
     Ok(text.0)
 }
 
 /// The elements of an array as texts; `None` when some are arrays or objects.
 fn list(raw: &str) -> Result<Option<Vec<Element<'_>>>, String> {
-    let elements: Vec<&RawValue> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    let elements: Vec<&RawValue> = serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
     let nested = |raw: &&RawValue| raw.get().starts_with(['[', '{']);
     if elements.iter().any(nested) {
         return Ok(None);
@@ -395,7 +400,7 @@ mod tests {
             ("1", "expected an object"),
             ("{", "EOF"),
             (r#"{"a":1}x"#, "trailing characters"),
-            (r#"{"a":"\ud800"}"#, "hex escape"),
+            (r#"{"a":"\ud83dx"}"#, "at character 8 of a value"),
         ] {
             let error = read(bad).expect_err(bad);
             assert!(error.contains(reason), "{error}");
