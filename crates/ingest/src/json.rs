@@ -223,7 +223,8 @@ fn string(raw: &str) -> Result<Cow<'_, str>, String> {
 
 /// The elements of an array as texts; `None` when some are arrays or objects.
 fn list(raw: &str) -> Result<Option<Vec<Element<'_>>>, String> {
-    let elements: Vec<&RawValue> = serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
+    let elements: Vec<&RawValue> =
+        serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
     let nested = |raw: &&RawValue| raw.get().starts_with(['[', '{']);
     if elements.iter().any(nested) {
         return Ok(None);
