@@ -18,6 +18,9 @@ impl Groups {
             std::mem::swap(self, &mut other);
         }
         self.drop_rows(other.dropped_rows);
+        if let Some(max) = other.key_max.take() {
+            self.drop_beyond(max);
+        }
         let mut same = other.unknown();
         for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
             if self.make_room() {

@@ -350,7 +350,6 @@ mod tests {
             offer
         }
 
-        fn again(&mut self) {}
 
         fn field(
             &mut self,
