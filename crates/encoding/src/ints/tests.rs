@@ -302,16 +302,28 @@ fn bad_forms_are_refused() {
     assert!(parse(&[3, 1, 7, 3, 1, 2, 0, 2, 0, 16, 0, 16], 8).is_err());
     assert!(parse(&[4, 1, 2, 0, 2, 0, 0], 8).is_ok());
     assert!(parse(&[4, 0, 2, 0, 2, 0, 0], 8).is_err());
-    // Patches that do not ascend, or lie behind the end.
-    let patched = |positions: [u8; 2]| {
-        parse(&[1, 66, 0, 127, 2, 1, positions[0], 0, positions[1], 0, 1, 127], 9)
-    };
-    assert!(patched([3, 8]).is_ok());
-    for (bad, at) in [([3, 3], 1), ([4, 3], 1), ([3, 9], 1), ([9, 3], 0), ([9, 10], 0)] {
-        let EncodingError::Order { what, index } = patched(bad).expect_err("bad") else {
-            panic!("{bad:?}")
-        };
-        assert_eq!((what, index), ("patch", at), "{bad:?}");
+}
+
+#[test]
+fn patches_that_do_not_ascend_or_lie_behind_the_end_are_none() {
+    let all = Bitmap::from_words(vec![0x1FF], 9);
+    for (positions, values) in [
+        ([3, 8], [(3, 1), (8, 127)]),
+        ([3, 3], [(3, 1), (3, 1)]),
+        ([4, 3], [(4, 1), (4, 1)]),
+        ([3, 9], [(3, 1), (3, 1)]),
+        ([9, 3], [(3, 127), (3, 127)]),
+        ([9, 10], [(0, 0), (0, 0)]),
+    ] {
+        let bytes = [1, 66, 0, 127, 2, 1, positions[0], 0, positions[1], 0, 1, 127];
+        let view = IntsView::parse(&bytes, 9).expect("parses");
+        let mut expected = [0i64; 9];
+        values.into_iter().for_each(|(place, value)| expected[place] = value);
+        let mut found = Vec::new();
+        view.decode_into(&mut found);
+        assert_eq!(found, expected, "{positions:?}");
+        assert_eq!(view.sum(), expected.iter().map(|&value| i128::from(value)).sum());
+        assert_eq!(view.fold_where(&all).sum, view.sum());
     }
 }
 
