@@ -224,8 +224,7 @@ fn only_where<'a>(
     Some(match value {
         BlockValues::Constant(Value::Number(number)) => {
             let (from, scale) = number.to_stored()?;
-            let near = Near { from, step: 1, span: 0, steps: Rc::new(vec![0; rows]) };
-            let (mantissas, logical) = (Mantissas::Near(near), Logical::Plain);
+            let (mantissas, logical) = (Mantissas::Near(Near::same(from, rows)), Logical::Plain);
             BlockValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
         }
         BlockValues::Numbers(numbers) => {

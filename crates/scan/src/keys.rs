@@ -10,7 +10,7 @@ use hadal_encoding::kernels;
 use hadal_types::{Logical, Value};
 use hashbrown::HashMap;
 
-use crate::mantissas::{ByCode, Mantissas, Near};
+use crate::mantissas::{ByCode, Mantissas, Near, zeros};
 use crate::selection::Selection;
 use crate::values::{BlockValues, Entries, Numbers, Truths};
 
@@ -67,7 +67,7 @@ impl<'a> GroupNumbers<'a> {
     pub(crate) fn new(keys: &[BlockValues<'a>], selection: &Selection) -> Self {
         let mut keys = keys.iter().map(|key| Key::new(key, selection));
         let Some(Key { codes, count, values }) = keys.next() else {
-            let numbers = Rc::new(vec![0; selection.count()]);
+            let numbers = zeros(selection.count());
             return Self { numbers, space: 1, steps: Vec::new() };
         };
         let steps = vec![Step { count, values, counted: None }];
@@ -218,7 +218,7 @@ impl<'a> Key<'a> {
     fn new(values: &BlockValues<'a>, selection: &Selection) -> Self {
         match values {
             BlockValues::Constant(value) => Self {
-                codes: Rc::new(vec![0; selection.count()]),
+                codes: zeros(selection.count()),
                 count: 1,
                 values: KeyValues::Constant(value.clone()),
             },

@@ -4,6 +4,7 @@
 //! of what they have in common, fits 32 bits: half the memory to read, twice the values in a
 //! register, and a number that can be an index.
 
+use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
@@ -44,6 +45,11 @@ pub(crate) struct Near {
 }
 
 impl Near {
+    /// The same mantissa in so many rows.
+    pub(crate) fn same(from: i64, rows: usize) -> Self {
+        Self { from, step: 1, span: 0, steps: zeros(rows) }
+    }
+
     #[inline]
     pub(crate) fn get(&self, row: usize) -> i64 {
         self.value(self.steps[row])
@@ -83,9 +89,11 @@ impl Near {
         let (rest, width, step) = (rest / unit, width / unit, self.step / unit);
         let last = step.checked_mul(self.span.into())?.checked_add(rest)?;
         let span = u32::try_from(last / width).ok()?;
+        if span == 0 {
+            return Some(Self::same(from, self.steps.len()));
+        }
         let small = (u32::try_from(last), u32::try_from(width));
         let steps: Vec<u32> = match small {
-            _ if span == 0 => vec![0; self.steps.len()],
             (Ok(_), Ok(width)) if step == 1 => {
                 let mut steps = vec![0; self.steps.len()];
                 let before = 0u32.wrapping_sub(u32::try_from(rest).ok()?);
@@ -106,6 +114,20 @@ impl Near {
         step.checked_mul(self.span.into())?.checked_add(from)?;
         Some(Self { from, step, span: self.span, steps: Rc::clone(&self.steps) })
     }
+}
+
+/// So many zeros. Those that were last asked for are kept: blocks mostly have the same number of rows,
+/// and what is the same in all of them is asked for again and again.
+pub(crate) fn zeros(count: usize) -> Rc<Vec<u32>> {
+    thread_local! {
+        static KEPT: RefCell<Rc<Vec<u32>>> = RefCell::default();
+    }
+    KEPT.with_borrow_mut(|kept| {
+        if kept.len() != count {
+            *kept = Rc::new(vec![0; count]);
+        }
+        Rc::clone(kept)
+    })
 }
 
 impl Mantissas {

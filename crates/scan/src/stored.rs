@@ -4,11 +4,12 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView};
+use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView, Zone};
 use hadal_encoding::{Bitmap, EncodingError, IntsView, StringDictionary, ints, kernels};
 use hadal_query::{Function, Pattern};
 use hadal_types::{Logical, Value};
 
+use crate::bits::filled;
 use crate::compare;
 use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::strings;
@@ -91,7 +92,15 @@ impl<'a> Stored<'a> {
         let found = match (&self.values, literals) {
             (Values::Numbers(view), [literal]) => {
                 let integers = &view.integers;
-                let between = |from, to| integers.between(from, to);
+                let between = |from, to| match self.column.zone() {
+                    Zone::Decimals { min, max, .. } if to < min || max < from => {
+                        filled(integers.len(), false)
+                    }
+                    Zone::Decimals { min, max, .. } if from <= min && max <= to => {
+                        filled(integers.len(), true)
+                    }
+                    _ => integers.between(from, to),
+                };
                 let kind = (logical, view.scale);
                 compare::mantissas(integers.len(), between, kind, function, literal)
             }
