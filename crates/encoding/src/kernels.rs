@@ -39,7 +39,9 @@ pub use fold::{
 };
 pub use hashes::{hash_i64, register_ranks};
 pub use keep::{keep_i64, keep_u32};
-pub use leading::{LeadingBits, Quotients, count_leading};
+pub use leading::{
+    LEADING_COUNT_MAX, LeadingBits, LeadingCounts, Quotients, count_leading,
+};
 pub use level::Level;
 pub use packed::{
     PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
