@@ -32,6 +32,7 @@ mod direct;
 mod distincts;
 mod distributions;
 mod eval;
+mod floored;
 mod groups;
 mod interner;
 mod keys;
