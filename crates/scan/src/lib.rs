@@ -36,6 +36,7 @@ mod floored;
 mod groups;
 mod interner;
 mod keys;
+mod lanes;
 mod lists;
 mod mantissas;
 mod numeric;
