@@ -264,9 +264,10 @@ impl Cells {
     pub(crate) fn numbers_mut(&mut self, places: usize) -> &mut [i64] {
         let length = places * self.classes.len() * self.width;
         if self.numbers.capacity() < length {
-            // A quarter at a time: what is held is counted, and doubling would hold much.
-            let spare = length + length / 4 - self.numbers.len();
-            self.numbers.reserve_exact(spare);
+            // While they are few, growing costs more than what is held. Later a quarter at a time:
+            // doubling would hold much.
+            let spare = if length < SPARE_MAX { length } else { length / 4 };
+            self.numbers.reserve_exact(length + spare - self.numbers.len());
         }
         self.numbers.resize(length, 0);
         &mut self.numbers

@@ -18,6 +18,7 @@ use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 
+use crate::bucket_counts::{BucketCounts, IncomingBuckets};
 use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
@@ -246,6 +247,19 @@ impl Groups {
     /// When there is no such measure.
     pub fn states_mut(&mut self, measure: usize) -> &mut [State] {
         self.states[measure].states_mut(self.len())
+    }
+
+    /// Where rows of a measure of distributions are counted by bucket, and the sketches by place:
+    /// see [`StateColumn::bucket_counts`].
+    ///
+    /// # Panics
+    /// When there is no such measure.
+    pub fn bucket_counts(
+        &mut self,
+        measure: usize,
+        incoming: &IncomingBuckets<'_>,
+    ) -> Option<(&mut BucketCounts, &mut [State])> {
+        self.states[measure].bucket_counts(self.len(), incoming)
     }
 
     /// The ranges of a measure of smallest and largest decimals by place, to be widened: see

@@ -171,6 +171,16 @@ impl<'a, 'c> Columns<'a, 'c> {
         Ok(fits.then(|| Coded { codes: Rc::new(codes), entries }))
     }
 
+    /// An input's only column as it is stored, and what its numbers mean to the query; `None` where
+    /// it is better asked of its values.
+    pub(crate) fn stored_part(
+        &self,
+        input: &Input,
+    ) -> Result<Option<(Rc<Stored<'a>>, Logical)>, BlockError> {
+        let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
+        Ok(self.stored(index)?.map(|stored| (stored, logical)))
+    }
+
     /// Whether an input compares so with literals; `None` where that is better asked of its values.
     pub(crate) fn compared(
         &self,
@@ -178,9 +188,8 @@ impl<'a, 'c> Columns<'a, 'c> {
         function: Function,
         literals: &[&Value],
     ) -> Result<Option<Truths>, BlockError> {
-        let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
-        let stored = self.stored(index)?;
-        stored.map_or(Ok(None), |stored| stored.compared(logical, function, literals))
+        let Some((stored, logical)) = self.stored_part(input)? else { return Ok(None) };
+        stored.compared(logical, function, literals)
     }
 
     /// Whether each row's text of an input matches; `None` where that is better asked of its values.

@@ -10,6 +10,7 @@ use hadal_types::{Logical, Value};
 use crate::bits::filled;
 use crate::columns::Columns;
 use crate::compare;
+use crate::floored;
 use crate::mantissas::{Mantissas, Near};
 use crate::numeric;
 use crate::plan::PlanExpr;
@@ -38,6 +39,9 @@ pub(crate) fn eval<'a>(
         PlanExpr::Call { function, arguments } => {
             if let Some(truths) = compared(*function, arguments, columns)? {
                 return Ok(BlockValues::Truths(truths));
+            }
+            if let Some(buckets) = floored::time_buckets(*function, arguments, columns)? {
+                return Ok(BlockValues::Numbers(buckets));
             }
             let arguments = arguments
                 .iter()

@@ -64,8 +64,8 @@ pub(crate) enum KeyValues<'a> {
 
 impl<'a> GroupNumbers<'a> {
     /// Numbers the groups of the selected rows.
-    pub(crate) fn new(keys: &[BlockValues<'a>], selection: &Selection) -> Self {
-        let mut keys = keys.iter().map(|key| Key::new(key, selection));
+    pub(crate) fn new(keys: Vec<BlockValues<'a>>, selection: &Selection) -> Self {
+        let mut keys = keys.into_iter().map(|key| Key::new(key, selection));
         let Some(Key { codes, count, values }) = keys.next() else {
             let numbers = zeros(selection.count());
             return Self { numbers, space: 1, steps: Vec::new() };
@@ -76,14 +76,24 @@ impl<'a> GroupNumbers<'a> {
         groups
     }
 
-    fn fold(&mut self, key: Key<'a>) {
+    fn fold(&mut self, mut key: Key<'a>) {
         let product = self.space.saturating_mul(key.count);
         let dense = product <= self.numbers.len().saturating_mul(SPARSE_MAX).max(1_024);
         let count = key.count as u64;
         let counted = if dense {
-            let numbers: &mut Vec<u32> = Rc::make_mut(&mut self.numbers);
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
-            kernels::append_codes(numbers, count as u32, &key.codes);
+            let count = count as u32;
+            // In the memory of whichever nobody else has.
+            match Rc::get_mut(&mut key.codes) {
+                Some(codes) => {
+                    kernels::prepend_numbers(codes, count, &self.numbers);
+                    self.numbers = key.codes;
+                }
+                None => {
+                    let numbers: &mut Vec<u32> = Rc::make_mut(&mut self.numbers);
+                    kernels::append_codes(numbers, count, &key.codes);
+                }
+            }
             self.space = product;
             None
         } else {
@@ -215,22 +225,22 @@ impl KeyValues<'_> {
 }
 
 impl<'a> Key<'a> {
-    fn new(values: &BlockValues<'a>, selection: &Selection) -> Self {
+    fn new(values: BlockValues<'a>, selection: &Selection) -> Self {
         match values {
             BlockValues::Constant(value) => Self {
                 codes: zeros(selection.count()),
                 count: 1,
-                values: KeyValues::Constant(value.clone()),
+                values: KeyValues::Constant(value),
             },
             BlockValues::Coded(coded) => Self {
-                codes: chosen(selection, &coded.codes),
+                codes: chosen(selection, coded.codes),
                 count: coded.entries.len().max(1),
-                values: KeyValues::Entries(coded.entries.clone()),
+                values: KeyValues::Entries(coded.entries),
             },
-            BlockValues::Truths(truths) => Self::of_truths(truths, selection),
-            BlockValues::Numbers(numbers) => Self::of_range(numbers, selection)
-                .or_else(|| Self::of_codes(numbers, selection))
-                .unwrap_or_else(|| Self::of_numbers(numbers, selection)),
+            BlockValues::Truths(truths) => Self::of_truths(&truths, selection),
+            BlockValues::Numbers(numbers) => Self::of_range(&numbers, selection)
+                .or_else(|| Self::of_codes(&numbers, selection))
+                .unwrap_or_else(|| Self::of_numbers(&numbers, selection)),
             other => {
                 let mut seen = HashMap::new();
                 Self::counted(selection, &mut seen, |row| other.value(row), |value| value)
@@ -259,8 +269,10 @@ impl<'a> Key<'a> {
             return None;
         }
         let null = u32::try_from(count).ok()?;
-        let values =
-            KeyValues::Range { numbers: numbers.clone(), near: near.clone(), first, count };
+        // What tells rows apart are the codes, which others may write to.
+        let range = Near { steps: Rc::default(), ..*near };
+        let form = Numbers { mantissas: Mantissas::Near(range.clone()), ..numbers.clone() };
+        let values = KeyValues::Range { numbers: form, near: range, first, count };
         let mut codes = Rc::clone(&near.steps);
         if first > 0 || numbers.valid.is_some() {
             let codes: &mut Vec<u32> = Rc::make_mut(&mut codes);
@@ -269,7 +281,7 @@ impl<'a> Key<'a> {
                 kernels::keep_u32(codes, valid.words(), null);
             }
         }
-        let codes = chosen(selection, &codes);
+        let codes = chosen(selection, codes);
         Some(Self { codes, count: count + 1, values })
     }
 
@@ -281,7 +293,7 @@ impl<'a> Key<'a> {
         if let Some(valid) = &numbers.valid {
             kernels::keep_u32(Rc::make_mut(&mut codes).as_mut_slice(), valid.words(), null);
         }
-        let (count, codes) = (values.len() + 1, chosen(selection, &codes));
+        let (count, codes) = (values.len() + 1, chosen(selection, codes));
         let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::clone(values) };
         Some(Self { codes, count, values })
     }
@@ -341,10 +353,10 @@ fn range_of(near: &Near, numbers: &Numbers, selection: &Selection) -> (u32, u32)
 }
 
 /// The codes of the selected rows.
-fn chosen(selection: &Selection, codes: &Rc<Vec<u32>>) -> Rc<Vec<u32>> {
+fn chosen(selection: &Selection, codes: Rc<Vec<u32>>) -> Rc<Vec<u32>> {
     match selection.count() == selection.block_rows() {
-        true => Rc::clone(codes),
-        false => Rc::new(selection.gather(codes)),
+        true => codes,
+        false => Rc::new(selection.gather(&codes)),
     }
 }
 

@@ -81,31 +81,13 @@ impl Near {
     /// How often `width`, which is positive, goes into each mantissa − `origin`, rounded down;
     /// `None` where that is better found out another way.
     pub(crate) fn quotients(&self, width: i64, origin: i64) -> Option<Self> {
-        let away = self.from.checked_sub(origin)?;
-        self.last().checked_sub(origin)?;
-        let (from, rest) = (away.div_euclid(width), away.rem_euclid(width));
-        // Whole seconds in a minute are 60 to a bucket, whatever they are stored in.
-        let unit = if rest % self.step == 0 && width % self.step == 0 { self.step } else { 1 };
-        let (rest, width, step) = (rest / unit, width / unit, self.step / unit);
-        let last = step.checked_mul(self.span.into())?.checked_add(rest)?;
-        let span = u32::try_from(last / width).ok()?;
-        if span == 0 {
-            return Some(Self::same(from, self.steps.len()));
+        let rule = Quotients::new((self.from, self.step, self.span), width, origin)?;
+        if rule.span == 0 {
+            return Some(Self::same(rule.from, self.steps.len()));
         }
-        let small = (u32::try_from(last), u32::try_from(width));
-        let steps: Vec<u32> = match small {
-            (Ok(_), Ok(width)) if step == 1 => {
-                let mut steps = vec![0; self.steps.len()];
-                let before = 0u32.wrapping_sub(u32::try_from(rest).ok()?);
-                kernels::bucket_u32(&self.steps, before, NonZeroU32::new(width)?, &mut steps);
-                steps
-            }
-            _ => {
-                let quotient = |&k: &u32| u32::try_from((rest + step * i64::from(k)) / width);
-                self.steps.iter().map(|k| quotient(k).unwrap_or(span)).collect()
-            }
-        };
-        Some(Self { from, step: 1, span, steps: Rc::new(steps) })
+        let mut steps = vec![0; self.steps.len()];
+        rule.of(&self.steps, &mut steps);
+        Some(rule.with(steps))
     }
 
     /// The same k of other mantissas; `None` where they are out of range.
@@ -128,6 +110,69 @@ pub(crate) fn zeros(count: usize) -> Rc<Vec<u32>> {
         }
         Rc::clone(kept)
     })
+}
+
+/// How often a width goes into mantissas − an origin, rounded down: `from` + k.
+#[derive(Clone, Copy)]
+pub(crate) struct Quotients {
+    from: i64,
+    /// No k is larger.
+    span: u32,
+    /// What is left of the smallest mantissa, in the units of step and width.
+    rest: i64,
+    step: i64,
+    width: i64,
+    /// What the largest mantissa is further away than the quotients begin.
+    last: i64,
+}
+
+impl Quotients {
+    /// Of mantissas `from` + `step` × 0 to `span`, and a positive width.
+    pub(crate) fn new(
+        (from, step, span): (i64, i64, u32),
+        width: i64,
+        origin: i64,
+    ) -> Option<Self> {
+        let away = from.checked_sub(origin)?;
+        step.checked_mul(span.into())?.checked_add(from)?.checked_sub(origin)?;
+        let (from, rest) = (away.div_euclid(width), away.rem_euclid(width));
+        // Whole seconds in a minute are 60 to a bucket, whatever they are stored in.
+        let unit = if rest % step == 0 && width % step == 0 { step } else { 1 };
+        let (rest, width, step) = (rest / unit, width / unit, step / unit);
+        let last = step.checked_mul(span.into())?.checked_add(rest)?;
+        let span = u32::try_from(last / width).ok()?;
+        Some(Self { from, span, rest, step, width, last })
+    }
+
+    /// The quotient of a mantissa; `None` of one beyond the last.
+    pub(crate) fn of_one(&self, k: u32) -> Option<u32> {
+        let away = self.step.checked_mul(k.into())?.checked_add(self.rest)?;
+        u32::try_from(away / self.width).ok().filter(|&own| own <= self.span)
+    }
+
+    /// The quotients of mantissas, none of which is beyond the last.
+    pub(crate) fn of(&self, steps: &[u32], out: &mut [u32]) {
+        let small = (u32::try_from(self.last), u32::try_from(self.rest), self.narrow_width());
+        match small {
+            _ if self.span == 0 => out.fill(0),
+            (Ok(_), Ok(rest), Some(width)) if self.step == 1 => {
+                kernels::bucket_u32(steps, 0u32.wrapping_sub(rest), width, out);
+            }
+            _ => {
+                let of_one = |k: &u32| self.of_one(*k).unwrap_or(self.span);
+                out.iter_mut().zip(steps).for_each(|(slot, k)| *slot = of_one(k));
+            }
+        }
+    }
+
+    fn narrow_width(&self) -> Option<NonZeroU32> {
+        u32::try_from(self.width).ok().and_then(NonZeroU32::new)
+    }
+
+    /// The quotients with these k.
+    pub(crate) fn with(&self, steps: Vec<u32>) -> Near {
+        Near { from: self.from, step: 1, span: self.span, steps: Rc::new(steps) }
+    }
 }
 
 impl Mantissas {

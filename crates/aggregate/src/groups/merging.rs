@@ -67,7 +67,8 @@ impl Groups {
                 return self.places_of_texts(texts).into_iter().map(some).collect();
             }
         }
-        chunk.map(|place| self.place_of(other, place, same)).collect()
+        let mut numbers = Vec::new();
+        chunk.map(|place| self.place_of(other, place, same, &mut numbers)).collect()
     }
 
     /// By key and number: what the number of the same value elsewhere is, which is not known yet.
@@ -75,22 +76,23 @@ impl Groups {
         self.keys.iter().map(|key| vec![None; key.len()]).collect()
     }
 
-    /// Where the group of the same key as one of `other` is.
+    /// Where the group of the same key as one of `other` is; `numbers` are overwritten.
     fn place_of(
         &mut self,
         other: &Self,
         place: usize,
         same: &mut [Vec<Option<u32>>],
+        numbers: &mut Vec<u32>,
     ) -> Option<u32> {
-        let numbers: Vec<u32> = other
-            .places
-            .numbers_of(place)
-            .enumerate()
-            .map(|(key, number)| {
-                let value = other.keys[key].value(number);
-                *same[key][number as usize].get_or_insert_with(|| self.keys[key].number_of(&value))
-            })
-            .collect();
-        self.place(&numbers)
+        numbers.clear();
+        for (key, number) in other.places.numbers_of(place).enumerate() {
+            let known = &mut same[key][number as usize];
+            numbers.push(
+                *known.get_or_insert_with(|| {
+                    self.keys[key].number_of(&other.keys[key].value(number))
+                }),
+            );
+        }
+        self.place(numbers)
     }
 }

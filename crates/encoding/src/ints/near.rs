@@ -1,6 +1,8 @@
 //! Values of a stream as small numbers: from + step × k with k of 32 bits. Scans compare, group and
 //! add up the k, twice as many at a time as wide integers.
 
+use hadal_types::limits::VECTOR_VALUES;
+
 use super::low;
 use super::view::{Form, IntsView, Steps};
 use crate::{Bitmap, EncodingError, kernels};
@@ -80,6 +82,26 @@ impl IntsView<'_> {
     ) -> Result<(), EncodingError> {
         let (counts, bias) = self.counts_near(near);
         counts.append(bias, chosen, out, |steps| check_steps(steps, near))
+    }
+
+    /// The k of one vector's values, put into the front of `out`; returns how many there are. What
+    /// is behind is unspecified.
+    ///
+    /// # Errors
+    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
+    ///
+    /// # Panics
+    /// When `vector` is not below [`Self::vector_count`].
+    pub fn decode_steps_vector(
+        &self,
+        near: &Near,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, EncodingError> {
+        let (counts, bias) = self.counts_near(near);
+        let length = counts.decode_biased(vector, bias, out);
+        check_steps(&out[..length], near)?;
+        Ok(length)
     }
 
     /// The stream whose values are k minus `bias`, modulo 2^32, which every k fits.

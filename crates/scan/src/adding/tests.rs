@@ -82,7 +82,7 @@ proptest! {
                 Weights::Classes { millionths, by_row: by_row.collect() }
             }
         };
-        let block = GroupNumbers::new(&[BlockValues::Numbers(key)], &selection);
+        let block = GroupNumbers::new(vec![BlockValues::Numbers(key)], &selection);
         let rows = Rows::new(&selection, &block.numbers, block.space, &weights);
         let kinds = [StateKind::Moments; MEASURES].into_iter();
         let adding = Adding::new(kinds.zip(&arguments), &rows);
