@@ -233,7 +233,7 @@ impl<'v> Split<'v> {
             // The same in all rows, as what FILTER makes of count(*).
             Mantissas::Near(near) if near.span == 0 => Self { from: near.from, parts: Vec::new() },
             Mantissas::Near(Near { from, step, span, steps }) => {
-                let steps = Cow::Borrowed(steps.as_slice());
+                let steps = Cow::Borrowed(&***steps);
                 Self { from: *from, parts: vec![Part { step: *step, most: *span, steps }] }
             }
             Mantissas::ByCode(ByCode { codes, values }) => {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, Values as Decoded};
-use hadal_encoding::{Bitmap, kernels};
+use hadal_encoding::{Bitmap, Buffer, kernels};
 use hadal_query::{ColumnRef, Function, Input, Pattern};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
@@ -297,12 +297,12 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
 }
 
 /// Rows without a value get the code after the last.
-fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Vec<u32> {
+fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Buffer {
     if let Some(valid) = valid {
         let null_code = u32::try_from(null_code).unwrap_or(u32::MAX);
         kernels::keep_u32(&mut codes, valid.words(), null_code);
     }
-    codes
+    codes.into()
 }
 
 /// What the root says that numbers of this column mean, which may be less than what this block

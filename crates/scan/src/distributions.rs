@@ -153,14 +153,14 @@ mod tests {
             step in prop_oneof![1i64..5, Just(1_000)], scale in 0u8..=18,
         ) {
             let span = steps.iter().copied().max().expect("some");
-            let near = Near { from, step, span, steps: Rc::new(steps) };
+            let near = Near { from, step, span, steps: Rc::new(steps.into()) };
             let Some(buckets) = Buckets::new(&near, scale) else {
                 prop_assert_eq!(near.last(), 0);
                 return Ok(());
             };
             let first = u32::try_from(buckets.first - BUCKET_OFFSET).expect("above all others");
             let bits = LeadingBits { fraction_bits: BUCKET_FRACTION_BITS, first };
-            for &k in &*near.steps {
+            for &k in near.steps.iter() {
                 let expected = bucket_of_decimal(near.value(k), scale);
                 let place = bits.place_of(buckets.quotients.value(k));
                 let place = i32::try_from(place).expect("small");

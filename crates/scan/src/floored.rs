@@ -3,7 +3,7 @@
 //! time that is almost all.
 
 use hadal_block::BlockError;
-use hadal_encoding::IntsView;
+use hadal_encoding::{Buffer, IntsView};
 use hadal_query::Function;
 use hadal_types::{Logical, Value, limits::VECTOR_VALUES};
 
@@ -52,15 +52,16 @@ fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<Near> {
         let k = bound.checked_sub(near.from)?.checked_div(near.step)?;
         rule.of_one(u32::try_from(k).ok()?)
     };
-    let mut buckets = Vec::with_capacity(integers.len());
+    let mut buckets = Buffer::of(integers.len());
     let mut steps = [0; VECTOR_VALUES];
-    for vector in 0..integers.vector_count() {
-        let ((min, max), start) = (integers.zone(vector), buckets.len());
+    for (vector, buckets) in buckets.chunks_mut(VECTOR_VALUES).enumerate() {
+        let (min, max) = integers.zone(vector);
         let first = of_bound(min)?;
-        buckets.resize(start + integers.vector_length(vector), first);
-        if first != of_bound(max)? {
+        if first == of_bound(max)? {
+            buckets.fill(first);
+        } else {
             let count = integers.decode_steps_vector(&near, vector, &mut steps).ok()?;
-            rule.of(&steps[..count], &mut buckets[start..]);
+            rule.of(&steps[..count], buckets);
         }
     }
     Some(rule.with(buckets))
@@ -98,8 +99,7 @@ mod tests {
             let view = IntsView::parse(&bytes, values.len()).expect("a stream");
             let found = quotients(&view, width, origin);
             let Some(near) = view.near() else { return Ok(()) };
-            let mut steps = Vec::new();
-            view.decode_steps_into(&near, &mut steps).expect("steps");
+            let steps = view.steps_where(&near, None).expect("steps");
             let near = Near {
                 from: near.from, step: near.step, span: near.span, steps: Rc::new(steps),
             };

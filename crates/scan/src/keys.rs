@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_encoding::kernels;
+use hadal_encoding::{Buffer, kernels};
 use hadal_types::{Logical, Value};
 use hashbrown::HashMap;
 
@@ -20,7 +20,7 @@ const SPARSE_MAX: usize = 4;
 /// The groups of one block's selected rows.
 pub(crate) struct GroupNumbers<'a> {
     /// One per selected row, in row order, each below `space`.
-    pub(crate) numbers: Rc<Vec<u32>>,
+    pub(crate) numbers: Rc<Buffer>,
     /// Group numbers are below this.
     pub(crate) space: usize,
     steps: Vec<Step<'a>>,
@@ -37,7 +37,7 @@ struct Step<'a> {
 
 /// One key: a code per selected row, and what the codes mean.
 struct Key<'a> {
-    codes: Rc<Vec<u32>>,
+    codes: Rc<Buffer>,
     count: usize,
     values: KeyValues<'a>,
 }
@@ -90,14 +90,14 @@ impl<'a> GroupNumbers<'a> {
                     self.numbers = key.codes;
                 }
                 None => {
-                    let numbers: &mut Vec<u32> = Rc::make_mut(&mut self.numbers);
+                    let numbers: &mut Buffer = Rc::make_mut(&mut self.numbers);
                     kernels::append_codes(numbers, count, &key.codes);
                 }
             }
             self.space = product;
             None
         } else {
-            let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(&*key.codes);
+            let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(key.codes.iter());
             let mut counted: Vec<u64> = Vec::new();
             let mut seen: HashMap<u64, u32> = HashMap::new();
             for (number, code) in pairs {
@@ -252,7 +252,7 @@ impl<'a> Key<'a> {
         let code = |row| u32::from(truths.yes.get(row)) + u32::from(truths.possible.get(row));
         // False is 0, null is 1 (possible, not true), true is 2.
         let values = vec![Value::Bool(false), Value::Null, Value::Bool(true)];
-        let codes = Rc::new(gather(selection, code));
+        let codes = Rc::new(gather(selection, code).into());
         Self { codes, count: 3, values: KeyValues::Listed(values) }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Key<'a> {
         let values = KeyValues::Range { numbers: form, near: range, first, count };
         let mut codes = Rc::clone(&near.steps);
         if first > 0 || numbers.valid.is_some() {
-            let codes: &mut Vec<u32> = Rc::make_mut(&mut codes);
+            let codes: &mut Buffer = Rc::make_mut(&mut codes);
             codes.iter_mut().for_each(|step| *step = step.wrapping_sub(first));
             if let Some(valid) = &numbers.valid {
                 kernels::keep_u32(codes, valid.words(), null);
@@ -291,7 +291,8 @@ impl<'a> Key<'a> {
         let null = u32::try_from(values.len()).ok()?;
         let mut codes = Rc::clone(codes);
         if let Some(valid) = &numbers.valid {
-            kernels::keep_u32(Rc::make_mut(&mut codes).as_mut_slice(), valid.words(), null);
+            let codes: &mut Buffer = Rc::make_mut(&mut codes);
+            kernels::keep_u32(codes, valid.words(), null);
         }
         let (count, codes) = (values.len() + 1, chosen(selection, codes));
         let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::clone(values) };
@@ -318,7 +319,7 @@ impl<'a> Key<'a> {
         }
         let count = values.len() + 1;
         let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::new(values) };
-        Self { codes: Rc::new(codes), count, values }
+        Self { codes: Rc::new(codes.into()), count, values }
     }
 
     /// Codes in the order in which values are met.
@@ -336,7 +337,7 @@ impl<'a> Key<'a> {
             })
         });
         let count = values.len().max(1);
-        Self { codes: Rc::new(codes), count, values: KeyValues::Listed(values) }
+        Self { codes: Rc::new(codes.into()), count, values: KeyValues::Listed(values) }
     }
 }
 
@@ -353,7 +354,7 @@ fn range_of(near: &Near, numbers: &Numbers, selection: &Selection) -> (u32, u32)
 }
 
 /// The codes of the selected rows.
-fn chosen(selection: &Selection, codes: Rc<Vec<u32>>) -> Rc<Vec<u32>> {
+fn chosen(selection: &Selection, codes: Rc<Buffer>) -> Rc<Buffer> {
     match selection.count() == selection.block_rows() {
         true => codes,
         false => Rc::new(selection.gather(&codes)),

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use hadal_encoding::{Bitmap, kernels};
+use hadal_encoding::{Bitmap, Buffer, kernels};
 
 use crate::bits::bits;
 
@@ -27,7 +27,7 @@ pub(crate) enum Mantissas {
 #[derive(Clone, Debug)]
 pub(crate) struct ByCode {
     /// One per row, each below the number of values.
-    pub(crate) codes: Rc<Vec<u32>>,
+    pub(crate) codes: Rc<Buffer>,
     /// In any order.
     pub(crate) values: Rc<Vec<i64>>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Near {
     /// No k is larger; `from` + `step` × `span` is in range.
     pub(crate) span: u32,
     /// k by row.
-    pub(crate) steps: Rc<Vec<u32>>,
+    pub(crate) steps: Rc<Buffer>,
 }
 
 impl Near {
@@ -85,7 +85,7 @@ impl Near {
         if rule.span == 0 {
             return Some(Self::same(rule.from, self.steps.len()));
         }
-        let mut steps = vec![0; self.steps.len()];
+        let mut steps = Buffer::of(self.steps.len());
         rule.of(&self.steps, &mut steps);
         Some(rule.with(steps))
     }
@@ -100,13 +100,13 @@ impl Near {
 
 /// So many zeros. Those that were last asked for are kept: blocks mostly have the same number of rows,
 /// and what is the same in all of them is asked for again and again.
-pub(crate) fn zeros(count: usize) -> Rc<Vec<u32>> {
+pub(crate) fn zeros(count: usize) -> Rc<Buffer> {
     thread_local! {
-        static KEPT: RefCell<Rc<Vec<u32>>> = RefCell::default();
+        static KEPT: RefCell<Rc<Buffer>> = RefCell::default();
     }
     KEPT.with_borrow_mut(|kept| {
         if kept.len() != count {
-            *kept = Rc::new(vec![0; count]);
+            *kept = Rc::new(vec![0; count].into());
         }
         Rc::clone(kept)
     })
@@ -170,7 +170,7 @@ impl Quotients {
     }
 
     /// The quotients with these k.
-    pub(crate) fn with(&self, steps: Vec<u32>) -> Near {
+    pub(crate) fn with(&self, steps: Buffer) -> Near {
         Near { from: self.from, step: 1, span: self.span, steps: Rc::new(steps) }
     }
 }
@@ -264,7 +264,7 @@ mod tests {
             width in prop_oneof![1i64..99, Just(60_000_000), any::<i64>()], origin in mantissa(),
         ) {
             let span = steps.iter().copied().max().expect("some");
-            let near = Near { from: 0, step: 1, span, steps: Rc::new(steps) };
+            let near = Near { from: 0, step: 1, span, steps: Rc::new(steps.into()) };
             let Some(near) = near.with(Some(from), Some(step.saturating_abs().max(1))) else {
                 return Ok(());
             };

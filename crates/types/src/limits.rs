@@ -102,6 +102,8 @@ pub const TIME_BUCKETS_MAX: usize = 10_080;
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 /// Groups that one query keeps in the memory of one process, while its memory lasts.
 pub const GROUPS_MAX: usize = 16_000_000;
+/// Buffers of one block's numbers that a thread keeps for the next block: 4 MiB.
+pub const BUFFERS_KEPT_MAX: usize = 16;
 /// Bytes of the strings that a leaf keeps of one column to know them by id; beyond it, strings are
 /// looked up in each block.
 pub const INTERNED_BYTES_MAX: usize = 16 << 20;
