@@ -120,7 +120,7 @@ mod tests {
             let columns = shapes.iter().map(|&(of, less, has_nulls)| {
                 let step = |row: &(u32, [u32; 3])| {
                     // The largest of all, too.
-                    let wide = if row.1[0] % 3 == 0 { u32::MAX } else { row.1[of % 3] };
+                    let wide = if row.1[0].is_multiple_of(3) { u32::MAX } else { row.1[of % 3] };
                     wide.checked_shr(less).unwrap_or(0)
                 };
                 let steps: Option<Vec<u32>> = (of < 3).then(|| rows.iter().map(step).collect());

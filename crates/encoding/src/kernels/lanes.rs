@@ -71,7 +71,7 @@ fn add_lanes_body<const N: usize>(
     }
 }
 
-/// Row i adds to copy i mod C.
+/// Neighbouring rows add to different ones of C copies.
 ///
 /// # Safety
 /// Every group is below the length of `sums` / C.
@@ -89,13 +89,22 @@ unsafe fn add_tiles<const N: usize, const C: usize>(
             let tile = &mut tiles[own.lane][..groups.len()];
             fill(own, start, tile);
         }
-        for (row, group) in groups.iter().enumerate() {
+        let mut add = |row: usize, start: usize, group: u32| {
             // SAFETY: the group's sums lie within its copy, as the caller promises.
-            let own = unsafe { sums.get_unchecked_mut(row % C * copy + *group as usize) };
+            let own = unsafe { sums.get_unchecked_mut(start + group as usize) };
             for (sum, tile) in own.iter_mut().zip(&tiles) {
                 // SAFETY: no more groups are taken at a time than a tile has rows.
                 *sum = sum.wrapping_add(unsafe { *tile.get_unchecked(row) });
             }
+        };
+        let (chunks, rest) = groups.as_chunks::<C>();
+        for (chunk, own) in chunks.iter().enumerate() {
+            for (index, group) in own.iter().enumerate() {
+                add(chunk * C + index, copy * index, *group);
+            }
+        }
+        for (index, group) in rest.iter().enumerate() {
+            add(chunks.len() * C + index, 0, *group);
         }
     }
 }
@@ -133,4 +142,3 @@ fn fill(own: &Addend<'_>, start: usize, tile: &mut [u64]) {
 }
 
 const _: () = assert!(TILE.is_multiple_of(64), "tiles begin with a word");
-const _: () = assert!(TILE.is_multiple_of(COPIES), "tiles begin with the first copy");

@@ -163,7 +163,7 @@ mod tests {
             let starts: Vec<u32> = (0..7).map(|cell| cell * (130 << 6)).collect();
             for length in [0, 1, 7, 64, 511, 512, 513, steps.len()] {
                 // Every third count is marked.
-                let begin = |at: u32| if at % 3 == 0 { 1 << 15 } else { 0 };
+                let begin = |at: u32| if at.is_multiple_of(3) { 1 << 15 } else { 0 };
                 let before: Vec<u16> = (0..7 * (130 << 6)).map(begin).collect();
                 let (mut expected, mut all_marked) = (before.clone(), Vec::new());
                 for (row, (&cell, &k)) in (0..).zip(cells.iter().zip(&steps)).take(length) {
@@ -180,7 +180,7 @@ mod tests {
                     let place = place as usize;
                     let at = cell as usize * (130 << 6) + place;
                     expected[at] += 1;
-                    all_marked.extend((at % 3 == 0).then_some(row));
+                    all_marked.extend(at.is_multiple_of(3).then_some(row));
                 }
                 for level in Level::available() {
                     let (mut counts, mut marked) = (before.clone(), Vec::new());

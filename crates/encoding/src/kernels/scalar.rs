@@ -152,8 +152,9 @@ pub fn add_lanes_by<const N: usize>(groups: &[u32], addends: &[Addend<'_>], sums
         for own in addends {
             let counts = own.words.is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1);
             let value = own.values.map_or(1, |values| values[row]);
+            let addend = u64::from(counts) * u64::from(value);
             let sum = &mut sums[*group as usize][own.lane];
-            *sum = sum.wrapping_add(u64::from(counts) * u64::from(value) << own.shift);
+            *sum = sum.wrapping_add(addend << own.shift);
         }
     }
 }
