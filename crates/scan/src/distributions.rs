@@ -143,6 +143,14 @@ mod tests {
     use super::*;
     use crate::selection::Selection;
 
+    /// Of a query for one distribution by one key.
+    fn no_groups() -> Groups {
+        let literal = || Expr::Literal(Value::Null);
+        let measures = vec![Measure { kind: StateKind::Quantiles, argument: literal() }];
+        let shape = Shape::Groups { keys: vec![literal()], measures };
+        Groups::new(&Query::new(TableName::new("t").expect("a name"), shape))
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -205,11 +213,7 @@ mod tests {
             let by_row: Vec<u32> = selected.iter()
                 .map(|&row| u32::try_from(of_row(row as usize)).expect("small")).collect();
             let rows = Rows::new(&selection, &by_row, groups, &weights);
-            let literal = || Expr::Literal(Value::Null);
-            let measures = vec![Measure { kind: StateKind::Quantiles, argument: literal() }];
-            let shape = Shape::Groups { keys: vec![literal()], measures };
-            let table = TableName::new("t").expect("a name");
-            let mut own = Groups::new(&Query::new(table, shape));
+            let mut own = no_groups();
             let mut expected = Vec::new();
             let mut found = Vec::new();
             // Two numbers may be of the same group.
@@ -219,12 +223,11 @@ mod tests {
                 let key = own.key_mut(0).number_of(&key);
                 let place = own.place(&[key]).expect("room");
                 let mut state = Quantiles::default();
-                let earlier = (from..from + before).map(Number::integer);
-                earlier.for_each(|value| state.add(value, weights.of(0)));
+                (from..from + before).for_each(|own| state.add(Number::integer(own), weights.of(0)));
                 own.states_mut(0)[place as usize] = State::Quantiles(state.clone());
-                let of_group = selected.iter().map(|&row| row as usize);
-                let of_group = of_group.filter(|&row| group_of(of_row(row)) == group);
-                let of_group: Vec<usize> = of_group.collect();
+                let of_group = |row: &&u32| group_of(of_row(**row as usize)) == group;
+                let of_group: Vec<usize> =
+                    selected.iter().filter(of_group).map(|&row| row as usize).collect();
                 for numbers in &columns {
                     for &row in of_group.iter().filter(|&&row| numbers.has(row)) {
                         let value = numbers.value_of(numbers.mantissas.get(row));
