@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::repeat;
 
+use hadal_encoding::LiftedTexts;
 use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
@@ -152,6 +153,24 @@ impl Groups {
         text_of: impl Fn(u32) -> &'t str,
     ) -> Vec<u32> {
         self.places_of(|key, numbers| key.numbers_of_ids(source, ids, text_of, numbers))
+    }
+
+    /// The same of strings that are lifted, told by index.
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn places_of_lifted(
+        &mut self,
+        texts: &LiftedTexts<'_>,
+        which: impl Iterator<Item = usize>,
+    ) -> Vec<u32> {
+        self.places_of(|key, numbers| key.numbers_of_lifted(texts, which, numbers))
+    }
+
+    /// Whether the only key is one of which lifted strings need not be put together.
+    #[must_use]
+    pub fn takes_lifted(&self) -> bool {
+        matches!(&*self.keys, [key] if key.takes_lifted())
     }
 
     /// The values of the only key, where their numbers are the places of groups.

@@ -7,10 +7,12 @@ use std::cmp::Ordering;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
+use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::group::heap_bytes;
+use crate::lifted::Lifted;
 use crate::order::Direction;
 use crate::texts::{TextStore, TextTable, Texts};
 use crate::wholes::{WholeStore, Wholes};
@@ -22,6 +24,7 @@ pub struct KeyDictionary {
     wholes: Wholes,
     /// The numbers of small whole numbers once more, by what they are.
     small: Vec<u32>,
+    /// The numbers of strings, by their text or, where they are lifted, by their form.
     texts: TextTable,
     /// The numbers of strings by the ids that another dictionary knows them by, and which that is.
     by_id: (u64, Vec<u32>),
@@ -42,6 +45,8 @@ const UNKNOWN: u32 = u32::MAX;
 enum Stored {
     Wholes(Vec<i64>),
     Texts(Texts),
+    /// Texts that came as templates and numbers, and others that came later.
+    Lifted(Lifted),
     /// Any values, and what they hold on the heap.
     Any(Vec<Value>, usize),
 }
@@ -70,6 +75,11 @@ impl KeyDictionary {
 
     /// The number of a string: as [`Self::number_of`].
     pub fn number_of_text(&mut self, text: &str) -> u32 {
+        if self.is_lifted() {
+            let mut numbers = Vec::new();
+            self.numbers_of_texts(std::iter::once(text), &mut numbers);
+            return numbers.first().copied().unwrap_or(UNKNOWN);
+        }
         self.stored.expect_texts(self.null);
         self.texts.number_of(text, &mut self.stored)
     }
@@ -81,8 +91,60 @@ impl KeyDictionary {
         texts: impl Iterator<Item = &'t str>,
         numbers: &mut Vec<u32>,
     ) {
+        if self.is_lifted() {
+            let texts = LiftedTexts::of(texts);
+            return self.numbers_of_lifted(&texts, 0..texts.len(), numbers);
+        }
         self.stored.expect_texts(self.null);
         self.texts.numbers_of(texts, &mut self.stored, numbers);
+    }
+
+    /// The same of lifted strings, told by index, which are put together only where others have
+    /// been kept as whole texts.
+    pub fn numbers_of_lifted(
+        &mut self,
+        texts: &LiftedTexts<'_>,
+        which: impl Iterator<Item = usize>,
+        numbers: &mut Vec<u32>,
+    ) {
+        if self.takes_lifted() && !self.is_lifted() {
+            let mut lifted = Lifted::default();
+            (0..self.len()).for_each(|_| lifted.push_none());
+            self.stored = Stored::Lifted(lifted);
+        }
+        let Stored::Lifted(lifted) = &mut self.stored else {
+            let text = |index| texts.text(index).unwrap_or_default();
+            let whole: Vec<String> = which.map(text).collect();
+            return self.numbers_of_texts(whole.iter().map(String::as_str), numbers);
+        };
+        lifted.numbers_of(&mut self.texts, texts, which, numbers);
+        if lifted.is_useless() {
+            self.unlift();
+        }
+    }
+
+    /// Whether lifted strings are kept as such.
+    pub(crate) fn takes_lifted(&self) -> bool {
+        self.is_lifted() || self.len() == usize::from(self.null.is_some())
+    }
+
+    fn is_lifted(&self) -> bool {
+        matches!(self.stored, Stored::Lifted(_))
+    }
+
+    /// Keeps whole texts from now on.
+    fn unlift(&mut self) {
+        let Stored::Lifted(lifted) = &self.stored else { return };
+        let (mut texts, mut table) = (Texts::default(), TextTable::default());
+        for number in (0..).take(lifted.len()) {
+            match lifted.get(number) {
+                Some(text) if self.null != Some(number) => {
+                    table.number_of(text.as_str(), &mut texts);
+                }
+                _ => texts.push(&[]),
+            }
+        }
+        (self.stored, self.texts) = (Stored::Texts(texts), table);
     }
 
     /// The number of a whole number: as [`Self::number_of`].
@@ -99,6 +161,7 @@ impl KeyDictionary {
     }
 
     fn wholes_in_store(&mut self) -> (&mut Wholes, StoredWholes<'_>) {
+        self.unlift();
         let Self { wholes, small, stored, null, .. } = self;
         (wholes, StoredWholes { stored, small, null: *null })
     }
@@ -182,6 +245,7 @@ impl KeyDictionary {
     }
 
     fn number_of_other(&mut self, value: &Value) -> u32 {
+        self.unlift();
         let Self { stored, others, hasher, null, .. } = self;
         let hash = hasher.hash_one(value);
         let known = others.find(hash, |&number| stored.any(number) == Some(value));
@@ -195,14 +259,7 @@ impl KeyDictionary {
 
     /// The value of a number that was given out.
     pub(crate) fn value(&self, number: u32) -> Cow<'_, Value> {
-        match &self.stored {
-            _ if self.null == Some(number) => Cow::Owned(Value::Null),
-            Stored::Wholes(values) => Cow::Owned(Value::integer(values[number as usize])),
-            Stored::Texts(texts) => {
-                Cow::Owned(texts.get(number).map_or(Value::Null, Value::string))
-            }
-            Stored::Any(values, _) => Cow::Borrowed(&values[number as usize]),
-        }
+        self.stored.value(number, self.null)
     }
 
     /// The order of the values of two numbers. Makes no value of a text or a whole number.
@@ -213,6 +270,7 @@ impl KeyDictionary {
                 values[left as usize].cmp(&values[right as usize])
             }
             Stored::Texts(texts) if !has_null => texts.cmp(left, right),
+            Stored::Lifted(texts) if !has_null => texts.cmp(left, right),
             _ => return direction.cmp(&self.value(left), &self.value(right)),
         };
         if direction.descending { order.reverse() } else { order }
@@ -230,6 +288,13 @@ impl KeyDictionary {
         let fits = numbers.end <= texts.len() && !self.has_null_in(&numbers);
         let text = |number| texts.get(number).unwrap_or_default();
         fits.then(|| (0..).take(numbers.end).skip(numbers.start).map(text))
+    }
+
+    /// The same of strings that are lifted.
+    pub(crate) fn lifted_in(&self, numbers: Range<usize>) -> Option<LiftedTexts<'static>> {
+        let Stored::Lifted(texts) = &self.stored else { return None };
+        let fits = numbers.end <= texts.len() && !self.has_null_in(&numbers);
+        fits.then(|| texts.texts_in(numbers))
     }
 
     fn has_null_in(&self, numbers: &Range<usize>) -> bool {
@@ -264,7 +329,7 @@ impl WholeStore for StoredWholes<'_> {
     fn is(&self, number: u32, whole: i64) -> bool {
         match &*self.stored {
             Stored::Wholes(values) => values.get(number as usize) == Some(&whole),
-            Stored::Texts(_) => false,
+            Stored::Texts(_) | Stored::Lifted(_) => false,
             Stored::Any(values, _) => {
                 let own = values.get(number as usize);
                 matches!(own, Some(Value::Number(own)) if own.to_i64() == Some(whole))
@@ -288,6 +353,7 @@ impl Stored {
         match self {
             Self::Wholes(values) => values.len(),
             Self::Texts(texts) => texts.len(),
+            Self::Lifted(texts) => texts.len(),
             Self::Any(values, _) => values.len(),
         }
     }
@@ -296,6 +362,7 @@ impl Stored {
         match self {
             Self::Wholes(values) => values.capacity() * size_of::<i64>(),
             Self::Texts(texts) => texts.bytes(),
+            Self::Lifted(texts) => texts.bytes(),
             Self::Any(values, heap) => values.capacity() * size_of::<Value>() + heap,
         }
     }
@@ -304,14 +371,29 @@ impl Stored {
     fn any(&self, number: u32) -> Option<&Value> {
         match self {
             Self::Any(values, _) => values.get(number as usize),
-            Self::Wholes(_) | Self::Texts(_) => None,
+            Self::Wholes(_) | Self::Texts(_) | Self::Lifted(_) => None,
+        }
+    }
+
+    /// The value of a number, unless that is null's.
+    fn value(&self, number: u32, null: Option<u32>) -> Cow<'_, Value> {
+        match self {
+            _ if null == Some(number) => Cow::Owned(Value::Null),
+            Self::Wholes(values) => Cow::Owned(Value::integer(values[number as usize])),
+            Self::Texts(texts) => Cow::Owned(texts.get(number).map_or(Value::Null, Value::string)),
+            Self::Lifted(texts) => {
+                let text = texts.get(number);
+                Cow::Owned(text.map_or(Value::Null, |text| Value::string(&text)))
+            }
+            Self::Any(values, _) => Cow::Borrowed(&values[number as usize]),
         }
     }
 
     fn push_null(&mut self) -> u32 {
         match self {
             Self::Wholes(values) => values.push(0),
-            Self::Texts(texts) => texts.push(""),
+            Self::Texts(texts) => texts.push(&[]),
+            Self::Lifted(texts) => texts.push_none(),
             Self::Any(values, _) => values.push(Value::Null),
         }
         self.last()
@@ -326,48 +408,35 @@ impl Stored {
     }
 
     fn push_any(&mut self, value: Value, null: Option<u32>) -> u32 {
-        let is_null = |number: u32| null == Some(number);
-        let before = match self {
-            Self::Any(values, heap) => {
-                *heap += heap_bytes(&value);
-                values.push(value);
-                return self.last();
-            }
-            Self::Wholes(values) => {
-                let value = |(number, &whole)| match is_null(number) {
-                    true => Value::Null,
-                    false => Value::integer(whole),
-                };
-                (0..).zip(&*values).map(value).collect()
-            }
-            Self::Texts(texts) => {
-                let value = |number| match texts.get(number) {
-                    Some(text) if !is_null(number) => Value::string(text),
-                    _ => Value::Null,
-                };
-                (0..).take(texts.len()).map(value).collect::<Vec<Value>>()
-            }
-        };
-        let heap = before.iter().map(heap_bytes).sum();
-        *self = Self::Any(before, heap);
-        self.push_any(value, null)
+        self.expect_any(null);
+        if let Self::Any(values, heap) = self {
+            *heap += heap_bytes(&value);
+            values.push(value);
+        }
+        self.last()
+    }
+
+    /// Makes ready for values of any kind.
+    fn expect_any(&mut self, null: Option<u32>) {
+        if matches!(self, Self::Any(..)) {
+            return;
+        }
+        let numbers = (0..).take(self.len());
+        let values: Vec<Value> =
+            numbers.map(|number| self.value(number, null).into_owned()).collect();
+        let heap = values.iter().map(heap_bytes).sum();
+        *self = Self::Any(values, heap);
     }
 
     /// Makes ready for texts, where nothing but null is there yet.
     fn expect_texts(&mut self, null: Option<u32>) {
-        if let Self::Wholes(values) = self
-            && values.len() == usize::from(null.is_some())
-        {
-            let mut texts = Texts::default();
-            values.iter().for_each(|_| texts.push(""));
-            *self = Self::Texts(texts);
-        } else if let Self::Wholes(values) = self {
-            let value = |(number, &whole)| match null == Some(number) {
-                true => Value::Null,
-                false => Value::integer(whole),
-            };
-            *self = Self::Any((0..).zip(&*values).map(value).collect(), 0);
+        let Self::Wholes(values) = self else { return };
+        if values.len() > usize::from(null.is_some()) {
+            return self.expect_any(null);
         }
+        let mut texts = Texts::default();
+        values.iter().for_each(|_| texts.push(&[]));
+        *self = Self::Texts(texts);
     }
 
     /// The number of what was pushed last.
@@ -377,10 +446,11 @@ impl Stored {
     }
 }
 
-impl TextStore for Stored {
+impl TextStore<str> for Stored {
     fn is(&self, number: u32, text: &str) -> bool {
         match self {
-            Self::Wholes(_) => false,
+            // What is looked for in these are no texts.
+            Self::Wholes(_) | Self::Lifted(_) => false,
             Self::Texts(texts) => texts.is(number, text),
             Self::Any(values, _) => {
                 let own = values.get(number as usize);
@@ -391,14 +461,14 @@ impl TextStore for Stored {
 
     fn push(&mut self, text: &str) -> u32 {
         match self {
-            Self::Texts(texts) => texts.push(text),
+            Self::Texts(texts) => texts.push(text.as_bytes()),
             Self::Any(values, heap) => {
                 let value = Value::string(text);
                 *heap += heap_bytes(&value);
                 values.push(value);
             }
             // Made ready for texts before.
-            Self::Wholes(_) => return self.push_any(Value::string(text), None),
+            Self::Wholes(_) | Self::Lifted(_) => return self.push_any(Value::string(text), None),
         }
         self.last()
     }
@@ -478,6 +548,68 @@ mod tests {
                 assert_eq!(keys.number_of(value), number, "{value}");
             }
         }
+    }
+
+    #[test]
+    fn lifted_texts_are_those_that_come_whole_whatever_comes_between() {
+        let lines = |from: usize, to: usize| -> Vec<String> {
+            (from..to).map(|at| format!("{} {}", ["ab", "cd"][at % 2], at / 2)).collect()
+        };
+        let others = [Value::Null, Value::integer(7), Value::Bool(true), Value::string("ab 3")];
+        for (index, other) in others.iter().enumerate() {
+            for null_first in [false, true] {
+                let mut keys = KeyDictionary::default();
+                let mut all: Vec<Value> = Vec::new();
+                if null_first {
+                    keys.number_of(&Value::Null);
+                    all.push(Value::Null);
+                }
+                for (step, (from, to)) in [(0, 40), (20, 60), (50, 90)].into_iter().enumerate() {
+                    let texts = lines(from, to);
+                    let mut numbers = Vec::new();
+                    if step == 1 {
+                        keys.numbers_of_texts(texts.iter().map(String::as_str), &mut numbers);
+                    } else {
+                        let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
+                        keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
+                    }
+                    for (text, number) in texts.iter().zip(numbers) {
+                        let text = Value::string(text);
+                        let at = all.iter().position(|own| *own == text).unwrap_or(all.len());
+                        all.extend((at == all.len()).then_some(text));
+                        assert_eq!(number as usize, at, "{index} {step}");
+                    }
+                    let is_new = !all.contains(other);
+                    all.extend(is_new.then(|| other.clone()));
+                    assert_eq!(all[keys.number_of(other) as usize], *other);
+                }
+                assert_eq!(keys.is_lifted(), matches!(other, Value::Null | Value::String(_)));
+                keys.unlift();
+                assert_eq!(keys.len(), all.len());
+                for (number, value) in (0..).zip(&all) {
+                    assert_eq!(*keys.value(number), *value);
+                    assert_eq!(keys.number_of(value), number);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_kept_whole_where_templates_are_too_many() {
+        let word = |at: usize| -> String {
+            at.to_string().bytes().map(|digit| char::from(digit + 49)).collect()
+        };
+        let texts: Vec<String> = (0..70_000).map(word).collect();
+        let mut keys = KeyDictionary::default();
+        for part in texts.chunks(30_000) {
+            let lifted = LiftedTexts::of(part.iter().map(String::as_str));
+            let mut numbers = Vec::new();
+            keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
+        }
+        assert!(!keys.is_lifted());
+        let mut numbers = Vec::new();
+        keys.numbers_of_texts(texts.iter().map(String::as_str), &mut numbers);
+        assert!(numbers.into_iter().eq((0..).take(texts.len())));
     }
 
     #[test]

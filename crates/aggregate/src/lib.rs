@@ -21,6 +21,7 @@ mod groups;
 mod hash;
 mod histogram;
 mod key_dictionary;
+mod lifted;
 mod order;
 mod partial;
 mod pending;

@@ -63,6 +63,10 @@ impl Groups {
             if let Some(texts) = key.texts_in(chunk.clone()) {
                 return self.places_of_texts(texts).into_iter().map(some).collect();
             }
+            if let Some(texts) = key.lifted_in(chunk.clone()) {
+                let places = self.places_of_lifted(&texts, 0..texts.len());
+                return places.into_iter().map(some).collect();
+            }
         }
         chunk.map(|place| self.place_of(other, place, same)).collect()
     }

@@ -3,14 +3,13 @@
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX, TEMPLATE_NUMBERS_MAX};
 
 use super::digits::{write_decimal, write_hex};
-use super::{HEX, NUMBER, STREAMS_MAX, is_placeholder};
+use super::lifted::is_formed;
+use super::{HEX, NUMBER, NUMBER_LIMIT, STREAMS_MAX, is_placeholder};
 use crate::strings::front::{CHUNK, copy};
 use crate::{Cursor, EncodingError, IntsView, StringDictionary};
 
 /// Bytes that a lifted number has at most.
-const NUMBER_BYTES_MAX: usize = 18;
-/// Decimal numbers are below this.
-const NUMBER_LIMIT: u64 = 1_000_000_000_000_000_000;
+pub(super) const NUMBER_BYTES_MAX: usize = 18;
 
 /// Writes strings of templates and numbers, the first string first.
 #[derive(Debug)]
@@ -99,6 +98,22 @@ impl<'v> Pieces<'v> {
         }
     }
 
+    /// Passes over a string and puts its numbers behind `out`; returns whether all are
+    /// [`is_formed`].
+    #[inline]
+    pub(super) fn take_numbers(&mut self, code: u32, out: &mut Vec<i64>) -> bool {
+        let template = self.templates[code as usize];
+        let mut are_formed = true;
+        for piece in &self.pieces[template.first as usize..template.end as usize] {
+            if piece.placeholder != 0 {
+                let number = self.numbers[usize::from(piece.stream)].next().unwrap_or_default();
+                are_formed &= is_formed(piece.placeholder, number.cast_unsigned());
+                out.push(number);
+            }
+        }
+        are_formed
+    }
+
     /// Puts a string behind what `out` has up to `at`; returns where it ends. What `out` has behind
     /// that is unspecified.
     #[inline]
@@ -127,6 +142,25 @@ impl<'v> Pieces<'v> {
         check(end, BLOCK_BYTES_MAX, "total length")?;
         Ok(end)
     }
+}
+
+/// Puts one string behind `out`, which is to have no more than one.
+pub(super) fn fill(
+    template: &str,
+    mut numbers: impl Iterator<Item = i64>,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodingError> {
+    for &byte in template.as_bytes() {
+        if is_placeholder(byte) {
+            let number = numbers.next().unwrap_or_default().cast_unsigned();
+            let mut digits = [0; CHUNK];
+            let count = write_number(byte, number, &mut digits)?;
+            out.extend_from_slice(&digits[..count]);
+        } else {
+            out.push(byte);
+        }
+    }
+    check(out.len(), STRING_BYTES_MAX, "a string's length")
 }
 
 #[inline]
