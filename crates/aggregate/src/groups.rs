@@ -23,7 +23,6 @@ use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
 use crate::order::Direction;
-use crate::pending::Pending;
 use crate::places::{NOWHERE, Places};
 use crate::state::State;
 use crate::state_column::StateColumn;
@@ -51,7 +50,7 @@ pub struct Groups {
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
     /// What groups are looked for later for: of numbers as they lie in cells.
-    pending: Option<Box<Pending>>,
+    pending: Option<Box<Waiting>>,
 }
 
 impl Groups {
@@ -103,6 +102,7 @@ impl Groups {
     /// # Panics
     /// When the query has no key of this index.
     pub fn key_mut(&mut self, key: usize) -> &mut KeyDictionary {
+        self.gather_forms();
         &mut self.keys[key]
     }
 
@@ -131,6 +131,7 @@ impl Groups {
     /// # Panics
     /// When groups have not one key.
     pub fn places_of_wholes(&mut self, wholes: &[i64]) -> Vec<u32> {
+        self.gather_forms();
         self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers))
     }
 
@@ -169,7 +170,11 @@ impl Groups {
 
     /// Whether the only key is one of which lifted strings need not be put together.
     #[must_use]
-    pub fn takes_lifted(&self) -> bool {
+    pub fn takes_lifted(&mut self) -> bool {
+        if matches!(&*self.keys, [key] if key.is_lifted_in_vain()) {
+            self.gather_forms();
+            self.keys.iter_mut().for_each(KeyDictionary::unlift);
+        }
         matches!(&*self.keys, [key] if key.takes_lifted())
     }
 
@@ -316,6 +321,7 @@ impl Groups {
 
     /// The numbers of these values, one for each key.
     pub(crate) fn numbers_for(&mut self, key: &[Value]) -> Vec<u32> {
+        self.gather_forms();
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
     }
 
@@ -466,6 +472,9 @@ impl PartialEq for Groups {
         self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
     }
 }
+
+pub use later::Later;
+use later::Waiting;
 
 mod later;
 mod merging;

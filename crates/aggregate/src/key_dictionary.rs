@@ -11,21 +11,22 @@ use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::group::heap_bytes;
 use crate::lifted::Lifted;
 use crate::order::Direction;
-use crate::texts::{TextStore, TextTable, Texts};
-use crate::wholes::{WholeStore, Wholes};
+use crate::texts::{TextTable, Texts};
+use crate::wholes::{Whole, WholeStore, Wholes};
+use stored::{Stored, StoredForms, StoredWholes};
 
 /// Values by number.
 #[derive(Clone, Debug, Default)]
 pub struct KeyDictionary {
     stored: Stored,
-    wholes: Wholes,
+    wholes: Wholes<i64>,
     /// The numbers of small whole numbers once more, by what they are.
     small: Vec<u32>,
-    /// The numbers of strings, by their text or, where they are lifted, by their form.
     texts: TextTable,
+    /// The numbers of strings that are lifted, by their form.
+    forms: Wholes<u128>,
     /// The numbers of strings by the ids that another dictionary knows them by, and which that is.
     by_id: (u64, Vec<u32>),
     null: Option<u32>,
@@ -38,24 +39,6 @@ pub struct KeyDictionary {
 const SMALL: usize = 1 << 20;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
-
-/// Values in the least form that holds them all. Null is in each of them; which number it has is
-/// known elsewhere.
-#[derive(Clone, Debug)]
-enum Stored {
-    Wholes(Vec<i64>),
-    Texts(Texts),
-    /// Texts that came as templates and numbers, and others that came later.
-    Lifted(Lifted),
-    /// Any values, and what they hold on the heap.
-    Any(Vec<Value>, usize),
-}
-
-impl Default for Stored {
-    fn default() -> Self {
-        Self::Wholes(Vec::new())
-    }
-}
 
 impl KeyDictionary {
     /// The number of a value; a new one where it was not met before.
@@ -107,20 +90,55 @@ impl KeyDictionary {
         which: impl Iterator<Item = usize>,
         numbers: &mut Vec<u32>,
     ) {
+        let Some(lifted) = self.expect_lifted() else {
+            let text = |index| texts.text(index).unwrap_or_default();
+            let whole: Vec<String> = which.map(text).collect();
+            return self.numbers_of_texts(whole.iter().map(String::as_str), numbers);
+        };
+        let forms = lifted.forms_of(texts, which.map(Some));
+        self.numbers_of_wholes(&forms, numbers);
+    }
+
+    /// Of the forms of lifted strings, which are found like whole numbers; `None` for those that are
+    /// not asked for. Only while [`Self::takes_lifted`].
+    pub(crate) fn forms_of(
+        &mut self,
+        texts: &LiftedTexts<'_>,
+        which: impl Iterator<Item = Option<usize>>,
+    ) -> Option<Vec<u128>> {
+        self.expect_lifted().map(|lifted| lifted.forms_of(texts, which))
+    }
+
+    /// The forms that strings have here of which `other` has those of these numbers; `None` where
+    /// either keeps none. What is found out about the templates of `other` is noted in `templates`.
+    pub(crate) fn forms_in(
+        &mut self,
+        other: &Self,
+        numbers: Range<usize>,
+        templates: &mut Vec<Option<u32>>,
+    ) -> Option<Vec<u128>> {
+        let Stored::Lifted(texts) = &other.stored else { return None };
+        if numbers.end > texts.len() || other.has_null_in(&numbers) {
+            return None;
+        }
+        self.expect_lifted().map(|lifted| lifted.forms_in(texts, numbers, templates))
+    }
+
+    fn expect_lifted(&mut self) -> Option<&mut Lifted> {
         if self.takes_lifted() && !self.is_lifted() {
             let mut lifted = Lifted::default();
             (0..self.len()).for_each(|_| lifted.push_none());
             self.stored = Stored::Lifted(lifted);
         }
-        let Stored::Lifted(lifted) = &mut self.stored else {
-            let text = |index| texts.text(index).unwrap_or_default();
-            let whole: Vec<String> = which.map(text).collect();
-            return self.numbers_of_texts(whole.iter().map(String::as_str), numbers);
-        };
-        lifted.numbers_of(&mut self.texts, texts, which, numbers);
-        if lifted.is_useless() {
-            self.unlift();
+        match &mut self.stored {
+            Stored::Lifted(lifted) => Some(lifted),
+            _ => None,
         }
+    }
+
+    /// Whether lifted strings are kept as such, but have too many templates for that.
+    pub(crate) fn is_lifted_in_vain(&self) -> bool {
+        matches!(&self.stored, Stored::Lifted(lifted) if lifted.is_useless())
     }
 
     /// Whether lifted strings are kept as such.
@@ -132,8 +150,8 @@ impl KeyDictionary {
         matches!(self.stored, Stored::Lifted(_))
     }
 
-    /// Keeps whole texts from now on.
-    fn unlift(&mut self) {
+    /// Keeps whole texts from now on: forms are of no use any more.
+    pub(crate) fn unlift(&mut self) {
         let Stored::Lifted(lifted) = &self.stored else { return };
         let (mut texts, mut table) = (Texts::default(), TextTable::default());
         for number in (0..).take(lifted.len()) {
@@ -141,52 +159,46 @@ impl KeyDictionary {
                 Some(text) if self.null != Some(number) => {
                     table.number_of(text.as_str(), &mut texts);
                 }
-                _ => texts.push(&[]),
+                _ => texts.push(""),
             }
         }
-        (self.stored, self.texts) = (Stored::Texts(texts), table);
+        (self.stored, self.texts, self.forms) = (Stored::Texts(texts), table, Wholes::default());
     }
 
     /// The number of a whole number: as [`Self::number_of`].
     pub fn number_of_whole(&mut self, whole: i64) -> u32 {
-        let (wholes, mut store) = self.wholes_in_store();
+        let (wholes, mut store) = i64::parts(self);
         wholes.number_of(whole, &mut store)
     }
 
-    /// The numbers of many whole numbers, put after those that are in `numbers`: sooner found
-    /// together than one by one.
-    pub fn numbers_of_wholes(&mut self, wholes: &[i64], numbers: &mut Vec<u32>) {
-        let (known, mut store) = self.wholes_in_store();
+    /// The numbers of many whole numbers, or forms, put after those that are in `numbers`: sooner
+    /// found together than one by one.
+    pub(crate) fn numbers_of_wholes<W: KeyWhole>(&mut self, wholes: &[W], numbers: &mut Vec<u32>) {
+        let (known, mut store) = W::parts(self);
         known.numbers_of(wholes, &mut store, numbers);
     }
 
-    fn wholes_in_store(&mut self) -> (&mut Wholes, StoredWholes<'_>) {
-        self.unlift();
-        let Self { wholes, small, stored, null, .. } = self;
-        (wholes, StoredWholes { stored, small, null: *null })
-    }
-
-    /// How many of these whole numbers have no number yet.
-    pub(crate) fn count_new(&mut self, wholes: impl Iterator<Item = i64>) -> usize {
-        let (known, store) = self.wholes_in_store();
-        let mut new: Vec<i64> = wholes.filter(|&whole| !known.has(whole, &store)).collect();
+    /// How many of these have no number yet.
+    pub(crate) fn count_new<W: KeyWhole>(&mut self, wholes: &[W]) -> usize {
+        let (known, store) = W::parts(self);
+        let is_new = |whole: &W| !known.has(*whole, &store);
+        let mut new: Vec<W> = wholes.iter().copied().filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
         new.len()
     }
 
-    /// The first bits of the hash of a whole number: asking in their order is quick.
+    /// The first bits of the hash: asking in their order is quick.
     #[inline]
-    pub(crate) fn tag_of_whole(&self, whole: i64) -> u32 {
-        self.wholes.tag(whole)
+    pub(crate) fn tag_of<W: KeyWhole>(&self, whole: W) -> u32 {
+        W::table(self).tag(whole)
     }
 
-    /// Makes room for so many more whole numbers.
-    pub(crate) fn reserve_wholes(&mut self, more: usize) {
-        self.wholes.reserve(more);
-        if let Stored::Wholes(values) = &mut self.stored {
-            values.reserve(more);
-        }
+    /// Makes room for so many more, and where there is none for some others, too.
+    pub(crate) fn reserve<W: KeyWhole>(&mut self, more: usize, others: usize) {
+        let (known, mut store) = W::parts(self);
+        known.reserve_ahead(more, others);
+        store.reserve(more);
     }
 
     /// The numbers of `count` whole numbers, `first`, `first` + `step` and so on, and of null: those
@@ -290,13 +302,6 @@ impl KeyDictionary {
         fits.then(|| (0..).take(numbers.end).skip(numbers.start).map(text))
     }
 
-    /// The same of strings that are lifted.
-    pub(crate) fn lifted_in(&self, numbers: Range<usize>) -> Option<LiftedTexts<'static>> {
-        let Stored::Lifted(texts) = &self.stored else { return None };
-        let fits = numbers.end <= texts.len() && !self.has_null_in(&numbers);
-        fits.then(|| texts.texts_in(numbers))
-    }
-
     fn has_null_in(&self, numbers: &Range<usize>) -> bool {
         self.null.is_some_and(|null| numbers.contains(&(null as usize)))
     }
@@ -313,166 +318,50 @@ impl KeyDictionary {
             + self.wholes.bytes()
             + (self.small.capacity() + self.by_id.1.capacity()) * size_of::<u32>()
             + self.texts.bytes()
+            + self.forms.bytes()
     }
 }
 
-/// Where whole numbers are stored.
-struct StoredWholes<'k> {
-    stored: &'k mut Stored,
-    /// The numbers of small ones.
-    small: &'k mut Vec<u32>,
-    null: Option<u32>,
+/// Whole numbers that the values of a key are told apart by.
+pub(crate) trait KeyWhole: Whole {
+    type Store<'k>: WholeStore<Self>;
+
+    /// What finds their numbers.
+    fn table(key: &KeyDictionary) -> &Wholes<Self>;
+
+    /// The same, and where they are stored.
+    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, Self::Store<'_>);
 }
 
-impl WholeStore for StoredWholes<'_> {
-    #[inline]
-    fn is(&self, number: u32, whole: i64) -> bool {
-        match &*self.stored {
-            Stored::Wholes(values) => values.get(number as usize) == Some(&whole),
-            Stored::Texts(_) | Stored::Lifted(_) => false,
-            Stored::Any(values, _) => {
-                let own = values.get(number as usize);
-                matches!(own, Some(Value::Number(own)) if own.to_i64() == Some(whole))
-            }
-        }
+/// Values that are whole numbers.
+impl KeyWhole for i64 {
+    type Store<'k> = StoredWholes<'k>;
+
+    fn table(key: &KeyDictionary) -> &Wholes<Self> {
+        &key.wholes
     }
 
-    #[inline]
-    fn push(&mut self, whole: i64) -> u32 {
-        let number = self.stored.push_whole(whole, self.null);
-        if let Some(at) = usize::try_from(whole).ok().filter(|&at| at < SMALL) {
-            self.small.resize(self.small.len().max(at + 1), UNKNOWN);
-            self.small[at] = number;
-        }
-        number
+    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredWholes<'_>) {
+        key.unlift();
+        let KeyDictionary { wholes, small, stored, null, .. } = key;
+        (wholes, StoredWholes { stored, small, null: *null })
     }
 }
 
-impl Stored {
-    fn len(&self) -> usize {
-        match self {
-            Self::Wholes(values) => values.len(),
-            Self::Texts(texts) => texts.len(),
-            Self::Lifted(texts) => texts.len(),
-            Self::Any(values, _) => values.len(),
-        }
+/// The forms of texts.
+impl KeyWhole for u128 {
+    type Store<'k> = StoredForms<'k>;
+
+    fn table(key: &KeyDictionary) -> &Wholes<Self> {
+        &key.forms
     }
 
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Wholes(values) => values.capacity() * size_of::<i64>(),
-            Self::Texts(texts) => texts.bytes(),
-            Self::Lifted(texts) => texts.bytes(),
-            Self::Any(values, heap) => values.capacity() * size_of::<Value>() + heap,
-        }
-    }
-
-    /// The value of a number, where any can be stored.
-    fn any(&self, number: u32) -> Option<&Value> {
-        match self {
-            Self::Any(values, _) => values.get(number as usize),
-            Self::Wholes(_) | Self::Texts(_) | Self::Lifted(_) => None,
-        }
-    }
-
-    /// The value of a number, unless that is null's.
-    fn value(&self, number: u32, null: Option<u32>) -> Cow<'_, Value> {
-        match self {
-            _ if null == Some(number) => Cow::Owned(Value::Null),
-            Self::Wholes(values) => Cow::Owned(Value::integer(values[number as usize])),
-            Self::Texts(texts) => Cow::Owned(texts.get(number).map_or(Value::Null, Value::string)),
-            Self::Lifted(texts) => {
-                let text = texts.get(number);
-                Cow::Owned(text.map_or(Value::Null, |text| Value::string(&text)))
-            }
-            Self::Any(values, _) => Cow::Borrowed(&values[number as usize]),
-        }
-    }
-
-    fn push_null(&mut self) -> u32 {
-        match self {
-            Self::Wholes(values) => values.push(0),
-            Self::Texts(texts) => texts.push(&[]),
-            Self::Lifted(texts) => texts.push_none(),
-            Self::Any(values, _) => values.push(Value::Null),
-        }
-        self.last()
-    }
-
-    fn push_whole(&mut self, whole: i64, null: Option<u32>) -> u32 {
-        match self {
-            Self::Wholes(values) => values.push(whole),
-            _ => return self.push_any(Value::integer(whole), null),
-        }
-        self.last()
-    }
-
-    fn push_any(&mut self, value: Value, null: Option<u32>) -> u32 {
-        self.expect_any(null);
-        if let Self::Any(values, heap) = self {
-            *heap += heap_bytes(&value);
-            values.push(value);
-        }
-        self.last()
-    }
-
-    /// Makes ready for values of any kind.
-    fn expect_any(&mut self, null: Option<u32>) {
-        if matches!(self, Self::Any(..)) {
-            return;
-        }
-        let numbers = (0..).take(self.len());
-        let values: Vec<Value> =
-            numbers.map(|number| self.value(number, null).into_owned()).collect();
-        let heap = values.iter().map(heap_bytes).sum();
-        *self = Self::Any(values, heap);
-    }
-
-    /// Makes ready for texts, where nothing but null is there yet.
-    fn expect_texts(&mut self, null: Option<u32>) {
-        let Self::Wholes(values) = self else { return };
-        if values.len() > usize::from(null.is_some()) {
-            return self.expect_any(null);
-        }
-        let mut texts = Texts::default();
-        values.iter().for_each(|_| texts.push(&[]));
-        *self = Self::Texts(texts);
-    }
-
-    /// The number of what was pushed last.
-    #[expect(clippy::cast_possible_truncation, reason = "more would not fit the budget")]
-    fn last(&self) -> u32 {
-        (self.len() - 1) as u32
+    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredForms<'_>) {
+        (&mut key.forms, StoredForms(&mut key.stored))
     }
 }
 
-impl TextStore<str> for Stored {
-    fn is(&self, number: u32, text: &str) -> bool {
-        match self {
-            // What is looked for in these are no texts.
-            Self::Wholes(_) | Self::Lifted(_) => false,
-            Self::Texts(texts) => texts.is(number, text),
-            Self::Any(values, _) => {
-                let own = values.get(number as usize);
-                matches!(own, Some(Value::String(own)) if **own == *text)
-            }
-        }
-    }
-
-    fn push(&mut self, text: &str) -> u32 {
-        match self {
-            Self::Texts(texts) => texts.push(text.as_bytes()),
-            Self::Any(values, heap) => {
-                let value = Value::string(text);
-                *heap += heap_bytes(&value);
-                values.push(value);
-            }
-            // Made ready for texts before.
-            Self::Wholes(_) | Self::Lifted(_) => return self.push_any(Value::string(text), None),
-        }
-        self.last()
-    }
-}
+mod stored;
 
 #[cfg(test)]
 mod tests {
@@ -606,7 +495,9 @@ mod tests {
             let mut numbers = Vec::new();
             keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
         }
-        assert!(!keys.is_lifted());
+        assert!(keys.is_lifted_in_vain());
+        keys.unlift();
+        assert!(!keys.is_lifted() && !keys.is_lifted_in_vain());
         let mut numbers = Vec::new();
         keys.numbers_of_texts(texts.iter().map(String::as_str), &mut numbers);
         assert!(numbers.into_iter().eq((0..).take(texts.len())));
@@ -649,7 +540,7 @@ mod tests {
             }
             let mut many = Vec::new();
             keys.numbers_of_texts(["7", "new", ""].into_iter(), &mut many);
-            keys.numbers_of_wholes(&[0, 7, 8], &mut many);
+            keys.numbers_of_wholes(&[0i64, 7, 8], &mut many);
             let own = [2, 3, 0, 1].map(|kind| kinds[kind / 2][kind % 2].clone());
             let [empty, seven, whole, zero] = own.map(|value| keys.number_of(&value));
             assert_eq!(many, [seven, 7, empty, zero, whole, 8]);

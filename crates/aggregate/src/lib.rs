@@ -52,7 +52,7 @@ pub use extremes::Extremes;
 pub use finish::{Answer, Unfinished, finish};
 pub use grid::{Grid, Steps};
 pub use group::{Group, KeyedGroup};
-pub use groups::Groups;
+pub use groups::{Groups, Later};
 pub use hash::{INTEGER_SALT, hash_decimal, hash_number, hash_text, hash_value};
 pub use histogram::{Histogram, HistogramParts};
 pub use key_dictionary::KeyDictionary;

@@ -1,8 +1,17 @@
-//! Many different texts that are alike but for numbers, as templates and numbers: a few bytes for
+//! Many different texts that are alike but for numbers, as templates and numbers: sixteen bytes for
 //! each, and none of them put together but those that somebody wants to see.
 //!
-//! Each text has one form (see `hadal_encoding::templates`), so forms are told apart as texts are:
-//! by their bytes, which are the number of the template and what is to be put into it.
+//! Each text has one form (see `hadal_encoding::templates`), so forms are told apart as texts are.
+//! A form is a whole number of 128 bits: the number of the template, and behind it the bits of
+//! each number, and how many they are.
+//!
+//! ```text
+//!  127                                              28           0
+//!  | 0 | bits of the second | 7 bits: how many | ... | template |
+//! ```
+//!
+//! Numbers that have more bits are rare: the few texts that have them are kept whole, and what
+//! stands in their forms is the number that they have there.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,26 +19,47 @@ use std::ops::Range;
 use hadal_encoding::LiftedTexts;
 use hadal_encoding::templates::{beginning, put_together};
 
-use crate::texts::{TextNumbers, TextTable, Texts};
+use crate::texts::TextNumbers;
+use crate::wholes::reserve_spare;
 
 /// So many templates may have one text each.
 const TEMPLATES_MIN: usize = 1 << 16;
 /// Texts that a template must have for lifting to be worth it.
 const TEXTS_PER_TEMPLATE_MIN: usize = 2;
-/// Bytes of a number, and one that says how many of them are stored.
-const NUMBER_BYTES_MAX: usize = 1 + size_of::<u64>();
+/// The bits of a template's number.
+const TEMPLATE_BITS: u32 = 28;
+/// Stands for a template where a text is kept whole.
+const WHOLE: u32 = (1 << TEMPLATE_BITS) - 1;
+/// The bits of how many bits a number has.
+const LENGTH_BITS: u32 = 7;
+/// The form of a value that is no text.
+const NONE: u128 = u128::MAX;
 
 /// Lifted texts by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lifted {
-    /// The bytes of forms.
-    forms: Texts,
+    forms: Vec<u128>,
     templates: TextNumbers,
     /// By template.
     beginnings: Vec<Beginning>,
+    /// Those that do not fit their forms.
+    wholes: TextNumbers,
 }
 
 impl Lifted {
+    /// Whether the form of this number is that one.
+    #[inline]
+    pub(crate) fn is(&self, number: u32, form: u128) -> bool {
+        self.forms.get(number as usize) == Some(&form)
+    }
+
+    /// Puts a form after the last, and returns its number.
+    #[inline]
+    pub(crate) fn push(&mut self, form: u128) -> u32 {
+        self.forms.push(form);
+        short(self.forms.len() - 1)
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.forms.len()
@@ -37,114 +67,153 @@ impl Lifted {
 
     /// Puts the place of a value that is no text after the last.
     pub(crate) fn push_none(&mut self) {
-        self.forms.push(&[]);
+        self.forms.push(NONE);
     }
 
-    /// Puts the numbers of some texts, told by index, after those that are in `numbers`; `table` is
-    /// where all of these forms are found.
-    pub(crate) fn numbers_of(
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        reserve_spare(&mut self.forms, more);
+    }
+
+    /// The forms of some texts, told by index; of none where nothing is asked for.
+    pub(crate) fn forms_of(
         &mut self,
-        table: &mut TextTable,
         texts: &LiftedTexts<'_>,
-        which: impl Iterator<Item = usize>,
-        numbers: &mut Vec<u32>,
-    ) {
+        which: impl Iterator<Item = Option<usize>>,
+    ) -> Vec<u128> {
         let mut templates = Vec::new();
         self.templates.numbers_of(texts.templates(), &mut templates);
+        self.note_beginnings();
+        let mut form = |index: usize| {
+            let (code, numbers) = texts.get(index)?;
+            pack(templates[code as usize], numbers)
+                .or_else(|| Some(self.form_of_whole(&texts.text(index)?)))
+        };
+        which.map(|index| index.and_then(&mut form).unwrap_or(NONE)).collect()
+    }
+
+    /// The forms that some texts of `other` have here; `templates` are the numbers of those of
+    /// `other`, as far as they are known.
+    pub(crate) fn forms_in(
+        &mut self,
+        other: &Self,
+        numbers: Range<usize>,
+        templates: &mut Vec<Option<u32>>,
+    ) -> Vec<u128> {
+        templates.resize(other.templates.len(), None);
+        let mut form = |(form, number): (u128, u32)| {
+            let template = template_in(form);
+            let Some(known) = templates.get_mut(template as usize) else {
+                return self.form_of_whole(&other.get(number).unwrap_or_default());
+            };
+            let own = *known.get_or_insert_with(|| {
+                self.template(other.templates.get(template).unwrap_or_default())
+            });
+            (form ^ u128::from(template)) | u128::from(own)
+        };
+        let forms = other.forms.get(numbers.clone()).unwrap_or_default();
+        forms.iter().copied().zip((0..).skip(numbers.start)).map(&mut form).collect()
+    }
+
+    fn template(&mut self, template: &str) -> u32 {
+        let number = self.templates.number_of(template);
+        self.note_beginnings();
+        number
+    }
+
+    /// Notes the beginnings of new templates.
+    fn note_beginnings(&mut self) {
         for number in (0..).take(self.templates.len()).skip(self.beginnings.len()) {
             self.beginnings.push(Beginning::new(self.templates.get(number).unwrap_or_default()));
         }
-        let (mut forms, mut ends) = (Vec::new(), vec![0]);
-        for (code, own) in which.filter_map(|index| texts.get(index)) {
-            let start = ends.last().copied().unwrap_or_default();
-            forms.resize(forms.len().max(start + (1 + own.len()) * NUMBER_BYTES_MAX), 0);
-            let end = write(templates[code as usize].into(), start, &mut forms);
-            ends.push(own.iter().fold(end, |end, own| write(own.cast_unsigned(), end, &mut forms)));
-        }
-        let forms = ends.windows(2).map(|pair| &forms[pair[0]..pair[1]]);
-        table.numbers_of(forms, &mut self.forms, numbers);
+    }
+
+    fn form_of_whole(&mut self, text: &str) -> u128 {
+        u128::from(WHOLE) | u128::from(self.wholes.number_of(text)) << TEMPLATE_BITS
     }
 
     /// Whether templates are too many for what lifting is good for.
     pub(crate) fn is_useless(&self) -> bool {
-        let templates = self.templates.len();
+        let templates = self.templates.len() + self.wholes.len();
         templates > TEMPLATES_MIN && templates > self.len() / TEXTS_PER_TEMPLATE_MIN
     }
 
     /// The text of a number, put together.
     pub(crate) fn get(&self, number: u32) -> Option<String> {
-        let (template, numbers) = self.form(number)?;
-        put_together(self.templates.get(template)?, numbers)
-    }
-
-    /// The texts of these numbers.
-    pub(crate) fn texts_in(&self, numbers: Range<usize>) -> LiftedTexts<'static> {
-        let mut texts = LiftedTexts::default();
-        let mut codes = vec![None; self.templates.len()];
-        for number in (0..).take(numbers.end).skip(numbers.start) {
-            let Some((template, numbers)) = self.form(number) else { continue };
-            let code = codes[template as usize].get_or_insert_with(|| {
-                texts.add_template(self.templates.get(template).unwrap_or_default())
-            });
-            texts.push(*code, numbers);
+        let form = *self.forms.get(number as usize).filter(|&&form| form != NONE)?;
+        match template_in(form) {
+            WHOLE => {
+                let number = u32::try_from(form >> TEMPLATE_BITS).ok()?;
+                self.wholes.get(number).map(str::to_owned)
+            }
+            template => put_together(self.templates.get(template)?, unpack(form)),
         }
-        texts
     }
 
     /// The order of the texts of two numbers.
     pub(crate) fn cmp(&self, left: u32, right: u32) -> Ordering {
-        let beginning = |number| {
-            let (template, _) = self.form(number)?;
-            Some((template, self.beginnings.get(template as usize)?))
+        let beginning = |number: u32| {
+            let template = template_in(*self.forms.get(number as usize)?);
+            Some((self.beginnings.get(template as usize)?, template))
         };
-        let (Some((left_template, own)), Some((right_template, other))) =
-            (beginning(left), beginning(right))
-        else {
-            return left.cmp(&right);
-        };
-        let order = own.cmp(other).then_with(|| {
-            let whole = |template, own: &Beginning| own.of(self.templates.bytes_of(template));
-            let (own, other) = (whole(left_template, own), whole(right_template, other));
-            let common = own.len().min(other.len());
-            own[..common].cmp(&other[..common])
+        let by_beginning = beginning(left).zip(beginning(right)).map(|(left, right)| {
+            left.0.cmp(right.0).then_with(|| {
+                let whole =
+                    |(own, template): (&Beginning, u32)| own.of(self.templates.bytes_of(template));
+                let (left, right) = (whole(left), whole(right));
+                let common = left.len().min(right.len());
+                left[..common].cmp(&right[..common])
+            })
         });
-        order.then_with(|| self.get(left).cmp(&self.get(right)))
+        by_beginning.unwrap_or(Ordering::Equal).then_with(|| self.get(left).cmp(&self.get(right)))
     }
 
-    /// The template of a text, and its numbers.
-    fn form(&self, number: u32) -> Option<(u32, impl Iterator<Item = i64>)> {
-        let mut rest = self.forms.bytes_of(number)?;
-        let template = u32::try_from(read(&mut rest)?).ok()?;
-        Some((template, std::iter::from_fn(move || read(&mut rest).map(u64::cast_signed))))
-    }
-
-    /// Bytes held.
+    /// Bytes held: memory that was never written to does not count.
     pub(crate) fn bytes(&self) -> usize {
-        self.forms.bytes()
+        self.forms.len() * size_of::<u128>()
             + self.templates.bytes()
+            + self.wholes.bytes()
             + self.beginnings.capacity() * size_of::<Beginning>()
     }
 }
 
-/// Writes a number into `out`, which has room for any, and perhaps zeros behind it; returns where it
-/// ends.
+/// The form of a template and its numbers, if they fit.
 #[inline]
-fn write(number: u64, at: usize, out: &mut [u8]) -> usize {
-    let length = (u64::BITS - number.leading_zeros()).div_ceil(8) as usize;
-    #[expect(clippy::cast_possible_truncation, reason = "at most eight")]
-    let first = length as u8;
-    out[at] = first;
-    out[at + 1..at + NUMBER_BYTES_MAX].copy_from_slice(&number.to_le_bytes());
-    at + 1 + length
+fn pack(template: u32, numbers: &[i64]) -> Option<u128> {
+    let (mut form, mut at) = (u128::from(template), TEMPLATE_BITS);
+    for &number in numbers {
+        let number = number.cast_unsigned();
+        let bits = u64::BITS - number.leading_zeros();
+        let end = at + LENGTH_BITS + bits;
+        if end > u128::BITS {
+            return None;
+        }
+        form |= (u128::from(number) << LENGTH_BITS | u128::from(bits)) << at;
+        at = end;
+    }
+    Some(form).filter(|_| template < WHOLE)
 }
 
-/// Takes a number from the front.
-#[inline]
-fn read(rest: &mut &[u8]) -> Option<u64> {
-    let (&length, after) = rest.split_first()?;
-    let (own, after) = after.split_at_checked(length.into())?;
-    *rest = after;
-    Some(own.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+/// The numbers in a form; zeros behind them.
+fn unpack(form: u128) -> impl Iterator<Item = i64> {
+    let mut rest = form >> TEMPLATE_BITS;
+    std::iter::repeat_with(move || {
+        let bits = (rest & ((1 << LENGTH_BITS) - 1)) as u32;
+        rest >>= LENGTH_BITS;
+        let number = (rest & ((1u128 << bits) - 1)) as u64;
+        rest >>= bits;
+        number.cast_signed()
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "these are the first bits")]
+const fn template_in(form: u128) -> u32 {
+    form as u32 & WHOLE
+}
+
+/// Of texts that are far fewer than 2^32: what they take is limited.
+fn short(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 /// What all texts of a template begin with.
@@ -168,7 +237,7 @@ impl Beginning {
     }
 
     fn of<'t>(&self, template: Option<&'t [u8]>) -> &'t [u8] {
-        let own = template.and_then(|bytes| bytes.get(self.start as usize..self.end as usize));
+        let own = template.and_then(|own| own.get(self.start as usize..self.end as usize));
         own.unwrap_or_default()
     }
 
@@ -183,19 +252,41 @@ impl Beginning {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
 
+    fn number(lifted: &mut Lifted, form: u128) -> usize {
+        let known = (0..).take(lifted.len()).find(|&number| lifted.is(number, form));
+        known.unwrap_or_else(|| lifted.push(form)) as usize
+    }
+
     #[test]
-    fn numbers_of_any_size_are_read_as_written() {
-        let mut out = vec![0; 100];
-        for number in [0, 1, 255, 256, 1 << 40, u64::MAX >> 8, u64::MAX] {
-            let end = write(number, 3, &mut out);
-            let mut rest = &out[3..end];
-            assert_eq!((read(&mut rest), rest.len()), (Some(number), 0));
+    fn a_form_has_numbers_up_to_its_bits() {
+        let largest = (1i64 << 62) - 1;
+        for numbers in [
+            &[][..],
+            &[0],
+            &[0; 14],
+            &[i64::MAX, 0, 1],
+            &[-1, 0, 0],
+            &[largest, (1 << 24) - 1],
+            &[1, 0, 2, 0, 3, 0],
+            &[255, 256, 257, 65_536],
+        ] {
+            for template in [0, 1, 77, WHOLE - 1] {
+                let form = pack(template, numbers).expect("fits");
+                assert_eq!(template_in(form), template);
+                assert!(unpack(form).take(numbers.len()).eq(numbers.iter().copied()));
+                assert_ne!(form, NONE);
+            }
+            assert_eq!(pack(WHOLE, numbers), None);
         }
-        assert_eq!(read(&mut [9u8, 1].as_slice()), None);
+        for numbers in [&[0; 15][..], &[-1, -1], &[largest, 1 << 24], &[i64::MIN, 1 << 22]] {
+            assert_eq!(pack(3, numbers), None, "{numbers:?}");
+        }
     }
 
     proptest! {
@@ -203,41 +294,52 @@ mod tests {
         fn texts_are_numbered_ordered_and_handed_on_as_they_are(
             asked in prop::collection::vec(
                 prop::collection::vec(
-                    "(ab|cache miss for /)[a-c]{0,2}[0-9]{0,3}|[0-9\u{e}\u{f}]{0,4}|.{0,9}",
+                    "(ab|cache miss for /)[a-c]{0,2}[0-9]{0,3}|[0-9\u{e}\u{f}]{0,4}|.{0,9}\
+                    |([0-9]{1,18} ){1,3}",
                     0..90,
                 ),
                 1..5,
             ),
         ) {
-            let (mut lifted, mut table) = (Lifted::default(), TextTable::default());
+            let mut lifted = Lifted::default();
             let mut all: Vec<&str> = Vec::new();
+            lifted.push_none();
+            all.push("no text");
             for asked in &asked {
-                let number = |text| match all.iter().position(|own| *own == text) {
-                    Some(number) => number,
-                    None => {
-                        all.push(text);
-                        all.len() - 1
-                    }
-                };
-                let expected: Vec<usize> = asked.iter().map(String::as_str).map(number).collect();
                 let texts = LiftedTexts::of(asked.iter().map(String::as_str));
-                let mut numbers = Vec::new();
-                lifted.numbers_of(&mut table, &texts, 0..texts.len(), &mut numbers);
-                let numbers: Vec<usize> = numbers.iter().map(|&number| number as usize).collect();
-                prop_assert_eq!(numbers, expected);
+                let forms = lifted.forms_of(&texts, (0..texts.len()).map(Some).chain([None]));
+                prop_assert_eq!((forms.len(), forms[asked.len()]), (asked.len() + 1, NONE));
+                for (text, form) in asked.iter().zip(forms) {
+                    let own = number(&mut lifted, form);
+                    let known = all.iter().position(|own| own == text).unwrap_or(all.len());
+                    all.extend((known == all.len()).then_some(text.as_str()));
+                    prop_assert_eq!(own, known);
+                }
             }
-            prop_assert_eq!(lifted.len(), all.len());
-            for (number, text) in (0..).zip(&all) {
+            prop_assert_eq!((lifted.len(), lifted.get(0)), (all.len(), None));
+            for (number, text) in (0..).zip(&all).skip(1) {
                 let own = lifted.get(number);
                 prop_assert_eq!(own.as_deref(), Some(*text));
-                for (other, that) in (0..).zip(&all) {
+                for (other, that) in (0..).zip(&all).skip(1) {
                     prop_assert_eq!(lifted.cmp(number, other), text.cmp(that), "{} {}", text, that);
                 }
             }
-            let last = all.len() / 3..all.len();
-            let texts = lifted.texts_in(last.clone());
-            let handed: Vec<_> = (0..texts.len()).filter_map(|index| texts.text(index)).collect();
-            prop_assert_eq!(handed, &all[last]);
+            // Handed on to another that knows some of them, in another order.
+            let mut other = Lifted::default();
+            let some: BTreeSet<&str> = all[all.len() / 2..].iter().skip(1).copied().collect();
+            let texts = LiftedTexts::of(some.iter().copied());
+            for form in other.forms_of(&texts, (0..texts.len()).map(Some)) {
+                number(&mut other, form);
+            }
+            let before = other.len();
+            let forms = other.forms_in(&lifted, 1..all.len(), &mut Vec::new());
+            let numbers: Vec<usize> =
+                forms.into_iter().map(|form| number(&mut other, form)).collect();
+            for (&number, text) in numbers.iter().zip(&all[1..]) {
+                let own = other.get(u32::try_from(number).expect("few"));
+                prop_assert_eq!(own.as_deref(), Some(*text));
+                prop_assert_eq!(number < before, some.contains(text));
+            }
         }
     }
 }

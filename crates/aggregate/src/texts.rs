@@ -1,7 +1,7 @@
 //! Many different texts, each with a small integer that stands for it, in hardly more memory than
 //! the texts take.
 //!
-//! Texts, or whatever bytes stand for them, lie one after the other in large chunks. They are found by an open hash table whose slots
+//! Texts lie one after the other in large chunks. They are found by an open hash table whose slots
 //! have 32 bits of the hash and the number, so that growing it touches no text, and a text is only
 //! compared where these bits agree. Many are looked up at a time, as in `wholes.rs`.
 
@@ -17,19 +17,15 @@ const FREE: u32 = u32::MAX;
 /// The bits of the smallest table's index.
 const BITS_MIN: u32 = 6;
 /// Bytes of a chunk, if no text is longer.
-const CHUNK_BYTES: usize = 1 << 17;
-/// Where a text can begin in a chunk: so that sixteen bits say where.
-const ALIGNMENT: usize = 2;
-/// What stands for the length of a text that has four bytes for it.
-const LONG: u8 = u8::MAX;
+const CHUNK_BYTES: usize = 1 << 18;
 
 /// Texts by number: what is stored of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
-    /// Each text after its length.
+    /// Each text after the four bytes of its length.
     chunks: Vec<Vec<u8>>,
-    /// By number: the chunk, and in the lower half where its text begins.
-    places: Vec<u32>,
+    /// By number: the chunk, and where its text begins in it.
+    places: Vec<(u32, u32)>,
     bytes: usize,
 }
 
@@ -40,51 +36,36 @@ impl Texts {
     }
 
     /// Puts a text after the last.
-    ///
-    /// # Panics
-    /// When texts take more than 8 GiB, which is far more than a query may hold.
-    pub(crate) fn push(&mut self, text: &[u8]) {
-        let needed = 1 + size_of::<u32>() + text.len() + ALIGNMENT;
-        let has_room =
-            |chunk: &Vec<u8>| chunk.len() < CHUNK_BYTES && chunk.capacity() - chunk.len() >= needed;
+    pub(crate) fn push(&mut self, text: &str) {
+        let needed = size_of::<u32>() + text.len();
+        let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= needed;
         if !self.chunks.last().is_some_and(has_room) {
             let capacity = needed.max(CHUNK_BYTES.min(self.bytes.max(1 << 10)));
             self.bytes += capacity;
             self.chunks.push(Vec::with_capacity(capacity));
         }
         let index = self.chunks.len().saturating_sub(1);
-        assert!(index < 1 << 16, "{index} chunks of texts");
         if let Some(chunk) = self.chunks.last_mut() {
-            self.places.push(short(index << 16 | chunk.len() / ALIGNMENT));
-            match u8::try_from(text.len()) {
-                Ok(length) if length < LONG => chunk.push(length),
-                _ => {
-                    chunk.push(LONG);
-                    chunk.extend_from_slice(&short(text.len()).to_le_bytes());
-                }
-            }
-            chunk.extend_from_slice(text);
-            chunk.resize(chunk.len().next_multiple_of(ALIGNMENT), 0);
+            self.places.push((short(index), short(chunk.len())));
+            chunk.extend_from_slice(&short(text.len()).to_le_bytes());
+            chunk.extend_from_slice(text.as_bytes());
         }
     }
 
-    /// The text of a number; `None` of bytes that are none.
+    /// The text of a number.
     pub(crate) fn get(&self, number: u32) -> Option<&str> {
         std::str::from_utf8(self.bytes_of(number)?).ok()
     }
 
-    /// The bytes of a number.
-    #[inline]
-    pub(crate) fn bytes_of(&self, number: u32) -> Option<&[u8]> {
-        let place = *self.places.get(number as usize)?;
-        let chunk = self.chunks.get(place as usize >> 16)?;
-        let own = chunk.get((place & 0xFFFF) as usize * ALIGNMENT..)?;
-        let (&length, rest) = own.split_first()?;
-        if length < LONG {
-            return rest.get(..length.into());
-        }
-        let (length, rest) = rest.split_first_chunk()?;
+    fn bytes_of(&self, number: u32) -> Option<&[u8]> {
+        let (chunk, start) = *self.places.get(number as usize)?;
+        let own = self.chunks.get(chunk as usize)?.get(start as usize..)?;
+        let (length, rest) = own.split_first_chunk()?;
         rest.get(..u32::from_le_bytes(*length) as usize)
+    }
+
+    fn is(&self, number: u32, text: &str) -> bool {
+        self.bytes_of(number) == Some(text.as_bytes())
     }
 
     /// The order of the texts of two numbers: that of their bytes.
@@ -94,7 +75,7 @@ impl Texts {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes + self.places.capacity() * size_of::<u32>()
+        self.bytes + self.places.capacity() * size_of::<(u32, u32)>()
     }
 }
 
@@ -120,59 +101,54 @@ struct Slot {
     number: u32,
 }
 
-/// How numbers and texts, or bytes, belong together.
-pub(crate) trait TextStore<T: ?Sized> {
+/// How numbers and texts belong together.
+pub(crate) trait TextStore {
     /// Whether the text of this number is that one.
-    fn is(&self, number: u32, text: &T) -> bool;
+    fn is(&self, number: u32, text: &str) -> bool;
     /// Puts a text after the last, and returns its number.
-    fn push(&mut self, text: &T) -> u32;
+    fn push(&mut self, text: &str) -> u32;
 }
 
-impl<T: AsRef<[u8]> + ?Sized> TextStore<T> for Texts {
-    fn is(&self, number: u32, text: &T) -> bool {
-        self.bytes_of(number) == Some(text.as_ref())
+impl TextStore for Texts {
+    fn is(&self, number: u32, text: &str) -> bool {
+        self.is(number, text)
     }
 
-    fn push(&mut self, text: &T) -> u32 {
-        self.push(text.as_ref());
+    fn push(&mut self, text: &str) -> u32 {
+        self.push(text);
         short(self.len() - 1)
     }
 }
 
 impl TextTable {
     /// The number of a text; a new one where it was not met before.
-    pub(crate) fn number_of<T>(&mut self, text: &T, store: &mut impl TextStore<T>) -> u32
-    where
-        T: AsRef<[u8]> + ?Sized,
-    {
+    pub(crate) fn number_of(&mut self, text: &str, store: &mut impl TextStore) -> u32 {
         self.reserve(1);
-        let tag = self.tag(text.as_ref());
+        let tag = self.tag(text);
         self.find(tag, text, store)
     }
 
     /// The numbers of many texts, put after those that are in `numbers`.
-    pub(crate) fn numbers_of<'t, T>(
+    pub(crate) fn numbers_of<'t>(
         &mut self,
-        texts: impl Iterator<Item = &'t T>,
-        store: &mut impl TextStore<T>,
+        texts: impl Iterator<Item = &'t str>,
+        store: &mut impl TextStore,
         numbers: &mut Vec<u32>,
-    ) where
-        T: AsRef<[u8]> + ?Sized + 't,
-    {
+    ) {
         let mut texts = texts.peekable();
-        let mut batch: Vec<(u32, &T)> = Vec::with_capacity(BATCH);
+        let mut batch: Vec<(u32, &str)> = Vec::with_capacity(BATCH);
         while texts.peek().is_some() {
             batch.clear();
-            batch.extend(texts.by_ref().take(BATCH).map(|text| (self.tag(text.as_ref()), text)));
+            batch.extend(texts.by_ref().take(BATCH).map(|text| (self.tag(text), text)));
             self.reserve(batch.len());
             // Brings the slots near, all at once.
             let near = batch.iter().map(|(tag, _)| self.slots[self.home(*tag)].number);
             std::hint::black_box(near.fold(0, |all, number| all ^ number));
-            numbers.extend(batch.iter().map(|(tag, text)| self.find(*tag, *text, store)));
+            numbers.extend(batch.iter().map(|(tag, text)| self.find(*tag, text, store)));
         }
     }
 
-    fn find<T: ?Sized>(&mut self, tag: u32, text: &T, store: &mut impl TextStore<T>) -> u32 {
+    fn find(&mut self, tag: u32, text: &str, store: &mut impl TextStore) -> u32 {
         let mask = self.slots.len() - 1;
         let mut at = self.home(tag);
         loop {
@@ -190,8 +166,8 @@ impl TextTable {
         }
     }
 
-    fn tag(&self, text: &[u8]) -> u32 {
-        (self.hasher.hash_one(text) >> 32) as u32
+    fn tag(&self, text: &str) -> u32 {
+        (self.hasher.hash_one(text.as_bytes()) >> 32) as u32
     }
 
     /// Where a text of this tag is looked for first.
@@ -238,6 +214,11 @@ impl TextNumbers {
         self.table.numbers_of(texts, &mut self.texts, numbers);
     }
 
+    /// The number of a text; a new one where it was not met before.
+    pub(crate) fn number_of(&mut self, text: &str) -> u32 {
+        self.table.number_of(text, &mut self.texts)
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
@@ -272,29 +253,17 @@ mod tests {
     #[test]
     fn texts_of_any_length_are_kept() {
         let mut texts = Texts::default();
-        let all: Vec<String> = [
-            0,
-            1,
-            7,
-            254,
-            255,
-            1_000,
-            CHUNK_BYTES - 7,
-            CHUNK_BYTES,
-            CHUNK_BYTES + 1,
-            3,
-            1 << 20,
-            0,
-        ]
-        .iter()
-        .map(|&length| "é".repeat(length / 2) + &"x".repeat(length % 2))
-        .collect();
-        all.iter().for_each(|text| texts.push(text.as_bytes()));
+        let all: Vec<String> =
+            [0, 1, 7, 1_000, CHUNK_BYTES - 4, CHUNK_BYTES, CHUNK_BYTES + 1, 3, 1 << 20, 0]
+                .iter()
+                .map(|&length| "é".repeat(length / 2) + &"x".repeat(length % 2))
+                .collect();
+        all.iter().for_each(|text| texts.push(text));
         for (number, text) in (0..).zip(&all) {
             assert_eq!(texts.get(number), Some(text.as_str()));
-            assert!(texts.is(number, text.as_str()) && !texts.is(number, "another"));
+            assert!(texts.is(number, text) && !texts.is(number, "another"));
         }
-        assert_eq!((texts.len(), texts.get(12)), (12, None));
+        assert_eq!((texts.len(), texts.get(10)), (10, None));
         assert!(texts.bytes() >= all.iter().map(String::len).sum());
     }
 
@@ -316,7 +285,7 @@ mod tests {
                     let asked = asked.iter().map(String::as_str);
                     table.numbers_of(asked, &mut texts, &mut numbers);
                 } else {
-                    numbers.extend(asked.iter().map(|text| table.number_of(text.as_str(), &mut texts)));
+                    numbers.extend(asked.iter().map(|text| table.number_of(text, &mut texts)));
                 }
                 prop_assert_eq!(numbers, expected);
             }

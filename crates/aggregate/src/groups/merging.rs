@@ -3,10 +3,20 @@
 use std::ops::Range;
 
 use super::Groups;
+use crate::key_dictionary::KeyWhole;
 use crate::places::NOWHERE;
 
 /// So many groups are merged between two looks at how many there are.
 const MERGED_AT_ONCE: usize = 1 << 14;
+
+/// What the groups to be merged have for keys, as far as it is known here.
+#[derive(Default)]
+struct Same {
+    /// By key and number: the number of the same value.
+    numbers: Vec<Vec<Option<u32>>>,
+    /// The same of the templates of lifted texts.
+    templates: Vec<Option<u32>>,
+}
 
 impl Groups {
     /// Adds the groups of `other`, which must be of the same query.
@@ -18,10 +28,10 @@ impl Groups {
             std::mem::swap(self, &mut other);
         }
         self.drop_rows(other.dropped_rows);
-        let mut same = other.unknown();
+        let mut same = Same::default();
         for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
             if self.make_room() {
-                same = other.unknown();
+                same = Same::default();
             }
             let chunk = first..other.len().min(first + MERGED_AT_ONCE);
             let places = self.places_in(&other, chunk.clone(), &mut same);
@@ -53,43 +63,45 @@ impl Groups {
         &mut self,
         other: &Self,
         chunk: Range<usize>,
-        same: &mut [Vec<Option<u32>>],
+        same: &mut Same,
     ) -> Vec<Option<u32>> {
         let some = |place: u32| Some(place).filter(|&place| place != NOWHERE);
         if let Some(key) = other.only_key() {
+            let chunks = if chunk.start == 0 { other.len() / chunk.len().max(1) } else { 0 };
             if let Some(wholes) = key.wholes_in(chunk.clone()) {
-                return self.places_of_wholes(wholes).into_iter().map(some).collect();
+                self.gather_forms();
+                return self.places_among(wholes, chunks).into_iter().map(some).collect();
+            }
+            if let Some(forms) = self.keys[0].forms_in(key, chunk.clone(), &mut same.templates) {
+                return self.places_among(&forms, chunks).into_iter().map(some).collect();
             }
             if let Some(texts) = key.texts_in(chunk.clone()) {
                 return self.places_of_texts(texts).into_iter().map(some).collect();
-            }
-            if let Some(texts) = key.lifted_in(chunk.clone()) {
-                let places = self.places_of_lifted(&texts, 0..texts.len());
-                return places.into_iter().map(some).collect();
             }
         }
         chunk.map(|place| self.place_of(other, place, same)).collect()
     }
 
-    /// By key and number: what the number of the same value elsewhere is, which is not known yet.
-    fn unknown(&self) -> Vec<Vec<Option<u32>>> {
-        self.keys.iter().map(|key| vec![None; key.len()]).collect()
+    /// Where the groups of these are, which are the first of so many chunks.
+    fn places_among<W: KeyWhole>(&mut self, wholes: &[W], chunks: usize) -> Vec<u32> {
+        if chunks > 1 {
+            let new = self.keys[0].count_new(wholes) * chunks;
+            self.expect::<W>(new, 0);
+        }
+        self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers))
     }
 
     /// Where the group of the same key as one of `other` is.
-    fn place_of(
-        &mut self,
-        other: &Self,
-        place: usize,
-        same: &mut [Vec<Option<u32>>],
-    ) -> Option<u32> {
+    fn place_of(&mut self, other: &Self, place: usize, same: &mut Same) -> Option<u32> {
+        same.numbers.resize(self.keys.len(), Vec::new());
         let numbers: Vec<u32> = other
             .places
             .numbers_of(place)
             .enumerate()
             .map(|(key, number)| {
-                let value = other.keys[key].value(number);
-                *same[key][number as usize].get_or_insert_with(|| self.keys[key].number_of(&value))
+                let (value, own) = (other.keys[key].value(number), &mut same.numbers[key]);
+                own.resize(own.len().max(number as usize + 1), None);
+                *own[number as usize].get_or_insert_with(|| self.keys[key].number_of(&value))
             })
             .collect();
         self.place(&numbers)

@@ -42,19 +42,6 @@ impl LiftedTexts<'static> {
 }
 
 impl LiftedTexts<'_> {
-    /// Adds a template of texts that are put here by form; returns its code.
-    pub fn add_template(&mut self, template: &str) -> u32 {
-        self.others.push(template.to_owned());
-        short(self.templates.len() + self.others.len() - 1)
-    }
-
-    /// Puts a text after the last, of which the form is known: the code of its template, and its
-    /// numbers.
-    pub fn push(&mut self, code: u32, numbers: impl Iterator<Item = i64>) {
-        self.numbers.extend(numbers);
-        self.end(code);
-    }
-
     /// Lifts a text; `first` is the code of the first of the other templates.
     fn push_text(&mut self, text: &str, first: usize) {
         let (start, mut template) = (self.numbers.len(), Vec::new());
@@ -117,7 +104,12 @@ impl<'a> TemplatesView<'a> {
     pub fn into_lifted(self) -> Result<Option<LiftedTexts<'a>>, EncodingError> {
         let Self { templates, codes, numbers } = self;
         let mut pieces = Pieces::parse(&templates, &codes, numbers)?;
-        let are_forms: Vec<bool> = templates.iter().map(is_form).collect();
+        // A look at all bytes at once, and none at each template, mostly.
+        let is_clean = !templates.text().bytes().fold(false, |any, byte| any | is_no_form(byte));
+        let are_forms: Vec<bool> = match is_clean {
+            true => pieces.are_apart(),
+            false => templates.iter().map(is_form).collect(),
+        };
         let mut lifted = LiftedTexts::default();
         lifted.ends.reserve(codes.len());
         lifted.codes.reserve(codes.len());
@@ -143,7 +135,7 @@ impl<'a> TemplatesView<'a> {
     }
 }
 
-/// The text of a form; `None` of what is none.
+/// The text of a form, of which more numbers may follow; `None` of what is none.
 #[must_use]
 pub fn put_together(template: &str, numbers: impl Iterator<Item = i64>) -> Option<String> {
     if let Some(whole) = template.strip_prefix(char::from(WHOLE)) {
@@ -170,10 +162,14 @@ fn is_form(template: &str) -> bool {
     let bytes = template.as_bytes();
     let placeholders = bytes.iter().filter(|&&byte| is_placeholder(byte)).count();
     let touch = |pair: &[u8]| pair.iter().all(|&byte| is_placeholder(byte));
-    bytes.first() != Some(&WHOLE)
-        && !bytes.iter().any(u8::is_ascii_digit)
+    !bytes.iter().any(|&byte| is_no_form(byte))
         && !bytes.windows(2).any(touch)
         && bytes.len() + placeholders * NUMBER_BYTES_MAX <= STRING_BYTES_MAX
+}
+
+/// Whether a byte is in no form, but in a text that is its own template.
+fn is_no_form(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == WHOLE
 }
 
 /// Whether a number is what lifting makes of its decimal digits, alone in their place: those of a

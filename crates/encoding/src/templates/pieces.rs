@@ -88,6 +88,16 @@ impl<'v> Pieces<'v> {
         &self.pieces[template.first as usize..template.end as usize]
     }
 
+    /// By template: whether no two placeholders touch, and its strings are no longer than any may be.
+    pub(super) fn are_apart(&self) -> Vec<bool> {
+        let is = |template: &Template| {
+            let mut after_first = self.pieces_of(*template).iter().skip(1);
+            after_first.all(|piece| piece.length > 0)
+                && template.bytes_max as usize <= STRING_BYTES_MAX
+        };
+        self.templates.iter().map(is).collect()
+    }
+
     /// Passes over a string.
     pub(super) fn skip(&mut self, code: u32) {
         let template = self.templates[code as usize];
@@ -150,16 +160,16 @@ pub(super) fn fill(
     mut numbers: impl Iterator<Item = i64>,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodingError> {
-    for &byte in template.as_bytes() {
-        if is_placeholder(byte) {
-            let number = numbers.next().unwrap_or_default().cast_unsigned();
-            let mut digits = [0; CHUNK];
-            let count = write_number(byte, number, &mut digits)?;
-            out.extend_from_slice(&digits[..count]);
-        } else {
-            out.push(byte);
-        }
+    let mut rest = template.as_bytes();
+    while let Some(at) = rest.iter().position(|&byte| is_placeholder(byte)) {
+        let number = numbers.next().unwrap_or_default().cast_unsigned();
+        let mut digits = [0; CHUNK];
+        let count = write_number(rest[at], number, &mut digits)?;
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(&digits[..count]);
+        rest = &rest[at + 1..];
     }
+    out.extend_from_slice(rest);
     check(out.len(), STRING_BYTES_MAX, "a string's length")
 }
 
