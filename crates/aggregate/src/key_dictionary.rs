@@ -191,7 +191,7 @@ impl KeyDictionary {
     /// The first bits of the hash: asking in their order is quick.
     #[inline]
     pub(crate) fn tag_of<W: KeyWhole>(&self, whole: W) -> u32 {
-        W::table(self).tag(whole)
+        whole.tag(self)
     }
 
     /// Makes room for so many more, and where there is none for some others, too.
@@ -326,10 +326,10 @@ impl KeyDictionary {
 pub(crate) trait KeyWhole: Whole {
     type Store<'k>: WholeStore<Self>;
 
-    /// What finds their numbers.
-    fn table(key: &KeyDictionary) -> &Wholes<Self>;
+    /// The first bits of the hash.
+    fn tag(self, key: &KeyDictionary) -> u32;
 
-    /// The same, and where they are stored.
+    /// What finds their numbers, and where they are stored.
     fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, Self::Store<'_>);
 }
 
@@ -337,8 +337,9 @@ pub(crate) trait KeyWhole: Whole {
 impl KeyWhole for i64 {
     type Store<'k> = StoredWholes<'k>;
 
-    fn table(key: &KeyDictionary) -> &Wholes<Self> {
-        &key.wholes
+    #[inline]
+    fn tag(self, key: &KeyDictionary) -> u32 {
+        key.wholes.tag(self)
     }
 
     fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredWholes<'_>) {
@@ -352,8 +353,9 @@ impl KeyWhole for i64 {
 impl KeyWhole for u128 {
     type Store<'k> = StoredForms<'k>;
 
-    fn table(key: &KeyDictionary) -> &Wholes<Self> {
-        &key.forms
+    #[inline]
+    fn tag(self, key: &KeyDictionary) -> u32 {
+        key.forms.tag(key.stored.hashed(self))
     }
 
     fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredForms<'_>) {

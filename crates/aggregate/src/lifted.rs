@@ -20,7 +20,7 @@ use hadal_encoding::LiftedTexts;
 use hadal_encoding::templates::{beginning, put_together};
 
 use crate::texts::TextNumbers;
-use crate::wholes::reserve_spare;
+use crate::wholes::{reserve_spare, tag_of};
 
 /// So many templates may have one text each.
 const TEMPLATES_MIN: usize = 1 << 16;
@@ -42,6 +42,8 @@ pub(crate) struct Lifted {
     templates: TextNumbers,
     /// By template.
     beginnings: Vec<Beginning>,
+    /// By template: bits that stand for it in hashes, wherever it has which number.
+    hashes: Vec<u32>,
     /// Those that do not fit their forms.
     wholes: TextNumbers,
 }
@@ -70,6 +72,14 @@ impl Lifted {
         self.forms.push(NONE);
     }
 
+    /// What is hashed instead of a form: the same, mostly, wherever a text is lifted.
+    #[inline]
+    pub(crate) fn hashed(&self, form: u128) -> u128 {
+        let template = template_in(form);
+        let hash = self.hashes.get(template as usize).copied().unwrap_or(template);
+        (form ^ u128::from(template)) | u128::from(hash)
+    }
+
     /// Makes room for so many more.
     pub(crate) fn reserve(&mut self, more: usize) {
         reserve_spare(&mut self.forms, more);
@@ -83,7 +93,7 @@ impl Lifted {
     ) -> Vec<u128> {
         let mut templates = Vec::new();
         self.templates.numbers_of(texts.templates(), &mut templates);
-        self.note_beginnings();
+        self.note_templates();
         let mut form = |index: usize| {
             let (code, numbers) = texts.get(index)?;
             pack(templates[code as usize], numbers)
@@ -117,14 +127,16 @@ impl Lifted {
 
     fn template(&mut self, template: &str) -> u32 {
         let number = self.templates.number_of(template);
-        self.note_beginnings();
+        self.note_templates();
         number
     }
 
-    /// Notes the beginnings of new templates.
-    fn note_beginnings(&mut self) {
+    /// Notes what is known of new templates.
+    fn note_templates(&mut self) {
         for number in (0..).take(self.templates.len()).skip(self.beginnings.len()) {
-            self.beginnings.push(Beginning::new(self.templates.get(number).unwrap_or_default()));
+            let own = self.templates.get(number).unwrap_or_default();
+            self.beginnings.push(Beginning::new(own));
+            self.hashes.push(tag_of(own) & WHOLE);
         }
     }
 
@@ -174,6 +186,7 @@ impl Lifted {
             + self.templates.bytes()
             + self.wholes.bytes()
             + self.beginnings.capacity() * size_of::<Beginning>()
+            + self.hashes.capacity() * size_of::<u32>()
     }
 }
 
@@ -333,6 +346,10 @@ mod tests {
             }
             let before = other.len();
             let forms = other.forms_in(&lifted, 1..all.len(), &mut Vec::new());
+            for (&form, &before) in forms.iter().zip(&lifted.forms[1..]) {
+                let is_whole = template_in(form) == WHOLE;
+                prop_assert!(is_whole || other.hashed(form) == lifted.hashed(before));
+            }
             let numbers: Vec<usize> =
                 forms.into_iter().map(|form| number(&mut other, form)).collect();
             for (&number, text) in numbers.iter().zip(&all[1..]) {

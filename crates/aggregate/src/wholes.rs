@@ -50,6 +50,11 @@ pub(crate) trait WholeStore<W> {
     fn is(&self, number: u32, whole: W) -> bool;
     /// Puts a whole number after the last value, and returns its number.
     fn push(&mut self, whole: W) -> u32;
+    /// What is hashed instead, the same wherever the whole number stands for the same.
+    #[inline]
+    fn hashed(&self, whole: W) -> W {
+        whole
+    }
     /// Makes room for so many more.
     fn reserve(&mut self, more: usize);
 }
@@ -67,14 +72,26 @@ pub(crate) fn reserve_spare<T>(values: &mut Vec<T>, more: usize) {
     }
 }
 
-/// All tables have the same hashes: what one of them got in the order of its slots, another finds in
+/// Makes the hashes of all tables: what one of them got in the order of its slots, another finds in
 /// the order of its own.
 static HASHER: OnceLock<DefaultHashBuilder> = OnceLock::new();
 
+fn hasher() -> &'static DefaultHashBuilder {
+    HASHER.get_or_init(DefaultHashBuilder::default)
+}
+
+/// The first bits of the hash of something, the same wherever it is asked for.
+pub(crate) fn tag_of(own: impl Hash) -> u32 {
+    first_bits(hasher().hash_one(own))
+}
+
+const fn first_bits(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
 impl<W> Default for Wholes<W> {
     fn default() -> Self {
-        let hasher = HASHER.get_or_init(DefaultHashBuilder::default).clone();
-        Self { slots: Vec::new(), len: 0, hasher, of: PhantomData }
+        Self { slots: Vec::new(), len: 0, hasher: hasher().clone(), of: PhantomData }
     }
 }
 
@@ -82,7 +99,7 @@ impl<W: Whole> Wholes<W> {
     /// The number of a whole number; a new one where it was not met before.
     pub(crate) fn number_of(&mut self, whole: W, store: &mut impl WholeStore<W>) -> u32 {
         self.reserve(1);
-        self.find(self.tag(whole), whole, store)
+        self.find(self.tag(store.hashed(whole)), whole, store)
     }
 
     /// The numbers of many whole numbers, put after those that are in `numbers`.
@@ -98,7 +115,7 @@ impl<W: Whole> Wholes<W> {
         for batch in wholes.chunks(BATCH) {
             self.reserve(batch.len());
             for (tag, whole) in tags.iter_mut().zip(batch) {
-                *tag = self.tag(*whole);
+                *tag = self.tag(store.hashed(*whole));
             }
             for (slot, tag) in read.iter_mut().zip(&tags[..batch.len()]) {
                 *slot = self.slots[self.home(*tag)];
@@ -117,7 +134,7 @@ impl<W: Whole> Wholes<W> {
         if self.slots.is_empty() {
             return false;
         }
-        let (tag, mask) = (self.tag(whole), self.slots.len() - 1);
+        let (tag, mask) = (self.tag(store.hashed(whole)), self.slots.len() - 1);
         let mut at = self.home(tag);
         loop {
             let slot = self.slots[at];
@@ -150,10 +167,11 @@ impl<W: Whole> Wholes<W> {
         }
     }
 
-    /// The first bits of the hash of a whole number: asking in their order is quick.
+    /// The first bits of the hash of a whole number, or of what is [hashed](WholeStore::hashed)
+    /// instead: asking in their order is quick.
     #[inline]
-    pub(crate) fn tag(&self, whole: W) -> u32 {
-        (self.hasher.hash_one(whole) >> 32) as u32
+    pub(crate) fn tag(&self, hashed: W) -> u32 {
+        first_bits(self.hasher.hash_one(hashed))
     }
 
     /// Where a whole number of this tag is looked for first.

@@ -29,6 +29,7 @@ impl Groups {
         }
         self.drop_rows(other.dropped_rows);
         let mut same = Same::default();
+        self.expect_those_of(&other, &mut same);
         for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
             if self.make_room() {
                 same = Same::default();
@@ -67,13 +68,12 @@ impl Groups {
     ) -> Vec<Option<u32>> {
         let some = |place: u32| Some(place).filter(|&place| place != NOWHERE);
         if let Some(key) = other.only_key() {
-            let chunks = if chunk.start == 0 { other.len() / chunk.len().max(1) } else { 0 };
             if let Some(wholes) = key.wholes_in(chunk.clone()) {
-                self.gather_forms();
-                return self.places_among(wholes, chunks).into_iter().map(some).collect();
+                return self.places_of_wholes(wholes).into_iter().map(some).collect();
             }
             if let Some(forms) = self.keys[0].forms_in(key, chunk.clone(), &mut same.templates) {
-                return self.places_among(&forms, chunks).into_iter().map(some).collect();
+                let places = self.places_of(|key, numbers| key.numbers_of_wholes(&forms, numbers));
+                return places.into_iter().map(some).collect();
             }
             if let Some(texts) = key.texts_in(chunk.clone()) {
                 return self.places_of_texts(texts).into_iter().map(some).collect();
@@ -82,13 +82,22 @@ impl Groups {
         chunk.map(|place| self.place_of(other, place, same)).collect()
     }
 
-    /// Where the groups of these are, which are the first of so many chunks.
-    fn places_among<W: KeyWhole>(&mut self, wholes: &[W], chunks: usize) -> Vec<u32> {
-        if chunks > 1 {
-            let new = self.keys[0].count_new(wholes) * chunks;
-            self.expect::<W>(new, 0);
+    /// Makes room for the groups of `other` that are not known here: about as many in each chunk as
+    /// in the last. Without it what comes in the order of hashes would crowd where they begin.
+    fn expect_those_of(&mut self, other: &Self, same: &mut Same) {
+        let Some(key) = other.only_key().filter(|_| !other.is_empty()) else { return };
+        let last = other.len().saturating_sub(MERGED_AT_ONCE)..other.len();
+        if let Some(wholes) = key.wholes_in(last.clone()) {
+            self.expect_among(wholes, other.len());
+        } else if let Some(forms) = self.keys[0].forms_in(key, last, &mut same.templates) {
+            self.expect_among(&forms, other.len());
         }
-        self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers))
+    }
+
+    /// The same where these are some of so many.
+    fn expect_among<W: KeyWhole>(&mut self, some: &[W], count: usize) {
+        let new = self.keys[0].count_new(some) * count / some.len().max(1);
+        self.expect::<W>(new, 0);
     }
 
     /// Where the group of the same key as one of `other` is.

@@ -46,6 +46,11 @@ impl WholeStore<u128> for StoredForms<'_> {
         }
     }
 
+    #[inline]
+    fn hashed(&self, form: u128) -> u128 {
+        self.0.hashed(form)
+    }
+
     fn reserve(&mut self, more: usize) {
         if let Stored::Lifted(lifted) = &mut *self.0 {
             lifted.reserve(more);
@@ -108,6 +113,15 @@ impl Stored {
             Self::Texts(texts) => texts.bytes(),
             Self::Lifted(texts) => texts.bytes(),
             Self::Any(values, heap) => values.capacity() * size_of::<Value>() + heap,
+        }
+    }
+
+    /// What is hashed instead of a form.
+    #[inline]
+    pub(super) fn hashed(&self, form: u128) -> u128 {
+        match self {
+            Self::Lifted(lifted) => lifted.hashed(form),
+            _ => form,
         }
     }
 

@@ -196,6 +196,15 @@ fn parts_that_are_full_are_brought_in() {
 }
 
 #[test]
+fn texts_stay_lifted_when_nothing_or_other_texts_are_merged() {
+    let mut own = many_of(GROUPS_MAX, true, true);
+    let (len, kinds) = (own.len(), vec![StateKind::Moments; MEASURES].into());
+    own.merge(Groups::with_max(1, kinds, (GROUPS_MAX, GROUPS_MAX)));
+    own.merge(many_of(GROUPS_MAX, true, true));
+    assert_eq!((own.takes_lifted(), own.len()), (true, len));
+}
+
+#[test]
 fn groups_that_are_dropped_count_their_rows() {
     let mut own = many(GROUPS_MIN);
     let far = |at: i64| 1_000_000 + at;
