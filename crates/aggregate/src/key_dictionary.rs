@@ -99,8 +99,8 @@ impl KeyDictionary {
         self.numbers_of_wholes(&forms, numbers);
     }
 
-    /// Of the forms of lifted strings, which are found like whole numbers; `None` for those that are
-    /// not asked for. Only while [`Self::takes_lifted`].
+    /// The forms of lifted strings, told by index, by which they are found like whole numbers; any
+    /// where nothing is asked for. `None` where strings are kept whole.
     pub(crate) fn forms_of(
         &mut self,
         texts: &LiftedTexts<'_>,
@@ -126,7 +126,7 @@ impl KeyDictionary {
 
     fn expect_lifted(&mut self) -> Option<&mut Lifted> {
         if self.takes_lifted() && !self.is_lifted() {
-            let mut lifted = Lifted::default();
+            let mut lifted = Box::<Lifted>::default();
             (0..self.len()).for_each(|_| lifted.push_none());
             self.stored = Stored::Lifted(lifted);
         }

@@ -213,7 +213,7 @@ fn unpack(form: u128) -> impl Iterator<Item = i64> {
     std::iter::repeat_with(move || {
         let bits = (rest & ((1 << LENGTH_BITS) - 1)) as u32;
         rest >>= LENGTH_BITS;
-        let number = (rest & ((1u128 << bits) - 1)) as u64;
+        let number = u64::try_from(rest & ((1 << bits) - 1)).unwrap_or_default();
         rest >>= bits;
         number.cast_signed()
     })

@@ -1,5 +1,5 @@
-//! Rows of groups by a whole number, or by a text's form, that are brought in later, many at a time:
-//! see `pending.rs`.
+//! Rows of groups by a whole number, or by a text's form, that are brought in later, many at a
+//! time: see `pending.rs`.
 
 use hadal_encoding::LiftedTexts;
 use hadal_types::Value;

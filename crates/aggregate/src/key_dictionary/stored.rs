@@ -17,7 +17,7 @@ pub(super) enum Stored {
     Wholes(Vec<i64>),
     Texts(Texts),
     /// Texts that came as templates and numbers, and others that came later.
-    Lifted(Lifted),
+    Lifted(Box<Lifted>),
     /// Any values, and what they hold on the heap.
     Any(Vec<Value>, usize),
 }

@@ -43,13 +43,17 @@ fn blocks() -> Vec<(&'static str, bool, Texts)> {
     };
     let hash = |row: u64| {
         let hash = row.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let digits = if row % 2 == 0 { 600 + row % 300 } else { hash };
+        let digits = if row.is_multiple_of(2) { 600 + row % 300 } else { hash };
         format!("GET /v1/users/{digits:05x} took {:03} ms", digits % 700)
     };
     let words = |row: u64| {
         let digits = (row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20).to_string();
         let letters = digits.bytes().map(|digit| char::from(digit + 49));
-        if row % 5 == 0 { format!("user {row} logged in") } else { letters.rev().collect() }
+        if row.is_multiple_of(5) {
+            format!("user {row} logged in")
+        } else {
+            letters.rev().collect()
+        }
     };
     let few = |row: u64| format!("user {} logged in", row % 9);
     let control = |row: u64| format!("user {row} \u{e}logged in");
