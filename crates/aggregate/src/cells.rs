@@ -16,6 +16,8 @@ use crate::wholes::reserve_spare;
 
 /// So many different weights are told apart.
 const CLASSES_MAX: usize = 16;
+/// Numbers up to which room is made for twice as many: 64 MiB of them.
+const SPARE_MAX: usize = 1 << 23;
 /// Sums stay below this, so that adding cannot overflow.
 const SUM_MAX: u128 = 1 << 62;
 /// The column that counts all rows of a group.
@@ -258,9 +260,10 @@ impl Cells {
     pub(crate) fn numbers_mut(&mut self, places: usize) -> &mut [i64] {
         let length = places * self.classes.len() * self.width;
         if self.numbers.capacity() < length {
-            // A quarter at a time: what is held is counted, and doubling would hold much.
-            let spare = length + length / 4 - self.numbers.len();
-            self.numbers.reserve_exact(spare);
+            // While they are few, growing costs more than what is held. Later a quarter at a time:
+            // doubling would hold much.
+            let spare = if length < SPARE_MAX { length } else { length / 4 };
+            self.numbers.reserve_exact(length + spare - self.numbers.len());
         }
         self.numbers.resize(length, 0);
         &mut self.numbers

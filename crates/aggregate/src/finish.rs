@@ -146,11 +146,11 @@ impl Found {
             }
         };
         groups.gather();
-        let end = bounds(query).1;
-        let places = candidates(query, &groups, end);
-        if places.is_none() {
+        // Groups of series are made one by one, with their values.
+        if query.series.is_some() {
             groups.settle();
         }
+        let places = candidates(query, &groups, bounds(query).1);
         if groups.dropped_rows() > 0 {
             warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
         }
@@ -165,8 +165,11 @@ impl Found {
             let lines = lines.map_err(|error| invalid(&error))?;
             return Ok(Self { groups: Groups::new(query), lines, count });
         }
-        let places = places.unwrap_or_else(|| (0..groups.len()).collect());
-        Ok(Self { groups, lines: Box::new(places.into_iter().map(Line::Place)), count })
+        let lines: Lines = match places {
+            Some(places) => Box::new(places.into_iter().map(Line::Place)),
+            None => Box::new((0..count).map(Line::Place)),
+        };
+        Ok(Self { groups, lines, count })
     }
 }
 

@@ -1,10 +1,10 @@
 //! Groups of rows by key, bounded in number and in bytes.
 //!
-//! Beyond [`GROUPS_MAX`] groups, or where memory ends, and beyond [`LEAF_GROUPS_MAX`] where groups
-//! travel or all are looked at, the smallest keys are kept, in the order of keys. A group that is
-//! among the smallest of all is among the smallest wherever it was seen, so what is kept is
-//! complete, and the same whatever the order of adding and merging; which the rule "first come,
-//! first kept" is not. What was dropped is counted in rows.
+//! Beyond [`GROUPS_MAX`] groups, and beyond [`LEAF_GROUPS_MAX`] where memory ends or groups travel,
+//! the smallest keys are kept, in the order of keys. A group that is among the smallest of all is
+//! among the smallest wherever it was seen, so what is kept is complete, and the same whatever the
+//! order of adding and merging; which the rule "first come, first kept" is not. What was dropped is
+//! counted in rows.
 //!
 //! Groups are columns: a group is a *place* in each of them. Its key is a few numbers of
 //! dictionaries; values are made only for groups that an answer shows. What most rows add to are
@@ -19,6 +19,7 @@ use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 
+use crate::bucket_counts::{BucketCounts, IncomingBuckets};
 use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
@@ -46,7 +47,7 @@ pub struct Groups {
     groups_max: usize,
     /// No more groups than that are held on the way, or not many more.
     held_max: usize,
-    /// Once groups were dropped: no larger key can be among those kept.
+    /// Once groups were dropped, here or in what was merged: no larger key is among those kept.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
     /// What groups are looked for later for: of numbers as they lie in cells.
@@ -91,8 +92,11 @@ impl Groups {
             && groups
                 .iter()
                 .all(|(key, group)| key.len() == all.keys.len() && group.fits(&all.kinds));
-        for (key, group) in fits.then_some(groups)? {
-            all.add_group(&key, &group);
+        for (key, group) in fits.then_some(&groups)? {
+            all.add_group(key, group);
+        }
+        if dropped_rows > 0 {
+            all.key_max = groups.into_iter().map(|(key, _)| key).max();
         }
         Some(all)
     }
@@ -267,6 +271,19 @@ impl Groups {
     /// When there is no such measure.
     pub fn states_mut(&mut self, measure: usize) -> &mut [State] {
         self.states[measure].states_mut(self.len())
+    }
+
+    /// Where rows of a measure of distributions are counted by bucket, and the sketches by place:
+    /// see [`StateColumn::bucket_counts`].
+    ///
+    /// # Panics
+    /// When there is no such measure.
+    pub fn bucket_counts(
+        &mut self,
+        measure: usize,
+        incoming: &IncomingBuckets<'_>,
+    ) -> Option<(&mut BucketCounts, &mut [State])> {
+        self.states[measure].bucket_counts(self.len(), incoming)
     }
 
     /// The ranges of a measure of smallest and largest decimals by place, to be widened: see

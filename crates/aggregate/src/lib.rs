@@ -6,6 +6,7 @@
 
 mod ascending;
 mod average;
+mod bucket_counts;
 mod bucket_weights;
 mod buckets;
 mod candidates;
@@ -38,6 +39,7 @@ mod warning;
 mod wholes;
 mod wide;
 
+pub use bucket_counts::{BucketCounts, IncomingBuckets};
 pub use bucket_weights::BucketWeights;
 pub use buckets::{
     BUCKET_FRACTION_BITS, BUCKET_MAX, BUCKET_OFFSET, bucket_of, bucket_of_decimal, bucket_of_number,

@@ -93,6 +93,12 @@ impl Quantiles {
         }
     }
 
+    /// Turns into a sketch, if it is none, that also spans this range: of rows that are still to be
+    /// added.
+    pub fn span(&mut self, ends: (Number, Number)) {
+        self.sketch(ends);
+    }
+
     /// Turns into a sketch, if it is none, that also spans this range.
     fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
         let values = std::mem::take(&mut self.values);

@@ -4,10 +4,13 @@
 //! Sums are what is asked for most, and mostly of decimals of one scale. As columns they take a
 //! third of the memory that states take, and adding to one is adding to an integer.
 
+use std::borrow::Cow;
+
 use hadal_query::StateKind;
 use hadal_types::decimal::power_of_ten;
 use hadal_types::{Decimal, Number, Value, Weight};
 
+use crate::bucket_counts::{BucketCounts, IncomingBuckets};
 use crate::extremes::Extremes;
 use crate::state::{Moments, State};
 use crate::sum::{Sum, SumOverflow};
@@ -22,7 +25,16 @@ pub(crate) enum StateColumn {
     /// The smallest and the largest of decimals of one scale.
     Ranges(Ranges),
     /// Any states of one kind.
-    States(StateKind, Vec<State>),
+    States(States),
+}
+
+/// States of one kind.
+#[derive(Clone, Debug)]
+pub(crate) struct States {
+    kind: StateKind,
+    states: Vec<State>,
+    /// Rows of distributions that are still to be added to their sketches.
+    counts: Option<Box<BucketCounts>>,
 }
 
 /// Moments whose sums are in units of 10^-(`scale` + 6), the weight's digits being 6.
@@ -49,7 +61,7 @@ impl StateColumn {
         match kind {
             StateKind::Moments => Self::Decimals(Decimals::default()),
             StateKind::Extremes => Self::Ranges(Ranges::default()),
-            other => Self::States(other, Vec::new()),
+            kind => Self::States(States { kind, states: Vec::new(), counts: None }),
         }
     }
 
@@ -57,7 +69,7 @@ impl StateColumn {
         match self {
             Self::Decimals(_) => StateKind::Moments,
             Self::Ranges(_) => StateKind::Extremes,
-            Self::States(kind, _) => *kind,
+            Self::States(own) => own.kind,
         }
     }
 
@@ -66,7 +78,7 @@ impl StateColumn {
         let state = match self {
             Self::Decimals(decimals) => decimals.state(place),
             Self::Ranges(ranges) => ranges.state(place),
-            Self::States(_, states) => states.get(place).cloned(),
+            Self::States(own) => own.state(place).map(Cow::into_owned),
         };
         state.unwrap_or_else(|| State::new(self.kind()))
     }
@@ -74,18 +86,39 @@ impl StateColumn {
     /// The states of so many groups, to be added to. Decimals and ranges become states first, all
     /// of them.
     pub(crate) fn states_mut(&mut self, count: usize) -> &mut [State] {
-        if !matches!(self, Self::States(..)) {
+        if !matches!(self, Self::States(_)) {
             let states = (0..count).map(|place| self.state(place)).collect();
-            *self = Self::States(self.kind(), states);
+            *self = Self::States(States { kind: self.kind(), states, counts: None });
         }
         match self {
-            Self::States(kind, states) => {
-                let kind = *kind;
-                states.resize_with(count.max(states.len()), || State::new(kind));
-                states
+            Self::States(own) => {
+                if let Some(mut counts) = own.counts.take() {
+                    counts.move_to(&mut own.states);
+                }
+                own.reach(count);
+                &mut own.states
             }
             Self::Decimals(_) | Self::Ranges(_) => &mut [],
         }
+    }
+
+    /// Where rows of distributions are counted, and the sketches of so many groups: these know all
+    /// but how many rows there are in each bucket. `None` where there is no room.
+    pub(crate) fn bucket_counts(
+        &mut self,
+        count: usize,
+        incoming: &IncomingBuckets<'_>,
+    ) -> Option<(&mut BucketCounts, &mut [State])> {
+        let Self::States(own) = self else { return None };
+        own.reach(count);
+        let counts = own.counts.get_or_insert_default();
+        if !counts.prepare(incoming, &own.states) {
+            counts.move_to(&mut own.states);
+            if !counts.prepare(incoming, &own.states) {
+                return None;
+            }
+        }
+        Some((counts, &mut own.states))
     }
 
     /// The ranges of so many groups, to be widened by mantissas within `bounds` once these are
@@ -119,7 +152,7 @@ impl StateColumn {
         match self {
             Self::Decimals(decimals) => decimals.sums.is_empty(),
             Self::Ranges(ranges) => ranges.ranges.is_empty(),
-            Self::States(_, states) => states.is_empty(),
+            Self::States(own) => own.states.is_empty(),
         }
     }
 
@@ -175,10 +208,11 @@ impl StateColumn {
                     }
                 }
             },
-            Self::States(_, states) => {
+            Self::States(all) => {
                 let own = self.states_mut(count);
-                for (place, other) in pairs.take_while(|(_, other)| *other < states.len()) {
-                    own[place].merge(&states[other]);
+                for (place, other) in pairs {
+                    let Some(other) = all.state(other) else { break };
+                    own[place].merge(&other);
                 }
             }
         }
@@ -199,8 +233,13 @@ impl StateColumn {
             Self::Ranges(Ranges { scale, ranges }) => {
                 Self::Ranges(Ranges { scale: *scale, ranges: at(ranges, places, &NO_RANGE) })
             }
-            Self::States(kind, states) => {
-                Self::States(*kind, at(states, places, &State::new(*kind)))
+            Self::States(own) => {
+                let state = |&place: &u32| {
+                    let own = own.state(place as usize).map(Cow::into_owned);
+                    own.unwrap_or_else(|| State::new(self.kind()))
+                };
+                let states = places.iter().map(state).collect();
+                Self::States(States { kind: own.kind, states, counts: None })
             }
         }
     }
@@ -220,7 +259,9 @@ impl StateColumn {
 
     /// Fails if a sum is beyond the range of doubles, which no sum of 128 bits is.
     pub(crate) fn check_sums(&self) -> Result<(), SumOverflow> {
-        let Self::States(StateKind::Moments, states) = self else { return Ok(()) };
+        let Self::States(States { kind: StateKind::Moments, states, .. }) = self else {
+            return Ok(());
+        };
         states.iter().try_for_each(|state| match state {
             State::Moments(moments) => moments.sum.total().map(|_| ()),
             _ => Ok(()),
@@ -234,14 +275,32 @@ impl StateColumn {
                 tallies.capacity() * size_of::<Tally>() + sums.capacity() * size_of::<i128>()
             }
             Self::Ranges(Ranges { ranges, .. }) => ranges.capacity() * size_of::<(i64, i64)>(),
-            Self::States(kind, states) => {
+            Self::States(States { kind, states, counts }) => {
                 let heap = match kind {
                     StateKind::Moments | StateKind::Extremes => 0,
                     _ => states.iter().map(State::heap_bytes).sum(),
                 };
-                states.capacity() * size_of::<State>() + heap
+                let counts = counts.as_ref().map_or(0, |counts| counts.bytes());
+                states.capacity() * size_of::<State>() + heap + counts
             }
         }
+    }
+}
+
+impl States {
+    /// The state of a place, if there is one.
+    fn state(&self, place: usize) -> Option<Cow<'_, State>> {
+        let own = self.states.get(place)?;
+        let Some(counts) = &self.counts else { return Some(Cow::Borrowed(own)) };
+        let mut own = own.clone();
+        counts.add_to(u32::try_from(place).ok()?, &mut own);
+        Some(Cow::Owned(own))
+    }
+
+    /// Makes room for so many groups.
+    fn reach(&mut self, count: usize) {
+        let kind = self.kind;
+        self.states.resize_with(count.max(self.states.len()), || State::new(kind));
     }
 }
 

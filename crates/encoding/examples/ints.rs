@@ -114,7 +114,7 @@ fn main() {
     for (name, values) in columns() {
         let mut best = [Duration::MAX; 5];
         let mut bytes = Vec::new();
-        let (mut copy, mut again, mut near_steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut copy, mut again) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             let [copying, encoding, decoding, stepping, folding] = &mut best;
             copy.clear();
@@ -125,12 +125,11 @@ fn main() {
             let parse = || IntsView::parse(&bytes, ROWS).expect("parses");
             timed(decoding, || parse().decode_into(&mut again));
             assert_eq!(again, values);
-            near_steps.clear();
             if parse().near().is_some() {
                 timed(stepping, || {
                     let view = parse();
                     let near = view.near().expect("it is near");
-                    view.decode_steps_into(&near, &mut near_steps).expect("decodes");
+                    view.steps_where(&near, None).expect("decodes");
                 });
             }
             let fold = timed(folding, || parse().fold());

@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use hadal_encoding::kernels::{Comparison, Level, PackedFold, pack, scalar};
+use hadal_encoding::kernels::{Addend, Comparison, Level, PackedFold, pack, scalar};
 
 /// Rows of a block.
 const ROWS: usize = 65_536;
@@ -413,13 +413,14 @@ fn present_rows(bench: &mut Bench, percent: u64) -> io::Result<()> {
 fn by_group(bench: &mut Bench, group_count: u32) -> io::Result<()> {
     let mut random = Random(9);
     let values: [Vec<u32>; 4] = std::array::from_fn(|_| random.codes(ROWS, 1 << 20));
-    let [a, b, c, d] = values.each_ref().map(Vec::as_slice);
     let groups = random.codes(ROWS, group_count);
-    add_rows(bench, &groups, group_count, [])?;
-    add_rows(bench, &groups, group_count, [a])?;
-    add_rows(bench, &groups, group_count, [a, b])?;
-    add_rows(bench, &groups, group_count, [a, b, c])?;
-    add_rows(bench, &groups, group_count, [a, b, c, d])?;
+    let addend = |lane: usize| {
+        let values = values.get(lane).map(Vec::as_slice);
+        Addend { values, words: None, lane, shift: 0 }
+    };
+    add_lanes::<1>(bench, &groups, group_count, &[addend(0)])?;
+    add_lanes::<2>(bench, &groups, group_count, &[addend(0), addend(1)])?;
+    add_lanes::<3>(bench, &groups, group_count, &[addend(0), addend(1), addend(2)])?;
 
     let table = random.codes(group_count as usize, u32::MAX);
     let mut twin = vec![0; ROWS];
@@ -430,19 +431,19 @@ fn by_group(bench: &mut Bench, group_count: u32) -> io::Result<()> {
     })
 }
 
-fn add_rows<const N: usize>(
+fn add_lanes<const N: usize>(
     bench: &mut Bench,
     groups: &[u32],
     group_count: u32,
-    values: [&[u32]; N],
+    addends: &[Addend<'_>],
 ) -> io::Result<()> {
-    let numbers = vec![0; group_count as usize * (N + 1)];
-    let mut twin = numbers.clone();
-    scalar::add_rows_by(groups, values, &mut twin);
-    let name = format!("add_rows_by, {group_count} groups, {N} sums");
-    bench.measure(&name, (ROWS, 4 * ROWS * (N + 1)), numbers, &twin, |level, numbers| {
-        numbers.fill(0);
-        level.add_rows_by(groups, values, numbers);
+    let sums = vec![[0; N]; group_count as usize];
+    let mut twin = sums.clone();
+    scalar::add_lanes_by(groups, addends, &mut twin);
+    let name = format!("add_lanes_by, {group_count} groups, {N} lanes");
+    bench.measure(&name, (ROWS, 4 * ROWS * (N + 1)), sums, &twin, |level, sums| {
+        sums.fill([0; N]);
+        level.add_lanes_by(groups, addends, sums);
     })
 }
 

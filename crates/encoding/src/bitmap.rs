@@ -210,14 +210,16 @@ impl Bitmap {
     }
 
     fn from_bits(bits: &[u8], length: usize) -> Result<Self, EncodingError> {
-        let word = |chunk: &[u8]| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        };
-        let unmasked = Self { words: bits.chunks(8).map(word).collect(), length };
-        let bitmap = Self::from_words(unmasked.words.clone(), length);
-        if bitmap == unmasked {
+        let (whole, rest) = bits.as_chunks();
+        let mut words: Vec<u64> = whole.iter().map(|own| u64::from_le_bytes(*own)).collect();
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            words.push(u64::from_le_bytes(last));
+        }
+        let last = words.last().copied();
+        let bitmap = Self::from_words(words, length);
+        if bitmap.words.last().copied() == last {
             return Ok(bitmap);
         }
         let what = "spare bits of validity";

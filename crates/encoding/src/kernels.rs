@@ -13,6 +13,7 @@ mod compare;
 mod fold;
 mod hashes;
 mod keep;
+mod lanes;
 mod leading;
 mod level;
 mod machine;
@@ -39,14 +40,15 @@ pub use fold::{
 };
 pub use hashes::{hash_i64, register_ranks};
 pub use keep::{keep_i64, keep_u32};
-pub use leading::{LeadingBits, Quotients, count_leading};
+pub use lanes::{Addend, add_lanes_by};
+pub use leading::{LEADING_COUNT_MAX, LeadingBits, LeadingCounts, Quotients, count_leading};
 pub use level::Level;
 pub use packed::{
     PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
     packed_value, sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
 pub use scatter::{
-    add_by, add_rows_by, append_codes, bucket_u32, count_by, ends_by, gather_u32, index_among,
+    append_codes, bucket_u32, count_by, ends_by, gather_u32, index_among, prepend_numbers,
 };
 pub use specials::mark_specials;
 pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};

@@ -8,6 +8,7 @@
 //! Nothing here knows columns, names or blocks: that is `crates/block`.
 
 pub mod bitmap;
+mod buffer;
 pub mod cursor;
 mod error;
 pub mod exacts;
@@ -22,6 +23,7 @@ pub mod templates;
 mod utf8;
 
 pub use bitmap::Bitmap;
+pub use buffer::Buffer;
 pub use cursor::Cursor;
 pub use error::EncodingError;
 pub use ints::IntsView;

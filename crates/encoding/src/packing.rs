@@ -38,19 +38,32 @@ pub fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
 }
 
 /// Calls `put(index, value)` for `count` values of `width` bits; missing bytes read as zeros.
+#[inline]
 pub fn unpack(bytes: &[u8], count: usize, width: u8, mut put: impl FnMut(usize, u64)) {
-    let (mut pending, mut bits) = (0u128, 0u32);
-    let mut source = bytes.iter();
+    let low_bits = low_bits(width);
     for index in 0..count {
-        while bits < u32::from(width) {
-            pending |= u128::from(source.next().copied().unwrap_or_default()) << bits;
-            bits += 8;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
-        put(index, pending as u64 & low_bits(width));
-        pending >>= width;
-        bits -= u32::from(width);
+        let bit = index * usize::from(width);
+        let own = bytes.get(bit / 8..).unwrap_or_default();
+        // A value of so few bits lies within eight bytes, wherever it begins.
+        let value = if width <= 57 {
+            u64::from_le_bytes(first(own)) >> (bit % 8)
+        } else {
+            #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
+            let low = (u128::from_le_bytes(first(own)) >> (bit % 8)) as u64;
+            low
+        };
+        put(index, value & low_bits);
     }
+}
+
+/// The first N bytes, with zeros after the last.
+#[inline]
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut padded = [0; N];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        padded
+    })
 }
 
 const fn low_bits(width: u8) -> u64 {

@@ -6,6 +6,7 @@ use hadal_encoding::Bitmap;
 use hadal_query::StateKind;
 use hadal_types::{Logical, Weight};
 
+use crate::buckets::Buckets;
 use crate::direct;
 use crate::distincts;
 use crate::distributions::Distributions;
@@ -77,9 +78,14 @@ impl<'v> Measured<'v> {
             return widen(groups, measure, numbers, placed, rows);
         }
         let found = placed.found(rows);
+        if let Self::Distributions(all) = self {
+            if all.add_to(groups, measure, found, rows) {
+                return;
+            }
+            *self = Self::ByGroup(Sketching::Numbers(all.numbers, Buckets::default()));
+        }
         match self {
-            Self::Ranges(_) => {}
-            Self::Distributions(all) => all.add_to(groups, measure, found, rows),
+            Self::Ranges(_) | Self::Distributions(_) => {}
             Self::Distincts(numbers) => distincts::add(numbers, groups, measure, found, rows),
             Self::States(own) => {
                 let states = groups.states_mut(measure);

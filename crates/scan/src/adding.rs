@@ -14,7 +14,7 @@ use hadal_query::StateKind;
 use crate::accumulate::is_plain;
 use crate::direct::{self, Direct};
 use crate::keys::{GroupNumbers, KeyValues};
-use crate::mantissas::{ByCode, Mantissas};
+use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::places::Placed;
 use crate::rows::{Addends, Rows, Totals};
 use crate::values::{BlockValues, Entries, Numbers};
@@ -84,12 +84,16 @@ impl<'v> Adding<'v> {
 
     /// What the rows add up to by cell.
     pub(crate) fn up(&self, rows: &Rows<'_>) -> AddedUp {
-        let ones = vec![1; if self.valid.is_empty() { 0 } else { rows.selection.block_rows() }];
-        let counted = self.valid.iter().map(|valid| Addends { steps: &ones, valid: Some(valid) });
+        let counted =
+            self.valid.iter().map(|valid| Addends { steps: None, most: 1, valid: Some(valid) });
         let splits: Vec<Split<'_>> = self.numbers.iter().map(|own| Split::new(own)).collect();
         let added = splits.iter().zip(&self.sums).flat_map(|(split, sum)| {
             let valid = sum.valid.checked_sub(1).map(|index| &**self.valid[index]);
-            split.parts.iter().map(move |(_, steps)| Addends { steps, valid })
+            split.parts.iter().map(move |part| Addends {
+                steps: Some(&part.steps),
+                most: part.most,
+                valid,
+            })
         });
         let Totals { counts, mut sums } =
             rows.totals(&added.chain(counted).collect::<Vec<Addends<'_>>>());
@@ -98,7 +102,7 @@ impl<'v> Adding<'v> {
         let mut parts = sums.into_iter();
         let whole = |(split, sum): (&Split<'_>, &IncomingSum)| {
             let counts = &by_valid[sum.valid];
-            let mut steps = split.parts.iter().map(|part| part.0.cast_unsigned());
+            let mut steps = split.parts.iter().map(|part| part.step.cast_unsigned());
             let mut whole = match steps.next() {
                 Some(step) => {
                     let mut first = parts.next().unwrap_or_default();
@@ -133,19 +137,19 @@ impl<'v> Adding<'v> {
                 let used = stretches.used();
                 return used.for_each(|own| direct::add_up(added, layout, placed, own, cells));
             }
-            let found = placed.found(rows);
-            let width = layout.columns.len();
-            for (column, kind) in layout.columns.iter().enumerate() {
-                let (own, factor) = match *kind {
-                    CellColumn::Nothing => continue,
-                    CellColumn::Count(valid) => (&added.counts[valid], 1),
-                    CellColumn::Sum { index, factor } => (&added.sums[index], factor),
-                };
-                for &(number, place) in found {
-                    let first = number * layout.classes.len();
-                    for (own, class) in own[first..].iter().zip(&layout.classes) {
-                        let at = (place as usize * layout.class_count + class) * width + column;
-                        cells[at] += own.cast_signed() * factor;
+            let sources = layout.columns.iter().map(|column| match *column {
+                CellColumn::Nothing => (added.counts[0].as_slice(), 0),
+                CellColumn::Count(valid) => (added.counts[valid].as_slice(), 1),
+                CellColumn::Sum { index, factor } => (added.sums[index].as_slice(), factor),
+            });
+            let sources: Vec<(&[u64], i64)> = sources.collect();
+            for &(number, place) in placed.found(rows) {
+                let first = number * layout.classes.len();
+                for (own, class) in (first..).zip(&layout.classes) {
+                    let start = (place as usize * layout.class_count + class) * sources.len();
+                    let cells = &mut cells[start..start + sources.len()];
+                    for (cell, (sums, factor)) in cells.iter_mut().zip(&sources) {
+                        *cell += sums[own].cast_signed() * factor;
                     }
                 }
             }
@@ -218,7 +222,14 @@ fn size_max(numbers: &Numbers, rows: &Rows<'_>) -> Option<u128> {
 /// Mantissas from + step × k, or the sum of several such.
 struct Split<'v> {
     from: i64,
-    parts: Vec<(i64, Cow<'v, [u32]>)>,
+    parts: Vec<Part<'v>>,
+}
+
+struct Part<'v> {
+    step: i64,
+    /// No k is larger.
+    most: u32,
+    steps: Cow<'v, [u32]>,
 }
 
 impl<'v> Split<'v> {
@@ -226,34 +237,38 @@ impl<'v> Split<'v> {
         match &numbers.mantissas {
             // The same in all rows, as what FILTER makes of count(*).
             Mantissas::Near(near) if near.span == 0 => Self { from: near.from, parts: Vec::new() },
-            Mantissas::Near(near) => {
-                let parts = vec![(near.step, Cow::Borrowed(near.steps.as_slice()))];
-                Self { from: near.from, parts }
+            Mantissas::Near(Near { from, step, span, steps }) => {
+                let steps = Cow::Borrowed(&***steps);
+                Self { from: *from, parts: vec![Part { step: *step, most: *span, steps }] }
             }
             Mantissas::ByCode(ByCode { codes, values }) => {
                 let from = numbers.mantissas.bounds().0;
-                let part = |(step, table): (i64, Vec<u32>)| {
+                let part = |half: Part<'_>| {
                     let mut part = vec![0; codes.len()];
-                    kernels::gather_u32(&table, codes, &mut part);
-                    (step, Cow::Owned(part))
+                    kernels::gather_u32(&half.steps, codes, &mut part);
+                    Part { steps: Cow::Owned(part), ..half }
                 };
-                Self { from, parts: halves(values, from).map(part).into() }
+                Self { from, parts: halves(values, from).map(part).collect() }
             }
             Mantissas::Far(mantissas) => {
                 let from = numbers.mantissas.bounds().0;
-                let part = |(step, part)| (step, Cow::Owned(part));
-                Self { from, parts: halves(mantissas, from).map(part).into() }
+                Self { from, parts: halves(mantissas, from).collect() }
             }
         }
     }
 }
 
-/// What must be added to `from`, the smallest, to get each mantissa: in two parts of 32 bits.
-fn halves(mantissas: &[i64], from: i64) -> [(i64, Vec<u32>); 2] {
-    let away = |mantissa: i64| mantissa.wrapping_sub(from).cast_unsigned();
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
-    let half = |shift: u32| mantissas.iter().map(|&own| (away(own) >> shift) as u32).collect();
-    [(1, half(0)), (1 << 32, half(32))]
+/// What must be added to `from`, the smallest, to get each mantissa: in two parts of 32 bits, of
+/// which those that are nothing are left out.
+fn halves(mantissas: &[i64], from: i64) -> impl Iterator<Item = Part<'static>> {
+    let part = move |(step, shift): (i64, u32)| {
+        let away = |mantissa: &i64| mantissa.wrapping_sub(from).cast_unsigned();
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+        let steps: Vec<u32> = mantissas.iter().map(|own| (away(own) >> shift) as u32).collect();
+        let most = kernels::min_max_u32(&steps).map_or(0, |ends| ends.1);
+        Part { step, most, steps: Cow::Owned(steps) }
+    };
+    [(1, 0), (1 << 32, 32)].into_iter().map(part).filter(|part| part.most > 0)
 }
 
 #[cfg(test)]

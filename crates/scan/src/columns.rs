@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, StringsView, Values as Decoded};
-use hadal_encoding::{Bitmap, kernels};
+use hadal_encoding::{Bitmap, Buffer, kernels};
 use hadal_query::{ColumnRef, Function, Input, Pattern};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
@@ -188,7 +188,7 @@ impl<'a, 'c> Columns<'a, 'c> {
         let codes = match &valid {
             Some(valid) if column.is_compact() => {
                 let null_code = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-                let mut spread = vec![null_code; self.rows()];
+                let mut spread = Buffer::of(self.rows());
                 kernels::expand_u32(&codes, valid.words(), null_code, &mut spread);
                 spread
             }
@@ -198,6 +198,16 @@ impl<'a, 'c> Columns<'a, 'c> {
         Ok(Some(Coded { codes: Rc::new(codes), entries }))
     }
 
+    /// An input's only column as it is stored, and what its numbers mean to the query; `None` where
+    /// it is better asked of its values.
+    pub(crate) fn stored_part(
+        &self,
+        input: &Input,
+    ) -> Result<Option<(Rc<Stored<'a>>, Logical)>, BlockError> {
+        let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
+        Ok(self.stored(index)?.map(|stored| (stored, logical)))
+    }
+
     /// Whether an input compares so with literals; `None` where that is better asked of its values.
     pub(crate) fn compared(
         &self,
@@ -205,9 +215,8 @@ impl<'a, 'c> Columns<'a, 'c> {
         function: Function,
         literals: &[&Value],
     ) -> Result<Option<Truths>, BlockError> {
-        let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
-        let stored = self.stored(index)?;
-        stored.map_or(Ok(None), |stored| stored.compared(logical, function, literals))
+        let Some((stored, logical)) = self.stored_part(input)? else { return Ok(None) };
+        stored.compared(logical, function, literals)
     }
 
     /// Whether each row's text of an input matches; `None` where that is better asked of its values.
@@ -315,12 +324,12 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
 }
 
 /// Rows without a value get the code after the last.
-fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Vec<u32> {
+fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Buffer {
     if let Some(valid) = valid {
         let null_code = u32::try_from(null_code).unwrap_or(u32::MAX);
         kernels::keep_u32(&mut codes, valid.words(), null_code);
     }
-    codes
+    codes.into()
 }
 
 /// What the root says that numbers of this column mean, which may be less than what this block

@@ -10,7 +10,7 @@ use hadal_encoding::{Bitmap, kernels};
 use crate::adding::{AddedUp, Adding};
 use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::places::Placed;
-use crate::rows::{Addends, Rows};
+use crate::rows::Rows;
 use crate::stretches::Stretches;
 use crate::values::Numbers;
 
@@ -86,11 +86,11 @@ impl<'d> Selected<'d> {
     pub(crate) fn new(numbers: &'d Numbers, rows: &'d Rows<'_>) -> Self {
         match &numbers.mantissas {
             Mantissas::Near(Near { from, step, steps, .. }) => {
-                let steps = rows.selected(&Addends { steps, valid: None });
+                let steps = rows.selected(steps);
                 Self::Near { from: *from, step: *step, steps }
             }
             Mantissas::ByCode(ByCode { codes, values }) => {
-                let codes = rows.selected(&Addends { steps: codes, valid: None });
+                let codes = rows.selected(codes);
                 Self::ByCode { values, codes }
             }
             Mantissas::Far(values) => Self::Far(rows.selected_wide(values)),
@@ -234,7 +234,7 @@ fn widen_stretches(
     factor: i64,
     ranges: &mut [(i64, i64)],
 ) {
-    let steps = rows.selected(&Addends { steps: &near.steps, valid: None });
+    let steps = rows.selected(&near.steps);
     let (lows, highs) = stretches.ends(&steps, rows.space);
     let (from, step) = (near.from.wrapping_mul(factor), near.step.wrapping_mul(factor));
     let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);

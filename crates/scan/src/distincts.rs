@@ -158,7 +158,7 @@ impl<'v> Coded<'v> {
         };
         let (codes, values) = match (&numbers.mantissas, &chosen) {
             (Mantissas::ByCode(ByCode { codes, values }), None) => {
-                (Cow::Borrowed(codes.as_slice()), Cow::Borrowed(values.as_slice()))
+                (Cow::Borrowed(&***codes), Cow::Borrowed(values.as_slice()))
             }
             (Mantissas::ByCode(ByCode { codes, values }), Some(chosen)) => {
                 let codes = chosen.iter().map(|&row| codes[row as usize]).collect();

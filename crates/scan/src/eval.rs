@@ -10,6 +10,7 @@ use hadal_types::{Logical, Value};
 use crate::bits::filled;
 use crate::columns::Columns;
 use crate::compare;
+use crate::floored;
 use crate::mantissas::{Mantissas, Near};
 use crate::numeric;
 use crate::plan::PlanExpr;
@@ -38,6 +39,9 @@ pub(crate) fn eval<'a>(
         PlanExpr::Call { function, arguments } => {
             if let Some(truths) = compared(*function, arguments, columns)? {
                 return Ok(BlockValues::Truths(truths));
+            }
+            if let Some(buckets) = floored::time_buckets(*function, arguments, columns)? {
+                return Ok(BlockValues::Numbers(buckets));
             }
             let arguments = arguments
                 .iter()
@@ -224,8 +228,7 @@ fn only_where<'a>(
     Some(match value {
         BlockValues::Constant(Value::Number(number)) => {
             let (from, scale) = number.to_stored()?;
-            let near = Near { from, step: 1, span: 0, steps: Rc::new(vec![0; rows]) };
-            let (mantissas, logical) = (Mantissas::Near(near), Logical::Plain);
+            let (mantissas, logical) = (Mantissas::Near(Near::same(from, rows)), Logical::Plain);
             BlockValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
         }
         BlockValues::Numbers(numbers) => {

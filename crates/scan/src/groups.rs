@@ -36,7 +36,7 @@ pub(crate) fn add(
         .iter()
         .map(|key| key_values(key, columns, selection, groups.takes_lifted()))
         .collect::<Result<Vec<_>, _>>()?;
-    let numbers = GroupNumbers::new(&keys, selection);
+    let numbers = GroupNumbers::new(keys, selection);
     let rows = Rows::new(selection, &numbers.numbers, numbers.space, &weights);
     let arguments = plan
         .measures

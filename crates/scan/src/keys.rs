@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_encoding::kernels;
+use hadal_encoding::{Buffer, kernels};
 use hadal_types::{Logical, Value};
 use hashbrown::HashMap;
 
-use crate::mantissas::{ByCode, Mantissas, Near};
+use crate::mantissas::{ByCode, Mantissas, Near, zeros};
 use crate::selection::Selection;
 use crate::values::{BlockValues, Entries, Numbers, Truths};
 
@@ -20,7 +20,7 @@ const SPARSE_MAX: usize = 4;
 /// The groups of one block's selected rows.
 pub(crate) struct GroupNumbers<'a> {
     /// One per selected row, in row order, each below `space`.
-    pub(crate) numbers: Rc<Vec<u32>>,
+    pub(crate) numbers: Rc<Buffer>,
     /// Group numbers are below this.
     pub(crate) space: usize,
     steps: Vec<Step<'a>>,
@@ -37,7 +37,7 @@ struct Step<'a> {
 
 /// One key: a code per selected row, and what the codes mean.
 struct Key<'a> {
-    codes: Rc<Vec<u32>>,
+    codes: Rc<Buffer>,
     count: usize,
     values: KeyValues<'a>,
 }
@@ -64,10 +64,10 @@ pub(crate) enum KeyValues<'a> {
 
 impl<'a> GroupNumbers<'a> {
     /// Numbers the groups of the selected rows.
-    pub(crate) fn new(keys: &[BlockValues<'a>], selection: &Selection) -> Self {
-        let mut keys = keys.iter().map(|key| Key::new(key, selection));
+    pub(crate) fn new(keys: Vec<BlockValues<'a>>, selection: &Selection) -> Self {
+        let mut keys = keys.into_iter().map(|key| Key::new(key, selection));
         let Some(Key { codes, count, values }) = keys.next() else {
-            let numbers = Rc::new(vec![0; selection.count()]);
+            let numbers = zeros(selection.count());
             return Self { numbers, space: 1, steps: Vec::new() };
         };
         let steps = vec![Step { count, values, counted: None }];
@@ -76,18 +76,28 @@ impl<'a> GroupNumbers<'a> {
         groups
     }
 
-    fn fold(&mut self, key: Key<'a>) {
+    fn fold(&mut self, mut key: Key<'a>) {
         let product = self.space.saturating_mul(key.count);
         let dense = product <= self.numbers.len().saturating_mul(SPARSE_MAX).max(1_024);
         let count = key.count as u64;
         let counted = if dense {
-            let numbers: &mut Vec<u32> = Rc::make_mut(&mut self.numbers);
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
-            kernels::append_codes(numbers, count as u32, &key.codes);
+            let count = count as u32;
+            // In the memory of whichever nobody else has.
+            match Rc::get_mut(&mut key.codes) {
+                Some(codes) => {
+                    kernels::prepend_numbers(codes, count, &self.numbers);
+                    self.numbers = key.codes;
+                }
+                None => {
+                    let numbers: &mut Buffer = Rc::make_mut(&mut self.numbers);
+                    kernels::append_codes(numbers, count, &key.codes);
+                }
+            }
             self.space = product;
             None
         } else {
-            let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(&*key.codes);
+            let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(key.codes.iter());
             let mut counted: Vec<u64> = Vec::new();
             let mut seen: HashMap<u64, u32> = HashMap::new();
             for (number, code) in pairs {
@@ -215,22 +225,22 @@ impl KeyValues<'_> {
 }
 
 impl<'a> Key<'a> {
-    fn new(values: &BlockValues<'a>, selection: &Selection) -> Self {
+    fn new(values: BlockValues<'a>, selection: &Selection) -> Self {
         match values {
             BlockValues::Constant(value) => Self {
-                codes: Rc::new(vec![0; selection.count()]),
+                codes: zeros(selection.count()),
                 count: 1,
-                values: KeyValues::Constant(value.clone()),
+                values: KeyValues::Constant(value),
             },
             BlockValues::Coded(coded) => Self {
-                codes: chosen(selection, &coded.codes),
+                codes: chosen(selection, coded.codes),
                 count: coded.entries.len().max(1),
-                values: KeyValues::Entries(coded.entries.clone()),
+                values: KeyValues::Entries(coded.entries),
             },
-            BlockValues::Truths(truths) => Self::of_truths(truths, selection),
-            BlockValues::Numbers(numbers) => Self::of_range(numbers, selection)
-                .or_else(|| Self::of_codes(numbers, selection))
-                .unwrap_or_else(|| Self::of_numbers(numbers, selection)),
+            BlockValues::Truths(truths) => Self::of_truths(&truths, selection),
+            BlockValues::Numbers(numbers) => Self::of_range(&numbers, selection)
+                .or_else(|| Self::of_codes(&numbers, selection))
+                .unwrap_or_else(|| Self::of_numbers(&numbers, selection)),
             other => {
                 let mut seen = HashMap::new();
                 Self::counted(selection, &mut seen, |row| other.value(row), |value| value)
@@ -242,7 +252,7 @@ impl<'a> Key<'a> {
         let code = |row| u32::from(truths.yes.get(row)) + u32::from(truths.possible.get(row));
         // False is 0, null is 1 (possible, not true), true is 2.
         let values = vec![Value::Bool(false), Value::Null, Value::Bool(true)];
-        let codes = Rc::new(gather(selection, code));
+        let codes = Rc::new(gather(selection, code).into());
         Self { codes, count: 3, values: KeyValues::Listed(values) }
     }
 
@@ -259,17 +269,19 @@ impl<'a> Key<'a> {
             return None;
         }
         let null = u32::try_from(count).ok()?;
-        let values =
-            KeyValues::Range { numbers: numbers.clone(), near: near.clone(), first, count };
+        // What tells rows apart are the codes, which others may write to.
+        let range = Near { steps: Rc::default(), ..*near };
+        let form = Numbers { mantissas: Mantissas::Near(range.clone()), ..numbers.clone() };
+        let values = KeyValues::Range { numbers: form, near: range, first, count };
         let mut codes = Rc::clone(&near.steps);
         if first > 0 || numbers.valid.is_some() {
-            let codes: &mut Vec<u32> = Rc::make_mut(&mut codes);
+            let codes: &mut Buffer = Rc::make_mut(&mut codes);
             codes.iter_mut().for_each(|step| *step = step.wrapping_sub(first));
             if let Some(valid) = &numbers.valid {
                 kernels::keep_u32(codes, valid.words(), null);
             }
         }
-        let codes = chosen(selection, &codes);
+        let codes = chosen(selection, codes);
         Some(Self { codes, count: count + 1, values })
     }
 
@@ -279,9 +291,10 @@ impl<'a> Key<'a> {
         let null = u32::try_from(values.len()).ok()?;
         let mut codes = Rc::clone(codes);
         if let Some(valid) = &numbers.valid {
-            kernels::keep_u32(Rc::make_mut(&mut codes).as_mut_slice(), valid.words(), null);
+            let codes: &mut Buffer = Rc::make_mut(&mut codes);
+            kernels::keep_u32(codes, valid.words(), null);
         }
-        let (count, codes) = (values.len() + 1, chosen(selection, &codes));
+        let (count, codes) = (values.len() + 1, chosen(selection, codes));
         let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::clone(values) };
         Some(Self { codes, count, values })
     }
@@ -306,7 +319,7 @@ impl<'a> Key<'a> {
         }
         let count = values.len() + 1;
         let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::new(values) };
-        Self { codes: Rc::new(codes), count, values }
+        Self { codes: Rc::new(codes.into()), count, values }
     }
 
     /// Codes in the order in which values are met.
@@ -324,7 +337,7 @@ impl<'a> Key<'a> {
             })
         });
         let count = values.len().max(1);
-        Self { codes: Rc::new(codes), count, values: KeyValues::Listed(values) }
+        Self { codes: Rc::new(codes.into()), count, values: KeyValues::Listed(values) }
     }
 }
 
@@ -341,10 +354,10 @@ fn range_of(near: &Near, numbers: &Numbers, selection: &Selection) -> (u32, u32)
 }
 
 /// The codes of the selected rows.
-fn chosen(selection: &Selection, codes: &Rc<Vec<u32>>) -> Rc<Vec<u32>> {
+fn chosen(selection: &Selection, codes: Rc<Buffer>) -> Rc<Buffer> {
     match selection.count() == selection.block_rows() {
-        true => Rc::clone(codes),
-        false => Rc::new(selection.gather(codes)),
+        true => codes,
+        false => Rc::new(selection.gather(&codes)),
     }
 }
 

@@ -4,10 +4,11 @@
 //! of what they have in common, fits 32 bits: half the memory to read, twice the values in a
 //! register, and a number that can be an index.
 
+use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use hadal_encoding::{Bitmap, kernels};
+use hadal_encoding::{Bitmap, Buffer, kernels};
 
 use crate::bits::bits;
 
@@ -26,7 +27,7 @@ pub(crate) enum Mantissas {
 #[derive(Clone, Debug)]
 pub(crate) struct ByCode {
     /// One per row, each below the number of values.
-    pub(crate) codes: Rc<Vec<u32>>,
+    pub(crate) codes: Rc<Buffer>,
     /// In any order.
     pub(crate) values: Rc<Vec<i64>>,
 }
@@ -40,10 +41,15 @@ pub(crate) struct Near {
     /// No k is larger; `from` + `step` × `span` is in range.
     pub(crate) span: u32,
     /// k by row.
-    pub(crate) steps: Rc<Vec<u32>>,
+    pub(crate) steps: Rc<Buffer>,
 }
 
 impl Near {
+    /// The same mantissa in so many rows.
+    pub(crate) fn same(from: i64, rows: usize) -> Self {
+        Self { from, step: 1, span: 0, steps: zeros(rows) }
+    }
+
     #[inline]
     pub(crate) fn get(&self, row: usize) -> i64 {
         self.value(self.steps[row])
@@ -75,29 +81,13 @@ impl Near {
     /// How often `width`, which is positive, goes into each mantissa − `origin`, rounded down;
     /// `None` where that is better found out another way.
     pub(crate) fn quotients(&self, width: i64, origin: i64) -> Option<Self> {
-        let away = self.from.checked_sub(origin)?;
-        self.last().checked_sub(origin)?;
-        let (from, rest) = (away.div_euclid(width), away.rem_euclid(width));
-        // Whole seconds in a minute are 60 to a bucket, whatever they are stored in.
-        let unit = if rest % self.step == 0 && width % self.step == 0 { self.step } else { 1 };
-        let (rest, width, step) = (rest / unit, width / unit, self.step / unit);
-        let last = step.checked_mul(self.span.into())?.checked_add(rest)?;
-        let span = u32::try_from(last / width).ok()?;
-        let small = (u32::try_from(last), u32::try_from(width));
-        let steps: Vec<u32> = match small {
-            _ if span == 0 => vec![0; self.steps.len()],
-            (Ok(_), Ok(width)) if step == 1 => {
-                let mut steps = vec![0; self.steps.len()];
-                let before = 0u32.wrapping_sub(u32::try_from(rest).ok()?);
-                kernels::bucket_u32(&self.steps, before, NonZeroU32::new(width)?, &mut steps);
-                steps
-            }
-            _ => {
-                let quotient = |&k: &u32| u32::try_from((rest + step * i64::from(k)) / width);
-                self.steps.iter().map(|k| quotient(k).unwrap_or(span)).collect()
-            }
-        };
-        Some(Self { from, step: 1, span, steps: Rc::new(steps) })
+        let rule = Quotients::new((self.from, self.step, self.span), width, origin)?;
+        if rule.span == 0 {
+            return Some(Self::same(rule.from, self.steps.len()));
+        }
+        let mut steps = Buffer::of(self.steps.len());
+        rule.of(&self.steps, &mut steps);
+        Some(rule.with(steps))
     }
 
     /// The same k of other mantissas; `None` where they are out of range.
@@ -105,6 +95,83 @@ impl Near {
         let (from, step) = (from?, step.filter(|&step| step > 0)?);
         step.checked_mul(self.span.into())?.checked_add(from)?;
         Some(Self { from, step, span: self.span, steps: Rc::clone(&self.steps) })
+    }
+}
+
+/// So many zeros. Those that were last asked for are kept: blocks mostly have the same number of rows,
+/// and what is the same in all of them is asked for again and again.
+pub(crate) fn zeros(count: usize) -> Rc<Buffer> {
+    thread_local! {
+        static KEPT: RefCell<Rc<Buffer>> = RefCell::default();
+    }
+    KEPT.with_borrow_mut(|kept| {
+        if kept.len() != count {
+            *kept = Rc::new(vec![0; count].into());
+        }
+        Rc::clone(kept)
+    })
+}
+
+/// How often a width goes into mantissas − an origin, rounded down: `from` + k.
+#[derive(Clone, Copy)]
+pub(crate) struct Quotients {
+    from: i64,
+    /// No k is larger.
+    span: u32,
+    /// What is left of the smallest mantissa, in the units of step and width.
+    rest: i64,
+    step: i64,
+    width: i64,
+    /// What the largest mantissa is further away than the quotients begin.
+    last: i64,
+}
+
+impl Quotients {
+    /// Of mantissas `from` + `step` × 0 to `span`, and a positive width.
+    pub(crate) fn new(
+        (from, step, span): (i64, i64, u32),
+        width: i64,
+        origin: i64,
+    ) -> Option<Self> {
+        let away = from.checked_sub(origin)?;
+        step.checked_mul(span.into())?.checked_add(from)?.checked_sub(origin)?;
+        let (from, rest) = (away.div_euclid(width), away.rem_euclid(width));
+        // Whole seconds in a minute are 60 to a bucket, whatever they are stored in.
+        let unit = if rest % step == 0 && width % step == 0 { step } else { 1 };
+        let (rest, width, step) = (rest / unit, width / unit, step / unit);
+        let last = step.checked_mul(span.into())?.checked_add(rest)?;
+        let span = u32::try_from(last / width).ok()?;
+        Some(Self { from, span, rest, step, width, last })
+    }
+
+    /// The quotient of a mantissa; `None` of one beyond the last.
+    pub(crate) fn of_one(&self, k: u32) -> Option<u32> {
+        let away = self.step.checked_mul(k.into())?.checked_add(self.rest)?;
+        u32::try_from(away / self.width).ok().filter(|&own| own <= self.span)
+    }
+
+    /// The quotients of mantissas, none of which is beyond the last.
+    pub(crate) fn of(&self, steps: &[u32], out: &mut [u32]) {
+        let small = (u32::try_from(self.last), u32::try_from(self.rest), self.narrow_width());
+        match small {
+            _ if self.span == 0 => out.fill(0),
+            (Ok(_), Ok(rest), Some(width)) if self.step == 1 => {
+                kernels::bucket_u32(steps, 0u32.wrapping_sub(rest), width, out);
+            }
+            _ => {
+                let of_one = |k: &u32| self.of_one(*k).unwrap_or(self.span);
+                out.iter_mut().zip(steps).for_each(|(slot, k)| *slot = of_one(k));
+            }
+        }
+    }
+
+    fn narrow_width(&self) -> Option<NonZeroU32> {
+        u32::try_from(self.width).ok().and_then(NonZeroU32::new)
+    }
+
+    /// The quotients with these k.
+    pub(crate) fn with(&self, steps: Buffer) -> Near {
+        Near { from: self.from, step: 1, span: self.span, steps: Rc::new(steps) }
     }
 }
 
@@ -197,7 +264,7 @@ mod tests {
             width in prop_oneof![1i64..99, Just(60_000_000), any::<i64>()], origin in mantissa(),
         ) {
             let span = steps.iter().copied().max().expect("some");
-            let near = Near { from: 0, step: 1, span, steps: Rc::new(steps) };
+            let near = Near { from: 0, step: 1, span, steps: Rc::new(steps.into()) };
             let Some(near) = near.with(Some(from), Some(step.saturating_abs().max(1))) else {
                 return Ok(());
             };

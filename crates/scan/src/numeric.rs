@@ -9,7 +9,7 @@ use std::rc::Rc;
 use hadal_query::{Function, TimeField, call};
 use hadal_types::{Logical, Micros, Number, Value, limits};
 
-use crate::mantissas::{ByCode, Mantissas};
+use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::values::Numbers;
 
 /// `function` of a column and a literal, in this order.
@@ -128,6 +128,17 @@ fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
         })?,
     };
     affine(&quotients, scale, logical, width, origin)
+}
+
+/// The multiples of a width, beside an origin, that go by these quotients.
+pub(crate) fn buckets(
+    quotients: Near,
+    scale: u8,
+    logical: Logical,
+    (width, origin): (i64, i64),
+) -> Option<Numbers> {
+    let mantissas = Mantissas::Near(quotients);
+    affine(&Numbers { mantissas, scale, logical, valid: None }, scale, logical, width, origin)
 }
 
 fn shift(numbers: &Numbers, other: Number, sign: i64) -> Option<Numbers> {

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use hadal_aggregate::{Groups, Layout};
-use hadal_encoding::kernels;
+use hadal_encoding::{Buffer, kernels};
 use hadal_types::Value;
 
 use crate::interner::Interned;
@@ -25,7 +25,7 @@ pub(crate) struct Placed {
     /// Places by group number; any number where no row has it, `UNKNOWN` where there is no room.
     by_number: Vec<u32>,
     /// Places by selected row, where they were looked up.
-    by_row: OnceCell<Vec<u32>>,
+    by_row: OnceCell<Buffer>,
     /// Group numbers that rows have, and their places.
     found: OnceCell<Vec<(usize, u32)>>,
     /// Whether every group number that a row has has a place.
@@ -112,7 +112,7 @@ impl Placed {
     /// By selected row: the place of its group.
     pub(crate) fn by_row(&self, rows: &Rows<'_>) -> &[u32] {
         self.by_row.get_or_init(|| {
-            let mut places = vec![0; rows.numbers.len()];
+            let mut places = Buffer::of(rows.numbers.len());
             kernels::gather_u32(&self.by_number, rows.numbers, &mut places);
             places
         })

@@ -128,7 +128,7 @@ mod tests {
             let truths = Truths::where_valid(bitmap(&has[..6]), Some(&bitmap(&has[6..])));
             agree(&BlockValues::Truths(truths), &all(6));
             agree(&BlockValues::Coded(Coded {
-                codes: Rc::new(codes.clone()),
+                codes: Rc::new(codes.clone().into()),
                 entries: Entries::Values(Rc::new(entries.clone())),
             }), &all(codes.len()));
             agree(&BlockValues::Rows(Rc::new(entries)), &codes);

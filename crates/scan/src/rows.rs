@@ -10,12 +10,10 @@ use std::cell::OnceCell;
 use hadal_aggregate::{Layout, Tally};
 use hadal_encoding::{Bitmap, kernels};
 
+use crate::lanes::{self, Column};
 use crate::selection::Selection;
 use crate::stretches::Stretches;
 use crate::weights::Weights;
-
-/// So many columns are added up in one pass.
-const COLUMNS_AT_ONCE: usize = 4;
 
 /// Groups are many where they have fewer rows than this.
 const ROWS_PER_GROUP: usize = 16;
@@ -49,8 +47,10 @@ struct RowsByGroup {
 /// Numbers of 32 bits that are to be added up.
 #[derive(Clone)]
 pub(crate) struct Addends<'v> {
-    /// By row of the block.
-    pub(crate) steps: &'v [u32],
+    /// By row of the block; `None`: 1 in each.
+    pub(crate) steps: Option<&'v [u32]>,
+    /// No number is larger.
+    pub(crate) most: u32,
     /// Rows that count; `None`: all.
     pub(crate) valid: Option<&'v Bitmap>,
 }
@@ -148,46 +148,54 @@ impl<'r> Rows<'r> {
     /// Adds up columns over the selected rows, by cell. Not for weights that are by row.
     pub(crate) fn totals(&self, columns: &[Addends<'_>]) -> Totals {
         if self.cell_count() == 1 && self.chosen.is_none() {
-            let sum = |column: &Addends<'_>| match column.valid {
-                None => kernels::sum_u32(column.steps),
-                Some(valid) => kernels::sum_u32_where(column.steps, valid.words()),
+            let rows = self.numbers.len() as u64;
+            let sum = |column: &Addends<'_>| match (column.steps, column.valid) {
+                (None, valid) => valid.map_or(rows, |valid| valid.count_ones() as u64),
+                (Some(steps), None) => kernels::sum_u32(steps),
+                (Some(steps), Some(valid)) => kernels::sum_u32_where(steps, valid.words()),
             };
             let sums = columns.iter().map(|column| vec![sum(column)]).collect();
-            return Totals { counts: vec![self.numbers.len() as u64], sums };
+            return Totals { counts: vec![rows], sums };
         }
         if let Some(stretches) = &self.stretches {
-            let sums = |column| stretches.sums(&self.selected(column), self.space);
+            let sums = |column| stretches.sums(&self.numbers_of(column), self.space);
             let sums = columns.iter().map(sums).collect();
             return Totals { counts: stretches.counts(self.space), sums };
         }
-        let columns: Vec<Cow<'_, [u32]>> =
-            columns.iter().map(|column| self.selected(column)).collect();
-        let mut totals = Totals { counts: Vec::new(), sums: Vec::new() };
         if columns.is_empty() {
-            totals.counts = vec![0; self.cell_count()];
-            kernels::count_by(&self.cells, &mut totals.counts);
+            let mut counts = vec![0; self.cell_count()];
+            kernels::count_by(&self.cells, &mut counts);
+            return Totals { counts, sums: Vec::new() };
         }
-        for columns in columns.chunks(COLUMNS_AT_ONCE) {
-            match columns {
-                [a] => self.add([a], &mut totals),
-                [a, b] => self.add([a, b], &mut totals),
-                [a, b, c] => self.add([a, b, c], &mut totals),
-                [a, b, c, d] => self.add([a, b, c, d], &mut totals),
-                _ => {}
-            }
-        }
-        totals
+        let all = Column { steps: None, most: 1, valid: None };
+        let columns = columns.iter().map(|column| Column {
+            steps: column.steps.map(|steps| self.selected(steps)),
+            most: column.most,
+            valid: column.valid.map(|valid| self.selected_bits(valid)),
+        });
+        let columns: Vec<Column<'_>> = std::iter::once(all).chain(columns).collect();
+        let mut sums = lanes::sums(&self.cells, self.cell_count(), &columns);
+        let counts = sums.remove(0);
+        Totals { counts, sums }
     }
 
     /// The numbers of the selected rows; zero where they do not count.
-    pub(crate) fn selected<'v>(&self, column: &Addends<'v>) -> Cow<'v, [u32]> {
-        let mut all = Cow::Borrowed(column.steps);
+    fn numbers_of<'v>(&self, column: &Addends<'v>) -> Cow<'v, [u32]> {
+        let mut numbers = match column.steps {
+            Some(steps) => self.selected(steps),
+            None => Cow::Owned(vec![1; self.numbers.len()]),
+        };
         if let Some(valid) = column.valid {
-            kernels::keep_u32(all.to_mut(), valid.words(), 0);
+            kernels::keep_u32(numbers.to_mut(), self.selected_bits(valid).words(), 0);
         }
-        let Some(rows) = self.chosen else { return all };
+        numbers
+    }
+
+    /// Numbers of the selected rows.
+    pub(crate) fn selected<'v>(&self, numbers: &'v [u32]) -> Cow<'v, [u32]> {
+        let Some(rows) = self.chosen else { return Cow::Borrowed(numbers) };
         let mut chosen = vec![0; rows.len()];
-        kernels::gather_u32(&all, rows, &mut chosen);
+        kernels::gather_u32(numbers, rows, &mut chosen);
         Cow::Owned(chosen)
     }
 
@@ -198,7 +206,7 @@ impl<'r> Rows<'r> {
         steps: &'v [u32],
         valid: Option<&Bitmap>,
     ) -> (Cow<'v, [u32]>, Cow<'v, [u32]>) {
-        let steps = self.selected(&Addends { steps, valid: None });
+        let steps = self.selected(steps);
         let Some(valid) = valid else { return (Cow::Borrowed(&self.cells), steps) };
         let nowhere = u32::try_from(self.cell_count()).unwrap_or(u32::MAX);
         let mut cells = self.cells.to_vec();
@@ -211,16 +219,6 @@ impl<'r> Rows<'r> {
             }
         }
         (Cow::Owned(cells), steps)
-    }
-
-    /// Counts the rows of each cell and adds up N columns, in one pass.
-    fn add<const N: usize>(&self, columns: [&Cow<'_, [u32]>; N], totals: &mut Totals) {
-        let mut cells = vec![0; self.cell_count() * (N + 1)];
-        kernels::add_rows_by(&self.cells, columns.map(|column| &**column), &mut cells);
-        let mut every =
-            (0..=N).map(|at| cells.iter().skip(at).step_by(N + 1).copied().collect::<Vec<u64>>());
-        totals.counts = every.next().unwrap_or_default();
-        totals.sums.extend(every);
     }
 
     /// Numbers of the selected rows.
@@ -297,8 +295,7 @@ impl<'r> Rows<'r> {
     pub(crate) fn tallies_where(&self, valid: Option<&Bitmap>) -> Vec<Tally> {
         if !self.classes.is_empty() {
             let Some(valid) = valid else { return self.tallies(&self.totals(&[]).counts) };
-            let ones = vec![1; self.selection.block_rows()];
-            let column = Addends { steps: &ones, valid: Some(valid) };
+            let column = Addends { steps: None, most: 1, valid: Some(valid) };
             return self.tallies(&self.totals(&[column]).sums[0]);
         }
         let mut sums = vec![(0u64, 0i128, 0i128); self.space];

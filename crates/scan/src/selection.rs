@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use hadal_encoding::{Bitmap, kernels};
+use hadal_encoding::{Bitmap, Buffer, kernels};
 
 /// The rows of one block that passed all tests so far.
 #[derive(Clone)]
@@ -75,8 +75,8 @@ impl Selection {
     }
 
     /// Of numbers by row of the block, those of the chosen rows.
-    pub(crate) fn gather(&self, numbers: &[u32]) -> Vec<u32> {
-        let mut gathered = vec![0; self.count];
+    pub(crate) fn gather(&self, numbers: &[u32]) -> Buffer {
+        let mut gathered = Buffer::of(self.count);
         kernels::gather_u32(numbers, self.to_rows(), &mut gathered);
         gathered
     }

@@ -4,11 +4,12 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView};
-use hadal_encoding::{Bitmap, EncodingError, IntsView, StringDictionary, ints, kernels};
+use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView, Zone};
+use hadal_encoding::{Bitmap, Buffer, EncodingError, IntsView, StringDictionary, ints, kernels};
 use hadal_query::{Function, Pattern};
 use hadal_types::{Logical, Value};
 
+use crate::bits::filled;
 use crate::compare;
 use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::strings;
@@ -91,7 +92,15 @@ impl<'a> Stored<'a> {
         let found = match (&self.values, literals) {
             (Values::Numbers(view), [literal]) => {
                 let integers = &view.integers;
-                let between = |from, to| integers.between(from, to);
+                let between = |from, to| match self.column.zone() {
+                    Zone::Decimals { min, max, .. } if to < min || max < from => {
+                        filled(integers.len(), false)
+                    }
+                    Zone::Decimals { min, max, .. } if from <= min && max <= to => {
+                        filled(integers.len(), true)
+                    }
+                    _ => integers.between(from, to),
+                };
                 let kind = (logical, view.scale);
                 compare::mantissas(integers.len(), between, kind, function, literal)
             }
@@ -116,7 +125,7 @@ impl<'a> Stored<'a> {
     pub(crate) fn string_codes(
         &self,
         wanted: Option<&Bitmap>,
-    ) -> Result<Option<(Vec<u32>, usize)>, BlockError> {
+    ) -> Result<Option<(Buffer, usize)>, BlockError> {
         let Values::Strings(own) = &self.values else { return Ok(None) };
         let codes = self.codes(&own.codes, own.count, wanted);
         Ok(Some((codes.map_err(|error| self.column.corrupt(error))?, own.count)))
@@ -182,23 +191,18 @@ impl<'a> Stored<'a> {
         stream: &IntsView<'_>,
         limit: usize,
         wanted: Option<&Bitmap>,
-    ) -> Result<Vec<u32>, EncodingError> {
+    ) -> Result<Buffer, EncodingError> {
         let null_code = u32::try_from(limit).unwrap_or(u32::MAX);
-        let mut codes = Vec::new();
-        match &self.valid {
-            None => stream.decode_codes_where(limit, wanted, &mut codes)?,
-            Some(valid) if self.is_compact => {
-                let mut present = Vec::new();
-                let wanted = wanted.map(|wanted| wanted.only_of(valid));
-                stream.decode_codes_where(limit, wanted.as_ref(), &mut present)?;
-                codes.resize(valid.len(), null_code);
-                kernels::expand_u32(&present, valid.words(), null_code, &mut codes);
-            }
-            Some(valid) => {
-                stream.decode_codes_where(limit, wanted, &mut codes)?;
-                kernels::keep_u32(&mut codes, valid.words(), null_code);
-            }
+        let Some(valid) = &self.valid else { return stream.codes_where(limit, wanted) };
+        if self.is_compact {
+            let wanted = wanted.map(|wanted| wanted.only_of(valid));
+            let present = stream.codes_where(limit, wanted.as_ref())?;
+            let mut codes = Buffer::of(valid.len());
+            kernels::expand_u32(&present, valid.words(), null_code, &mut codes);
+            return Ok(codes);
         }
+        let mut codes = stream.codes_where(limit, wanted)?;
+        kernels::keep_u32(&mut codes, valid.words(), null_code);
         Ok(codes)
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hadal_block::Exacts;
-use hadal_encoding::{Bitmap, LiftedTexts, StringDictionary, kernels};
+use hadal_encoding::{Bitmap, Buffer, LiftedTexts, StringDictionary, kernels};
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::bits::{bits, filled};
@@ -75,7 +75,7 @@ pub(crate) struct Truths {
 #[derive(Clone)]
 pub(crate) struct Coded<'a> {
     /// One code per row, each below the number of entries.
-    pub(crate) codes: Rc<Vec<u32>>,
+    pub(crate) codes: Rc<Buffer>,
     /// The values.
     pub(crate) entries: Entries<'a>,
 }

@@ -1,7 +1,7 @@
 //! The weights of a block's rows.
 
 use hadal_block::BlockError;
-use hadal_encoding::kernels;
+use hadal_encoding::{Buffer, kernels};
 use hadal_query::{ColumnRef, Input};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
@@ -23,7 +23,7 @@ pub(crate) enum Weights {
     /// One, in every row.
     One,
     /// One of a few, in millionths; and which of them, by row.
-    Classes { millionths: Vec<i64>, by_row: Vec<u32> },
+    Classes { millionths: Vec<i64>, by_row: Buffer },
     /// So many millionths, by row.
     ByRow(Vec<i64>),
 }
@@ -72,7 +72,7 @@ impl Weights {
             }
             _ => return None,
         };
-        let mut by_row = vec![0; codes.len()];
+        let mut by_row = Buffer::of(codes.len());
         kernels::gather_u32(&table, codes, &mut by_row);
         if let Some(valid) = &numbers.valid {
             kernels::keep_u32(&mut by_row, valid.words(), classes.of(Weight::UNIT)?);
@@ -106,8 +106,8 @@ impl Weights {
 }
 
 /// By row a code for each step, and the steps of the codes; `None` where they are too many.
-fn few_of(steps: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
-    let mut codes = vec![0; steps.len()];
+fn few_of(steps: &[u32]) -> Option<(Buffer, Vec<u32>)> {
+    let mut codes = Buffer::of(steps.len());
     let mut known: Vec<u32> = Vec::new();
     for (steps, codes) in steps.chunks(CHUNK).zip(codes.chunks_mut(CHUNK)) {
         while !kernels::index_among(steps, &known, codes) {

@@ -97,11 +97,13 @@ pub const REGEX_PROGRAM_BYTES_MAX: usize = 1 << 20;
 pub const REGEX_NEST_MAX: u32 = 50;
 /// Buckets that one time bucketing may make.
 pub const TIME_BUCKETS_MAX: usize = 10_080;
-/// Groups that go from one leaf to another machine, or are all looked at to find those that an answer
-/// shows; further ones are dropped, with a warning.
+/// Groups that go from one leaf to another machine, that stay where a query's memory ends, or that
+/// make series; further ones are dropped, with a warning.
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 /// Groups that one query keeps in the memory of one process, while its memory lasts.
 pub const GROUPS_MAX: usize = 16_000_000;
+/// Buffers of one block's numbers that a thread keeps for the next block: 4 MiB.
+pub const BUFFERS_KEPT_MAX: usize = 16;
 /// Bytes of the strings that a leaf keeps of one column to know them by id; beyond it, strings are
 /// looked up in each block.
 pub const INTERNED_BYTES_MAX: usize = 16 << 20;

@@ -28,6 +28,9 @@ impl Groups {
             std::mem::swap(self, &mut other);
         }
         self.drop_rows(other.dropped_rows);
+        if let Some(max) = other.key_max.take() {
+            self.drop_beyond(max);
+        }
         let mut same = Same::default();
         self.expect_those_of(&other, &mut same);
         for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
@@ -79,7 +82,8 @@ impl Groups {
                 return self.places_of_texts(texts).into_iter().map(some).collect();
             }
         }
-        chunk.map(|place| self.place_of(other, place, same)).collect()
+        let mut numbers = Vec::new();
+        chunk.map(|place| self.place_of(other, place, same, &mut numbers)).collect()
     }
 
     /// Makes room for the groups of `other` that are not known here: about as many in each chunk as
@@ -100,19 +104,25 @@ impl Groups {
         self.expect::<W>(new, 0);
     }
 
-    /// Where the group of the same key as one of `other` is.
-    fn place_of(&mut self, other: &Self, place: usize, same: &mut Same) -> Option<u32> {
+    /// Where the group of the same key as one of `other` is; `numbers` are overwritten.
+    fn place_of(
+        &mut self,
+        other: &Self,
+        place: usize,
+        same: &mut Same,
+        numbers: &mut Vec<u32>,
+    ) -> Option<u32> {
         same.numbers.resize(self.keys.len(), Vec::new());
-        let numbers: Vec<u32> = other
-            .places
-            .numbers_of(place)
-            .enumerate()
-            .map(|(key, number)| {
-                let (value, own) = (other.keys[key].value(number), &mut same.numbers[key]);
-                own.resize(own.len().max(number as usize + 1), None);
-                *own[number as usize].get_or_insert_with(|| self.keys[key].number_of(&value))
-            })
-            .collect();
-        self.place(&numbers)
+        numbers.clear();
+        for (key, number) in other.places.numbers_of(place).enumerate() {
+            let known = &mut same.numbers[key];
+            known.resize(known.len().max(number as usize + 1), None);
+            numbers.push(
+                *known[number as usize].get_or_insert_with(|| {
+                    self.keys[key].number_of(&other.keys[key].value(number))
+                }),
+            );
+        }
+        self.place(numbers)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use hadal_types::Value;
+
 use super::Groups;
 
 impl Groups {
@@ -49,11 +51,32 @@ impl Groups {
         let mut order: Vec<u32> = (0..).take(self.len()).collect();
         order.select_nth_unstable_by(last, |&left, &right| self.cmp_keys(left, right));
         self.key_max = Some(self.key_of(order[last] as usize));
-        for place in order.drain(max..) {
-            self.dropped_rows =
-                self.dropped_rows.saturating_add(self.tally_at(place as usize).rows());
-        }
+        self.drop_groups(order.split_off(max));
         self.keep(&order);
+    }
+
+    /// Drops the groups of larger keys than `max`, now and from now on: elsewhere some of them were
+    /// dropped, so that their rows here are not all.
+    pub(super) fn drop_beyond(&mut self, max: Box<[Value]>) {
+        if self.key_max.as_ref().is_some_and(|own| *own <= max) {
+            return;
+        }
+        self.gather();
+        self.key_max = Some(max);
+        let is_beyond = |&place: &u32| {
+            let numbers = self.places.numbers_of(place as usize);
+            self.is_beyond(&numbers.collect::<Vec<u32>>())
+        };
+        let (beyond, kept): (Vec<u32>, Vec<u32>) = (0..).take(self.len()).partition(is_beyond);
+        if !beyond.is_empty() {
+            self.drop_groups(beyond);
+            self.keep(&kept);
+        }
+    }
+
+    /// Counts the rows of groups that are about to be dropped.
+    fn drop_groups(&mut self, places: Vec<u32>) {
+        places.into_iter().for_each(|place| self.drop_rows(self.tally_at(place as usize).rows()));
     }
 
     /// Keeps the groups at these places only, and the values of their keys.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::partial::fixture::KINDS;
+use crate::partial::fixture::{KINDS, column, groups_query};
 use proptest::prelude::*;
 
 use hadal_types::Weight;
@@ -69,6 +69,33 @@ fn what_is_kept_is_complete_after_merging() {
 }
 
 #[test]
+fn a_part_that_keeps_fewer_takes_what_it_dropped_from_all() {
+    // Key 9 is dropped on the left, so that its row on the right is not all there is of it.
+    let left = of(&[(1, 0), (3, 0), (9, 0), (9, 0)], 2);
+    let right = of(&[(3, 0), (4, 0), (9, 0)], 10);
+    let expected = [(1, 1), (3, 2)];
+    let sent = |groups: Groups| {
+        let (own, dropped_rows) = groups.into_sorted();
+        let query = groups_query(vec![column(0)], Vec::new());
+        Groups::from_parts(&query, own, dropped_rows).expect("fits")
+    };
+    let mut one = left.clone();
+    one.merge(right.clone());
+    let mut other = right.clone();
+    other.merge(left.clone());
+    let mut remote = sent(right);
+    remote.merge(sent(left));
+    for mut merged in [one, other, remote] {
+        assert!(!has_room(&mut merged, 4) && has_room(&mut merged, 2));
+        let (sorted, dropped_rows) = merged.into_sorted();
+        let rows = |(key, group): &KeyedGroup| (key[0].clone(), group.tally.rows());
+        let found: Vec<_> = sorted.iter().map(rows).filter(|own| own.1 > 0).collect();
+        assert_eq!(found, expected.map(|(key, rows)| (Value::integer(key), rows)));
+        assert_eq!(dropped_rows, 4);
+    }
+}
+
+#[test]
 fn more_are_held_than_are_kept_while_there_is_memory() {
     let mut groups = Groups::with_max(1, kinds(), (10, 20));
     (0..22).for_each(|number| add(&mut groups, number, 1));
@@ -112,6 +139,7 @@ proptest! {
     fn order_and_grouping_do_not_matter(
         mut rows in prop::collection::vec((0i64..30, -5i64..5), 0..200),
         groups_max in 1usize..40, cut in 0usize..200, turn in 0usize..200,
+        held_max in 1usize..40,
     ) {
         let whole = of(&rows, groups_max);
         let cut = cut.min(rows.len());
@@ -121,6 +149,16 @@ proptest! {
         let turn = turn.min(rows.len());
         rows.rotate_left(turn);
         prop_assert_eq!(of(&rows, groups_max), whole);
+        // Whichever parts had to drop some: what is kept is complete, and nothing is uncounted.
+        let mut uneven = of(&rows[turn..], held_max);
+        uneven.merge(of(&rows[..turn], groups_max));
+        let kept = uneven.len();
+        let (uneven, dropped_rows) = uneven.into_sorted();
+        let (all, _) = of(&rows, 1_000).into_sorted();
+        prop_assert!(kept >= held_max.min(groups_max).min(all.len()));
+        prop_assert_eq!(&uneven[..], &all[..uneven.len()]);
+        let own: u64 = uneven.iter().map(|own| own.1.tally.rows()).sum();
+        prop_assert_eq!(own + dropped_rows, rows.len() as u64);
     }
 }
 

@@ -19,7 +19,7 @@ fn use_all(block: &BlockView<'_>) {
         let _ = column.encoding_name();
         if let Ok(Some(numbers)) = column.numbers() {
             let near = numbers.integers.near();
-            let _ = near.map(|near| numbers.integers.decode_steps_into(&near, &mut Vec::new()));
+            let _ = near.map(|near| numbers.integers.steps_where(&near, None));
             let _ =
                 (numbers.integers.fold(), numbers.base.checked_add(i64::MAX.into()).expect("fits"));
         }

@@ -1,6 +1,6 @@
 //! Numbers as they are stored: what a scan can use without decoding a column to wide integers.
 
-use hadal_encoding::{Bitmap, EncodingError, IntsView, ints, kernels};
+use hadal_encoding::{Bitmap, Buffer, EncodingError, IntsView, ints, kernels};
 use hadal_types::{Decimal, Number};
 
 use super::ColumnView;
@@ -55,7 +55,7 @@ pub struct NearNumbers {
     /// What a k means.
     pub near: ints::Near,
     /// One per row, none above `near.span`; any where the row has no value.
-    pub steps: Vec<u32>,
+    pub steps: Buffer,
     /// Which rows have a value; `None` where all have.
     pub validity: Option<Bitmap>,
 }
@@ -66,7 +66,7 @@ pub struct CodedNumbers {
     /// The different integers, in no order that can be relied on.
     pub values: Vec<i64>,
     /// One per row, each below the number of values.
-    pub codes: Vec<u32>,
+    pub codes: Buffer,
 }
 
 impl NumbersView<'_> {
@@ -79,8 +79,8 @@ impl NumbersView<'_> {
         &self,
         near: &ints::Near,
         chosen: Option<&Bitmap>,
-    ) -> Result<Vec<u32>, EncodingError> {
-        self.by_row(chosen, |chosen, out| self.integers.decode_steps_where(near, chosen, out))
+    ) -> Result<Buffer, EncodingError> {
+        self.by_row(chosen, |chosen| self.integers.steps_where(near, chosen))
     }
 
     /// The integers by code, where they are stored so; `None` where not. Codes are right for the
@@ -92,29 +92,23 @@ impl NumbersView<'_> {
         let Some((entries, codes)) = self.integers.dictionary() else { return Ok(None) };
         let mut values = Vec::new();
         entries.decode_into(&mut values);
-        let decode = |chosen: Option<&Bitmap>, out: &mut Vec<u32>| {
-            codes.decode_codes_where(values.len(), chosen, out)
-        };
-        let codes = self.by_row(chosen, decode)?;
+        let codes = self.by_row(chosen, |chosen| codes.codes_where(values.len(), chosen))?;
         Ok(Some(CodedNumbers { values, codes }))
     }
 
-    /// What `decode` appends for each integer, brought to its row.
+    /// What `decode` returns for each integer, brought to its row.
     fn by_row(
         &self,
         chosen: Option<&Bitmap>,
-        decode: impl Fn(Option<&Bitmap>, &mut Vec<u32>) -> Result<(), EncodingError>,
-    ) -> Result<Vec<u32>, EncodingError> {
-        let mut numbers = Vec::new();
-        match &self.validity {
-            Some(present) if self.is_compact => {
-                decode(chosen.map(|chosen| chosen.only_of(present)).as_ref(), &mut numbers)?;
-                let mut by_row = vec![0; present.len()];
-                kernels::expand_u32(&numbers, present.words(), 0, &mut by_row);
-                Ok(by_row)
-            }
-            _ => decode(chosen, &mut numbers).map(|()| numbers),
-        }
+        decode: impl Fn(Option<&Bitmap>) -> Result<Buffer, EncodingError>,
+    ) -> Result<Buffer, EncodingError> {
+        let Some(present) = self.validity.as_ref().filter(|_| self.is_compact) else {
+            return decode(chosen);
+        };
+        let numbers = decode(chosen.map(|chosen| chosen.only_of(present)).as_ref())?;
+        let mut by_row = Buffer::of(present.len());
+        kernels::expand_u32(&numbers, present.words(), 0, &mut by_row);
+        Ok(by_row)
     }
 }
 

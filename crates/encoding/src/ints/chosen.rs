@@ -7,40 +7,37 @@ use super::Slot;
 use super::vector::Vector;
 use super::view::{Form, IntsView};
 use crate::bitmap::{self, Bitmap};
-use crate::{EncodingError, kernels};
+use crate::{Buffer, EncodingError, kernels};
 
 /// So many values of a vector are looked up sooner than all are decoded: each waits for memory,
 /// while whole vectors are fetched ahead.
 const FEW: usize = 2;
 
 impl IntsView<'_> {
-    /// Appends all values plus `bias` to `out`; only those that are chosen need be right, where not
-    /// all are: others may be zeros. `check` sees what was decoded.
+    /// Puts all values plus `bias` into the front of `out`, which has room for whole vectors; only
+    /// those that are chosen need be right, where not all are: others may be zeros. `check` sees what
+    /// was decoded.
     ///
     /// # Panics
     /// When `chosen` are not as many bits as there are values.
-    pub(super) fn append<S: Slot>(
+    pub(super) fn put<S: Slot>(
         &self,
         bias: S,
         chosen: Option<&Bitmap>,
-        out: &mut Vec<S>,
+        out: &mut [S],
         check: impl Fn(&[S]) -> Result<(), EncodingError>,
     ) -> Result<(), EncodingError> {
-        out.reserve(self.length.next_multiple_of(VECTOR_VALUES));
         if let (Form::Dictionary(dictionary), None) = (&self.form, chosen) {
-            let start = out.len();
-            dictionary.append(bias, out);
-            return check(&out[start..]);
+            dictionary.put(bias, out);
+            return check(&out[..self.length]);
         }
         let chunk = |vector: usize| {
             let chosen = chosen.map(|chosen| chosen.words().chunks(VECTOR_VALUES / 64).nth(vector));
             chosen.map(Option::unwrap_or_default)
         };
         assert!(chosen.is_none_or(|chosen| chosen.len() == self.length), "bits for the values");
-        for vector in 0..self.vector_count() {
-            let start = out.len();
-            out.resize(start + VECTOR_VALUES, S::default());
-            let Some(slots) = out[start..].first_chunk_mut() else { break };
+        let (vectors, _) = out.as_chunks_mut::<VECTOR_VALUES>();
+        for (vector, slots) in vectors.iter_mut().enumerate().take(self.vector_count()) {
             let length = match chunk(vector) {
                 Some(words) if bitmap::count_ones(words) <= FEW => {
                     self.look_up(vector, words, bias, slots)
@@ -48,12 +45,37 @@ impl IntsView<'_> {
                 _ => self.decode_biased(vector, bias, slots),
             };
             check(&slots[..length])?;
-            out.truncate(start + length);
         }
         Ok(())
     }
 
-    /// Decodes those values of a vector whose bits are one; the others stay as they are.
+    /// As [`Self::put`], into a buffer.
+    pub(super) fn buffered(
+        &self,
+        bias: u32,
+        chosen: Option<&Bitmap>,
+        check: impl Fn(&[u32]) -> Result<(), EncodingError>,
+    ) -> Result<Buffer, EncodingError> {
+        let mut out = Buffer::of(self.length.next_multiple_of(VECTOR_VALUES));
+        self.put(bias, chosen, &mut out, check)?;
+        out.truncate(self.length);
+        Ok(out)
+    }
+
+    /// As [`Self::put`] of all values, after those of a vector.
+    pub(super) fn append<S: Slot>(
+        &self,
+        out: &mut Vec<S>,
+        check: impl Fn(&[S]) -> Result<(), EncodingError>,
+    ) -> Result<(), EncodingError> {
+        let start = out.len();
+        out.resize(start + self.length.next_multiple_of(VECTOR_VALUES), S::default());
+        let done = self.put(S::default(), None, &mut out[start..], check);
+        out.truncate(start + self.length);
+        done
+    }
+
+    /// Decodes those values of a vector whose bits are one; the others become zeros.
     fn look_up<S: Slot>(
         &self,
         vector: usize,
@@ -62,6 +84,7 @@ impl IntsView<'_> {
         out: &mut [S; VECTOR_VALUES],
     ) -> usize {
         let value = |place: usize| self.value_at(vector * VECTOR_VALUES + place);
+        out.fill(S::default());
         for place in bitmap::ones_of(words) {
             let Some(value) = value(place) else { return self.decode_biased(vector, bias, out) };
             out[place] = bias.plus(S::from_u64(value.cast_unsigned()));

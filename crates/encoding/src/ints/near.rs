@@ -1,9 +1,11 @@
 //! Values of a stream as small numbers: from + step × k with k of 32 bits. Scans compare, group and
 //! add up the k, twice as many at a time as wide integers.
 
+use hadal_types::limits::VECTOR_VALUES;
+
 use super::low;
 use super::view::{Form, IntsView, Steps};
-use crate::{Bitmap, EncodingError, kernels};
+use crate::{Bitmap, Buffer, EncodingError, kernels};
 
 /// What the values of a stream are: from + step × k, 0 ≤ k ≤ span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,30 +58,41 @@ impl IntsView<'_> {
         }
     }
 
-    /// Appends every value's k; `near` is what [`Self::near`] returned.
-    ///
-    /// # Errors
-    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
-    pub fn decode_steps_into(&self, near: &Near, out: &mut Vec<u32>) -> Result<(), EncodingError> {
-        self.decode_steps_where(near, None, out)
-    }
-
-    /// The same, but where not all values are chosen, only the k of those that are need be right:
-    /// others may be any up to the span.
+    /// Every value's k, of which only those that are chosen need be right, where not all are: others
+    /// may be any up to the span. `near` is what [`Self::near`] returned.
     ///
     /// # Errors
     /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
     ///
     /// # Panics
     /// When `chosen` are not as many bits as there are values.
-    pub fn decode_steps_where(
+    pub fn steps_where(
         &self,
         near: &Near,
         chosen: Option<&Bitmap>,
-        out: &mut Vec<u32>,
-    ) -> Result<(), EncodingError> {
+    ) -> Result<Buffer, EncodingError> {
         let (counts, bias) = self.counts_near(near);
-        counts.append(bias, chosen, out, |steps| check_steps(steps, near))
+        counts.buffered(bias, chosen, |steps| check_steps(steps, near))
+    }
+
+    /// The k of one vector's values, put into the front of `out`; returns how many there are. What
+    /// is behind is unspecified.
+    ///
+    /// # Errors
+    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
+    ///
+    /// # Panics
+    /// When `vector` is not below [`Self::vector_count`].
+    pub fn decode_steps_vector(
+        &self,
+        near: &Near,
+        vector: usize,
+        out: &mut [u32; VECTOR_VALUES],
+    ) -> Result<usize, EncodingError> {
+        let (counts, bias) = self.counts_near(near);
+        let length = counts.decode_biased(vector, bias, out);
+        check_steps(&out[..length], near)?;
+        Ok(length)
     }
 
     /// The stream whose values are k minus `bias`, modulo 2^32, which every k fits.

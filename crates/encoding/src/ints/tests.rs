@@ -78,11 +78,10 @@ fn assert_some_are_told(view: &IntsView<'_>, values: &[i64]) {
         assert_eq!(view.fold_where(&chosen), expected);
         assert_eq!(view.sum_where(&chosen), expected.sum);
         if let Some(near) = view.near() {
-            let mut steps = vec![9];
-            view.decode_steps_where(&near, Some(&chosen), &mut steps).expect("below the span");
-            assert_eq!(steps.len(), values.len() + 1);
+            let steps = view.steps_where(&near, Some(&chosen)).expect("below the span");
+            assert_eq!(steps.len(), values.len());
             for (row, value) in some() {
-                assert_eq!(near.from + near.step * i64::from(steps[row + 1]), *value);
+                assert_eq!(near.from + near.step * i64::from(steps[row]), *value);
             }
         }
     }
@@ -111,15 +110,13 @@ fn assert_is_near(view: &IntsView<'_>, values: &[i64]) {
     let Some(near) = view.near() else {
         return assert!(range > i128::from(u32::MAX) || values.is_empty());
     };
-    let mut steps = vec![9];
-    view.decode_steps_into(&near, &mut steps).expect("below the span");
-    let again: Vec<i64> =
-        steps[1..].iter().map(|&k| near.from + near.step * i64::from(k)).collect();
+    let steps = view.steps_where(&near, None).expect("below the span");
+    let again: Vec<i64> = steps.iter().map(|&k| near.from + near.step * i64::from(k)).collect();
     assert_eq!(again, values);
     if let Some((&min, &max)) = min.zip(max) {
         assert_eq!((near.from, near.to()), (min, max));
         let narrow = Near { span: near.span.wrapping_sub(1), ..near };
-        assert_eq!(view.decode_steps_into(&narrow, &mut steps).is_err(), near.span > 0);
+        assert_eq!(view.steps_where(&narrow, None).is_err(), near.span > 0);
     }
 }
 
@@ -167,9 +164,8 @@ fn codes_are_looked_for_in_sets() {
             let found = |row: &usize| test(codes[*row] as usize);
             (0..count).filter(found).for_each(|row| expected.set(row));
             assert_eq!(view.in_set(&set), expected, "set {index} of {limit}");
-            let mut some = vec![7];
-            view.decode_codes_where(all, Some(&expected), &mut some).expect("below the limit");
-            expected.iter_ones().for_each(|row| assert_eq!(some[row + 1], codes[row]));
+            let some = view.codes_where(all, Some(&expected)).expect("below the limit");
+            expected.iter_ones().for_each(|row| assert_eq!(some[row], codes[row]));
         }
     }
 }
@@ -302,16 +298,28 @@ fn bad_forms_are_refused() {
     assert!(parse(&[3, 1, 7, 3, 1, 2, 0, 2, 0, 16, 0, 16], 8).is_err());
     assert!(parse(&[4, 1, 2, 0, 2, 0, 0], 8).is_ok());
     assert!(parse(&[4, 0, 2, 0, 2, 0, 0], 8).is_err());
-    // Patches that do not ascend, or lie behind the end.
-    let patched = |positions: [u8; 2]| {
-        parse(&[1, 66, 0, 127, 2, 1, positions[0], 0, positions[1], 0, 1, 127], 9)
-    };
-    assert!(patched([3, 8]).is_ok());
-    for (bad, at) in [([3, 3], 1), ([4, 3], 1), ([3, 9], 1), ([9, 3], 0), ([9, 10], 0)] {
-        let EncodingError::Order { what, index } = patched(bad).expect_err("bad") else {
-            panic!("{bad:?}")
-        };
-        assert_eq!((what, index), ("patch", at), "{bad:?}");
+}
+
+#[test]
+fn patches_that_do_not_ascend_or_lie_behind_the_end_are_none() {
+    let all = Bitmap::from_words(vec![0x1FF], 9);
+    for (positions, values) in [
+        ([3, 8], [(3, 1), (8, 127)]),
+        ([3, 3], [(3, 1), (3, 1)]),
+        ([4, 3], [(4, 1), (4, 1)]),
+        ([3, 9], [(3, 1), (3, 1)]),
+        ([9, 3], [(3, 127), (3, 127)]),
+        ([9, 10], [(0, 0), (0, 0)]),
+    ] {
+        let bytes = [1, 66, 0, 127, 2, 1, positions[0], 0, positions[1], 0, 1, 127];
+        let view = IntsView::parse(&bytes, 9).expect("parses");
+        let mut expected = [0i64; 9];
+        values.into_iter().for_each(|(place, value)| expected[place] = value);
+        let mut found = Vec::new();
+        view.decode_into(&mut found);
+        assert_eq!(found, expected, "{positions:?}");
+        assert_eq!(view.sum(), expected.iter().map(|&value| i128::from(value)).sum());
+        assert_eq!(view.fold_where(&all).sum, view.sum());
     }
 }
 
@@ -403,12 +411,14 @@ fn use_all(view: &IntsView<'_>) {
     }
     let _ = view.in_set(&Bitmap::from_words(vec![0b1011_0011], 9));
     (0..view.len()).step_by(61).for_each(|row| _ = view.value_at(row));
-    let _ = view.decode_codes_where(100, Some(&some), &mut Vec::new());
+    let _ = view.codes_where(100, Some(&some));
     if let Some(near) = view.near() {
-        let mut steps = Vec::new();
-        let _ = view.decode_steps_where(&near, Some(&some), &mut Vec::new());
-        let fits = view.decode_steps_into(&near, &mut steps).is_ok();
-        assert!(!fits || steps.iter().all(|&step| step <= near.span));
+        for chosen in [None, Some(&some)] {
+            let steps = view.steps_where(&near, chosen);
+            assert!(
+                steps.is_err() || steps.iter().flat_map(|own| own.iter()).all(|&k| k <= near.span)
+            );
+        }
         let _ = near.to();
     }
     if let Some(runs) = view.runs() {

@@ -29,6 +29,8 @@ pub(super) struct Delta {
 pub(super) struct Patches<'a> {
     count: usize,
     extra_bytes: u8,
+    /// The length of the vector.
+    end: usize,
     /// Two bytes each, ascending.
     positions: &'a [u8],
     /// `extra_bytes` each: a signed integer.
@@ -43,7 +45,7 @@ impl<'a> Vector<'a> {
         delta: None,
         width: 0,
         packed: &[],
-        patches: Patches { count: 0, extra_bytes: 0, positions: &[], extras: &[] },
+        patches: Patches { count: 0, extra_bytes: 0, end: 0, positions: &[], extras: &[] },
     };
 
     /// Reads a head into an empty vector; `base` is the min of the vector before.
@@ -96,7 +98,8 @@ impl<'a> Vector<'a> {
         self.patches.positions = cursor.take(self.patches.count * 2)?;
         self.patches.extras =
             cursor.take(self.patches.count * usize::from(self.patches.extra_bytes))?;
-        self.patches.check(length)
+        self.patches.end = length;
+        Ok(())
     }
 
     /// Whether some values have more than the packed bits.
@@ -159,17 +162,18 @@ impl<'a> Vector<'a> {
 
     /// What a patch adds at this place, modulo 2^64: nothing mostly.
     pub(super) fn extra_at(&self, place: usize) -> u64 {
-        let (positions, _) = self.patches.positions.as_chunks::<2>();
-        let position = |bytes: &[u8; 2]| usize::from(u16::from_le_bytes(*bytes));
-        let Ok(index) = positions.binary_search_by_key(&place, position) else { return 0 };
-        let size = usize::from(self.patches.extra_bytes);
-        self.patches
-            .extras
-            .get(index * size..(index + 1) * size)
-            .map_or(0, |extra| shifted(extra, self.width))
+        let mut found = 0;
+        self.for_each_patch(|position, extra| {
+            if position == place {
+                found = extra;
+            }
+        });
+        found
     }
 
-    /// Calls `put` with each patch's position and what it adds, modulo 2^64.
+    /// Calls `put` with each patch's position and what it adds, modulo 2^64: ascending, and below
+    /// the length. What is stored otherwise is no patch. That is seen only here, since to look at
+    /// all positions when heads are read would wait for memory all over the stream.
     pub(super) fn for_each_patch(&self, put: impl FnMut(usize, u64)) {
         match self.patches.extra_bytes {
             1 => self.patches.for_each::<1>(self.width, put),
@@ -184,31 +188,14 @@ impl Patches<'_> {
     fn for_each<const BYTES: usize>(&self, width: u8, mut put: impl FnMut(usize, u64)) {
         let (positions, _) = self.positions.as_chunks::<2>();
         let (extras, _) = self.extras.as_chunks::<BYTES>();
+        let mut next = 0;
         for (position, extra) in positions.iter().zip(extras) {
-            put(u16::from_le_bytes(*position).into(), shifted(extra, width));
+            let position = usize::from(u16::from_le_bytes(*position));
+            if (next..self.end).contains(&position) {
+                put(position, shifted(extra, width));
+                next = position + 1;
+            }
         }
-    }
-
-    /// Positions ascend and lie in the vector: decoding relies on it.
-    ///
-    /// No branch stands between the looks at them: those of the next vectors, which lie far away,
-    /// are fetched while these are still waited for.
-    #[inline]
-    fn check(&self, length: usize) -> Result<(), EncodingError> {
-        let (positions, _) = self.positions.as_chunks::<2>();
-        let position = |bytes: &[u8; 2]| u16::from_le_bytes(*bytes);
-        let pairs = positions.iter().zip(positions.get(1..).unwrap_or_default());
-        let ascend = pairs.fold(true, |all, (one, next)| all & (position(one) < position(next)));
-        let last = positions.last().map_or(0, position);
-        if ascend && usize::from(last) < length {
-            return Ok(());
-        }
-        let is_good = |index: usize| {
-            usize::from(position(&positions[index])) < length
-                && (index == 0 || position(&positions[index - 1]) < position(&positions[index]))
-        };
-        let index = (0..positions.len()).find(|&index| !is_good(index)).unwrap_or_default();
-        Err(EncodingError::Order { what: "patch", index })
     }
 }
 

@@ -8,7 +8,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::Slot;
 use super::parse::{Level, parse};
 use super::vector::Vector;
-use crate::{Bitmap, EncodingError, kernels};
+use crate::{Bitmap, Buffer, EncodingError, kernels};
 
 /// A stream of integers, not decoded.
 #[derive(Clone, Debug)]
@@ -210,7 +210,7 @@ impl<'a> IntsView<'a> {
     /// Appends all values to `out`.
     pub fn decode_into(&self, out: &mut Vec<i64>) {
         // Nothing is checked, so nothing fails.
-        let _ = self.append(0, None, out, |_| Ok(()));
+        let _ = self.append(out, |_| Ok(()));
     }
 
     /// Appends all codes to `out`.
@@ -222,23 +222,23 @@ impl<'a> IntsView<'a> {
         code_limit: usize,
         out: &mut Vec<u32>,
     ) -> Result<(), EncodingError> {
-        self.decode_codes_where(code_limit, None, out)
+        self.append(out, |codes| check_codes(codes, code_limit))
     }
 
-    /// The same, but only the codes that are chosen need be right: others may be 0.
+    /// All codes, of which only those that are chosen need be right, where not all are: others may
+    /// be 0.
     ///
     /// # Errors
     /// [`EncodingError::Limit`] when a code is not below `code_limit`.
     ///
     /// # Panics
     /// When `chosen` are not as many bits as there are values.
-    pub fn decode_codes_where(
+    pub fn codes_where(
         &self,
         code_limit: usize,
         chosen: Option<&Bitmap>,
-        out: &mut Vec<u32>,
-    ) -> Result<(), EncodingError> {
-        self.append(0, chosen, out, |codes| check_codes(codes, code_limit))
+    ) -> Result<Buffer, EncodingError> {
+        self.buffered(0, chosen, |codes| check_codes(codes, code_limit))
     }
 }
 
@@ -294,16 +294,15 @@ impl Dictionary<'_> {
         }
     }
 
-    /// Appends those of all vectors: the entries are added to and narrowed once.
-    pub(super) fn append<S: Slot>(&self, bias: S, out: &mut Vec<S>) {
+    /// Puts those of all vectors into the front of `out`: the entries are added to and narrowed once.
+    pub(super) fn put<S: Slot>(&self, bias: S, out: &mut [S]) {
         let narrow = |value: &i64| bias.plus(S::from_u64(value.cast_unsigned()));
         let table: Vec<S> = self.table().iter().map(narrow).collect();
         let mut codes = [0u32; VECTOR_VALUES];
-        for vector in 0..self.codes.vector_count() {
+        let vectors = out.chunks_mut(VECTOR_VALUES).take(self.codes.vector_count());
+        for (vector, out) in vectors.enumerate() {
             let codes = self.codes(vector, &mut codes);
-            let start = out.len();
-            out.resize(start + codes.len(), S::default());
-            S::gather(&table, codes, &mut out[start..]);
+            S::gather(&table, codes, &mut out[..codes.len()]);
         }
     }
 

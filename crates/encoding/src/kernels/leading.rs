@@ -1,5 +1,6 @@
 //! Rows counted by cell and by the leading bits of a decimal's double: buckets that grow with the
 //! values, found without a logarithm.
+#![allow(unsafe_code)]
 
 use super::level::kernels;
 use super::machine::Machine;
@@ -19,17 +20,31 @@ pub struct Quotients {
     pub divisor: f64,
 }
 
-/// Where rows are counted: `width` counts for each cell, the first for all below `first`, the next
-/// for leading bits that are `first`, and so on.
+/// Which of its cell's counts a row is for: the first for all below `first`, the next for leading
+/// bits that are `first`, and so on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeadingBits {
     /// How many bits of the fraction follow the exponent, 1 to 20.
     pub fraction_bits: u32,
     /// The leading bits of the second count.
     pub first: u32,
-    /// Counts of a cell.
-    pub width: u32,
 }
+
+/// Where rows are counted.
+#[derive(Debug)]
+pub struct LeadingCounts<'c> {
+    /// By cell: where its counts begin.
+    pub starts: &'c [u32],
+    /// Counts up to [`LEADING_COUNT_MAX`]; one whose highest bit is set is *marked*.
+    pub counts: &'c mut [u16],
+    /// The rows that are for marked counts are added here.
+    pub marked: &'c mut Vec<u32>,
+    /// Which count was about to exceed the largest one, and is 0 again: once for each time.
+    pub full: &'c mut Vec<u32>,
+}
+
+/// The largest count that [`count_leading`] writes: narrow ones stay in the nearest cache.
+pub const LEADING_COUNT_MAX: u16 = u16::MAX >> 1;
 
 kernels! {
     /// Adds one for each row to the count of its cell, `cells[i]`, and of the leading bits of its
@@ -38,7 +53,8 @@ kernels! {
     /// # Panics
     /// When `cells` are not as many as `steps`, or there is no such count.
     pub fn count_leading(
-        cells: &[u32], steps: &[u32], quotients: Quotients, bits: LeadingBits, counts: &mut [u32],
+        cells: &[u32], steps: &[u32], quotients: Quotients, bits: LeadingBits,
+        counts: LeadingCounts<'_>,
     ) = count_leading_body;
 }
 
@@ -49,35 +65,52 @@ fn count_leading_body(
     steps: &[u32],
     quotients: Quotients,
     bits: LeadingBits,
-    counts: &mut [u32],
+    LeadingCounts { starts, counts, marked, full }: LeadingCounts<'_>,
 ) {
     assert_eq!(cells.len(), steps.len(), "a cell for each value");
+    let largest = |values: &[u32]| values.iter().fold(0, |last, own| *own.max(&last)) as usize;
+    assert!(cells.is_empty() || largest(cells) < starts.len(), "a cell without counts");
+    let last_start = largest(starts);
     let mut places = [0; ROWS_AT_ONCE];
-    for (cells, steps) in cells.chunks(ROWS_AT_ONCE).zip(steps.chunks(ROWS_AT_ONCE)) {
+    let chunks = cells.chunks(ROWS_AT_ONCE).zip(steps.chunks(ROWS_AT_ONCE));
+    for (first, (cells, steps)) in (0..).step_by(ROWS_AT_ONCE).zip(chunks) {
         let places = &mut places[..cells.len()];
         // Dividing takes longer than all the rest.
         if quotients.divisor == 1.0 {
-            find_places(cells, steps, bits, places, |k| quotients.dividend(k));
+            find_places(steps, bits, places, |k| quotients.dividend(k));
         } else {
-            find_places(cells, steps, bits, places, |k| quotients.value(k));
+            find_places(steps, bits, places, |k| quotients.value(k));
         }
-        for &place in &*places {
-            let count = &mut counts[place as usize];
-            *count = count.wrapping_add(1);
+        let last = last_start.checked_add(largest(places));
+        assert!(last.is_some_and(|last| last < counts.len()), "a count beyond the others");
+        for (row, (cell, place)) in cells.iter().zip(&*places).enumerate() {
+            // SAFETY: no cell is above the largest, which has a start.
+            let start = unsafe { *starts.get_unchecked(*cell as usize) };
+            let at = start.wrapping_add(*place);
+            // SAFETY: neither the start nor the place is above the largest of them, the counts of
+            // which are there.
+            let count = unsafe { counts.get_unchecked_mut(at as usize) };
+            let next = count.wrapping_add(1);
+            // Foreseen, because hardly any is.
+            if *count >= LEADING_COUNT_MAX {
+                if *count > LEADING_COUNT_MAX {
+                    marked.extend(u32::try_from(first + row));
+                }
+                if next & LEADING_COUNT_MAX == 0 {
+                    full.push(at);
+                    *count &= !LEADING_COUNT_MAX;
+                    continue;
+                }
+            }
+            *count = next;
         }
     }
 }
 
 #[inline(always)]
-fn find_places(
-    cells: &[u32],
-    steps: &[u32],
-    bits: LeadingBits,
-    places: &mut [u32],
-    value: impl Fn(u32) -> f64,
-) {
-    for ((place, &cell), &step) in places.iter_mut().zip(cells).zip(steps) {
-        *place = cell.wrapping_mul(bits.width).wrapping_add(bits.place_of(value(step)));
+fn find_places(steps: &[u32], bits: LeadingBits, places: &mut [u32], value: impl Fn(u32) -> f64) {
+    for (place, step) in places.iter_mut().zip(steps) {
+        *place = bits.place_of(value(*step));
     }
 }
 
@@ -126,10 +159,14 @@ mod tests {
         {
             let quotients = Quotients { from, step, divisor };
             // From 2^-64 on.
-            let bits = LeadingBits { fraction_bits: 6, first: (1_023 - 64) << 6, width: 130 << 6 };
+            let bits = LeadingBits { fraction_bits: 6, first: (1_023 - 64) << 6 };
+            let starts: Vec<u32> = (0..7).map(|cell| cell * (130 << 6)).collect();
             for length in [0, 1, 7, 64, 511, 512, 513, steps.len()] {
-                let mut expected = vec![0; 7 * (130 << 6)];
-                for (&cell, &k) in cells.iter().zip(&steps).take(length) {
+                // Every third count is marked.
+                let begin = |at: u32| if at.is_multiple_of(3) { 1 << 15 } else { 0 };
+                let before: Vec<u16> = (0..7 * (130 << 6)).map(begin).collect();
+                let (mut expected, mut all_marked) = (before.clone(), Vec::new());
+                for (row, (&cell, &k)) in (0..).zip(cells.iter().zip(&steps)).take(length) {
                     let value = (from + step * f64::from(k)) / divisor;
                     let octave = value.log2().floor();
                     let within = ((value / octave.exp2() - 1.0) * 64.0).floor();
@@ -141,23 +178,68 @@ mod tests {
                         reason = "small"
                     )]
                     let place = place as usize;
-                    expected[cell as usize * (130 << 6) + place] += 1;
+                    let at = cell as usize * (130 << 6) + place;
+                    expected[at] += 1;
+                    all_marked.extend(at.is_multiple_of(3).then_some(row));
                 }
                 for level in Level::available() {
-                    let mut counts = vec![0; expected.len()];
+                    let (mut counts, mut marked) = (before.clone(), Vec::new());
+                    let full = &mut Vec::new();
                     let (cells, steps) = (&cells[..length], &steps[..length]);
-                    level.count_leading(cells, steps, quotients, bits, &mut counts);
+                    let (counts_of, marked_of) = (&mut counts, &mut marked);
+                    let into = LeadingCounts {
+                        starts: &starts,
+                        counts: counts_of,
+                        marked: marked_of,
+                        full,
+                    };
+                    level.count_leading(cells, steps, quotients, bits, into);
                     assert!(counts == expected, "{length} rows at {}", level.name());
+                    assert_eq!(marked, all_marked, "{length} rows at {}", level.name());
                 }
             }
         }
     }
 
     #[test]
-    #[should_panic(expected = "out of bounds")]
-    fn a_cell_without_counts_panics() {
-        let bits = LeadingBits { fraction_bits: 6, first: 0, width: 100_000 };
+    fn counts_begin_anew_when_they_are_full() {
         let quotients = Quotients { from: 1.0, step: 1.0, divisor: 1.0 };
-        count_leading(&[1], &[0], quotients, bits, &mut [0; 100_000]);
+        let bits = LeadingBits { fraction_bits: 6, first: 1_023 << 6 };
+        for (mark, rows) in [(0, 100_000), (1 << 15, 100_000), (0, 1 << 15), (1 << 15, 32_767)] {
+            for level in Level::available() {
+                let (mut counts, mut marked, mut full) = ([0, mark, 0], Vec::new(), Vec::new());
+                let into = LeadingCounts {
+                    starts: &[0],
+                    counts: &mut counts,
+                    marked: &mut marked,
+                    full: &mut full,
+                };
+                level.count_leading(&vec![0; rows], &vec![0; rows], quotients, bits, into);
+                assert_eq!(marked.len(), if mark > 0 { rows } else { 0 });
+                assert!(full.iter().all(|at| *at == 1));
+                let again = usize::from(counts[1] & !mark);
+                assert_eq!((counts[1] & mark, full.len() << 15 | again), (mark, rows));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a count beyond the others")]
+    fn a_cell_without_counts_panics() {
+        let bits = LeadingBits { fraction_bits: 6, first: 0 };
+        let quotients = Quotients { from: 1.0, step: 1.0, divisor: 1.0 };
+        let (counts, marked, full) = (&mut [0; 100_000], &mut Vec::new(), &mut Vec::new());
+        let counts = LeadingCounts { starts: &[0, 100_000], counts, marked, full };
+        count_leading(&[1], &[0], quotients, bits, counts);
+    }
+
+    #[test]
+    #[should_panic(expected = "a cell without counts")]
+    fn a_cell_without_a_start_panics() {
+        let bits = LeadingBits { fraction_bits: 6, first: 0 };
+        let quotients = Quotients { from: 1.0, step: 1.0, divisor: 1.0 };
+        let (counts, marked, full) = (&mut [0; 100_000], &mut Vec::new(), &mut Vec::new());
+        let counts = LeadingCounts { starts: &[0], counts, marked, full };
+        count_leading(&[1], &[0], quotients, bits, counts);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU32;
 
-use super::{Comparison, PackedFold, Slot};
+use super::{Addend, Comparison, PackedFold, Slot};
 
 /// See [`super::unpack`]; as `spec/row-block.md` section 4 writes it, bit by bit.
 pub fn unpack<S: Slot>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]) {
@@ -141,23 +141,21 @@ pub fn gather_u32(table: &[u32], codes: &[u32], out: &mut [u32]) {
     }
 }
 
-/// See [`super::add_rows_by`]; without values it is [`super::count_by`].
-pub fn add_rows_by<const N: usize>(groups: &[u32], values: [&[u32]; N], acc: &mut [u64]) {
-    for (row, group) in groups.iter().enumerate() {
-        let numbers = &mut acc[*group as usize * (N + 1)..][..N + 1];
-        numbers[0] += 1;
-        for (sum, values) in numbers[1..].iter_mut().zip(values) {
-            *sum = sum.wrapping_add(values[row].into());
-        }
-    }
+/// See [`super::count_by`].
+pub fn count_by(groups: &[u32], counts: &mut [u64]) {
+    groups.iter().for_each(|group| counts[*group as usize] += 1);
 }
 
-/// See [`super::add_by`].
-pub fn add_by(groups: &[u32], values: &[u32], sums: &mut [u64]) {
-    assert_eq!(groups.len(), values.len(), "a value for each row");
-    for (group, value) in groups.iter().zip(values) {
-        let sum = &mut sums[*group as usize];
-        *sum = sum.wrapping_add((*value).into());
+/// See [`super::add_lanes_by`].
+pub fn add_lanes_by<const N: usize>(groups: &[u32], addends: &[Addend<'_>], sums: &mut [[u64; N]]) {
+    for (row, group) in groups.iter().enumerate() {
+        for own in addends {
+            let counts = own.words.is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1);
+            let value = own.values.map_or(1, |values| values[row]);
+            let addend = u64::from(counts) * u64::from(value);
+            let sum = &mut sums[*group as usize][own.lane];
+            *sum = sum.wrapping_add(addend << own.shift);
+        }
     }
 }
 

@@ -1,20 +1,13 @@
-//! Through codes: values looked up, rows counted and summed by group, values cut into buckets.
+//! Through codes: values looked up, rows counted by group, values cut into buckets.
 //!
-//! Adding to the group of the row before waits until that sum is written, some ten cycles. Where
-//! groups are few this happens all the time, so neighbouring rows go to different copies of the
-//! sums, which are added up in the end. Largest codes are checked first, once for all rows, and
-//! what follows runs unchecked.
+//! Largest codes are checked first, once for all rows, and what follows runs unchecked.
 #![allow(unsafe_code)]
 
 use std::num::NonZeroU32;
 
+use super::lanes::{COPIED_SUMS_MAX, COPIES};
 use super::level::kernels;
 use super::machine::Machine;
-
-/// Copies of the sums, where they are few.
-const COPIES: usize = 4;
-/// The most sums that are copied: all copies stay in the nearest cache.
-const COPIED_SUMS_MAX: usize = 768;
 
 kernels! {
     /// Sets `out[i]` to `table[codes[i]]`.
@@ -29,33 +22,24 @@ kernels! {
     /// When a group is not below the length of `counts`.
     pub fn count_by(groups: &[u32], counts: &mut [u64]) = count_by_body;
 
-    /// Adds each value to the sum of its group, modulo 2^64.
-    ///
-    /// # Panics
-    /// When `values` are not as many as `groups`, or a group is not below the length of `sums`.
-    pub fn add_by(groups: &[u32], values: &[u32], sums: &mut [u64]) = add_by_body;
-
     /// Widens the ends of each group, its smallest and its largest value, by each value of it.
     ///
     /// # Panics
     /// When `values` are not as many as `groups`, or a group is not below the length of `ends`.
     pub fn ends_by(groups: &[u32], values: &[u32], ends: &mut [(u32, u32)]) = ends_by_body;
 
-    /// [`count_by`] and N times [`add_by`] in one pass: the N + 1 numbers of group g, its count and
-    /// then its sums, lie from `acc[g * (N + 1)]` on.
-    ///
-    /// # Panics
-    /// When one of `values` is not as long as `groups`, `acc` is not a multiple of N + 1 long, or
-    /// a group is not below its length / (N + 1).
-    pub fn add_rows_by[const N: usize](
-        groups: &[u32], values: [&[u32]; N], acc: &mut [u64],
-    ) = add_rows_by_body;
-
     /// Sets each number to itself × `count` + the code of the same index, modulo 2^32.
     ///
     /// # Panics
     /// When there are not as many codes as numbers.
     pub fn append_codes(numbers: &mut [u32], count: u32, codes: &[u32]) = append_body;
+
+    /// Sets each code to itself + `count` × the number of the same index, modulo 2^32: the same as
+    /// [`append_codes`] for who needs the codes no more.
+    ///
+    /// # Panics
+    /// When there are not as many codes as numbers.
+    pub fn prepend_numbers(codes: &mut [u32], count: u32, numbers: &[u32]) = prepend_body;
 
     /// Sets `out[i]` to the index of `values[i]` in `known`, or to `u32::MAX` where it is not
     /// among them; returns whether all are. For a few known ones, each of which occurs once.
@@ -109,6 +93,14 @@ fn append_body(_: impl Machine, numbers: &mut [u32], count: u32, codes: &[u32]) 
 }
 
 #[inline(always)]
+fn prepend_body(_: impl Machine, codes: &mut [u32], count: u32, numbers: &[u32]) {
+    assert_eq!(numbers.len(), codes.len(), "a number for each code");
+    for (code, number) in codes.iter_mut().zip(numbers) {
+        *code = number.wrapping_mul(count).wrapping_add(*code);
+    }
+}
+
+#[inline(always)]
 fn among_body(_: impl Machine, values: &[u32], known: &[u32], out: &mut [u32]) -> bool {
     assert_eq!(out.len(), values.len(), "places for indexes");
     out.fill(u32::MAX);
@@ -122,22 +114,39 @@ fn among_body(_: impl Machine, values: &[u32], known: &[u32], out: &mut [u32]) -
 
 #[inline(always)]
 fn count_by_body(_: impl Machine, groups: &[u32], counts: &mut [u64]) {
-    add_rows::<0, true>(groups, [], counts);
+    assert!(all_below(groups, counts.len()), "a group beyond the counts");
+    let copy = counts.len();
+    if copy > COPIED_SUMS_MAX || groups.len() <= COPIES * copy {
+        // SAFETY: all groups are below the number of counts.
+        return unsafe { count_unchecked::<1>(groups, counts) };
+    }
+    let mut copies = vec![0; COPIES * copy];
+    // SAFETY: as above, for COPIES times as many counts.
+    unsafe { count_unchecked::<COPIES>(groups, &mut copies) };
+    for own in copies.chunks_exact(copy) {
+        counts.iter_mut().zip(own).for_each(|(count, more)| *count = count.wrapping_add(*more));
+    }
 }
 
+/// Row i is counted in copy i mod C, see `lanes.rs`.
+///
+/// # Safety
+/// Every group is below the length of `counts` / C.
 #[inline(always)]
-fn add_by_body(_: impl Machine, groups: &[u32], values: &[u32], sums: &mut [u64]) {
-    add_rows::<1, false>(groups, [values], sums);
-}
-
-#[inline(always)]
-fn add_rows_by_body<const N: usize>(
-    _: impl Machine,
-    groups: &[u32],
-    values: [&[u32]; N],
-    acc: &mut [u64],
-) {
-    add_rows::<N, true>(groups, values, acc);
+unsafe fn count_unchecked<const C: usize>(groups: &[u32], counts: &mut [u64]) {
+    let copy = counts.len() / C;
+    let mut count = |start: usize, group: u32| {
+        // SAFETY: as the caller promises.
+        let count = unsafe { counts.get_unchecked_mut(start + group as usize) };
+        *count = count.wrapping_add(1);
+    };
+    let (chunks, rest) = groups.as_chunks::<C>();
+    for chunk in chunks {
+        for (index, group) in chunk.iter().enumerate() {
+            count(copy * index, *group);
+        }
+    }
+    rest.iter().for_each(|group| count(0, *group));
 }
 
 #[inline(always)]
@@ -155,73 +164,6 @@ fn ends_by_body(_: impl Machine, groups: &[u32], values: &[u32], ends: &mut [(u3
         if value > own.1 {
             own.1 = value;
         }
-    }
-}
-
-/// Adds rows of a count, if COUNT, and N values.
-#[inline(always)]
-fn add_rows<const N: usize, const COUNT: bool>(
-    groups: &[u32],
-    values: [&[u32]; N],
-    acc: &mut [u64],
-) {
-    let stride = N + usize::from(COUNT);
-    let fit = values.iter().all(|values| values.len() == groups.len());
-    assert!(
-        fit && acc.len().is_multiple_of(stride),
-        "a value for each row, numbers for each group"
-    );
-    assert!(all_below(groups, acc.len() / stride), "a group beyond the sums");
-    if acc.len() > COPIED_SUMS_MAX || groups.len() <= COPIES * acc.len() {
-        // SAFETY: lengths and groups were checked above.
-        return unsafe { add_unchecked::<N, COUNT, 1>(groups, values, acc) };
-    }
-    let mut copies = vec![0; COPIES * acc.len()];
-    // SAFETY: as above, for COPIES times as many sums.
-    unsafe { add_unchecked::<N, COUNT, COPIES>(groups, values, &mut copies) };
-    for copy in copies.chunks_exact(acc.len()) {
-        for (sum, more) in acc.iter_mut().zip(copy) {
-            *sum = sum.wrapping_add(*more);
-        }
-    }
-}
-
-/// Row i adds to copy i mod C.
-///
-/// # Safety
-/// Each of `values` is as long as `groups`, and every group is below the length of `acc` / C /
-/// numbers of a group.
-#[inline(always)]
-unsafe fn add_unchecked<const N: usize, const COUNT: bool, const C: usize>(
-    groups: &[u32],
-    values: [&[u32]; N],
-    acc: &mut [u64],
-) {
-    let (stride, copy) = (N + usize::from(COUNT), acc.len() / C);
-    let mut add = |row: usize, start: usize| {
-        // SAFETY: `row` is below the lengths of `groups` and `values`, and the group's numbers lie
-        // within the copy that begins at `start`, as the caller promises.
-        unsafe {
-            let at = start + *groups.get_unchecked(row) as usize * stride;
-            let numbers = acc.get_unchecked_mut(at..at + stride);
-            if COUNT {
-                let count = numbers.get_unchecked_mut(0);
-                *count = count.wrapping_add(1);
-            }
-            for (index, values) in values.iter().enumerate() {
-                let sum = numbers.get_unchecked_mut(index + usize::from(COUNT));
-                *sum = sum.wrapping_add(u64::from(*values.get_unchecked(row)));
-            }
-        }
-    };
-    let whole = groups.len() - groups.len() % C;
-    for first in (0..whole).step_by(C) {
-        for index in 0..C {
-            add(first + index, copy * index);
-        }
-    }
-    for row in whole..groups.len() {
-        add(row, 0);
     }
 }
 
@@ -287,6 +229,9 @@ mod tests {
             for level in Level::available() {
                 let mut own = numbers.clone();
                 level.append_codes(&mut own, 9, &codes);
+                assert_eq!(own, appended, "{length} codes, {}", level.name());
+                let mut own = codes.clone();
+                level.prepend_numbers(&mut own, 9, &numbers);
                 assert_eq!(own, appended, "{length} codes, {}", level.name());
                 for known in [&[][..], &[4, 0], &[2, 0, 1, 4, 9], &[1, 2, 4]] {
                     let index = |code| known.iter().position(|known| known == code);

@@ -251,38 +251,51 @@ fn tables_are_gathered_and_codes_beyond_them_panic() {
     }
 }
 
-fn assert_adds_rows<const N: usize>(groups: &[u32], group_count: usize, values: [&[u32]; N]) {
-    let mut twin = codes(group_count * (N + 1), 1 << 32, 12).into_iter().map(u64::from).collect();
-    let start: Vec<u64> = Clone::clone(&twin);
-    scalar::add_rows_by(groups, values, &mut twin);
+fn assert_adds<const N: usize>(groups: &[u32], group_count: usize, addends: &[Addend<'_>]) {
+    let addends: Vec<Addend<'_>> =
+        addends.iter().map(|own| Addend { lane: own.lane % N, ..*own }).collect();
+    let start = codes(group_count, 1 << 32, 12);
+    let start: Vec<[u64; N]> = start.iter().map(|start| [u64::from(*start); N]).collect();
+    let mut twin = start.clone();
+    scalar::add_lanes_by(groups, &addends, &mut twin);
     for level in Level::available() {
-        let mut acc = start.clone();
-        level.add_rows_by(groups, values, &mut acc);
-        assert_eq!(acc, twin, "{} rows, {group_count} groups, {}", groups.len(), level.name());
+        let mut sums = start.clone();
+        level.add_lanes_by(groups, &addends, &mut sums);
+        assert_eq!(sums, twin, "{} rows, {group_count} groups, {}", groups.len(), level.name());
     }
 }
 
 #[test]
 fn groups_are_counted_and_summed() {
-    let values: [Vec<u32>; 4] = [13, 14, 15, 16].map(|seed| codes(LENGTH_MAX + 16, 1 << 32, seed));
-    for group_count in [1, 2, 60, 256, 700, 4_000] {
+    let values: [Vec<u32>; 2] = [13, 14].map(|seed| codes(LENGTH_MAX + 16, 1 << 32, seed));
+    let bits: Vec<u64> = codes(LENGTH_MAX, 1 << 32, 15)
+        .chunks(2)
+        .map(|pair| u64::from(pair[0]) << 32 | u64::from(pair[1]))
+        .collect();
+    for group_count in [1, 2, 20, 60, 256, 700, 4_000] {
         let groups = codes(LENGTH_MAX + 16, group_count as u64, 17);
         for (index, groups) in slices(&groups).enumerate().filter(|(index, _)| index % 3 != 1) {
-            let [a, b, c, d] = values.each_ref().map(|values| &values[index % 5..][..groups.len()]);
+            let [a, b] = values.each_ref().map(|values| Some(&values[index % 5..][..groups.len()]));
+            let words = Some(&bits[..groups.len().div_ceil(64)]);
+            let addend = |values, words, lane, shift| Addend { values, words, lane, shift };
+            let addends = [
+                addend(a, None, 0, 0),
+                addend(None, words, 2, 3),
+                addend(b, words, 1, 17),
+                addend(None, None, 3, 46),
+                addend(a, None, 2, 63),
+            ];
+            let addends = &addends[index % 4..];
             match index % 5 {
-                0 => assert_adds_rows(groups, group_count, []),
-                1 => assert_adds_rows(groups, group_count, [a]),
-                2 => assert_adds_rows(groups, group_count, [a, b]),
-                3 => assert_adds_rows(groups, group_count, [a, b, c]),
-                _ => assert_adds_rows(groups, group_count, [a, b, c, d]),
+                0 => assert_adds::<1>(groups, group_count, addends),
+                1 | 2 => assert_adds::<2>(groups, group_count, addends),
+                3 => assert_adds::<3>(groups, group_count, addends),
+                _ => assert_adds::<4>(groups, group_count, addends),
             }
             for level in Level::available() {
                 let (mut twin, mut counts) = (vec![5; group_count], vec![5; group_count]);
-                scalar::add_rows_by(groups, [], &mut twin);
+                scalar::count_by(groups, &mut twin);
                 level.count_by(groups, &mut counts);
-                assert_eq!(counts, twin, "{} rows, {}", groups.len(), level.name());
-                scalar::add_by(groups, a, &mut twin);
-                level.add_by(groups, a, &mut counts);
                 assert_eq!(counts, twin, "{} rows, {}", groups.len(), level.name());
             }
         }
@@ -291,28 +304,23 @@ fn groups_are_counted_and_summed() {
 
 #[test]
 fn groups_beyond_the_sums_and_missing_values_panic() {
+    let one = Addend { values: Some(&[1]), words: None, lane: 0, shift: 0 };
     for level in Level::available() {
-        let mut acc = vec![0; 9];
-        level.add_rows_by(&[], [&[], &[]], &mut []);
+        let (mut counts, mut sums) = (vec![0; 9], vec![[0; 3]; 3]);
+        level.add_lanes_by::<2>(&[], &[], &mut []);
         level.count_by(&[], &mut []);
         assert!(panics(|| level.count_by(&[0], &mut [])));
-        assert!(panics(|| level.count_by(&[0, 9], &mut acc)));
-        assert!(panics(|| level.count_by(&[u32::MAX; 100], &mut acc)));
-        assert!(panics(|| level.add_by(&[9; 100], &[1; 100], &mut acc)));
-        assert!(panics(|| level.add_by(&[8; 100], &[1; 99], &mut acc)));
-        assert!(panics(|| level.add_rows_by(&[3], [&[1], &[1]], &mut acc)));
-        assert!(panics(|| level.add_rows_by(&[2], [&[1], &[]], &mut acc)));
-        assert!(panics(|| level.add_rows_by(&[2], [&[1]], &mut acc)));
-        assert_eq!(acc, [0; 9]);
-    }
-}
-
-#[test]
-fn sums_by_group_wrap() {
-    for level in Level::available() {
-        let mut sums = [u64::MAX, 0];
-        level.add_by(&[0; 100], &[u32::MAX; 100], &mut sums);
-        assert_eq!(sums, [100 * u64::from(u32::MAX) - 1, 0]);
+        assert!(panics(|| level.count_by(&[0, 9], &mut counts)));
+        assert!(panics(|| level.count_by(&[u32::MAX; 100], &mut counts)));
+        let mut panic = |groups: &[u32], own: Addend<'_>| {
+            assert!(panics(|| level.add_lanes_by(groups, &[own], &mut sums)));
+        };
+        panic(&[3], one);
+        panic(&[2, 2], one);
+        panic(&[2], Addend { words: Some(&[]), ..one });
+        panic(&[2], Addend { lane: 3, ..one });
+        panic(&[2], Addend { shift: 64, ..one });
+        assert_eq!((counts, sums), (vec![0; 9], vec![[0; 3]; 3]));
     }
 }
 

@@ -350,8 +350,6 @@ mod tests {
             offer
         }
 
-        fn again(&mut self) {}
-
         fn field(
             &mut self,
             _name: &str,

@@ -18,7 +18,7 @@ fn numbers(mantissas: Mantissas, scale: u8, nulls: usize) -> Numbers {
 }
 
 fn by_code(codes: Vec<u32>, values: Vec<i64>) -> Mantissas {
-    Mantissas::ByCode(ByCode { codes: Rc::new(codes), values: Rc::new(values) })
+    Mantissas::ByCode(ByCode { codes: Rc::new(codes.into()), values: Rc::new(values) })
 }
 
 /// Keys in each of the forms that group numbers are made of.
@@ -28,7 +28,7 @@ fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
     match form {
         0 => by_code(codes, values.to_vec()),
         1 => {
-            let near = Near { from: 70_000, step: 3, span: count, steps: Rc::new(codes) };
+            let near = Near { from: 70_000, step: 3, span: count, steps: Rc::new(codes.into()) };
             Mantissas::Near(near)
         }
         _ => Mantissas::Far(Rc::new(codes.iter().map(|&own| values[own as usize]).collect())),
@@ -63,7 +63,7 @@ proptest! {
         let key = numbers(keys(form, &picked, &values), 0, nulls[0]);
         let steps = |by: u32| {
             let own = picked.iter().map(|own| own.rotate_left(7) % (900 + by));
-            let steps = Rc::new(own.collect::<Vec<u32>>());
+            let steps = Rc::new(own.collect());
             Mantissas::Near(Near { from: -5, step: 2, span: 900 + by, steps })
         };
         let arguments = [0, 1].map(|at| {
@@ -82,7 +82,7 @@ proptest! {
                 Weights::Classes { millionths, by_row: by_row.collect() }
             }
         };
-        let block = GroupNumbers::new(&[BlockValues::Numbers(key)], &selection);
+        let block = GroupNumbers::new(vec![BlockValues::Numbers(key)], &selection);
         let rows = Rows::new(&selection, &block.numbers, block.space, &weights);
         let kinds = [StateKind::Moments; MEASURES].into_iter();
         let adding = Adding::new(kinds.zip(&arguments), &rows);

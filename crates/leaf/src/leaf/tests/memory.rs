@@ -1,7 +1,7 @@
 //! What queries may hold here, at the limits and beyond them.
 
 use hadal_aggregate::Groups;
-use hadal_query::{ColumnRef, OrderKey, Output, Slot};
+use hadal_query::{ColumnRef, Function, OrderKey, Output, Slot};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_GROUPS_MAX};
 
 use super::*;
@@ -68,7 +68,7 @@ async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
 }
 
 #[tokio::test]
-async fn the_largest_groups_are_found_among_more_than_an_answer_may_look_at() {
+async fn the_right_groups_are_found_among_more_than_may_travel() {
     let budget = Budget::new(LEAF_QUERY_BYTES_MAX);
     let leaf = filled(LEAF_GROUPS_MAX + 2, LEAF_QUERY_BYTES_MAX, &budget).await;
     // The largest key, which is the first to be dropped where groups are dropped, has most rows.
@@ -76,7 +76,6 @@ async fn the_largest_groups_are_found_among_more_than_an_answer_may_look_at() {
     for id in ["again", "once-more"] {
         leaf.accept(batch(id, 1, last..last + 1)).await.expect("taken");
     }
-    let partial = grouped(&leaf, LEAF_GROUPS_MAX + 2).await;
     let output = |slot| Output {
         name: "o".into(),
         value_type: hadal_query::Type::Number,
@@ -90,10 +89,25 @@ async fn the_largest_groups_are_found_among_more_than_an_answer_may_look_at() {
         limit: 2,
         ..groups_by_value(LEAF_GROUPS_MAX + 2)
     };
-    let answer = hadal_aggregate::finish(partial, &query, &|| false).expect("finished");
     let row = |key: i64, count: i64| vec![Value::integer(key), Value::integer(count)];
-    assert_eq!(answer.rows, [row(last, 3), row(0, 1)]);
-    assert_eq!(answer.warnings, []);
+    let several = Expr::call(
+        Function::Greater,
+        vec![Expr::Leaf(Slot::RawCount), Expr::Literal(Value::integer(1))],
+    );
+    let by_key = OrderKey { expr: Expr::Leaf(Slot::Key(0)), ..query.order[0].clone() };
+    let having = Query { having: Some(several), order: Vec::new(), ..query.clone() };
+    let largest_key = Query { order: vec![by_key], ..query.clone() };
+    let largest_keys = vec![row(last, 3), row(last - 1, 1)];
+    for (query, expected) in [
+        (query, vec![row(last, 3), row(0, 1)]),
+        (having, vec![row(last, 3)]),
+        (largest_key, largest_keys),
+    ] {
+        let partial = grouped(&leaf, LEAF_GROUPS_MAX + 2).await;
+        let answer = hadal_aggregate::finish(partial, &query, &|| false).expect("finished");
+        assert_eq!(answer.rows, expected);
+        assert_eq!(answer.warnings, []);
+    }
 }
 
 #[tokio::test]
