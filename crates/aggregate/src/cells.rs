@@ -12,13 +12,14 @@
 use hadal_types::decimal::power_of_ten;
 
 use crate::tally::Tally;
+use crate::wholes::reserve_spare;
 
 /// So many different weights are told apart.
 const CLASSES_MAX: usize = 16;
+/// Numbers up to which room is made for twice as many: 64 MiB of them.
+const SPARE_MAX: usize = 1 << 23;
 /// Sums stay below this, so that adding cannot overflow.
 const SUM_MAX: u128 = 1 << 62;
-/// Numbers up to which room is made for four times as many as are expected: 64 MiB of them.
-const SPARE_MAX: usize = 1 << 23;
 /// The column that counts all rows of a group.
 const ALL_ROWS: usize = 0;
 
@@ -250,14 +251,9 @@ impl Cells {
         classes.map(|numbers| numbers[ALL_ROWS].unsigned_abs()).sum()
     }
 
-    /// Makes room for the numbers of so many places, and for more that may come: memory that is
-    /// not written to costs nothing, but growing again costs what is held twice.
-    pub(crate) fn reserve(&mut self, places: usize) {
-        let length = places * self.classes.len() * self.width;
-        if self.numbers.capacity() < length {
-            let spare = length.max(SPARE_MAX.min(length * 3));
-            self.numbers.reserve_exact(length + spare - self.numbers.len());
-        }
+    /// Makes room for the numbers of so many more places.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        reserve_spare(&mut self.numbers, more * self.classes.len() * self.width);
     }
 
     /// The numbers of so many places, to be added to as the layout of [`Self::prepare`] says.

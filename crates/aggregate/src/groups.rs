@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::repeat;
 
+use hadal_encoding::LiftedTexts;
 use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
@@ -23,7 +24,6 @@ use crate::cells::{Cells, Incoming, Layout};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
 use crate::order::Direction;
-use crate::pending::Pending;
 use crate::places::{NOWHERE, Places};
 use crate::state::State;
 use crate::state_column::StateColumn;
@@ -51,7 +51,7 @@ pub struct Groups {
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
     /// What groups are looked for later for: of numbers as they lie in cells.
-    pending: Option<Box<Pending>>,
+    pending: Option<Box<Waiting>>,
 }
 
 impl Groups {
@@ -106,6 +106,7 @@ impl Groups {
     /// # Panics
     /// When the query has no key of this index.
     pub fn key_mut(&mut self, key: usize) -> &mut KeyDictionary {
+        self.gather_forms();
         &mut self.keys[key]
     }
 
@@ -134,6 +135,7 @@ impl Groups {
     /// # Panics
     /// When groups have not one key.
     pub fn places_of_wholes(&mut self, wholes: &[i64]) -> Vec<u32> {
+        self.gather_forms();
         self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers))
     }
 
@@ -156,6 +158,28 @@ impl Groups {
         text_of: impl Fn(u32) -> &'t str,
     ) -> Vec<u32> {
         self.places_of(|key, numbers| key.numbers_of_ids(source, ids, text_of, numbers))
+    }
+
+    /// The same of strings that are lifted, told by index.
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn places_of_lifted(
+        &mut self,
+        texts: &LiftedTexts<'_>,
+        which: impl Iterator<Item = usize>,
+    ) -> Vec<u32> {
+        self.places_of(|key, numbers| key.numbers_of_lifted(texts, which, numbers))
+    }
+
+    /// Whether the only key is one of which lifted strings need not be put together.
+    #[must_use]
+    pub fn takes_lifted(&mut self) -> bool {
+        if matches!(&*self.keys, [key] if key.is_lifted_in_vain()) {
+            self.gather_forms();
+            self.keys.iter_mut().for_each(KeyDictionary::unlift);
+        }
+        matches!(&*self.keys, [key] if key.takes_lifted())
     }
 
     /// The values of the only key, where their numbers are the places of groups.
@@ -314,6 +338,7 @@ impl Groups {
 
     /// The numbers of these values, one for each key.
     pub(crate) fn numbers_for(&mut self, key: &[Value]) -> Vec<u32> {
+        self.gather_forms();
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
     }
 
@@ -464,6 +489,9 @@ impl PartialEq for Groups {
         self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
     }
 }
+
+pub use later::Later;
+use later::Waiting;
 
 mod later;
 mod merging;

@@ -7,22 +7,26 @@ use std::cmp::Ordering;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
+use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::group::heap_bytes;
+use crate::lifted::Lifted;
 use crate::order::Direction;
-use crate::texts::{TextStore, TextTable, Texts};
-use crate::wholes::{WholeStore, Wholes};
+use crate::texts::{TextTable, Texts};
+use crate::wholes::{Whole, WholeStore, Wholes};
+use stored::{Stored, StoredForms, StoredWholes};
 
 /// Values by number.
 #[derive(Clone, Debug, Default)]
 pub struct KeyDictionary {
     stored: Stored,
-    wholes: Wholes,
+    wholes: Wholes<i64>,
     /// The numbers of small whole numbers once more, by what they are.
     small: Vec<u32>,
     texts: TextTable,
+    /// The numbers of strings that are lifted, by their form.
+    forms: Wholes<u128>,
     /// The numbers of strings by the ids that another dictionary knows them by, and which that is.
     by_id: (u64, Vec<u32>),
     null: Option<u32>,
@@ -35,22 +39,6 @@ pub struct KeyDictionary {
 const SMALL: usize = 1 << 20;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
-
-/// Values in the least form that holds them all. Null is in each of them; which number it has is
-/// known elsewhere.
-#[derive(Clone, Debug)]
-enum Stored {
-    Wholes(Vec<i64>),
-    Texts(Texts),
-    /// Any values, and what they hold on the heap.
-    Any(Vec<Value>, usize),
-}
-
-impl Default for Stored {
-    fn default() -> Self {
-        Self::Wholes(Vec::new())
-    }
-}
 
 impl KeyDictionary {
     /// The number of a value; a new one where it was not met before.
@@ -70,6 +58,11 @@ impl KeyDictionary {
 
     /// The number of a string: as [`Self::number_of`].
     pub fn number_of_text(&mut self, text: &str) -> u32 {
+        if self.is_lifted() {
+            let mut numbers = Vec::new();
+            self.numbers_of_texts(std::iter::once(text), &mut numbers);
+            return numbers.first().copied().unwrap_or(UNKNOWN);
+        }
         self.stored.expect_texts(self.null);
         self.texts.number_of(text, &mut self.stored)
     }
@@ -81,49 +74,131 @@ impl KeyDictionary {
         texts: impl Iterator<Item = &'t str>,
         numbers: &mut Vec<u32>,
     ) {
+        if self.is_lifted() {
+            let texts = LiftedTexts::of(texts);
+            return self.numbers_of_lifted(&texts, 0..texts.len(), numbers);
+        }
         self.stored.expect_texts(self.null);
         self.texts.numbers_of(texts, &mut self.stored, numbers);
     }
 
+    /// The same of lifted strings, told by index, which are put together only where others have
+    /// been kept as whole texts.
+    pub fn numbers_of_lifted(
+        &mut self,
+        texts: &LiftedTexts<'_>,
+        which: impl Iterator<Item = usize>,
+        numbers: &mut Vec<u32>,
+    ) {
+        let Some(lifted) = self.expect_lifted() else {
+            let text = |index| texts.text(index).unwrap_or_default();
+            let whole: Vec<String> = which.map(text).collect();
+            return self.numbers_of_texts(whole.iter().map(String::as_str), numbers);
+        };
+        let forms = lifted.forms_of(texts, which.map(Some));
+        self.numbers_of_wholes(&forms, numbers);
+    }
+
+    /// The forms of lifted strings, told by index, by which they are found like whole numbers; any
+    /// where nothing is asked for. `None` where strings are kept whole.
+    pub(crate) fn forms_of(
+        &mut self,
+        texts: &LiftedTexts<'_>,
+        which: impl Iterator<Item = Option<usize>>,
+    ) -> Option<Vec<u128>> {
+        self.expect_lifted().map(|lifted| lifted.forms_of(texts, which))
+    }
+
+    /// The forms that strings have here of which `other` has those of these numbers; `None` where
+    /// either keeps none. What is found out about the templates of `other` is noted in `templates`.
+    pub(crate) fn forms_in(
+        &mut self,
+        other: &Self,
+        numbers: Range<usize>,
+        templates: &mut Vec<Option<u32>>,
+    ) -> Option<Vec<u128>> {
+        let Stored::Lifted(texts) = &other.stored else { return None };
+        if numbers.end > texts.len() || other.has_null_in(&numbers) {
+            return None;
+        }
+        self.expect_lifted().map(|lifted| lifted.forms_in(texts, numbers, templates))
+    }
+
+    fn expect_lifted(&mut self) -> Option<&mut Lifted> {
+        if self.takes_lifted() && !self.is_lifted() {
+            let mut lifted = Box::<Lifted>::default();
+            (0..self.len()).for_each(|_| lifted.push_none());
+            self.stored = Stored::Lifted(lifted);
+        }
+        match &mut self.stored {
+            Stored::Lifted(lifted) => Some(lifted),
+            _ => None,
+        }
+    }
+
+    /// Whether lifted strings are kept as such, but have too many templates for that.
+    pub(crate) fn is_lifted_in_vain(&self) -> bool {
+        matches!(&self.stored, Stored::Lifted(lifted) if lifted.is_useless())
+    }
+
+    /// Whether lifted strings are kept as such.
+    pub(crate) fn takes_lifted(&self) -> bool {
+        self.is_lifted() || self.len() == usize::from(self.null.is_some())
+    }
+
+    fn is_lifted(&self) -> bool {
+        matches!(self.stored, Stored::Lifted(_))
+    }
+
+    /// Keeps whole texts from now on: forms are of no use any more.
+    pub(crate) fn unlift(&mut self) {
+        let Stored::Lifted(lifted) = &self.stored else { return };
+        let (mut texts, mut table) = (Texts::default(), TextTable::default());
+        for number in (0..).take(lifted.len()) {
+            match lifted.get(number) {
+                Some(text) if self.null != Some(number) => {
+                    table.number_of(text.as_str(), &mut texts);
+                }
+                _ => texts.push(""),
+            }
+        }
+        (self.stored, self.texts, self.forms) = (Stored::Texts(texts), table, Wholes::default());
+    }
+
     /// The number of a whole number: as [`Self::number_of`].
     pub fn number_of_whole(&mut self, whole: i64) -> u32 {
-        let (wholes, mut store) = self.wholes_in_store();
+        let (wholes, mut store) = i64::parts(self);
         wholes.number_of(whole, &mut store)
     }
 
-    /// The numbers of many whole numbers, put after those that are in `numbers`: sooner found
-    /// together than one by one.
-    pub fn numbers_of_wholes(&mut self, wholes: &[i64], numbers: &mut Vec<u32>) {
-        let (known, mut store) = self.wholes_in_store();
+    /// The numbers of many whole numbers, or forms, put after those that are in `numbers`: sooner
+    /// found together than one by one.
+    pub(crate) fn numbers_of_wholes<W: KeyWhole>(&mut self, wholes: &[W], numbers: &mut Vec<u32>) {
+        let (known, mut store) = W::parts(self);
         known.numbers_of(wholes, &mut store, numbers);
     }
 
-    fn wholes_in_store(&mut self) -> (&mut Wholes, StoredWholes<'_>) {
-        let Self { wholes, small, stored, null, .. } = self;
-        (wholes, StoredWholes { stored, small, null: *null })
-    }
-
-    /// How many of these whole numbers have no number yet.
-    pub(crate) fn count_new(&mut self, wholes: impl Iterator<Item = i64>) -> usize {
-        let (known, store) = self.wholes_in_store();
-        let mut new: Vec<i64> = wholes.filter(|&whole| !known.has(whole, &store)).collect();
+    /// How many of these have no number yet.
+    pub(crate) fn count_new<W: KeyWhole>(&mut self, wholes: &[W]) -> usize {
+        let (known, store) = W::parts(self);
+        let is_new = |whole: &W| !known.has(*whole, &store);
+        let mut new: Vec<W> = wholes.iter().copied().filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
         new.len()
     }
 
-    /// The first bits of the hash of a whole number: asking in their order is quick.
+    /// The first bits of the hash: asking in their order is quick.
     #[inline]
-    pub(crate) fn tag_of_whole(&self, whole: i64) -> u32 {
-        self.wholes.tag(whole)
+    pub(crate) fn tag_of<W: KeyWhole>(&self, whole: W) -> u32 {
+        whole.tag(self)
     }
 
-    /// Makes room for so many more whole numbers.
-    pub(crate) fn reserve_wholes(&mut self, more: usize) {
-        self.wholes.reserve(more);
-        if let Stored::Wholes(values) = &mut self.stored {
-            values.reserve(more);
-        }
+    /// Makes room for so many more, and where there is none for some others, too.
+    pub(crate) fn reserve<W: KeyWhole>(&mut self, more: usize, others: usize) {
+        let (known, mut store) = W::parts(self);
+        known.reserve_ahead(more, others);
+        store.reserve(more);
     }
 
     /// The numbers of `count` whole numbers, `first`, `first` + `step` and so on, and of null: those
@@ -182,6 +257,7 @@ impl KeyDictionary {
     }
 
     fn number_of_other(&mut self, value: &Value) -> u32 {
+        self.unlift();
         let Self { stored, others, hasher, null, .. } = self;
         let hash = hasher.hash_one(value);
         let known = others.find(hash, |&number| stored.any(number) == Some(value));
@@ -195,14 +271,7 @@ impl KeyDictionary {
 
     /// The value of a number that was given out.
     pub(crate) fn value(&self, number: u32) -> Cow<'_, Value> {
-        match &self.stored {
-            _ if self.null == Some(number) => Cow::Owned(Value::Null),
-            Stored::Wholes(values) => Cow::Owned(Value::integer(values[number as usize])),
-            Stored::Texts(texts) => {
-                Cow::Owned(texts.get(number).map_or(Value::Null, Value::string))
-            }
-            Stored::Any(values, _) => Cow::Borrowed(&values[number as usize]),
-        }
+        self.stored.value(number, self.null)
     }
 
     /// The order of the values of two numbers. Makes no value of a text or a whole number.
@@ -213,6 +282,7 @@ impl KeyDictionary {
                 values[left as usize].cmp(&values[right as usize])
             }
             Stored::Texts(texts) if !has_null => texts.cmp(left, right),
+            Stored::Lifted(texts) if !has_null => texts.cmp(left, right),
             _ => return direction.cmp(&self.value(left), &self.value(right)),
         };
         if direction.descending { order.reverse() } else { order }
@@ -248,161 +318,52 @@ impl KeyDictionary {
             + self.wholes.bytes()
             + (self.small.capacity() + self.by_id.1.capacity()) * size_of::<u32>()
             + self.texts.bytes()
+            + self.forms.bytes()
     }
 }
 
-/// Where whole numbers are stored.
-struct StoredWholes<'k> {
-    stored: &'k mut Stored,
-    /// The numbers of small ones.
-    small: &'k mut Vec<u32>,
-    null: Option<u32>,
+/// Whole numbers that the values of a key are told apart by.
+pub(crate) trait KeyWhole: Whole {
+    type Store<'k>: WholeStore<Self>;
+
+    /// The first bits of the hash.
+    fn tag(self, key: &KeyDictionary) -> u32;
+
+    /// What finds their numbers, and where they are stored.
+    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, Self::Store<'_>);
 }
 
-impl WholeStore for StoredWholes<'_> {
-    #[inline]
-    fn is(&self, number: u32, whole: i64) -> bool {
-        match &*self.stored {
-            Stored::Wholes(values) => values.get(number as usize) == Some(&whole),
-            Stored::Texts(_) => false,
-            Stored::Any(values, _) => {
-                let own = values.get(number as usize);
-                matches!(own, Some(Value::Number(own)) if own.to_i64() == Some(whole))
-            }
-        }
-    }
+/// Values that are whole numbers.
+impl KeyWhole for i64 {
+    type Store<'k> = StoredWholes<'k>;
 
     #[inline]
-    fn push(&mut self, whole: i64) -> u32 {
-        let number = self.stored.push_whole(whole, self.null);
-        if let Some(at) = usize::try_from(whole).ok().filter(|&at| at < SMALL) {
-            self.small.resize(self.small.len().max(at + 1), UNKNOWN);
-            self.small[at] = number;
-        }
-        number
+    fn tag(self, key: &KeyDictionary) -> u32 {
+        key.wholes.tag(self)
+    }
+
+    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredWholes<'_>) {
+        key.unlift();
+        let KeyDictionary { wholes, small, stored, null, .. } = key;
+        (wholes, StoredWholes { stored, small, null: *null })
     }
 }
 
-impl Stored {
-    fn len(&self) -> usize {
-        match self {
-            Self::Wholes(values) => values.len(),
-            Self::Texts(texts) => texts.len(),
-            Self::Any(values, _) => values.len(),
-        }
+/// The forms of texts.
+impl KeyWhole for u128 {
+    type Store<'k> = StoredForms<'k>;
+
+    #[inline]
+    fn tag(self, key: &KeyDictionary) -> u32 {
+        key.forms.tag(key.stored.hashed(self))
     }
 
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Wholes(values) => values.capacity() * size_of::<i64>(),
-            Self::Texts(texts) => texts.bytes(),
-            Self::Any(values, heap) => values.capacity() * size_of::<Value>() + heap,
-        }
-    }
-
-    /// The value of a number, where any can be stored.
-    fn any(&self, number: u32) -> Option<&Value> {
-        match self {
-            Self::Any(values, _) => values.get(number as usize),
-            Self::Wholes(_) | Self::Texts(_) => None,
-        }
-    }
-
-    fn push_null(&mut self) -> u32 {
-        match self {
-            Self::Wholes(values) => values.push(0),
-            Self::Texts(texts) => texts.push(""),
-            Self::Any(values, _) => values.push(Value::Null),
-        }
-        self.last()
-    }
-
-    fn push_whole(&mut self, whole: i64, null: Option<u32>) -> u32 {
-        match self {
-            Self::Wholes(values) => values.push(whole),
-            _ => return self.push_any(Value::integer(whole), null),
-        }
-        self.last()
-    }
-
-    fn push_any(&mut self, value: Value, null: Option<u32>) -> u32 {
-        let is_null = |number: u32| null == Some(number);
-        let before = match self {
-            Self::Any(values, heap) => {
-                *heap += heap_bytes(&value);
-                values.push(value);
-                return self.last();
-            }
-            Self::Wholes(values) => {
-                let value = |(number, &whole)| match is_null(number) {
-                    true => Value::Null,
-                    false => Value::integer(whole),
-                };
-                (0..).zip(&*values).map(value).collect()
-            }
-            Self::Texts(texts) => {
-                let value = |number| match texts.get(number) {
-                    Some(text) if !is_null(number) => Value::string(text),
-                    _ => Value::Null,
-                };
-                (0..).take(texts.len()).map(value).collect::<Vec<Value>>()
-            }
-        };
-        let heap = before.iter().map(heap_bytes).sum();
-        *self = Self::Any(before, heap);
-        self.push_any(value, null)
-    }
-
-    /// Makes ready for texts, where nothing but null is there yet.
-    fn expect_texts(&mut self, null: Option<u32>) {
-        if let Self::Wholes(values) = self
-            && values.len() == usize::from(null.is_some())
-        {
-            let mut texts = Texts::default();
-            values.iter().for_each(|_| texts.push(""));
-            *self = Self::Texts(texts);
-        } else if let Self::Wholes(values) = self {
-            let value = |(number, &whole)| match null == Some(number) {
-                true => Value::Null,
-                false => Value::integer(whole),
-            };
-            *self = Self::Any((0..).zip(&*values).map(value).collect(), 0);
-        }
-    }
-
-    /// The number of what was pushed last.
-    #[expect(clippy::cast_possible_truncation, reason = "more would not fit the budget")]
-    fn last(&self) -> u32 {
-        (self.len() - 1) as u32
+    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredForms<'_>) {
+        (&mut key.forms, StoredForms(&mut key.stored))
     }
 }
 
-impl TextStore for Stored {
-    fn is(&self, number: u32, text: &str) -> bool {
-        match self {
-            Self::Wholes(_) => false,
-            Self::Texts(texts) => texts.is(number, text),
-            Self::Any(values, _) => {
-                let own = values.get(number as usize);
-                matches!(own, Some(Value::String(own)) if **own == *text)
-            }
-        }
-    }
-
-    fn push(&mut self, text: &str) -> u32 {
-        match self {
-            Self::Texts(texts) => texts.push(text),
-            Self::Any(values, heap) => {
-                let value = Value::string(text);
-                *heap += heap_bytes(&value);
-                values.push(value);
-            }
-            // Made ready for texts before.
-            Self::Wholes(_) => return self.push_any(Value::string(text), None),
-        }
-        self.last()
-    }
-}
+mod stored;
 
 #[cfg(test)]
 mod tests {
@@ -481,6 +442,70 @@ mod tests {
     }
 
     #[test]
+    fn lifted_texts_are_those_that_come_whole_whatever_comes_between() {
+        let lines = |from: usize, to: usize| -> Vec<String> {
+            (from..to).map(|at| format!("{} {}", ["ab", "cd"][at % 2], at / 2)).collect()
+        };
+        let others = [Value::Null, Value::integer(7), Value::Bool(true), Value::string("ab 3")];
+        for (index, other) in others.iter().enumerate() {
+            for null_first in [false, true] {
+                let mut keys = KeyDictionary::default();
+                let mut all: Vec<Value> = Vec::new();
+                if null_first {
+                    keys.number_of(&Value::Null);
+                    all.push(Value::Null);
+                }
+                for (step, (from, to)) in [(0, 40), (20, 60), (50, 90)].into_iter().enumerate() {
+                    let texts = lines(from, to);
+                    let mut numbers = Vec::new();
+                    if step == 1 {
+                        keys.numbers_of_texts(texts.iter().map(String::as_str), &mut numbers);
+                    } else {
+                        let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
+                        keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
+                    }
+                    for (text, number) in texts.iter().zip(numbers) {
+                        let text = Value::string(text);
+                        let at = all.iter().position(|own| *own == text).unwrap_or(all.len());
+                        all.extend((at == all.len()).then_some(text));
+                        assert_eq!(number as usize, at, "{index} {step}");
+                    }
+                    let is_new = !all.contains(other);
+                    all.extend(is_new.then(|| other.clone()));
+                    assert_eq!(all[keys.number_of(other) as usize], *other);
+                }
+                assert_eq!(keys.is_lifted(), matches!(other, Value::Null | Value::String(_)));
+                keys.unlift();
+                assert_eq!(keys.len(), all.len());
+                for (number, value) in (0..).zip(&all) {
+                    assert_eq!(*keys.value(number), *value);
+                    assert_eq!(keys.number_of(value), number);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_kept_whole_where_templates_are_too_many() {
+        let word = |at: usize| -> String {
+            at.to_string().bytes().map(|digit| char::from(digit + 49)).collect()
+        };
+        let texts: Vec<String> = (0..70_000).map(word).collect();
+        let mut keys = KeyDictionary::default();
+        for part in texts.chunks(30_000) {
+            let lifted = LiftedTexts::of(part.iter().map(String::as_str));
+            let mut numbers = Vec::new();
+            keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
+        }
+        assert!(keys.is_lifted_in_vain());
+        keys.unlift();
+        assert!(!keys.is_lifted() && !keys.is_lifted_in_vain());
+        let mut numbers = Vec::new();
+        keys.numbers_of_texts(texts.iter().map(String::as_str), &mut numbers);
+        assert!(numbers.into_iter().eq((0..).take(texts.len())));
+    }
+
+    #[test]
     fn values_of_one_kind_and_of_several_come_in_any_order() {
         let kinds: [&[Value]; 4] = [
             &[Value::integer(7), Value::integer(0)],
@@ -517,7 +542,7 @@ mod tests {
             }
             let mut many = Vec::new();
             keys.numbers_of_texts(["7", "new", ""].into_iter(), &mut many);
-            keys.numbers_of_wholes(&[0, 7, 8], &mut many);
+            keys.numbers_of_wholes(&[0i64, 7, 8], &mut many);
             let own = [2, 3, 0, 1].map(|kind| kinds[kind / 2][kind % 2].clone());
             let [empty, seven, whole, zero] = own.map(|value| keys.number_of(&value));
             assert_eq!(many, [seven, 7, empty, zero, whole, 8]);

@@ -1,4 +1,5 @@
-//! What was counted and added up by whole numbers whose groups are not looked for yet.
+//! What was counted and added up by whole numbers, or forms of texts, whose groups are not looked
+//! for yet.
 //!
 //! Where groups are millions, whatever finds one of them is in no cache. So what rows add to them
 //! waits here, parted by the first bits of the whole numbers' hashes, which is also how the table
@@ -6,34 +7,38 @@
 //! each of them stays within a slice of the table, and of the cells of its new groups, that a
 //! cache holds.
 
+use crate::wholes::Whole;
+
 /// How many bits of a hash tell its part.
 const PART_BITS: u32 = 8;
 /// How many parts there are.
 pub(crate) const PARTS: usize = 1 << PART_BITS;
-/// Numbers that a part has room for: 32 MiB in all parts. Some less than a power of two, so that
-/// the ends of the parts are not all in the same set of a cache.
-const PART_ROOM: usize = (1 << 14) - 24;
+/// Bytes that a part has room for: 32 MiB in all parts. Some less than a power of two, so that the
+/// ends of the parts are not all in the same set of a cache.
+const PART_BYTES: usize = (1 << 17) - 192;
 /// Entries have no more numbers beside the whole one, so that a part has room for many.
 pub(crate) const WIDTH_MAX: usize = 8;
 
 /// Entries by part: a whole number, and what is to be added to its group's numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct Pending<W> {
     /// Numbers of an entry beside the whole one, at most [`WIDTH_MAX`].
     width: usize,
+    /// Entries that a part has room for.
+    room: usize,
+    wholes: Vec<W>,
     numbers: Vec<i64>,
-    /// By part: how many numbers it has.
+    /// By part: how many entries it has.
     lengths: Vec<usize>,
-    /// What rows are added up in, block by block, before they become entries.
-    pub(crate) added_up: Vec<i64>,
 }
 
-impl Pending {
+impl<W: Whole> Pending<W> {
     /// No entries, of so many numbers beside the whole one.
     pub(crate) fn new(width: usize) -> Self {
         debug_assert!(width <= WIDTH_MAX, "an entry of {width} numbers");
-        let (numbers, lengths) = (vec![0; PARTS * PART_ROOM], vec![0; PARTS]);
-        Self { width, numbers, lengths, added_up: Vec::new() }
+        let room = PART_BYTES / (size_of::<W>() + width * size_of::<i64>());
+        let (wholes, numbers) = (vec![W::default(); PARTS * room], vec![0; PARTS * room * width]);
+        Self { width, room, wholes, numbers, lengths: vec![0; PARTS] }
     }
 
     /// How many numbers entries have beside the whole one.
@@ -48,23 +53,17 @@ impl Pending {
     /// When N is not the width.
     #[inline]
     #[must_use]
-    pub(crate) fn push<const N: usize>(
-        &mut self,
-        tag: u32,
-        whole: i64,
-        numbers: &[i64; N],
-    ) -> bool {
+    pub(crate) fn push<const N: usize>(&mut self, tag: u32, whole: W, numbers: &[i64; N]) -> bool {
         assert_eq!(self.width, N, "numbers of an entry");
         let part = (tag >> (u32::BITS - PART_BITS)) as usize;
-        let start = self.lengths[part];
-        if start + N + 1 > PART_ROOM {
+        let length = self.lengths[part];
+        if length == self.room {
             return false;
         }
-        let first = part * PART_ROOM + start;
-        let entry = &mut self.numbers[first..first + N + 1];
-        entry[0] = whole;
-        entry[1..].copy_from_slice(numbers);
-        self.lengths[part] = start + N + 1;
+        let at = part * self.room + length;
+        self.wholes[at] = whole;
+        self.numbers[at * N..][..N].copy_from_slice(numbers);
+        self.lengths[part] = length + 1;
         true
     }
 
@@ -74,21 +73,13 @@ impl Pending {
     }
 
     /// The whole numbers of a part's entries.
-    pub(crate) fn wholes(&self, part: usize) -> impl Iterator<Item = i64> {
-        self.part(part).iter().step_by(self.width + 1).copied()
+    pub(crate) fn wholes(&self, part: usize) -> &[W] {
+        &self.wholes[part * self.room..][..self.lengths[part]]
     }
 
-    /// The other numbers of a part's entries.
-    ///
-    /// # Panics
-    /// When N is not the width.
-    pub(crate) fn entries<const N: usize>(&self, part: usize) -> impl Iterator<Item = &[i64; N]> {
-        assert_eq!(self.width, N, "numbers of an entry");
-        self.part(part).chunks_exact(N + 1).filter_map(<[i64]>::last_chunk)
-    }
-
-    fn part(&self, part: usize) -> &[i64] {
-        &self.numbers[part * PART_ROOM..][..self.lengths[part]]
+    /// The other numbers of a part's entries, those of an entry side by side.
+    pub(crate) fn numbers(&self, part: usize) -> &[i64] {
+        &self.numbers[part * self.room * self.width..][..self.lengths[part] * self.width]
     }
 
     /// Forgets all entries, but keeps the room for them.
@@ -98,7 +89,7 @@ impl Pending {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        (self.numbers.capacity() + self.added_up.capacity()) * size_of::<i64>()
+        self.wholes.capacity() * size_of::<W>() + self.numbers.capacity() * size_of::<i64>()
     }
 }
 
@@ -106,31 +97,36 @@ impl Pending {
 mod tests {
     use super::*;
 
-    fn holds<const N: usize>() {
-        let mut own = Pending::new(N);
+    fn holds<W: Whole + From<u32>, const N: usize>() {
+        let mut own = Pending::<W>::new(N);
         assert!(own.is_empty() && own.width() == N);
-        let whole = |part: usize, at: usize| i64::try_from(part * 100_000 + at).expect("small");
-        let most = PART_ROOM / (N + 1);
+        let number = |part: usize, at: usize| u32::try_from(part * 100_000 + at).expect("small");
+        let most = PART_BYTES / (size_of::<W>() + 8 * N);
         for (part, count) in [(0, 3), (7, most + 2), (PARTS - 1, most)] {
             for at in 0..count {
                 let tag = u32::try_from(part << (u32::BITS - PART_BITS) | at).expect("32 bits");
-                assert_eq!(own.push(tag, whole(part, at), &[whole(1, at); N]), at < most);
+                let numbers = [number(1, at).into(); N];
+                assert_eq!(own.push(tag, number(part, at).into(), &numbers), at < most);
             }
-            let found = || own.wholes(part).zip(own.entries::<N>(part));
-            assert_eq!(found().count(), count.min(most));
-            for (at, (own, numbers)) in found().enumerate() {
-                assert_eq!((own, numbers), (whole(part, at), &[whole(1, at); N]));
+            assert_eq!(own.wholes(part).len(), count.min(most));
+            assert_eq!(own.numbers(part).len(), count.min(most) * N);
+            let (entries, _) = own.numbers(part).as_chunks::<N>();
+            for (at, own) in own.wholes(part).iter().zip(entries).enumerate() {
+                let expected = (number(part, at).into(), [number(1, at).into(); N]);
+                assert_eq!((*own.0, *own.1), expected);
             }
         }
-        assert_eq!((own.wholes(1).count(), own.entries::<N>(1).count()), (0, 0));
+        assert_eq!((own.wholes(1).len(), own.numbers(1).len()), (0, 0));
+        assert!(own.bytes() >= PARTS * PART_BYTES * 9 / 10);
         own.clear();
-        assert!(own.is_empty() && (0..PARTS).all(|part| own.wholes(part).count() == 0));
+        assert!(own.is_empty() && (0..PARTS).all(|part| own.wholes(part).is_empty()));
     }
 
     #[test]
     fn a_part_has_its_entries_in_their_order_until_it_is_full() {
-        holds::<1>();
-        holds::<5>();
-        holds::<WIDTH_MAX>();
+        holds::<i64, 1>();
+        holds::<i64, 5>();
+        holds::<u128, 1>();
+        holds::<u128, WIDTH_MAX>();
     }
 }

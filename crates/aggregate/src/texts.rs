@@ -214,6 +214,21 @@ impl TextNumbers {
         self.table.numbers_of(texts, &mut self.texts, numbers);
     }
 
+    /// The number of a text; a new one where it was not met before.
+    pub(crate) fn number_of(&mut self, text: &str) -> u32 {
+        self.table.number_of(text, &mut self.texts)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The bytes of a number's text.
+    pub(crate) fn bytes_of(&self, number: u32) -> Option<&[u8]> {
+        self.texts.bytes_of(number)
+    }
+
     /// The text of a number; `None` of one that was not given out.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<&str> {

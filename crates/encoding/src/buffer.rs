@@ -139,6 +139,9 @@ mod tests {
     #[test]
     fn numbers_come_from_anywhere() {
         assert_eq!(Buffer::from(vec![1, 2]), (1..3).collect());
-        assert_eq!((Buffer::default().len(), format!("{:?}", Buffer::from(vec![1]))), (0, "[1]".into()));
+        assert_eq!(
+            (Buffer::default().len(), format!("{:?}", Buffer::from(vec![1]))),
+            (0, "[1]".into())
+        );
     }
 }

@@ -29,4 +29,4 @@ pub use error::EncodingError;
 pub use ints::IntsView;
 pub use lists::ListDictionary;
 pub use strings::StringDictionary;
-pub use templates::TemplatesView;
+pub use templates::{LiftedTexts, TemplatesView};

@@ -19,6 +19,7 @@
 mod digits;
 mod encode;
 mod lift;
+mod lifted;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ mod view;
 
 pub use encode::encode_numbers;
 pub use lift::{Digits, lift};
+pub use lifted::{LiftedTexts, beginning, put_together};
 pub use view::TemplatesView;
 
 /// Stands in a template for a decimal number: no zero in front, at most 18 digits.
@@ -36,6 +38,8 @@ const HEX: u8 = 0x10;
 const HEX_LAST: u8 = 0x1F;
 /// Digits of a decimal number at most, so that it fits 64 bits with a sign.
 const NUMBER_DIGITS_MAX: usize = 18;
+/// Decimal numbers are below this.
+const NUMBER_LIMIT: u64 = 1_000_000_000_000_000_000;
 /// Streams of numbers at most.
 const STREAMS_MAX: usize = 16;
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_aggregate::{CellColumn, Groups, Incoming, IncomingSum, Layout};
+use hadal_aggregate::{CellColumn, Groups, Incoming, IncomingSum, Later, Layout};
 use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 
@@ -17,7 +17,7 @@ use crate::keys::{GroupNumbers, KeyValues};
 use crate::mantissas::{ByCode, Mantissas, Near};
 use crate::places::Placed;
 use crate::rows::{Addends, Rows, Totals};
-use crate::values::{BlockValues, Numbers};
+use crate::values::{BlockValues, Entries, Numbers};
 use crate::weights::Weights;
 
 /// Sums of one block stay below this, so that cells have room for them.
@@ -179,11 +179,16 @@ impl<'v> Adding<'v> {
     ) -> bool {
         // What no row has costs something, too.
         let is_dense = rows.space <= rows.numbers.len() * SPACE_PER_ROW;
-        let wholes = numbers.only_key().filter(|_| is_dense).and_then(KeyValues::wholes);
-        let Some(wholes) = wholes else { return false };
+        let Some(key) = numbers.only_key().filter(|_| is_dense) else { return false };
+        let wholes = key.wholes();
+        let keys = match (key, &wholes) {
+            (_, Some(wholes)) => Later::Wholes(wholes),
+            (KeyValues::Entries(Entries::Lifted { texts, .. }), _) => Later::Lifted(texts),
+            _ => return false,
+        };
         let direct = Direct::new(self, rows);
         let incoming = Incoming { classes: rows.classes(), sums: &self.sums };
-        groups.add_later(&wholes, &incoming, |layout, cells| {
+        groups.add_later(keys, &incoming, |layout, cells| {
             direct.add(layout, &rows.cells_by_number(layout), cells);
         })
     }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, Values as Decoded};
+use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, StringsView, Values as Decoded};
 use hadal_encoding::{Bitmap, Buffer, kernels};
 use hadal_query::{ColumnRef, Function, Input, Pattern};
 use hadal_types::{Kind, Logical, Value};
@@ -169,6 +169,33 @@ impl<'a, 'c> Columns<'a, 'c> {
         let entries = Entries::Interned { interned, has_null };
         let fits = entries.len() == count + usize::from(has_null);
         Ok(fits.then(|| Coded { codes: Rc::new(codes), entries }))
+    }
+
+    /// The strings of an input as templates and numbers, where they are stored as such; one code for
+    /// each row.
+    pub(crate) fn lifted(&self, input: &Input) -> Result<Option<Coded<'a>>, BlockError> {
+        let Some((index, _)) = self.only_part(input) else { return Ok(None) };
+        let column = self.view(index);
+        if !column.holds_texts() {
+            return Ok(None);
+        }
+        self.read(index)?;
+        let Some(StringsView::Templates(view)) = column.strings()? else { return Ok(None) };
+        let lifted = view.into_lifted().map_err(|error| column.corrupt(error))?;
+        let Some(texts) = lifted else { return Ok(None) };
+        let valid = column.validity()?;
+        let codes: Vec<u32> = (0..).take(texts.len()).collect();
+        let codes = match &valid {
+            Some(valid) if column.is_compact() => {
+                let null_code = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+                let mut spread = Buffer::of(self.rows());
+                kernels::expand_u32(&codes, valid.words(), null_code, &mut spread);
+                spread
+            }
+            valid => with_null_code(codes, texts.len(), valid.as_ref()),
+        };
+        let entries = Entries::Lifted { texts: Rc::new(texts), has_null: valid.is_some() };
+        Ok(Some(Coded { codes: Rc::new(codes), entries }))
     }
 
     /// An input's only column as it is stored, and what its numbers mean to the query; `None` where

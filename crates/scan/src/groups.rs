@@ -34,7 +34,7 @@ pub(crate) fn add(
     let keys = plan
         .keys
         .iter()
-        .map(|key| key_values(key, columns, selection))
+        .map(|key| key_values(key, columns, selection, groups.takes_lifted()))
         .collect::<Result<Vec<_>, _>>()?;
     let numbers = GroupNumbers::new(keys, selection);
     let rows = Rows::new(selection, &numbers.numbers, numbers.space, &weights);
@@ -61,18 +61,19 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// The values of a key: strings by their ids, where they have some.
+/// The values of a key: strings by their ids, where they have some, or lifted.
 fn key_values<'a>(
     key: &PlanExpr,
     columns: &Columns<'a, '_>,
     selection: &Selection,
+    takes_lifted: bool,
 ) -> Result<BlockValues<'a>, BlockError> {
-    if let PlanExpr::Input(input) = key
-        && let Some(coded) = columns.interned(input)?
-    {
-        return Ok(BlockValues::Coded(coded));
-    }
-    eval(key, columns, selection)
+    let PlanExpr::Input(input) = key else { return eval(key, columns, selection) };
+    let coded = match columns.interned(input)? {
+        None if takes_lifted => columns.lifted(input)?,
+        coded => coded,
+    };
+    coded.map_or_else(|| eval(key, columns, selection), |coded| Ok(BlockValues::Coded(coded)))
 }
 
 /// What a block counts and adds up.
@@ -149,3 +150,6 @@ impl<'v> Added<'v> {
         assert!(is_added, "cells have room for the sums of one block");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,9 +63,11 @@ impl<'v> OnceSource<'v> {
                 Entries::Strings { dictionary, .. } => {
                     u32::try_from(code).ok().and_then(|code| dictionary.get(code)).map(hash_text)
                 }
-                entries @ Entries::Interned { .. } => Some(entries.value(code))
-                    .filter(|value| !value.is_null())
-                    .map(|own| hash_value(&own)),
+                entries @ (Entries::Interned { .. } | Entries::Lifted { .. }) => {
+                    Some(entries.value(code))
+                        .filter(|value| !value.is_null())
+                        .map(|own| hash_value(&own))
+                }
                 Entries::Lists(lists) => lists.get(code).map(hash_value),
                 Entries::Values(values) => {
                     values.get(code).filter(|value| !value.is_null()).map(hash_value)

@@ -143,6 +143,9 @@ fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Opti
                 groups.places_of_ids(interner.own(), used.iter().map(id), text_of)
             })
         }
+        KeyValues::Entries(Entries::Lifted { texts, .. }) => {
+            groups.places_of_lifted(texts, used.iter().map(code))
+        }
         values => {
             let wholes = used.iter().map(|number| values.whole(code(number)));
             groups.places_of_wholes(&wholes.collect::<Option<Vec<i64>>>()?)

@@ -41,7 +41,7 @@ fn by_code(entries: &Entries<'_>) -> Option<Vec<Option<i128>>> {
             .iter()
             .is_sorted_by(|left, right| left < right)
             .then(|| (0..).take(dictionary.len()).map(Some).chain([None]).collect()),
-        Entries::Interned { .. } | Entries::Lists(_) => None,
+        Entries::Interned { .. } | Entries::Lifted { .. } | Entries::Lists(_) => None,
         Entries::Values(entries) => Some(dense(entries)),
     }
 }

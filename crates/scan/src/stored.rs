@@ -5,9 +5,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView, Zone};
-use hadal_encoding::{
-    Bitmap, Buffer, EncodingError, IntsView, StringDictionary, ints, kernels,
-};
+use hadal_encoding::{Bitmap, Buffer, EncodingError, IntsView, StringDictionary, ints, kernels};
 use hadal_query::{Function, Pattern};
 use hadal_types::{Logical, Value};
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hadal_block::Exacts;
-use hadal_encoding::{Bitmap, Buffer, StringDictionary, kernels};
+use hadal_encoding::{Bitmap, Buffer, LiftedTexts, StringDictionary, kernels};
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::bits::{bits, filled};
@@ -98,6 +98,14 @@ pub(crate) enum Entries<'a> {
         /// Whether the entry after the last string is null.
         has_null: bool,
     },
+    /// A column's strings, lifted, in the order of rows; and null as one more entry where
+    /// `has_null`.
+    Lifted {
+        /// The strings.
+        texts: Rc<LiftedTexts<'a>>,
+        /// Whether the entry after the last string is null.
+        has_null: bool,
+    },
     /// A column's lists.
     Lists(Rc<Lists<'a>>),
     /// Any values; several may be equal.
@@ -185,6 +193,7 @@ impl Entries<'_> {
         match self {
             Self::Strings { dictionary, has_null } => dictionary.len() + usize::from(*has_null),
             Self::Interned { interned, has_null } => interned.ids.len() + usize::from(*has_null),
+            Self::Lifted { texts, has_null } => texts.len() + usize::from(*has_null),
             Self::Lists(lists) => lists.len(),
             Self::Values(values) => values.len(),
         }
@@ -200,6 +209,9 @@ impl Entries<'_> {
             Self::Interned { interned: Interned { ids, interner }, .. } => {
                 let text = |id| interner.with(|texts| texts.get(id).map(Value::string));
                 ids.get(code).and_then(|&id| text(id)).unwrap_or(Value::Null)
+            }
+            Self::Lifted { texts, .. } => {
+                texts.text(code).map_or(Value::Null, |text| Value::string(&text))
             }
             Self::Lists(lists) => lists.get(code).cloned().unwrap_or(Value::Null),
             Self::Values(values) => values.get(code).cloned().unwrap_or(Value::Null),
@@ -266,7 +278,10 @@ impl Coded<'_> {
     /// Whether no value is a number or a truth.
     pub(crate) fn has_no_numbers(&self) -> bool {
         match &self.entries {
-            Entries::Strings { .. } | Entries::Interned { .. } | Entries::Lists(_) => true,
+            Entries::Strings { .. }
+            | Entries::Interned { .. }
+            | Entries::Lifted { .. }
+            | Entries::Lists(_) => true,
             Entries::Values(values) => {
                 !values.iter().any(|value| matches!(value, Value::Number(_) | Value::Bool(_)))
             }
@@ -281,6 +296,9 @@ impl Coded<'_> {
             }
             Entries::Interned { interned, .. } => {
                 (0..self.entries.len()).map(|code| code < interned.ids.len()).collect()
+            }
+            Entries::Lifted { texts, .. } => {
+                (0..self.entries.len()).map(|code| code < texts.len()).collect()
             }
             Entries::Lists(lists) => (0..lists.len()).map(|code| lists.has(code)).collect(),
             Entries::Values(values) => values.iter().map(|value| !value.is_null()).collect(),

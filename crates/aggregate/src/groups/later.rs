@@ -1,14 +1,64 @@
-//! Rows of groups by a whole number that are brought in later, many at a time: see `pending.rs`.
+//! Rows of groups by a whole number, or by a text's form, that are brought in later, many at a
+//! time: see `pending.rs`.
 
+use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
 
 use super::Groups;
 use crate::cells::{Incoming, Layout};
+use crate::key_dictionary::KeyWhole;
 use crate::pending::{PARTS, Pending, WIDTH_MAX};
 use crate::places::NOWHERE;
 
 /// Fewer groups than this are found in a cache, in whatever order they are asked for.
 const GROUPS_MIN: usize = 1 << 16;
+
+/// Where some groups are new, more are to come: so many times as many.
+const AHEAD: usize = 2;
+
+/// The keys of groups that are looked for later.
+#[derive(Clone, Copy, Debug)]
+pub enum Later<'k> {
+    /// Whole numbers.
+    Wholes(&'k [i64]),
+    /// Lifted strings, where they are [taken](Groups::takes_lifted).
+    Lifted(&'k LiftedTexts<'k>),
+}
+
+impl Later<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Wholes(wholes) => wholes.len(),
+            Self::Lifted(texts) => texts.len(),
+        }
+    }
+}
+
+/// What waits.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    by: By,
+    /// What rows are added up in, block by block, before they wait.
+    added_up: Vec<i64>,
+}
+
+#[derive(Clone, Debug)]
+enum By {
+    Wholes(Pending<i64>),
+    /// Of no use without the key that made them.
+    Forms(Pending<u128>),
+}
+
+impl Waiting {
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let own = match &self.by {
+            By::Wholes(own) => own.bytes(),
+            By::Forms(own) => own.bytes(),
+        };
+        own + self.added_up.capacity() * size_of::<i64>()
+    }
+}
 
 impl Groups {
     /// Whether it is worth while to look for groups later: they have one key, are many, and none
@@ -18,15 +68,15 @@ impl Groups {
         self.keys.len() == 1 && self.len() >= GROUPS_MIN && self.key_max.is_none()
     }
 
-    /// Lets `add` add rows to the numbers of groups that are looked for later: those of these whole
-    /// numbers, and then of one more group, of rows without a value. The layout says where they go,
-    /// as for [`Self::add_cells`].
+    /// Lets `add` add rows to the numbers of groups that are looked for later: those of these keys,
+    /// and then of one more group, of rows without a value. The layout says where they go, as for
+    /// [`Self::add_cells`].
     ///
     /// Returns whether they were added: not where groups [cannot wait](Self::can_wait), and where
     /// there is no room in cells.
     pub fn add_later(
         &mut self,
-        wholes: &[i64],
+        keys: Later<'_>,
         incoming: &Incoming<'_>,
         add: impl FnOnce(&Layout, &mut [i64]),
     ) -> bool {
@@ -40,56 +90,95 @@ impl Groups {
         if width > WIDTH_MAX {
             return false;
         }
-        let own = self.pending.take().filter(|own| own.width() == width);
-        let mut own = own.unwrap_or_else(|| Box::new(Pending::new(width)));
-        let mut numbers = std::mem::take(&mut own.added_up);
+        // What waits otherwise may be what makes an end of forms.
+        if !self.waits_by(keys, width) {
+            self.gather();
+        }
+        if matches!(keys, Later::Lifted(_)) && !self.takes_lifted() {
+            return false;
+        }
+        let mut waiting = self.pending.take().unwrap_or_else(|| {
+            let by = match keys {
+                Later::Wholes(_) => By::Wholes(Pending::new(width)),
+                Later::Lifted(_) => By::Forms(Pending::new(width)),
+            };
+            Box::new(Waiting { by, added_up: Vec::new() })
+        });
+        let mut numbers = std::mem::take(&mut waiting.added_up);
         numbers.clear();
-        numbers.resize((wholes.len() + 1) * width, 0);
+        numbers.resize((keys.len() + 1) * width, 0);
         add(&layout, &mut numbers);
-        let mut own = match width {
-            1 => self.wait::<1>(own, wholes, &numbers),
-            2 => self.wait::<2>(own, wholes, &numbers),
-            3 => self.wait::<3>(own, wholes, &numbers),
-            4 => self.wait::<4>(own, wholes, &numbers),
-            5 => self.wait::<5>(own, wholes, &numbers),
-            6 => self.wait::<6>(own, wholes, &numbers),
-            7 => self.wait::<7>(own, wholes, &numbers),
-            _ => self.wait::<WIDTH_MAX>(own, wholes, &numbers),
-        };
-        own.added_up = numbers;
-        self.pending = Some(own);
+        self.add_null(numbers.split_off(keys.len() * width));
+        match (keys, &mut waiting.by) {
+            (Later::Wholes(wholes), By::Wholes(own)) => self.wait_all(own, wholes, &numbers),
+            (Later::Lifted(texts), By::Forms(own)) => {
+                let with_rows = numbers.chunks_exact(width).enumerate();
+                let with_rows = with_rows.map(|(index, numbers)| {
+                    Some(index).filter(|_| self.cells.rows_in(numbers) > 0)
+                });
+                let forms = self.keys[0].forms_of(texts, with_rows).unwrap_or_default();
+                debug_assert_eq!(forms.len(), texts.len(), "the key takes forms");
+                self.wait_all(own, &forms, &numbers);
+            }
+            (Later::Wholes(_), By::Forms(_)) | (Later::Lifted(_), By::Wholes(_)) => {}
+        }
+        waiting.added_up = numbers;
+        self.pending = Some(waiting);
         true
     }
 
-    /// Lets these whole numbers, and null after them, wait with their numbers, N each.
-    fn wait<const N: usize>(
+    /// Whether something waits by such keys, and with so many numbers.
+    fn waits_by(&self, keys: Later<'_>, width: usize) -> bool {
+        match (keys, self.pending.as_ref().map(|waiting| &waiting.by)) {
+            (Later::Wholes(_), Some(By::Wholes(own))) => own.width() == width,
+            (Later::Lifted(_), Some(By::Forms(own))) => own.width() == width,
+            _ => false,
+        }
+    }
+
+    /// Adds these numbers to the group of rows without a value.
+    fn add_null(&mut self, numbers: Vec<i64>) {
+        if self.cells.rows_in(&numbers) > 0 {
+            let null = self.keys[0].number_of(&Value::Null);
+            let place = self.place(&[null]).unwrap_or(NOWHERE);
+            self.add_numbers(&[place], &numbers);
+        }
+    }
+
+    fn wait_all<W: KeyWhole>(&mut self, own: &mut Pending<W>, wholes: &[W], numbers: &[i64]) {
+        match own.width() {
+            1 => self.wait::<W, 1>(own, wholes, numbers),
+            2 => self.wait::<W, 2>(own, wholes, numbers),
+            3 => self.wait::<W, 3>(own, wholes, numbers),
+            4 => self.wait::<W, 4>(own, wholes, numbers),
+            5 => self.wait::<W, 5>(own, wholes, numbers),
+            6 => self.wait::<W, 6>(own, wholes, numbers),
+            7 => self.wait::<W, 7>(own, wholes, numbers),
+            _ => self.wait::<W, WIDTH_MAX>(own, wholes, numbers),
+        }
+    }
+
+    /// Lets these whole numbers wait with their numbers, N each.
+    fn wait<W: KeyWhole, const N: usize>(
         &mut self,
-        mut own: Box<Pending>,
-        wholes: &[i64],
+        own: &mut Pending<W>,
+        wholes: &[W],
         numbers: &[i64],
-    ) -> Box<Pending> {
+    ) {
         let (numbers, _) = numbers.as_chunks::<N>();
         for (&whole, numbers) in wholes.iter().zip(numbers) {
             // Values of the block that no row has.
             if self.cells.rows_in(numbers) == 0 {
                 continue;
             }
-            let tag = self.keys[0].tag_of_whole(whole);
+            let tag = self.keys[0].tag_of(whole);
             if !own.push(tag, whole, numbers) {
-                self.bring_in(&own);
+                self.bring_in(own);
                 own.clear();
                 let is_in = own.push(tag, whole, numbers);
                 debug_assert!(is_in, "an empty part has room");
             }
         }
-        if let Some(of_null) = numbers.get(wholes.len())
-            && self.cells.rows_in(of_null) > 0
-        {
-            let null = self.keys[0].number_of(&Value::Null);
-            let place = self.place(&[null]).unwrap_or(NOWHERE);
-            self.add_numbers(std::iter::once((place, of_null)));
-        }
-        own
     }
 
     /// Makes cells ready, as [`crate::cells::Cells::prepare`]. What waits was made for the cells as
@@ -106,48 +195,59 @@ impl Groups {
 
     /// Brings in all that waits.
     pub(crate) fn gather(&mut self) {
-        if let Some(own) = self.pending.take() {
-            self.bring_in(&own);
-        }
-    }
-
-    fn bring_in(&mut self, pending: &Pending) {
-        if pending.is_empty() {
-            return;
-        }
-        self.expect_new(pending);
-        for part in 0..PARTS {
-            let places = self.places_of_wholes(&pending.wholes(part).collect::<Vec<i64>>());
-            let places = places.into_iter();
-            match pending.width() {
-                1 => self.add_numbers(places.zip(pending.entries::<1>(part))),
-                2 => self.add_numbers(places.zip(pending.entries::<2>(part))),
-                3 => self.add_numbers(places.zip(pending.entries::<3>(part))),
-                4 => self.add_numbers(places.zip(pending.entries::<4>(part))),
-                5 => self.add_numbers(places.zip(pending.entries::<5>(part))),
-                6 => self.add_numbers(places.zip(pending.entries::<6>(part))),
-                7 => self.add_numbers(places.zip(pending.entries::<7>(part))),
-                _ => self.add_numbers(places.zip(pending.entries::<WIDTH_MAX>(part))),
+        if let Some(waiting) = self.pending.take() {
+            match &waiting.by {
+                By::Wholes(own) => self.bring_in(own),
+                By::Forms(own) => self.bring_in(own),
             }
         }
     }
 
-    /// Makes room for the groups that are not known yet: about as many in each part as in the first.
-    fn expect_new(&mut self, pending: &Pending) {
-        let key = &mut self.keys[0];
-        let new = key.count_new(pending.wholes(0)) * (PARTS + PARTS / 16);
-        key.reserve_wholes(new);
-        self.cells.reserve(self.len() + new);
+    /// Brings in what waits by its form, so that the key may change its forms, or keep none.
+    pub(super) fn gather_forms(&mut self) {
+        if self.pending.as_ref().is_some_and(|waiting| matches!(waiting.by, By::Forms(_))) {
+            self.gather();
+        }
+    }
+
+    fn bring_in<W: KeyWhole>(&mut self, pending: &Pending<W>) {
+        if pending.is_empty() {
+            return;
+        }
+        // About as many in each part as in the first.
+        let new = self.keys[0].count_new(pending.wholes(0)) * (PARTS + PARTS / 16);
+        self.expect::<W>(new, AHEAD * new);
+        for part in 0..PARTS {
+            let wholes = pending.wholes(part);
+            let places = self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers));
+            self.add_numbers(&places, pending.numbers(part));
+        }
+    }
+
+    /// Makes room for so many new groups, and where there is none for some others, too.
+    pub(super) fn expect<W: KeyWhole>(&mut self, new: usize, others: usize) {
+        self.keys[0].reserve::<W>(new, others);
+        self.cells.reserve(new);
     }
 
     /// Adds to the cells of groups at these places; drops what has none.
-    fn add_numbers<'n, const N: usize>(
-        &mut self,
-        entries: impl Iterator<Item = (u32, &'n [i64; N])>,
-    ) {
+    fn add_numbers(&mut self, places: &[u32], numbers: &[i64]) {
+        match numbers.len() / places.len().max(1) {
+            1 => self.add_entries::<1>(places, numbers),
+            2 => self.add_entries::<2>(places, numbers),
+            3 => self.add_entries::<3>(places, numbers),
+            4 => self.add_entries::<4>(places, numbers),
+            5 => self.add_entries::<5>(places, numbers),
+            6 => self.add_entries::<6>(places, numbers),
+            7 => self.add_entries::<7>(places, numbers),
+            _ => self.add_entries::<WIDTH_MAX>(places, numbers),
+        }
+    }
+
+    fn add_entries<const N: usize>(&mut self, places: &[u32], numbers: &[i64]) {
         let mut dropped: Vec<&[i64; N]> = Vec::new();
         let (all, _) = self.cells.numbers_mut(self.places.len()).as_chunks_mut::<N>();
-        for (place, numbers) in entries {
+        for (&place, numbers) in places.iter().zip(numbers.as_chunks::<N>().0) {
             match all.get_mut(place as usize) {
                 Some(own) => own.iter_mut().zip(numbers).for_each(|(own, more)| *own += more),
                 None => dropped.push(numbers),

@@ -3,10 +3,20 @@
 use std::ops::Range;
 
 use super::Groups;
+use crate::key_dictionary::KeyWhole;
 use crate::places::NOWHERE;
 
 /// So many groups are merged between two looks at how many there are.
 const MERGED_AT_ONCE: usize = 1 << 14;
+
+/// What the groups to be merged have for keys, as far as it is known here.
+#[derive(Default)]
+struct Same {
+    /// By key and number: the number of the same value.
+    numbers: Vec<Vec<Option<u32>>>,
+    /// The same of the templates of lifted texts.
+    templates: Vec<Option<u32>>,
+}
 
 impl Groups {
     /// Adds the groups of `other`, which must be of the same query.
@@ -21,10 +31,11 @@ impl Groups {
         if let Some(max) = other.key_max.take() {
             self.drop_beyond(max);
         }
-        let mut same = other.unknown();
+        let mut same = Same::default();
+        self.expect_those_of(&other, &mut same);
         for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
             if self.make_room() {
-                same = other.unknown();
+                same = Same::default();
             }
             let chunk = first..other.len().min(first + MERGED_AT_ONCE);
             let places = self.places_in(&other, chunk.clone(), &mut same);
@@ -56,12 +67,16 @@ impl Groups {
         &mut self,
         other: &Self,
         chunk: Range<usize>,
-        same: &mut [Vec<Option<u32>>],
+        same: &mut Same,
     ) -> Vec<Option<u32>> {
         let some = |place: u32| Some(place).filter(|&place| place != NOWHERE);
         if let Some(key) = other.only_key() {
             if let Some(wholes) = key.wholes_in(chunk.clone()) {
                 return self.places_of_wholes(wholes).into_iter().map(some).collect();
+            }
+            if let Some(forms) = self.keys[0].forms_in(key, chunk.clone(), &mut same.templates) {
+                let places = self.places_of(|key, numbers| key.numbers_of_wholes(&forms, numbers));
+                return places.into_iter().map(some).collect();
             }
             if let Some(texts) = key.texts_in(chunk.clone()) {
                 return self.places_of_texts(texts).into_iter().map(some).collect();
@@ -71,9 +86,22 @@ impl Groups {
         chunk.map(|place| self.place_of(other, place, same, &mut numbers)).collect()
     }
 
-    /// By key and number: what the number of the same value elsewhere is, which is not known yet.
-    fn unknown(&self) -> Vec<Vec<Option<u32>>> {
-        self.keys.iter().map(|key| vec![None; key.len()]).collect()
+    /// Makes room for the groups of `other` that are not known here: about as many in each chunk as
+    /// in the last. Without it what comes in the order of hashes would crowd where they begin.
+    fn expect_those_of(&mut self, other: &Self, same: &mut Same) {
+        let Some(key) = other.only_key().filter(|_| !other.is_empty()) else { return };
+        let last = other.len().saturating_sub(MERGED_AT_ONCE)..other.len();
+        if let Some(wholes) = key.wholes_in(last.clone()) {
+            self.expect_among(wholes, other.len());
+        } else if let Some(forms) = self.keys[0].forms_in(key, last, &mut same.templates) {
+            self.expect_among(&forms, other.len());
+        }
+    }
+
+    /// The same where these are some of so many.
+    fn expect_among<W: KeyWhole>(&mut self, some: &[W], count: usize) {
+        let new = self.keys[0].count_new(some) * count / some.len().max(1);
+        self.expect::<W>(new, 0);
     }
 
     /// Where the group of the same key as one of `other` is; `numbers` are overwritten.
@@ -81,14 +109,16 @@ impl Groups {
         &mut self,
         other: &Self,
         place: usize,
-        same: &mut [Vec<Option<u32>>],
+        same: &mut Same,
         numbers: &mut Vec<u32>,
     ) -> Option<u32> {
+        same.numbers.resize(self.keys.len(), Vec::new());
         numbers.clear();
         for (key, number) in other.places.numbers_of(place).enumerate() {
-            let known = &mut same[key][number as usize];
+            let known = &mut same.numbers[key];
+            known.resize(known.len().max(number as usize + 1), None);
             numbers.push(
-                *known.get_or_insert_with(|| {
+                *known[number as usize].get_or_insert_with(|| {
                     self.keys[key].number_of(&other.keys[key].value(number))
                 }),
             );

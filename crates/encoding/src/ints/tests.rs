@@ -415,7 +415,9 @@ fn use_all(view: &IntsView<'_>) {
     if let Some(near) = view.near() {
         for chosen in [None, Some(&some)] {
             let steps = view.steps_where(&near, chosen);
-            assert!(steps.is_err() || steps.iter().flat_map(|own| own.iter()).all(|&k| k <= near.span));
+            assert!(
+                steps.is_err() || steps.iter().flat_map(|own| own.iter()).all(|&k| k <= near.span)
+            );
         }
         let _ = near.to();
     }

@@ -3,14 +3,13 @@
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX, TEMPLATE_NUMBERS_MAX};
 
 use super::digits::{write_decimal, write_hex};
-use super::{HEX, NUMBER, STREAMS_MAX, is_placeholder};
+use super::lifted::is_formed;
+use super::{HEX, NUMBER, NUMBER_LIMIT, STREAMS_MAX, is_placeholder};
 use crate::strings::front::{CHUNK, copy};
 use crate::{Cursor, EncodingError, IntsView, StringDictionary};
 
 /// Bytes that a lifted number has at most.
-const NUMBER_BYTES_MAX: usize = 18;
-/// Decimal numbers are below this.
-const NUMBER_LIMIT: u64 = 1_000_000_000_000_000_000;
+pub(super) const NUMBER_BYTES_MAX: usize = 18;
 
 /// Writes strings of templates and numbers, the first string first.
 #[derive(Debug)]
@@ -89,6 +88,16 @@ impl<'v> Pieces<'v> {
         &self.pieces[template.first as usize..template.end as usize]
     }
 
+    /// By template: whether no two placeholders touch, and its strings are no longer than any may be.
+    pub(super) fn are_apart(&self) -> Vec<bool> {
+        let is = |template: &Template| {
+            let mut after_first = self.pieces_of(*template).iter().skip(1);
+            after_first.all(|piece| piece.length > 0)
+                && template.bytes_max as usize <= STRING_BYTES_MAX
+        };
+        self.templates.iter().map(is).collect()
+    }
+
     /// Passes over a string.
     pub(super) fn skip(&mut self, code: u32) {
         let template = self.templates[code as usize];
@@ -97,6 +106,22 @@ impl<'v> Pieces<'v> {
                 self.numbers[usize::from(piece.stream)].next();
             }
         }
+    }
+
+    /// Passes over a string and puts its numbers behind `out`; returns whether all are
+    /// [`is_formed`].
+    #[inline]
+    pub(super) fn take_numbers(&mut self, code: u32, out: &mut Vec<i64>) -> bool {
+        let template = self.templates[code as usize];
+        let mut are_formed = true;
+        for piece in &self.pieces[template.first as usize..template.end as usize] {
+            if piece.placeholder != 0 {
+                let number = self.numbers[usize::from(piece.stream)].next().unwrap_or_default();
+                are_formed &= is_formed(piece.placeholder, number.cast_unsigned());
+                out.push(number);
+            }
+        }
+        are_formed
     }
 
     /// Puts a string behind what `out` has up to `at`; returns where it ends. What `out` has behind
@@ -127,6 +152,25 @@ impl<'v> Pieces<'v> {
         check(end, BLOCK_BYTES_MAX, "total length")?;
         Ok(end)
     }
+}
+
+/// Puts one string behind `out`, which is to have no more than one.
+pub(super) fn fill(
+    template: &str,
+    mut numbers: impl Iterator<Item = i64>,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodingError> {
+    let mut rest = template.as_bytes();
+    while let Some(at) = rest.iter().position(|&byte| is_placeholder(byte)) {
+        let number = numbers.next().unwrap_or_default().cast_unsigned();
+        let mut digits = [0; CHUNK];
+        let count = write_number(rest[at], number, &mut digits)?;
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(&digits[..count]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    check(out.len(), STRING_BYTES_MAX, "a string's length")
 }
 
 #[inline]
@@ -171,14 +215,24 @@ fn index_of(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Where the next placeholder is, from `at` on.
+/// Where the next placeholder is, from `at` on: eight bytes at a time.
 fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut start = at as usize;
-    // Most chunks have no control character at all, which the machine sees at once.
-    while let Some(chunk) = text.get(start..).and_then(<[u8]>::first_chunk::<CHUNK>)
-        && chunk.iter().fold(true, |none, &byte| none & (byte >= 0x20))
-    {
-        start += CHUNK;
+    while let Some(word) = text.get(start..).and_then(<[u8]>::first_chunk::<8>) {
+        // Placeholders are control characters, of which there are hardly others. What is none
+        // carries into the highest bit of its byte, and no further, or has that bit.
+        let word = u64::from_le_bytes(*word);
+        let controls = !(((word & !HIGH) + 0x6060_6060_6060_6060) | word) & HIGH;
+        if controls == 0 {
+            start += 8;
+            continue;
+        }
+        start += controls.trailing_zeros() as usize / 8;
+        if is_placeholder(text[start]) {
+            return Some(index_of(start));
+        }
+        start += 1;
     }
     let found = text[start..].iter().position(|&byte| is_placeholder(byte))?;
     Some(index_of(start + found))
@@ -197,4 +251,24 @@ fn write_number(placeholder: u8, number: u64, out: &mut [u8]) -> Result<usize, E
         return Err(EncodingError::Limit { what: "a decimal number", found: number, most });
     }
     Ok(write_decimal(number, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn placeholders_are_found_among_all_bytes(
+            text in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..0x22, b'a'..=b'z'], 0..60),
+        ) {
+            for at in 0..=text.len() {
+                let found = text[at..].iter().position(|&byte| is_placeholder(byte));
+                let expected = found.map(|found| index_of(at + found));
+                prop_assert_eq!(next_placeholder(&text, index_of(at)), expected);
+            }
+        }
+    }
 }

@@ -7,14 +7,14 @@ use super::{Digits, TemplatesView, encode_numbers, lift};
 use crate::{EncodingError, StringDictionary, ints, strings};
 
 /// The three parts of strings as templates.
-struct Encoded {
+pub(super) struct Encoded {
     codes: Vec<u32>,
     templates: Vec<u8>,
     template_count: usize,
     numbers: Vec<u8>,
 }
 
-fn encode<S: AsRef<str>>(values: &[S], digits: Digits) -> Option<Encoded> {
+pub(super) fn encode<S: AsRef<str>>(values: &[S], digits: Digits) -> Option<Encoded> {
     let mut numbers = Vec::new();
     let mut lifted = Vec::new();
     for value in values {
@@ -36,7 +36,7 @@ fn encode<S: AsRef<str>>(values: &[S], digits: Digits) -> Option<Encoded> {
 }
 
 impl Encoded {
-    fn view(&self) -> TemplatesView<'_> {
+    pub(super) fn view(&self) -> TemplatesView<'_> {
         let templates = StringDictionary::parse(&self.templates, self.template_count);
         let templates = templates.expect("templates");
         TemplatesView::new(self.codes.clone(), templates, &self.numbers).expect("codes")

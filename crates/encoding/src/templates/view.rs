@@ -12,9 +12,9 @@ use crate::{EncodingError, StringDictionary};
 /// Strings as templates and numbers, not put together.
 #[derive(Clone, Debug)]
 pub struct TemplatesView<'a> {
-    templates: StringDictionary<'a>,
-    codes: Vec<u32>,
-    numbers: &'a [u8],
+    pub(super) templates: StringDictionary<'a>,
+    pub(super) codes: Vec<u32>,
+    pub(super) numbers: &'a [u8],
 }
 
 impl<'a> TemplatesView<'a> {

@@ -350,7 +350,6 @@ mod tests {
             offer
         }
 
-
         fn field(
             &mut self,
             _name: &str,

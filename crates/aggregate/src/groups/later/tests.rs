@@ -1,3 +1,4 @@
+use hadal_encoding::LiftedTexts;
 use hadal_query::StateKind;
 use hadal_types::limits::GROUPS_MAX;
 use proptest::prelude::*;
@@ -12,6 +13,8 @@ const MEASURES: usize = 2;
 #[derive(Clone, Debug)]
 struct Block {
     wholes: Vec<i64>,
+    /// Whether keys are texts with these numbers.
+    are_texts: bool,
     classes: Vec<i64>,
     /// By measure: the scale, or `None` where nothing comes in.
     scales: [Option<u8>; MEASURES],
@@ -29,8 +32,13 @@ impl Block {
         self.scales.iter().enumerate().filter_map(sum).collect()
     }
 
-    fn key(&self, row: usize) -> Option<i64> {
-        self.wholes.get(self.rows[row].0 % (self.wholes.len() + 1)).copied()
+    fn key(&self, row: usize) -> Value {
+        let whole = self.wholes.get(self.rows[row].0 % (self.wholes.len() + 1));
+        match whole {
+            Some(&whole) if self.are_texts => Value::string(&text(whole)),
+            Some(&whole) => Value::integer(whole),
+            None => Value::Null,
+        }
     }
 
     /// Adds the rows, of which `place_of` knows the places.
@@ -54,8 +62,7 @@ impl Block {
     fn add_now(&self, groups: &mut Groups) {
         let places: Vec<u32> = (0..self.rows.len())
             .map(|row| {
-                let value = self.key(row).map_or(Value::Null, Value::integer);
-                let number = groups.key_mut(0).number_of(&value);
+                let number = groups.key_mut(0).number_of(&self.key(row));
                 groups.place(&[number]).expect("room")
             })
             .collect();
@@ -71,12 +78,28 @@ impl Block {
         let sums = self.sums();
         let incoming = Incoming { classes: &self.classes, sums: &sums };
         let number = |row: usize| self.rows[row].0 % (self.wholes.len() + 1);
-        let added = groups.add_later(&self.wholes, &incoming, |layout, numbers| {
+        let texts: Vec<String> = self.wholes.iter().copied().map(text).collect();
+        let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
+        let keys = match self.are_texts {
+            true => Later::Lifted(&lifted),
+            false => Later::Wholes(&self.wholes),
+        };
+        let added = groups.add_later(keys, &incoming, |layout, numbers| {
             self.add(layout, &number, numbers);
         });
         if !added {
             self.add_now(groups);
         }
+    }
+}
+
+/// Some with few numbers, some with more than fit a form.
+fn text(whole: i64) -> String {
+    match whole % 5 {
+        0 => format!("cache miss for {whole}"),
+        1 => format!("{whole} took {:03} ms", whole % 400),
+        2 => format!("GET {whole} after {whole} and {whole}"),
+        _ => format!("user {} logged in, {}", whole % 100_000, whole / 100_000),
     }
 }
 
@@ -86,14 +109,15 @@ fn block() -> impl Strategy<Value = Block> {
     let value = prop_oneof![4 => (-9i64..9).prop_map(Some), 1 => Just(None)];
     let full = prop_oneof![8 => Just(1u128 << 20), 1 => Just(1u128 << 61)];
     (
-        prop::collection::vec(whole, 0..3_000),
+        (prop::collection::vec(whole, 0..3_000), prop::bool::weighted(0.8)),
         prop::collection::btree_set(weight, 1..3),
         prop::array::uniform2(prop::option::weighted(0.8, 0u8..3)),
         full,
         prop::collection::vec((any::<usize>(), any::<usize>(), value), 0..2_000),
     )
-        .prop_map(|(wholes, classes, scales, size_max, rows)| Block {
+        .prop_map(|((wholes, are_texts), classes, scales, size_max, rows)| Block {
             wholes,
+            are_texts,
             classes: classes.into_iter().collect(),
             scales,
             size_max,
@@ -103,12 +127,20 @@ fn block() -> impl Strategy<Value = Block> {
 
 /// As many groups as it takes for others to wait.
 fn many(held_max: usize) -> Groups {
+    many_of(held_max, false, false)
+}
+
+/// The same of texts, which may be lifted, or of whole numbers.
+fn many_of(held_max: usize, are_texts: bool, are_lifted: bool) -> Groups {
     let kinds = vec![StateKind::Moments; MEASURES].into();
     let mut groups = Groups::with_max(1, kinds, (held_max, held_max));
+    if are_lifted {
+        groups.places_of_lifted(&LiftedTexts::of([&*text(0)].into_iter()), 0..1);
+    }
     let all = i64::try_from(GROUPS_MIN).expect("small");
     let rows = (0..GROUPS_MIN).map(|row| (row, 0, Some(1))).collect();
     let (wholes, classes, scales) = ((0..all).collect(), vec![1_000_000], [Some(0), None]);
-    Block { wholes, classes, scales, size_max: 1 << 20, rows }.add_now(&mut groups);
+    Block { wholes, are_texts, classes, scales, size_max: 1 << 20, rows }.add_now(&mut groups);
     groups
 }
 
@@ -117,10 +149,15 @@ proptest! {
 
     #[test]
     fn what_waits_comes_to_the_same(
-        blocks in prop::collection::vec(block(), 1..9), cut in 0usize..9, is_short in any::<bool>(),
+        mut blocks in prop::collection::vec(block(), 1..9), cut in 0usize..9,
+        is_short in any::<bool>(), are_texts in any::<bool>(), are_mixed in any::<bool>(),
     ) {
+        for block in &mut blocks {
+            block.are_texts = if are_mixed { block.are_texts } else { are_texts };
+        }
         let held_max = if is_short { GROUPS_MIN } else { GROUPS_MAX };
-        let (mut own, mut plain) = (many(held_max), many(held_max));
+        let many = |held_max| many_of(held_max, are_texts, are_texts);
+        let (mut own, mut plain) = (many(held_max), many_of(held_max, are_texts, false));
         for block in &blocks {
             block.add_later(&mut own);
             block.add_now(&mut plain);
@@ -144,7 +181,7 @@ fn parts_that_are_full_are_brought_in() {
     let wholes: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
     let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
-    let block = Block { wholes, classes, scales, size_max: 1 << 20, rows };
+    let block = Block { wholes, are_texts: false, classes, scales, size_max: 1 << 20, rows };
     let before = own.len();
     block.add_later(&mut own);
     assert!(own.pending.is_some() && own.len() > before, "some were brought in, some wait");
@@ -159,13 +196,22 @@ fn parts_that_are_full_are_brought_in() {
 }
 
 #[test]
+fn texts_stay_lifted_when_nothing_or_other_texts_are_merged() {
+    let mut own = many_of(GROUPS_MAX, true, true);
+    let (len, kinds) = (own.len(), vec![StateKind::Moments; MEASURES].into());
+    own.merge(Groups::with_max(1, kinds, (GROUPS_MAX, GROUPS_MAX)));
+    own.merge(many_of(GROUPS_MAX, true, true));
+    assert_eq!((own.takes_lifted(), own.len()), (true, len));
+}
+
+#[test]
 fn groups_that_are_dropped_count_their_rows() {
     let mut own = many(GROUPS_MIN);
     let far = |at: i64| 1_000_000 + at;
     let wholes: Vec<i64> = (0..20_000).map(far).collect();
     let rows = (0..20_000).map(|row| (row, 0, None)).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), None]);
-    let block = Block { wholes, classes, scales, size_max: 1 << 20, rows };
+    let block = Block { wholes, are_texts: false, classes, scales, size_max: 1 << 20, rows };
     for _ in 0..2 {
         block.add_later(&mut own);
     }
