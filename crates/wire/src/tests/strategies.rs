@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_aggregate::{
-    Answering, Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, ScanStats,
+    Answering, Coverage, Fault, FaultCode, Groups, LeafCoverage, LeafOutcome, Partial, ScanStats,
     WarningCode,
 };
 use hadal_query::{
@@ -260,8 +260,9 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
     let warning = (coded::<WarningCode>(), "\\PC{0,5}", any::<u64>(), until);
     let warnings = collection::vec(warning, 0..4);
     let faults = collection::vec((coded::<FaultCode>(), "\\PC{0,5}"), 0..3);
-    (answering(query), coverage(), stats, warnings, faults, 0u64..9).prop_map(
-        |(mut partial, coverage, stats, warnings, faults, dropped)| {
+    let query = query.clone();
+    (answering(&query), coverage(), stats, warnings, faults, 0u64..9).prop_map(
+        move |(mut partial, coverage, stats, warnings, faults, dropped)| {
             for (code, subject, count, until) in warnings {
                 partial.warnings.add_until(code, &subject, count, until);
             }
@@ -269,7 +270,9 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
                 partial.faults.add(Fault::new(code, &message));
             }
             if let Answering::Groups(groups) = &mut partial.answering {
-                groups.drop_rows(dropped);
+                // Of keys that are larger than all of these.
+                let (kept, _) = groups.clone().into_sorted();
+                *groups = Groups::from_parts(&query, kept, dropped).expect("groups of the query");
             }
             Partial { coverage, stats, ..partial }
         },
