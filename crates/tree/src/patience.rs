@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 /// Share of the expected rows that must have answered before waiting is cut short, in percent.
 const ENOUGH_PERCENT: u128 = 95;
-/// The shortest time that the last ones are given: a busy machine keeps a thread waiting for less,
-/// and a person does not notice it.
-const GRACE_MIN: Duration = Duration::from_millis(100);
+/// The shortest time that the last ones are given. A machine that is asked a dozen questions at once
+/// keeps a thread waiting for a good part of it, and a person hardly notices that one leaf is frozen.
+const GRACE_MIN: Duration = Duration::from_millis(500);
 
 /// When to stop waiting, `answered` of `expected` rows having answered at `now`.
 ///
 /// That is the deadline; or, once 95 % of the rows have answered, half of the time that was used
-/// so far more, and at least 100 ms.
+/// so far more, and at least half a second.
 pub(crate) fn wait_until(
     start: Instant,
     now: Instant,
@@ -55,9 +55,10 @@ mod tests {
         let at = |millis: u64| start + Duration::from_millis(millis);
         let until = |now, answered| wait_until(start, at(now), at(1_000), answered, 100);
         assert_eq!(until(4, 94), at(1_000));
-        assert_eq!(until(4, 95), at(104));
-        assert_eq!(until(300, 95), at(450));
+        assert_eq!(until(4, 95), at(504));
+        assert_eq!(until(300, 95), at(800));
         assert_eq!(until(900, 99), at(1_000));
+        assert_eq!(wait_until(start, at(2_000), at(9_000), 99, 100), at(3_000));
         assert_eq!(wait_until(start, at(4), at(1_000), 0, 0), at(1_000), "nothing is known yet");
     }
 }
