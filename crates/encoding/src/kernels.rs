@@ -44,12 +44,10 @@ pub use lanes::{Addend, add_lanes_by};
 pub use leading::{LEADING_COUNT_MAX, LeadingBits, LeadingCounts, Quotients, count_leading};
 pub use level::Level;
 pub use packed::{
-    PackedFold, Slot, between_packed, fold_packed, fold_packed_where, min_max_packed, pack,
-    packed_value, sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
+    PackedFold, Slot, between_packed, fold_packed, fold_packed_where, pack, packed_value,
+    sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
-pub use scatter::{
-    append_codes, bucket_u32, count_by, ends_by, gather_u32, index_among, prepend_numbers,
-};
+pub use scatter::{append_codes, bucket_u32, count_by, gather_u32, index_among, prepend_numbers};
 pub use specials::mark_specials;
 pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
 pub use stretch::{add_beside, add_scaled, breaks_u32, scale, widen_beside};

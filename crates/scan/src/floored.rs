@@ -8,7 +8,7 @@ use hadal_query::Function;
 use hadal_types::{Logical, Value, limits::VECTOR_VALUES};
 
 use crate::columns::Columns;
-use crate::mantissas::{Near, Quotients};
+use crate::mantissas::{Flooring, Near};
 use crate::numeric;
 use crate::plan::PlanExpr;
 use crate::values::Numbers;
@@ -47,7 +47,7 @@ pub(crate) fn time_buckets(
 /// How often a width goes into each integer − `origin`, rounded down.
 fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<Near> {
     let near = integers.near()?;
-    let rule = Quotients::new((near.from, near.step, near.span), width, origin)?;
+    let rule = Flooring::new((near.from, near.step, near.span), width, origin)?;
     let of_bound = |bound: i64| {
         let k = bound.checked_sub(near.from)?.checked_div(near.step)?;
         rule.of_one(u32::try_from(k).ok()?)

@@ -81,7 +81,7 @@ impl Near {
     /// How often `width`, which is positive, goes into each mantissa − `origin`, rounded down;
     /// `None` where that is better found out another way.
     pub(crate) fn quotients(&self, width: i64, origin: i64) -> Option<Self> {
-        let rule = Quotients::new((self.from, self.step, self.span), width, origin)?;
+        let rule = Flooring::new((self.from, self.step, self.span), width, origin)?;
         if rule.span == 0 {
             return Some(Self::same(rule.from, self.steps.len()));
         }
@@ -114,7 +114,7 @@ pub(crate) fn zeros(count: usize) -> Rc<Buffer> {
 
 /// How often a width goes into mantissas − an origin, rounded down: `from` + k.
 #[derive(Clone, Copy)]
-pub(crate) struct Quotients {
+pub(crate) struct Flooring {
     from: i64,
     /// No k is larger.
     span: u32,
@@ -126,7 +126,7 @@ pub(crate) struct Quotients {
     last: i64,
 }
 
-impl Quotients {
+impl Flooring {
     /// Of mantissas `from` + `step` × 0 to `span`, and a positive width.
     pub(crate) fn new(
         (from, step, span): (i64, i64, u32),

@@ -189,24 +189,6 @@ impl<'a> IntsView<'a> {
         length
     }
 
-    /// Decodes a vector of codes into the front of `out` and returns its length.
-    ///
-    /// # Errors
-    /// [`EncodingError::Limit`] when a code is not below `code_limit`.
-    ///
-    /// # Panics
-    /// When `vector` is not below [`Self::vector_count`].
-    pub fn decode_codes_vector(
-        &self,
-        vector: usize,
-        code_limit: usize,
-        out: &mut [u32; VECTOR_VALUES],
-    ) -> Result<usize, EncodingError> {
-        let length = self.decode_vector(vector, out);
-        check_codes(&out[..length], code_limit)?;
-        Ok(length)
-    }
-
     /// Appends all values to `out`.
     pub fn decode_into(&self, out: &mut Vec<i64>) {
         // Nothing is checked, so nothing fails.

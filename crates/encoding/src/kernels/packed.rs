@@ -26,9 +26,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::level::kernels;
 use super::machine::Machine;
 
-pub use fold::{
-    PackedFold, fold_packed, fold_packed_where, min_max_packed, sum_packed, sum_packed_where,
-};
+pub use fold::{PackedFold, fold_packed, fold_packed_where, sum_packed, sum_packed_where};
 pub use select::between_packed;
 
 /// Bytes of a word of all lanes.

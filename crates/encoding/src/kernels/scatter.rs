@@ -22,12 +22,6 @@ kernels! {
     /// When a group is not below the length of `counts`.
     pub fn count_by(groups: &[u32], counts: &mut [u64]) = count_by_body;
 
-    /// Widens the ends of each group, its smallest and its largest value, by each value of it.
-    ///
-    /// # Panics
-    /// When `values` are not as many as `groups`, or a group is not below the length of `ends`.
-    pub fn ends_by(groups: &[u32], values: &[u32], ends: &mut [(u32, u32)]) = ends_by_body;
-
     /// Sets each number to itself × `count` + the code of the same index, modulo 2^32.
     ///
     /// # Panics
@@ -149,24 +143,6 @@ unsafe fn count_unchecked<const C: usize>(groups: &[u32], counts: &mut [u64]) {
     rest.iter().for_each(|group| count(0, *group));
 }
 
-#[inline(always)]
-fn ends_by_body(_: impl Machine, groups: &[u32], values: &[u32], ends: &mut [(u32, u32)]) {
-    assert_eq!(values.len(), groups.len(), "a value for each row");
-    assert!(all_below(groups, ends.len()), "a group beyond the ends");
-    for (&group, &value) in groups.iter().zip(values) {
-        // SAFETY: all groups are below the number of ends.
-        let own = unsafe { ends.get_unchecked_mut(group as usize) };
-        // Both are rare after the first rows: a branch that is foreseen costs less than waiting
-        // for what was just written.
-        if value < own.0 {
-            own.0 = value;
-        }
-        if value > own.1 {
-            own.1 = value;
-        }
-    }
-}
-
 /// Division by multiplication (Granlund and Montgomery, "Division by Invariant Integers using
 /// Multiplication", PLDI 1994, figure 4.1): exact for every 32-bit value.
 #[inline(always)]
@@ -191,32 +167,6 @@ const fn high_half(product: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::super::Level;
-
-    #[test]
-    fn ends_are_the_smallest_and_the_largest_of_each_group() {
-        let mut seed = 9u64;
-        let mut next = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            u32::try_from(seed >> 32).expect("32 bits")
-        };
-        for length in [0usize, 1, 2, 63, 64, 65, 1_024, 5_000] {
-            let groups: Vec<u32> = (0..length).map(|_| next() % 5).collect();
-            let values: Vec<u32> = (0..length).map(|_| next() >> (next() % 32)).collect();
-            let of = |group: u32| {
-                let own = groups.iter().zip(&values).filter(move |row| *row.0 == group);
-                own.map(|(_, &value)| value)
-            };
-            for level in Level::available() {
-                let mut ends = vec![(u32::MAX, 0); 5];
-                level.ends_by(&groups, &values, &mut ends);
-                for (group, found) in (0..).zip(&ends) {
-                    let expected =
-                        (of(group).min().unwrap_or(u32::MAX), of(group).max().unwrap_or(0));
-                    assert_eq!(*found, expected, "{length} rows, {}", level.name());
-                }
-            }
-        }
-    }
 
     #[test]
     fn codes_are_appended_and_known_values_found() {
@@ -245,11 +195,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    #[should_panic(expected = "a group beyond the ends")]
-    fn a_group_without_ends_panics() {
-        super::ends_by(&[2], &[7], &mut [(u32::MAX, 0); 2]);
     }
 }

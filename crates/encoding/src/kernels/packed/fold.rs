@@ -35,13 +35,7 @@ kernels! {
         bytes: &[u8], width: u8, words: &[u64; VECTOR_VALUES / 64],
     ) -> u128 = sum_where_body;
 
-    /// The smallest and the largest of 1,024 packed values, without unpacking them to memory.
-    ///
-    /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
-    pub fn min_max_packed(bytes: &[u8], width: u8) -> (u64, u64) = min_max_body;
-
-    /// [`sum_packed`] and [`min_max_packed`] in one pass.
+    /// The sum, the smallest and the largest of 1,024 packed values, without unpacking them to memory.
     ///
     /// # Panics
     /// When `width` is over 64, or `bytes` are not 128 × width.
@@ -274,16 +268,4 @@ fn sum_where_body(
         return 0;
     }
     by_lane!(width, sum(machine, bytes, width.into(), &Chosen::of(machine, words)))
-}
-
-#[inline(always)]
-fn min_max_body(_: impl Machine, bytes: &[u8], width: u8) -> (u64, u64) {
-    #[inline(always)]
-    fn min_max<T: Lane>(bytes: &[u8], width: usize) -> (u64, u64) {
-        let mut kept = Kept(&All, Extremes::<T>::none());
-        for_rows(bytes, width, 0..T::BITS, &mut kept);
-        kept.1.ends()
-    }
-
-    if is_empty(bytes, width) { (0, 0) } else { by_lane!(width, min_max(bytes, width.into())) }
 }
