@@ -90,11 +90,13 @@ class Hadal:
 
     name = "hadal"
 
-    def __init__(self, program, folder, environment, log):
+    def __init__(self, program, folder, environment, log, cores=None):
+        """Started on these cores, it has as many threads as they are; else on those of this program."""
         self.program = program
         self.process = subprocess.Popen(
             [program, "serve", "--listen", "127.0.0.1:0", "--data", folder], text=True,
-            env=os.environ | environment, stdout=subprocess.PIPE, stderr=log)
+            env=os.environ | environment, stdout=subprocess.PIPE, stderr=log,
+            preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None)
         atexit.register(self.stop)
         for line in self.process.stdout:
             if found := re.search(r"http://(127\.0\.0\.1:\d+)", line):

@@ -59,13 +59,20 @@ class Run:
 
     def go(self):
         with (self.folder / "hadal.log").open("w") as log:
-            hadal = Hadal(self.options.program, self.folder / "hadal", self.options.hadal_env, log)
+            def started(cores):
+                return Hadal(self.options.program, self.folder / "hadal", self.options.hadal_env, log, cores)
+
+            hadal = started(self.one)
             self.titles["hadal"], self.commit = hadal.title, hadal.commit
             self.fill(hadal)
             self.settled = time.monotonic() + self.options.settle
-            one = self.ask_all(hadal, 1, self.one, self.options.rounds, self.options.clock)
-            every = []
+            one, every = [], []
+            if not self.options.all_cores:
+                one = self.ask_all(hadal, 1, self.one, self.options.rounds, self.options.clock)
             if not self.options.one_core and len(self.all) > 1:
+                # With a thread for each core from the start, as its rivals.
+                hadal.stop()
+                hadal = started(self.all)
                 every = self.ask_all(hadal, len(self.all), self.all, min(3, self.options.rounds), "seconds")
             blocks = {table: hadal.blocks(table) for table in self.tables}
             hadal.stop()
@@ -147,13 +154,15 @@ class Run:
         print(f"{machine.told(about)}; {', '.join(self.titles.values())};"
               f" {self.options.rows:,} requests, {self.options.readings:,} readings, seed {machine.SEED}; {self.options.rounds} rounds,"
               f" {'CPU' if self.options.clock == 'cpu_seconds' else 'wall'} clock\n")
-        print("### One core\n")
-        print(report.speeds(one, self.rows_of, self.options.rivals), "\n")
+        if one:
+            print("### One core\n")
+            print(report.speeds(one, self.rows_of, self.options.rivals), "\n")
         if every:
             print(f"### {len(self.all)} cores\n")
             print(report.speeds(every, self.rows_of, self.options.rivals), "\n")
-        report.judge_questions(self.bars, one, about["read_gb_per_s"])
-        report.judge_means(self.bars, one)
+        if one:
+            report.judge_questions(self.bars, one, about["read_gb_per_s"])
+            report.judge_means(self.bars, one)
         if "requests" in blocks and "readings" in blocks:
             print("### Memory\n")
             print(report.memory(self.bars, self.rows_of, blocks, self.merge_tree, plain_bytes(self.data.requests)), "\n")
@@ -194,7 +203,9 @@ def read_options():
     parser.add_argument("--rounds", type=int, help="[default: 7]")
     parser.add_argument("--only", type=names([question.name for question in questions(1)]), help="some questions")
     parser.add_argument("--rivals", type=names(RIVALS), default=list(RIVALS), help="some rivals")
-    parser.add_argument("--one-core", action="store_true", help="leave the questions on all cores out")
+    cores = parser.add_mutually_exclusive_group()
+    cores.add_argument("--one-core", action="store_true", help="leave the questions on all cores out")
+    cores.add_argument("--all-cores", action="store_true", help="leave the questions on one core out, and what rests on them")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="for one core; cpu where others use the machine, too")
     parser.add_argument("--settle", type=int, default=SETTLED_SECONDS, help="seconds that Hadal has for merging after it was loaded")
     parser.add_argument("--hadal-env", action="append", default=[], metavar="NAME=VALUE", help="for the server; told with the results")
@@ -222,7 +233,7 @@ def main():
         results = run.go()
     finally:
         shutil.rmtree(run.folder, ignore_errors=True)
-    print(f"\n{report.keep(results, options.results)}")
+    print(f"\n{report.keep(results, options.results, '-all-cores' if options.all_cores else '')}")
     return 0 if all(line["reached"] for line in run.bars.lines) else 1
 
 
