@@ -14,6 +14,7 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
     let leaf = Leaf::open(LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: None,
+        memory: None,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
         limits: LeafLimits { table_bytes_max, ..LeafLimits::of_one_in(1) },

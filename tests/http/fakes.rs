@@ -134,6 +134,7 @@ impl Peer for Answering {
             dropped_bytes: 0,
             dropped_until: None,
             lost_rows: 0,
+            waiting_rows: 0,
         };
         let leaf = LeafStatus {
             name: LeafName("fake".into()),

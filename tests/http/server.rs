@@ -142,6 +142,7 @@ fn memory_app(folder: Option<&Path>) -> App {
         let leaf = Leaf::open(LeafConfig {
             name: name.clone(),
             folder: folder.map(|folder| folder.join(index.to_string())),
+            memory: None,
             pool: Arc::clone(&pool),
             zone_answers: true,
             limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },

@@ -74,6 +74,7 @@ impl Session {
             let leaf = Leaf::open(LeafConfig {
                 name: name.clone(),
                 folder: None,
+                memory: None,
                 pool: Arc::clone(&pool),
                 zone_answers: true,
                 limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },

@@ -1,5 +1,6 @@
 //! The whole database in this process: leaves, the tree over them, and placement.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -7,15 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{FreshBytes, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
-use hadal_types::limits::{LEAF_QUERY_BYTES_MAX, QUERIES_BYTES_MAX};
+use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{LeafName, LeafStatus, Peer, Sink, TableStatus};
+use hadal_wire::{LeafName, Peer, Sink};
 
 use crate::error::Error;
 use crate::machine;
+use crate::memory::Memory;
+use crate::output;
 
 /// The file in a data folder that says how many leaves it has.
 const LEAVES_FILE: &str = "leaves";
@@ -26,6 +29,8 @@ pub(crate) const LEAVES_IN_PROCESS_MAX: usize = 64;
 pub(crate) struct EngineConfig {
     /// Where rows are kept; `None`: in memory only.
     pub(crate) folder: Option<PathBuf>,
+    /// What memory there is, and whether rows are read from it.
+    pub(crate) memory: Memory,
     /// Leaves; a folder that has more keeps them.
     pub(crate) leaves: usize,
     /// What time it is.
@@ -58,67 +63,101 @@ impl Engine {
         let start = Instant::now();
         let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
         let count = config.leaves.max(known.count);
-        let budget = Budget::new(QUERIES_BYTES_MAX);
-        let limits = LeafLimits::of_one_in(count);
+        let shares = config.memory.shares;
+        let budget = Budget::new(shares.queries);
+        let limits =
+            LeafLimits { fresh: FreshBytes::new(shares.fresh), ..LeafLimits::of_one_in(count) };
         let pool =
             ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
-        let mut leaves = Vec::new();
-        for index in 0..count {
-            leaves.push(Arc::new(open_leaf(config, &pool, &limits, &budget, index)?));
-        }
+        let open = |index| open_leaf(config, &pool, &limits, &budget, index).map(Arc::new);
+        let leaves = open_side_by_side(count, open)?;
         if let Some(folder) = &config.folder {
             note_leaves(folder, count)?;
         }
+        give_memory_back(config, count);
         let ledger = Arc::new(Ledger::default());
         let (mut peers, mut placed): (Vec<(LeafName, Arc<dyn Peer>)>, _) = (Vec::new(), Vec::new());
-        let mut statuses = Vec::new();
         for leaf in &leaves {
-            let status: Vec<LeafStatus> = leaf.status().await.leaves;
-            let bytes =
-                |(name, table): (&TableName, &Arc<TableStatus>)| (name.clone(), table.block_bytes);
-            for own in &status {
-                ledger.set_all(own);
-                let peer: Arc<dyn Peer> = Arc::<Leaf>::clone(leaf);
-                peers.push((own.name.clone(), peer));
-                placed.push(PlacementLeaf {
-                    name: own.name.clone(),
-                    sink: Arc::<Leaf>::clone(leaf),
-                    tables: own.tables.iter().map(bytes).collect(),
-                });
+            let holdings = leaf.holdings();
+            for (table, (rows, _)) in &holdings {
+                ledger.set(leaf.name(), table, *rows);
             }
-            statuses.extend(status);
+            peers.push((leaf.name().clone(), Arc::<Leaf>::clone(leaf)));
+            placed.push(PlacementLeaf {
+                name: leaf.name().clone(),
+                sink: Arc::<Leaf>::clone(leaf),
+                tables: holdings.into_iter().map(|(table, (_, bytes))| (table, bytes)).collect(),
+            });
         }
-        let mut recovered = Recovered::new(&leaves, &statuses, start.elapsed());
+        let mut recovered = Recovered::new(&leaves, start.elapsed());
         recovered.leaves_lost = known.lost;
         let root = Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger)), budget);
         let sink = Arc::new(Placement::new(placed, &ledger));
         Ok((Self { leaves, root, sink, ledger }, recovered))
     }
 
-    /// Takes no more batches. What was acknowledged is on disk already; dropping the engine ends
-    /// its threads and closes its folder.
+    /// Takes no more batches. What was acknowledged is on disk already.
     pub(crate) fn stop_taking(&self) {
         self.leaves.iter().for_each(|leaf| leaf.stop_taking());
+    }
+
+    /// Stops all leaves in order, at the same time; says what could not be written. Queries must
+    /// have ended.
+    pub(crate) fn stop(&self) -> Vec<String> {
+        let stop = |leaf: &Leaf| leaf.stop().err().map(|error| error.to_string());
+        std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                self.leaves.iter().map(|leaf| scope.spawn(move || stop(leaf))).collect();
+            let died = || Some("a thread that stopped a leaf has died".to_owned());
+            threads.into_iter().filter_map(|it| it.join().unwrap_or_else(|_| died())).collect()
+        })
     }
 }
 
 impl Recovered {
-    fn new(leaves: &[Arc<Leaf>], statuses: &[LeafStatus], time: Duration) -> Self {
-        let tables = statuses.iter().flat_map(|status| status.tables.iter());
-        let mut names: Vec<_> = tables.clone().map(|(name, _)| name.clone()).collect();
-        names.sort_unstable();
-        names.dedup();
-        let report = |(leaf, status): (&Arc<Leaf>, &LeafStatus)| {
-            (status.name.clone(), leaf.recovery_report().clone())
-        };
+    fn new(leaves: &[Arc<Leaf>], time: Duration) -> Self {
+        let holdings: Vec<_> = leaves.iter().map(|leaf| leaf.holdings()).collect();
+        let report = |leaf: &Arc<Leaf>| (leaf.name().clone(), leaf.recovery_report().clone());
+        let reports: Vec<_> = leaves.iter().map(report).collect();
+        let lost = reports.iter().flat_map(|(_, report)| &report.lost_blocks);
+        let lost: u64 = lost.map(|block| u64::from(block.rows)).sum();
+        let rows: u64 = holdings.iter().flatten().map(|(_, (rows, _))| rows).sum();
+        let tables: BTreeSet<&TableName> = holdings.iter().flat_map(BTreeMap::keys).collect();
         Self {
-            rows: tables.map(|(_, table)| table.schema.rows).sum(),
-            tables: names.len(),
+            rows: rows.saturating_sub(lost),
+            tables: tables.len(),
             time,
-            reports: leaves.iter().zip(statuses).map(report).collect(),
+            reports,
             leaves_lost: Vec::new(),
         }
     }
+}
+
+/// Frees what earlier processes left in the tmpfs: of leaves that are no more, and of these here
+/// when they are read from disk now. What cannot be freed is in nobody's way.
+fn give_memory_back(config: &EngineConfig, leaves: usize) {
+    let Some(tmpfs) = &config.memory.tmpfs else { return };
+    hadal_store::sweep_memory(tmpfs);
+    if let (Some(folder), None) = (&config.folder, &config.memory.config) {
+        for index in 0..leaves {
+            if let Err(error) = hadal_store::remove_memory(tmpfs, &folder.join(leaf_name(index))) {
+                output::say(&format!("memory of an earlier process stays: {error}"));
+            }
+        }
+    }
+}
+
+/// Opens all leaves at the same time, each on a thread of its own.
+fn open_side_by_side(
+    count: usize,
+    open: impl Fn(usize) -> Result<Arc<Leaf>, Error> + Sync,
+) -> Result<Vec<Arc<Leaf>>, Error> {
+    let open = &open;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|index| scope.spawn(move || open(index))).collect();
+        let died = || Error::Server("a thread that opened a leaf has died".to_owned());
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(died()))).collect()
+    })
 }
 
 fn open_leaf(
@@ -131,11 +170,12 @@ fn open_leaf(
     let name = leaf_name(index);
     Ok(Leaf::open(LeafConfig {
         folder: config.folder.as_ref().map(|folder| folder.join(&name)),
+        memory: config.memory.config.clone(),
         name: LeafName(name.into()),
         pool: Arc::clone(pool),
         zone_answers: machine::zone_answers(),
         limits: limits.clone(),
-        query_bytes_max: LEAF_QUERY_BYTES_MAX,
+        query_bytes_max: LEAF_QUERY_BYTES_MAX.min(config.memory.shares.queries),
         budget: Arc::clone(budget),
         clock: Arc::clone(&config.clock),
     })?)

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +18,13 @@ use hadal_types::{Clock, SystemClock, TableName};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::cli::DoorArgs;
 use crate::engine::{Engine, EngineConfig, Recovered, make_folder};
 use crate::error::Error;
+use crate::handover::{Door, Predecessor, Successor};
+use crate::memory::{Memory, MemoryArgs};
 use crate::{machine, output};
 
 /// The admin token's file in a data folder.
@@ -33,6 +37,9 @@ pub(crate) struct ServiceConfig {
     pub(crate) doors: DoorArgs,
     /// `None`: in memory.
     pub(crate) folder: Option<PathBuf>,
+    pub(crate) memory: MemoryArgs,
+    /// Whether a server that has the folder is to hand over to this one.
+    pub(crate) takes_over: bool,
     pub(crate) leaves: usize,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -43,6 +50,8 @@ pub(crate) struct Service {
     pub(crate) recovered: Recovered,
     config: Config,
     listener: TcpListener,
+    /// Where a successor asks to take over; none without a folder.
+    door: Option<Door>,
     clock: Arc<dyn Clock>,
     runtime: Runtime,
 }
@@ -57,7 +66,14 @@ impl ServiceConfig {
             allowed_host: Vec::new(),
         };
         let clock = Arc::new(SystemClock);
-        Self { doors, folder: None, leaves: machine::cores(), clock }
+        Self {
+            doors,
+            folder: None,
+            memory: MemoryArgs::default(),
+            takes_over: false,
+            leaves: machine::cores(),
+            clock,
+        }
     }
 
     /// A server where clients look for one, with its rows in a folder.
@@ -69,8 +85,8 @@ impl ServiceConfig {
 }
 
 impl Service {
-    /// Takes the address first, so that a second server on it stops before it opens any data;
-    /// then recovers what there is.
+    /// Takes the address first, so that a second server on it stops before it opens any data; or
+    /// takes it over, from a server that stops for this one; then recovers what there is.
     pub(crate) fn open(config: ServiceConfig) -> Result<Self, Error> {
         if config.folder.is_some() {
             machine::keep_files_private();
@@ -83,8 +99,11 @@ impl Service {
             .build()
             .map_err(Error::io("start", "the runtime"))?;
         let listen = config.doors.listen;
-        let listener =
-            runtime.block_on(TcpListener::bind(listen)).map_err(Error::io("listen on", listen))?;
+        let before = match &config.folder {
+            Some(folder) if config.takes_over => Predecessor::ask(folder)?,
+            _ => None,
+        };
+        let (listener, before) = runtime.block_on(listener(listen, before))?;
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let mut doors = doors(&config, bound)?;
         doors.connections_max = machine::connections_max(files);
@@ -93,13 +112,25 @@ impl Service {
             output::say(&format!("the limit of open files leaves {connections} at the same time"));
         }
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
+        let memory = Memory::decide(&config.memory, config.folder.is_some())?;
         let engine = EngineConfig {
             folder: config.folder,
+            memory,
             leaves: config.leaves,
             clock: Arc::clone(&config.clock),
         };
-        let (engine, recovered) = runtime.block_on(Engine::open(&engine))?;
-        Ok(Self { engine, recovered, config: doors, listener, clock: config.clock, runtime })
+        before.map(Predecessor::wait).transpose()?;
+        let (opened, door) = runtime.block_on(async {
+            let opened = Engine::open(&engine).await?;
+            // Not before the folder is this process's: the door may be another's.
+            let door = engine.folder.as_deref().and_then(|folder| {
+                let opened = Door::open(folder);
+                opened.inspect_err(|error| output::say(&format!("no handover: {error}"))).ok()
+            });
+            Ok::<_, Error>((opened, door))
+        })?;
+        let ((engine, recovered), clock) = (opened, config.clock);
+        Ok(Self { engine, recovered, config: doors, listener, door, clock, runtime })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -124,11 +155,16 @@ impl Service {
     /// Serves until SIGTERM or SIGINT, then stops in order: no new requests, running ones
     /// finished, no more batches, files closed. `stop` is called when it begins to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let Self { engine, recovered, config, listener, clock, runtime } = self;
+        let Self { engine, recovered, config, listener, door, clock, runtime } = self;
         let told = runtime.block_on(async { told_to_stop() })?;
+        let socket = listener.as_fd().try_clone_to_owned();
+        let socket = socket.map_err(Error::io("listen on", config.listen))?;
+        let (give, given) = oneshot::channel();
         let shutdown = async move {
-            told.await;
+            let successor = told_or_succeeded(told, door.as_ref(), &socket).await;
             stop();
+            // Nobody waits for it when the server has failed meanwhile.
+            let _ = give.send((successor, door, socket));
         };
         let app = App {
             root: engine.root.clone(),
@@ -140,8 +176,51 @@ impl Service {
         let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
         engine.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);
+        engine.stop().iter().for_each(|failure| output::say(failure));
+        if let Ok((Some(successor), ..)) = given.blocking_recv() {
+            successor.tell_stopped();
+        }
         drop(engine);
         served.map_err(|error| Error::Server(error.to_string()))
+    }
+}
+
+/// A socket for the address: the one of the server before, if it listens there, else a new one.
+async fn listener(
+    listen: SocketAddr,
+    before: Option<Predecessor>,
+) -> Result<(TcpListener, Option<Predecessor>), Error> {
+    let failed = || Error::io("listen on", listen);
+    if let Some(before) = before {
+        let socket = before.listener.try_clone().map_err(failed())?;
+        if socket.local_addr().is_ok_and(|address| address == listen) {
+            socket.set_nonblocking(true).map_err(failed())?;
+            return Ok((TcpListener::from_std(socket).map_err(failed())?, Some(before)));
+        }
+        return Ok((TcpListener::bind(listen).await.map_err(failed())?, Some(before)));
+    }
+    Ok((TcpListener::bind(listen).await.map_err(failed())?, None))
+}
+
+/// Becomes ready when the process is asked to end, or a successor has been given the socket.
+async fn told_or_succeeded(
+    told: impl Future<Output = ()>,
+    door: Option<&Door>,
+    socket: &OwnedFd,
+) -> Option<Successor> {
+    let succeeded = async {
+        let Some(door) = door else { return pending().await };
+        loop {
+            let successor = door.successor().await;
+            match successor.give(socket) {
+                Ok(()) => return successor,
+                Err(error) => output::say(&format!("cannot hand over: {error}")),
+            }
+        }
+    };
+    tokio::select! {
+        () = told => None,
+        successor = succeeded => Some(successor),
     }
 }
 

@@ -44,6 +44,7 @@ fn leaves(count: usize) -> Vec<Arc<Leaf>> {
     let config = |index: usize| LeafConfig {
         name: LeafName(format!("leaf-{index}").into()),
         folder: None,
+        memory: None,
         pool: Arc::clone(&pool),
         zone_answers: true,
         limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },

@@ -58,7 +58,6 @@ pub(crate) struct BlockColumn {
     pub(crate) rows: u64,
     /// Bytes of the encoded column.
     pub(crate) bytes: u64,
-    pub(crate) encoding: &'static str,
 }
 
 impl Origin {
@@ -156,6 +155,12 @@ impl Block {
         self.interned.get(index)?.get_or_init(|| interners.interned(column)).clone()
     }
 
+    /// The block, whose bytes are all verified.
+    pub(crate) fn verified(self) -> Self {
+        self.verified.iter().for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
+        self
+    }
+
     /// Verifies a column's checksum, unless that was done before.
     pub(crate) fn check(&self, index: usize, column: &ColumnView<'_>) -> Result<(), BlockError> {
         let (word, bit) = (&self.verified[index / 64], 1u64 << (index % 64));
@@ -175,7 +180,6 @@ impl BlockColumn {
             logical: column.logical(),
             rows: (column.rows() - column.null_count()) as u64,
             bytes: column.encoded_bytes() as u64,
-            encoding: column.encoding_name(),
         }
     }
 }

@@ -29,6 +29,15 @@ impl<T> BlockList<T> {
         self.swap(&[], vec![added]);
     }
 
+    /// Puts blocks before all others.
+    pub(crate) fn put_first(&self, first: Vec<Arc<T>>) {
+        let mut list = match self.0.write() {
+            Ok(list) => list,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        *list = Arc::new(first.into_iter().chain(list.iter().cloned()).collect());
+    }
+
     /// Replaces the blocks `removed`, which are told by identity, by `added`, which come where
     /// the first of them was, or last.
     ///

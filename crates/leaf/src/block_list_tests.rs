@@ -29,7 +29,9 @@ fn a_swap_keeps_the_place() {
         assert!(list.swap(&removed, vec![Arc::new(13)]));
         assert_eq!(listed(&list), [0, 13, 2, 4]);
         assert_eq!(before.len(), 5, "a snapshot does not change");
-        assert_eq!(list.clear().len(), 4);
+        list.put_first(vec![Arc::new(20), Arc::new(21)]);
+        assert_eq!(listed(&list), [20, 21, 0, 13, 2, 4]);
+        assert_eq!(list.clear().len(), 6);
         assert!(listed(&list).is_empty());
     };
     shuttle::check_random(swap, 1);

@@ -17,8 +17,11 @@ pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
             time_range: block.time_range,
             is_fresh: block.origin.is_log(),
         });
-        for column in &block.columns {
-            let key = (column.name.clone(), column.kind, column.encoding.to_owned());
+        // Its front was read when the block came; what the encodings are is in the columns.
+        let view = block.view().ok();
+        let columns = view.as_ref().map(|view| view.columns()).unwrap_or_default();
+        for (column, view) in block.columns.iter().zip(columns) {
+            let key = (column.name.clone(), column.kind, view.encoding_name().to_owned());
             let one = ColumnBlocks { blocks: 1, rows: column.rows, bytes: column.bytes };
             all.columns.entry(key).or_default().merge(one);
         }

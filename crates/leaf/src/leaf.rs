@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use hadal_aggregate::{
 };
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
-use hadal_store::{Change, Config, DroppedRows, Report, Store};
+use hadal_store::{Change, Config, DroppedRows, MemoryConfig, Report, Store, WaitingBlock};
 use hadal_types::{BatchId, Budget, Clock, TableName};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
@@ -27,8 +27,9 @@ use crate::job::{JobResult, Question, ScanJob};
 use crate::limits::LeafLimits;
 use crate::merge::{MergeError, drop_oldest, merge_next};
 use crate::move_fresh::move_fresh;
-use crate::recover;
+use crate::recover::{self, Recovered};
 use crate::scan_pool::ScanPool;
+use crate::scrub::scrub;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 
@@ -39,8 +40,11 @@ const MERGE_INTERVAL: Duration = Duration::from_secs(1);
 pub struct LeafConfig {
     /// Its name, unique in the cluster.
     pub name: LeafName,
-    /// The folder that keeps its rows; `None`: memory only.
+    /// The folder that keeps its rows; `None`: the process's memory only.
     pub folder: Option<PathBuf>,
+    /// The memory from which rows are read, and in which they outlive the process; `None`: they are
+    /// read from the folder, through the system's cache.
+    pub memory: Option<MemoryConfig>,
     /// The threads that scan, which all leaves of the process share.
     pub pool: Arc<ScanPool>,
     /// Whether a block may be answered from its zones: only to be measured it is not.
@@ -59,7 +63,9 @@ pub struct LeafConfig {
 pub struct Leaf {
     inner: Arc<Inner>,
     pool: Arc<ScanPool>,
-    merger: Option<JoinHandle<()>>,
+    merger: Mutex<Option<JoinHandle<()>>>,
+    /// Brings blocks back, if there are some to be brought back; else verifies what is in memory.
+    bringer: Mutex<Option<JoinHandle<()>>>,
     report: Report,
     zone_answers: bool,
     query_bytes_max: usize,
@@ -75,9 +81,13 @@ pub(crate) struct Inner {
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
     pub(crate) limits: LeafLimits,
     stopping: AtomicBool,
+    /// Whether some blocks are still to be brought back.
+    recovering: AtomicBool,
     pub(crate) merge_signal: Arc<MergeSignal>,
     /// One merge at a time, whoever makes it.
     merging: Mutex<()>,
+    /// Whoever changes both what the store holds and what is visible has it meanwhile.
+    changing: Mutex<()>,
 }
 
 impl Leaf {
@@ -86,14 +96,16 @@ impl Leaf {
     /// # Errors
     /// When the folder is in use or cannot be read, or a thread cannot be started.
     pub fn open(config: LeafConfig) -> Result<Self, hadal_store::Error> {
-        let (store, tables, report) = match &config.folder {
-            None => (Store::in_memory(), BTreeMap::new(), Report::default()),
+        let (store, recovered) = match &config.folder {
+            None => (Store::in_memory(), Recovered::default()),
             Some(folder) => {
-                let (store, recovery) = Store::open(&Config::new(folder))?;
-                let (tables, report) = recover::tables(recovery, &config.limits.fresh);
-                (store, tables, report)
+                let memory = config.memory.clone();
+                let (store, recovery) = Store::open(&Config { memory, ..Config::new(folder) })?;
+                let recovered = recover::tables(recovery, &store, &config.limits.fresh);
+                (store, recovered)
             }
         };
+        let Recovered { tables, waiting, report } = recovered;
         let inner = Arc::new(Inner {
             durable: config.folder.is_some(),
             name: config.name,
@@ -102,22 +114,41 @@ impl Leaf {
             tables: RwLock::new(tables),
             limits: config.limits,
             stopping: AtomicBool::new(false),
+            recovering: AtomicBool::new(!waiting.is_empty()),
             merge_signal: Arc::default(),
             merging: Mutex::new(()),
+            changing: Mutex::new(()),
         });
-        let thread_error = |source: std::io::Error| hadal_store::Error::Io {
-            action: "start a thread of",
-            place: inner.name.to_string(),
-            source: Arc::new(source),
-        };
-        let merging = Arc::clone(&inner);
-        let merger = std::thread::Builder::new()
-            .name(format!("{}-merge", inner.name))
-            .spawn(move || merging.merge_until_stopped())
-            .map_err(thread_error)?;
         let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
-        let merger = Some(merger);
-        Ok(Self { inner, pool, merger, report, zone_answers, query_bytes_max, budget })
+        let (merger, bringer) = (Mutex::default(), Mutex::default());
+        let leaf =
+            Self { inner, pool, merger, bringer, report, zone_answers, query_bytes_max, budget };
+        leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
+        if !waiting.is_empty() {
+            leaf.work(&leaf.bringer, "bring-back", |inner| inner.bring_back(waiting))?;
+        } else if leaf.report.was_stopped {
+            leaf.work(&leaf.bringer, "scrub", Inner::scrub)?;
+        }
+        Ok(leaf)
+    }
+
+    /// Starts a thread that works in the background.
+    fn work(
+        &self,
+        worker: &Mutex<Option<JoinHandle<()>>>,
+        name: &str,
+        work: impl FnOnce(&Inner) + Send + 'static,
+    ) -> Result<(), hadal_store::Error> {
+        let inner = Arc::clone(&self.inner);
+        let thread = std::thread::Builder::new().name(format!("{}-{name}", inner.name));
+        let thread =
+            thread.spawn(move || work(&inner)).map_err(|source| hadal_store::Error::Io {
+                action: "start a thread of",
+                place: self.inner.name.to_string(),
+                source: Arc::new(source),
+            })?;
+        *lock(worker) = Some(thread);
+        Ok(())
     }
 
     /// What was found in the folder when the leaf was opened: among its lost blocks are also those
@@ -125,6 +156,21 @@ impl Leaf {
     #[must_use]
     pub fn recovery_report(&self) -> &Report {
         &self.report
+    }
+
+    /// By table: the rows that it should have, lost ones and those to be brought back included, and
+    /// the bytes that it has. Cheap, also when nothing was looked at since the leaf was opened.
+    #[must_use]
+    pub fn holdings(&self) -> BTreeMap<TableName, (u64, u64)> {
+        let tables = read(&self.inner.tables);
+        let each = tables.iter().map(|(name, table)| (name.clone(), table.holdings()));
+        each.filter(|(_, (rows, _))| *rows > 0).collect()
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &LeafName {
+        &self.inner.name
     }
 
     /// Makes all merges that are due, on the caller's thread.
@@ -135,17 +181,46 @@ impl Leaf {
     /// Takes no more batches from now on.
     pub fn stop_taking(&self) {
         self.inner.stopping.store(true, Ordering::SeqCst);
+        self.inner.merge_signal.wake();
+    }
+
+    /// Stops in order ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3): takes no
+    /// more batches, lets nothing change in the background, gives every row its place in a segment,
+    /// and leaves the folder to the next process, which finds everything as it is. Queries must
+    /// have ended. A merge that is under way goes on, and comes to nothing.
+    ///
+    /// # Errors
+    /// When something could not be written; nothing that was acknowledged is lost by that, but the
+    /// next start takes longer.
+    pub fn stop(&self) -> Result<(), hadal_store::Error> {
+        self.stop_taking();
+        end(&self.bringer);
+        let sealed = self.inner.seal();
+        // It has nothing to do any more that would be worth waiting for.
+        drop(lock(&self.merger).take());
+        self.inner.store.stop()?;
+        sealed
+    }
+
+    fn state(&self) -> LeafState {
+        self.inner.state()
     }
 }
 
 impl Drop for Leaf {
     fn drop(&mut self) {
-        self.inner.stopping.store(true, Ordering::SeqCst);
-        self.inner.merge_signal.wake();
-        if let Some(merger) = self.merger.take() {
-            // A merger that panicked has nothing left to be waited for.
-            let _ = merger.join();
-        }
+        self.stop_taking();
+        end(&self.bringer);
+        end(&self.merger);
+    }
+}
+
+/// Waits for a worker that has been told to stop.
+fn end(worker: &Mutex<Option<JoinHandle<()>>>) {
+    if let Some(worker) = lock(worker).take() {
+        worker.thread().unpark();
+        // One that panicked has nothing left to be waited for.
+        let _ = worker.join();
     }
 }
 
@@ -179,6 +254,52 @@ impl Inner {
         }
     }
 
+    /// Brings blocks back until all are there, or the leaf stops.
+    fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>) {
+        let is_stopping = || self.stopping.load(Ordering::SeqCst);
+        recover::bring_all_back(waiting, &self.store, is_stopping);
+        self.recovering.store(is_stopping(), Ordering::SeqCst);
+    }
+
+    /// Verifies what an earlier process left in memory.
+    fn scrub(&self) {
+        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
+        scrub(&tables, || self.stopping.load(Ordering::SeqCst));
+    }
+
+    /// Gives every fresh row a place in a segment, so that the next process need not read the log.
+    fn seal(&self) -> Result<(), hadal_store::Error> {
+        if !self.durable {
+            return Ok(());
+        }
+        let _turn = lock(&self.changing);
+        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
+        move_fresh(&tables, &self.store).map_err(|error| match error {
+            MergeError::Store(error) => error,
+            MergeError::Block(error) => hadal_store::Error::Corrupt {
+                place: format!("a fresh batch of {}", self.name),
+                what: error.to_string(),
+            },
+        })
+    }
+
+    /// Lets the caller change what the store holds and what is visible, as one, while the returned
+    /// value lives; `None` when the leaf stops, and nothing may change any more.
+    pub(crate) fn turn_to_change(&self) -> Option<MutexGuard<'_, ()>> {
+        let turn = lock(&self.changing);
+        (!self.stopping.load(Ordering::SeqCst)).then_some(turn)
+    }
+
+    fn state(&self) -> LeafState {
+        if self.stopping.load(Ordering::SeqCst) {
+            LeafState::Stopping
+        } else if self.recovering.load(Ordering::SeqCst) {
+            LeafState::Recovering
+        } else {
+            LeafState::Alive
+        }
+    }
+
     fn merge_all(&self) {
         let _one = lock(&self.merging);
         let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
@@ -191,7 +312,9 @@ impl Inner {
 
     fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {
         let LeafLimits { table_bytes_max, merge_bytes_max, .. } = self.limits;
+        let Some(turn) = self.turn_to_change() else { return Ok(()) };
         let dropped = drop_oldest(table, &self.store, table_bytes_max)?;
+        drop(turn);
         if dropped > 0 {
             tracing::warn!(
                 leaf = %self.name, table = %table.name, rows = dropped,
@@ -215,10 +338,12 @@ impl Inner {
         }
         let mut tables: Vec<&Arc<Table>> = tables.iter().collect();
         tables.sort_by_cached_key(|table| Reverse(table.fresh_bytes()));
-        tables
-            .into_iter()
-            .take_while(|_| fresh.is_pressed())
-            .try_for_each(|table| move_fresh(table, &self.store))
+        tables.into_iter().take_while(|_| fresh.is_pressed()).try_for_each(|table| {
+            match self.turn_to_change() {
+                Some(_turn) => move_fresh(std::slice::from_ref(table), &self.store),
+                None => Ok(()),
+            }
+        })
     }
 
     fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
@@ -228,7 +353,7 @@ impl Inner {
         self.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
         *dropped = true;
         tables.remove(name);
-        Ok(table.blocks.clear().iter().map(|block| block.rows as u64).sum())
+        Ok(table.clear())
     }
 }
 
@@ -243,11 +368,10 @@ impl Peer for Leaf {
                 .iter()
                 .filter_map(|(name, table)| Some((name.clone(), table.status()?)))
                 .collect();
-            let stopping = self.inner.stopping.load(Ordering::SeqCst);
             PeerStatus {
                 leaves: vec![LeafStatus {
                     name: self.inner.name.clone(),
-                    state: if stopping { LeafState::Stopping } else { LeafState::Alive },
+                    state: self.state(),
                     block_bytes: tables.values().map(|table| table.block_bytes).sum(),
                     tables: Arc::new(tables),
                 }],
@@ -258,7 +382,7 @@ impl Peer for Leaf {
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
             let table = read(&self.inner.tables).get(table).cloned();
-            let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
+            let blocks = table.map(|table| table.snapshot()).unwrap_or_default();
             inspect(&self.inner.name, &blocks)
         })
     }
@@ -277,10 +401,13 @@ impl Leaf {
             }
         };
         let has_table = table.is_some();
-        let lost_rows = table.as_ref().map_or(0, |table| table.lost_rows);
+        let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
+            table.unfold();
+            table.missing_rows()
+        });
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let interners = table.as_ref().map(|table| Arc::clone(&table.interners));
-        let blocks = table.map(|table| table.blocks.snapshot()).unwrap_or_default();
+        let blocks = table.map(|table| table.snapshot()).unwrap_or_default();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
         let is_reached = |block: &&Arc<Block>| {
             let (first, last) = block.time_range;
@@ -311,7 +438,7 @@ impl Leaf {
         let coverage = LeafCoverage {
             name: self.inner.name.to_string(),
             outcome,
-            rows_expected: rows + lost_rows,
+            rows_expected: rows + lost_rows + waiting_rows,
             rows_scanned,
             micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
         };

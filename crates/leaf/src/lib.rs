@@ -33,6 +33,7 @@ mod pool_tests;
 mod recover;
 mod rounds;
 mod scan_pool;
+mod scrub;
 mod status;
 #[cfg(test)]
 mod stealing_tests;

@@ -32,13 +32,14 @@ pub(crate) fn merge_next(
     now: Micros,
     bytes_max: u64,
 ) -> Result<bool, MergeError> {
+    let blocks = table.snapshot();
+    let Some((inputs, plan)) = plan_of(&blocks, now, bytes_max) else { return Ok(false) };
+    let merged = merge_blocks(table, &inputs, plan.kind, now)?;
+    let Some(_turn) = leaf.turn_to_change() else { return Ok(false) };
     let dropped = read(&table.dropped);
-    let blocks = table.blocks.snapshot();
     if *dropped {
         return Ok(false);
     }
-    let Some((inputs, plan)) = plan_of(&blocks, now, bytes_max) else { return Ok(false) };
-    let merged = merge_blocks(table, &inputs, plan.kind, now)?;
     let added = keep(table, leaf, &inputs, &plan, merged, now)?;
     table.swap(&inputs, added);
     Ok(true)
@@ -184,7 +185,7 @@ pub(crate) fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<Remembered
 /// many rows were dropped.
 pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Result<u64, MergeError> {
     let dropped = read(&table.dropped);
-    let mut blocks: Vec<Arc<Block>> = table.blocks.snapshot().to_vec();
+    let mut blocks: Vec<Arc<Block>> = table.snapshot().to_vec();
     let mut bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
     if bytes <= bytes_max || *dropped {
         return Ok(0);

@@ -1,38 +1,105 @@
 //! From what a store recovered to tables: merged blocks, then what the log still holds.
+//!
+//! Blocks that the store must read first come one after the other, those with the newest rows
+//! first, while queries are answered from what is there; but no table is without any.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hadal_store::{LostBlock, RecoveredTable, Recovery, Report, StoredBlock};
+use hadal_store::{LostBlock, RecoveredTable, Recovery, Report, Store, StoredBlock, WaitingBlock};
 use hadal_types::TableName;
 
 use crate::batches::Known;
 use crate::block::{Block, Origin};
 use crate::limits::FreshBytes;
-use crate::sync::lock;
+use crate::sync::{lock, read};
 use crate::table::Table;
+
+/// The tables of a recovered store.
+#[derive(Default)]
+pub(crate) struct Recovered {
+    pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
+    /// What is to be brought back, the newest last.
+    pub(crate) waiting: Vec<(Arc<Table>, WaitingBlock)>,
+    /// What was found on the way.
+    pub(crate) report: Report,
+}
 
 /// The tables of a recovered store, and what was found on the way.
 ///
 /// A block that cannot be read is lost, like one that the store did not find. It stays in the store
 /// as it is, so it is lost again at the next start; a drop of its table ends that.
-pub(crate) fn tables(
-    recovery: Recovery,
-    fresh: &Arc<FreshBytes>,
-) -> (BTreeMap<TableName, Arc<Table>>, Report) {
+pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>) -> Recovered {
     let Recovery { tables: recovered, mut report } = recovery;
-    let mut tables = BTreeMap::new();
-    for (name, recovered) in recovered {
-        let table = table(&name, recovered, fresh, &mut report.lost_blocks);
+    let (mut tables, mut waiting) = (BTreeMap::new(), Vec::new());
+    for (name, mut recovered) in recovered {
+        let mut blocks = std::mem::take(&mut recovered.waiting);
+        let mut folded = Vec::new();
+        if report.was_stopped {
+            folded = std::mem::take(&mut recovered.blocks);
+        }
+        let table = Arc::new(table(&name, recovered, fresh, &mut report.lost_blocks));
+        table.fold(folded);
+        blocks.iter().for_each(|block| table.await_rows(block.rows));
+        // So that its columns are known.
+        while table.holdings().1 == 0
+            && let Some(newest) = blocks.pop()
+        {
+            if let Err(lost) = bring_back(&table, newest, store) {
+                report.lost_blocks.push(lost);
+            }
+        }
+        waiting.extend(blocks.into_iter().map(|block| (Arc::clone(&table), block)));
         tables.insert(name, table);
     }
+    waiting.sort_by_key(|(_, block)| block.number);
     for lost in &report.lost_blocks {
-        let LostBlock { number, table, rows, reason } = lost;
-        tracing::debug!(%table, block = %number, rows, "a row block is lost: {reason}");
-        let own = tables.entry(table.clone()).or_insert_with(|| Table::new(table.clone()));
-        own.lost_rows += u64::from(*rows);
+        let own = tables.entry(lost.table.clone());
+        own.or_insert_with(|| Arc::new(Table::new(lost.table.clone()))).lose(lost);
     }
-    (tables.into_iter().map(|(name, table)| (name, Arc::new(table))).collect(), report)
+    Recovered { tables, waiting, report }
+}
+
+/// Brings blocks back, from the last to the first, until `is_stopping`.
+pub(crate) fn bring_all_back(
+    mut waiting: Vec<(Arc<Table>, WaitingBlock)>,
+    store: &Store,
+    is_stopping: impl Fn() -> bool,
+) {
+    while !is_stopping()
+        && let Some((table, block)) = waiting.pop()
+    {
+        if let Err(lost) = bring_back(&table, block, store) {
+            table.lose(&lost);
+        }
+    }
+}
+
+/// Brings one block back and makes it visible, unless its table was dropped.
+fn bring_back(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
+    let dropped = read(&table.dropped);
+    let rows = block.rows;
+    let brought = store.bring_back(block).and_then(|stored| match stored {
+        Some(stored) if !*dropped => {
+            let is_verified = stored.is_verified();
+            let block = sound(&table.name, stored)?;
+            table.push(if is_verified { block.verified() } else { block });
+            Ok(())
+        }
+        _ => Ok(()),
+    });
+    table.await_no_more(rows);
+    brought
+}
+
+/// A block that the store has, if its front can be read.
+pub(crate) fn sound(table: &TableName, stored: StoredBlock) -> Result<Block, LostBlock> {
+    let StoredBlock { number, rows, bytes, .. } = stored;
+    let location = bytes.location();
+    Block::new(bytes, Origin::Segment(number)).map_err(|error| {
+        let reason = format!("{location} is damaged: {error}");
+        LostBlock { number, table: table.clone(), rows, reason }
+    })
 }
 
 fn table(
@@ -50,14 +117,9 @@ fn table(
         lock(&table.batches).remember(&batch.batch, known);
     }
     for stored in recovered.blocks {
-        let StoredBlock { number, rows, bytes, .. } = stored;
-        let location = bytes.location();
-        match Block::new(bytes, Origin::Segment(number)) {
+        match sound(name, stored) {
             Ok(block) => table.push(block),
-            Err(error) => {
-                let reason = format!("{location} is damaged: {error}");
-                lost.push(LostBlock { number, table: name.clone(), rows, reason });
-            }
+            Err(block) => lost.push(block),
         }
     }
     for frame in recovered.frames {

@@ -9,14 +9,15 @@ use hadal_wire::TableStatus;
 
 use crate::block::{Block, BlockColumn};
 
-/// The status of a table with these blocks; `None` without any, unless it has lost or dropped some.
+/// The status of a table with these blocks; `None` without any, unless it has lost or dropped some,
+/// or waits for some.
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],
     dropped: Option<DroppedRows>,
-    lost_rows: u64,
+    (lost_rows, waiting_rows): (u64, u64),
 ) -> Option<TableStatus> {
-    if blocks.is_empty() && lost_rows == 0 && dropped.is_none() {
+    if blocks.is_empty() && lost_rows + waiting_rows == 0 && dropped.is_none() {
         return None;
     }
     let first = blocks.iter().map(|block| block.time_range.0).min();
@@ -37,6 +38,7 @@ pub(crate) fn of_table(
         dropped_bytes: dropped.map_or(0, |dropped| dropped.bytes),
         dropped_until: dropped.map(|dropped| dropped.until),
         lost_rows,
+        waiting_rows,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use hadal_store::DroppedRows;
+use hadal_store::{DroppedRows, LostBlock, StoredBlock};
 use hadal_types::TableName;
 use hadal_wire::TableStatus;
 
@@ -11,6 +11,7 @@ use crate::batches::Batches;
 use crate::block::Block;
 use crate::block_list::BlockList;
 use crate::interners::Interners;
+use crate::recover::sound;
 use crate::status;
 use crate::sync::lock;
 
@@ -18,14 +19,19 @@ use crate::sync::lock;
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: TableName,
-    pub(crate) blocks: BlockList<Block>,
+    blocks: BlockList<Block>,
+    /// Blocks that an earlier process left, and at which nobody has looked yet: to read their fronts
+    /// takes far longer than to know that they are there.
+    folded: Mutex<Vec<StoredBlock>>,
     pub(crate) batches: Mutex<Batches>,
     pub(crate) interners: Arc<Interners>,
     /// True once the table is dropped. Whoever changes what the store holds of the table reads
-    /// it until that change is made.
+    /// it until that change is made; and has its turn to change before it reads it.
     pub(crate) dropped: RwLock<bool>,
-    /// Rows that the store had and could not bring back when it was opened.
-    pub(crate) lost_rows: u64,
+    /// Rows that the store had and could not bring back.
+    lost_rows: AtomicU64,
+    /// Rows that the store is bringing back.
+    waiting_rows: AtomicU64,
     /// Rows that were dropped because it was too large.
     dropped_rows: Mutex<Option<DroppedRows>>,
     version: AtomicU64,
@@ -37,14 +43,66 @@ impl Table {
         Self {
             name,
             blocks: BlockList::default(),
+            folded: Mutex::default(),
             batches: Mutex::default(),
             interners: Arc::default(),
             dropped: RwLock::new(false),
-            lost_rows: 0,
+            lost_rows: AtomicU64::new(0),
+            waiting_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
             version: AtomicU64::new(0),
             status: Mutex::default(),
         }
+    }
+
+    /// Takes blocks that are there, to be looked at when the table is first asked for.
+    pub(crate) fn fold(&self, blocks: Vec<StoredBlock>) {
+        *lock(&self.folded) = blocks;
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Looks at the blocks that an earlier process left, if nobody has; those that cannot be read
+    /// are lost.
+    pub(crate) fn unfold(&self) {
+        let mut folded = lock(&self.folded);
+        if folded.is_empty() {
+            return;
+        }
+        let mut blocks = Vec::with_capacity(folded.len());
+        for stored in std::mem::take(&mut *folded) {
+            match sound(&self.name, stored) {
+                Ok(block) => blocks.push(Arc::new(block)),
+                Err(lost) => self.lose(&lost),
+            }
+        }
+        self.blocks.put_first(blocks);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Its blocks, as they are now.
+    pub(crate) fn snapshot(&self) -> Arc<Vec<Arc<Block>>> {
+        self.unfold();
+        self.blocks.snapshot()
+    }
+
+    /// Takes all blocks out; returns how many rows they had.
+    pub(crate) fn clear(&self) -> u64 {
+        self.snapshot();
+        self.blocks.clear().iter().map(|block| block.rows as u64).sum()
+    }
+
+    /// Rows that it should have, those that are missing included, and bytes that it has: without a
+    /// look at them.
+    pub(crate) fn holdings(&self) -> (u64, u64) {
+        let folded = lock(&self.folded);
+        let (lost, waiting) = self.missing_rows();
+        let blocks = self.blocks.snapshot();
+        let rows = folded.iter().map(|block| u64::from(block.rows));
+        let bytes = folded.iter().map(|block| block.bytes.len() as u64);
+        (
+            rows.chain(blocks.iter().map(|block| block.rows as u64)).sum::<u64>() + lost + waiting,
+            bytes.chain(blocks.iter().map(|block| block.byte_count() as u64)).sum(),
+        )
     }
 
     /// Makes a fresh block visible.
@@ -60,6 +118,32 @@ impl Table {
         swapped
     }
 
+    /// Notes rows that are to be brought back.
+    pub(crate) fn await_rows(&self, rows: u32) {
+        self.waiting_rows.fetch_add(u64::from(rows), Ordering::SeqCst);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Notes that rows were brought back, after they became visible, or were lost or dropped.
+    pub(crate) fn await_no_more(&self, rows: u32) {
+        self.waiting_rows.fetch_sub(u64::from(rows), Ordering::SeqCst);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Notes rows that the store had and that cannot be read.
+    pub(crate) fn lose(&self, lost: &LostBlock) {
+        let LostBlock { number, rows, reason, .. } = lost;
+        tracing::error!(table = %self.name, block = %number, rows, "a row block is lost: {reason}");
+        self.lost_rows.fetch_add(u64::from(*rows), Ordering::SeqCst);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Rows that were lost, and rows that are being brought back. Whoever unfolds before this, and
+    /// looks at the blocks after it, takes none for there that is missing.
+    pub(crate) fn missing_rows(&self) -> (u64, u64) {
+        (self.lost_rows.load(Ordering::SeqCst), self.waiting_rows.load(Ordering::SeqCst))
+    }
+
     /// Notes rows that were dropped because the table was too large.
     pub(crate) fn count_dropped(&self, dropped: DroppedRows) {
         let mut own = lock(&self.dropped_rows);
@@ -73,7 +157,7 @@ impl Table {
 
     /// Encoded bytes of its blocks.
     pub(crate) fn bytes(&self) -> u64 {
-        self.blocks.snapshot().iter().map(|block| block.byte_count() as u64).sum()
+        self.holdings().1
     }
 
     /// Encoded bytes of its blocks that have no place in a segment yet.
@@ -83,7 +167,7 @@ impl Table {
         fresh.map(|block| block.byte_count() as u64).sum()
     }
 
-    /// What the table holds; `None` while it has no blocks and has lost and dropped none. Cheap
+    /// What the table holds; `None` while it has no blocks and misses none. Cheap
     /// unless blocks have changed.
     pub(crate) fn status(&self) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
@@ -93,8 +177,10 @@ impl Table {
         {
             return Some(Arc::clone(status));
         }
+        self.unfold();
+        let missing = self.missing_rows();
         let blocks = self.blocks.snapshot();
-        let status = status::of_table(&self.name, &blocks, self.dropped_rows(), self.lost_rows)?;
+        let status = status::of_table(&self.name, &blocks, self.dropped_rows(), missing)?;
         let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));
         Some(status)

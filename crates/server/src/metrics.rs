@@ -102,6 +102,12 @@ impl Metrics {
                 "rows that were on disk and could not be brought back at a start",
                 sum(|table| table.lost_rows),
             ),
+            (
+                "rows_waiting",
+                "gauge",
+                "rows that are being brought back after a start",
+                sum(|table| table.waiting_rows),
+            ),
         ] {
             head(&mut text, name, kind, help);
             line(&mut text, name, "", value);

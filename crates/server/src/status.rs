@@ -16,11 +16,11 @@ pub(crate) async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: some leaf takes batches and answers queries. Says also what is lost, which is no
-/// reason to take no more.
+/// `GET /readyz`: some leaf takes batches and answers queries, if only with a part of its rows while
+/// it brings the others back. Says also what is lost, which is no reason to take no more.
 pub(crate) async fn ready(State(doors): State<Doors>) -> Result<String, Problem> {
     let catalog = doors.app.root.catalog().await;
-    if !catalog.leaves.iter().any(|(_, state, _)| *state == LeafState::Alive) {
+    if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Stopping) {
         return Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive"));
     }
     Ok(match catalog.tables.values().map(|table| table.lost_rows).sum::<u64>() {
@@ -60,6 +60,7 @@ struct Status {
     dropped_rows: u64,
     dropped_bytes: u64,
     lost_rows: u64,
+    waiting_rows: u64,
     damage: Vec<String>,
     leaves: Vec<Leaf>,
 }
@@ -94,6 +95,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         dropped_rows: sum(|table| table.dropped_rows),
         dropped_bytes: sum(|table| table.dropped_bytes),
         lost_rows: sum(|table| table.lost_rows),
+        waiting_rows: sum(|table| table.waiting_rows),
         damage: doors.app.damage.to_vec(),
         leaves: leaves.collect(),
     };

@@ -29,6 +29,7 @@ struct Table {
     dropped_bytes: u64,
     dropped_until: Option<String>,
     lost_rows: u64,
+    waiting_rows: u64,
 }
 
 #[derive(Serialize)]
@@ -63,6 +64,7 @@ impl Table {
             dropped_bytes: status.dropped_bytes,
             dropped_until: status.dropped_until.map(|until| until.to_string()),
             lost_rows: status.lost_rows,
+            waiting_rows: status.waiting_rows,
         }
     }
 }

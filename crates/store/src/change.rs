@@ -4,6 +4,7 @@ use std::fmt;
 
 use hadal_types::{BatchId, Micros, TableName};
 
+use crate::manifest::Checksum;
 use crate::segment::BlockBytes;
 
 /// The number of a merged block: unique in its store, never used twice.
@@ -37,6 +38,15 @@ pub struct StoredBlock {
     pub rows: u32,
     /// Its bytes.
     pub bytes: BlockBytes,
+    pub(crate) checksum: Checksum,
+}
+
+impl StoredBlock {
+    /// Whether all of its bytes are known to be as they were written, once it was brought back.
+    #[must_use]
+    pub fn is_verified(&self) -> bool {
+        self.checksum.is_known()
+    }
 }
 
 /// A batch whose id a retry must still meet although its log frame may be gone.

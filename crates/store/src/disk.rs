@@ -45,13 +45,13 @@ pub trait Disk: Debug + Send + Sync {
     /// As the system says; also when there is no such file.
     fn open(&self, name: &str) -> io::Result<Box<dyn AppendFile>>;
 
-    /// Makes a segment file of so many bytes, all of it a hole.
+    /// Makes a segment file of so many bytes, all of it a hole. It is not mapped.
     ///
     /// # Errors
     /// As the system says; also when there is a file of that name.
     fn create_segment(&self, name: &str, length: u64) -> io::Result<Box<dyn SegmentFile>>;
 
-    /// Opens a segment file.
+    /// Opens a segment file. It is not mapped.
     ///
     /// # Errors
     /// As the system says; also when there is no such file.
@@ -74,6 +74,12 @@ pub trait Disk: Debug + Send + Sync {
     /// # Errors
     /// As the system says.
     fn sync_folder(&self) -> io::Result<()>;
+
+    /// Gives up the lock on the folder, if it has one: it is another process's from now on.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn unlock(&self) -> io::Result<()>;
 }
 
 /// A file that is only appended to.
@@ -114,8 +120,30 @@ pub trait SegmentFile: Debug + Send + Sync {
     /// As the system says; a full file system is an error here, never a signal later.
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// The bytes of a range that was written, `None` outside of the file.
+    /// Maps the file, unless it is, so that its bytes can be borrowed.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn map(&self) -> io::Result<()>;
+
+    /// The bytes of a range that was written, `None` outside of the file and while it is not mapped.
     fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]>;
+
+    /// Copies the bytes of a range that was written, which need not be mapped.
+    ///
+    /// # Errors
+    /// As the system says; also when the file is shorter.
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()>;
+
+    /// Whether some of a range was never written, or was given back.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn has_hole(&self, offset: u64, length: u64) -> io::Result<bool>;
+
+    /// Tells the system that a range which was synced is not read again before long, so that it
+    /// takes no memory. Only advice: nothing depends on it.
+    fn forget(&self, offset: u64, length: u64);
 
     /// Gives the range's memory back; it reads as zeros. No bytes of it may be borrowed.
     ///

@@ -14,6 +14,9 @@ pub enum Error {
     /// The folder belongs to another store, or to a reader of a store that was closed.
     #[error("data folder {0} is in use by another process or by a query that still reads from it")]
     InUse(String),
+    /// Memory for segments is not this user's alone, so its bytes could be anyone's.
+    #[error("{0} belongs to another user, or others may write to it; it must be removed first")]
+    Foreign(String),
     /// The file system has no room; the write left nothing behind and may be tried again.
     #[error("no space left for {0}")]
     Full(String),

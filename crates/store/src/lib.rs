@@ -24,13 +24,16 @@ mod journal;
 mod lock;
 mod log;
 mod manifest;
+mod memory;
 mod recovery;
 mod segment;
+mod stopped;
 mod store;
 
 pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 pub use error::Error;
 pub use log::Ticket;
-pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report};
+pub use memory::{remove as remove_memory, sweep as sweep_memory};
+pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report, WaitingBlock};
 pub use segment::BlockBytes;
-pub use store::{Config, Figures, Folders, Sizes, Store};
+pub use store::{Config, Figures, Folders, Memory, MemoryConfig, Sizes, Store};

@@ -87,7 +87,7 @@ struct Shared {
 /// The log of one store.
 pub(crate) struct Log {
     shared: Arc<Shared>,
-    committer: Option<JoinHandle<()>>,
+    committer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Log {
@@ -119,7 +119,7 @@ impl Log {
             changed: Condvar::new(),
             writer: Mutex::new(writer),
         });
-        let mut log = Self { shared: Arc::clone(&shared), committer: None };
+        let log = Self { shared: Arc::clone(&shared), committer: Mutex::default() };
         if with_committer {
             let thread = Builder::new().name("hadal-log".to_owned()).spawn(move || {
                 let _closing = CloseAtEnd(&shared);
@@ -127,7 +127,7 @@ impl Log {
             });
             let failed =
                 |error| Error::io("start the committer of", &log.shared.disk.place(""), error);
-            log.committer = Some(thread.map_err(failed)?);
+            *lock(&log.committer) = Some(thread.map_err(failed)?);
         }
         Ok(log)
     }
@@ -223,10 +223,11 @@ impl Log {
     }
 
     /// Writes what waits, then stops. Fails when the log was poisoned.
-    pub(crate) fn close(&mut self) -> Result<(), Error> {
+    pub(crate) fn close(&self) -> Result<(), Error> {
         lock(&self.shared.queue).is_closed = true;
         self.shared.changed.notify_one();
-        let died = self.committer.take().is_some_and(|thread| thread.join().is_err());
+        let committer = lock(&self.committer).take();
+        let died = committer.is_some_and(|thread| thread.join().is_err());
         if died {
             Err(Error::Closed)
         } else {

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::frame::{Draft, Frame, HEADER_BYTES, MANIFEST, first, scan};
 use crate::journal::Journal;
 use record::Reader;
-pub(crate) use record::{BlockPlace, Record};
+pub(crate) use record::{BlockPlace, Checksum, Record};
 pub(crate) use sequences::Sequences;
 pub(crate) use state::State;
 
@@ -24,9 +24,9 @@ pub(crate) const NAME: &str = "manifest";
 /// The file name of a manifest that is being compacted.
 const NEW_NAME: &str = "manifest.new";
 /// The format version of the whole folder.
-const VERSION: u32 = 3;
-/// The version before: its records say nothing of dropped rows. It is read, and written anew.
-const VERSION_BEFORE: u32 = 2;
+const VERSION: u32 = 4;
+/// The version before: its records have no checksums of blocks. It is read, and written anew.
+const VERSION_BEFORE: u32 = 3;
 /// The head is read before the salt is known.
 const HEAD_SALT: u64 = 0;
 /// A manifest is compacted when it has grown to so many times its compacted length.
@@ -96,9 +96,12 @@ impl Manifest {
         let torn = (bytes.len() - length) as u64;
         let mut file = disk.open(NAME).map_err(|error| Error::io("open", &place, error))?;
         if torn > 0 {
-            let cut = file.cut(length as u64).and_then(|()| file.sync());
+            let cut = file.cut(length as u64);
             cut.map_err(|error| Error::io("cut the torn tail of", &place, error))?;
         }
+        // What an earlier process wrote and did not sync is believed from here on.
+        let synced = file.sync().and_then(|()| disk.sync_folder());
+        synced.map_err(|error| Error::io("sync", &place, error))?;
         let journal = Journal::new(file, place, length as u64);
         let compact_above = bytes_min.max(length as u64);
         let mut manifest = Self { disk, salt, journal, next_record, bytes_min, compact_above };
@@ -111,6 +114,11 @@ impl Manifest {
     /// The salt of every checksum in the folder.
     pub(crate) fn salt(&self) -> u64 {
         self.salt
+    }
+
+    /// How far the manifest has come: the number of its next record, and its bytes.
+    pub(crate) fn position(&self) -> (u64, u64) {
+        (self.next_record, self.journal.length())
     }
 
     /// Fails when an earlier failure was such that nothing can be written any more.

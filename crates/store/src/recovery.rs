@@ -9,9 +9,11 @@ use hadal_types::{BatchId, TableName};
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 use crate::error::Error;
 use crate::log::{self, Replayed};
-use crate::manifest::{self, BlockPlace, Manifest, State};
+use crate::manifest::{self, BlockPlace, Checksum, Manifest, State};
 use crate::segment::BlockBytes;
-use crate::segment::pool::{self, Found, Pool};
+use crate::segment::open::Found;
+use crate::segment::pool::{self, Pool};
+use crate::stopped;
 use crate::store::{Folders, Sizes};
 
 /// Everything that counts, by table, and what was passed over.
@@ -28,6 +30,8 @@ pub struct Recovery {
 pub struct RecoveredTable {
     /// Its merged blocks, by number.
     pub blocks: Vec<StoredBlock>,
+    /// Merged blocks that [`crate::Store::bring_back`] brings back, by number.
+    pub waiting: Vec<WaitingBlock>,
     /// Batches that are in no merged block, by sequence. Some may never have been acknowledged.
     pub frames: Vec<RecoveredFrame>,
     /// Remembered batches, in the order in which they were to be remembered.
@@ -36,6 +40,21 @@ pub struct RecoveredTable {
     pub settings: Option<Vec<u8>>,
     /// Rows that were dropped because it was too large, if any were.
     pub dropped_rows: Option<DroppedRows>,
+}
+
+/// A merged block that counts, and whose bytes must be verified in memory or read from disk before
+/// they can be used.
+#[derive(Debug)]
+pub struct WaitingBlock {
+    /// The block's number.
+    pub number: BlockNumber,
+    /// How many rows it holds.
+    pub rows: u32,
+    /// How many bytes it has.
+    pub byte_count: u32,
+    pub(crate) table: TableName,
+    pub(crate) bytes: BlockBytes,
+    pub(crate) checksum: Checksum,
 }
 
 /// A batch from the log.
@@ -71,6 +90,8 @@ pub struct Report {
     pub log_files_removed: u64,
     /// Bytes of a torn tail of the manifest.
     pub manifest_bytes_cut: u64,
+    /// Whether the store was stopped in order, so that its segments in memory are believed.
+    pub was_stopped: bool,
     /// Segment files without a block that counts; they were removed.
     pub orphan_segments: u64,
     /// Bytes of segments that belonged to no block that counts; they were given back.
@@ -110,8 +131,13 @@ pub(crate) fn open(folders: &Folders, sizes: Sizes) -> Result<Opened, Error> {
     let mut recovery = Recovery::default();
     recovery.report.manifest_bytes_cut = torn;
 
-    let named: Vec<_> = state.blocks.values().map(|block| block.place).collect();
-    let (pool, found) = Pool::open(folders.clone(), salt, sizes.segment_bytes, &named)?;
+    let memory = folders.memory.as_ref().map(|memory| &*memory.folder);
+    let stopped = memory.map(|memory| stopped::take(memory, salt, manifest.position()));
+    let on_disk = stopped.transpose()?.flatten();
+    recovery.report.was_stopped = on_disk.is_some();
+    let named: Vec<_> = state.blocks.values().collect();
+    let (pool, found) =
+        Pool::open(folders.clone(), salt, sizes.segment_bytes, &named, on_disk.as_ref())?;
     recovery.take_blocks(&state, found);
 
     let mut replayed = log::replay(&*folders.log, salt, &state, &mut recovery.report)?;
@@ -152,10 +178,15 @@ impl Recovery {
         self.report.orphan_segments = found.orphan_segments;
         self.report.reclaimed_bytes = found.reclaimed_bytes;
         for (named, block) in state.blocks.values().zip(found.blocks) {
-            let BlockPlace { number, table, rows, .. } = named.clone();
+            let BlockPlace { number, table, rows, place, checksum } = named.clone();
             match block {
+                Ok(bytes) if bytes.is_waiting() => {
+                    let byte_count = place.length;
+                    let block = WaitingBlock { number, rows, byte_count, table, bytes, checksum };
+                    self.table(&named.table).waiting.push(block);
+                }
                 Ok(bytes) => {
-                    let block = StoredBlock { number, table, rows, bytes };
+                    let block = StoredBlock { number, table, rows, bytes, checksum };
                     self.table(&named.table).blocks.push(block);
                 }
                 Err(reason) => {

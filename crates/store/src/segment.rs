@@ -1,19 +1,21 @@
 //! Block bytes: borrowed from a segment, never owned by who reads them.
 //!
 //! A segment is either a run of heap memory (the bytes of one fresh batch, or of one block of a
-//! store without a folder) or a mapped file (merged blocks). [`BlockBytes`] is a range of one. It
-//! keeps its segment alive; and the range of a block that was removed is given back when the last
+//! store without a folder) or a mapped file (merged blocks), which lies on disk, and also in memory
+//! where the store has some of its own. [`BlockBytes`] is a range of one. It keeps its segment alive; and the range of a block that was removed is given back when the last
 //! `BlockBytes` of it is dropped, so readers need no lock and no epoch.
 
 pub(crate) mod mapping;
+pub(crate) mod open;
 pub(crate) mod pool;
 mod ranges;
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use hadal_types::Held;
 use hadal_types::limits::BLOCK_BYTES_MAX;
 
 use crate::error::Error;
@@ -47,18 +49,29 @@ impl Place {
     pub(crate) const IN_MEMORY: Self = Self { segment: 0, offset: 0, length: 0 };
 }
 
+/// Where the bytes of a block are read from.
+#[derive(Debug)]
+pub(crate) enum Residence {
+    /// The file on disk.
+    Disk,
+    /// The file in memory, where it takes room.
+    Memory(#[expect(dead_code, reason = "given back on drop")] Held),
+}
+
 /// A range of a segment file. While it lives, the range is nobody else's.
 pub(crate) struct FileExtent {
     pool: Arc<Pool>,
     segment: Arc<Segment>,
     place: Place,
+    /// Where it is read from; not known while it waits to be brought back.
+    residence: OnceLock<Residence>,
     /// Whether the manifest names the range, so that its bytes must stay when readers go.
     is_named: AtomicBool,
 }
 
 impl FileExtent {
     fn bytes(&self) -> Option<&[u8]> {
-        self.segment.bytes(self.place)
+        self.segment.bytes(self.place, self.residence.get()?)
     }
 }
 
@@ -92,6 +105,44 @@ impl BlockBytes {
             Extent::Heap { .. } => None,
             Extent::File(extent) => Some(extent.place),
         }
+    }
+
+    /// Where a block lies that waits to be brought back; `None` for all others.
+    fn waiting(&self) -> Option<(&Segment, Place)> {
+        match &*self.0 {
+            Extent::File(extent) if extent.residence.get().is_none() => {
+                Some((&extent.segment, extent.place))
+            }
+            _ => None,
+        }
+    }
+
+    /// Says that the block is read from the file in memory.
+    fn reside_in_memory(&self, held: Held) {
+        self.reside(Residence::Memory(held));
+    }
+
+    /// Says that the block is read from the file on disk, which is mapped.
+    fn reside_on_disk(&self) {
+        self.reside(Residence::Disk);
+    }
+
+    fn reside(&self, residence: Residence) {
+        if let Extent::File(extent) = &*self.0 {
+            // Said once: who waits has no bytes that could be read from elsewhere.
+            let _ = extent.residence.set(residence);
+        }
+    }
+
+    /// Whether the block waits to be brought back.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting().is_some()
+    }
+
+    /// Whether the block lies in a file in memory.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(&*self.0, Extent::File(extent)
+            if matches!(extent.residence.get(), Some(Residence::Memory(_))))
     }
 
     /// Whether the block lies in the segment files of `pool`.

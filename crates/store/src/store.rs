@@ -11,17 +11,19 @@ use std::sync::{Arc, Mutex};
 use hadal_types::limits::{
     LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES, TABLE_SETTINGS_BYTES_MAX,
 };
-use hadal_types::{BatchId, TableName};
+use hadal_types::{BatchId, Budget, TableName};
 
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
 use crate::disk::{Disk, Folder};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, Ticket};
-use crate::manifest::{self, BlockPlace, Manifest, Record, State};
-use crate::recovery::{self, Opened, Recovery};
+use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
+use crate::memory;
+use crate::recovery::{self, LostBlock, Opened, Recovery, WaitingBlock};
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, Place, checked_length};
+use crate::stopped;
 
 /// Where a store lives and how it cuts its files.
 #[derive(Clone, Debug)]
@@ -30,13 +32,26 @@ pub struct Config {
     pub folder: PathBuf,
     /// How large files become.
     pub sizes: Sizes,
+    /// The memory that segments are read from; `None`: they are read from disk, through the
+    /// system's cache.
+    pub memory: Option<MemoryConfig>,
+}
+
+/// Where the memory of a store is, and how much of it there is.
+#[derive(Clone, Debug)]
+pub struct MemoryConfig {
+    /// Where the tmpfs is mounted: the store makes a folder of its own in it.
+    pub tmpfs: PathBuf,
+    /// What all stores of the machine may hold there together. Blocks that find no room are read
+    /// from disk.
+    pub room: Arc<Budget>,
 }
 
 impl Config {
-    /// A store in this folder, with files of the usual sizes.
+    /// A store in this folder, with files of the usual sizes, which are read from disk.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), sizes: Sizes::default() }
+        Self { folder: folder.into(), sizes: Sizes::default(), memory: None }
     }
 }
 
@@ -70,19 +85,43 @@ pub struct Folders {
     pub log: Arc<dyn Disk>,
     /// Holds the segment files.
     pub segments: Arc<dyn Disk>,
+    /// Holds segment files of the same names, places and bytes, which are read instead.
+    pub memory: Option<Memory>,
+}
+
+/// The memory of one store.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Holds the segment files, as long as the machine runs.
+    pub folder: Arc<dyn Disk>,
+    /// What all blocks in such folders may take together, in bytes.
+    pub room: Arc<Budget>,
 }
 
 impl Folders {
-    /// Opens the real folders at and in `folder`, making them if need be, and locks `folder` for
-    /// as long as a clone of the returned value lives.
+    /// Opens the real folders at and in `folder`, and one in `memory`, making them if need be, and locks them for as long as a clone of the returned value lives.
     ///
     /// # Errors
-    /// [`Error::InUse`] when another store has it; [`Error::Io`] for all else.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    /// [`Error::InUse`] when another store has it; [`Error::Foreign`] when the folder in memory is
+    /// not this user's alone; [`Error::Io`] for all else.
+    pub fn open(folder: &Path, memory: Option<&MemoryConfig>) -> Result<Self, Error> {
         let root = Folder::open_locked(folder)?;
         let log = Arc::new(root.within("log")?);
         let segments = Arc::new(root.within("segments")?);
-        Ok(Self { root: Arc::new(root), log, segments })
+        let memory = match memory {
+            Some(MemoryConfig { tmpfs, room }) => {
+                let folder = Arc::new(memory::open(tmpfs, folder)?);
+                Some(Memory { folder, room: Arc::clone(room) })
+            }
+            None => None,
+        };
+        Ok(Self { root: Arc::new(root), log, segments, memory })
+    }
+
+    /// Gives up the locks.
+    pub(crate) fn unlock(&self) -> std::io::Result<()> {
+        self.memory.as_ref().map_or(Ok(()), |memory| memory.folder.unlock())?;
+        self.root.unlock()
     }
 }
 
@@ -93,6 +132,8 @@ pub struct Figures {
     pub blocks: u64,
     /// Bytes of these blocks.
     pub block_bytes: u64,
+    /// Bytes of the blocks that are read from memory of the store's own.
+    pub memory_bytes: u64,
     /// Segment files.
     pub segments: u64,
     /// Log files.
@@ -110,6 +151,8 @@ struct Catalog {
     /// The bytes of each block that counts and can be read.
     held: BTreeMap<BlockNumber, BlockBytes>,
     manifest: Option<Manifest>,
+    /// The folder is another process's from now on.
+    is_stopped: bool,
 }
 
 impl Catalog {
@@ -134,7 +177,9 @@ struct Durable {
 
 /// The store of one leaf. All methods may be called from any thread.
 ///
-/// Dropping it writes what was appended, as [`Store::close`] does, but tells no failure.
+/// Dropping it writes what was appended, as [`Store::stop`] does, but tells no failure, and the
+/// next process looks at everything itself. The folder stays locked until the last `BlockBytes` of
+/// its segments is dropped.
 pub struct Store {
     /// Shared with the log, which notes in it that it has begun a file.
     catalog: Arc<Mutex<Catalog>>,
@@ -165,7 +210,8 @@ impl Store {
     /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
     /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
-        Self::open_on(&Folders::open(&config.folder)?, config.sizes)
+        let Config { folder, sizes, memory } = config;
+        Self::open_on(&Folders::open(folder, memory.as_ref())?, *sizes)
     }
 
     /// Opens the store in these folders, which a test may own.
@@ -202,7 +248,7 @@ impl Store {
     ) -> Self {
         Self {
             next_block: AtomicU64::new(state.next_block),
-            catalog: Arc::new(Mutex::new(Catalog { state, held, manifest })),
+            catalog: Arc::new(Mutex::new(Catalog { state, held, manifest, is_stopped: false })),
             durable: None,
             next_sequence: AtomicU64::new(0),
             reclaim_failures: AtomicU64::new(0),
@@ -240,15 +286,38 @@ impl Store {
         rows: u32,
         bytes: Vec<u8>,
     ) -> Result<StoredBlock, Error> {
-        let bytes = match &self.durable {
-            Some(durable) => durable.pool.write(&bytes)?,
+        let (bytes, checksum) = match &self.durable {
+            Some(durable) => {
+                (durable.pool.write(&bytes)?, Checksum::of(durable.pool.salt(), &bytes))
+            }
             None => {
                 checked_length(&bytes)?;
-                BlockBytes::from(bytes)
+                (BlockBytes::from(bytes), Checksum::UNKNOWN)
             }
         };
         let number = BlockNumber(self.next_block.fetch_add(1, Ordering::Relaxed));
-        Ok(StoredBlock { number, table: table.clone(), rows, bytes })
+        Ok(StoredBlock { number, table: table.clone(), rows, bytes, checksum })
+    }
+
+    /// Brings back a block of an earlier process: from memory if it is there as it was written,
+    /// which is verified, else from disk to memory. `None` when it was removed meanwhile. Takes as
+    /// long as reading its bytes does; any thread may bring any block back.
+    ///
+    /// # Errors
+    /// The block, with the reason, when it is in neither place as it was written.
+    pub fn bring_back(&self, block: WaitingBlock) -> Result<Option<StoredBlock>, LostBlock> {
+        let WaitingBlock { number, rows, table, bytes, checksum, .. } = block;
+        if let Some(Durable { pool, .. }) = &self.durable {
+            let brought = pool.bring_back(&bytes, checksum);
+            brought.map_err(|reason| LostBlock { number, table: table.clone(), rows, reason })?;
+        }
+        let mut catalog = lock(&self.catalog);
+        if !catalog.state.blocks.contains_key(&number) {
+            bytes.set_named(false);
+            return Ok(None);
+        }
+        catalog.held.insert(number, bytes.clone());
+        Ok(Some(StoredBlock { number, table, rows, bytes, checksum }))
     }
 
     /// Makes one atomic, durable change: syncs the added blocks, then the record. Blocks on disk.
@@ -260,6 +329,9 @@ impl Store {
     /// is wrong, nothing changed.
     pub fn commit(&self, change: &Change) -> Result<(), Error> {
         let mut catalog = lock(&self.catalog);
+        if catalog.is_stopped {
+            return Err(Error::Closed);
+        }
         let record = self.spell_out(&catalog.state, change)?;
         catalog.state.check(&record)?;
         if let (Some(manifest), Some(durable)) = (&mut catalog.manifest, &self.durable) {
@@ -327,8 +399,8 @@ impl Store {
             None => Some(Place::IN_MEMORY),
         };
         let place = place.ok_or(Error::Block(block.number, "is of another store"))?;
-        let StoredBlock { number, rows, .. } = *block;
-        Ok(BlockPlace { number, table: block.table.clone(), rows, place })
+        let StoredBlock { number, rows, checksum, .. } = *block;
+        Ok(BlockPlace { number, table: block.table.clone(), rows, place, checksum })
     }
 
     fn compact_if_grown(&self, catalog: &mut Catalog, log: &Log) {
@@ -353,9 +425,11 @@ impl Store {
     #[must_use]
     pub fn figures(&self) -> Figures {
         let catalog = lock(&self.catalog);
+        let in_memory = catalog.held.values().filter(|bytes| bytes.is_in_memory());
         let mut figures = Figures {
             blocks: catalog.state.blocks.len() as u64,
             block_bytes: catalog.held.values().map(|bytes| bytes.len() as u64).sum(),
+            memory_bytes: in_memory.map(|bytes| bytes.len() as u64).sum(),
             reclaim_failures: self.reclaim_failures.load(Ordering::Relaxed),
             ..Figures::default()
         };
@@ -368,16 +442,36 @@ impl Store {
         figures
     }
 
-    /// Writes and syncs what was appended, and ends the store. The folder stays locked until the
-    /// last `BlockBytes` of its segments is dropped.
+    /// Ends the store: writes and syncs what was appended, notes that what is in memory is as the
+    /// manifest says, and gives up the folder, so that the next process can have it at once. What
+    /// was borrowed can still be read, until that process writes; so whoever reads must have
+    /// finished. Nothing is taken and nothing given back any more.
     ///
     /// # Errors
-    /// The failure that poisoned the log or the manifest, if any did.
-    pub fn close(mut self) -> Result<(), Error> {
-        if let Some(durable) = &mut self.durable {
-            durable.log.close()?;
+    /// The failure that poisoned the log or the manifest, if any did; [`Error::Io`] and
+    /// [`Error::Full`] when the note could not be written. The folder is given up all the same, and
+    /// the next process looks at everything itself.
+    pub fn stop(&self) -> Result<(), Error> {
+        let Some(durable) = &self.durable else { return Ok(()) };
+        let logged = durable.log.close();
+        let mut catalog = lock(&self.catalog);
+        if std::mem::replace(&mut catalog.is_stopped, true) {
+            return Ok(());
         }
-        lock(&self.catalog).manifest.as_ref().map_or(Ok(()), Manifest::check)
+        let stopped = logged.and_then(|()| {
+            let Some(manifest) = &catalog.manifest else { return Ok(()) };
+            manifest.check()?;
+            let Some(memory) = durable.pool.memory() else { return Ok(()) };
+            let elsewhere = catalog.held.iter().filter(|(_, bytes)| !bytes.is_in_memory());
+            let mut elsewhere: Vec<BlockNumber> = elsewhere.map(|(&number, _)| number).collect();
+            let waiting = catalog.state.blocks.keys().filter(|at| !catalog.held.contains_key(at));
+            elsewhere.extend(waiting);
+            stopped::write(memory, manifest.salt(), manifest.position(), &elsewhere)
+        });
+        durable.pool.stop();
+        let unlocked = durable.pool.unlock();
+        drop(catalog);
+        stopped.and(unlocked)
     }
 
     #[cfg(test)]
@@ -412,5 +506,7 @@ impl Durable {
 
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod memory_tests;
 #[cfg(test)]
 mod tests;

@@ -62,6 +62,7 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.dropped_bytes += other.dropped_bytes;
     own.dropped_until = own.dropped_until.max(other.dropped_until);
     own.lost_rows += other.lost_rows;
+    own.waiting_rows += other.waiting_rows;
 }
 
 #[cfg(test)]
@@ -91,6 +92,7 @@ mod tests {
                 dropped_bytes: 6,
                 dropped_until: Some(Micros(i64::try_from(rows).expect("small"))),
                 lost_rows: 5,
+                waiting_rows: 7,
             };
             (name, Arc::new(status))
         };
@@ -111,6 +113,7 @@ mod tests {
             let table = Catalog::table_of(&status, name).expect("a table");
             assert_eq!((table.schema.rows, table.blocks), (rows, blocks));
             assert_eq!(table.lost_rows, 5 * blocks);
+            assert_eq!(table.waiting_rows, 7 * blocks);
             assert_eq!((table.dropped_rows, table.dropped_bytes), (4 * blocks, 6 * blocks));
             assert_eq!(catalog.tables.get(name), Some(&table));
         }

@@ -24,9 +24,10 @@ impl Ledger {
         self.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
     }
 
-    /// Notes all that a leaf holds, and what it has lost: that is expected of it as well.
+    /// Notes all that a leaf holds, what it is bringing back, and what it has lost: that is expected
+    /// of it as well.
     pub fn set_all(&self, leaf: &LeafStatus) {
-        let rows = |table: &TableStatus| table.schema.rows + table.lost_rows;
+        let rows = |table: &TableStatus| table.schema.rows + table.lost_rows + table.waiting_rows;
         let tables = leaf.tables.iter().map(|(name, table)| (name.clone(), rows(table)));
         self.lock().insert(leaf.name.clone(), tables.collect());
     }

@@ -60,6 +60,12 @@ pub const BATCH_SETTLED_SECONDS: i64 = 120;
 pub const FUTURE_SECONDS_MAX: i64 = 86_400;
 /// Default age limit of a table, in days.
 pub const TABLE_AGE_DAYS: i64 = 30;
+/// After a start that believed what is in memory all of it is verified within so many seconds.
+pub const SCRUB_SECONDS_MAX: u64 = 60;
+/// Bytes of a tmpfs below which row blocks are read from disk instead.
+pub const TMPFS_BYTES_MIN: u64 = 256 << 20;
+/// The least memory that a process can be told to get along with, in bytes.
+pub const MEMORY_BYTES_MIN: u64 = 256 << 20;
 /// Bytes of one segment file; a larger block gets a segment of its own size.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 /// A log file that has reached this many bytes is not appended to again.

@@ -89,4 +89,6 @@ pub struct TableStatus {
     /// Rows of it that were on disk and could not be brought back at a start; they are not in the
     /// schema's rows, and stay lost until the table is dropped.
     pub lost_rows: u64,
+    /// Rows of it that are being brought back after a start; they are not in the schema's rows yet.
+    pub waiting_rows: u64,
 }

@@ -78,6 +78,7 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
         dropped_bytes: table.dropped_bytes,
         dropped_until_micros: table.dropped_until.map(|until| until.0),
         lost_rows: table.lost_rows,
+        waiting_rows: table.waiting_rows,
     }
 }
 
@@ -91,6 +92,7 @@ fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireErr
         dropped_bytes: table.dropped_bytes,
         dropped_until: table.dropped_until_micros.map(Micros),
         lost_rows: table.lost_rows,
+        waiting_rows: table.waiting_rows,
     })
 }
 

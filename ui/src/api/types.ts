@@ -99,6 +99,8 @@ export interface Table {
   dropped_until: string | null;
   /** Rows that could not be brought back from disk; answers expect them all the same. */
   lost_rows: number;
+  /** Being brought back after a start; answers expect them. */
+  waiting_rows: number;
 }
 
 export type Kind = "number" | "string" | "set" | "vector";

@@ -19,6 +19,7 @@ const table = (first: string | null, last: string | null) => ({
   dropped_rows: 0,
   dropped_until: null,
   lost_rows: 0,
+  waiting_rows: 0,
 });
 
 test("moments are relative, ISO 8601 or Unix seconds", () => {

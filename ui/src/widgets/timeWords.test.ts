@@ -31,6 +31,7 @@ describe("spanWords", () => {
     dropped_rows: 0,
     dropped_until: null,
     lost_rows: 0,
+    waiting_rows: 0,
   };
   it("says from when to when there are rows", () => {
     expect(spanWords(table, NOW, "UTC")).toBe(

@@ -14,6 +14,7 @@ use crate::commands::open::open_browser;
 use crate::commands::serve::log_to_stderr;
 use crate::demo::{Demo, Destination, Progress, ShiftedClock, Stop, parse_now};
 use crate::error::Error;
+use crate::memory::MemoryArgs;
 use crate::service::{Service, ServiceConfig, say_damage};
 use crate::{machine, output};
 
@@ -60,6 +61,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder: args.data.clone(),
+        memory: MemoryArgs::default(),
+        takes_over: false,
         leaves: machine::cores(),
         clock: Arc::clone(&clock),
     })?;

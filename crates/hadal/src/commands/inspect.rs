@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::cli::ServerArgs;
 use crate::engine::{Engine, EngineConfig};
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::output;
 use crate::service::say_damage;
 
@@ -105,6 +106,7 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
     }
     let config = EngineConfig {
         folder: Some(folder.to_path_buf()),
+        memory: Memory::for_a_look(),
         leaves: 0,
         clock: Arc::new(SystemClock),
     };

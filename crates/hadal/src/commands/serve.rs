@@ -10,6 +10,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::cli::{DataArgs, DoorArgs};
 use crate::engine::LEAVES_IN_PROCESS_MAX;
 use crate::error::Error;
+use crate::memory::MemoryArgs;
 use crate::service::{Service, ServiceConfig, say_damage};
 use crate::{machine, output};
 
@@ -32,6 +33,11 @@ pub(crate) struct ServeArgs {
     /// Keep rows in memory only
     #[arg(long, conflicts_with = "data")]
     memory: bool,
+    #[command(flatten)]
+    memory_of: MemoryArgs,
+    /// Take over from the server that has the folder: it stops for this one, no client is refused
+    #[arg(long, conflicts_with = "memory")]
+    take_over: bool,
     /// Parts that work side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
@@ -50,6 +56,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder,
+        memory: args.memory_of.clone(),
+        takes_over: args.take_over,
         leaves: args.leaves.map_or_else(machine::cores, usize::from),
         clock: Arc::new(SystemClock),
     })?;

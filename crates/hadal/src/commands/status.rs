@@ -61,6 +61,8 @@ struct Table {
     #[serde(default)]
     dropped_until: Option<String>,
     lost_rows: u64,
+    #[serde(default)]
+    waiting_rows: u64,
 }
 
 /// Runs the command.
@@ -119,6 +121,10 @@ fn line(table: &Table) -> String {
         let rows = output::count(table.lost_rows, "row");
         text.push_str(&format!("; {rows} LOST: their blocks are missing or damaged on disk"));
     }
+    if table.waiting_rows > 0 {
+        let rows = output::count(table.waiting_rows, "more row");
+        text.push_str(&format!("; {rows} being brought back since the start"));
+    }
     text.push('\n');
     text
 }
@@ -153,6 +159,7 @@ mod tests {
             dropped_bytes: 2 << 20,
             dropped_until: Some("2026-11-21T10:00:00Z".to_owned()),
             lost_rows: 0,
+            waiting_rows: 0,
         };
         assert!(!line(&table).contains("dropped"));
         table.dropped_rows = 393_216;
@@ -176,6 +183,7 @@ mod tests {
             dropped_bytes: 0,
             dropped_until: None,
             lost_rows: 0,
+            waiting_rows: 0,
         };
         let span = "2026-11-20T10:00:00Z to 2026-11-21T10:00:00Z";
         let told = line(&table(Some(30)));

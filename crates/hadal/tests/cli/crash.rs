@@ -76,7 +76,9 @@ fn check(server: &Server, in_doubt: usize) {
 }
 
 fn start_one(folder: &Path) -> Server {
-    Server::start_with(&["--data", folder.to_str().unwrap(), "--leaves", "1"])
+    // What is on disk is all that there is.
+    let path = folder.to_str().unwrap();
+    Server::start_with(&["--data", path, "--leaves", "1", "--storage", "mmap"])
 }
 
 /// The folder of a server that was killed: of table `t`, one merged block of 4,096 rows, and one

@@ -116,6 +116,11 @@ impl Running {
         self.child.wait().unwrap()
     }
 
+    /// Waits until it has ended by itself.
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+
     /// Ends it at once, as a crash would.
     pub(crate) fn kill_now(&self) {
         kill_process(self.pid(), Signal::KILL).unwrap();

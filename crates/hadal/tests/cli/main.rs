@@ -18,6 +18,8 @@ mod log;
 #[cfg(test)]
 mod query;
 #[cfg(test)]
+mod restart;
+#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod terminal;

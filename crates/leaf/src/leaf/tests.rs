@@ -13,6 +13,7 @@ use crate::merge::SEGMENT_ROWS_MIN;
 
 mod limits;
 mod raw_rows;
+mod restart;
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 
@@ -39,6 +40,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
     LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
+        memory: None,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
         limits: LeafLimits::of_one_in(1),
@@ -341,7 +343,7 @@ async fn a_block_that_is_damaged_behind_its_front_is_left_alone() {
         bed.leaf.merge_all();
         let damaged = |block: &&Arc<Block>| block.is_damaged();
         let table = read(&bed.leaf.inner.tables).get(&name("t")).cloned().expect("a table");
-        let blocks = table.blocks.snapshot();
+        let blocks = table.snapshot();
         assert_eq!(blocks.iter().filter(damaged).count(), 1);
         let warning = (WarningCode::BlocksUnreadable, 1);
         let rows = SEGMENT_ROWS_MIN as u64;
@@ -441,10 +443,10 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     while inner.strong_count() > 0 {
         std::thread::yield_now();
     }
-    assert!(table.blocks.snapshot().is_empty());
+    assert!(table.snapshot().is_empty());
     drop(release);
     ending.join().expect("no panic");
-    assert_eq!(table.blocks.snapshot().len(), 1, "the log called back before it ended");
+    assert_eq!(table.snapshot().len(), 1, "the log called back before it ended");
     let again = open(Some(folder.path()));
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     assert_eq!(runtime.block_on(values(&again.leaf)).0, [0, 1, 2]);

@@ -2,11 +2,15 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
+use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use rustix::fs::{AtFlags, CWD, Dir, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{
+    Advice, AtFlags, CWD, Dir, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, Stat,
+};
 use rustix::io::Errno;
 
 use super::{AppendFile, Disk, SegmentFile};
@@ -47,6 +51,49 @@ impl Folder {
             rustix::fs::fsync(above).map_err(|errno| failed(errno.into()))?;
         }
         Ok(Self { path: path.to_owned(), folder })
+    }
+
+    /// Opens the folder at `path`, making it (mode 0700) if need be, and locks it for as long as
+    /// the returned value lives; `None` when another holds the lock and `waits` is false. The
+    /// folder that it is in may be anyone's.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] when the folder is another user's, or others have rights to it;
+    /// [`Error::Io`], also when `path` is a symbolic link.
+    pub(crate) fn open_private(path: &Path, waits: bool) -> Result<Option<Self>, Error> {
+        let shown = path.display().to_string();
+        let failed = |errno: Errno| Error::io("open folder", &shown, errno.into());
+        loop {
+            match rustix::fs::mkdirat(CWD, path, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(failed(errno)),
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let folder = match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
+                // Whoever had it has removed it just now.
+                Err(Errno::NOENT) => continue,
+                opened => opened.map_err(failed)?,
+            };
+            let stat = rustix::fs::fstat(&folder).map_err(failed)?;
+            let others = Mode::RWXG | Mode::RWXO;
+            let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
+            if !is_own || Mode::from_raw_mode(stat.st_mode).intersects(others) {
+                return Err(Error::Foreign(shown));
+            }
+            let operation = match waits {
+                true => FlockOperation::LockExclusive,
+                false => FlockOperation::NonBlockingLockExclusive,
+            };
+            match rustix::fs::flock(&folder, operation) {
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::INTR) => continue,
+                locked => locked.map_err(failed)?,
+            }
+            let is_same = |at: Stat| (at.st_dev, at.st_ino) == (stat.st_dev, stat.st_ino);
+            if rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(is_same) {
+                return Ok(Some(Self { path: path.to_owned(), folder }));
+            }
+        }
     }
 
     /// Opens the folder `name` in this one, making it (mode 0700) if need be.
@@ -105,11 +152,11 @@ impl Disk for Folder {
     fn create_segment(&self, name: &str, length: u64) -> io::Result<Box<dyn SegmentFile>> {
         let file = self.file(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         file.set_len(length)?;
-        Ok(Box::new(MappedFile::new(file)?))
+        Ok(Box::new(PlacedFile::new(file)?))
     }
 
     fn open_segment(&self, name: &str) -> io::Result<Box<dyn SegmentFile>> {
-        Ok(Box::new(MappedFile::new(self.file(name, OFlags::RDWR)?)?))
+        Ok(Box::new(PlacedFile::new(self.file(name, OFlags::RDWR)?)?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -122,6 +169,10 @@ impl Disk for Folder {
 
     fn sync_folder(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.folder)?)
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        Ok(rustix::fs::flock(&self.folder, FlockOperation::Unlock)?)
     }
 }
 
@@ -142,16 +193,18 @@ impl AppendFile for Appended {
     }
 }
 
+/// A file that is written in place, and mapped if need be.
 #[derive(Debug)]
-struct MappedFile {
+struct PlacedFile {
     file: File,
-    mapping: Mapping,
+    length: u64,
+    mapping: OnceLock<Mapping>,
 }
 
-impl MappedFile {
+impl PlacedFile {
     fn new(file: File) -> io::Result<Self> {
-        let mapping = Mapping::new(&file)?;
-        Ok(Self { file, mapping })
+        let length = file.metadata()?.len();
+        Ok(Self { file, length, mapping: OnceLock::new() })
     }
 }
 
@@ -164,9 +217,9 @@ fn unless_unsupported(result: rustix::io::Result<()>) -> io::Result<()> {
     }
 }
 
-impl SegmentFile for MappedFile {
+impl SegmentFile for PlacedFile {
     fn length(&self) -> u64 {
-        self.mapping.length()
+        self.length
     }
 
     fn allocated(&self) -> io::Result<u64> {
@@ -181,8 +234,35 @@ impl SegmentFile for MappedFile {
         self.file.write_all_at(bytes, offset)
     }
 
+    fn map(&self) -> io::Result<()> {
+        if self.mapping.get().is_none() {
+            let mapping = Mapping::new(&self.file)?;
+            if mapping.length() != self.length {
+                return Err(io::Error::other("its length has changed"));
+            }
+            // Another thread may have mapped it meanwhile; one of the two is enough.
+            let _ = self.mapping.set(mapping);
+        }
+        Ok(())
+    }
+
     fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]> {
-        self.mapping.bytes(offset, length)
+        self.mapping.get()?.bytes(offset, length)
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(into, offset)
+    }
+
+    fn has_hole(&self, offset: u64, length: u64) -> io::Result<bool> {
+        let hole = rustix::fs::seek(&self.file, SeekFrom::Hole(offset))?;
+        Ok(hole < offset.saturating_add(length))
+    }
+
+    fn forget(&self, offset: u64, length: u64) {
+        let length = NonZeroU64::new(length);
+        // What stays cached is only slower to get rid of.
+        let _ = rustix::fs::fadvise(&self.file, offset, length, Advice::DontNeed);
     }
 
     fn punch(&self, offset: u64, length: u64) -> io::Result<()> {

@@ -12,15 +12,18 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
+use hadal_types::Budget;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::{AppendFile, Disk, Folder, SegmentFile};
 use crate::lock::lock;
-use crate::store::Folders;
+use crate::store::{Folders, Memory};
 pub(crate) use random::Random;
 
 const SECTOR: usize = 512;
+/// The folder that is lost with the power.
+const MEMORY: &str = "memory";
 
 #[derive(Debug, Default)]
 struct Content {
@@ -65,6 +68,8 @@ pub(crate) struct Machine {
     pub(crate) is_down: bool,
     /// Bytes until the disk is full.
     pub(crate) room: Option<usize>,
+    /// Bytes that blocks may take in memory.
+    pub(crate) memory_room: usize,
     pub(crate) fails_sync: bool,
     pub(crate) holds_sync: bool,
     /// Syncs of files that are appended to.
@@ -90,6 +95,7 @@ impl World {
             power: None,
             is_down: false,
             room: None,
+            memory_room: usize::MAX,
             fails_sync: false,
             holds_sync: false,
             syncs: 0,
@@ -101,7 +107,19 @@ impl World {
 
     pub(crate) fn folders(&self) -> Folders {
         let folder = |name| Arc::new(SimulatedFolder { world: self.clone(), name });
-        Folders { root: folder("root"), log: folder("log"), segments: folder("segments") }
+        Folders {
+            root: folder("root"),
+            log: folder("log"),
+            segments: folder("segments"),
+            memory: None,
+        }
+    }
+
+    /// The same, with memory for segments: it outlives the process, but not the power.
+    pub(crate) fn folders_with_memory(&self) -> Folders {
+        let folder = Arc::new(SimulatedFolder { world: self.clone(), name: MEMORY });
+        let room = Budget::new(self.machine().memory_room);
+        Folders { memory: Some(Memory { folder, room }), ..self.folders() }
     }
 
     pub(crate) fn machine(&self) -> MutexGuard<'_, Machine> {
@@ -117,6 +135,11 @@ impl World {
     /// The power fails, if it has not yet, and comes back.
     pub(crate) fn crash(&self) {
         self.machine().crash();
+    }
+
+    /// The process ends, and the machine goes on: nothing that was written is lost.
+    pub(crate) fn kill(&self) {
+        self.machine().restart();
     }
 
     /// The bytes of a file that is appended to.
@@ -216,6 +239,11 @@ impl Machine {
             }
             names.now.clone_from(&names.durable);
         }
+        self.folders.remove(MEMORY);
+        self.restart();
+    }
+
+    fn restart(&mut self) {
         self.is_down = false;
         self.power = None;
         self.room = None;
@@ -290,9 +318,11 @@ impl Disk for SimulatedFolder {
 
     fn create_segment(&self, name: &str, length: u64) -> io::Result<Box<dyn SegmentFile>> {
         let mut machine = self.world.machine();
-        let file = machine.make(self.name, name)?;
-        let real = machine.segments.create_segment(&file.to_string(), length)?;
-        Ok(self.segment(file, real))
+        let (id, made) = (machine.files.len(), machine.make(self.name, name));
+        // When the power fails just now, the name may be there, and then so is the file.
+        let real = machine.segments.create_segment(&id.to_string(), length);
+        let file = made?;
+        Ok(self.segment(file, real?))
     }
 
     fn open_segment(&self, name: &str) -> io::Result<Box<dyn SegmentFile>> {
@@ -321,6 +351,10 @@ impl Disk for SimulatedFolder {
             names.unsynced.clear();
             names.durable.clone_from(&names.now);
         })
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -392,8 +426,25 @@ impl SegmentFile for SimulatedSegment {
         if is_up { result } else { Err(io::Error::other("the power failed")) }
     }
 
+    fn map(&self) -> io::Result<()> {
+        self.real.map()
+    }
+
     fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]> {
         self.real.bytes(offset, length)
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        self.world.machine().operate()?;
+        self.real.read(offset, into)
+    }
+
+    fn has_hole(&self, offset: u64, length: u64) -> io::Result<bool> {
+        self.real.has_hole(offset, length)
+    }
+
+    fn forget(&self, offset: u64, length: u64) {
+        self.real.forget(offset, length);
     }
 
     fn punch(&self, offset: u64, length: u64) -> io::Result<()> {

@@ -95,7 +95,9 @@ impl Replay<'_> {
             self.out.files.insert(number, live);
         }
         if is_last {
-            let file = disk.open(&name).map_err(failed("open"))?;
+            // What an earlier process wrote and did not sync is believed from here on.
+            let mut file = disk.open(&name).map_err(failed("open"))?;
+            file.sync().and_then(|()| disk.sync_folder()).map_err(failed("sync"))?;
             self.out.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
         }
         Ok(())

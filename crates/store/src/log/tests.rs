@@ -235,7 +235,7 @@ fn files_are_removed_when_all_their_frames_are_consumed() {
 #[test]
 fn a_closed_log_has_written_everything_and_takes_no_more() {
     let world = World::new(1);
-    let (mut log, ..) = open(&world, true);
+    let (log, ..) = open(&world, true);
     let tickets: Vec<Ticket> = (0..10).map(|number| append(&log, number)).collect();
     log.close().expect("closed");
     tickets.into_iter().for_each(|ticket| ticket.wait().expect("durable"));

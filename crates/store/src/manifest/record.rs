@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
+use twox_hash::XxHash3_64;
 
 use super::sequences::Sequences;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
@@ -32,6 +33,30 @@ pub(crate) struct BlockPlace {
     pub(crate) table: TableName,
     pub(crate) rows: u32,
     pub(crate) place: Place,
+    pub(crate) checksum: Checksum,
+}
+
+/// The checksum of a block's bytes: XXH3-64, seeded with the store's salt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checksum(u64);
+
+impl Checksum {
+    /// Of a block that was added before checksums were kept.
+    pub(crate) const UNKNOWN: Self = Self(0);
+
+    /// The checksum of `bytes`. The one value that means "unknown" stands for its neighbour.
+    pub(crate) fn of(salt: u64, bytes: &[u8]) -> Self {
+        Self(XxHash3_64::oneshot_with_seed(salt, bytes).max(1))
+    }
+
+    pub(super) fn to_le_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
+    }
+
+    /// Whether it is known.
+    pub(crate) fn is_known(self) -> bool {
+        self != Self::UNKNOWN
+    }
 }
 
 impl Record {
@@ -42,12 +67,13 @@ impl Record {
         count(out, self.removes.len());
         self.removes.iter().for_each(|number| out.extend(number.0.to_le_bytes()));
         count(out, self.adds.len());
-        for BlockPlace { number, table, rows, place } in &self.adds {
+        for BlockPlace { number, table, rows, place, checksum } in &self.adds {
             out.extend(number.0.to_le_bytes());
             out.extend(place.offset.to_le_bytes());
             out.extend(place.segment.to_le_bytes());
             out.extend(place.length.to_le_bytes());
             out.extend(rows.to_le_bytes());
+            out.extend(checksum.to_le_bytes());
             text(out, table.as_str());
         }
         count(out, self.consumed.range_count());
@@ -83,12 +109,12 @@ impl Record {
     }
 
     /// Reads the body of a record; `None` when it breaks a rule of the format. Records of the
-    /// version before do not have the list of dropped rows.
-    pub(crate) fn decode(body: &[u8], has_dropped_rows: bool) -> Option<Self> {
+    /// version before have no checksums of blocks.
+    pub(crate) fn decode(body: &[u8], has_checksums: bool) -> Option<Self> {
         let mut reader = Reader(body);
         let drops = reader.list(Reader::table)?;
         let removes = reader.list(|reader| reader.u64().map(BlockNumber))?;
-        let adds = reader.list(Reader::block_place)?;
+        let adds = reader.list(|reader| reader.block_place(has_checksums))?;
         let mut consumed = Sequences::default();
         for (first, last) in reader.list(|reader| Some((reader.u64()?, reader.u64()?)))? {
             consumed.insert(first, last);
@@ -97,10 +123,7 @@ impl Record {
         let settings = reader.list(Reader::settings)?;
         let forget = reader.list(|reader| reader.i64().map(Micros))?;
         let logs = reader.list(Reader::u64)?;
-        let dropped_rows = match has_dropped_rows {
-            true => reader.list(Reader::dropped_rows)?,
-            false => Vec::new(),
-        };
+        let dropped_rows = reader.list(Reader::dropped_rows)?;
         let is_whole = reader.0.is_empty() && forget.len() <= 1;
         is_whole.then(|| Self {
             drops,
@@ -174,15 +197,20 @@ impl<'a> Reader<'a> {
         Some(entries)
     }
 
-    fn block_place(&mut self) -> Option<BlockPlace> {
+    fn block_place(&mut self, has_checksum: bool) -> Option<BlockPlace> {
         let number = BlockNumber(self.u64()?);
         let (offset, segment, length) = (self.u64()?, self.u32()?, self.u32()?);
         let rows = self.u32()?;
+        let checksum = match has_checksum {
+            true => Checksum(self.u64()?),
+            false => Checksum::UNKNOWN,
+        };
         let place = Place { segment, offset, length };
         let is_length = (1..=BLOCK_BYTES_MAX as u64).contains(&u64::from(length));
         let is_offset = offset >= PAGE && offset % PAGE == 0;
         let table = self.table()?;
-        (is_length && is_offset).then_some(BlockPlace { number, table, rows, place })
+        let block = BlockPlace { number, table, rows, place, checksum };
+        (is_length && is_offset).then_some(block)
     }
 
     fn remembered(&mut self) -> Option<RememberedBatch> {
@@ -221,7 +249,13 @@ mod tests {
         Record {
             drops: vec![TableName::new("old").expect("a name")],
             removes: vec![BlockNumber(4), BlockNumber(5)],
-            adds: vec![BlockPlace { number: BlockNumber(9), table: table.clone(), rows: 5, place }],
+            adds: vec![BlockPlace {
+                number: BlockNumber(9),
+                table: table.clone(),
+                rows: 5,
+                place,
+                checksum: Checksum(0xabcd),
+            }],
             consumed: [3, 4, 5, 9].map(crate::change::Sequence).into_iter().collect(),
             remembered: vec![RememberedBatch {
                 table: table.clone(),
@@ -257,7 +291,7 @@ mod tests {
             b"\x01\0\0\0\x03old",
             b"\x02\0\0\0\x04\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0",
             b"\x01\0\0\0\x09\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x03\0\0\0\x4d\0\0\0",
-            b"\x05\0\0\0\x08requests",
+            b"\x05\0\0\0\xcd\xab\0\0\0\0\0\0\x08requests",
             b"\x02\0\0\0\x03\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0",
             b"\x01\0\0\0\x08requests\x05batch\xed\xfe\0\0\0\0\0\0\xfb\xff\xff\xff\xff\xff\xff\xff",
             b"\x0c\0\0\0",

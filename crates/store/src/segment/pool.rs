@@ -5,69 +5,83 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use hadal_types::Held;
 use twox_hash::XxHash3_64;
 
+use super::open::verified;
 use super::ranges::FreeRanges;
-use super::{BlockBytes, FileExtent, Place, checked_length};
-use crate::disk::SegmentFile;
+use super::{BlockBytes, FileExtent, Place, Residence, checked_length};
+use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
+use crate::manifest::Checksum;
 use crate::store::Folders;
 
 /// Blocks start at multiples of this, and the header takes one.
 pub(crate) const PAGE: u64 = 4_096;
 const MAGIC: [u8; 8] = *b"\x89HDLSEG\x01";
 const HEADER_SUMMED: usize = 32;
-const HEADER_USED: usize = 40;
+pub(super) const HEADER_USED: usize = 40;
 
 /// One segment file.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    number: u32,
-    file: Box<dyn SegmentFile>,
+    pub(super) number: u32,
+    /// What survives the machine.
+    pub(super) file: Box<dyn SegmentFile>,
+    /// What is read instead, where the store has memory of its own: the same bytes, at the same
+    /// places.
+    pub(super) memory: Option<Box<dyn SegmentFile>>,
+    /// Whether an earlier process wrote the file in memory.
+    pub(super) is_memory_old: bool,
     /// Whether something was written since the last sync.
-    is_dirty: AtomicBool,
+    pub(super) is_dirty: AtomicBool,
 }
 
 impl Segment {
-    pub(super) fn bytes(&self, place: Place) -> Option<&[u8]> {
-        self.file.bytes(place.offset, usize::try_from(place.length).ok()?)
+    /// The bytes of a block.
+    pub(super) fn bytes(&self, place: Place, residence: &Residence) -> Option<&[u8]> {
+        let length = usize::try_from(place.length).ok()?;
+        match residence {
+            Residence::Disk => self.file.bytes(place.offset, length),
+            Residence::Memory(_) => self.memory.as_ref()?.bytes(place.offset, length),
+        }
+    }
+
+    /// Gives back the memory and the disk of a range.
+    pub(super) fn punch(&self, offset: u64, length: u64) -> std::io::Result<()> {
+        if let Some(memory) = &self.memory {
+            memory.punch(offset, length)?;
+        }
+        self.file.punch(offset, length)
     }
 }
 
 #[derive(Debug)]
-struct Shelf {
-    segment: Arc<Segment>,
-    free: FreeRanges,
+pub(super) struct Shelf {
+    pub(super) segment: Arc<Segment>,
+    pub(super) free: FreeRanges,
 }
 
 #[derive(Debug)]
-struct Shelves {
-    segments: BTreeMap<u32, Shelf>,
-    next_number: u32,
-    is_folder_dirty: bool,
+pub(super) struct Shelves {
+    pub(super) segments: BTreeMap<u32, Shelf>,
+    pub(super) next_number: u32,
+    pub(super) is_folder_dirty: bool,
 }
 
 /// The segment files of one store.
 #[derive(Debug)]
 pub(crate) struct Pool {
     /// Keeps the leaf's folder locked as long as any block bytes live.
-    folders: Folders,
-    salt: u64,
+    pub(super) folders: Folders,
+    pub(super) salt: u64,
     segment_bytes: u64,
-    shelves: Mutex<Shelves>,
+    pub(super) shelves: Mutex<Shelves>,
     reclaim_failures: AtomicU64,
-}
-
-/// What opening the segment files found.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// Each named block, in the order asked: its bytes, or why it is lost.
-    pub(crate) blocks: Vec<Result<BlockBytes, String>>,
-    pub(crate) orphan_segments: u64,
-    pub(crate) reclaimed_bytes: u64,
+    is_stopped: AtomicBool,
 }
 
 /// The file name of segment `number`.
@@ -81,7 +95,7 @@ pub(crate) fn number_of(name: &str) -> Option<u32> {
     (file_name(number) == name).then_some(number)
 }
 
-fn header(salt: u64, length: u64, number: u32) -> [u8; HEADER_USED] {
+pub(super) fn header(salt: u64, length: u64, number: u32) -> [u8; HEADER_USED] {
     let mut header = [0; HEADER_USED];
     header[..8].copy_from_slice(&MAGIC);
     header[8..16].copy_from_slice(&salt.to_le_bytes());
@@ -92,127 +106,50 @@ fn header(salt: u64, length: u64, number: u32) -> [u8; HEADER_USED] {
     header
 }
 
-fn paged(length: u32) -> u64 {
+pub(super) fn paged(length: u32) -> u64 {
     u64::from(length).next_multiple_of(PAGE)
 }
 
 impl Pool {
-    /// Opens the segment files that hold the blocks at `named`, and reclaims all other space.
-    pub(crate) fn open(
-        folders: Folders,
-        salt: u64,
-        segment_bytes: u64,
-        named: &[Place],
-    ) -> Result<(Arc<Self>, Found), Error> {
-        let failed = |error| Error::io("list", &folders.segments.place(""), error);
-        let names = folders.segments.list().map_err(failed)?;
-        let on_disk: Vec<u32> = names.iter().filter_map(|name| number_of(name)).collect();
-        let last = on_disk.iter().copied().chain(named.iter().map(|place| place.segment)).max();
-        let shelves = Shelves {
-            segments: BTreeMap::new(),
-            next_number: last.unwrap_or(0).saturating_add(1),
-            is_folder_dirty: false,
-        };
-        let pool = Arc::new(Self {
+    pub(super) fn new(folders: Folders, salt: u64, segment_bytes: u64, shelves: Shelves) -> Self {
+        Self {
             folders,
             salt,
             segment_bytes,
             shelves: Mutex::new(shelves),
             reclaim_failures: AtomicU64::new(0),
-        });
-        let mut found = Found::default();
-        let mut wanted: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (at, place) in named.iter().enumerate() {
-            found.blocks.push(Err(format!("{} is missing", pool.place(place.segment))));
-            wanted.entry(place.segment).or_default().push(at);
+            is_stopped: AtomicBool::new(false),
         }
-        for number in on_disk {
-            match wanted.get(&number) {
-                Some(blocks) => pool.adopt(number, named, blocks, &mut found)?,
-                None => pool.remove_orphan(number, &mut found)?,
-            }
-        }
-        Ok((pool, found))
     }
 
     pub(super) fn place(&self, number: u32) -> String {
         self.folders.segments.place(&file_name(number))
     }
 
-    fn adopt(
+    pub(super) fn extent(
         self: &Arc<Self>,
-        number: u32,
-        named: &[Place],
-        blocks: &[usize],
-        found: &mut Found,
-    ) -> Result<(), Error> {
-        let failed = |error| Error::io("open", &self.place(number), error);
-        let file = self.folders.segments.open_segment(&file_name(number)).map_err(failed)?;
-        if !self.has_header(number, &*file) {
-            for &at in blocks {
-                let place = self.place(number);
-                found.blocks[at] = Err(format!("{place} has a wrong header or length"));
-            }
-            return Ok(());
-        };
-        let mut free = FreeRanges::new(PAGE, file.length() - PAGE);
-        let segment = Arc::new(Segment { number, file, is_dirty: AtomicBool::new(false) });
-        let mut is_whole = true;
-        for &at in blocks {
-            let place = named[at];
-            if free.take(place.offset, paged(place.length)) {
-                found.blocks[at] = Ok(self.extent(&segment, place, true));
-            } else {
-                is_whole = false;
-                let place = self.place(number);
-                found.blocks[at] = Err(format!("its range overlaps another or leaves {place}"));
-            }
-        }
-        // With a range in doubt nothing is punched, and nothing more is written there.
-        if is_whole {
-            found.reclaimed_bytes += self.punch_gaps(&segment, &free)?;
-            lock(&self.shelves).segments.insert(number, Shelf { segment, free });
-        }
-        Ok(())
-    }
-
-    fn has_header(&self, number: u32, file: &dyn SegmentFile) -> bool {
-        let expected = header(self.salt, file.length(), number);
-        file.length() >= PAGE && file.bytes(0, HEADER_USED) == Some(&expected)
-    }
-
-    fn punch_gaps(&self, segment: &Segment, free: &FreeRanges) -> Result<u64, Error> {
-        let failed = |error| Error::io("reclaim space of", &self.place(segment.number), error);
-        let before = segment.file.allocated().map_err(failed)?;
-        for (offset, length) in free.iter() {
-            segment.file.punch(offset, length).map_err(failed)?;
-        }
-        Ok(before.saturating_sub(segment.file.allocated().map_err(failed)?))
-    }
-
-    fn remove_orphan(&self, number: u32, found: &mut Found) -> Result<(), Error> {
-        let failed = |error| Error::io("remove", &self.place(number), error);
-        if let Ok(file) = self.folders.segments.open_segment(&file_name(number)) {
-            found.reclaimed_bytes += file.allocated().map_err(failed)?;
-        }
-        self.folders.segments.remove(&file_name(number)).map_err(failed)?;
-        found.orphan_segments += 1;
-        Ok(())
-    }
-
-    fn extent(self: &Arc<Self>, segment: &Arc<Segment>, place: Place, named: bool) -> BlockBytes {
+        segment: &Arc<Segment>,
+        place: Place,
+        is_named: bool,
+    ) -> BlockBytes {
         BlockBytes::in_file(FileExtent {
             pool: Arc::clone(self),
             segment: Arc::clone(segment),
             place,
-            is_named: AtomicBool::new(named),
+            residence: OnceLock::new(),
+            is_named: AtomicBool::new(is_named),
         })
     }
 
     /// Writes a block to a segment. It is neither synced nor named; if it never is, its range is
     /// given back with the last of the returned bytes.
+    ///
+    /// Where memory has no room, the block is read from disk.
     pub(crate) fn write(self: &Arc<Self>, bytes: &[u8]) -> Result<BlockBytes, Error> {
         let length = checked_length(bytes)?;
+        if self.is_stopped.load(Ordering::Acquire) {
+            return Err(Error::Closed);
+        }
         let (segment, offset) = self.take(paged(length))?;
         let place = Place { segment: segment.number, offset, length };
         // From here on a failure gives the range back, by dropping the extent.
@@ -220,7 +157,60 @@ impl Pool {
         let failed = |error| Error::io("write", &self.place(segment.number), error);
         segment.file.write(offset, bytes).map_err(failed)?;
         segment.is_dirty.store(true, Ordering::Release);
+        self.keep(&block, &segment, place, bytes).map_err(failed)?;
         Ok(block)
+    }
+
+    /// Brings a block back that an earlier process wrote: from memory, if it is there as it was
+    /// written, else from disk. Fails, in words, when it is in neither place.
+    pub(crate) fn bring_back(&self, block: &BlockBytes, checksum: Checksum) -> Result<(), String> {
+        let Some((segment, place)) = block.waiting() else { return Ok(()) };
+        if let Some(memory) = segment.memory.as_deref().filter(|_| segment.is_memory_old)
+            && verified(memory, place, checksum, self.salt).is_some()
+            && let Some(held) = self.room_for(place)
+        {
+            block.reside_in_memory(held);
+            return Ok(());
+        }
+        let location = block.location();
+        let length = usize::try_from(place.length).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; length];
+        let read = segment.file.read(place.offset, &mut bytes);
+        segment.file.forget(place.offset, u64::from(place.length));
+        read.map_err(|error| format!("{location} cannot be read: {error}"))?;
+        if checksum.is_known() && Checksum::of(self.salt, &bytes) != checksum {
+            return Err(format!("{location} is not what was written there"));
+        }
+        let kept = self.keep(block, segment, place, &bytes);
+        kept.map_err(|error| format!("{location} cannot be mapped: {error}"))
+    }
+
+    /// Writes the bytes of a block that is on disk to memory, if there is room, and says where it
+    /// is read from now.
+    fn keep(
+        &self,
+        block: &BlockBytes,
+        segment: &Segment,
+        place: Place,
+        bytes: &[u8],
+    ) -> std::io::Result<()> {
+        if let Some(memory) = &segment.memory
+            && let Some(held) = self.room_for(place)
+            && memory.write(place.offset, bytes).is_ok()
+        {
+            block.reside_in_memory(held);
+            return Ok(());
+        }
+        segment.file.map()?;
+        block.reside_on_disk();
+        Ok(())
+    }
+
+    /// Room in memory for a block, if there is some.
+    pub(super) fn room_for(&self, place: Place) -> Option<Held> {
+        let mut held = self.folders.memory.as_ref()?.room.hold();
+        held.resize(usize::try_from(paged(place.length)).ok()?).ok()?;
+        Some(held)
     }
 
     fn take(&self, length: u64) -> Result<(Arc<Segment>, u64), Error> {
@@ -249,7 +239,23 @@ impl Pool {
             self.count_failure(self.folders.segments.remove(&name));
             return Err(failed(error));
         }
-        Ok(Arc::new(Segment { number, file, is_dirty: AtomicBool::new(true) }))
+        let memory = self.memory_for(number, length);
+        let is_dirty = AtomicBool::new(true);
+        Ok(Arc::new(Segment { number, file, memory, is_memory_old: false, is_dirty }))
+    }
+
+    /// A new file in memory for a segment; `None` where the store has no memory of its own, or it
+    /// has no room: the segment is read from disk then.
+    pub(super) fn memory_for(&self, number: u32, length: u64) -> Option<Box<dyn SegmentFile>> {
+        let memory = self.memory()?;
+        let name = file_name(number);
+        let make = || {
+            let file = memory.create_segment(&name, length)?;
+            file.write(0, &header(self.salt, length, number))?;
+            file.map()?;
+            Ok::<_, std::io::Error>(file)
+        };
+        make().inspect_err(|_| drop(memory.remove(&name))).ok()
     }
 
     /// Makes all blocks written so far durable. Not to be called by two threads at once.
@@ -263,6 +269,9 @@ impl Pool {
             if segment.is_dirty.swap(false, Ordering::AcqRel) {
                 let failed = |error| Error::io("sync", &self.place(segment.number), error);
                 segment.file.sync().map_err(failed)?;
+                if segment.memory.is_some() {
+                    segment.file.forget(0, segment.file.length());
+                }
             }
         }
         if is_folder_dirty {
@@ -274,8 +283,12 @@ impl Pool {
 
     /// Gives back the range of a block that has no more readers and is not named.
     pub(super) fn free(&self, segment: &Arc<Segment>, place: Place) {
+        if self.is_stopped.load(Ordering::Acquire) {
+            // The folder is another process's; it gives back what nothing names.
+            return;
+        }
         let length = paged(place.length);
-        if !self.count_failure(segment.file.punch(place.offset, length)) {
+        if !self.count_failure(segment.punch(place.offset, length)) {
             // The range stays taken until the store is opened anew.
             return;
         }
@@ -284,7 +297,11 @@ impl Pool {
         shelf.free.give(place.offset, length);
         if shelf.free.is_only(PAGE, segment.file.length() - PAGE) {
             shelves.segments.remove(&segment.number);
-            self.count_failure(self.folders.segments.remove(&file_name(segment.number)));
+            let name = file_name(segment.number);
+            self.count_failure(self.folders.segments.remove(&name));
+            if let Some(memory) = self.memory().filter(|_| segment.memory.is_some()) {
+                self.count_failure(memory.remove(&name));
+            }
         }
     }
 
@@ -293,6 +310,27 @@ impl Pool {
             self.reclaim_failures.fetch_add(1, Ordering::Relaxed);
         }
         result.is_ok()
+    }
+
+    /// From now on the files are another process's: nothing is given back any more.
+    pub(crate) fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Release);
+    }
+
+    /// Gives up the locks on the folders.
+    pub(crate) fn unlock(&self) -> Result<(), Error> {
+        let failed = |error| Error::io("unlock", &self.folders.root.place(""), error);
+        self.folders.unlock().map_err(failed)
+    }
+
+    /// The folder in memory, if the store has one.
+    pub(crate) fn memory(&self) -> Option<&dyn Disk> {
+        self.folders.memory.as_ref().map(|memory| &*memory.folder)
+    }
+
+    /// The salt of the checksums in the folder.
+    pub(crate) fn salt(&self) -> u64 {
+        self.salt
     }
 
     /// How many segment files there are.

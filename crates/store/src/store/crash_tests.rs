@@ -1,4 +1,5 @@
-//! Random lives of a store on a simulated disk that loses power at any operation.
+//! Random lives of a store on a simulated disk that loses power, or is killed, at any operation,
+//! with and without memory of its own.
 //!
 //! A model keeps what was acknowledged. After each crash the store is opened again and must hold
 //! exactly that; of what was under way, all or nothing, and no row twice. A failing seed is
@@ -62,8 +63,25 @@ fn block_bytes(batches: &[u64]) -> Vec<u8> {
     batches.iter().flat_map(|&batch| [batch_bytes(batch), vec![0xFF; 2_000]].concat()).collect()
 }
 
-fn open(world: &World) -> Result<(Store, Recovery), Error> {
-    Store::open_with(&world.folders(), SIZES, false)
+/// How a store is opened in one run.
+#[derive(Clone, Copy)]
+struct Mode {
+    has_memory: bool,
+}
+
+fn open(world: &World, mode: Mode) -> Result<(Store, Recovery), Error> {
+    let folders = if mode.has_memory { world.folders_with_memory() } else { world.folders() };
+    Store::open_with(&folders, SIZES, false)
+}
+
+/// Brings all blocks back that wait; fails when the power does.
+fn bring_all_back(store: &Store, recovery: &mut Recovery) -> Result<(), LostBlock> {
+    for table in recovery.tables.values_mut() {
+        for block in std::mem::take(&mut table.waiting) {
+            table.blocks.extend(store.bring_back(block)?);
+        }
+    }
+    Ok(())
 }
 
 impl Life {
@@ -258,25 +276,68 @@ fn verify(
     Model { frames: seen.frames, ..model.clone() }
 }
 
-/// Opens the store, with the power failing on the way now and then.
-fn reopen(world: &World, random: &mut Random) -> (Store, Recovery) {
+/// Opens the store, with the power failing, or the process killed, on the way now and then.
+fn reopen(world: &World, mode: Mode, random: &mut Random) -> (Store, Recovery) {
     while random.below(3) == 0 {
-        world.machine().power = Some(1 + random.below(12) as u64);
-        drop(open(world));
-        world.crash();
+        world.machine().power = Some(1 + random.below(20) as u64);
+        if let Ok((store, mut recovery)) = open(world, mode) {
+            // A block that could not be brought back for want of power is there the next time.
+            drop(bring_all_back(&store, &mut recovery));
+        }
+        end(world, random);
     }
-    open(world).expect("opened")
+    let (store, mut recovery) = open(world, mode).expect("opened");
+    bring_all_back(&store, &mut recovery).expect("brought back");
+    (store, recovery)
+}
+
+/// The power fails, or only the process is killed.
+fn end(world: &World, random: &mut Random) {
+    if random.flip() { world.crash() } else { world.kill() }
+}
+
+impl Life {
+    /// Acts until the power fails or the process is killed, or stops in order: then `true`.
+    fn live(&mut self) -> bool {
+        let is_long = self.random.below(4) == 0;
+        let steps = 1 + self.random.below(if is_long { 300 } else { 60 });
+        let stops = self.random.below(3) == 0;
+        self.world.machine().power = (!stops).then_some(steps as u64);
+        // Far more than the power lasts for.
+        for step in 0..100_000 {
+            if self.world.machine().is_down || (stops && step == steps) {
+                break;
+            }
+            self.act();
+            assert!(step < 99_999, "nothing happens any more");
+        }
+        self.read();
+        // Outcomes that were told before the end still count.
+        self.step_log();
+        if stops {
+            self.readers.clear();
+            // A full disk may leave no mark; then the next process looks at everything itself.
+            drop(self.store.stop());
+            let refused = self.store.commit(&Change::default());
+            assert!(matches!(refused, Err(Error::Closed)), "{refused:?}");
+        }
+        stops
+    }
 }
 
 fn run(seed: u64) {
     let world = World::new(seed);
     let mut random = Random::new(seed ^ 0x00c0_ffee);
-    let (mut model, mut next_batch) = (Model::default(), 1);
-    let mut candidates = vec![model.clone()];
+    let mode = Mode { has_memory: random.flip() };
+    if random.flip() {
+        world.machine().memory_room = random.below(20) * 4_096;
+    }
+    let mut next_batch = 1;
+    let mut candidates = vec![Model::default()];
     let mut pending = BTreeMap::new();
     for _ in 0..5 {
-        let (store, recovery) = reopen(&world, &mut random);
-        model = verify(&recovery, &candidates, &pending);
+        let (store, recovery) = reopen(&world, mode, &mut random);
+        let model = verify(&recovery, &candidates, &pending);
         drop(recovery);
         let mut life = Life {
             world: world.clone(),
@@ -289,25 +350,18 @@ fn run(seed: u64) {
             next_batch,
             alternative: None,
         };
-        let is_long = life.random.below(4) == 0;
-        let power = 1 + life.random.below(if is_long { 300 } else { 60 });
-        world.machine().power = Some(power as u64);
-        // Far more than the power lasts for.
-        let mut steps = 0..100_000;
-        while !world.machine().is_down {
-            assert!(steps.next().is_some(), "nothing happens any more");
-            life.act();
-        }
-        life.read();
-        // Outcomes that were told before the power failed still count.
-        life.step_log();
+        let is_stopped = life.live();
         let Life { store, readers, .. } = life;
         drop((store, readers));
         (random, next_batch, pending) = (life.random, life.next_batch, life.pending);
         candidates = [Some(life.model), life.alternative].into_iter().flatten().collect();
-        world.crash();
+        if is_stopped {
+            world.kill();
+        } else {
+            end(&world, &mut random);
+        }
     }
-    let (_, recovery) = reopen(&world, &mut random);
+    let (_, recovery) = reopen(&world, mode, &mut random);
     verify(&recovery, &candidates, &pending);
 }
 

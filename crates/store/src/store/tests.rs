@@ -8,7 +8,7 @@ use super::*;
 use crate::disk::simulated::{Random, World};
 use crate::recovery::RecoveredTable;
 
-fn table(name: &str) -> TableName {
+pub(super) fn table(name: &str) -> TableName {
     TableName::new(name).expect("a name")
 }
 
@@ -27,7 +27,7 @@ fn log(store: &Store, table: &TableName, id: &str) -> Sequence {
     sequence
 }
 
-fn add(store: &Store, table: &TableName, bytes: &[u8]) -> StoredBlock {
+pub(super) fn add(store: &Store, table: &TableName, bytes: &[u8]) -> StoredBlock {
     let block = store.write_block(table, 7, bytes.to_vec()).expect("written");
     store.commit(&Change { adds: vec![block.clone()], ..Change::default() }).expect("committed");
     block
@@ -88,7 +88,7 @@ fn what_was_acknowledged_is_there_after_a_drop_and_after_a_close() {
         assert_eq!((report.frames_replayed, report.frames_consumed), (2, 1));
         drop(recovery);
         if is_closed {
-            store.close().expect("closed");
+            store.stop().expect("stopped");
         }
     }
 }
@@ -240,7 +240,7 @@ fn lost_blocks_stay_lost_until_their_table_is_dropped() {
         // Whatever else happens, it is not forgotten.
         add(&store, &others, &[round; 10]);
         log(&store, &requests, &format!("batch-{round}"));
-        store.close().expect("closed");
+        store.stop().expect("stopped");
     }
     let (store, _) = open(&folder);
     store.commit(&Change { drops: vec![requests], ..Change::default() }).expect("dropped");
@@ -363,7 +363,7 @@ fn a_store_in_memory_has_the_same_doors() {
     assert_eq!(store.figures(), Figures::default());
     let empty = store.append(&requests, &batch("none"), b"");
     assert!(matches!(empty, Err(Error::BlockSize(0))));
-    store.close().expect("closed");
+    store.stop().expect("stopped");
 }
 
 #[test]
@@ -436,10 +436,14 @@ fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
 }
 
 /// A tmpfs of one MiB, unmounted at the end.
-struct Tmpfs(TempDir);
+pub(super) struct Tmpfs(TempDir);
 
 impl Tmpfs {
-    fn mount() -> Option<Self> {
+    pub(super) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(super) fn mount() -> Option<Self> {
         let folder = TempDir::new().expect("a folder");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=1m", "hadal-test"]).arg(folder.path());

@@ -308,8 +308,9 @@ fn schema(name: TableName) -> impl Strategy<Value = TableSchema> {
 pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let table = table_name().prop_flat_map(schema);
     let until = option::of(any::<i64>().prop_map(Micros));
-    let table = (table, any::<[u64; 6]>(), until).prop_map(|(schema, counts, dropped_until)| {
-        let [blocks, block_bytes, raw_bytes, dropped_rows, dropped_bytes, lost_rows] = counts;
+    let table = (table, any::<[u64; 7]>(), until).prop_map(|(schema, counts, dropped_until)| {
+        let [blocks, block_bytes, raw_bytes, dropped_rows, dropped_bytes, lost_rows, waiting_rows] =
+            counts;
         let name = schema.name.clone();
         let schema = Arc::new(schema);
         let status = TableStatus {
@@ -321,6 +322,7 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
             dropped_bytes,
             dropped_until,
             lost_rows,
+            waiting_rows,
         };
         (name, Arc::new(status))
     });

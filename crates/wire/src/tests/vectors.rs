@@ -215,6 +215,7 @@ fn status() -> PeerStatus {
         dropped_bytes: 0,
         dropped_until: None,
         lost_rows: 0,
+        waiting_rows: 0,
     };
     let leaf = |name: &str, state, tables| LeafStatus {
         name: LeafName(name.into()),

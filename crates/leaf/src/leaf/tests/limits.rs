@@ -9,6 +9,7 @@ fn open_within(folder: &Path, limits: LeafLimits) -> Bed {
     let clock = Arc::new(FixedClock::new(NOW));
     let config = LeafConfig {
         name: LeafName("leaf-0".into()),
+        memory: None,
         folder: Some(folder.to_path_buf()),
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
@@ -48,7 +49,7 @@ fn wide_batch(number: i64, rows: i64, width: usize) -> Batch {
 /// Raw bytes of each block of table `t`.
 fn raw_bytes(leaf: &Leaf) -> Vec<u64> {
     let table = read(&leaf.inner.tables).get(&name("t")).cloned().expect("a table");
-    table.blocks.snapshot().iter().map(|block| block.raw_bytes).collect()
+    table.snapshot().iter().map(|block| block.raw_bytes).collect()
 }
 
 #[tokio::test]

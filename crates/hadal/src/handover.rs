@@ -1,0 +1,245 @@
+//! A server hands over to its successor: `hadal serve --take-over` on the same data folder.
+//!
+//! ```text
+//! successor                                   server
+//!   "hadal handover 1" ───────────────────────> takes no more connections
+//!   <─────────────────────── the listening socket, which keeps whoever connects meanwhile
+//!                                               finishes what runs, seals, gives up the folder
+//!   <──────────────────────────────── "stopped"
+//!   opens the folder, serves                    ends
+//! ```
+//!
+//! They speak through a socket in the data folder, which only its owner can enter. The port is never
+//! closed, so no client is refused: whoever connects while neither serves waits for the successor.
+
+use std::fs;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixListener;
+
+use crate::error::Error;
+
+/// The socket's name in a data folder.
+const SOCKET: &str = "handover";
+/// What a successor says: the number is the version of all of this.
+const REQUEST: &[u8] = b"hadal handover 1\n";
+/// What comes with the listening socket.
+const LISTENER: &[u8] = b"listener\n";
+/// What is said once the folder is the successor's.
+const STOPPED: &[u8] = b"stopped\n";
+/// A server that takes longer to stop is given up, as in "Fast Database Restarts at Facebook"
+/// (SIGMOD 2014), section 4.3: three minutes.
+const STOP_TIME_MAX: Duration = Duration::from_secs(180);
+/// Who was let in and does not say what it wants is not listened to for longer.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Where a server waits for its successor.
+pub(crate) struct Door {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Door {
+    /// Opens the door in a data folder that this process has the leaves of. To be called within the
+    /// runtime.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(SOCKET);
+        let failed = |error| Error::io("listen on", path.display())(error);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path).map_err(failed)?;
+        Ok(Self { listener, path })
+    }
+
+    /// Waits for a successor.
+    pub(crate) async fn successor(&self) -> Successor {
+        loop {
+            let Ok((mut stream, _)) = self.listener.accept().await else { continue };
+            let mut request = vec![0; REQUEST.len()];
+            let said =
+                tokio::time::timeout(REQUEST_TIME_MAX, stream.read_exact(&mut request)).await;
+            if matches!(said, Ok(Ok(_)))
+                && request == REQUEST
+                && let Ok(stream) = stream.into_std()
+                && stream.set_nonblocking(false).is_ok()
+            {
+                return Successor(stream);
+            }
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        // Of a socket that nobody listens on, a successor learns that nobody serves.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The process that takes over from this one.
+pub(crate) struct Successor(UnixStream);
+
+impl Successor {
+    /// Hands the listening socket over. It stays open here, too, and must not be accepted from.
+    pub(crate) fn give(&self, listener: &OwnedFd) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        let fds = [listener.as_fd()];
+        if !ancillary.push(SendAncillaryMessage::ScmRights(&fds)) {
+            return Err(io::Error::other("a socket does not fit into a message"));
+        }
+        let bytes = [IoSlice::new(LISTENER)];
+        rustix::net::sendmsg(&self.0, &bytes, &mut ancillary, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// Says that the folder is free. Should it not hear that, it sees this process end.
+    pub(crate) fn tell_stopped(mut self) {
+        let _ = self.0.write_all(STOPPED);
+    }
+}
+
+/// The server before this one, which has been asked to stop.
+pub(crate) struct Predecessor {
+    stream: UnixStream,
+    /// The socket that it listened on.
+    pub(crate) listener: TcpListener,
+}
+
+impl Predecessor {
+    /// Asks the server of a data folder to hand over; `None` when there is none.
+    pub(crate) fn ask(folder: &Path) -> Result<Option<Self>, Error> {
+        let path = folder.join(SOCKET);
+        let failed = |error| Error::io("take over from the server at", path.display())(error);
+        let mut stream = match UnixStream::connect(&path) {
+            Ok(stream) => stream,
+            Err(error) => {
+                return match error.kind() {
+                    io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(None),
+                    _ => Err(failed(error)),
+                };
+            }
+        };
+        stream.set_read_timeout(Some(STOP_TIME_MAX)).map_err(failed)?;
+        stream.write_all(REQUEST).map_err(failed)?;
+        let listener = receive(&stream).map_err(failed)?;
+        Ok(Some(Self { stream, listener: TcpListener::from(listener) }))
+    }
+
+    /// Waits until the folder is free.
+    pub(crate) fn wait(mut self) -> Result<TcpListener, Error> {
+        let mut said = Vec::new();
+        let read = self.stream.read_to_end(&mut said);
+        match read {
+            // One that ended without a word has left the folder, too, but not in order.
+            Ok(_) => Ok(self.listener),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Error::Usage(format!(
+                "the server before this one has not stopped within {} s: stop it, with kill -9 if \
+                 need be, and start this one again; nothing that was acknowledged is lost",
+                STOP_TIME_MAX.as_secs()
+            ))),
+            Err(error) => Err(Error::io("wait for", "the server before this one")(error)),
+        }
+    }
+}
+
+/// Receives the listening socket.
+fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut bytes = [0; LISTENER.len()];
+    let mut slices = [IoSliceMut::new(&mut bytes)];
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let received = rustix::net::recvmsg(stream, &mut slices, &mut ancillary, flags)?;
+    let fds = ancillary.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+        _ => None,
+    });
+    let listener = fds.flatten().next();
+    if received.bytes != LISTENER.len() || bytes != LISTENER {
+        return Err(io::Error::other("it does not speak version 1 of the handover"));
+    }
+    listener.ok_or_else(|| io::Error::other("it did not hand its socket over"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use super::*;
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+    }
+
+    #[test]
+    fn a_successor_gets_the_socket_and_whoever_waits_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+        let address = listener.local_addr().expect("an address");
+        let runtime = runtime();
+        let door = runtime.block_on(async { Door::open(folder.path()) }).expect("opened");
+        let path = folder.path().to_owned();
+        let successor = std::thread::spawn(move || {
+            let before = Predecessor::ask(&path).expect("asked").expect("there is one");
+            let listener = before.wait().expect("stopped");
+            let (mut stream, _) = listener.accept().expect("a client");
+            let mut said = [0; 5];
+            stream.read_exact(&mut said).expect("read");
+            said
+        });
+        let asked = runtime.block_on(door.successor());
+        asked.give(&OwnedFd::from(listener)).expect("given");
+        // Neither accepts just now; the client need not know.
+        let mut client = TcpStream::connect(address).expect("connected");
+        client.write_all(b"hello").expect("written");
+        asked.tell_stopped();
+        assert_eq!(&successor.join().expect("it took over"), b"hello");
+    }
+
+    #[test]
+    fn without_a_server_there_is_nothing_to_take_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(Predecessor::ask(folder.path()).expect("asked").is_none());
+        // As a crash leaves it: a socket that nobody listens on.
+        drop(std::os::unix::net::UnixListener::bind(folder.path().join(SOCKET)).expect("bound"));
+        assert!(Predecessor::ask(folder.path()).expect("asked").is_none());
+        fs::remove_file(folder.path().join(SOCKET)).expect("removed");
+        fs::write(folder.path().join(SOCKET), "no socket").expect("written");
+        assert!(Predecessor::ask(folder.path()).expect("refused").is_none());
+    }
+
+    #[test]
+    fn whoever_says_something_else_is_not_listened_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runtime = runtime();
+        let door = runtime.block_on(async { Door::open(folder.path()) }).expect("opened");
+        let path = folder.path().to_owned();
+        let client = std::thread::spawn(move || {
+            let mut wrong = UnixStream::connect(path.join(SOCKET)).expect("connected");
+            wrong.write_all(b"hadal handover 2\n").expect("written");
+            // It is closed before the right one is heard.
+            let mut said = Vec::new();
+            let _ = wrong.read_to_end(&mut said);
+            assert!(said.is_empty());
+            Predecessor::ask(&path).map(|before| before.is_some())
+        });
+        let asked = runtime.block_on(door.successor());
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+        asked.give(&OwnedFd::from(listener)).expect("given");
+        assert!(client.join().expect("it ended").expect("asked"));
+    }
+}

@@ -1,0 +1,314 @@
+//! How much memory this process takes, and from where its rows are read.
+//!
+//! There is one *ceiling*. Queries and fresh batches have their shares of it, and the row blocks of
+//! all leaves the rest. Blocks lie in a tmpfs, where they outlive the process, and those that find
+//! no room there are read from disk through the system's cache; where there is no tmpfs worth the
+//! name, all of them are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use hadal_store::MemoryConfig;
+use hadal_types::Budget;
+use hadal_types::limits::{FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, TMPFS_BYTES_MIN};
+
+use crate::error::Error;
+use crate::output;
+
+/// Where Linux has a tmpfs for everyone.
+const TMPFS_DEFAULT: &str = "/dev/shm";
+/// What `statfs` says of a tmpfs: `TMPFS_MAGIC` of linux/magic.h.
+const TMPFS_MAGIC: i64 = 0x0102_1994;
+
+/// From where rows are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Storage {
+    /// Memory where there is a tmpfs for it, else mmap
+    Auto,
+    /// A tmpfs, from which the next process has them at once; with a copy on disk
+    Memory,
+    /// Files on disk, through the system's cache
+    Mmap,
+}
+
+/// Memory, as the command line has it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MemoryArgs {
+    /// Where rows are read from
+    #[arg(long, value_enum, default_value_t = Storage::Auto, value_name = "MODE")]
+    storage: Storage,
+    /// The tmpfs that holds them in memory
+    #[arg(long, env = "HADAL_TMPFS", default_value = TMPFS_DEFAULT, value_name = "DIR")]
+    tmpfs: PathBuf,
+    /// Memory that all of it may take, such as 8GiB [default: half of what there is]
+    #[arg(long, value_name = "BYTES", value_parser = bytes_of)]
+    memory_max: Option<u64>,
+}
+
+impl Default for MemoryArgs {
+    fn default() -> Self {
+        Self { storage: Storage::Auto, tmpfs: TMPFS_DEFAULT.into(), memory_max: None }
+    }
+}
+
+/// Who may take how much of the process's memory, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// All queries together.
+    pub(crate) queries: usize,
+    /// All batches that have no place in a segment yet.
+    pub(crate) fresh: u64,
+    /// All row blocks in segments.
+    pub(crate) blocks: usize,
+}
+
+impl Shares {
+    /// The shares of a ceiling: queries have a quarter of it, fresh batches an eighth, neither more
+    /// than their usual limits, and row blocks the rest.
+    fn of(ceiling: u64) -> Self {
+        let queries = ceiling.div_euclid(4).min(QUERIES_BYTES_MAX as u64);
+        let fresh = ceiling.div_euclid(8).min(FRESH_BYTES_MAX);
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Self { queries: size(queries), fresh, blocks: size(ceiling - queries - fresh) }
+    }
+}
+
+/// What was decided.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    pub(crate) shares: Shares,
+    /// The memory that row blocks are read from; `None`: they are read from disk.
+    pub(crate) config: Option<MemoryConfig>,
+    /// The tmpfs in which memory of earlier processes is given back, if any is.
+    pub(crate) tmpfs: Option<PathBuf>,
+}
+
+impl Memory {
+    /// For a process that only has a look at a folder: it leaves memory of others as it is.
+    pub(crate) fn for_a_look() -> Self {
+        Self { shares: Shares::of(MEMORY_BYTES_MIN), config: None, tmpfs: None }
+    }
+
+    /// Decides for a process that keeps its rows, if it does, in files, and says on standard error
+    /// where it is not as one would expect.
+    pub(crate) fn decide(args: &MemoryArgs, has_files: bool) -> Result<Self, Error> {
+        let tmpfs_bytes = tmpfs_bytes(&args.tmpfs);
+        let ceiling = match args.memory_max {
+            Some(bytes) if bytes < MEMORY_BYTES_MIN => {
+                let (given, least) = (output::bytes(bytes), output::bytes(MEMORY_BYTES_MIN));
+                return Err(Error::Usage(format!("--memory-max {given}: at least {least}")));
+            }
+            Some(bytes) => bytes,
+            None => ceiling(&Found::here(tmpfs_bytes.filter(|_| args.storage != Storage::Mmap))),
+        };
+        let shares = Shares::of(ceiling);
+        let usable = usable(&args.tmpfs, tmpfs_bytes);
+        let is_used = match (args.storage, usable) {
+            (Storage::Mmap, _) => false,
+            _ if !has_files => false,
+            (_, Ok(())) => true,
+            (Storage::Memory, Err(reason)) => return Err(Error::Usage(reason)),
+            (Storage::Auto, Err(reason)) => {
+                output::say(&format!("{reason}; so rows are read from disk (--storage mmap)"));
+                false
+            }
+        };
+        let tmpfs = args.tmpfs.clone();
+        let room = Budget::new(shares.blocks);
+        let config = is_used.then(|| MemoryConfig { tmpfs: tmpfs.clone(), room });
+        Ok(Self { shares, config, tmpfs: has_files.then_some(tmpfs) })
+    }
+}
+
+/// How large the tmpfs at a path is; `None` when there is none.
+fn tmpfs_bytes(path: &Path) -> Option<u64> {
+    let found = rustix::fs::statfs(path).ok()?;
+    let size = u64::try_from(found.f_bsize).unwrap_or(0).saturating_mul(found.f_blocks);
+    (i128::from(found.f_type) == i128::from(TMPFS_MAGIC)).then_some(size)
+}
+
+/// Whether a tmpfs is worth being used, or why not.
+fn usable(path: &Path, bytes: Option<u64>) -> Result<(), String> {
+    let path = path.display();
+    match bytes {
+        None => Err(format!("{path} is not a tmpfs")),
+        Some(bytes) if bytes < TMPFS_BYTES_MIN => {
+            let (found, least) = (output::bytes(bytes), output::bytes(TMPFS_BYTES_MIN));
+            Err(format!("{path} has only {found}, and row blocks in memory want {least}"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// What there is of memory, in bytes.
+#[derive(Debug, Default)]
+struct Found {
+    /// Of the machine.
+    total: Option<u64>,
+    /// The least that a control group around this process allows.
+    group: Option<u64>,
+    /// The tmpfs.
+    tmpfs: Option<u64>,
+}
+
+impl Found {
+    fn here(tmpfs: Option<u64>) -> Self {
+        let read = |path: &Path| fs::read_to_string(path).ok();
+        let groups = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
+        Self {
+            total: read(Path::new("/proc/meminfo")).and_then(|text| total_memory(&text)),
+            group: group_limit(&groups, read),
+            tmpfs,
+        }
+    }
+}
+
+/// The least of half of the machine's memory, half of what its control groups allow, and 80 % of
+/// the tmpfs; of nothing known, the least that makes sense.
+fn ceiling(found: &Found) -> u64 {
+    let halves = [found.total, found.group].map(|bytes| bytes.map(|bytes| bytes / 2));
+    let tmpfs = found.tmpfs.filter(|bytes| *bytes >= TMPFS_BYTES_MIN);
+    let all = halves.into_iter().chain([tmpfs.map(|bytes| bytes / 10 * 8)]).flatten();
+    all.min().unwrap_or(0).max(MEMORY_BYTES_MIN)
+}
+
+/// `MemTotal` of `/proc/meminfo`, in bytes.
+fn total_memory(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1_024)
+}
+
+/// The least limit among the control groups (of version 1 and 2) of `/proc/self/cgroup` and all
+/// groups above them.
+fn group_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
+    let mut limits = Vec::new();
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(group)) = (fields.next(), fields.next()) else { continue };
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        for above in Path::new(group).ancestors() {
+            let folder = Path::new(root).join(above.strip_prefix("/").unwrap_or(above));
+            limits
+                .extend(read(&folder.join(file)).and_then(|text| text.trim().parse::<u64>().ok()));
+        }
+    }
+    limits.into_iter().min()
+}
+
+/// A number of bytes as people write it: `8GiB`, `8G`, `512MB`, `1073741824`.
+fn bytes_of(text: &str) -> Result<u64, String> {
+    let advice = || format!("{text:?} is no number of bytes; write one such as 8GiB or 512MiB");
+    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| advice())?;
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return Err(advice()),
+    };
+    number.checked_mul(factor).ok_or_else(advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn the_ceiling_is_the_least_of_what_there_is() {
+        let found = |total, group, tmpfs| Found { total, group, tmpfs };
+        for (found, expected) in [
+            (found(Some(24 * GIB), None, Some(24 * GIB)), 12 * GIB),
+            (found(Some(24 * GIB), Some(4 * GIB), Some(24 * GIB)), 2 * GIB),
+            (found(Some(24 * GIB), Some(u64::MAX), Some(10 * GIB)), 8 * GIB / 10 * 10),
+            (found(Some(24 * GIB), None, Some(64 << 20)), 12 * GIB),
+            (found(Some(24 * GIB), None, None), 12 * GIB),
+            (found(None, None, None), MEMORY_BYTES_MIN),
+            (found(Some(100 << 20), None, None), MEMORY_BYTES_MIN),
+        ] {
+            let told = ceiling(&found);
+            assert!(told.abs_diff(expected) < 100, "{found:?}: {told}");
+        }
+    }
+
+    #[test]
+    fn shares_make_up_the_ceiling() {
+        for ceiling in [MEMORY_BYTES_MIN, GIB, 12 * GIB, 512 * GIB] {
+            let Shares { queries, fresh, blocks } = Shares::of(ceiling);
+            assert_eq!(queries as u64 + fresh + blocks as u64, ceiling);
+            assert!(blocks as u64 >= ceiling / 2, "{ceiling}");
+            assert!(queries <= QUERIES_BYTES_MAX && fresh <= FRESH_BYTES_MAX);
+        }
+    }
+
+    #[test]
+    fn the_least_group_limit_counts() {
+        let read = |path: &Path| {
+            let text = match path.to_str()? {
+                "/sys/fs/cgroup/a/b/memory.max" => "max\n",
+                "/sys/fs/cgroup/a/memory.max" => "2000\n",
+                "/sys/fs/cgroup/memory.max" => "5000\n",
+                "/sys/fs/cgroup/memory/docker/memory.limit_in_bytes" => "1000\n",
+                _ => return None,
+            };
+            Some(text.to_owned())
+        };
+        assert_eq!(group_limit("0::/a/b\n", read), Some(2_000));
+        assert_eq!(group_limit("0::/\n", read), Some(5_000));
+        assert_eq!(group_limit("4:cpu,memory:/docker\n1:cpuset:/x\n0::/a\n", read), Some(1_000));
+        assert_eq!(group_limit("nonsense", read), None);
+    }
+
+    #[test]
+    fn memory_of_the_machine_is_read() {
+        assert_eq!(
+            total_memory("MemTotal:       24689764 kB\nMemFree: 1 kB\n"),
+            Some(25_282_318_336)
+        );
+        assert_eq!(total_memory("MemFree: 1 kB\n"), None);
+        assert!(Found::here(None).total.is_some());
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        let sizes = [("8GiB", 8 * GIB), ("8G", 8 * GIB), ("1 gb", 1_000_000_000), ("77", 77)];
+        for (text, bytes) in sizes {
+            assert_eq!(bytes_of(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "GiB", "-1", "1.5G", "1X", "99999999999T"] {
+            assert!(bytes_of(text).expect_err("refused").contains("8GiB"), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_tmpfs_of_some_size_is_used() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        assert!(usable(scratch.path(), None).expect_err("none").contains("is not a tmpfs"));
+        let small = usable(Path::new("/dev/shm"), Some(64 << 20)).expect_err("too small");
+        assert_eq!(small, "/dev/shm has only 64.0 MiB, and row blocks in memory want 256.0 MiB");
+        let args = MemoryArgs {
+            storage: Storage::Memory,
+            tmpfs: scratch.path().join("nowhere"),
+            memory_max: None,
+        };
+        assert!(matches!(Memory::decide(&args, true), Err(Error::Usage(_))));
+        let args = MemoryArgs { memory_max: Some(1), ..MemoryArgs::default() };
+        assert!(matches!(Memory::decide(&args, true), Err(Error::Usage(_))));
+    }
+}

@@ -1,0 +1,146 @@
+//! A server that is followed by another on the same folder: nobody notices, nothing is lost.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::process::Signal;
+
+use crate::harness::{DEADLINE, Server, hadal, post};
+
+/// Rows of one batch.
+const BATCH_ROWS: usize = 500;
+
+fn flags(folder: &Path) -> Vec<String> {
+    ["--data", folder.to_str().unwrap(), "--leaves", "2"].map(str::to_owned).to_vec()
+}
+
+fn start(folder: &Path, more: &[&str]) -> Server {
+    let flags = flags(folder);
+    let flags: Vec<&str> = flags.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    Server::start_with(&flags)
+}
+
+fn body(batch: usize) -> String {
+    let row = |row| format!("{{\"n\": {}, \"b\": {batch}}}\n", batch * BATCH_ROWS + row);
+    (0..BATCH_ROWS).map(row).collect()
+}
+
+/// Posts batch after batch until told to stop, each again if the first try fails; returns how many
+/// were acknowledged and how many tries failed.
+fn produce(url: &str, done: &AtomicUsize, is_over: &AtomicBool) -> (usize, usize) {
+    let mut failures = 0;
+    for batch in 0.. {
+        let id = format!("batch-{batch}");
+        let mut tries = 0..2;
+        while post(url, "/v1/log/t", &id, &body(batch)) != Some(true) {
+            failures += 1;
+            assert!(tries.next().is_some(), "batch {batch} was not taken when sent again");
+        }
+        done.store(batch + 1, Ordering::SeqCst);
+        if is_over.load(Ordering::SeqCst) {
+            return (batch + 1, failures);
+        }
+    }
+    unreachable!("batches do not end")
+}
+
+/// Asks for the count again and again; each answer must have all rows that were acknowledged before
+/// it was asked for. Returns how many answers there were.
+fn ask(server: &str, done: &AtomicUsize, is_over: &AtomicBool) -> usize {
+    let mut answers = 0;
+    while !is_over.load(Ordering::SeqCst) {
+        let least = done.load(Ordering::SeqCst) * BATCH_ROWS;
+        let mut command = hadal(&["query", "--format", "csv", "--server", server]);
+        command.arg("SELECT count(*) FROM t");
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let count: usize = text.lines().nth(1).unwrap_or_else(|| panic!("{said}")).parse().unwrap();
+        assert!(count >= least, "{count} of {least}: {said}");
+        answers += 1;
+    }
+    answers
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < DEADLINE, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_successor_takes_over_under_load_and_no_request_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = start(folder.path(), &[]);
+    let url = first.url.clone();
+    post(&url, "/v1/log/t", "batch-0", &body(0)).unwrap();
+    let (done, is_over) = (AtomicUsize::new(1), AtomicBool::new(false));
+    let listen = url.strip_prefix("http://").unwrap();
+    let (last, (acknowledged, failures), answers) = std::thread::scope(|scope| {
+        let producer = scope.spawn(|| produce(&url, &done, &is_over));
+        let asker = scope.spawn(|| ask(&url, &done, &is_over));
+        let mut server = first;
+        for round in 1..=3 {
+            let before = done.load(Ordering::SeqCst);
+            wait_until("nothing is taken", || done.load(Ordering::SeqCst) > before + 5 * round);
+            let next = start(folder.path(), &["--listen", listen, "--take-over"]);
+            assert_eq!(next.url, url);
+            assert!(server.process.wait().success());
+            server = next;
+        }
+        let before = done.load(Ordering::SeqCst);
+        wait_until("nothing is taken any more", || done.load(Ordering::SeqCst) > before + 5);
+        is_over.store(true, Ordering::SeqCst);
+        (server, producer.join().unwrap(), asker.join().unwrap())
+    });
+    assert_eq!(failures, 0);
+    assert!(answers > 3, "{answers}");
+    let rows = acknowledged * BATCH_ROWS;
+    let counted = last.query("SELECT count(*), sum(n) FROM t");
+    assert_eq!(counted, [format!("{rows},{}", rows * (rows - 1) / 2)]);
+}
+
+#[test]
+fn what_is_in_memory_is_there_at_once_after_a_stop_and_verified_after_a_kill() {
+    for storage in ["memory", "mmap"] {
+        let folder = tempfile::tempdir().unwrap();
+        let more = ["--storage", storage];
+        let mut last = Some(start(folder.path(), &more));
+        let server = last.as_ref().unwrap();
+        for batch in 0..40 {
+            assert_eq!(server.post("/v1/log/t", &format!("b{batch}"), &body(batch)), Some(true));
+        }
+        for is_killed in [false, true, false, true] {
+            let server = last.take().unwrap();
+            match is_killed {
+                // And waited for.
+                true => drop(server),
+                false => assert!(server.process.stop(Signal::TERM).success()),
+            }
+            let server = last.insert(start(folder.path(), &more));
+            wait_until("it does not recover", || {
+                !server.run(&["status"], b"").stdout.contains("being brought back")
+            });
+            assert_eq!(server.query("SELECT count(*), sum(n) FROM t"), ["20000,199990000"]);
+        }
+    }
+}
+
+#[test]
+fn there_need_be_nobody_to_take_over_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), &["--take-over"]);
+    server.log(&["t"], "{\"a\": 1}\n");
+    drop(server);
+    let server = start(folder.path(), &["--take-over"]);
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+    // Without being asked to, nobody stops.
+    let path = folder.path().to_str().unwrap();
+    let second = crate::harness::run(&["serve", "--listen", "127.0.0.1:0", "--data", path], b"");
+    assert!(second.stderr.contains("in use"), "{}", second.stderr);
+    let third = start(folder.path(), &["--take-over"]);
+    assert!(server.process.wait().success());
+    assert_eq!(third.query("SELECT count(*) FROM t"), ["1"]);
+}

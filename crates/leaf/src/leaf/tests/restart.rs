@@ -1,0 +1,161 @@
+//! What a leaf with memory of its own does when it stops, and when it is killed.
+
+use hadal_store::MemoryConfig;
+
+use super::*;
+
+/// Folders of a leaf, and of a tmpfs, which is a plain one here.
+struct Place {
+    scratch: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let scratch = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(scratch.path().join("tmpfs")).expect("a folder");
+        Self { scratch }
+    }
+
+    fn tmpfs(&self) -> PathBuf {
+        self.scratch.path().join("tmpfs")
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.scratch.path().join("leaf-0")
+    }
+
+    fn open(&self) -> Leaf {
+        let memory = MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(usize::MAX) };
+        Leaf::open(LeafConfig { memory: Some(memory), ..config(Some(&self.folder())) })
+            .expect("opens")
+    }
+
+    /// A leaf with a few blocks in segments, and some rows that are fresh.
+    async fn filled(&self) -> Leaf {
+        let leaf = self.open();
+        for index in 0..20 {
+            let rows = index * 5_000..(index + 1) * 5_000;
+            leaf.accept(batch(&format!("b{index}"), 1, rows)).await.expect("taken");
+            leaf.merge_all();
+        }
+        leaf.accept(batch("fresh", 1, 100_000..100_010)).await.expect("taken");
+        leaf
+    }
+}
+
+const ROWS: i64 = 100_010;
+
+async fn all_rows(leaf: &Leaf) -> bool {
+    let (values, partial) = values(leaf).await;
+    let Coverage { rows_scanned, rows_expected, .. } = partial.coverage;
+    assert_eq!((rows_scanned, rows_expected), (100_010, 100_010));
+    values == (0..ROWS).collect::<Vec<_>>()
+}
+
+#[tokio::test]
+async fn a_stopped_leaf_is_there_again_at_once() {
+    let place = Place::new();
+    let leaf = place.filled().await;
+    leaf.stop().expect("stopped");
+    let late = leaf.accept(batch("late", 1, 0..1)).await;
+    assert!(matches!(late, Err(SinkError::Unavailable(_))), "{late:?}");
+    for _ in 0..3 {
+        // The one before is still there, as a process is that has not quite ended.
+        let next = place.open();
+        let report = next.recovery_report();
+        assert!(report.was_stopped);
+        assert_eq!((report.frames_replayed, next.state()), (0, LeafState::Alive));
+        assert!(all_rows(&next).await);
+        assert_eq!(next.accept(batch("fresh", 1, 100_000..100_010)).await, receipt(10, true, true));
+        next.stop().expect("stopped");
+    }
+    drop(leaf);
+    assert!(all_rows(&place.open()).await);
+}
+
+#[tokio::test]
+async fn a_killed_leaf_answers_with_growing_coverage() {
+    for is_memory_gone in [false, true] {
+        let place = Place::new();
+        drop(place.filled().await);
+        if is_memory_gone {
+            std::fs::remove_dir_all(place.tmpfs()).expect("removed");
+            std::fs::create_dir(place.tmpfs()).expect("made");
+        }
+        let memory = MemoryConfig { tmpfs: place.tmpfs(), room: Budget::new(usize::MAX) };
+        let config = Config { memory: Some(memory), ..Config::new(place.folder()) };
+        let (store, recovery) = Store::open(&config).expect("opened");
+        let fresh = LeafLimits::of_one_in(1).fresh;
+        let Recovered { tables, mut waiting, report } = recover::tables(recovery, &store, &fresh);
+        assert!(!report.was_stopped && waiting.len() >= 2, "{}", waiting.len());
+        let table = &tables[&name("t")];
+        let mut before = 0;
+        while let Some(next) = waiting.pop() {
+            let rows: u64 = table.snapshot().iter().map(|block| block.rows as u64).sum();
+            let (lost, missing) = table.missing_rows();
+            assert_eq!((lost, rows + missing), (0, 100_010));
+            assert!(rows > before, "the newest, and the fresh, are there from the start");
+            before = rows;
+            let status = table.status().expect("a table");
+            assert_eq!((status.schema.rows, status.waiting_rows), (rows, missing));
+            recover::bring_all_back(vec![next], &store, || false);
+        }
+        assert_eq!(table.missing_rows(), (0, 0));
+        drop((tables, store));
+        let leaf = place.open();
+        // Told to stop before it has brought all back, perhaps; nothing is lost by that.
+        drop(leaf);
+        let leaf = place.open();
+        while leaf.state() == LeafState::Recovering {
+            std::thread::yield_now();
+        }
+        assert!(all_rows(&leaf).await);
+    }
+}
+
+#[tokio::test]
+async fn a_block_that_is_nowhere_is_lost_and_expected() {
+    let place = Place::new();
+    drop(place.filled().await);
+    std::fs::remove_dir_all(place.tmpfs()).expect("removed");
+    std::fs::create_dir(place.tmpfs()).expect("made");
+    let (path, at) = segment(&place.folder());
+    flip(&path, at + 200..at + 201);
+    let leaf = place.open();
+    while leaf.state() == LeafState::Recovering {
+        std::thread::yield_now();
+    }
+    let (values, partial) = values(&leaf).await;
+    let ((scanned, expected), warnings) = seen_of(&partial);
+    assert_eq!((values.len() as u64, expected), (scanned, 100_010));
+    let lost = expected - scanned;
+    assert!(lost > 0);
+    assert_eq!(warnings, [(WarningCode::RowsLost, lost)]);
+}
+
+#[tokio::test]
+async fn what_is_altered_in_memory_is_found_before_it_is_used() {
+    let place = Place::new();
+    let leaf = place.filled().await;
+    leaf.stop().expect("stopped");
+    let memory = std::fs::read_dir(place.tmpfs()).expect("listed").next().expect("one");
+    let segment = memory.expect("read").path().join("00000001.segment");
+    let content = std::fs::read(&segment).expect("read");
+    let table = |leaf: &Leaf| read(&leaf.inner.tables).get(&name("t")).cloned().expect("a table");
+    let blocks = table(&leaf).snapshot();
+    let is_first = |block: &&Arc<Block>| content[4_096..].starts_with(block.bytes());
+    let first = blocks.iter().find(is_first).expect("a block");
+    let (rows, middle) = (first.rows as u64, 4_096 + first.byte_count() * 3 / 4);
+    flip(&segment, middle..middle + 1);
+    let leaf = place.open();
+    assert!(leaf.recovery_report().was_stopped);
+    let table = table(&leaf);
+    // The scrub finds it, whether somebody asks or not.
+    while !table.snapshot().iter().any(|block| block.is_damaged()) {
+        std::thread::yield_now();
+    }
+    let (values, partial) = values(&leaf).await;
+    let ((scanned, expected), _) = seen_of(&partial);
+    assert_eq!((values.len() as u64, expected), (scanned, 100_010));
+    assert_eq!(expected - scanned, rows);
+}

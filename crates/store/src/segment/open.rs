@@ -1,0 +1,279 @@
+//! Opening the segment files: which blocks are there, which must be brought back, and what space
+//! belongs to none. `spec/segments.md`, sections 2 and 5.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::pool::{
+    HEADER_USED, PAGE, Pool, Segment, Shelf, Shelves, file_name, header, number_of, paged,
+};
+use super::ranges::FreeRanges;
+use super::{BlockBytes, Place};
+use crate::change::BlockNumber;
+use crate::disk::{Disk, SegmentFile};
+use crate::error::Error;
+use crate::lock::lock;
+use crate::manifest::{BlockPlace, Checksum};
+use crate::store::Folders;
+
+/// What opening the segment files found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Each named block, in the order asked: its bytes, which may have to be brought back first, or
+    /// why it is lost.
+    pub(crate) blocks: Vec<Result<BlockBytes, String>>,
+    pub(crate) orphan_segments: u64,
+    pub(crate) reclaimed_bytes: u64,
+}
+
+/// The blocks that the manifest names, and which of them each segment has.
+struct Named<'a> {
+    blocks: &'a [&'a BlockPlace],
+    by_segment: BTreeMap<u32, Vec<usize>>,
+}
+
+impl<'a> Named<'a> {
+    fn new(blocks: &'a [&'a BlockPlace]) -> Self {
+        let mut by_segment: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (at, block) in blocks.iter().enumerate() {
+            by_segment.entry(block.place.segment).or_default().push(at);
+        }
+        Self { blocks, by_segment }
+    }
+}
+
+/// The files of one segment that can be used.
+struct Files {
+    stored: Option<Box<dyn SegmentFile>>,
+    in_memory: Option<Box<dyn SegmentFile>>,
+    /// There is one on disk, with a wrong header or length.
+    is_damaged: bool,
+}
+
+/// The numbers of the segment files in a folder.
+fn numbers(disk: &dyn Disk) -> Result<BTreeSet<u32>, Error> {
+    let failed = |error| Error::io("list", &disk.place(""), error);
+    Ok(disk.list().map_err(failed)?.iter().filter_map(|name| number_of(name)).collect())
+}
+
+fn remove(disk: &dyn Disk, number: u32) -> Result<(), Error> {
+    let name = file_name(number);
+    disk.remove(&name).map_err(|error| Error::io("remove", &disk.place(&name), error))
+}
+
+/// A block's bytes in memory, if all of them are there as they were written. A range that was never
+/// written is not touched: reading it through the mapping would take memory.
+pub(super) fn verified(
+    memory: &dyn SegmentFile,
+    place: Place,
+    checksum: Checksum,
+    salt: u64,
+) -> Option<&[u8]> {
+    let is_written = !memory.has_hole(place.offset, u64::from(place.length)).ok()?;
+    let bytes =
+        is_written.then(|| memory.bytes(place.offset, usize::try_from(place.length).ok()?))??;
+    (checksum.is_known() && Checksum::of(salt, bytes) == checksum).then_some(bytes)
+}
+
+impl Pool {
+    /// Opens the segment files that hold the blocks `named`, and reclaims all other space.
+    ///
+    /// Segments in memory hold what the manifest names, but for the blocks `on_disk`, as an orderly
+    /// stop left them; without these all blocks are to be verified.
+    pub(crate) fn open(
+        folders: Folders,
+        salt: u64,
+        segment_bytes: u64,
+        named: &[&BlockPlace],
+        on_disk: Option<&BTreeSet<BlockNumber>>,
+    ) -> Result<(Arc<Self>, Found), Error> {
+        let stored = numbers(&*folders.segments)?;
+        let in_memory = folders
+            .memory
+            .as_ref()
+            .map(|memory| numbers(&*memory.folder))
+            .transpose()?
+            .unwrap_or_default();
+        let named = Named::new(named);
+        let all = stored.iter().chain(&in_memory).chain(named.by_segment.keys());
+        let last = all.copied().max().unwrap_or(0);
+        let shelves = Shelves {
+            segments: BTreeMap::new(),
+            next_number: last.saturating_add(1),
+            is_folder_dirty: false,
+        };
+        let pool = Arc::new(Self::new(folders, salt, segment_bytes, shelves));
+        let mut found = Found::default();
+        for block in named.blocks {
+            found.blocks.push(Err(format!("{} is missing", pool.place(block.place.segment))));
+        }
+        for number in stored.iter().filter(|number| !named.by_segment.contains_key(number)) {
+            pool.remove_orphan(*number, &mut found)?;
+        }
+        if let Some(memory) = &pool.folders.memory {
+            let is_named = |number: &&u32| named.by_segment.contains_key(number);
+            for &number in in_memory.iter().filter(|number| !is_named(number)) {
+                remove(&*memory.folder, number)?;
+            }
+        }
+        for &number in named.by_segment.keys() {
+            let files = pool.files_of(number, &stored, &in_memory)?;
+            pool.adopt(number, files, &named, on_disk, &mut found)?;
+        }
+        Ok((pool, found))
+    }
+
+    /// The files of one segment, where they are there and have the right header. A file in memory
+    /// that has not is removed.
+    fn files_of(
+        &self,
+        number: u32,
+        stored: &BTreeSet<u32>,
+        in_memory: &BTreeSet<u32>,
+    ) -> Result<Files, Error> {
+        let name = file_name(number);
+        let mut files = Files { stored: None, in_memory: None, is_damaged: false };
+        if stored.contains(&number) {
+            let failed = |error| Error::io("open", &self.place(number), error);
+            let file = self.folders.segments.open_segment(&name).map_err(failed)?;
+            files.is_damaged = !self.has_header(number, &*file);
+            files.stored = (!files.is_damaged).then_some(file);
+        }
+        if let Some(memory) = self.memory()
+            && in_memory.contains(&number)
+        {
+            let failed = |error| Error::io("open", &memory.place(&name), error);
+            let file = memory.open_segment(&name).map_err(failed)?;
+            if self.has_header(number, &*file) {
+                file.map().map_err(failed)?;
+                files.in_memory = Some(file);
+            } else {
+                remove(memory, number)?;
+            }
+        }
+        Ok(files)
+    }
+
+    fn has_header(&self, number: u32, file: &dyn SegmentFile) -> bool {
+        let mut found = [0; HEADER_USED];
+        file.length() >= PAGE
+            && file.read(0, &mut found).is_ok()
+            && found == header(self.salt, file.length(), number)
+    }
+
+    /// Takes over the named blocks of one segment.
+    fn adopt(
+        self: &Arc<Self>,
+        number: u32,
+        files: Files,
+        named: &Named<'_>,
+        on_disk: Option<&BTreeSet<BlockNumber>>,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let blocks = named.by_segment.get(&number).map(Vec::as_slice).unwrap_or_default();
+        let Files { stored, in_memory, is_damaged } = files;
+        let in_memory = in_memory
+            .filter(|memory| stored.as_ref().is_none_or(|file| file.length() == memory.length()));
+        let stored = match (stored, &in_memory) {
+            (Some(file), _) => Some(file),
+            (None, Some(memory)) => self.renew(number, &**memory, named, blocks)?,
+            (None, None) => None,
+        };
+        let Some(file) = stored else {
+            if is_damaged {
+                let reason = format!("{} has a wrong header or length", self.place(number));
+                blocks.iter().for_each(|&at| found.blocks[at] = Err(reason.clone()));
+            }
+            return Ok(());
+        };
+        let trusted = on_disk.filter(|_| in_memory.is_some());
+        if self.folders.memory.is_none() {
+            file.map().map_err(|error| Error::io("map", &self.place(number), error))?;
+        }
+        let is_memory_old = in_memory.is_some();
+        let memory = in_memory.or_else(|| self.memory_for(number, file.length()));
+        let is_dirty = AtomicBool::new(false);
+        let segment = Arc::new(Segment { number, file, memory, is_memory_old, is_dirty });
+        let mut free = FreeRanges::new(PAGE, segment.file.length() - PAGE);
+        let mut is_whole = true;
+        for &at in blocks {
+            let &BlockPlace { number: block, place, .. } = named.blocks[at];
+            if free.take(place.offset, paged(place.length)) {
+                let bytes = self.extent(&segment, place, true);
+                if self.folders.memory.is_none() {
+                    bytes.reside_on_disk();
+                } else if trusted.is_some_and(|on_disk| !on_disk.contains(&block))
+                    && let Some(held) = self.room_for(place)
+                {
+                    bytes.reside_in_memory(held);
+                }
+                found.blocks[at] = Ok(bytes);
+            } else {
+                is_whole = false;
+                let place = self.place(number);
+                found.blocks[at] = Err(format!("its range overlaps another or leaves {place}"));
+            }
+        }
+        // With a range in doubt nothing is punched, and nothing more is written there.
+        if is_whole {
+            if trusted.is_none() {
+                found.reclaimed_bytes += self.punch_gaps(&segment, &free)?;
+            }
+            lock(&self.shelves).segments.insert(number, Shelf { segment, free });
+        }
+        Ok(())
+    }
+
+    /// Writes a segment's file on disk anew, from memory, when that has all of its blocks as they
+    /// were written; `None` when it does not.
+    fn renew(
+        &self,
+        number: u32,
+        memory: &dyn SegmentFile,
+        named: &Named<'_>,
+        blocks: &[usize],
+    ) -> Result<Option<Box<dyn SegmentFile>>, Error> {
+        let name = file_name(number);
+        let mut copies = Vec::with_capacity(blocks.len());
+        for &at in blocks {
+            let &BlockPlace { place, checksum, .. } = named.blocks[at];
+            let bytes = verified(memory, place, checksum, self.salt);
+            let Some(bytes) = bytes else { return Ok(None) };
+            copies.push((place.offset, bytes));
+        }
+        let failed = |error| Error::io("write anew", &self.place(number), error);
+        let disk = &self.folders.segments;
+        if numbers(&**disk)?.contains(&number) {
+            disk.remove(&name).map_err(failed)?;
+        }
+        let file = disk.create_segment(&name, memory.length()).map_err(failed)?;
+        file.write(0, &header(self.salt, memory.length(), number)).map_err(failed)?;
+        for (offset, bytes) in copies {
+            file.write(offset, bytes).map_err(failed)?;
+        }
+        file.sync().and_then(|()| disk.sync_folder()).map_err(failed)?;
+        file.forget(0, file.length());
+        Ok(Some(file))
+    }
+
+    fn punch_gaps(&self, segment: &Segment, free: &FreeRanges) -> Result<u64, Error> {
+        let failed = |error| Error::io("reclaim space of", &self.place(segment.number), error);
+        let before = segment.file.allocated().map_err(failed)?;
+        for (offset, length) in free.iter() {
+            segment.punch(offset, length).map_err(failed)?;
+        }
+        Ok(before.saturating_sub(segment.file.allocated().map_err(failed)?))
+    }
+
+    fn remove_orphan(&self, number: u32, found: &mut Found) -> Result<(), Error> {
+        let disk = &*self.folders.segments;
+        let failed = |error| Error::io("remove", &disk.place(&file_name(number)), error);
+        if let Ok(file) = disk.open_segment(&file_name(number)) {
+            found.reclaimed_bytes += file.allocated().map_err(failed)?;
+        }
+        disk.remove(&file_name(number)).map_err(failed)?;
+        found.orphan_segments += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,293 @@
+//! Stores with memory of their own: stopped in order, killed, moved to another machine.
+
+use super::tests::{Tmpfs, add, table};
+use super::*;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+
+use tempfile::TempDir;
+
+const ALL: usize = usize::MAX;
+
+/// The folder of a leaf and a tmpfs, which is a plain folder: that makes no difference here.
+struct Bed {
+    scratch: TempDir,
+    room: usize,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let scratch = TempDir::new().expect("a folder");
+        fs::create_dir(scratch.path().join("tmpfs")).expect("a folder");
+        Self { scratch, room: ALL }
+    }
+
+    fn tmpfs(&self) -> PathBuf {
+        self.scratch.path().join("tmpfs")
+    }
+
+    fn config(&self) -> Config {
+        let memory = MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(self.room) };
+        let sizes = Sizes { segment_bytes: 64 << 10, ..Sizes::default() };
+        Config { memory: Some(memory), sizes, folder: self.scratch.path().join("leaf-0") }
+    }
+
+    fn open(&self) -> (Store, Recovery) {
+        Store::open(&self.config()).expect("opened")
+    }
+
+    /// A store with five blocks of 20,000 bytes, three to a segment; their numbers are returned.
+    fn filled(&self) -> (Store, Vec<BlockNumber>) {
+        let (store, _) = self.open();
+        let blocks = (0..5u8).map(|at| add(&store, &table("t"), &[at; 20_000]).number).collect();
+        (store, blocks)
+    }
+
+    fn on_disk(&self, number: u32) -> PathBuf {
+        self.scratch.path().join(format!("leaf-0/segments/{number:08}.segment"))
+    }
+
+    fn in_memory(&self, number: u32) -> PathBuf {
+        let folder =
+            fs::read_dir(self.tmpfs()).expect("listed").next().expect("one").expect("read");
+        folder.path().join(format!("{number:08}.segment"))
+    }
+}
+
+/// Alters one byte in the middle of the first block of a segment.
+fn alter(path: &Path) {
+    let file = OpenOptions::new().read(true).write(true).open(path).expect("a file");
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, 14_000).expect("read");
+    file.write_all_at(&[byte[0] ^ 1], 14_000).expect("written");
+}
+
+/// The first bytes of all blocks that are there at once, and how many are to be brought back.
+fn seen(recovery: &Recovery) -> (Vec<u8>, usize) {
+    let Some(found) = recovery.tables.get("t") else { return (Vec::new(), 0) };
+    (found.blocks.iter().map(|block| block.bytes[0]).collect(), found.waiting.len())
+}
+
+/// Brings all back; the blocks by content, the reasons of those that are lost.
+fn brought_back(store: &Store, recovery: &mut Recovery) -> (Vec<u8>, Vec<String>) {
+    let (mut there, mut lost) = (Vec::new(), Vec::new());
+    for block in std::mem::take(&mut recovery.tables.get_mut("t").expect("a table").waiting) {
+        match store.bring_back(block) {
+            Ok(Some(block)) => {
+                assert!(block.bytes.iter().all(|byte| *byte == block.bytes[0]));
+                assert_eq!(block.bytes.len(), 20_000);
+                there.push(block.bytes[0]);
+            }
+            Ok(None) => {}
+            Err(block) => lost.push(block.reason),
+        }
+    }
+    (there, lost)
+}
+
+#[test]
+fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
+    let bed = Bed::new();
+    let (store, _) = bed.filled();
+    store.stop().expect("stopped");
+    for _ in 0..3 {
+        // While what was borrowed from the store before may still be there.
+        let (next, recovery) = bed.open();
+        assert!(recovery.report.was_stopped);
+        assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
+        let figures = next.figures();
+        assert_eq!((figures.memory_bytes, figures.block_bytes), (100_000, 100_000));
+        next.stop().expect("stopped");
+    }
+    drop(store);
+    // Of what is written and freed after the stop, nothing is the next process's business.
+    assert_eq!(bed.open().0.figures().blocks, 5);
+}
+
+#[test]
+fn the_mark_of_a_stop_counts_once() {
+    let bed = Bed::new();
+    bed.filled().0.stop().expect("stopped");
+    let (store, recovery) = bed.open();
+    assert!(recovery.report.was_stopped);
+    // As if it was killed: not stopped.
+    drop((store, recovery));
+    let (store, mut recovery) = bed.open();
+    assert!(!recovery.report.was_stopped);
+    assert_eq!(seen(&recovery), (vec![], 5));
+    assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
+}
+
+#[test]
+fn after_a_kill_memory_is_verified_and_the_rest_comes_from_disk() {
+    let bed = Bed::new();
+    drop(bed.filled());
+    // So that it shows which is read: on disk, all blocks of the second segment are altered.
+    alter(&bed.on_disk(2));
+    alter(&bed.in_memory(1));
+    let (store, mut recovery) = bed.open();
+    assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
+    assert_eq!(store.figures().memory_bytes, 100_000);
+    drop((store, recovery));
+    // The first is as it was in memory, too, by now; the second is nowhere any more.
+    alter(&bed.in_memory(2));
+    let (store, mut recovery) = bed.open();
+    let (there, lost) = brought_back(&store, &mut recovery);
+    assert_eq!(there, [0, 1, 2, 4]);
+    let place = bed.on_disk(2).display().to_string();
+    assert_eq!(lost, [format!("{place} at byte 4096 is not what was written there")]);
+}
+
+#[test]
+fn without_its_memory_everything_comes_from_disk() {
+    let bed = Bed::new();
+    bed.filled().0.stop().expect("stopped");
+    fs::remove_dir_all(bed.tmpfs()).expect("removed");
+    fs::create_dir(bed.tmpfs()).expect("made");
+    let (store, mut recovery) = bed.open();
+    assert!(!recovery.report.was_stopped);
+    assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
+    assert_eq!(store.figures().memory_bytes, 100_000);
+    store.stop().expect("stopped");
+    assert_eq!(seen(&bed.open().1), (vec![0, 1, 2, 3, 4], 0));
+}
+
+#[test]
+fn a_copy_that_is_gone_from_disk_is_written_anew_from_memory() {
+    for is_stopped in [true, false] {
+        let bed = Bed::new();
+        let (store, _) = bed.filled();
+        if is_stopped {
+            store.stop().expect("stopped");
+        }
+        drop(store);
+        fs::remove_file(bed.on_disk(1)).expect("removed");
+        fs::write(bed.on_disk(2), "nonsense").expect("written");
+        let (store, mut recovery) = bed.open();
+        assert_eq!(recovery.report.lost_blocks, []);
+        drop(brought_back(&store, &mut recovery));
+        drop((store, recovery));
+        fs::remove_dir_all(bed.tmpfs()).expect("removed");
+        fs::create_dir(bed.tmpfs()).expect("made");
+        let (store, mut recovery) = bed.open();
+        assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
+    }
+}
+
+#[test]
+fn what_finds_no_room_in_memory_is_read_from_disk() {
+    let mut bed = Bed::new();
+    bed.room = 2 * 20_480;
+    let (store, blocks) = bed.filled();
+    assert_eq!(store.figures().memory_bytes, 40_000);
+    store.stop().expect("stopped");
+    drop(store);
+    // Nobody wrote these to memory, so it is not believed that they are there.
+    let (store, mut recovery) = bed.open();
+    assert_eq!(seen(&recovery), (vec![0, 1], 3));
+    assert_eq!(brought_back(&store, &mut recovery), (vec![2, 3, 4], vec![]));
+    assert_eq!(store.figures().memory_bytes, 40_000);
+    // Room that is given back is used again.
+    store
+        .commit(&Change { removes: blocks[..1].to_vec(), ..Change::default() })
+        .expect("committed");
+    drop(recovery);
+    add(&store, &table("t"), &[9; 20_000]);
+    assert_eq!(store.figures().memory_bytes, 40_000);
+    // With more room than before they all come in, with less they go out.
+    for (room, expected) in [(ALL, 100_000), (20_480, 20_000), (0, 0)] {
+        bed.room = room;
+        store.stop().expect("stopped");
+        let (next, mut recovery) = bed.open();
+        let there = seen(&recovery).0.len();
+        assert_eq!(there + brought_back(&next, &mut recovery).0.len(), 5);
+        assert_eq!(next.figures().memory_bytes, expected, "room for {room}");
+        drop((recovery, next));
+        bed.open().0.stop().expect("stopped");
+    }
+}
+
+#[test]
+fn a_change_behind_its_back_makes_memory_unbelieved() {
+    let bed = Bed::new();
+    let (store, blocks) = bed.filled();
+    store.stop().expect("stopped");
+    drop(store);
+    let on_disk = Config { memory: None, ..bed.config() };
+    let (store, _) = Store::open(&on_disk).expect("opened");
+    store
+        .commit(&Change { removes: blocks[..1].to_vec(), ..Change::default() })
+        .expect("committed");
+    add(&store, &table("t"), &[7; 20_000]);
+    drop(store);
+    let (store, mut recovery) = bed.open();
+    assert!(!recovery.report.was_stopped);
+    // The new block is at the place of the removed one, which memory still has.
+    assert_eq!(brought_back(&store, &mut recovery), (vec![1, 2, 3, 4, 7], vec![]));
+}
+
+#[test]
+fn a_block_whose_table_is_dropped_meanwhile_does_not_come_back() {
+    let bed = Bed::new();
+    drop(bed.filled());
+    let (store, mut recovery) = bed.open();
+    let drops = vec![table("t")];
+    store.commit(&Change { drops, ..Change::default() }).expect("committed");
+    assert_eq!(brought_back(&store, &mut recovery), (vec![], vec![]));
+    drop(recovery);
+    assert_eq!(store.figures(), Figures::default());
+    assert!(!bed.in_memory(1).exists() && !bed.on_disk(1).exists());
+}
+
+#[test]
+fn a_stopped_store_takes_nothing_and_gives_nothing_back() {
+    let bed = Bed::new();
+    let (store, blocks) = bed.filled();
+    let unnamed = store.write_block(&table("t"), 1, vec![8; 20_000]).expect("written");
+    store.stop().expect("stopped");
+    store.stop().expect("stopped, as it was");
+    let removes = Change { removes: blocks, ..Change::default() };
+    assert!(matches!(store.commit(&removes), Err(Error::Closed)));
+    assert!(matches!(store.write_block(&table("t"), 1, vec![8; 10]), Err(Error::Closed)));
+    let id = BatchId::new("late").expect("an id");
+    assert!(matches!(store.append(&table("t"), &id, b"late"), Err(Error::Closed)));
+    let (next, recovery) = bed.open();
+    // Its place may be another block's by now.
+    let block = add(&next, &table("t"), &[9; 20_000]);
+    drop(unnamed);
+    assert_eq!(*block.bytes, [9; 20_000]);
+    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
+}
+
+#[test]
+fn a_full_tmpfs_is_no_error_at_all() {
+    let Some(tmpfs) = Tmpfs::mount() else { return println!("skipped: needs root") };
+    let scratch = TempDir::new().expect("a folder");
+    let memory = MemoryConfig { tmpfs: tmpfs.path().to_owned(), room: Budget::new(ALL) };
+    let config = Config { memory: Some(memory), ..Config::new(scratch.path().join("leaf-0")) };
+    let (store, _) = Store::open(&config).expect("opened");
+    let contents: Vec<u8> = (0..8).collect();
+    let blocks: Vec<_> =
+        contents.iter().map(|&at| add(&store, &table("t"), &[at; 300_000])).collect();
+    let memory = store.figures().memory_bytes;
+    assert!((300_000..1 << 20).contains(&memory), "{memory}");
+    for is_stopped in [true, false] {
+        assert!(blocks.iter().zip(&contents).all(|(block, &at)| *block.bytes == [at; 300_000]));
+        if is_stopped {
+            store.stop().expect("stopped");
+        }
+        let (next, mut recovery) = match is_stopped {
+            true => Store::open(&config).expect("opened"),
+            false => break,
+        };
+        let found = recovery.tables.get_mut("t").expect("a table");
+        let waiting = std::mem::take(&mut found.waiting);
+        assert_eq!(found.blocks.len() + waiting.len(), blocks.len());
+        for block in waiting {
+            let block = next.bring_back(block).expect("read").expect("there");
+            assert_eq!(*block.bytes, [block.bytes[0]; 300_000]);
+        }
+        assert_eq!(next.figures().memory_bytes, memory);
+    }
+    drop((store, blocks));
+}
