@@ -1,0 +1,258 @@
+"""Restarts: how long a server is away, and how long until all of its rows are there again.
+
+A leaf is filled with so many bytes of encoded row blocks. Then it is restarted in order, on the same port, by a successor that
+takes over; killed, and started again; and started with nothing in memory. A client asks all the while, on a connection for each
+question. Every count is compared with the one before.
+
+usage: restart.py PROGRAM GENERATOR MULTIPLY [--gib N] [--tables] ...; --help tells all
+"""
+
+import argparse
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "rivals"))
+import machine  # noqa: E402
+import report  # noqa: E402
+from processes import SETTLED_SECONDS, say  # noqa: E402
+
+COUNT = 'SELECT count(*) FROM "{table}"'
+SUM = 'SELECT count(*), sum({column}) FROM "{table}"'
+
+
+def memory():
+    """Bytes of memory in use, that of the tmpfs included, caches of files left out."""
+    lines = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
+    kib = {name: int(text.split()[0]) for name, text in lines.items()}
+    return 1024 * (kib["MemTotal"] - kib["MemFree"] - kib["Buffers"] - kib["Cached"] - kib["SReclaimable"] + kib["Shmem"])
+
+
+class Server:
+    """A server on a fixed port, which others take over."""
+
+    def __init__(self, options, folder, port):
+        self.arguments = [options.program, "serve", "--data", folder, "--listen", f"127.0.0.1:{port}", "--leaves", "1",
+                          "--memory-max", "12GiB", "--storage", options.storage]
+        self.process = None
+        self.address = f"127.0.0.1:{port}"
+
+    def start(self, *more):
+        self.process = subprocess.Popen([*self.arguments, *more], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def wait_until_up(self):
+        for line in self.process.stdout:
+            if "http://" in line:
+                return line.strip()
+        raise SystemExit(f"the server ended with {self.process.wait()}")
+
+    def ask(self, sql, timeout=60):
+        connection = http.client.HTTPConnection(self.address, timeout=timeout)
+        try:
+            connection.request("POST", "/v1/query", json.dumps({"sql": sql}), {"Content-Type": "application/json"})
+            answer = json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+        if "rows" not in answer:
+            raise SystemExit(f"{sql}: {answer}")
+        return answer
+
+    def get(self, path):
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        try:
+            connection.request("GET", path)
+            return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+
+
+class Watch(threading.Thread):
+    """Asks for a count again and again, and notes when each answer came and how many rows it rests on; samples memory, too."""
+
+    def __init__(self, server, table):
+        super().__init__(daemon=True)
+        self.server, self.table, self.answers, self.failures, self.over, self.memory = server, table, [], 0, False, 0
+
+    def run(self):
+        while not self.over:
+            try:
+                answer = self.server.ask(COUNT.format(table=self.table))
+                coverage = answer["coverage"]
+                self.answers.append((time.perf_counter(), coverage["rows_scanned"], coverage["rows_expected"]))
+            except (OSError, http.client.HTTPException, ValueError):
+                self.failures += 1
+            self.memory = max(self.memory, memory())
+
+    def stop(self):
+        self.over = True
+        self.join()
+
+    def gap(self, since):
+        """Seconds between the last answer before and the first whole one after the longest silence since then."""
+        answers = [answer for answer in self.answers if answer[0] >= since]
+        pairs = list(zip(answers, answers[1:]))
+        before, after = max(pairs, key=lambda pair: pair[1][0] - pair[0][0])
+        whole = next(answer for answer in answers if answer[0] >= after[0] and answer[1] == answer[2])
+        return whole[0] - before[0]
+
+
+def full(server):
+    """Seconds until nothing waits to be brought back."""
+    start = time.perf_counter()
+    while server.get("/v1/status")["waiting_rows"]:
+        time.sleep(0.002)
+    return time.perf_counter() - start
+
+
+def first_answer(server, table, start):
+    """Seconds from `start` to the first answer, and to the first that has all rows of the table."""
+    first = whole = None
+    while whole is None:
+        try:
+            coverage = server.ask(COUNT.format(table=table))["coverage"]
+        except (OSError, http.client.HTTPException):
+            continue
+        now = time.perf_counter() - start
+        first = first or now
+        whole = now if coverage["rows_scanned"] == coverage["rows_expected"] else None
+    return first, whole
+
+
+def median(values):
+    return f"{statistics.median(values) * 1000:.0f} ms ({min(values) * 1000:.0f}-{max(values) * 1000:.0f}, n={len(values)})"
+
+
+def fill(options, folder, port):
+    """A leaf with as many bytes as are wanted; returns a table of it."""
+    data = machine.Data(options.generator, options.cache / "data", 1_000_000, 10_000_000, 1_000_000)
+    server = Server(options, folder, port)
+    say("loading what is multiplied")
+    server.start()
+    server.wait_until_up()
+    path = getattr(data, options.table)
+    subprocess.run([options.program, "import", "--server", f"http://{server.address}", "--table", options.table, path],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    say("waiting until its blocks are settled")
+    time.sleep(SETTLED_SECONDS)
+    server.process.terminate()
+    server.process.wait()
+    leaf = folder / "leaf-0"
+    made = subprocess.run([options.multiply, leaf, str(options.bytes), str(options.blocks)], check=True, text=True, stdout=subprocess.PIPE)
+    say(made.stdout.strip())
+    return made.stdout.strip()
+
+
+def measure(options, folder):
+    port = 20_000 + os.getpid() % 10_000
+    made = fill(options, folder, port)
+    table, results = f"{options.table}-1", {"made": made}
+    server = Server(options, folder, port)
+    os.sync()
+    if os.geteuid() == 0:
+        pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+    say("started with nothing in memory")
+    start = time.perf_counter()
+    server.start()
+    results["from_disk_first_answer"], _ = first_answer(server, table, start)
+    full(server)
+    results["from_disk_all"] = time.perf_counter() - start
+    status = server.get("/v1/status")
+    rows, results["block_bytes"] = status["rows"], status["block_bytes"]
+    column = {"requests": "bytes", "readings": "temperature"}[options.table]
+    expected = server.ask(SUM.format(table=table, column=column))["rows"]
+
+    before = memory()
+    gaps, sums, failures = [], [], 0
+    for _ in range(options.rounds):
+        watch = Watch(server, table)
+        watch.start()
+        time.sleep(0.3)
+        old, since = server.process, time.perf_counter()
+        server.start("--take-over")
+        server.wait_until_up()
+        if old.wait() != 0:
+            raise SystemExit("the server before did not end in order")
+        start = time.perf_counter()
+        if server.ask(SUM.format(table=table, column=column))["rows"] != expected:
+            raise SystemExit("another answer after the restart")
+        sums.append(time.perf_counter() - start)
+        time.sleep(0.2)
+        watch.stop()
+        gaps.append(watch.gap(since))
+        failures += watch.failures
+        results["memory_over"] = max(results.get("memory_over", 0), watch.memory - before)
+    results |= {"taken_over": gaps, "sum_after": sums, "failures": failures}
+
+    firsts, alls = [], []
+    for _ in range(options.rounds):
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+        start = time.perf_counter()
+        server.start()
+        first, _ = first_answer(server, table, start)
+        full(server)
+        firsts.append(first)
+        alls.append(time.perf_counter() - start)
+        if server.get("/v1/status")["rows"] != rows:
+            raise SystemExit("another number of rows after a kill")
+    results |= {"killed_first_answer": firsts, "killed_all": alls}
+    server.process.terminate()
+    server.process.wait()
+    return results
+
+
+def told(results):
+    gib = results["block_bytes"] / 2**30
+    print(f"\n### {results['made']}, {gib:.2f} GiB in memory\n")
+    print(f"- taken over in order: last answer of the old to the first whole one of the new {median(results['taken_over'])};"
+          f" failed requests {results['failures']}; memory at most {results['memory_over'] / 2**20:.0f} MiB more")
+    print(f"- count and sum of a table right after it {median(results['sum_after'])}")
+    print(f"- killed: first answer {median(results['killed_first_answer'])}, all verified {median(results['killed_all'])}")
+    print(f"- from disk only: first answer {results['from_disk_first_answer'] * 1000:.0f} ms, all {results['from_disk_all']:.1f} s,"
+          f" {results['block_bytes'] / results['from_disk_all'] / 1e9:.2f} GB/s\n")
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("program", type=pathlib.Path, help="hadal")
+    parser.add_argument("generator", type=pathlib.Path, help="hadal-bench")
+    parser.add_argument("multiply", type=pathlib.Path, help="the example of crates/store")
+    parser.add_argument("--gib", type=float, default=1, help="of encoded row blocks [default: 1]")
+    parser.add_argument("--table", choices=("requests", "readings"), default="requests")
+    parser.add_argument("--blocks", type=int, default=400, help="a table [default: 400]")
+    parser.add_argument("--storage", choices=("memory", "mmap"), default="memory")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--results", type=pathlib.Path, default=report.RESULTS, help="folder for the file of results")
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "hadal/rivals"
+    parser.add_argument("--cache", type=pathlib.Path, default=cache, help="folder for data")
+    options = parser.parse_args()
+    options.bytes = int(options.gib * 2**30)
+    options.program, options.generator = options.program.resolve(), options.generator.resolve()
+    options.cache.mkdir(parents=True, exist_ok=True)
+    about = machine.about(options.generator)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="restart-", dir=options.cache))
+    try:
+        results = measure(options, folder / "data")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"\n## Restarts, {about['date']}\n\n{machine.told(about)}; --storage {options.storage}")
+    told(results)
+    version = subprocess.run([options.program, "--version"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    commit = re.search(r"[0-9a-f]{9,}", version)
+    results |= {"machine": about, "commit": commit[0] if commit else version.strip(), "storage": options.storage}
+    print(report.keep(results, options.results, f"-restart-{options.table}-{options.gib:g}-gib"))
+
+
+if __name__ == "__main__":
+    main()
