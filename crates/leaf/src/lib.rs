@@ -18,6 +18,7 @@ mod block;
 mod block_list;
 #[cfg(test)]
 mod block_list_tests;
+mod expiry;
 mod handout;
 mod inspect;
 mod interners;
@@ -33,6 +34,7 @@ mod pool_tests;
 mod recover;
 mod rounds;
 mod scan_pool;
+mod settings;
 mod status;
 #[cfg(test)]
 mod stealing_tests;

@@ -37,6 +37,8 @@ pub(crate) fn of_table(
         dropped_bytes: dropped.map_or(0, |dropped| dropped.bytes),
         dropped_until: dropped.map(|dropped| dropped.until),
         lost_rows,
+        settings: None,
+        expiry: None,
     })
 }
 

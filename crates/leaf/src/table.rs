@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_store::DroppedRows;
-use hadal_types::TableName;
+use hadal_types::{Micros, TableName, TableSettings};
 use hadal_wire::TableStatus;
 
 use crate::batches::Batches;
 use crate::block::Block;
 use crate::block_list::BlockList;
+use crate::expiry::forecast;
 use crate::interners::Interners;
 use crate::status;
 use crate::sync::lock;
@@ -28,6 +29,8 @@ pub(crate) struct Table {
     pub(crate) lost_rows: u64,
     /// Rows that were dropped because it was too large.
     dropped_rows: Mutex<Option<DroppedRows>>,
+    /// What a person set for it; `None` until the leaf is told, and it remembers that.
+    pub(crate) settings: Mutex<Option<TableSettings>>,
     version: AtomicU64,
     status: Mutex<Option<(u64, Arc<TableStatus>)>>,
 }
@@ -42,6 +45,7 @@ impl Table {
             dropped: RwLock::new(false),
             lost_rows: 0,
             dropped_rows: Mutex::default(),
+            settings: Mutex::default(),
             version: AtomicU64::new(0),
             status: Mutex::default(),
         }
@@ -71,6 +75,11 @@ impl Table {
         *lock(&self.dropped_rows)
     }
 
+    /// Whether it has rows, or had some that it tells of; settings alone make no table.
+    pub(crate) fn has_rows_to_tell(&self) -> bool {
+        self.lost_rows > 0 || self.dropped_rows().is_some() || !self.blocks.snapshot().is_empty()
+    }
+
     /// Encoded bytes of its blocks.
     pub(crate) fn bytes(&self) -> u64 {
         self.blocks.snapshot().iter().map(|block| block.byte_count() as u64).sum()
@@ -83,9 +92,15 @@ impl Table {
         fresh.map(|block| block.byte_count() as u64).sum()
     }
 
+    /// Says that its status may be another one, though its blocks are the same.
+    pub(crate) fn touch(&self) {
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
     /// What the table holds; `None` while it has no blocks and has lost and dropped none. Cheap
-    /// unless blocks have changed.
-    pub(crate) fn status(&self) -> Option<Arc<TableStatus>> {
+    /// unless blocks have changed, or [`Self::touch`] said so, which it does when `next_expiry` is
+    /// another.
+    pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = self.version.load(Ordering::Acquire);
         if let Some((of, status)) = &*cached
@@ -94,7 +109,10 @@ impl Table {
             return Some(Arc::clone(status));
         }
         let blocks = self.blocks.snapshot();
-        let status = status::of_table(&self.name, &blocks, self.dropped_rows(), self.lost_rows)?;
+        let mut status =
+            status::of_table(&self.name, &blocks, self.dropped_rows(), self.lost_rows)?;
+        status.settings.clone_from(&lock(&self.settings));
+        status.expiry = forecast(&blocks, status.settings.as_ref(), next_expiry);
         let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));
         Some(status)

@@ -215,6 +215,8 @@ fn status() -> PeerStatus {
         dropped_bytes: 0,
         dropped_until: None,
         lost_rows: 0,
+        settings: None,
+        expiry: None,
     };
     let leaf = |name: &str, state, tables| LeafStatus {
         name: LeafName(name.into()),
