@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_server::{About, App, Config, Token};
+use hadal_console::{Definitions, Place};
+use hadal_server::{About, App, Config, Token, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::CONNECTIONS_MAX;
 use hadal_types::{Clock, SystemClock, TableName};
@@ -25,6 +26,8 @@ use crate::{machine, output};
 
 /// The admin token's file in a data folder.
 const TOKEN_FILE: &str = "admin-token";
+/// The file of definitions in a data folder.
+const DEFINITIONS_FILE: &str = "definitions.sqlite";
 /// After a stop, queries and threads that are still at work are given so long.
 const STOP_TIME: Duration = Duration::from_secs(5);
 
@@ -33,6 +36,8 @@ pub(crate) struct ServiceConfig {
     pub(crate) doors: DoorArgs,
     /// `None`: in memory.
     pub(crate) folder: Option<PathBuf>,
+    /// Where definitions are; `None`: with the rows.
+    pub(crate) definitions: Option<Place>,
     pub(crate) leaves: usize,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -43,7 +48,7 @@ pub(crate) struct Service {
     pub(crate) recovered: Recovered,
     config: Config,
     listener: TcpListener,
-    clock: Arc<dyn Clock>,
+    app: App,
     runtime: Runtime,
 }
 
@@ -57,7 +62,7 @@ impl ServiceConfig {
             allowed_host: Vec::new(),
         };
         let clock = Arc::new(SystemClock);
-        Self { doors, folder: None, leaves: machine::cores(), clock }
+        Self { doors, folder: None, definitions: None, leaves: machine::cores(), clock }
     }
 
     /// A server where clients look for one, with its rows in a folder.
@@ -93,13 +98,29 @@ impl Service {
             output::say(&format!("the limit of open files leaves {connections} at the same time"));
         }
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
+        let place = config.definitions.unwrap_or_else(|| match &config.folder {
+            Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
+            None => Place::Memory,
+        });
         let engine = EngineConfig {
             folder: config.folder,
             leaves: config.leaves,
             clock: Arc::clone(&config.clock),
         };
         let (engine, recovered) = runtime.block_on(Engine::open(&engine))?;
-        Ok(Self { engine, recovered, config: doors, listener, clock: config.clock, runtime })
+        let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
+        let definitions = runtime.block_on(Definitions::open(&place));
+        let app = App {
+            root: engine.root.clone(),
+            sink: Arc::clone(&engine.sink),
+            definitions: definitions.map_err(|error| refused(error.to_string()))?,
+            ledger: Arc::clone(&engine.ledger),
+            clock: config.clock,
+            damage: damage(&recovered).into(),
+        };
+        let restored = runtime.block_on(restore_settings(&app));
+        restored.map_err(|error| refused(error.to_string()))?;
+        Ok(Self { engine, recovered, config: doors, listener, app, runtime })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -124,18 +145,11 @@ impl Service {
     /// Serves until SIGTERM or SIGINT, then stops in order: no new requests, running ones
     /// finished, no more batches, files closed. `stop` is called when it begins to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let Self { engine, recovered, config, listener, clock, runtime } = self;
+        let Self { engine, config, listener, app, runtime, .. } = self;
         let told = runtime.block_on(async { told_to_stop() })?;
         let shutdown = async move {
             told.await;
             stop();
-        };
-        let app = App {
-            root: engine.root.clone(),
-            sink: Arc::clone(&engine.sink),
-            ledger: Arc::clone(&engine.ledger),
-            clock,
-            damage: damage(&recovered).into(),
         };
         let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
         engine.stop_taking();

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder: args.data.clone(),
+        definitions: None,
         leaves: machine::cores(),
         clock: Arc::clone(&clock),
     })?;

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use clap::Args;
+use hadal_console::Place;
 use hadal_types::SystemClock;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -32,6 +33,10 @@ pub(crate) struct ServeArgs {
     /// Keep rows in memory only
     #[arg(long, conflicts_with = "data")]
     memory: bool,
+    /// Where definitions such as settings of tables are: postgres://USER@HOST/DATABASE, or
+    /// sqlite:FILE [default: definitions.sqlite in the data folder]
+    #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
+    definitions: Option<Place>,
     /// Parts that work side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
@@ -50,6 +55,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder,
+        definitions: args.definitions.clone(),
         leaves: args.leaves.map_or_else(machine::cores, usize::from),
         clock: Arc::new(SystemClock),
     })?;

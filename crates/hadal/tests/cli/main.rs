@@ -20,4 +20,6 @@ mod query;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod terminal;
