@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
 use hadal_types::{BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros};
-use hadal_types::{TableName, TableSchema, limits};
+use hadal_types::{TableName, TableSchema, TableSettings, limits};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     TableBlocks, TableStatus,
@@ -135,6 +135,8 @@ impl Peer for Answering {
             dropped_until: None,
             lost_rows: 0,
             waiting_rows: 0,
+            settings: None,
+            expiry: None,
         };
         let leaf = LeafStatus {
             name: LeafName("fake".into()),
@@ -182,6 +184,14 @@ impl Sink for Taking {
 
     fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async { Err(SinkError::Full("the disk".to_owned())) })
+    }
+
+    fn configure(
+        &self,
+        _table: TableName,
+        _settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async { Ok(()) })
     }
 }
 
@@ -265,6 +275,14 @@ impl Sink for Uneven {
 
     fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async { Ok(0) })
+    }
+
+    fn configure(
+        &self,
+        _table: TableName,
+        _settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async { Ok(()) })
     }
 }
 

@@ -15,5 +15,6 @@ mod openapi;
 mod query;
 mod schema;
 mod server;
+mod settings;
 mod stream;
 mod tables;

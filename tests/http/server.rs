@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use hadal_console::{Definitions, Place};
 use hadal_leaf::{Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_server::{About, App, Config, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
@@ -131,6 +132,12 @@ pub(crate) fn runtime() -> Runtime {
         .expect("a runtime")
 }
 
+/// Definitions of a server in memory. They need a runtime that stays.
+fn no_definitions() -> Definitions {
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
+    RUNTIME.block_on(Definitions::open(&Place::Memory)).expect("definitions")
+}
+
 fn memory_app(folder: Option<&Path>) -> App {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
     let ledger = Arc::new(Ledger::default());
@@ -158,6 +165,7 @@ fn memory_app(folder: Option<&Path>) -> App {
     App {
         root: Root::new(Arc::new(tree), budget),
         sink: Arc::new(Placement::new(sinks, &ledger)),
+        definitions: no_definitions(),
         ledger,
         clock,
         damage: Arc::default(),
@@ -169,6 +177,7 @@ pub(crate) fn app_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> App {
     App {
         root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
         sink,
+        definitions: no_definitions(),
         ledger: Arc::new(Ledger::default()),
         clock: Arc::new(FixedClock::new(now())),
         damage: Arc::default(),

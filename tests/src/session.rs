@@ -144,6 +144,7 @@ impl Session {
             table_columns: HashSet::new(),
             sets: HashSet::new(),
             any_age: true,
+            age_limit: None,
         };
         let mut ingest = Ingest::new(settings, Format::Json, self.clock.now());
         let mut batches = ingest.push(body.as_bytes()).map_err(|error| error.to_string())?;

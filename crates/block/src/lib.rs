@@ -27,5 +27,5 @@ pub use data::{ColumnData, Exacts, Values};
 pub use directory::Zone;
 pub use error::{BlockError, Place};
 pub use header::BatchRows;
-pub use merge::{MergeOrder, merge};
+pub use merge::{MergeOrder, merge, merge_from};
 pub use view::{BlockView, CodedNumbers, ColumnView, NearNumbers, NumbersView, StringsView};

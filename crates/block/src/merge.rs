@@ -14,9 +14,11 @@ use crate::interner::{ListInterner, StringInterner};
 use crate::view::{BlockView, ColumnView};
 
 mod concatenate;
+mod expire;
 mod settle;
 
 use concatenate::Concatenated;
+pub use expire::merge_from;
 use settle::settle;
 
 /// Outputs are made of inputs with this many raw bytes together; see [`merge`] for what is larger.
@@ -47,11 +49,21 @@ pub fn merge(
     {
         return Ok(vec![settled]);
     }
+    merge_rows(blocks, order, None, created_at)
+}
+
+/// Merges the rows whose times are not before `from`, where that is given.
+fn merge_rows(
+    blocks: &[BlockView<'_>],
+    order: MergeOrder,
+    from: Option<Micros>,
+    created_at: Micros,
+) -> Result<Vec<Vec<u8>>, BlockError> {
     // Rows are cut into blocks by how large they are on average. Where large rows happen to come
     // together, cut finer.
     let mut rows_max = BLOCK_ROWS_MAX;
     loop {
-        match merge_into_blocks_of(rows_max, blocks, order, created_at) {
+        match merge_into_blocks_of(rows_max, blocks, order, from, created_at) {
             Err(BlockError::TooLarge(_)) if rows_max > 1 => rows_max /= 2,
             merged => return merged,
         }
@@ -62,11 +74,12 @@ fn merge_into_blocks_of(
     rows_max: usize,
     blocks: &[BlockView<'_>],
     order: MergeOrder,
+    from: Option<Micros>,
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
     let Some(time_column) = time_column(blocks)? else { return Ok(Vec::new()) };
     let inputs = Inputs::new(blocks);
-    let outputs = plan_outputs(&inputs, time_column, order, rows_max)?;
+    let outputs = plan_outputs(&inputs, time_column, order, from, rows_max)?;
     let mut columns: Vec<(Vec<EncodedColumn>, Sections)> = Vec::new();
     columns.resize_with(outputs.len(), Default::default);
     for (name, kind) in inputs.columns() {
@@ -154,11 +167,13 @@ impl<'b, 'a> Inputs<'b, 'a> {
     }
 }
 
-/// The numbers of the rows that go into each output, in their new order.
+/// The numbers of the rows that go into each output, in their new order; `from` leaves rows out
+/// only where the order is by time.
 fn plan_outputs(
     inputs: &Inputs<'_, '_>,
     time_column: &ColumnName,
     order: MergeOrder,
+    from: Option<Micros>,
     rows_max: usize,
 ) -> Result<Vec<Vec<u32>>, BlockError> {
     let mut rows: Vec<u32> = (0u32..).take(inputs.rows()).collect();
@@ -166,6 +181,7 @@ fn plan_outputs(
     if order == MergeOrder::Time {
         let times = Concatenated::new(inputs, time_column, Kind::Number)?.into_times();
         let mut timed: Vec<(i64, u32)> = times.iter().copied().zip(rows).collect();
+        timed.retain(|(time, _)| from.is_none_or(|from| *time >= from.0));
         timed.sort_unstable();
         rows = timed.into_iter().map(|(_, row)| row).collect();
         days = times.into_iter().map(|time| time.div_euclid(DAY)).collect();
@@ -186,6 +202,8 @@ fn plan_outputs(
         output.push(row);
         output_bytes += raw_bytes(row);
     }
-    outputs.push(output);
+    if !output.is_empty() {
+        outputs.push(output);
+    }
     Ok(outputs)
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
-use crate::commands::{demo, drop, import, inspect, log, open, query, serve, status};
+use crate::commands::{demo, drop, import, inspect, log, open, query, serve, settings, status};
 use crate::error::Error;
 
 /// Where a server listens unless told otherwise.
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Import(import::ImportArgs),
     Query(query::QueryArgs),
     Drop(drop::DropArgs),
+    Settings(settings::SettingsArgs),
     Status(status::StatusArgs),
     Inspect(inspect::InspectArgs),
 }
@@ -65,6 +66,7 @@ impl Command {
             Self::Import(args) => import::run(&args),
             Self::Query(args) => query::run(&args),
             Self::Drop(args) => drop::run(&args),
+            Self::Settings(args) => settings::run(&args),
             Self::Status(args) => status::run(&args),
             Self::Inspect(args) => inspect::run(&args),
         }

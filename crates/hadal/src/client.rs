@@ -211,6 +211,12 @@ impl Client {
         self.json(&Ask::new(Method::GET, path))
     }
 
+    /// Puts JSON at a path, and returns what stands there then.
+    pub(crate) fn put<T: DeserializeOwned>(&self, path: &str, body: Vec<u8>) -> Result<T, Error> {
+        let headers = vec![("Content-Type", "application/json".to_owned())];
+        self.json(&Ask { headers, body, ..Ask::new(Method::PUT, path) })
+    }
+
     fn json<T: DeserializeOwned>(&self, ask: &Ask<'_>) -> Result<T, Error> {
         let response = self.send(ask)?;
         let status = response.status();

@@ -8,4 +8,5 @@ pub(crate) mod log;
 pub(crate) mod open;
 pub(crate) mod query;
 pub(crate) mod serve;
+pub(crate) mod settings;
 pub(crate) mod status;

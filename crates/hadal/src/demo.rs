@@ -16,6 +16,7 @@ mod words;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use hadal_types::time::{TimeUnit, parse_timestamp};
 use hadal_types::{Clock, Micros, Number, TableName};
@@ -112,6 +113,10 @@ impl<C: Clock> ShiftedClock<C> {
 impl<C: Clock> Clock for ShiftedClock<C> {
     fn now(&self) -> Micros {
         Micros(self.clock.now().0.saturating_add(self.shift))
+    }
+
+    fn running(&self) -> Duration {
+        self.clock.running()
     }
 }
 

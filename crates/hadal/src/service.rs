@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_server::{About, App, Config, Token};
+use hadal_console::{Definitions, Place};
+use hadal_server::{About, App, Config, Token, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::CONNECTIONS_MAX;
 use hadal_types::{Clock, SystemClock, TableName};
@@ -29,6 +30,8 @@ use crate::{machine, output};
 
 /// The admin token's file in a data folder.
 const TOKEN_FILE: &str = "admin-token";
+/// The file of definitions in a data folder.
+const DEFINITIONS_FILE: &str = "definitions.sqlite";
 /// After a stop, queries and threads that are still at work are given so long.
 const STOP_TIME: Duration = Duration::from_secs(5);
 
@@ -40,6 +43,8 @@ pub(crate) struct ServiceConfig {
     pub(crate) memory: MemoryArgs,
     /// Whether a server that has the folder is to hand over to this one.
     pub(crate) takes_over: bool,
+    /// Where definitions are; `None`: with the rows.
+    pub(crate) definitions: Option<Place>,
     pub(crate) leaves: usize,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -52,7 +57,7 @@ pub(crate) struct Service {
     listener: TcpListener,
     /// Where a successor asks to take over; none without a folder.
     door: Option<Door>,
-    clock: Arc<dyn Clock>,
+    app: App,
     runtime: Runtime,
 }
 
@@ -71,6 +76,7 @@ impl ServiceConfig {
             folder: None,
             memory: MemoryArgs::default(),
             takes_over: false,
+            definitions: None,
             leaves: machine::cores(),
             clock,
         }
@@ -113,6 +119,10 @@ impl Service {
         }
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
         let memory = Memory::decide(&config.memory, config.folder.is_some())?;
+        let place = config.definitions.unwrap_or_else(|| match &config.folder {
+            Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
+            None => Place::Memory,
+        });
         let engine = EngineConfig {
             folder: config.folder,
             memory,
@@ -129,8 +139,20 @@ impl Service {
             });
             Ok::<_, Error>((opened, door))
         })?;
-        let ((engine, recovered), clock) = (opened, config.clock);
-        Ok(Self { engine, recovered, config: doors, listener, door, clock, runtime })
+        let (engine, recovered) = opened;
+        let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
+        let definitions = runtime.block_on(Definitions::open(&place));
+        let app = App {
+            root: engine.root.clone(),
+            sink: Arc::clone(&engine.sink),
+            definitions: definitions.map_err(|error| refused(error.to_string()))?,
+            ledger: Arc::clone(&engine.ledger),
+            clock: config.clock,
+            damage: damage(&recovered).into(),
+        };
+        let restored = runtime.block_on(restore_settings(&app));
+        restored.map_err(|error| refused(error.to_string()))?;
+        Ok(Self { engine, recovered, config: doors, listener, door, app, runtime })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -155,7 +177,7 @@ impl Service {
     /// Serves until SIGTERM or SIGINT, then stops in order: no new requests, running ones
     /// finished, no more batches, files closed. `stop` is called when it begins to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let Self { engine, recovered, config, listener, door, clock, runtime } = self;
+        let Self { engine, config, listener, door, app, runtime, .. } = self;
         let told = runtime.block_on(async { told_to_stop() })?;
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", config.listen))?;
@@ -165,13 +187,6 @@ impl Service {
             stop();
             // Nobody waits for it when the server has failed meanwhile.
             let _ = give.send((successor, door, socket));
-        };
-        let app = App {
-            root: engine.root.clone(),
-            sink: Arc::clone(&engine.sink),
-            ledger: Arc::clone(&engine.ledger),
-            clock,
-            damage: damage(&recovered).into(),
         };
         let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
         engine.stop_taking();

@@ -37,6 +37,7 @@ fn load(body: &[u8]) -> Result<(Vec<Batch>, u64), Failure> {
         table_columns: HashSet::new(),
         sets: HashSet::new(),
         any_age: true,
+        age_limit: None,
     };
     let mut ingest = Ingest::new(settings, Format::Json, Micros(1_795_000_000 * Micros::SECOND));
     let mut batches = Vec::new();

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use hadal_block::{BlockBuilder, BlockError};
-use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX, TABLE_AGE_DAYS};
-use hadal_types::{BatchId, ColumnName, Micros, TableName};
+use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX};
+use hadal_types::{AgeLimit, BatchId, ColumnName, Micros, TableName};
 use hadal_wire::Batch;
 
 use self::first::First;
@@ -49,8 +49,10 @@ pub struct Settings {
     pub table_columns: HashSet<String>,
     /// Fields whose arrays are sets.
     pub sets: HashSet<String>,
-    /// Takes rows of any age.
+    /// Takes rows of any age, unless the table's settings have a limit.
     pub any_age: bool,
+    /// How old rows may be by the table's settings; `None`: it is told from its data.
+    pub age_limit: Option<AgeLimit>,
 }
 
 /// Makes batches of a body.
@@ -83,12 +85,20 @@ struct State {
     summary: Summary,
 }
 
-/// How old rows may be that come into a table whose first time is `oldest`, in days; `None` for any
-/// age, where it has older ones already.
+/// How old rows may be that come into a table without settings whose first time is `oldest`: as the
+/// default says, or of any age where it has older ones already.
 #[must_use]
-pub fn age_limit_days(oldest: Option<Micros>, now: Micros) -> Option<i64> {
-    let is_old = |oldest| now.seconds_since(oldest) > TABLE_AGE_DAYS * DAY_SECONDS;
-    (!oldest.is_some_and(is_old)).then_some(TABLE_AGE_DAYS)
+pub fn age_limit_of(oldest: Option<Micros>, now: Micros) -> AgeLimit {
+    let default = AgeLimit::default();
+    let is_old = |oldest: Micros| default.cutoff(now).is_some_and(|cutoff| oldest < cutoff);
+    if oldest.is_some_and(is_old) { AgeLimit::Unlimited } else { default }
+}
+
+impl Settings {
+    /// Whether the first rows tell how old rows may be.
+    fn has_age_to_judge(&self) -> bool {
+        self.table_oldest.is_none() && !self.any_age && self.age_limit.is_none()
+    }
 }
 
 impl Ingest {
@@ -100,8 +110,7 @@ impl Ingest {
             Format::Csv => Cutter::Csv(Box::new(CsvToJson::new(b',', Vec::new()))),
             Format::Lines => Cutter::Split(Splitter::lines()),
         };
-        let has_age_to_judge = settings.table_oldest.is_none() && !settings.any_age;
-        let is_judged = settings.table_time_column.is_none() || has_age_to_judge;
+        let is_judged = settings.table_time_column.is_none() || settings.has_age_to_judge();
         let state = State {
             settings,
             format,
@@ -147,6 +156,13 @@ impl Ingest {
             }
         }
         self.state.take_batches()
+    }
+
+    /// Whether a table without settings should be set to take rows of any age: its first rows say
+    /// so, or the caller's wish let rows in that are older than the default limit.
+    #[must_use]
+    pub fn makes_any_age(&self) -> bool {
+        self.state.makes_any_age()
     }
 
     /// Ends the body: returns the last batches, and what became of all of it.
@@ -229,7 +245,7 @@ impl State {
         if self.settings.table_time_column.is_none() {
             self.settings.table_time_column = self.choose_time_column(&first);
         }
-        if self.settings.table_oldest.is_none() && !self.settings.any_age {
+        if self.settings.has_age_to_judge() {
             let median = match self.format {
                 Format::Lines => first.median_of_lines(),
                 Format::Json | Format::Csv => {
@@ -305,7 +321,7 @@ impl State {
     fn settle(&mut self, text: &str) -> Result<(), String> {
         if self.writer.is_none() {
             let mut writer = self.new_writer()?;
-            writer.any_age = self.takes_any_age();
+            writer.age_limit = self.age_limit();
             if self.format == Format::Lines && lines::is_json(text) {
                 writer.warnings.add(summary::JSON_AS_TEXT);
             }
@@ -347,10 +363,18 @@ impl State {
         Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), self.now))
     }
 
-    /// Whether rows may be of any age: as the caller asks, or as the table's first rows say.
-    fn takes_any_age(&self) -> bool {
-        let limit = age_limit_days(self.settings.table_oldest, self.now);
-        self.settings.any_age || self.is_old || limit.is_none()
+    fn makes_any_age(&self) -> bool {
+        self.is_old || self.writer.as_ref().is_some_and(RowWriter::has_old_rows)
+    }
+
+    /// How old rows may be: as the table's settings say; else as the caller asks, or as the table's
+    /// first rows say.
+    fn age_limit(&self) -> AgeLimit {
+        match self.settings.age_limit {
+            Some(limit) => limit,
+            None if self.settings.any_age || self.is_old => AgeLimit::Unlimited,
+            None => age_limit_of(self.settings.table_oldest, self.now),
+        }
     }
 
     fn reject(&mut self, line: u64, reason: String, record: &[u8]) {
@@ -387,7 +411,9 @@ impl State {
     }
 
     fn into_summary(self, csv: Option<&CsvToJson>) -> Summary {
+        let makes_any_age = self.makes_any_age();
         let mut summary = self.summary;
+        summary.makes_any_age = makes_any_age;
         // Some were told before the first records were judged.
         summary.rejected.sort_by_key(|reject| reject.line);
         if let Some(mut writer) = self.writer {

@@ -25,7 +25,7 @@ mod summary;
 mod time_column;
 
 pub use csv::{CsvToJson, Unclosed};
-pub use ingest::{Format, Ingest, Settings, age_limit_days};
+pub use ingest::{Format, Ingest, Settings, age_limit_of};
 pub use names::distinct_names;
 pub use rejects::{REJECTS_TABLE, Reject, rejects_batch};
 pub use summary::{Summary, Warning};

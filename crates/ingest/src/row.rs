@@ -3,10 +3,8 @@
 use std::collections::HashSet;
 
 use hadal_block::{BlockBuilder, ColumnId, PushError};
-use hadal_types::limits::{
-    FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX, TABLE_AGE_DAYS,
-};
-use hadal_types::{ColumnName, Kind, Micros, Number, Weight};
+use hadal_types::limits::{FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
+use hadal_types::{AgeLimit, ColumnName, Kind, Micros, Number, Weight};
 
 use crate::columns::{Columns, Place, Usual};
 use crate::json::{self, Element, Field, Memory, Offer, Take, Token};
@@ -34,8 +32,10 @@ pub(crate) struct RowWriter {
     units: Units,
     pub(crate) columns: Columns,
     sets: HashSet<String>,
-    /// Takes rows that are older than [`TABLE_AGE_DAYS`].
-    pub(crate) any_age: bool,
+    /// How old rows may be, as far as that is known.
+    pub(crate) age_limit: AgeLimit,
+    /// It took rows that are older than the default limit.
+    has_old_rows: bool,
     now: Micros,
     /// The time of the next row that has none of its own.
     pub(crate) arrival: Micros,
@@ -105,6 +105,11 @@ impl<'j> Take<'j> for RowInMaking<'_> {
     }
 }
 
+/// Whether a row of this age is older than the limit.
+fn is_beyond(age_seconds: i64, limit: AgeLimit) -> bool {
+    limit.seconds().is_some_and(|most| age_seconds > most)
+}
+
 impl RowWriter {
     pub(crate) fn new(
         time_column: ColumnName,
@@ -128,13 +133,19 @@ impl RowWriter {
             columns: Columns::new(table_columns, sources.iter().map(|(name, _)| name.as_str())),
             sources,
             sets,
-            any_age: true,
+            age_limit: AgeLimit::Unlimited,
+            has_old_rows: false,
             now,
             arrival: now,
             last_time: None,
             warnings: Warnings::default(),
             memory: Memory::default(),
         }
+    }
+
+    /// Whether it took rows that are older than the default limit.
+    pub(crate) fn has_old_rows(&self) -> bool {
+        self.has_old_rows
     }
 
     /// Begins another batch.
@@ -248,13 +259,16 @@ impl RowWriter {
         if -age_seconds > FUTURE_SECONDS_MAX {
             return Err(format!("its time {time} is more than a day in the future"));
         }
-        if age_seconds > TABLE_AGE_DAYS * 86_400 {
-            if !self.any_age {
-                self.warnings.add(summary::TOO_OLD);
-                let limit = format!("the table's limit of {TABLE_AGE_DAYS} days");
-                return Err(format!("its time {time} is older than {limit}"));
+        if is_beyond(age_seconds, self.age_limit) {
+            self.warnings.add(summary::TOO_OLD);
+            let limit = self.age_limit.words();
+            return Err(format!("its time {time} is older than the table's limit of {limit}"));
+        }
+        if is_beyond(age_seconds, AgeLimit::default()) {
+            self.has_old_rows = true;
+            if self.age_limit == AgeLimit::Unlimited {
+                self.warnings.add(summary::NO_AGE_LIMIT);
             }
-            self.warnings.add(summary::NO_AGE_LIMIT);
         }
         match source {
             Some(source) => self.sources[source].1 += 1,

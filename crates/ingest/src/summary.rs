@@ -18,6 +18,8 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// Where the rows' times came from, for people: `column ts`, `arrival time`.
     pub time_from: String,
+    /// The table, if it has no settings, should be set to take rows of any age.
+    pub makes_any_age: bool,
 }
 
 /// Something that was changed on the way.
@@ -128,7 +130,7 @@ fn message(code: &str, count: u64) -> String {
             format!("{count} numbers have more digits than are kept; they were rounded to doubles")
         }
         TOO_OLD => {
-            format!("{count} rows were older than the table's limit of {TABLE_AGE_DAYS} days")
+            format!("{count} rows were older than the table's age limit")
         }
         other => format!("{other}: {count}"),
     }

@@ -70,7 +70,7 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
     let (done, logged) = oneshot::channel();
     // Not the leaf itself: on the log's thread its end would be the end of that thread.
     let (name, signal, id) = (inner.name.clone(), Arc::clone(&inner.merge_signal), batch.id);
-    let bytes_max = inner.limits.table_bytes_max;
+    let bytes_max = inner.limits.table_bytes(lock(&table.settings).as_ref());
     ticket.then(move |outcome| {
         let outcome = match outcome {
             Ok(()) => {
@@ -123,7 +123,7 @@ fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
 }
 
 /// The table of this name, made if there is none.
-fn table(inner: &Inner, name: &TableName) -> Result<(), SinkError> {
+pub(crate) fn table(inner: &Inner, name: &TableName) -> Result<(), SinkError> {
     if read(&inner.tables).contains_key(name) {
         return Ok(());
     }

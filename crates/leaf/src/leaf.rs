@@ -14,7 +14,7 @@ use hadal_aggregate::{
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
 use hadal_store::{Change, Config, DroppedRows, MemoryConfig, Report, Store, WaitingBlock};
-use hadal_types::{BatchId, Budget, Clock, TableName};
+use hadal_types::{BatchId, Budget, Clock, TableName, TableSettings};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     TableBlocks,
@@ -22,14 +22,16 @@ use hadal_wire::{
 
 use crate::accept::{accept, sink_error};
 use crate::block::Block;
+use crate::expiry::{Expiry, drop_oldest};
 use crate::inspect::inspect;
 use crate::job::{JobResult, Question, ScanJob};
 use crate::limits::LeafLimits;
-use crate::merge::{MergeError, drop_oldest, merge_next};
+use crate::merge::{MergeError, merge_next};
 use crate::move_fresh::move_fresh;
 use crate::recover::{self, Recovered};
 use crate::scan_pool::ScanPool;
 use crate::scrub::scrub;
+use crate::settings::configure;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 
@@ -84,7 +86,9 @@ pub(crate) struct Inner {
     /// Whether some blocks are still to be brought back.
     recovering: AtomicBool,
     pub(crate) merge_signal: Arc<MergeSignal>,
-    /// One merge at a time, whoever makes it.
+    /// When rows that are too old were looked for.
+    pub(crate) expiry: Expiry,
+    /// One merge, or pass of expiry, at a time, whoever makes it.
     merging: Mutex<()>,
     /// Whoever changes both what the store holds and what is visible has it meanwhile.
     changing: Mutex<()>,
@@ -106,7 +110,9 @@ impl Leaf {
             }
         };
         let Recovered { tables, waiting, report } = recovered;
+        let expiry = Expiry::new(&*config.clock);
         let inner = Arc::new(Inner {
+            expiry,
             durable: config.folder.is_some(),
             name: config.name,
             clock: config.clock,
@@ -303,6 +309,7 @@ impl Inner {
     fn merge_all(&self) {
         let _one = lock(&self.merging);
         let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
+        self.expire_if_due(&tables);
         for table in &tables {
             if let Err(error) = self.merge_table(table, &tables) {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
@@ -311,7 +318,8 @@ impl Inner {
     }
 
     fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {
-        let LeafLimits { table_bytes_max, merge_bytes_max, .. } = self.limits;
+        let merge_bytes_max = self.limits.merge_bytes_max;
+        let table_bytes_max = self.limits.table_bytes(lock(&table.settings).as_ref());
         let Some(turn) = self.turn_to_change() else { return Ok(()) };
         let dropped = drop_oldest(table, &self.store, table_bytes_max)?;
         drop(turn);
@@ -364,9 +372,10 @@ impl Peer for Leaf {
 
     fn status(&self) -> BoxFuture<'_, PeerStatus> {
         Box::pin(async move {
+            let next_expiry = self.inner.expiry.next();
             let tables: BTreeMap<_, _> = read(&self.inner.tables)
                 .iter()
-                .filter_map(|(name, table)| Some((name.clone(), table.status()?)))
+                .filter_map(|(name, table)| Some((name.clone(), table.status(next_expiry)?)))
                 .collect();
             PeerStatus {
                 leaves: vec![LeafStatus {
@@ -400,11 +409,11 @@ impl Leaf {
                 return Partial::failed(&query, fault);
             }
         };
-        let has_table = table.is_some();
         let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
             table.unfold();
             table.missing_rows()
         });
+        let has_table = table.as_ref().is_some_and(|table| table.has_rows_to_tell());
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let interners = table.as_ref().map(|table| Arc::clone(&table.interners));
         let blocks = table.map(|table| table.snapshot()).unwrap_or_default();
@@ -493,6 +502,21 @@ impl Sink for Leaf {
             });
             let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
             dropping.await.unwrap_or_else(|_| gone())
+        })
+    }
+
+    fn configure(
+        &self,
+        table: TableName,
+        settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async move {
+            let inner = Arc::clone(&self.inner);
+            // It waits for the disk, which no runtime thread should.
+            let configuring =
+                tokio::task::spawn_blocking(move || configure(&inner, &table, &settings));
+            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
+            configuring.await.unwrap_or_else(|_| gone())
         })
     }
 }

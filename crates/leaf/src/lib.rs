@@ -18,6 +18,7 @@ mod block;
 mod block_list;
 #[cfg(test)]
 mod block_list_tests;
+mod expiry;
 mod handout;
 mod inspect;
 mod interners;
@@ -34,6 +35,7 @@ mod recover;
 mod rounds;
 mod scan_pool;
 mod scrub;
+mod settings;
 mod status;
 #[cfg(test)]
 mod stealing_tests;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use hadal_types::TableSettings;
 use hadal_types::limits::{FRESH_BYTES_MAX, MERGE_BYTES_MAX, TABLE_BYTES_MAX};
 
 /// The limits of a leaf.
@@ -14,6 +15,8 @@ pub struct LeafLimits {
     pub merge_bytes_max: u64,
     /// What all leaves of a process may hold of batches that have no place in a segment yet.
     pub fresh: Arc<FreshBytes>,
+    /// Leaves that a table's bytes are shared out to, this one among them; at least 1.
+    pub leaves: u64,
 }
 
 impl LeafLimits {
@@ -25,7 +28,15 @@ impl LeafLimits {
             table_bytes_max: TABLE_BYTES_MAX / leaves.max(1) as u64,
             merge_bytes_max: MERGE_BYTES_MAX,
             fresh: FreshBytes::new(FRESH_BYTES_MAX),
+            leaves: leaves.max(1) as u64,
         }
+    }
+
+    /// Bytes that a table may have here: its share of what a person set for it, or the usual.
+    #[must_use]
+    pub(crate) fn table_bytes(&self, settings: Option<&TableSettings>) -> u64 {
+        let set = settings.and_then(|settings| settings.bytes);
+        set.map_or(self.table_bytes_max, |bytes| bytes / self.leaves.max(1))
     }
 }
 
@@ -120,6 +131,11 @@ mod tests {
         for leaves in [1, 2, 64] {
             let limits = LeafLimits::of_one_in(leaves);
             assert_eq!(limits.table_bytes_max * leaves as u64, TABLE_BYTES_MAX);
+            let default = TableSettings::default();
+            assert_eq!(limits.table_bytes(None), limits.table_bytes_max);
+            assert_eq!(limits.table_bytes(Some(&default)), limits.table_bytes_max);
+            let set = TableSettings { bytes: Some(6_400 << 20), ..default };
+            assert_eq!(limits.table_bytes(Some(&set)) * leaves as u64, 6_400 << 20);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The background merge: makes fuller blocks of small ones, and keeps tables within their size.
+//! The background merge: makes fuller blocks of small ones.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hadal_block::{BlockError, BlockView, MergeOrder, merge};
-use hadal_store::{BlockBytes, BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, Store};
+use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence};
 use hadal_types::{ColumnName, Micros, limits};
 
 use crate::block::{Block, Origin};
@@ -99,7 +99,7 @@ fn merge_blocks(
 }
 
 /// The block, with all of its checksums verified.
-fn checked(block: &Block) -> Result<BlockView<'_>, BlockError> {
+pub(crate) fn checked(block: &Block) -> Result<BlockView<'_>, BlockError> {
     let view = block.view()?;
     for (index, column) in view.columns().iter().enumerate() {
         block.check(index, column)?;
@@ -179,37 +179,4 @@ pub(crate) fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<Remembered
         }
     }
     remembered
-}
-
-/// Drops the blocks with the oldest rows until the table has at most `bytes_max`; returns how
-/// many rows were dropped.
-pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Result<u64, MergeError> {
-    let dropped = read(&table.dropped);
-    let mut blocks: Vec<Arc<Block>> = table.snapshot().to_vec();
-    let mut bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
-    if bytes <= bytes_max || *dropped {
-        return Ok(0);
-    }
-    blocks.sort_by_key(|block| block.time_range.1);
-    let mut oldest = Vec::new();
-    for block in blocks {
-        if bytes <= bytes_max {
-            break;
-        }
-        bytes -= block.byte_count() as u64;
-        oldest.push(block);
-    }
-    let (consumed, removes) = origins(&oldest);
-    let remembered = remembered(table, &oldest);
-    let each = oldest.iter().map(|block| DroppedRows {
-        rows: block.rows as u64,
-        bytes: block.byte_count() as u64,
-        until: block.time_range.1,
-    });
-    let Some(all) = each.reduce(DroppedRows::and) else { return Ok(0) };
-    let dropped_rows = vec![(table.name.clone(), all)];
-    store.commit(&Change { removes, consumed, remembered, dropped_rows, ..Change::default() })?;
-    table.count_dropped(all);
-    table.swap(&oldest, Vec::new());
-    Ok(all.rows)
 }

@@ -12,6 +12,7 @@ use hadal_types::TableName;
 use crate::batches::Known;
 use crate::block::{Block, Origin};
 use crate::limits::FreshBytes;
+use crate::settings::settings;
 use crate::sync::{lock, read};
 use crate::table::Table;
 
@@ -112,6 +113,7 @@ fn table(
     if let Some(dropped) = recovered.dropped_rows {
         table.count_dropped(dropped);
     }
+    *lock(&table.settings) = recovered.settings.as_deref().and_then(|bytes| settings(name, bytes));
     for batch in recovered.remembered {
         let known = Known { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
         lock(&table.batches).remember(&batch.batch, known);

@@ -39,6 +39,8 @@ pub(crate) fn of_table(
         dropped_until: dropped.map(|dropped| dropped.until),
         lost_rows,
         waiting_rows,
+        settings: None,
+        expiry: None,
     })
 }
 

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_store::{DroppedRows, LostBlock, StoredBlock};
-use hadal_types::TableName;
+use hadal_types::{Micros, TableName, TableSettings};
 use hadal_wire::TableStatus;
 
 use crate::batches::Batches;
 use crate::block::Block;
 use crate::block_list::BlockList;
+use crate::expiry::forecast;
 use crate::interners::Interners;
 use crate::recover::sound;
 use crate::status;
@@ -34,6 +35,8 @@ pub(crate) struct Table {
     waiting_rows: AtomicU64,
     /// Rows that were dropped because it was too large.
     dropped_rows: Mutex<Option<DroppedRows>>,
+    /// What a person set for it; `None` until the leaf is told, and it remembers that.
+    pub(crate) settings: Mutex<Option<TableSettings>>,
     version: AtomicU64,
     status: Mutex<Option<(u64, Arc<TableStatus>)>>,
 }
@@ -50,6 +53,7 @@ impl Table {
             lost_rows: AtomicU64::new(0),
             waiting_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
+            settings: Mutex::default(),
             version: AtomicU64::new(0),
             status: Mutex::default(),
         }
@@ -155,6 +159,11 @@ impl Table {
         *lock(&self.dropped_rows)
     }
 
+    /// Whether it has rows, or had some that it tells of; settings alone make no table.
+    pub(crate) fn has_rows_to_tell(&self) -> bool {
+        self.holdings().0 > 0 || self.dropped_rows().is_some()
+    }
+
     /// Encoded bytes of its blocks.
     pub(crate) fn bytes(&self) -> u64 {
         self.holdings().1
@@ -167,9 +176,15 @@ impl Table {
         fresh.map(|block| block.byte_count() as u64).sum()
     }
 
+    /// Says that its status may be another one, though its blocks are the same.
+    pub(crate) fn touch(&self) {
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
     /// What the table holds; `None` while it has no blocks and misses none. Cheap
-    /// unless blocks have changed.
-    pub(crate) fn status(&self) -> Option<Arc<TableStatus>> {
+    /// unless blocks have changed, or [`Self::touch`] said so, which it does when `next_expiry` is
+    /// another.
+    pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = self.version.load(Ordering::Acquire);
         if let Some((of, status)) = &*cached
@@ -180,7 +195,9 @@ impl Table {
         self.unfold();
         let missing = self.missing_rows();
         let blocks = self.blocks.snapshot();
-        let status = status::of_table(&self.name, &blocks, self.dropped_rows(), missing)?;
+        let mut status = status::of_table(&self.name, &blocks, self.dropped_rows(), missing)?;
+        status.settings.clone_from(&lock(&self.settings));
+        status.expiry = forecast(&blocks, status.settings.as_ref(), next_expiry);
         let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));
         Some(status)

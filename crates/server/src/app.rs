@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use hadal_console::Definitions;
 use hadal_tree::{Ledger, Root};
 use hadal_types::Clock;
 use hadal_wire::Sink;
@@ -24,6 +25,7 @@ use crate::metrics::Metrics;
 use crate::page;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::{Route, routes};
+use crate::rules::Rules;
 
 /// What is behind the doors.
 #[derive(Clone)]
@@ -32,6 +34,8 @@ pub struct App {
     pub root: Root,
     /// Where batches go.
     pub sink: Arc<dyn Sink>,
+    /// What people set.
+    pub definitions: Definitions,
     /// What each leaf should hold.
     pub ledger: Arc<Ledger>,
     /// What time it is.
@@ -50,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
     pub(crate) facts: Known,
+    pub(crate) rules: Rules,
     /// Bodies that are parsed at the same time: as many as there are cores.
     pub(crate) parsers: Semaphore,
     /// Memory of bodies that are logged.
@@ -65,6 +70,7 @@ impl Shared {
             metrics: Metrics::default(),
             started: Instant::now(),
             facts: Known::default(),
+            rules: Rules::default(),
             parsers: Semaphore::new(cores),
             room: Room::default(),
         }

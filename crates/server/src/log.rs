@@ -28,6 +28,7 @@ use crate::app::{Doors, blocking};
 use crate::body::RequestBody;
 use crate::metrics::count;
 use crate::problem::{Problem, ProblemKind};
+use crate::rules::Settling;
 use crate::tables::readable;
 use intake::Intake;
 use outbox::{Outbox, Sent};
@@ -73,13 +74,18 @@ async fn take(
     let status = doors.app.root.table(table.as_str()).await;
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
     let schema = status.map(|table| table.schema);
+    let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
+    let own = doors.rules.of(&doors.app, &table).await?;
+    let settling = Settling::new(&table, own, wish.any_age, oldest, now);
+    let own_column = settling.time_column().cloned();
     let known_sets = schema.iter().flat_map(|schema| sets_of(schema));
     let settings = Settings {
         table: table.clone(),
         batch_id,
         time_column: wish.time,
-        table_time_column: schema.as_ref().map(|schema| schema.time_column.clone()),
-        table_oldest: schema.as_ref().and_then(|schema| Some(schema.time_range?.0)),
+        table_time_column: own_column
+            .or_else(|| schema.as_ref().map(|schema| schema.time_column.clone())),
+        table_oldest: oldest,
         table_columns: schema
             .iter()
             .flat_map(|schema| &schema.columns)
@@ -87,10 +93,11 @@ async fn take(
             .collect(),
         sets: known_sets.chain(wish.sets).collect(),
         any_age: wish.any_age,
+        age_limit: settling.age_limit(),
     };
     let ingest = Ingest::new(settings, wish.format, now);
     let intake = Intake::new(wish.inflater, ingest, wish.strict);
-    let mut outbox = Outbox::new(doors);
+    let mut outbox = Outbox::new(doors, settling);
     let taken = match wish.strict {
         true => take_all_or_none(doors, body, intake, &mut outbox).await,
         false => take_as_it_comes(doors, body, intake, &mut outbox).await,
@@ -151,10 +158,10 @@ async fn take_as_it_comes(
         intake.make_room(&doors.room).await?;
         let batches;
         (intake, batches) = parse(doors, intake, piece).await?;
-        outbox.send_all(batches).await?;
+        outbox.send_all(batches, intake.makes_any_age()).await?;
     }
     let (batches, summary) = end(doors, intake).await?;
-    outbox.send_all(batches).await?;
+    outbox.send_all(batches, summary.makes_any_age).await?;
     outbox.settle_all().await?;
     Ok(summary)
 }
@@ -183,7 +190,7 @@ async fn take_all_or_none(
             .with("rejected_count", summary.rejected_count)
             .with("rejected", serde_json::json!(shown(&summary.rejected))));
     }
-    outbox.send_all(held).await?;
+    outbox.send_all(held, summary.makes_any_age).await?;
     outbox.settle_all().await?;
     Ok(summary)
 }
@@ -315,6 +322,8 @@ async fn keep_rejects(
     let batch = rejects_batch(rejects, table, SOURCE, now, random_id()?)
         .map_err(|error| Problem::internal("rejected rows cannot be encoded", &error))?;
     if let Some(batch) = batch {
+        let own = doors.rules.of(&doors.app, &batch.table).await?;
+        Settling::new(&batch.table, own, false, None, now).settle(doors, false).await?;
         let receipt = doors.app.sink.accept(batch).await;
         receipt.map_err(|error| Problem::of_sink(&error))?;
     }

@@ -2,8 +2,10 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hadal_console::ConsoleError;
 use hadal_sql::{Position, SqlError};
 use hadal_tree::AskError;
+use hadal_types::SettingsError;
 use hadal_wire::SinkError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -22,6 +24,8 @@ pub(crate) enum ProblemKind {
     Method,
     Stalled,
     BatchConflict,
+    BadSettings,
+    SettingsConflict,
     TooLarge,
     Encoding,
     Limit,
@@ -54,6 +58,10 @@ impl ProblemKind {
             Self::Stalled => ("stalled", "The request stopped coming", Http::REQUEST_TIMEOUT),
             Self::BatchConflict => {
                 ("batch-conflict", "The batch id was used for other bytes", Http::CONFLICT)
+            }
+            Self::BadSettings => ("bad-settings", "The settings cannot be", Http::BAD_REQUEST),
+            Self::SettingsConflict => {
+                ("settings-conflict", "The settings were changed meanwhile", Http::CONFLICT)
             }
             Self::TooLarge => ("too-large", "The request is too large", Http::PAYLOAD_TOO_LARGE),
             Self::Encoding => {
@@ -159,6 +167,38 @@ impl Problem {
             ProblemKind::Late => problem.hint("give a longer deadline_ms, or a shorter time range"),
             _ => problem,
         }
+    }
+
+    /// Settings that cannot be.
+    pub(crate) fn of_settings(error: &SettingsError) -> Self {
+        Self::new(ProblemKind::BadSettings, error.to_string()).with("field", error.field.as_str())
+    }
+
+    /// Definitions that cannot be read or changed.
+    pub(crate) fn of_console(error: &ConsoleError) -> Self {
+        match error {
+            ConsoleError::Conflict { current, .. } => {
+                Self::new(ProblemKind::SettingsConflict, error.to_string())
+                    .with("version", *current)
+                    .hint("GET the settings, and change those")
+            }
+            _ => {
+                tracing::error!(%error, "the definitions are not to be had");
+                let detail = "the definitions are not to be had now; the server's log says more";
+                Self::new(ProblemKind::Unavailable, detail)
+            }
+        }
+    }
+
+    /// Whether somebody else changed the settings first.
+    pub(crate) fn is_settings_conflict(&self) -> bool {
+        self.kind == ProblemKind::SettingsConflict
+    }
+
+    /// What is wrong, in words.
+    #[cfg(test)]
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// A batch that was not taken.

@@ -7,7 +7,7 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 
 use crate::app::Doors;
 use crate::auth::Scope;
-use crate::{blocks, columns, log, page, query, status, tables, values};
+use crate::{blocks, columns, log, page, query, settings, status, tables, values};
 
 /// One door.
 pub(crate) struct Route {
@@ -20,7 +20,7 @@ pub(crate) struct Route {
 
 /// All doors.
 pub(crate) fn routes() -> Vec<Route> {
-    use Scope::{Define, Log, Query};
+    use Scope::{Admin, Define, Log, Query};
     let route = |method, path, scope, handler| Route { method, path, scope, handler };
     vec![
         route(Method::POST, "/v1/log/{table}", Some(Log), post(log::accept)),
@@ -29,6 +29,9 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/v1/tables", Some(Query), get(tables::list)),
         route(Method::GET, "/v1/tables/{table}", Some(Query), get(tables::get)),
         route(Method::DELETE, "/v1/tables/{table}", Some(Define), delete(tables::delete)),
+        route(Method::GET, "/v1/tables/{table}/settings", Some(Query), get(settings::get)),
+        route(Method::PUT, "/v1/tables/{table}/settings", Some(Admin), put(settings::put)),
+        route(Method::DELETE, "/v1/tables/{table}/settings", Some(Admin), delete(settings::delete)),
         route(Method::GET, "/v1/tables/{table}/blocks", Some(Query), get(blocks::blocks)),
         route(Method::GET, "/v1/tables/{table}/columns", Some(Query), get(columns::columns)),
         route(

@@ -3,8 +3,7 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use hadal_ingest::age_limit_days;
-use hadal_types::{ColumnSchema, Held, Micros, TableName, TableSchema};
+use hadal_types::{AgeLimit, ColumnSchema, Held, Micros, TableName, TableSchema};
 use hadal_wire::TableStatus;
 use serde::Serialize;
 
@@ -12,6 +11,7 @@ use crate::answer::json;
 use crate::app::Doors;
 use crate::describe::type_of;
 use crate::problem::{Problem, ProblemKind};
+use crate::rules::age_limit;
 
 #[derive(Serialize)]
 struct Table {
@@ -56,7 +56,7 @@ impl Table {
             time_column: schema.time_column.to_string(),
             first_time: schema.time_range.map(|(first, _)| first.to_string()),
             last_time: schema.time_range.map(|(_, last)| last.to_string()),
-            age_limit_days: age_limit_days(schema.time_range.map(|(first, _)| first), now),
+            age_limit_days: whole_days(age_limit(status, now)),
             blocks: status.blocks,
             block_bytes: status.block_bytes,
             raw_bytes: status.raw_bytes,
@@ -67,6 +67,12 @@ impl Table {
             waiting_rows: status.waiting_rows,
         }
     }
+}
+
+/// The limit in days, of which a part counts as a whole one.
+fn whole_days(limit: AgeLimit) -> Option<i64> {
+    let seconds = limit.seconds()?.unsigned_abs();
+    i64::try_from(seconds.div_ceil(86_400)).ok()
 }
 
 impl Column {
@@ -132,7 +138,10 @@ pub(crate) async fn delete(
     let dropped = doors.app.sink.drop_table(table.clone()).await;
     let rows = dropped.map_err(|error| Problem::of_sink(&error))?;
     doors.facts.forget(&table);
-    if !exists && rows == 0 {
+    let removed = doors.app.definitions.remove_table_settings(&table, None).await;
+    doors.rules.forget(&table);
+    let had_settings = removed.map_err(|error| Problem::of_console(&error))?;
+    if !exists && rows == 0 && !had_settings {
         return Err(unknown_table(&name));
     }
     json(&Dropped { table: table.as_str(), rows }, Held::default())

@@ -63,12 +63,19 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.dropped_until = own.dropped_until.max(other.dropped_until);
     own.lost_rows += other.lost_rows;
     own.waiting_rows += other.waiting_rows;
+    if own.settings.is_none() {
+        own.settings.clone_from(&other.settings);
+    }
+    own.expiry = match (own.expiry, other.expiry) {
+        (Some(one), Some(two)) => Some(one.and(two)),
+        (one, two) => one.or(two),
+    };
 }
 
 #[cfg(test)]
 mod tests {
-    use hadal_types::{ColumnName, Micros};
-    use hadal_wire::LeafStatus;
+    use hadal_types::{ColumnName, Micros, TableSettings};
+    use hadal_wire::{ExpiryForecast, LeafStatus};
 
     use super::*;
 
@@ -93,6 +100,8 @@ mod tests {
                 dropped_until: Some(Micros(i64::try_from(rows).expect("small"))),
                 lost_rows: 5,
                 waiting_rows: 7,
+                settings: (rows > 1).then(TableSettings::default),
+                expiry: Some(forecast(rows)),
             };
             (name, Arc::new(status))
         };
@@ -102,6 +111,11 @@ mod tests {
             block_bytes: 2,
             tables: Arc::new(tables.iter().map(table).collect()),
         }
+    }
+
+    fn forecast(rows: u64) -> ExpiryForecast {
+        let time = Micros(i64::try_from(rows).expect("small"));
+        ExpiryForecast { at: time, until: time, rows, bytes: 7 }
     }
 
     #[test]
@@ -116,9 +130,13 @@ mod tests {
             assert_eq!(table.waiting_rows, 7 * blocks);
             assert_eq!((table.dropped_rows, table.dropped_bytes), (4 * blocks, 6 * blocks));
             assert_eq!(catalog.tables.get(name), Some(&table));
+            assert_eq!(table.settings, Some(TableSettings::default()), "one of them knows");
         }
         let until = |name| Catalog::table_of(&status, name).and_then(|table| table.dropped_until);
         assert_eq!((until("t"), until("u")), (Some(Micros(2)), Some(Micros(10))));
+        let expiry = Catalog::table_of(&status, "t").and_then(|table| table.expiry);
+        let both = ExpiryForecast { at: Micros(1), until: Micros(2), rows: 3, bytes: 14 };
+        assert_eq!(expiry, Some(both));
         assert_eq!(Catalog::table_of(&status, "v"), None);
         assert!(Catalog::names(&status).iter().eq(catalog.tables.keys()));
     }

@@ -1,7 +1,7 @@
 //! How many rows each leaf should hold of each table, kept by those who received the
 //! acknowledgements: what a silent leaf would have answered for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hadal_types::TableName;
@@ -39,6 +39,12 @@ impl Ledger {
         }
     }
 
+    /// The tables of which any leaf should hold something.
+    #[must_use]
+    pub fn tables(&self) -> BTreeSet<TableName> {
+        self.lock().values().flat_map(HashMap::keys).cloned().collect()
+    }
+
     /// Rows of the table that the leaf should hold.
     #[must_use]
     pub fn expected(&self, leaf: &LeafName, table: &TableName) -> u64 {
@@ -65,7 +71,9 @@ mod tests {
         assert_eq!(ledger.expected(&leaf, &table), 7);
         ledger.set(&leaf, &table, 5);
         assert_eq!(ledger.expected(&leaf, &table), 5);
+        assert_eq!(ledger.tables(), [table.clone()].into());
         ledger.forget(&table);
+        assert!(ledger.tables().is_empty());
         assert_eq!(ledger.expected(&leaf, &table), 0);
     }
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hadal_types::limits::TABLES_MAX;
-use hadal_types::{BatchId, TableName};
+use hadal_types::{BatchId, TableName, TableSettings};
 use hadal_wire::{Batch, BoxFuture, LeafName, Receipt, Sink, SinkError};
 use twox_hash::XxHash3_64;
 
@@ -157,6 +157,19 @@ impl Sink for Placement {
             self.ledger.forget(&table);
             self.lock().tables.forget(&table);
             Ok(rows)
+        })
+    }
+
+    fn configure(
+        &self,
+        table: TableName,
+        settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async move {
+            for leaf in &self.leaves {
+                leaf.sink.configure(table.clone(), settings.clone()).await?;
+            }
+            Ok(())
         })
     }
 }

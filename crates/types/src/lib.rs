@@ -1,5 +1,5 @@
 //! The words that everything else is written in: values, kinds, schemas, times, weights, names,
-//! limits and the clock.
+//! limits, settings and the clock.
 //!
 //! This is floor 0. Nothing here knows a row block, a query or a socket. See `ARCHITECTURE.md`.
 
@@ -11,6 +11,7 @@ pub mod limits;
 pub mod name;
 pub mod number;
 pub mod schema;
+pub mod settings;
 pub mod time;
 pub mod value;
 pub mod weight;
@@ -22,6 +23,7 @@ pub use decimal::Decimal;
 pub use name::{ColumnName, NameError, TableName};
 pub use number::{Form, Number};
 pub use schema::{ColumnPart, ColumnSchema, Kind, Logical, TableSchema};
+pub use settings::{AgeLimit, SettingsError, TableSettings};
 pub use time::{Micros, TimeRange};
 pub use value::Value;
 pub use weight::{Weight, WeightError};

@@ -66,6 +66,23 @@ pub const SCRUB_SECONDS_MAX: u64 = 60;
 pub const TMPFS_BYTES_MIN: u64 = 256 << 20;
 /// The least memory that a process can be told to get along with, in bytes.
 pub const MEMORY_BYTES_MIN: u64 = 256 << 20;
+/// The shortest age limit that a table can be given, in seconds.
+pub const TABLE_AGE_SECONDS_MIN: i64 = 60;
+/// The longest age limit that a table can be given, in seconds: 100 years of 365 days.
+pub const TABLE_AGE_SECONDS_MAX: i64 = 36_500 * 86_400;
+/// The fewest bytes that a table can be limited to.
+pub const TABLE_BYTES_SET_MIN: u64 = 1 << 20;
+/// The most bytes that a table can be limited to.
+pub const TABLE_BYTES_SET_MAX: u64 = 1 << 50;
+/// Rows that are too old are looked for that often, in seconds, and when a limit changes.
+pub const EXPIRY_SECONDS: i64 = 900;
+/// Rows may be older than their limit by so many seconds while most of their block is younger.
+pub const EXPIRY_SLACK_SECONDS: i64 = 86_400;
+/// Percent of a leaf's rows that one pass drops for their age without saying so in the log.
+pub const EXPIRY_QUIET_PERCENT: u64 = 5;
+/// When a leaf's clock has gone ahead of the time that passed by more than so many seconds, one
+/// pass drops nothing for its age.
+pub const CLOCK_JUMP_SECONDS: i64 = 86_400;
 /// Bytes of one segment file; a larger block gets a segment of its own size.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 /// A log file that has reached this many bytes is not appended to again.

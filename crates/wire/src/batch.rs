@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, MESSAGE_BYTES_MAX, QUERY_BYTES_MAX};
-use hadal_types::{BatchId, TableName};
+use hadal_types::{BatchId, TableName, TableSettings};
 use prost::Message;
 
 use crate::error::{At, WireError, at_most, required};
 use crate::expr::{decode_index, encode_index};
 use crate::guard;
-use crate::proto::{self, accept_response, drop_table_response, sink_error};
+use crate::proto::{self, accept_response, configure_response, drop_table_response, sink_error};
 use crate::sink::{Batch, Receipt, SinkError};
-use crate::value::{decode_batch_id, decode_table};
+use crate::value::{decode_batch_id, decode_settings, decode_table};
 
 /// Bytes of any message here but a batch: names and a few words.
 const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
@@ -143,6 +143,47 @@ pub fn decode_dropped(bytes: Bytes) -> Result<Result<u64, SinkError>, WireError>
         Ok(match required(response.response)? {
             drop_table_response::Response::DroppedRows(rows) => Ok(rows),
             drop_table_response::Response::Error(error) => Err(decode_error(error).at("error")?),
+        })
+    })
+}
+
+/// The wish to set what a person set for a table, as bytes.
+#[must_use]
+pub fn encode_configure(table: &TableName, settings: &TableSettings) -> Bytes {
+    let configure = proto::Configure { table: table.to_string(), settings: settings.to_json() };
+    configure.encode_to_vec().into()
+}
+
+/// Reads what [`encode_configure`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_configure(bytes: Bytes) -> Result<(TableName, TableSettings), WireError> {
+    guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::Configure| {
+        let table = decode_table(&request.table).at("table")?;
+        Ok((table, decode_settings(&request.settings).at("settings")?))
+    })
+}
+
+/// What became of the wish to set settings, as bytes.
+#[must_use]
+pub fn encode_configured(configured: &Result<(), SinkError>) -> Bytes {
+    let response = match configured {
+        Ok(()) => configure_response::Response::Done(true),
+        Err(error) => configure_response::Response::Error(encode_error(error)),
+    };
+    proto::ConfigureResponse { response: Some(response) }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_configured`] wrote.
+///
+/// # Errors
+/// [`WireError`] for anything else.
+pub fn decode_configured(bytes: Bytes) -> Result<Result<(), SinkError>, WireError> {
+    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::ConfigureResponse| {
+        Ok(match required(response.response)? {
+            configure_response::Response::Done(_) => Ok(()),
+            configure_response::Response::Error(error) => Err(decode_error(error).at("error")?),
         })
     })
 }

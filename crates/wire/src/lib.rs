@@ -26,8 +26,9 @@ mod status;
 mod value;
 
 pub use batch::{
-    decode_accepted, decode_batch, decode_drop_table, decode_dropped, decode_known, decode_knows,
-    encode_accepted, encode_batch, encode_drop_table, encode_dropped, encode_known, encode_knows,
+    decode_accepted, decode_batch, decode_configure, decode_configured, decode_drop_table,
+    decode_dropped, decode_known, decode_knows, encode_accepted, encode_batch, encode_configure,
+    encode_configured, encode_drop_table, encode_dropped, encode_known, encode_knows,
 };
 pub use blocks::{
     BlockStatus, ColumnBlocks, TableBlocks, decode_blocks, decode_blocks_of, encode_blocks,
@@ -36,7 +37,7 @@ pub use blocks::{
 pub use error::{Flaw, WireError};
 pub use mirrored::Mirrored;
 pub use partial::{decode_partial, encode_partial};
-pub use peer::{LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableStatus};
+pub use peer::{ExpiryForecast, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableStatus};
 pub use query::QueryRequest;
 pub use sink::{Batch, Receipt, Sink, SinkError};
 pub use status::{decode_status, encode_status};

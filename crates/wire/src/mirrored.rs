@@ -10,12 +10,13 @@ use std::time::Instant;
 use bytes::Bytes;
 use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
-use hadal_types::{BatchId, TableName};
+use hadal_types::{BatchId, TableName, TableSettings};
 
 use crate::BoxFuture;
 use crate::batch::{
-    decode_accepted, decode_batch, decode_drop_table, decode_dropped, decode_known, decode_knows,
-    encode_accepted, encode_batch, encode_drop_table, encode_dropped, encode_known, encode_knows,
+    decode_accepted, decode_batch, decode_configure, decode_configured, decode_drop_table,
+    decode_dropped, decode_known, decode_knows, encode_accepted, encode_batch, encode_configure,
+    encode_configured, encode_drop_table, encode_dropped, encode_known, encode_knows,
 };
 use crate::blocks::{
     TableBlocks, decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of,
@@ -164,6 +165,19 @@ impl<S: Sink + ?Sized> Sink for Mirrored<S> {
             let table = asked.map_err(|error| self.lost(error))?;
             let dropped = self.inner.drop_table(table).await;
             decode_dropped(encode_dropped(&dropped)).map_err(|error| self.lost(error))?
+        })
+    }
+
+    fn configure(
+        &self,
+        table: TableName,
+        settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async move {
+            let asked = decode_configure(encode_configure(&table, &settings));
+            let (table, settings) = asked.map_err(|error| self.lost(error))?;
+            let configured = self.inner.configure(table, settings).await;
+            decode_configured(encode_configured(&configured)).map_err(|error| self.lost(error))?
         })
     }
 }

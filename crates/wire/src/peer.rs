@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_query::Query;
-use hadal_types::{Micros, TableName, TableSchema};
+use hadal_types::{Micros, TableName, TableSchema, TableSettings};
 
 use crate::BoxFuture;
 use crate::blocks::TableBlocks;
@@ -91,4 +91,34 @@ pub struct TableStatus {
     pub lost_rows: u64,
     /// Rows of it that are being brought back after a start; they are not in the schema's rows yet.
     pub waiting_rows: u64,
+    /// Its settings as the leaf was told them; `None` where it never was.
+    pub settings: Option<TableSettings>,
+    /// What its age limit will make go next; `None` where it has none.
+    pub expiry: Option<ExpiryForecast>,
+}
+
+/// What will be dropped of a table for its age when the leaf looks next, as things are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpiryForecast {
+    /// When the leaf looks next.
+    pub at: Micros,
+    /// Rows of before this time are too old then.
+    pub until: Micros,
+    /// How many will go: exact for whole row blocks, estimated for those that lose a part.
+    pub rows: u64,
+    /// Encoded bytes of these rows.
+    pub bytes: u64,
+}
+
+impl ExpiryForecast {
+    /// These and the others.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            at: self.at.min(other.at),
+            until: self.until.max(other.until),
+            rows: self.rows.saturating_add(other.rows),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
 }

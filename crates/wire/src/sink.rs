@@ -1,6 +1,6 @@
 //! Something that takes batches.
 
-use hadal_types::{BatchId, TableName};
+use hadal_types::{BatchId, TableName, TableSettings};
 
 use crate::BoxFuture;
 
@@ -20,6 +20,17 @@ pub trait Sink: Send + Sync {
     /// # Errors
     /// [`SinkError`] when the drop could not be made durable.
     fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>>;
+
+    /// Makes these the settings of a table, there or not: from now on, and after a restart, until
+    /// others are set or the table is dropped.
+    ///
+    /// # Errors
+    /// [`SinkError`] when they could not be made durable everywhere; then some leaves may have them.
+    fn configure(
+        &self,
+        table: TableName,
+        settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>>;
 }
 
 /// Rows of one table, encoded as one row block by the first Hadal process that saw them.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hadal_types::limits::{LEAVES_MAX, MESSAGE_BYTES_MAX, TABLES_MAX};
-use hadal_types::{ColumnPart, ColumnSchema, Micros, TableName, TableSchema};
+use hadal_types::{ColumnPart, ColumnSchema, Micros, TableName, TableSchema, TableSettings};
 use prost::Message;
 
 use crate::codes::Code;
 use crate::error::{At, WireError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
 use crate::guard;
-use crate::peer::{LeafName, LeafStatus, PeerStatus, TableStatus};
+use crate::peer::{ExpiryForecast, LeafName, LeafStatus, PeerStatus, TableStatus};
 use crate::proto;
-use crate::value::{decode_column, decode_leaf_name, decode_table};
+use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_table};
 
 /// A status's bytes.
 #[must_use]
@@ -79,6 +79,13 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
         dropped_until_micros: table.dropped_until.map(|until| until.0),
         lost_rows: table.lost_rows,
         waiting_rows: table.waiting_rows,
+        settings: table.settings.as_ref().map(TableSettings::to_json),
+        expiry: table.expiry.map(|expiry| proto::ExpiryForecast {
+            at_micros: expiry.at.0,
+            until_micros: expiry.until.0,
+            rows: expiry.rows,
+            bytes: expiry.bytes,
+        }),
     }
 }
 
@@ -93,7 +100,18 @@ fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireErr
         dropped_until: table.dropped_until_micros.map(Micros),
         lost_rows: table.lost_rows,
         waiting_rows: table.waiting_rows,
+        settings: table.settings.as_deref().map(decode_settings).transpose().at("settings")?,
+        expiry: table.expiry.map(decode_expiry),
     })
+}
+
+fn decode_expiry(expiry: proto::ExpiryForecast) -> ExpiryForecast {
+    ExpiryForecast {
+        at: Micros(expiry.at_micros),
+        until: Micros(expiry.until_micros),
+        rows: expiry.rows,
+        bytes: expiry.bytes,
+    }
 }
 
 fn encode_schema(schema: &TableSchema) -> proto::TableSchema {

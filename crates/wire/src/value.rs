@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use hadal_types::limits::{HISTOGRAM_BUCKETS_MAX, LIST_ELEMENTS_MAX, NAME_BYTES_MAX};
 use hadal_types::value::HistogramBucket;
-use hadal_types::{BatchId, ColumnName, Decimal, Form, Micros, Number, TableName, Value};
+use hadal_types::{
+    BatchId, ColumnName, Decimal, Form, Micros, Number, TableName, TableSettings, Value,
+};
 
 use crate::error::{At, WireError, at_most, each, required, unfit};
 use crate::proto::{self, number, value};
@@ -134,6 +136,10 @@ fn decode_bucket(bucket: proto::HistogramBucket) -> Result<HistogramBucket, Wire
 
 pub(crate) fn decode_table(name: &str) -> Result<TableName, WireError> {
     TableName::new(name).map_err(|error| unfit(error, "a table name"))
+}
+
+pub(crate) fn decode_settings(text: &str) -> Result<TableSettings, WireError> {
+    TableSettings::from_json(text).map_err(|error| unfit(error, "settings of a table"))
 }
 
 pub(crate) fn decode_column(name: &str) -> Result<ColumnName, WireError> {

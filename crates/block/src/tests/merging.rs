@@ -4,7 +4,7 @@ use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{BatchId, Kind, Micros, Value};
 
 use super::model::{Random, Row, assert_same, build, name, push, random_rows, read};
-use crate::{BatchRows, BlockBuilder, BlockError, BlockView, MergeOrder, merge};
+use crate::{BatchRows, BlockBuilder, BlockError, BlockView, MergeOrder, merge, merge_from};
 
 const DAY: i64 = 86_400 * Micros::SECOND;
 
@@ -53,6 +53,31 @@ fn time_order_is_a_stable_sort_cut_by_day() {
             let (first, last) = view.time_range();
             assert_eq!(first.0.div_euclid(DAY), last.0.div_euclid(DAY));
             assert_eq!(view.created_at(), Micros(99));
+        }
+    }
+}
+
+#[test]
+fn the_oldest_rows_are_left_out() {
+    for seed in 200..260 {
+        println!("seed {seed}");
+        let mut random = Random::new(seed);
+        let count = 1 + random.below(800);
+        let rows = random_rows(&mut random, count);
+        let bytes = build(&rows, None);
+        let block = || BlockView::parse(&bytes).expect("parses");
+        let (first, last) = block().time_range();
+        let middle = rows[random.below(rows.len())].time;
+        for from in [Micros(i64::MIN), first, middle, last, Micros(last.0 + 1)] {
+            let kept = merge_from(block(), from, Micros(99)).expect("merges");
+            let found: Vec<Row> = kept.iter().flat_map(|block| read(block)).collect();
+            let mut expected: Vec<Row> = rows.clone();
+            expected.retain(|row| row.time >= from);
+            expected.sort_by_key(|row| row.time);
+            assert_same(&found, &expected);
+            let old = block().rows_before(from).expect("times");
+            assert_eq!(old + expected.len(), rows.len());
+            assert_eq!(kept.is_empty(), expected.is_empty());
         }
     }
 }

@@ -63,6 +63,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         folder: args.data.clone(),
         memory: MemoryArgs::default(),
         takes_over: false,
+        definitions: None,
         leaves: machine::cores(),
         clock: Arc::clone(&clock),
     })?;

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use clap::Args;
+use hadal_console::Place;
 use hadal_types::SystemClock;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -38,6 +39,10 @@ pub(crate) struct ServeArgs {
     /// Take over from the server that has the folder: it stops for this one, no client is refused
     #[arg(long, conflicts_with = "memory")]
     take_over: bool,
+    /// Where definitions such as settings of tables are: postgres://USER@HOST/DATABASE, or
+    /// sqlite:FILE [default: definitions.sqlite in the data folder]
+    #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
+    definitions: Option<Place>,
     /// Parts that work side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
@@ -58,6 +63,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         folder,
         memory: args.memory_of.clone(),
         takes_over: args.take_over,
+        definitions: args.definitions.clone(),
         leaves: args.leaves.map_or_else(machine::cores, usize::from),
         clock: Arc::new(SystemClock),
     })?;

@@ -126,6 +126,11 @@ fn the_blocks_of_the_quickstart_run() {
 }
 
 #[test]
+fn the_blocks_of_the_settings_run() {
+    run_blocks_of("docs/settings.md");
+}
+
+#[test]
 fn blocks_are_found_with_their_lines() {
     let text = "a\n```sh\nls\npwd\n```\n```text\nno\n```\n  ```\ntrue\n  ```\n";
     let block = |language: &str, line, text: &str| {

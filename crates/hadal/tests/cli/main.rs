@@ -22,4 +22,6 @@ mod restart;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod terminal;

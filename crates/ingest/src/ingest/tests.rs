@@ -26,6 +26,7 @@ fn settings() -> Settings {
         table_columns: HashSet::new(),
         sets: HashSet::new(),
         any_age: true,
+        age_limit: None,
     }
 }
 

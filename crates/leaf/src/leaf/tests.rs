@@ -11,6 +11,7 @@ use super::*;
 use crate::block::Block;
 use crate::merge::SEGMENT_ROWS_MIN;
 
+mod expiry;
 mod limits;
 mod raw_rows;
 mod restart;

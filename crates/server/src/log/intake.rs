@@ -68,6 +68,11 @@ impl Intake {
         self.ingest.arrive(now);
     }
 
+    /// Whether rows so far make a table without settings one of any age.
+    pub(crate) fn makes_any_age(&self) -> bool {
+        self.ingest.makes_any_age()
+    }
+
     /// Waits until there is room for the rows that are in no batch yet.
     pub(crate) async fn make_room(&mut self, room: &Room) -> Result<(), Problem> {
         self.room.hold(room, self.pending).await

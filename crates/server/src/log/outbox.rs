@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::app::Doors;
 use crate::problem::Problem;
+use crate::rules::Settling;
 
 /// How long to wait before a busy sink is asked again.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
@@ -20,6 +21,7 @@ pub(crate) struct Outbox {
     doors: Doors,
     under_way: JoinSet<Result<Receipt, SinkError>>,
     is_first: bool,
+    settling: Settling,
     pub(crate) sent: Sent,
 }
 
@@ -39,11 +41,12 @@ pub(crate) struct Sent {
 }
 
 impl Outbox {
-    pub(crate) fn new(doors: &Doors) -> Self {
+    pub(crate) fn new(doors: &Doors, settling: Settling) -> Self {
         Self {
             doors: Arc::clone(doors),
             under_way: JoinSet::new(),
             is_first: true,
+            settling,
             sent: Sent {
                 batches: 0,
                 duplicates: 0,
@@ -55,8 +58,16 @@ impl Outbox {
         }
     }
 
-    /// Sends batches, waiting for earlier ones where too many are under way.
-    pub(crate) async fn send_all(&mut self, batches: Vec<Batch>) -> Result<(), Problem> {
+    /// Sends batches, waiting for earlier ones where too many are under way. `is_old` says that
+    /// rows of the body make its table one of any age, if nobody set its age.
+    pub(crate) async fn send_all(
+        &mut self,
+        batches: Vec<Batch>,
+        is_old: bool,
+    ) -> Result<(), Problem> {
+        if !batches.is_empty() {
+            self.settling.settle(&self.doors, is_old).await?;
+        }
         for batch in batches {
             while self.under_way.len() >= limits::BATCHES_UNDER_WAY_MAX {
                 self.settle_one().await?;

@@ -9,6 +9,7 @@ struct FakeSink {
     taken: Mutex<HashSet<BatchId>>,
     rows: AtomicU64,
     fails: bool,
+    settings: Mutex<Option<TableSettings>>,
 }
 
 impl Sink for FakeSink {
@@ -31,6 +32,20 @@ impl Sink for FakeSink {
 
     fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async move { Ok(self.rows.swap(0, Ordering::SeqCst)) })
+    }
+
+    fn configure(
+        &self,
+        _table: TableName,
+        settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async move {
+            if self.fails {
+                return Err(SinkError::Busy("it".to_owned()));
+            }
+            *self.settings.lock().expect("no poison") = Some(settings);
+            Ok(())
+        })
     }
 }
 
@@ -173,4 +188,18 @@ async fn tables_that_leaves_bring_with_them_count() {
     assert_eq!((load(0), load(1)), ((1_000, 1_005), (15, 20)), "where less of it is");
     let other = Batch { table: name("w"), ..batch(2, 1) };
     assert!(matches!(placement.accept(other).await, Err(SinkError::Limit(_))));
+}
+
+#[tokio::test]
+async fn settings_reach_every_leaf() {
+    let sinks = [Arc::default(), Arc::default(), Arc::default()];
+    let settings = TableSettings { bytes: Some(1 << 30), ..TableSettings::default() };
+    placement(&sinks).0.configure(name("t"), settings.clone()).await.expect("set");
+    for sink in &sinks {
+        assert_eq!(*sink.settings.lock().expect("no poison"), Some(settings.clone()));
+    }
+    let failing = FakeSink { fails: true, ..FakeSink::default() };
+    let sinks = [Arc::default(), Arc::new(failing)];
+    let set = placement(&sinks).0.configure(name("t"), settings).await;
+    assert_eq!(set, Err(SinkError::Busy("it".to_owned())), "not all of them have them");
 }

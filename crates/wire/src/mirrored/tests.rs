@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use hadal_query::{Expr, Function};
-use hadal_types::Value;
+use hadal_types::{TableSettings, Value};
 use proptest::prelude::*;
 
 use super::*;
@@ -20,6 +20,7 @@ struct Fake {
     accepted: Option<SinkError>,
     asked: Mutex<Vec<(Query, Instant)>>,
     batches: Mutex<Vec<Batch>>,
+    configured: Mutex<Vec<(TableName, TableSettings)>>,
 }
 
 impl Peer for Fake {
@@ -58,6 +59,15 @@ impl Sink for Fake {
         let rows = rows.sum::<usize>() as u64;
         Box::pin(async move { self.accepted.clone().map_or(Ok(rows), Err) })
     }
+
+    fn configure(
+        &self,
+        table: TableName,
+        settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        self.configured.lock().unwrap().push((table, settings));
+        Box::pin(async move { self.accepted.clone().map_or(Ok(()), Err) })
+    }
 }
 
 /// What a future that waits for nothing returns.
@@ -90,7 +100,11 @@ proptest! {
     }
 
     #[test]
-    fn sinks_come_through(batch in strategies::batch(), error in strategies::sink_error()) {
+    fn sinks_come_through(
+        batch in strategies::batch(),
+        error in strategies::sink_error(),
+        settings in strategies::settings(),
+    ) {
         let sink = mirrored(Fake::default());
         prop_assert!(!now(sink.knows(&batch.table, &batch.id)));
         let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false };
@@ -100,6 +114,11 @@ proptest! {
         prop_assert_eq!(now(sink.drop_table(batch.table.clone())), Ok(batch.rows as u64));
         let refusing = mirrored(Fake { accepted: Some(error.clone()), ..Fake::default() });
         prop_assert_eq!(now(refusing.drop_table(batch.table.clone())), Err(error.clone()));
+        prop_assert_eq!(now(sink.configure(batch.table.clone(), settings.clone())), Ok(()));
+        let configured = sink.inner.configured.lock().unwrap().pop();
+        prop_assert_eq!(configured, Some((batch.table.clone(), settings.clone())));
+        let refused = now(refusing.configure(batch.table.clone(), settings));
+        prop_assert_eq!(refused, Err(error.clone()));
         prop_assert_eq!(now(refusing.accept(batch)), Err(error));
         prop_assert_eq!(sink.failures() + refusing.failures(), 0);
     }

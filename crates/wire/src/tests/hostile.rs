@@ -31,6 +31,8 @@ fn decode_as_all(bytes: &Bytes) {
     let _ = decode_known(bytes.clone());
     let _ = decode_drop_table(bytes.clone());
     let _ = decode_dropped(bytes.clone());
+    let _ = decode_configure(bytes.clone());
+    let _ = decode_configured(bytes.clone());
 }
 
 /// Changes some bytes, and cuts or doubles some of them.

@@ -80,6 +80,12 @@ proptest! {
     }
 
     #[test]
+    fn settings_come_through(batch in strategies::batch(), settings in strategies::settings()) {
+        let asked = decode_configure(encode_configure(&batch.table, &settings));
+        prop_assert_eq!(asked, Ok((batch.table, settings)));
+    }
+
+    #[test]
     fn responses_of_sinks_come_through(
         error in option::of(strategies::sink_error()), rows in 0usize..=65_536,
         duplicate in any::<bool>(), durable in any::<bool>(), overflowing in any::<bool>(),
@@ -87,6 +93,8 @@ proptest! {
         let receipt = Receipt { rows, duplicate, durable, overflowing };
         let accepted = error.clone().map_or(Ok(receipt), Err);
         prop_assert_eq!(decode_accepted(encode_accepted(&accepted)), Ok(accepted));
+        let configured = error.clone().map_or(Ok(()), Err);
+        prop_assert_eq!(decode_configured(encode_configured(&configured)), Ok(configured));
         let dropped = error.map_or(Ok(rows as u64), Err);
         prop_assert_eq!(decode_dropped(encode_dropped(&dropped)), Ok(dropped));
         prop_assert_eq!(decode_known(encode_known(durable)), Ok(durable));

@@ -13,16 +13,19 @@ use hadal_query::{
     ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, RowExpr,
     SeriesLimit, Shape, Slot, StateKind, Type,
 };
+use hadal_types::limits::{
+    TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN,
+};
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, Logical, Micros, Number,
-    TableName, TableSchema, TimeRange, Value, Weight,
+    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, Logical, Micros,
+    Number, TableName, TableSchema, TableSettings, TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
 use proptest::{collection, option};
 
 use crate::codes::Code;
-use crate::peer::{LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
+use crate::peer::{ExpiryForecast, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
 use crate::sink::{Batch, SinkError};
 
 /// Everything that has a code.
@@ -308,7 +311,9 @@ fn schema(name: TableName) -> impl Strategy<Value = TableSchema> {
 pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let table = table_name().prop_flat_map(schema);
     let until = option::of(any::<i64>().prop_map(Micros));
-    let table = (table, any::<[u64; 7]>(), until).prop_map(|(schema, counts, dropped_until)| {
+    let rules = (option::of(settings()), option::of(expiry()));
+    let table = (table, any::<[u64; 7]>(), until, rules);
+    let table = table.prop_map(|(schema, counts, dropped_until, (settings, expiry))| {
         let [blocks, block_bytes, raw_bytes, dropped_rows, dropped_bytes, lost_rows, waiting_rows] =
             counts;
         let name = schema.name.clone();
@@ -323,6 +328,8 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
             dropped_until,
             lost_rows,
             waiting_rows,
+            settings,
+            expiry,
         };
         (name, Arc::new(status))
     });
@@ -334,6 +341,25 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
             LeafStatus { name: LeafName(name.into()), state, block_bytes, tables }
         };
         PeerStatus { leaves: leaves.into_iter().map(leaf).collect() }
+    })
+}
+
+pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
+    let age = prop_oneof![
+        Just(AgeLimit::Unlimited),
+        (TABLE_AGE_SECONDS_MIN..=TABLE_AGE_SECONDS_MAX).prop_map(AgeLimit::Seconds),
+    ];
+    let bytes = TABLE_BYTES_SET_MIN..=TABLE_BYTES_SET_MAX;
+    (option::of(age), option::of(bytes), option::of(column_name()))
+        .prop_map(|(age, bytes, time_column)| TableSettings { age, bytes, time_column })
+}
+
+fn expiry() -> impl Strategy<Value = ExpiryForecast> {
+    any::<(i64, i64, u64, u64)>().prop_map(|(at, until, rows, bytes)| ExpiryForecast {
+        at: Micros(at),
+        until: Micros(until),
+        rows,
+        bytes,
     })
 }
 

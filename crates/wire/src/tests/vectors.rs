@@ -216,6 +216,8 @@ fn status() -> PeerStatus {
         dropped_until: None,
         lost_rows: 0,
         waiting_rows: 0,
+        settings: None,
+        expiry: None,
     };
     let leaf = |name: &str, state, tables| LeafStatus {
         name: LeafName(name.into()),

@@ -1,5 +1,6 @@
 //! Limits of a body at their edges: what just fits passes, one more does not.
 
+use hadal_types::AgeLimit;
 use hadal_types::limits::{FUTURE_SECONDS_MAX, REJECTS_KEPT_MAX, TABLE_AGE_DAYS};
 
 use super::*;
@@ -45,6 +46,41 @@ fn a_table_is_of_any_age_when_its_oldest_row_is_older_than_the_limit() {
         ingest_as(settings, Format::Json, body, 1_000).1.accepted
     };
     assert_eq!((accepted(30 * DAY), accepted(30 * DAY + SECOND)), (0, 1));
+}
+
+#[test]
+fn settings_rule_over_what_the_data_says() {
+    let week = "7d".parse().expect("an age");
+    let taken = |age_limit, any_age, oldest: Option<&str>, time: &str| {
+        let table_oldest = oldest.and_then(parse_timestamp);
+        let settings = Settings { any_age, age_limit, table_oldest, ..settings() };
+        let body = format!("{{\"time\":\"{time}\"}}");
+        ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
+    };
+    for any_age in [false, true] {
+        let refused = taken(Some(week), any_age, Some("2001-01-01"), "2026-11-14T11:59:59Z");
+        let reason = "its time 2026-11-14T11:59:59Z is older than the table's limit of 7 days";
+        assert_eq!(reasons(&refused), [(1, reason.to_owned())]);
+        assert_eq!(taken(Some(week), any_age, None, "2026-11-14T12:00:00Z").accepted, 1);
+    }
+    let any = taken(Some(AgeLimit::Unlimited), false, Some("2026-11-20"), "2001-01-01");
+    assert_eq!((any.accepted, warned(&any)), (1, vec![("no_age_limit", 1)]));
+    let quarter = "90d".parse().expect("an age");
+    let old = taken(Some(quarter), false, None, "2026-09-21");
+    assert_eq!((old.accepted, warned(&old)), (1, vec![]));
+}
+
+#[test]
+fn it_is_told_which_tables_are_of_any_age() {
+    let makes = |any_age, time: &str| {
+        let settings = Settings { any_age, ..settings() };
+        let body = format!("{{\"time\":\"{time}\"}}");
+        ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1.makes_any_age
+    };
+    assert!(!makes(false, "2026-11-21"), "of today");
+    assert!(makes(false, "2026-11-01"), "most of the first rows are older than a day");
+    assert!(!makes(true, "2026-11-01"), "any age was asked for, and is not needed");
+    assert!(makes(true, "2026-09-01"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn open_within(folder: &Path, limits: LeafLimits) -> Bed {
 }
 
 /// A batch of rows with a text that no encoding makes shorter.
-fn wide_batch(number: i64, rows: i64, width: usize) -> Batch {
+pub(super) fn wide_batch(number: i64, rows: i64, width: usize) -> Batch {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
     let text = builder.column(&ColumnName::new("text").expect("a name"), Kind::String);

@@ -96,7 +96,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
             assert_eq!((lost, rows + missing), (0, 100_010));
             assert!(rows > before, "the newest, and the fresh, are there from the start");
             before = rows;
-            let status = table.status().expect("a table");
+            let status = table.status(NOW).expect("a table");
             assert_eq!((status.schema.rows, status.waiting_rows), (rows, missing));
             recover::bring_all_back(vec![next], &store, || false);
         }

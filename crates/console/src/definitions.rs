@@ -1,0 +1,137 @@
+//! The store: opened, checked, and asked through one pool of connections.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Once;
+use std::time::Duration;
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
+use sqlx::{AnyPool, ConnectOptions, Row};
+
+use crate::error::ConsoleError;
+use crate::migrate::migrate;
+use crate::place::Place;
+use crate::{file, migrate};
+
+/// Connections to a database that is shared.
+const CONNECTIONS_MAX: u32 = 4;
+/// How long to wait for a connection.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// SQLite says that a file is no database of its kind, or not whole.
+const CODES_OF_DAMAGE: [&str; 2] = ["11", "26"];
+
+/// Definitions, as they are in their place. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Definitions {
+    pub(crate) pool: AnyPool,
+    place: Place,
+}
+
+impl Definitions {
+    /// Opens the definitions: makes them where there are none, brings those of an earlier program
+    /// to the version of this one, and checks that a file is whole.
+    ///
+    /// # Errors
+    /// [`ConsoleError::Damaged`], [`ConsoleError::Newer`], or why the place cannot be reached.
+    pub async fn open(place: &Place) -> Result<Self, ConsoleError> {
+        match place {
+            Place::Memory => {
+                let own = Self::connect(place, "sqlite::memory:").await?;
+                migrate(&own).await?;
+                Ok(own)
+            }
+            Place::Postgres(url) => {
+                let own = Self::connect(place, url).await?;
+                migrate(&own).await?;
+                Ok(own)
+            }
+            Place::File(path) => {
+                if file::is_missing(path)? {
+                    Self::make(place, path).await?;
+                }
+                let own = Self::connect(place, &file::url(path)).await?;
+                own.check().await?;
+                migrate(&own).await?;
+                Ok(own)
+            }
+        }
+    }
+
+    /// Makes a file that has its name only once it is whole.
+    async fn make(place: &Place, path: &Path) -> Result<(), ConsoleError> {
+        let new = file::begin(path)?;
+        let own = Self::connect(place, &file::url(&new)).await?;
+        migrate(&own).await?;
+        own.pool.close().await;
+        file::finish(&new, path)
+    }
+
+    async fn connect(place: &Place, url: &str) -> Result<Self, ConsoleError> {
+        static DRIVERS: Once = Once::new();
+        DRIVERS.call_once(install_default_drivers);
+        let failed = |source| Self::failure(place, "open", source);
+        let options = AnyConnectOptions::from_str(url).map_err(failed)?;
+        let connections = if matches!(place, Place::Postgres(_)) { CONNECTIONS_MAX } else { 1 };
+        let pool = AnyPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(PATIENCE)
+            // Memory is gone with the connection that has it.
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_with(options.disable_statement_logging())
+            .await
+            .map_err(failed)?;
+        Ok(Self { pool, place: place.clone() })
+    }
+
+    /// Whether the file is whole.
+    async fn check(&self) -> Result<(), ConsoleError> {
+        let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&self.pool).await;
+        let checked = checked.and_then(|row| row.try_get::<String, _>(0));
+        match checked.map_err(|error| self.failed("check", error))?.as_str() {
+            "ok" => Ok(()),
+            reason => Err(self.damaged(reason)),
+        }
+    }
+
+    /// Where they are, without a password.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Whether several processes may change them at the same time.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.place, Place::Postgres(_))
+    }
+
+    pub(crate) fn damaged(&self, reason: &str) -> ConsoleError {
+        ConsoleError::Damaged { place: self.place.to_string(), reason: reason.to_owned() }
+    }
+
+    pub(crate) fn newer(&self, found: i64) -> ConsoleError {
+        let known = migrate::VERSION;
+        ConsoleError::Newer { place: self.place.to_string(), found, known }
+    }
+
+    pub(crate) fn failed(&self, action: &'static str, source: sqlx::Error) -> ConsoleError {
+        Self::failure(&self.place, action, source)
+    }
+
+    fn failure(place: &Place, action: &'static str, source: sqlx::Error) -> ConsoleError {
+        let code = source.as_database_error().and_then(|error| error.code());
+        // Extended codes have the plain one in their lowest byte.
+        let plain = code.and_then(|code| Some((code.parse::<u32>().ok()? & 0xff).to_string()));
+        let place_name = place.to_string();
+        match plain {
+            Some(code)
+                if !matches!(place, Place::Postgres(_))
+                    && CODES_OF_DAMAGE.contains(&code.as_str()) =>
+            {
+                ConsoleError::Damaged { place: place_name, reason: source.to_string() }
+            }
+            _ => ConsoleError::Database { action, place: place_name, source },
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The SQLite file: made whole and for its owner only, and never taken for empty when it is not
+//! whole.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::ConsoleError;
+
+/// Whether the file has to be made first. An empty file is none that this program made.
+///
+/// # Errors
+/// [`ConsoleError::Damaged`] for an empty file, [`ConsoleError::File`] where it cannot be looked at.
+pub(crate) fn is_missing(file: &Path) -> Result<bool, ConsoleError> {
+    let place = file.display().to_string();
+    match fs::metadata(file) {
+        Ok(facts) if facts.len() == 0 => {
+            Err(ConsoleError::Damaged { place, reason: "the file is empty".to_owned() })
+        }
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(source) => Err(ConsoleError::File { action: "read", place, source }),
+    }
+}
+
+/// Where a new file is made before it gets its name; another process makes its own.
+pub(crate) fn begin(file: &Path) -> Result<PathBuf, ConsoleError> {
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(failed("make", folder))?;
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".new-{}", std::process::id()));
+    let new = PathBuf::from(name);
+    // What a process of this number left half made.
+    remove(&new)?;
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
+    made.map_err(failed("make", &new))?;
+    Ok(new)
+}
+
+/// Gives the new file its name, unless another process was quicker: then that one's counts.
+pub(crate) fn finish(new: &Path, file: &Path) -> Result<(), ConsoleError> {
+    match fs::hard_link(new, file) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        linked => linked.map_err(failed("make", file))?,
+    }
+    remove(new)?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("sync", folder))
+}
+
+fn remove(file: &Path) -> Result<(), ConsoleError> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(failed("remove", file)),
+    }
+}
+
+fn failed<'p>(
+    action: &'static str,
+    place: &'p Path,
+) -> impl FnOnce(io::Error) -> ConsoleError + 'p {
+    move |source| ConsoleError::File { action, place: place.display().to_string(), source }
+}
+
+/// The URL of a file that is there; its path may have any characters.
+pub(crate) fn url(file: &Path) -> String {
+    use std::fmt::Write;
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut url = "sqlite://".to_owned();
+    for &byte in file.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => url.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => url.push(char::from(byte)),
+            // Writing to a text does not fail.
+            _ => drop(write!(url, "%{byte:02X}")),
+        }
+    }
+    url.push_str("?mode=rw");
+    url
+}

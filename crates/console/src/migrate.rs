@@ -1,0 +1,70 @@
+//! Versions of the store: each has the statements that make it of the one before.
+//!
+//! The tables' names begin with `hadal_`, as a database may hold others. A version is never changed
+//! once a release had it; what is different is a further version.
+
+use sqlx::{AnyConnection, Row};
+
+use crate::definitions::Definitions;
+use crate::error::ConsoleError;
+
+/// The statements that lead to version 1, 2 and so on; SQLite and PostgreSQL take the same.
+const VERSIONS: [&[&str]; 1] = [&[
+    // The last version that any definition got: one row.
+    "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
+    "INSERT INTO hadal_last_version (last) VALUES (0)",
+    "CREATE TABLE hadal_table_settings (
+        table_name TEXT NOT NULL PRIMARY KEY,
+        version BIGINT NOT NULL,
+        settings TEXT NOT NULL
+    )",
+]];
+
+/// The version that this program makes and knows.
+pub(crate) const VERSION: i64 = 1;
+const _: () = assert!(VERSIONS.len() == 1);
+
+/// A number of ours among PostgreSQL's advisory locks: one process migrates at a time.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(4280428042804280)";
+
+/// Brings the store to [`VERSION`], all of it or nothing.
+///
+/// # Errors
+/// [`ConsoleError::Newer`] for a later version; [`ConsoleError::Damaged`] where the version is
+/// missing though there are definitions.
+pub(crate) async fn migrate(definitions: &Definitions) -> Result<(), ConsoleError> {
+    let failed = |error| definitions.failed("migrate", error);
+    let mut change = definitions.pool.begin().await.map_err(failed)?;
+    if definitions.is_shared() {
+        run(&mut change, LOCK).await.map_err(failed)?;
+    }
+    let create = "CREATE TABLE IF NOT EXISTS hadal_definitions (version BIGINT NOT NULL)";
+    run(&mut change, create).await.map_err(failed)?;
+    let found = sqlx::query("SELECT version FROM hadal_definitions").fetch_all(&mut *change).await;
+    let found = found.map_err(failed)?;
+    let version = match found.as_slice() {
+        [] => 0,
+        [row] => row.try_get::<i64, _>(0).map_err(failed)?,
+        _ => return Err(definitions.damaged("there are several versions of it")),
+    };
+    if version > VERSION {
+        return Err(definitions.newer(version));
+    }
+    let known =
+        usize::try_from(version).map_err(|_| definitions.damaged("its version is wrong"))?;
+    for statements in VERSIONS.iter().skip(known) {
+        for statement in *statements {
+            run(&mut change, statement).await.map_err(failed)?;
+        }
+    }
+    if version < VERSION {
+        run(&mut change, "DELETE FROM hadal_definitions").await.map_err(failed)?;
+        let insert = sqlx::query("INSERT INTO hadal_definitions (version) VALUES ($1)");
+        insert.bind(VERSION).execute(&mut *change).await.map_err(failed)?;
+    }
+    change.commit().await.map_err(failed)
+}
+
+async fn run(connection: &mut AnyConnection, statement: &'static str) -> Result<(), sqlx::Error> {
+    sqlx::query(statement).execute(connection).await.map(drop)
+}

@@ -1,0 +1,163 @@
+//! Settings of tables, each with its version.
+
+use hadal_types::{TableName, TableSettings};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use crate::definitions::Definitions;
+use crate::error::ConsoleError;
+
+const INSERT: &str = "INSERT INTO hadal_table_settings (table_name, version, settings) \
+                      VALUES ($1, $2, $3) ON CONFLICT (table_name) DO NOTHING";
+
+/// A definition, and the version that a change of it must be based on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versioned<T> {
+    /// Above 0, and larger than that of any change before; 0 stands for what is not there.
+    pub version: i64,
+    /// The definition.
+    pub value: T,
+}
+
+impl Definitions {
+    /// The settings of a table; `None` where nobody set any.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn table_settings(
+        &self,
+        table: &TableName,
+    ) -> Result<Option<Versioned<TableSettings>>, ConsoleError> {
+        let select = "SELECT table_name, version, settings FROM hadal_table_settings \
+                      WHERE table_name = $1";
+        let row = sqlx::query(select).bind(table.as_str()).fetch_optional(&self.pool).await;
+        let row = row.map_err(|error| self.failed("read", error))?;
+        row.map(|row| Ok(self.settings_of(&row)?.1)).transpose()
+    }
+
+    /// The settings of all tables, by name.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn all_table_settings(
+        &self,
+    ) -> Result<Vec<(TableName, Versioned<TableSettings>)>, ConsoleError> {
+        let select = "SELECT table_name, version, settings FROM hadal_table_settings \
+                      ORDER BY table_name";
+        let rows = sqlx::query(select).fetch_all(&self.pool).await;
+        let rows = rows.map_err(|error| self.failed("read", error))?;
+        rows.iter().map(|row| self.settings_of(row)).collect()
+    }
+
+    /// Sets the settings of tables that have none, all at once; others keep what they have.
+    ///
+    /// # Errors
+    /// When they cannot be written: nothing changed.
+    pub async fn add_table_settings(
+        &self,
+        tables: &[(TableName, TableSettings)],
+    ) -> Result<(), ConsoleError> {
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let failed = |error| self.failed("change", error);
+        let mut change = self.pool.begin().await.map_err(failed)?;
+        for (table, settings) in tables {
+            let version = next_version(&mut change).await.map_err(failed)?;
+            let insert = sqlx::query(INSERT);
+            let insert = insert.bind(table.as_str()).bind(version).bind(settings.to_json());
+            insert.execute(&mut *change).await.map_err(failed)?;
+        }
+        change.commit().await.map_err(failed)
+    }
+
+    /// Makes these the settings of a table; returns their version. `based_on` is the version that
+    /// they are to replace, 0 where there are none.
+    ///
+    /// # Errors
+    /// [`ConsoleError::Conflict`] when the settings are of another version: nothing changed.
+    pub async fn set_table_settings(
+        &self,
+        table: &TableName,
+        based_on: i64,
+        settings: &TableSettings,
+    ) -> Result<i64, ConsoleError> {
+        let failed = |error| self.failed("change", error);
+        let mut change = self.pool.begin().await.map_err(failed)?;
+        let version = next_version(&mut change).await.map_err(failed)?;
+        let update = "UPDATE hadal_table_settings SET version = $2, settings = $3 \
+                      WHERE table_name = $1 AND version = $4";
+        let is_new = based_on == 0;
+        let statement = sqlx::query(if is_new { INSERT } else { update });
+        let statement = statement.bind(table.as_str()).bind(version).bind(settings.to_json());
+        let statement = if is_new { statement } else { statement.bind(based_on) };
+        let done = statement.execute(&mut *change).await.map_err(failed)?;
+        if done.rows_affected() != 1 {
+            // Not by its end alone, which may come later.
+            change.rollback().await.map_err(failed)?;
+            return Err(self.conflict(table, based_on).await?);
+        }
+        change.commit().await.map_err(failed)?;
+        Ok(version)
+    }
+
+    /// Removes the settings of a table; returns whether there were any. `based_on` is their
+    /// version, or `None` where any will do.
+    ///
+    /// # Errors
+    /// [`ConsoleError::Conflict`] when the settings are of another version: nothing changed.
+    pub async fn remove_table_settings(
+        &self,
+        table: &TableName,
+        based_on: Option<i64>,
+    ) -> Result<bool, ConsoleError> {
+        let failed = |error| self.failed("change", error);
+        let any = "DELETE FROM hadal_table_settings WHERE table_name = $1";
+        let one = "DELETE FROM hadal_table_settings WHERE table_name = $1 AND version = $2";
+        let delete = match based_on {
+            None => sqlx::query(any).bind(table.as_str()),
+            Some(version) => sqlx::query(one).bind(table.as_str()).bind(version),
+        };
+        let removed = delete.execute(&self.pool).await.map_err(failed)?.rows_affected() > 0;
+        match based_on {
+            Some(version) if !removed && version != 0 => Err(self.conflict(table, version).await?),
+            _ => Ok(removed),
+        }
+    }
+
+    async fn conflict(
+        &self,
+        table: &TableName,
+        based_on: i64,
+    ) -> Result<ConsoleError, ConsoleError> {
+        let current = self.table_settings(table).await?.map_or(0, |own| own.version);
+        Ok(ConsoleError::Conflict { table: table.clone(), current, based_on })
+    }
+
+    fn settings_of(
+        &self,
+        row: &AnyRow,
+    ) -> Result<(TableName, Versioned<TableSettings>), ConsoleError> {
+        let failed = |error| self.failed("read", error);
+        let name: String = row.try_get(0).map_err(failed)?;
+        let version: i64 = row.try_get(1).map_err(failed)?;
+        let text: String = row.try_get(2).map_err(failed)?;
+        let table = TableName::new(&name)
+            .map_err(|error| self.damaged(&format!("{name:?} is no name of a table: {error}")))?;
+        let value = TableSettings::from_json(&text).map_err(|error| ConsoleError::Settings {
+            table: name,
+            place: self.place().to_string(),
+            error,
+        })?;
+        Ok((table, Versioned { version, value }))
+    }
+}
+
+/// The next version of all definitions. It comes first in a change, and makes others wait until
+/// that is over: in SQLite whoever reads first could not write later.
+async fn next_version(change: &mut AnyConnection) -> Result<i64, sqlx::Error> {
+    let update = "UPDATE hadal_last_version SET last = last + 1";
+    sqlx::query(update).execute(&mut *change).await?;
+    let row = sqlx::query("SELECT last FROM hadal_last_version").fetch_one(change).await?;
+    row.try_get(0)
+}

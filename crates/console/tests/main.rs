@@ -1,0 +1,141 @@
+//! The store of definitions, as SQLite and as PostgreSQL: the same tests on both.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+mod file;
+mod postgres;
+
+use hadal_console::{ConsoleError, Definitions, Place, Versioned};
+use hadal_types::{AgeLimit, ColumnName, TableName, TableSettings};
+use tokio::runtime::Runtime;
+
+fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+fn table(name: &str) -> TableName {
+    TableName::new(name).expect("a name")
+}
+
+fn days(days: i64) -> TableSettings {
+    TableSettings { age: Some(AgeLimit::Seconds(days * 86_400)), ..TableSettings::default() }
+}
+
+/// Everything that holds of a store that is empty before.
+async fn exercise(place: &Place) {
+    let store = Definitions::open(place).await.expect("opens");
+    sets_and_removes(&store).await;
+    one_of_many_wins(place).await;
+    store.remove_table_settings(&table("race"), None).await.expect("removed");
+    // What is there is there for whoever opens it next.
+    let all = all_settings();
+    let version = store.set_table_settings(&table("kept"), 0, &all).await.expect("set");
+    if *place != Place::Memory {
+        let again = Definitions::open(place).await.expect("opens again");
+        let kept = again.all_table_settings().await.expect("read");
+        assert_eq!(kept, [(table("kept"), Versioned { version, value: all })]);
+    }
+}
+
+fn all_settings() -> TableSettings {
+    TableSettings {
+        age: Some(AgeLimit::Unlimited),
+        bytes: Some(2_000_000_000),
+        time_column: Some(ColumnName::new("zeit ä'\"").expect("a name")),
+    }
+}
+
+async fn sets_and_removes(store: &Definitions) {
+    let t = table("t");
+    assert_eq!(store.table_settings(&t).await.expect("read"), None);
+    assert_eq!(store.all_table_settings().await.expect("read"), []);
+    let first = store.set_table_settings(&t, 0, &days(7)).await.expect("set");
+    assert!(first > 0);
+    let found = store.table_settings(&t).await.expect("read");
+    assert_eq!(found, Some(Versioned { version: first, value: days(7) }));
+    let second = store.set_table_settings(&t, first, &days(8)).await.expect("set");
+    assert!(second > first);
+    for stale in [0, first, second + 1] {
+        let refused = store.set_table_settings(&t, stale, &days(9)).await;
+        let error = refused.expect_err("stale").to_string();
+        let told = format!("version is {second}, and the change is based on version {stale}");
+        assert!(error.contains("of table t were changed meanwhile") && error.contains(&told));
+    }
+    let found = store.table_settings(&t).await.expect("read");
+    assert_eq!(found, Some(Versioned { version: second, value: days(8) }));
+    let stale = store.remove_table_settings(&t, Some(first)).await;
+    assert!(matches!(stale, Err(ConsoleError::Conflict { .. })), "{stale:?}");
+    assert!(store.remove_table_settings(&t, Some(second)).await.expect("removed"));
+    assert!(!store.remove_table_settings(&t, None).await.expect("nothing to remove"));
+    let several = [(table("a"), days(1)), (table("t"), days(2))];
+    let third = store.set_table_settings(&t, 0, &days(3)).await.expect("set");
+    store.add_table_settings(&several).await.expect("added");
+    let all = store.all_table_settings().await.expect("read");
+    let values: Vec<_> = all.iter().map(|(table, own)| (table.as_str(), &own.value)).collect();
+    assert_eq!(values, [("a", &days(1)), ("t", &days(3))], "what is there stays");
+    assert!(third > second && all[0].1.version > third);
+    for (table, _) in &several {
+        assert!(store.remove_table_settings(table, None).await.expect("removed"));
+    }
+    // A version is not used again: whoever still has the old one is told.
+    let third = store.set_table_settings(&t, 0, &days(1)).await.expect("set");
+    assert!(third > second);
+    assert!(store.remove_table_settings(&t, None).await.expect("removed"));
+}
+
+/// Writers that all saw the same version: one is let through, the others are told.
+async fn one_of_many_wins(place: &Place) {
+    let race = table("race");
+    let own = Definitions::open(place).await.expect("opens");
+    for round in 0..5 {
+        // In memory there is but one store, which is empty each time that it is opened.
+        let stores = match place {
+            Place::Memory => vec![own.clone(), own.clone(), own.clone()],
+            _ => {
+                let mut stores = Vec::new();
+                for _ in 0..3 {
+                    stores.push(Definitions::open(place).await.expect("opens"));
+                }
+                stores
+            }
+        };
+        let version = own.table_settings(&race).await.expect("read").map_or(0, |own| own.version);
+        let mut writers = tokio::task::JoinSet::new();
+        for writer in 0..12usize {
+            let (store, race) = (stores[writer % stores.len()].clone(), race.clone());
+            let settings = days(i64::try_from(writer).expect("small") + 1);
+            writers.spawn(async move {
+                (settings.clone(), store.set_table_settings(&race, version, &settings).await)
+            });
+        }
+        let mut won = Vec::new();
+        while let Some(done) = writers.join_next().await {
+            match done.expect("no panic") {
+                (settings, Ok(version)) => won.push(Versioned { version, value: settings }),
+                (_, Err(ConsoleError::Conflict { based_on, .. })) => assert_eq!(based_on, version),
+                (_, Err(error)) => panic!("round {round}: {error}"),
+            }
+        }
+        assert_eq!(won.len(), 1, "round {round}: {won:?}");
+        assert_eq!(own.table_settings(&race).await.expect("read"), won.pop());
+    }
+}
+
+#[test]
+fn a_store_in_memory_does_all_that_others_do() {
+    runtime().block_on(exercise(&Place::Memory));
+}
+
+#[test]
+fn a_file_does_all_that_others_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    runtime().block_on(exercise(&Place::File(folder.path().join("d.sqlite"))));
+}
+
+#[test]
+fn a_server_does_all_that_others_do() {
+    let Some(server) = postgres::Server::start() else {
+        return println!("skipped: needs postgres");
+    };
+    runtime().block_on(exercise(&server.place()));
+}

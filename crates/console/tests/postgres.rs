@@ -1,0 +1,138 @@
+//! A PostgreSQL server of the test's own, in a temporary folder, reached by a socket there.
+
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use hadal_console::{ConsoleError, Definitions, Place};
+
+use super::runtime;
+
+/// Where Debian has the programs, besides the search path.
+const DEBIAN: &str = "/usr/lib/postgresql";
+/// The user and group that nobody is: PostgreSQL does not run as root.
+const NOBODY: u32 = 65_534;
+
+/// A server that runs until it is dropped.
+pub(crate) struct Server {
+    folder: tempfile::TempDir,
+    pg_ctl: PathBuf,
+}
+
+impl Server {
+    /// Starts one; `None` where its programs are missing.
+    pub(crate) fn start() -> Option<Self> {
+        let (initdb, pg_ctl) = (program("initdb")?, program("pg_ctl")?);
+        let folder = tempfile::tempdir_in("/tmp").expect("a folder");
+        let is_root = folder.path().metadata().expect("facts").uid() == 0;
+        if is_root {
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("given away");
+        }
+        let server = Self { folder, pg_ctl };
+        let data = server.data();
+        let init = ["-A", "trust", "-U", "hadal", "-N", "-E", "UTF8", "-D"];
+        server.run(&initdb, init, &[&data]);
+        let socket = server.folder.path().display().to_string();
+        let options = format!("-c listen_addresses='' -c fsync=off -k {socket}");
+        let log = server.folder.path().join("log");
+        let start = ["-w", "-s", "-o", &options, "-l"];
+        server.run(&server.pg_ctl, start, &[&log, Path::new("-D"), &data, Path::new("start")]);
+        Some(server)
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        let socket = self.folder.path().display();
+        let url = format!("postgres://hadal@localhost/postgres?host={socket}");
+        url.parse().expect("a place")
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    #[track_caller]
+    fn run<const N: usize>(&self, program: &Path, arguments: [&str; N], paths: &[&Path]) {
+        let mut command = as_owner(self.folder.path(), program);
+        let command = command.args(arguments).args(paths).stdin(Stdio::null());
+        // Not a pipe: the server would keep it open.
+        let output = self.folder.path().join("output");
+        let file = std::fs::File::create(&output).expect("a file");
+        let error = file.try_clone().expect("a file");
+        let status = command.stdout(file).stderr(error).status().expect("it runs");
+        let said = std::fs::read_to_string(&output).unwrap_or_default();
+        assert!(status.success(), "{}: {said}", program.display());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut command = as_owner(self.folder.path(), &self.pg_ctl);
+        let command = command.args(["-m", "immediate", "-w", "-s", "-D"]).arg(self.data());
+        // Whoever fails here has said why before.
+        let _ = command.arg("stop").stdin(Stdio::null()).stdout(Stdio::null()).status();
+    }
+}
+
+/// The program as the owner of the folder: as root, by way of `setpriv`.
+fn as_owner(folder: &Path, program: &Path) -> Command {
+    let is_root = std::fs::metadata("/proc/self").expect("facts").uid() == 0;
+    let mut command = if is_root { Command::new("setpriv") } else { Command::new(program) };
+    if is_root {
+        let (user, group) = (format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"));
+        command.args([&user, &group, "--clear-groups"]).arg(program);
+    }
+    command.current_dir(folder);
+    command
+}
+
+/// A program of the search path, or the latest that Debian has.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let versions = std::fs::read_dir(DEBIAN).into_iter().flatten().filter_map(Result::ok);
+    let mut versions: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
+    versions.sort();
+    folders.extend(versions.into_iter().rev());
+    folders.into_iter().map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+#[test]
+fn a_later_version_is_refused_by_its_number() {
+    let Some(server) = Server::start() else { return println!("skipped: needs postgres") };
+    runtime().block_on(async {
+        drop(Definitions::open(&server.place()).await.expect("opens"));
+        sqlx::any::install_default_drivers();
+        let url =
+            format!("postgres://hadal@localhost/postgres?host={}", server.folder.path().display());
+        let pool = sqlx::AnyPool::connect(&url).await.expect("a connection");
+        let later = sqlx::query("UPDATE hadal_definitions SET version = 9");
+        later.execute(&pool).await.expect("done");
+        let error = Definitions::open(&server.place()).await.expect_err("later");
+        assert!(matches!(error, ConsoleError::Newer { found: 9, .. }), "{error:?}");
+    });
+}
+
+#[test]
+fn many_may_begin_at_the_same_time() {
+    let Some(server) = Server::start() else { return println!("skipped: needs postgres") };
+    runtime().block_on(async {
+        let mut openers = tokio::task::JoinSet::new();
+        for _ in 0..6 {
+            let place = server.place();
+            openers.spawn(async move { Definitions::open(&place).await.map(drop) });
+        }
+        while let Some(opened) = openers.join_next().await {
+            opened.expect("no panic").expect("opens");
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_an_error_that_names_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("postgres://ada:secret@localhost/d?host={}", folder.path().display());
+    let place: Place = url.parse().expect("a place");
+    let error = runtime().block_on(Definitions::open(&place)).expect_err("nobody there");
+    let text = error.to_string();
+    assert!(text.contains("postgres://ada@localhost/d") && !text.contains("secret"), "{text}");
+}

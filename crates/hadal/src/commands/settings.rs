@@ -1,0 +1,190 @@
+//! `hadal settings`: what is set for a table, what that comes to, and what will go.
+
+use std::fmt::Write;
+
+use clap::Args;
+use hadal_types::settings::spell_bytes;
+use hadal_types::{TableName, TableSettings};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::cli::ServerArgs;
+use crate::error::Error;
+use crate::output;
+
+/// Show or change how long a table keeps its rows, and which column is their time
+#[derive(Args)]
+#[command(after_help = "Examples:
+  hadal settings clicks                     what is set, and what will go next
+  hadal settings clicks age=7d bytes=2GB    drop rows older than a week, or beyond 2 GB
+  hadal settings clicks age=none            keep rows of any age
+  hadal settings clicks time_column=ts      rows have their time in ts
+  hadal settings clicks bytes=default       back to the default
+
+Rows that are too old are dropped within minutes, and cannot be brought back.")]
+pub(crate) struct SettingsArgs {
+    /// The table
+    table: String,
+    /// Settings to change: age=30d, 12h, 90m or none; bytes=2GB or 512MiB; time_column=COLUMN;
+    /// NAME=default unsets one
+    #[arg(value_name = "NAME=VALUE")]
+    changes: Vec<String>,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// What the server tells of a table's settings.
+#[derive(Deserialize)]
+struct Told {
+    exists: bool,
+    version: i64,
+    settings: Map<String, Value>,
+    effective: Effective,
+    rows: u64,
+    block_bytes: u64,
+    next_expiry: Option<NextExpiry>,
+}
+
+#[derive(Deserialize)]
+struct Effective {
+    age: String,
+    bytes: u64,
+    time_column: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct NextExpiry {
+    at: String,
+    until: String,
+    rows: u64,
+    bytes: u64,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &SettingsArgs) -> Result<(), Error> {
+    let table = TableName::new(&args.table)?;
+    let changes: Vec<(&str, &str)> =
+        args.changes.iter().map(|change| pair(change)).collect::<Result<_, _>>()?;
+    // Before a server is asked for anything.
+    apply(&mut TableSettings::default(), &changes)?;
+    let client = args.server.client()?;
+    let path = format!("/v1/tables/{table}/settings");
+    let mut told: Told = client.get(&path)?;
+    if !changes.is_empty() {
+        let own = TableSettings::from_value(&Value::Object(told.settings));
+        let mut settings = own.map_err(|error| Error::Usage(error.to_string()))?;
+        apply(&mut settings, &changes)?;
+        let body = json!({ "version": told.version, "settings": settings.to_object() });
+        told = client.put(&path, body.to_string().into_bytes())?;
+    }
+    output::print(&text(&table, &told))
+}
+
+fn pair(change: &str) -> Result<(&str, &str), Error> {
+    change.split_once('=').ok_or_else(|| {
+        let names = TableSettings::NAMES.join("=…, ");
+        Error::Usage(format!("{change:?} sets nothing; write {names}=…"))
+    })
+}
+
+fn apply(settings: &mut TableSettings, changes: &[(&str, &str)]) -> Result<(), Error> {
+    let set = |(name, value): &(&str, &str)| settings.set(name, value);
+    changes.iter().try_for_each(set).map_err(|error| Error::Usage(error.to_string()))
+}
+
+fn text(table: &TableName, told: &Told) -> String {
+    let Told { settings, effective, .. } = told;
+    let mut text = match told.exists {
+        true => format!(
+            "table {table}: {}, {}\n",
+            output::count(told.rows, "row"),
+            output::bytes(told.block_bytes)
+        ),
+        false => format!("table {table}: not there yet\n"),
+    };
+    let time_column = effective.time_column.as_deref().unwrap_or("told from the first rows");
+    let bytes = spell_bytes(effective.bytes);
+    let lines = [
+        ("age", effective.age.as_str(), "older rows are refused, and dropped"),
+        ("bytes", bytes.as_str(), "beyond them the oldest rows are dropped"),
+        ("time_column", time_column, "has the time of a row"),
+    ];
+    for (name, value, meaning) in lines {
+        let origin = if settings.contains_key(name) { "set" } else { "default" };
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "  {name:<11}  {value:<10}  {origin:<7}  {meaning}");
+    }
+    text.push_str(&expiry(told));
+    text
+}
+
+/// What will go, and when.
+fn expiry(told: &Told) -> String {
+    match &told.next_expiry {
+        Some(NextExpiry { at, until, rows: 0, .. }) => {
+            format!("next expiry: nothing, at {at}, when rows before {until} are too old\n")
+        }
+        Some(NextExpiry { at, until, rows, bytes }) => format!(
+            "next expiry: about {} ({}) before {until}, at {at}\n",
+            output::count(*rows, "row"),
+            output::bytes(*bytes)
+        ),
+        None if told.exists => "next expiry: nothing goes for its age\n".to_owned(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(settings: &Value, next_expiry: &Value) -> Told {
+        let told = json!({
+            "exists": true, "version": 3, "settings": settings, "rows": 1_234, "block_bytes": 2_048,
+            "effective": { "age": "7d", "bytes": 2_000_000_000, "time_column": "ts" },
+            "next_expiry": next_expiry,
+        });
+        serde_json::from_value(told).expect("as a server tells it")
+    }
+
+    #[test]
+    fn settings_are_shown_with_what_will_go() {
+        let next = json!({ "at": "AT", "until": "UNTIL", "rows": 1_000, "bytes": 1_024 });
+        let table = TableName::new("t").expect("a name");
+        let told = told(&json!({ "age": "7d", "time_column": "ts" }), &next);
+        assert_eq!(
+            text(&table, &told),
+            "table t: 1,234 rows, 2.0 KiB\n  \
+             age          7d          set      older rows are refused, and dropped\n  \
+             bytes        2GB         default  beyond them the oldest rows are dropped\n  \
+             time_column  ts          set      has the time of a row\n\
+             next expiry: about 1,000 rows (1.0 KiB) before UNTIL, at AT\n"
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_of_an_expiry_that_will_not_be() {
+        let next = json!({ "at": "AT", "until": "UNTIL", "rows": 0, "bytes": 0 });
+        assert!(
+            expiry(&told(&json!({}), &next)).contains("nothing, at AT, when rows before UNTIL")
+        );
+        let none = told(&json!({ "age": "none" }), &Value::Null);
+        assert!(expiry(&none).contains("nothing goes for its age"));
+        assert_eq!(expiry(&Told { exists: false, ..none }), "");
+    }
+
+    #[test]
+    fn changes_are_read_before_a_server_is_asked() {
+        for (change, told) in [
+            ("age", "\"age\" sets nothing; write age=…, bytes=…, time_column=…"),
+            ("age=soon", "age: \"soon\" is no age"),
+            ("ages=7d", "ages: there is no such setting"),
+        ] {
+            let read = pair(change);
+            let applied = read.and_then(|pair| apply(&mut TableSettings::default(), &[pair]));
+            let error = applied.expect_err(change);
+            assert!(error.to_string().contains(told), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `hadal settings`, and the definitions over restarts.
+
+use rustix::process::Signal;
+
+use crate::harness::{Server, finish, hadal};
+
+#[test]
+fn settings_are_shown_changed_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let show = |server: &Server, args: &[&str]| {
+        let finished = server.run(&[&["settings", "t"], args].concat(), b"");
+        assert_eq!(finished.code, 0, "{}", finished.stderr);
+        finished.stdout
+    };
+    assert!(show(&server, &[]).starts_with("table t: not there yet\n"));
+    server.log(&["t"], "{\"a\": 1}\n");
+    let shown = show(&server, &[]);
+    assert!(shown.contains("age          30d         default"), "{shown}");
+    assert!(shown.contains("time_column  time        default"), "{shown}");
+    assert!(shown.contains("next expiry: nothing, at "), "{shown}");
+    let shown = show(&server, &["age=7d", "bytes=2GB"]);
+    assert!(shown.contains("age          7d          set"), "{shown}");
+    assert!(server.process.stop(Signal::TERM).success());
+    let server = Server::start(folder.path());
+    let shown = show(&server, &["bytes=default"]);
+    assert!(shown.contains("age          7d          set"), "{shown}");
+    assert!(shown.contains("bytes        1GiB        default"), "{shown}");
+    let status = server.run(&["status"], b"");
+    assert!(status.stdout.contains("none older than 7 days"), "{}", status.stdout);
+    let refused = server.run(&["settings", "t", "age=soon"], b"");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("age: \"soon\" is no age; write 30d"), "{}", refused.stderr);
+}
+
+#[test]
+fn definitions_that_are_gone_are_made_of_what_leaves_remember() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("definitions.sqlite");
+    let server = Server::start(folder.path());
+    server.log(&["t"], "{\"a\": 1}\n");
+    assert_eq!(server.run(&["settings", "t", "age=9d"], b"").code, 0);
+    assert!(server.process.stop(Signal::TERM).success());
+    std::fs::remove_file(&file).unwrap();
+    let server = Server::start(folder.path());
+    let shown = server.run(&["settings", "t"], b"").stdout;
+    assert!(shown.contains("age          9d          set"), "{shown}");
+    assert!(file.is_file());
+}
+
+#[test]
+fn a_server_without_its_definitions_does_not_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("definitions.sqlite");
+    assert!(Server::start(folder.path()).process.stop(Signal::TERM).success());
+    std::fs::write(&file, "not a database, however long it may be").unwrap();
+    let path = folder.path().to_str().unwrap();
+    let start = |flags: &[&str]| {
+        finish(hadal(&[&["serve", "--listen", "127.0.0.1:0", "--data", path], flags].concat()), b"")
+    };
+    let refused = start(&[]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let told = "definitions.sqlite are damaged: ";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the server does not start"), "{}", refused.stderr);
+    // Nobody listens on this port.
+    let nowhere = "postgres://ada:secret@127.0.0.1:1/hadal";
+    let refused = start(&["--definitions", nowhere]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.stderr.contains("postgres://ada@127.0.0.1:1/hadal"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("secret"), "{}", refused.stderr);
+    let elsewhere = format!("sqlite:{}", folder.path().join("other.sqlite").display());
+    let server = Server::start_with(&["--data", path, "--definitions", &elsewhere]);
+    assert!(server.process.stop(Signal::TERM).success());
+    assert_eq!(start(&["--definitions", "mysql://h/d"]).code, 2);
+}

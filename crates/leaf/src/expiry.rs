@@ -1,0 +1,334 @@
+//! Expiry: rows go when they are older than their table's age limit, or when the table has more
+//! bytes than it may. The oldest go first.
+//!
+//! **By age**, every [`EXPIRY_SECONDS`] and when a table's settings change. A block goes whole when
+//! all of its rows are too old. Where only some are, it is written again without them once they are
+//! half of its rows, or one of them is too old by more than [`EXPIRY_SLACK_SECONDS`]; so rows are
+//! there for up to a day longer than they have to, and no block is written again for a few of them.
+//! Blocks whose batches can still be revoked lose no part: that is minutes. One pass is one record
+//! of the manifest for each table, and a query's snapshot has all of what it takes out or nothing.
+//! Ids of batches stay remembered.
+//!
+//! **By bytes**, with every merge: whole blocks. What goes for size is told by answers, as nobody
+//! asked for it; what goes for age is not.
+//!
+//! **Clocks** are not believed blindly. When the clock went ahead of the time that has passed by
+//! more than [`CLOCK_JUMP_SECONDS`] since the pass before, or since the start, that pass drops
+//! nothing for its age, nor does one that is asked for before the next is due. More than
+//! [`EXPIRY_QUIET_PERCENT`] of a leaf's rows go only with a line in the log that says why. A table whose settings the leaf was never told drops nothing for its age.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hadal_block::{BlockView, merge_from};
+use hadal_store::{Change, DroppedRows, Store, StoredBlock};
+use hadal_types::limits::{
+    BATCH_ID_SECONDS, CLOCK_JUMP_SECONDS, EXPIRY_QUIET_PERCENT, EXPIRY_SECONDS,
+    EXPIRY_SLACK_SECONDS,
+};
+use hadal_types::{Clock, Micros, TableSettings};
+use hadal_wire::ExpiryForecast;
+
+use crate::block::{Block, Origin};
+use crate::leaf::Inner;
+use crate::merge::{MergeError, checked, origins, remembered};
+use crate::sync::{lock, read};
+use crate::table::Table;
+
+/// When the leaf looked for rows that are too old.
+pub(crate) struct Expiry {
+    state: Mutex<State>,
+    wanted: AtomicBool,
+}
+
+struct State {
+    last: Moment,
+    /// When the clock was last seen to have jumped ahead, and by how many seconds.
+    jump: Option<(Duration, i64)>,
+}
+
+/// What both clocks said.
+#[derive(Clone, Copy)]
+struct Moment {
+    now: Micros,
+    running: Duration,
+}
+
+impl Moment {
+    fn of(clock: &dyn Clock) -> Self {
+        Self { now: clock.now(), running: clock.running() }
+    }
+
+    /// Seconds by which the clock has gone ahead of the time that passed since `earlier`.
+    fn ahead_of(self, earlier: Self) -> i64 {
+        let passed = self.running.saturating_sub(earlier.running).as_secs();
+        let passed = i64::try_from(passed).unwrap_or(i64::MAX);
+        self.now.seconds_since(earlier.now).saturating_sub(passed)
+    }
+}
+
+impl Expiry {
+    /// The first pass comes as long after this as one after another: a clock that is wrong at the
+    /// start of its machine has time to be set.
+    pub(crate) fn new(clock: &dyn Clock) -> Self {
+        let state = State { last: Moment::of(clock), jump: None };
+        Self { state: Mutex::new(state), wanted: AtomicBool::new(false) }
+    }
+
+    /// Asks for a pass as soon as may be.
+    pub(crate) fn want(&self) {
+        self.wanted.store(true, Ordering::SeqCst);
+    }
+
+    /// When the next pass is due, if nobody asks for one before.
+    pub(crate) fn next(&self) -> Micros {
+        let last = lock(&self.state).last.now;
+        Micros(last.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND))
+    }
+
+    /// Begins a pass, if one is due: what the clocks say, and by how many seconds the clock jumped
+    /// ahead if it did.
+    fn begin(&self, clock: &dyn Clock) -> Option<(Moment, Option<i64>)> {
+        let (mut state, moment) = (lock(&self.state), Moment::of(clock));
+        let is_recent = |since: Duration| {
+            moment.running.saturating_sub(since).as_secs() < EXPIRY_SECONDS.unsigned_abs()
+        };
+        if !self.wanted.swap(false, Ordering::SeqCst) && is_recent(state.last.running) {
+            return None;
+        }
+        let ahead = moment.ahead_of(state.last);
+        state.last = moment;
+        if ahead > CLOCK_JUMP_SECONDS {
+            state.jump = Some((moment.running, ahead));
+        }
+        // Nor does a pass that somebody asks for soon after believe it.
+        let jump = state.jump.filter(|(since, _)| is_recent(*since));
+        Some((moment, jump.map(|(_, ahead)| ahead)))
+    }
+}
+
+/// What a pass takes out of one table.
+struct Plan<'t> {
+    table: &'t Table,
+    cutoff: Micros,
+    /// Blocks of which all rows are too old.
+    whole: Vec<Arc<Block>>,
+    /// Blocks that lose their old rows, and how many those are.
+    partial: Vec<(Arc<Block>, usize)>,
+}
+
+impl Plan<'_> {
+    fn rows(&self) -> u64 {
+        let whole = self.whole.iter().map(|block| block.rows as u64);
+        whole.chain(self.partial.iter().map(|(_, rows)| *rows as u64)).sum()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.whole.is_empty() && self.partial.is_empty()
+    }
+}
+
+impl Inner {
+    /// Drops rows that are too old, if it is time to look for them.
+    pub(crate) fn expire_if_due(&self, tables: &[Arc<Table>]) {
+        let Some((moment, jumped)) = self.expiry.begin(&*self.clock) else { return };
+        self.expire(tables, moment.now, jumped);
+        // What goes next is told by when the next pass is.
+        tables.iter().for_each(|table| table.touch());
+    }
+
+    pub(crate) fn expire(&self, tables: &[Arc<Table>], now: Micros, jumped: Option<i64>) {
+        let plans = tables.iter().filter_map(|table| plan(table, now));
+        let plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.is_empty()).collect();
+        let rows: u64 = plans.iter().map(Plan::rows).sum();
+        if rows == 0 {
+            return;
+        }
+        let blocks = || tables.iter().map(|table| table.snapshot());
+        let all: u64 = blocks().map(|list| list.iter().map(|b| b.rows as u64).sum::<u64>()).sum();
+        let newest = blocks().filter_map(|list| list.iter().map(|b| b.time_range.1).max()).max();
+        let newest = newest.unwrap_or(now);
+        if let Some(seconds) = jumped {
+            tracing::warn!(
+                leaf = %self.name, %now, newest_row = %newest, rows, ahead_seconds = seconds,
+                "the clock jumped ahead: nothing is dropped for its age this time"
+            );
+            return;
+        }
+        if rows.saturating_mul(100) > all.saturating_mul(EXPIRY_QUIET_PERCENT) {
+            tracing::warn!(
+                leaf = %self.name, %now, newest_row = %newest, rows, of = all,
+                "many rows are older than the age limits of their tables: they are dropped"
+            );
+        }
+        for plan in &plans {
+            if let Err(error) = self.carry_out(plan, now) {
+                tracing::error!(leaf = %self.name, table = %plan.table.name, "{error}");
+            }
+        }
+    }
+
+    /// Does all of a pass over a table but its record: how many blocks would go, and come.
+    #[cfg(test)]
+    pub(crate) fn write_but_do_not_commit(&self, table: &Table, now: Micros) -> (usize, usize) {
+        let plan = plan(table, now).filter(|plan| !plan.is_empty());
+        let written = plan.and_then(|plan| self.write_kept(&plan, now).ok());
+        written.map_or((0, 0), |(removed, adds)| (removed.len(), adds.len()))
+    }
+
+    /// Takes out of a table what the plan says, in one change.
+    fn carry_out(&self, plan: &Plan<'_>, now: Micros) -> Result<(), MergeError> {
+        let table = plan.table;
+        let (removed, adds) = self.write_kept(plan, now)?;
+        let Some(_turn) = self.turn_to_change() else { return Ok(()) };
+        let dropped = read(&table.dropped);
+        if *dropped {
+            return Ok(());
+        }
+        let (consumed, removes) = origins(&removed);
+        self.store.commit(&Change {
+            removes,
+            adds: adds.clone(),
+            consumed,
+            remembered: remembered(table, &removed),
+            forget_before: Some(Micros(now.0.saturating_sub(BATCH_ID_SECONDS * Micros::SECOND))),
+            ..Change::default()
+        })?;
+        let block = |stored: StoredBlock| {
+            Ok(Arc::new(Block::new(stored.bytes, Origin::Segment(stored.number))?))
+        };
+        let added = adds.into_iter().map(block).collect::<Result<Vec<_>, MergeError>>()?;
+        table.swap(&removed, added);
+        Ok(())
+    }
+
+    /// Writes what is kept of the blocks that lose a part; returns the blocks that go, and those
+    /// that come for them. Until a change says so, nothing has happened.
+    fn write_kept(
+        &self,
+        plan: &Plan<'_>,
+        now: Micros,
+    ) -> Result<(Vec<Arc<Block>>, Vec<StoredBlock>), MergeError> {
+        let table = plan.table;
+        let (mut removed, mut adds) = (plan.whole.clone(), Vec::new());
+        for (block, _) in &plan.partial {
+            let kept = checked(block).and_then(|view| merge_from(view, plan.cutoff, now));
+            let Ok(kept) = kept.inspect_err(|error| block.quarantine(table.name.as_str(), error))
+            else {
+                continue;
+            };
+            for bytes in kept {
+                let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
+                adds.push(self.store.write_block(&table.name, rows, bytes)?);
+            }
+            removed.push(Arc::clone(block));
+        }
+        Ok((removed, adds))
+    }
+}
+
+/// What is too old of a table at `now`; `None` where it has no age limit, or none that the leaf
+/// was told of.
+fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
+    let cutoff = cutoff(lock(&table.settings).as_ref(), now)?;
+    let mut plan = Plan { table, cutoff, whole: Vec::new(), partial: Vec::new() };
+    for block in table.snapshot().iter() {
+        if block.time_range.1 < cutoff {
+            plan.whole.push(Arc::clone(block));
+        } else if may_lose_rows(block, cutoff) {
+            let old = block.view().and_then(|view| view.rows_before(cutoff));
+            let Ok(old) = old.inspect_err(|error| block.quarantine(table.name.as_str(), error))
+            else {
+                continue;
+            };
+            if is_worth_it(block, cutoff, old) {
+                plan.partial.push((Arc::clone(block), old));
+            }
+        }
+    }
+    Some(plan)
+}
+
+fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Micros> {
+    settings?.age_limit().cutoff(now)
+}
+
+/// Whether a block has rows that are too old, and may be written again.
+fn may_lose_rows(block: &Block, cutoff: Micros) -> bool {
+    block.time_range.0 < cutoff && !block.has_batches && !block.is_damaged()
+}
+
+/// Whether a block is written again to lose so many rows.
+fn is_worth_it(block: &Block, cutoff: Micros, old: usize) -> bool {
+    let slack = Micros(cutoff.0.saturating_sub(EXPIRY_SLACK_SECONDS * Micros::SECOND));
+    old > 0 && (old.saturating_mul(2) >= block.rows || block.time_range.0 < slack)
+}
+
+/// What the pass at `at` will drop of these blocks, if nothing comes in; `None` without an age
+/// limit. Rows of blocks that lose a part are estimated, as if times were spread evenly.
+pub(crate) fn forecast(
+    blocks: &[Arc<Block>],
+    settings: Option<&TableSettings>,
+    at: Micros,
+) -> Option<ExpiryForecast> {
+    let until = cutoff(settings, at)?;
+    let mut forecast = ExpiryForecast { at, until, rows: 0, bytes: 0 };
+    for block in blocks {
+        let (rows, bytes) = (block.rows as u64, block.byte_count() as u64);
+        if block.time_range.1 < until {
+            forecast.rows += rows;
+            forecast.bytes += bytes;
+        } else if may_lose_rows(block, until) {
+            let old = share_before(block.time_range, until, rows);
+            if is_worth_it(block, until, usize::try_from(old).unwrap_or(usize::MAX)) {
+                forecast.rows += old;
+                forecast.bytes += share_before(block.time_range, until, bytes);
+            }
+        }
+    }
+    Some(forecast)
+}
+
+/// The share of `whole` that lies before `time`, which is in the range.
+fn share_before((first, last): (Micros, Micros), time: Micros, whole: u64) -> u64 {
+    let before = i128::from(time.0) - i128::from(first.0);
+    let length = (i128::from(last.0) - i128::from(first.0)).max(1);
+    u64::try_from(i128::from(whole).saturating_mul(before) / length).unwrap_or(whole).min(whole)
+}
+
+/// Drops the blocks with the oldest rows until the table has at most `bytes_max`; returns how
+/// many rows were dropped.
+pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Result<u64, MergeError> {
+    let dropped = read(&table.dropped);
+    let mut blocks: Vec<Arc<Block>> = table.snapshot().to_vec();
+    let mut bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
+    if bytes <= bytes_max || *dropped {
+        return Ok(0);
+    }
+    blocks.sort_by_key(|block| block.time_range.1);
+    let mut oldest = Vec::new();
+    for block in blocks {
+        if bytes <= bytes_max {
+            break;
+        }
+        bytes -= block.byte_count() as u64;
+        oldest.push(block);
+    }
+    let (consumed, removes) = origins(&oldest);
+    let remembered = remembered(table, &oldest);
+    let each = oldest.iter().map(|block| DroppedRows {
+        rows: block.rows as u64,
+        bytes: block.byte_count() as u64,
+        until: block.time_range.1,
+    });
+    let Some(all) = each.reduce(DroppedRows::and) else { return Ok(0) };
+    let dropped_rows = vec![(table.name.clone(), all)];
+    store.commit(&Change { removes, consumed, remembered, dropped_rows, ..Change::default() })?;
+    table.count_dropped(all);
+    table.swap(&oldest, Vec::new());
+    Ok(all.rows)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+use hadal_types::FixedClock;
+
+use super::*;
+
+const DAY: u32 = 86_400;
+
+/// Whether a pass is due, and the seconds that the clock jumped ahead.
+fn begin(expiry: &Expiry, clock: &FixedClock) -> Option<Option<i64>> {
+    expiry.begin(clock).map(|(_, jumped)| jumped)
+}
+
+fn seconds(count: i64) -> Micros {
+    Micros(count * Micros::SECOND)
+}
+
+#[test]
+fn passes_come_every_fifteen_minutes_and_when_they_are_wanted() {
+    let clock = FixedClock::new(seconds(1_000));
+    let expiry = Expiry::new(&clock);
+    assert_eq!(EXPIRY_SECONDS, 900);
+    assert_eq!(expiry.next(), seconds(1_900));
+    clock.pass(899);
+    assert_eq!(begin(&expiry, &clock), None);
+    clock.pass(1);
+    assert_eq!(begin(&expiry, &clock), Some(None));
+    assert_eq!(begin(&expiry, &clock), None, "that was it");
+    assert_eq!(expiry.next(), seconds(2_800));
+    expiry.want();
+    assert_eq!(begin(&expiry, &clock), Some(None));
+    assert_eq!(begin(&expiry, &clock), None);
+}
+
+#[test]
+fn a_clock_may_be_set_by_a_day_and_not_by_more() {
+    for (ahead, believed) in [(CLOCK_JUMP_SECONDS, true), (CLOCK_JUMP_SECONDS + 1, false)] {
+        let clock = FixedClock::new(seconds(1_000));
+        let expiry = Expiry::new(&clock);
+        clock.pass(900);
+        clock.set(seconds(1_900 + ahead));
+        let jumped = (!believed).then_some(ahead);
+        assert_eq!(begin(&expiry, &clock), Some(jumped));
+        // Nor is it believed when somebody asks soon after.
+        clock.pass(899);
+        expiry.want();
+        assert_eq!(begin(&expiry, &clock), Some(jumped));
+        clock.pass(900);
+        assert_eq!(begin(&expiry, &clock), Some(None), "by then it would have been set right");
+    }
+}
+
+#[test]
+fn a_clock_that_goes_back_is_no_jump_ahead() {
+    let clock = FixedClock::new(seconds(10_000));
+    let expiry = Expiry::new(&clock);
+    clock.pass(900);
+    clock.set(seconds(0));
+    assert_eq!(begin(&expiry, &clock), Some(None));
+    // Time that really passed is none either, however long it was.
+    clock.pass(400 * DAY);
+    assert_eq!(begin(&expiry, &clock), Some(None));
+}
+
+#[test]
+fn shares_are_estimated_within_their_range() {
+    let range = (Micros(100), Micros(200));
+    for (time, share) in [(100, 0), (150, 500), (199, 990), (200, 1_000)] {
+        assert_eq!(share_before(range, Micros(time), 1_000), share, "{time}");
+    }
+    assert_eq!(share_before((Micros(5), Micros(5)), Micros(5), 7), 0);
+    let all = (Micros(i64::MIN), Micros(i64::MAX));
+    assert!(share_before(all, Micros(0), u64::MAX) <= u64::MAX / 2 + 1);
+}

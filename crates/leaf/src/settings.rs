@@ -1,0 +1,49 @@
+//! What a person set for a table: kept by the leaf itself, so that it rules again after a restart
+//! before anybody says it, and goes with its table.
+//!
+//! The manifest's bytes are the settings' JSON (`spec/segments.md`).
+
+use hadal_store::Change;
+use hadal_types::{TableName, TableSettings};
+use hadal_wire::SinkError;
+
+use crate::accept::{sink_error, table};
+use crate::leaf::Inner;
+use crate::sync::{lock, read};
+
+/// Makes these the settings of a table, which is made if it is not there. What is set already is
+/// not written again.
+pub(crate) fn configure(
+    inner: &Inner,
+    name: &TableName,
+    settings: &TableSettings,
+) -> Result<(), SinkError> {
+    table(inner, name)?;
+    // Held until they are durable, so that a drop of the table comes before or after all of this.
+    let tables = read(&inner.tables);
+    let Some(table) = tables.get(name) else {
+        return Err(SinkError::Busy(inner.name.to_string()));
+    };
+    let mut own = lock(&table.settings);
+    if own.as_ref() == Some(settings) {
+        return Ok(());
+    }
+    let bytes = settings.to_json().into_bytes();
+    let change = Change { settings: vec![(name.clone(), bytes)], ..Change::default() };
+    inner.store.commit(&change).map_err(|error| sink_error(&inner.name, error))?;
+    *own = Some(settings.clone());
+    drop(own);
+    table.touch();
+    inner.expiry.want();
+    inner.merge_signal.wake();
+    Ok(())
+}
+
+/// The settings that the manifest has of a table. Those that a later version wrote are not guessed
+/// at: then nothing is dropped for its age, until the leaf is told again.
+pub(crate) fn settings(table: &TableName, bytes: &[u8]) -> Option<TableSettings> {
+    let text = String::from_utf8_lossy(bytes);
+    TableSettings::from_json(&text)
+        .inspect_err(|error| tracing::error!(%table, %error, "the table's settings are not read"))
+        .ok()
+}

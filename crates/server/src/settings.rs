@@ -1,0 +1,207 @@
+//! `/v1/tables/{table}/settings`: what is set for a table, what that comes to, and what will go.
+
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, Request, State};
+use axum::response::Response;
+use hadal_console::Versioned;
+use hadal_types::{AgeLimit, Held, SettingsError, TableName, TableSettings, limits};
+use hadal_wire::{ExpiryForecast, TableStatus};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::answer::json;
+use crate::app::Doors;
+use crate::body::RequestBody;
+use crate::problem::{Problem, ProblemKind};
+use crate::rules::{age_limit, half_done, set};
+use crate::tables::{readable, unknown_table};
+
+/// Everything about a table's settings.
+#[derive(Serialize)]
+struct Told {
+    table: String,
+    /// The table has rows, or had some.
+    exists: bool,
+    version: i64,
+    settings: Map<String, Value>,
+    effective: Effective,
+    rows: u64,
+    block_bytes: u64,
+    next_expiry: Option<NextExpiry>,
+}
+
+#[derive(Serialize)]
+struct Effective {
+    age: String,
+    age_seconds: Option<i64>,
+    bytes: u64,
+    time_column: Option<String>,
+}
+
+#[derive(Serialize)]
+struct NextExpiry {
+    at: String,
+    until: String,
+    rows: u64,
+    bytes: u64,
+}
+
+impl NextExpiry {
+    fn new(forecast: ExpiryForecast) -> Self {
+        let ExpiryForecast { at, until, rows, bytes } = forecast;
+        Self { at: at.to_string(), until: until.to_string(), rows, bytes }
+    }
+}
+
+/// `GET`.
+pub(crate) async fn get(
+    State(doors): State<Doors>,
+    name: Result<Path<String>, PathRejection>,
+) -> Result<Response, Problem> {
+    let table = named(name)?;
+    tell(&doors, &table).await
+}
+
+/// `PUT`: all settings at once, based on the version that the caller saw.
+pub(crate) async fn put(
+    State(doors): State<Doors>,
+    name: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let table = named(name)?;
+    let body = RequestBody::new(request.into_body()).all(limits::TABLE_SETTINGS_BYTES_MAX).await?;
+    let (version, settings) = read(&body)?;
+    set(&doors, &table, version, settings).await?;
+    tell(&doors, &table).await
+}
+
+/// `DELETE`: back to the defaults, which rule at once.
+pub(crate) async fn delete(
+    State(doors): State<Doors>,
+    name: Result<Path<String>, PathRejection>,
+    based_on: Result<Query<BasedOn>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let table = named(name)?;
+    let Query(BasedOn { version }) = readable(based_on)?;
+    let (app, rules) = (&doors.app, &doors.rules);
+    let own = rules.read(app, &table).await?;
+    let based_on = version.unwrap_or_else(|| own.map_or(0, |own| own.version));
+    if doors.app.root.table(table.as_str()).await.is_some() {
+        // Not removed: then its rows would be asked again what nobody set.
+        set(&doors, &table, based_on, TableSettings::default()).await?;
+    } else {
+        let removed = app.definitions.remove_table_settings(&table, Some(based_on)).await;
+        rules.forget(&table);
+        if removed.map_err(|error| Problem::of_console(&error))? {
+            let told = app.sink.configure(table.clone(), TableSettings::default()).await;
+            told.map_err(|error| half_done(&error))?;
+        }
+    }
+    tell(&doors, &table).await
+}
+
+/// The version that a change is based on; without one, whichever is there.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BasedOn {
+    version: Option<i64>,
+}
+
+fn named(name: Result<Path<String>, PathRejection>) -> Result<TableName, Problem> {
+    let Path(name) = readable(name)?;
+    TableName::new(&name).map_err(|_| unknown_table(&name))
+}
+
+/// Reads `{"version": 3, "settings": {…}}`.
+fn read(body: &[u8]) -> Result<(i64, TableSettings), Problem> {
+    let bad = |field: &str, reason: &str| {
+        let error = SettingsError { field: field.to_owned(), reason: reason.to_owned() };
+        Problem::of_settings(&error)
+    };
+    let object = serde_json::from_slice::<Value>(body).map_err(|error| {
+        let detail = format!("the body is no JSON: {error}");
+        Problem::new(ProblemKind::BadRequest, detail).hint(EXAMPLE)
+    })?;
+    let Value::Object(object) = object else {
+        return Err(Problem::new(ProblemKind::BadRequest, "the body is no object").hint(EXAMPLE));
+    };
+    if let Some(other) = object.keys().find(|key| !["version", "settings"].contains(&key.as_str()))
+    {
+        return Err(bad(other, "there is no such field; there are version, settings"));
+    }
+    let version = object.get("version").and_then(Value::as_i64).filter(|version| *version >= 0);
+    let version = version.ok_or_else(|| {
+        bad("version", "the version that the change is based on is missing; GET tells it")
+    })?;
+    let settings = object.get("settings").ok_or_else(|| bad("settings", "it is missing"))?;
+    let settings = TableSettings::from_value(settings);
+    Ok((version, settings.map_err(|error| Problem::of_settings(&error))?))
+}
+
+const EXAMPLE: &str = "send {\"version\": 0, \"settings\": {\"age\": \"7d\", \"bytes\": \"2GB\"}}";
+
+async fn tell(doors: &Doors, table: &TableName) -> Result<Response, Problem> {
+    let own = doors.rules.read(&doors.app, table).await?;
+    let status = doors.app.root.table(table.as_str()).await;
+    json(&told(doors, table, own, status.as_ref()), Held::default())
+}
+
+fn told(
+    doors: &Doors,
+    table: &TableName,
+    own: Option<Versioned<TableSettings>>,
+    status: Option<&TableStatus>,
+) -> Told {
+    let Versioned { version, value } = own.unwrap_or_else(|| {
+        let settings = status.and_then(|status| status.settings.clone()).unwrap_or_default();
+        Versioned { version: 0, value: settings }
+    });
+    let schema = status.map(|status| &status.schema);
+    let age = match (version, status) {
+        (0, Some(status)) => age_limit(status, doors.app.clock.now()),
+        _ => value.age_limit(),
+    };
+    let time_column = value.time_column.as_ref().or(schema.map(|schema| &schema.time_column));
+    Told {
+        table: table.to_string(),
+        exists: status.is_some(),
+        version,
+        settings: value.to_object(),
+        effective: Effective {
+            age: age.to_string(),
+            age_seconds: AgeLimit::seconds(age),
+            bytes: value.bytes_max(),
+            time_column: time_column.map(ToString::to_string),
+        },
+        rows: schema.map_or(0, |schema| schema.rows),
+        block_bytes: status.map_or(0, |status| status.block_bytes),
+        next_expiry: status.and_then(|status| status.expiry).map(NextExpiry::new),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_a_version_and_settings() {
+        let (version, settings) =
+            read(br#"{"version": 3, "settings": {"age": "7d"}}"#).expect("read");
+        assert_eq!(version, 3);
+        assert_eq!(settings.age, Some(AgeLimit::Seconds(7 * 86_400)));
+        for (body, told) in [
+            ("x", "the body is no JSON"),
+            ("[]", "the body is no object"),
+            (r#"{"settings": {}}"#, "version: the version"),
+            (r#"{"version": -1, "settings": {}}"#, "version: the version"),
+            (r#"{"version": "1", "settings": {}}"#, "version: the version"),
+            (r#"{"version": 1}"#, "settings: it is missing"),
+            (r#"{"version": 1, "settings": {}, "age": 1}"#, "age: there is no such field"),
+            (r#"{"version": 1, "settings": {"ages": 1}}"#, "ages: there is no such setting"),
+            (r#"{"version": 1, "settings": {"age": "x"}}"#, "age: \"x\" is no age"),
+        ] {
+            let problem = read(body.as_bytes()).expect_err(body);
+            assert!(problem.detail().contains(told), "{body}: {}", problem.detail());
+        }
+    }
+}

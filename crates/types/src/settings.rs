@@ -1,0 +1,164 @@
+//! What a person sets for a table: how old its rows may be, how many bytes it may have, and which
+//! column says a row's time.
+//!
+//! Every setting is optional: what is not set is as the default says, now and after an upgrade. The
+//! same strict JSON is what the doors speak, what the store of definitions holds, and what a leaf
+//! keeps in its manifest (`spec/segments.md`): an object with the settings that are set, and
+//! `format`, which says how it is spelled. Whoever does not know a field refuses the whole, since a
+//! setting that is passed over is one that a person believes in.
+
+mod age;
+mod json;
+mod size;
+
+pub use age::AgeLimit;
+pub use size::{parse_bytes, spell_bytes};
+
+use crate::limits::{TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN};
+use crate::name::ColumnName;
+
+/// The settings of a table; `None`: the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableSettings {
+    /// How old its rows may be: older ones are refused, and dropped once they are there.
+    pub age: Option<AgeLimit>,
+    /// Bytes of its row blocks over all leaves, beyond which its oldest rows are dropped; always
+    /// one that [`Self::check_bytes`] lets through.
+    pub bytes: Option<u64>,
+    /// The column that holds a row's time.
+    pub time_column: Option<ColumnName>,
+}
+
+/// A setting that cannot be, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+pub struct SettingsError {
+    /// The setting, or what should be one.
+    pub field: String,
+    /// What is wrong with it, and what was expected.
+    pub reason: String,
+}
+
+impl SettingsError {
+    pub(crate) fn new(field: &str, reason: impl Into<String>) -> Self {
+        Self { field: field.to_owned(), reason: reason.into() }
+    }
+}
+
+impl TableSettings {
+    /// The names of all settings, as they are spelled everywhere.
+    pub const NAMES: [&str; 3] = ["age", "bytes", "time_column"];
+
+    /// How old rows may be, set or not.
+    #[must_use]
+    pub fn age_limit(&self) -> AgeLimit {
+        self.age.unwrap_or_default()
+    }
+
+    /// Bytes that the table may have over all leaves, set or not.
+    #[must_use]
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes.unwrap_or(TABLE_BYTES_MAX)
+    }
+
+    /// Whether nothing is set.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Sets one setting as a person spells it: `7d`, `2GB`, `ts`; `default` unsets it.
+    ///
+    /// # Errors
+    /// [`SettingsError`] that names the setting, what is wrong and what was expected.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), SettingsError> {
+        let given = (text != "default").then_some(text);
+        let wrong = |reason: String| SettingsError::new(name, reason);
+        match name {
+            "age" => self.age = given.map(str::parse).transpose().map_err(wrong)?,
+            "bytes" => {
+                let bytes = given.map(parse_bytes).transpose().map_err(wrong)?;
+                self.bytes = bytes.map(Self::check_bytes).transpose()?;
+            }
+            "time_column" => {
+                let column = given.map(ColumnName::new).transpose();
+                self.time_column = column.map_err(|error| wrong(error.to_string()))?;
+            }
+            _ => return Err(Self::unknown(name)),
+        }
+        Ok(())
+    }
+
+    /// The bytes, if a table may be limited to so many.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the range.
+    pub fn check_bytes(bytes: u64) -> Result<u64, SettingsError> {
+        if (TABLE_BYTES_SET_MIN..=TABLE_BYTES_SET_MAX).contains(&bytes) {
+            return Ok(bytes);
+        }
+        let (least, most) = (spell_bytes(TABLE_BYTES_SET_MIN), spell_bytes(TABLE_BYTES_SET_MAX));
+        let reason = format!("{bytes} is not between {least} and {most}");
+        Err(SettingsError::new("bytes", reason))
+    }
+
+    fn unknown(name: &str) -> SettingsError {
+        let names = Self::NAMES.join(", ");
+        SettingsError::new(name, format!("there is no such setting; there are {names}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_set_is_the_default() {
+        let settings = TableSettings::default();
+        assert!(settings.is_default());
+        assert_eq!(settings.age_limit(), AgeLimit::Seconds(30 * 86_400));
+        assert_eq!(settings.bytes_max(), TABLE_BYTES_MAX);
+    }
+
+    #[test]
+    fn settings_are_set_by_their_names() {
+        let mut settings = TableSettings::default();
+        for (name, text) in [("age", "7d"), ("bytes", "2GB"), ("time_column", "ts")] {
+            settings.set(name, text).expect("set");
+        }
+        assert_eq!(settings.age, Some(AgeLimit::Seconds(7 * 86_400)));
+        assert_eq!(settings.bytes, Some(2_000_000_000));
+        assert_eq!(settings.time_column.as_ref().map(ColumnName::as_str), Some("ts"));
+        for name in TableSettings::NAMES {
+            settings.set(name, "default").expect("unset");
+        }
+        assert!(settings.is_default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_the_setting() {
+        let mut settings = TableSettings::default();
+        for (name, text, expected) in [
+            ("age", "soon", "age: \"soon\" is no age; write 30d, 12h, 90m or none"),
+            ("bytes", "much", "bytes: \"much\" is no size; write 2GB, 512MiB or a number of bytes"),
+            ("bytes", "1", "bytes: 1 is not between 1MiB and 1PiB"),
+            ("bytes", "2PiB", "bytes: 2251799813685248 is not between 1MiB and 1PiB"),
+            ("ages", "7d", "ages: there is no such setting; there are age, bytes, time_column"),
+        ] {
+            let error = settings.set(name, text).expect_err(text);
+            assert_eq!(error.to_string(), expected);
+        }
+        assert!(settings.set("time_column", "").is_err());
+        assert!(settings.is_default(), "nothing was set");
+    }
+
+    #[test]
+    fn bytes_are_bounded_on_both_sides() {
+        for bytes in [TABLE_BYTES_SET_MIN, TABLE_BYTES_SET_MAX] {
+            assert_eq!(TableSettings::check_bytes(bytes), Ok(bytes));
+        }
+        for bytes in [0, TABLE_BYTES_SET_MIN - 1, TABLE_BYTES_SET_MAX + 1] {
+            assert!(TableSettings::check_bytes(bytes).is_err(), "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Settings as strict JSON.
+
+use serde_json::{Map, Value};
+
+use super::{AgeLimit, SettingsError, TableSettings, parse_bytes};
+use crate::name::ColumnName;
+
+/// How settings are spelled now. A later format is refused, not guessed at.
+const FORMAT: u64 = 1;
+
+impl TableSettings {
+    /// The settings that are set, and the format, as one line of JSON: always the same bytes for
+    /// the same settings.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        Value::Object(self.object_with(Some(FORMAT))).to_string()
+    }
+
+    /// The settings that are set.
+    #[must_use]
+    pub fn to_object(&self) -> Map<String, Value> {
+        self.object_with(None)
+    }
+
+    fn object_with(&self, format: Option<u64>) -> Map<String, Value> {
+        // In the order of their names, whether or not a map keeps the order in which they come.
+        let fields = [
+            ("age", self.age.map(|age| age.to_string().into())),
+            ("bytes", self.bytes.map(Value::from)),
+            ("format", format.map(Value::from)),
+            ("time_column", self.time_column.as_ref().map(|column| column.as_str().into())),
+        ];
+        let set = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        set.collect()
+    }
+
+    /// Reads what [`Self::to_json`] wrote, or a person.
+    ///
+    /// # Errors
+    /// [`SettingsError`] that names the field.
+    pub fn from_json(text: &str) -> Result<Self, SettingsError> {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| SettingsError::new("settings", format!("this is no JSON: {error}")))?;
+        Self::from_value(&value)
+    }
+
+    /// Reads an object: `age` is a text or a number of seconds, `bytes` a text or a number,
+    /// `time_column` a text; `null` is what is not set. `format` may be left out.
+    ///
+    /// # Errors
+    /// [`SettingsError`] that names the field: also for a field that is none.
+    pub fn from_value(value: &Value) -> Result<Self, SettingsError> {
+        let Value::Object(object) = value else {
+            return Err(SettingsError::new("settings", format!("{value} is no object")));
+        };
+        let mut settings = Self::default();
+        for (name, value) in object {
+            match name.as_str() {
+                "format" => check_format(value)?,
+                _ if value.is_null() && Self::NAMES.contains(&name.as_str()) => {}
+                "age" => settings.age = Some(age(value)?),
+                "bytes" => settings.bytes = Some(bytes(value)?),
+                "time_column" => settings.time_column = Some(time_column(value)?),
+                _ => return Err(Self::unknown(name)),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn check_format(value: &Value) -> Result<(), SettingsError> {
+    match value.as_u64() {
+        Some(FORMAT) => Ok(()),
+        _ => {
+            let reason = format!("{value} is not {FORMAT}, the one that this version knows");
+            Err(SettingsError::new("format", reason))
+        }
+    }
+}
+
+fn age(value: &Value) -> Result<AgeLimit, SettingsError> {
+    let read = match (value, value.as_i64()) {
+        (Value::String(text), _) => text.parse(),
+        (_, Some(seconds)) => AgeLimit::of_seconds(seconds),
+        _ => Err(format!("{value} is no age; write \"30d\", a number of seconds, or \"none\"")),
+    };
+    read.map_err(|reason| SettingsError::new("age", reason))
+}
+
+fn bytes(value: &Value) -> Result<u64, SettingsError> {
+    let read = match (value, value.as_u64()) {
+        (Value::String(text), _) => parse_bytes(text),
+        (_, Some(bytes)) => Ok(bytes),
+        _ => Err(format!("{value} is no size; write \"2GB\" or a number of bytes")),
+    };
+    let bytes = read.map_err(|reason| SettingsError::new("bytes", reason))?;
+    TableSettings::check_bytes(bytes)
+}
+
+fn time_column(value: &Value) -> Result<ColumnName, SettingsError> {
+    let Value::String(text) = value else {
+        let reason = format!("{value} is no name; write the name of a column");
+        return Err(SettingsError::new("time_column", reason));
+    };
+    ColumnName::new(text).map_err(|error| SettingsError::new("time_column", error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        TableSettings::from_json(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn the_bytes_are_these() {
+        assert_eq!(TableSettings::default().to_json(), r#"{"format":1}"#);
+        let all = TableSettings {
+            age: Some(AgeLimit::Seconds(7 * 86_400)),
+            bytes: Some(2_000_000_000),
+            time_column: Some(ColumnName::new("ts").expect("a name")),
+        };
+        let text = r#"{"age":"7d","bytes":2000000000,"format":1,"time_column":"ts"}"#;
+        assert_eq!(all.to_json(), text);
+        assert_eq!(TableSettings::from_json(text), Ok(all));
+        let any_age = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
+        assert_eq!(any_age.to_json(), r#"{"age":"none","format":1}"#);
+    }
+
+    #[test]
+    fn people_may_spell_as_they_like() {
+        let read = TableSettings::from_json(r#"{"age": 90, "bytes": "1GiB", "time_column": null}"#);
+        let settings = read.expect("settings");
+        assert_eq!(settings.age, Some(AgeLimit::Seconds(90)));
+        assert_eq!((settings.bytes, settings.time_column), (Some(1 << 30), None));
+        assert_eq!(TableSettings::from_json("{}"), Ok(TableSettings::default()));
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused_by_name() {
+        assert_eq!(
+            error(r#"{"cold_after": "1d"}"#),
+            "cold_after: there is no such setting; there are age, bytes, time_column"
+        );
+        assert_eq!(error(r#"{"age": true}"#).split(':').next(), Some("age"));
+        assert_eq!(error(r#"{"age": "1y"}"#).split(':').next(), Some("age"));
+        assert_eq!(error(r#"{"bytes": -1}"#).split(':').next(), Some("bytes"));
+        assert_eq!(error(r#"{"bytes": 5}"#), "bytes: 5 is not between 1MiB and 1PiB");
+        assert_eq!(error(r#"{"time_column": 5}"#).split(':').next(), Some("time_column"));
+        assert_eq!(
+            error(r#"{"format": 2}"#),
+            "format: 2 is not 1, the one that this version knows"
+        );
+        assert!(error("[]").starts_with("settings: "));
+        assert!(error("{").starts_with("settings: this is no JSON: "));
+    }
+}

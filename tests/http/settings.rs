@@ -1,0 +1,155 @@
+//! `/v1/tables/{table}/settings`: set, told, kept from overwriting each other, and ruling at once.
+
+use serde_json::{Value, json};
+
+use crate::client::Reply;
+use crate::server::Server;
+
+const PATH: &str = "/v1/tables/t/settings";
+const NEW: &str = "{\"time\": \"2026-11-21T11:00:00Z\", \"a\": 1}\n";
+/// Of ten days before.
+const OLD: &str = "{\"time\": \"2026-11-11T12:00:00Z\", \"a\": 2}\n";
+
+fn put(server: &Server, version: i64, settings: &Value) -> Reply {
+    let body = json!({ "version": version, "settings": settings }).to_string();
+    server.request("PUT", PATH).body(body).send()
+}
+
+fn count(server: &Server) -> Value {
+    server.rows("SELECT count(*) FROM t")
+}
+
+#[test]
+fn a_table_without_settings_has_the_defaults() {
+    let server = Server::start();
+    server.log("t", NEW);
+    let told = server.get(PATH).ok();
+    assert_eq!(told["settings"], json!({}));
+    assert_eq!(
+        told["effective"],
+        json!({ "age": "30d", "age_seconds": 2_592_000, "bytes": 1 << 30, "time_column": "time" })
+    );
+    assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(1)));
+    let next = &told["next_expiry"];
+    assert_eq!(next["rows"], 0, "{told}");
+    assert_eq!(next["at"], "2026-11-21T12:15:00Z");
+    assert_eq!(next["until"], "2026-10-22T12:15:00Z");
+}
+
+#[test]
+fn a_table_of_old_rows_is_written_down_as_such() {
+    let server = Server::start();
+    server.log("t", "{\"time\": \"2001-01-01T00:00:00Z\", \"a\": 1}");
+    let told = server.get(PATH).ok();
+    assert_eq!(told["settings"], json!({ "age": "none" }));
+    assert_eq!(
+        (&told["next_expiry"], &told["effective"]["age_seconds"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert!(told["version"].as_i64() > Some(0));
+}
+
+#[test]
+fn settings_rule_at_once() {
+    let server = Server::start();
+    server.log("t", &(NEW.repeat(40) + OLD));
+    let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
+    let told = put(&server, version, &json!({ "age": "7d", "bytes": "2GB" })).ok();
+    assert_eq!(told["settings"], json!({ "age": "7d", "bytes": 2_000_000_000 }));
+    assert_eq!(told["effective"]["age_seconds"], 604_800);
+    assert_eq!(server.get("/v1/tables/t").ok()["age_limit_days"], 7);
+    let refused = server.request("POST", "/v1/log/t").body(OLD).send().ok();
+    assert_eq!(refused["rejected_count"], 1);
+    let reason = "its time 2026-11-11T12:00:00Z is older than the table's limit of 7 days";
+    assert_eq!(refused["rejected"][0]["reason"], reason);
+    // A wish for rows of any age does not lift what a person set.
+    let wish = server.request("POST", "/v1/log/t").header("Hadal-Any-Age", "true").body(OLD);
+    assert_eq!(wish.send().ok()["rejected_count"], 1);
+    let version = told["version"].as_i64().expect("a version");
+    put(&server, version, &json!({ "age": "none" })).ok();
+    server.log("t", OLD);
+}
+
+#[test]
+fn a_wish_for_rows_of_any_age_makes_a_table_one_of_any_age() {
+    let server = Server::start();
+    server.log("t", NEW);
+    let log = |row: &str| {
+        server.request("POST", "/v1/log/t").header("Hadal-Any-Age", "true").body(row).send().ok()
+    };
+    assert_eq!(log(OLD)["accepted"], 1);
+    assert_eq!(server.get(PATH).ok()["settings"], json!({}), "it was not needed");
+    assert_eq!(log("{\"time\": \"2026-01-01T00:00:00Z\"}")["accepted"], 1);
+    assert_eq!(server.get(PATH).ok()["settings"], json!({ "age": "none" }));
+    assert_eq!(count(&server), json!([[3]]));
+}
+
+#[test]
+fn a_change_that_saw_an_older_version_is_refused() {
+    let server = Server::start();
+    let first = put(&server, 0, &json!({ "age": "7d" })).ok();
+    assert_eq!(first["exists"], false, "a table may be set before its first row");
+    let first = first["version"].as_i64().expect("a version");
+    let second = put(&server, first, &json!({ "bytes": "1GiB" })).ok();
+    assert_eq!(second["settings"], json!({ "bytes": 1 << 30 }), "all settings at once");
+    for stale in [0, first] {
+        let problem =
+            put(&server, stale, &json!({ "age": "1d" })).problem(409, "settings-conflict");
+        assert_eq!(problem["version"], second["version"]);
+    }
+    let problem = server.request("DELETE", &format!("{PATH}?version={first}")).send();
+    problem.problem(409, "settings-conflict");
+    assert_eq!(server.get(PATH).ok()["settings"], json!({ "bytes": 1 << 30 }));
+    assert_eq!(server.request("DELETE", PATH).send().ok()["settings"], json!({}));
+    assert_eq!(server.request("DELETE", PATH).send().ok()["version"], 0);
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_its_name() {
+    let server = Server::start();
+    for (settings, field) in [
+        (json!({ "age": "soon" }), "age"),
+        (json!({ "age": 59 }), "age"),
+        (json!({ "bytes": 1 }), "bytes"),
+        (json!({ "time_column": "" }), "time_column"),
+        (json!({ "cold_after": "1d" }), "cold_after"),
+        (json!([]), "settings"),
+    ] {
+        let problem = put(&server, 0, &settings).problem(400, "bad-settings");
+        assert_eq!(problem["field"], field, "{problem}");
+    }
+    let send = |body: &str| server.request("PUT", PATH).body(body).send();
+    send("{\"settings\": {}}").problem(400, "bad-settings");
+    send("age=7d").problem(400, "bad-request");
+    server.request("DELETE", &format!("{PATH}?version=x")).send().problem(400, "bad-request");
+    server.get("/v1/tables/a%20b/settings").problem(404, "unknown-table");
+    assert_eq!(server.get(PATH).ok()["version"], 0);
+}
+
+#[test]
+fn the_time_column_can_be_set_before_the_first_row() {
+    let server = Server::start();
+    put(&server, 0, &json!({ "time_column": "received" })).ok();
+    server.log("t", "{\"time\": \"2026-11-20T00:00:00Z\", \"received\": \"2026-11-21T11:00:00Z\"}");
+    let table = server.get("/v1/tables/t").ok();
+    assert_eq!(table["time_column"], "received");
+    assert_eq!(table["first_time"], "2026-11-21T11:00:00Z");
+    assert_eq!(server.get(PATH).ok()["effective"]["time_column"], "received");
+}
+
+#[test]
+fn settings_go_with_their_table() {
+    let server = Server::start();
+    server.log("t", NEW);
+    let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
+    put(&server, version, &json!({ "age": "7d" })).ok();
+    server.request("DELETE", "/v1/tables/t").send().ok();
+    assert_eq!(server.get(PATH).ok()["settings"], json!({}));
+    server.log("t", OLD);
+    assert_eq!(server.get(PATH).ok()["settings"], json!({ "age": "none" }), "a table of its own");
+    // Settings alone can be dropped, too.
+    let path = "/v1/tables/u/settings";
+    server.request("PUT", path).body("{\"version\":0,\"settings\":{\"age\":\"1d\"}}").send().ok();
+    server.request("DELETE", "/v1/tables/u").send().ok();
+    server.request("DELETE", "/v1/tables/u").send().problem(404, "unknown-table");
+}
