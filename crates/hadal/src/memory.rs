@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use hadal_store::MemoryConfig;
 use hadal_types::Budget;
 use hadal_types::limits::{FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, TMPFS_BYTES_MIN};
+use hadal_types::settings::parse_bytes;
 
 use crate::error::Error;
 use crate::output;
@@ -42,7 +43,7 @@ pub(crate) struct MemoryArgs {
     #[arg(long, env = "HADAL_TMPFS", default_value = TMPFS_DEFAULT, value_name = "DIR")]
     tmpfs: PathBuf,
     /// Memory that all of it may take, such as 8GiB [default: half of what there is]
-    #[arg(long, value_name = "BYTES", value_parser = bytes_of)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory_max: Option<u64>,
 }
 
@@ -203,27 +204,6 @@ fn group_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u
     limits.into_iter().min()
 }
 
-/// A number of bytes as people write it: `8GiB`, `8G`, `512MB`, `1073741824`.
-fn bytes_of(text: &str) -> Result<u64, String> {
-    let advice = || format!("{text:?} is no number of bytes; write one such as 8GiB or 512MiB");
-    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().map_err(|_| advice())?;
-    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        "t" | "tib" => 1 << 40,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "tb" => 1_000_000_000_000,
-        _ => return Err(advice()),
-    };
-    number.checked_mul(factor).ok_or_else(advice)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,17 +263,6 @@ mod tests {
         );
         assert_eq!(total_memory("MemFree: 1 kB\n"), None);
         assert!(Found::here(None).total.is_some());
-    }
-
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        let sizes = [("8GiB", 8 * GIB), ("8G", 8 * GIB), ("1 gb", 1_000_000_000), ("77", 77)];
-        for (text, bytes) in sizes {
-            assert_eq!(bytes_of(text), Ok(bytes), "{text}");
-        }
-        for text in ["", "GiB", "-1", "1.5G", "1X", "99999999999T"] {
-            assert!(bytes_of(text).expect_err("refused").contains("8GiB"), "{text}");
-        }
     }
 
     #[test]

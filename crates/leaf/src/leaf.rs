@@ -4,9 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::time::Instant;
 
 use hadal_aggregate::{
     Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, WarningCode,
@@ -27,6 +26,7 @@ use crate::inspect::inspect;
 use crate::job::{JobResult, Question, ScanJob};
 use crate::limits::LeafLimits;
 use crate::merge::{MergeError, merge_next};
+use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
 use crate::recover::{self, Recovered};
 use crate::scan_pool::ScanPool;
@@ -34,9 +34,7 @@ use crate::scrub::scrub;
 use crate::settings::configure;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
-
-/// The merge looks at all tables that often, even if no batch comes in.
-const MERGE_INTERVAL: Duration = Duration::from_secs(1);
+use crate::worker::Worker;
 
 /// How a leaf is set up.
 pub struct LeafConfig {
@@ -65,9 +63,9 @@ pub struct LeafConfig {
 pub struct Leaf {
     inner: Arc<Inner>,
     pool: Arc<ScanPool>,
-    merger: Mutex<Option<JoinHandle<()>>>,
+    merger: Worker,
     /// Brings blocks back, if there are some to be brought back; else verifies what is in memory.
-    bringer: Mutex<Option<JoinHandle<()>>>,
+    bringer: Worker,
     report: Report,
     zone_answers: bool,
     query_bytes_max: usize,
@@ -126,7 +124,7 @@ impl Leaf {
             changing: Mutex::new(()),
         });
         let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
-        let (merger, bringer) = (Mutex::default(), Mutex::default());
+        let (merger, bringer) = (Worker::default(), Worker::default());
         let leaf =
             Self { inner, pool, merger, bringer, report, zone_answers, query_bytes_max, budget };
         leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
@@ -141,20 +139,17 @@ impl Leaf {
     /// Starts a thread that works in the background.
     fn work(
         &self,
-        worker: &Mutex<Option<JoinHandle<()>>>,
+        worker: &Worker,
         name: &str,
         work: impl FnOnce(&Inner) + Send + 'static,
     ) -> Result<(), hadal_store::Error> {
         let inner = Arc::clone(&self.inner);
-        let thread = std::thread::Builder::new().name(format!("{}-{name}", inner.name));
-        let thread =
-            thread.spawn(move || work(&inner)).map_err(|source| hadal_store::Error::Io {
-                action: "start a thread of",
-                place: self.inner.name.to_string(),
-                source: Arc::new(source),
-            })?;
-        *lock(worker) = Some(thread);
-        Ok(())
+        let started = worker.start(format!("{}-{name}", inner.name), move || work(&inner));
+        started.map_err(|source| hadal_store::Error::Io {
+            action: "start a thread of",
+            place: self.inner.name.to_string(),
+            source: Arc::new(source),
+        })
     }
 
     /// What was found in the folder when the leaf was opened: among its lost blocks are also those
@@ -200,10 +195,10 @@ impl Leaf {
     /// next start takes longer.
     pub fn stop(&self) -> Result<(), hadal_store::Error> {
         self.stop_taking();
-        end(&self.bringer);
+        self.bringer.end();
         let sealed = self.inner.seal();
         // It has nothing to do any more that would be worth waiting for.
-        drop(lock(&self.merger).take());
+        self.merger.leave();
         self.inner.store.stop()?;
         sealed
     }
@@ -216,39 +211,8 @@ impl Leaf {
 impl Drop for Leaf {
     fn drop(&mut self) {
         self.stop_taking();
-        end(&self.bringer);
-        end(&self.merger);
-    }
-}
-
-/// Waits for a worker that has been told to stop.
-fn end(worker: &Mutex<Option<JoinHandle<()>>>) {
-    if let Some(worker) = lock(worker).take() {
-        worker.thread().unpark();
-        // One that panicked has nothing left to be waited for.
-        let _ = worker.join();
-    }
-}
-
-/// What tells the merge that there may be something to do.
-#[derive(Default)]
-pub(crate) struct MergeSignal {
-    work: Mutex<bool>,
-    wake: Condvar,
-}
-
-impl MergeSignal {
-    /// Tells the merge that a batch came in.
-    pub(crate) fn wake(&self) {
-        *lock(&self.work) = true;
-        self.wake.notify_one();
-    }
-
-    /// Waits until then, or until it is time to look anyway.
-    fn wait(&self) {
-        let work = lock(&self.work);
-        let waited = self.wake.wait_timeout_while(work, MERGE_INTERVAL, |work| !*work);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
+        self.bringer.end();
+        self.merger.end();
     }
 }
 

@@ -26,6 +26,7 @@ mod job;
 mod leaf;
 mod limits;
 mod merge;
+mod merge_signal;
 mod move_fresh;
 mod plan_merge;
 mod pool;
@@ -41,6 +42,7 @@ mod status;
 mod stealing_tests;
 mod sync;
 mod table;
+mod worker;
 
 /// What lists of blocks and the scan pool are guarded by; their tests have others.
 mod locks {

@@ -17,6 +17,7 @@
 //! (SIGMOD 2014) for the idea that bytes outlive the process; the log is an ordinary redo log.
 
 mod change;
+mod config;
 pub mod disk;
 mod error;
 mod frame;
@@ -31,9 +32,10 @@ mod stopped;
 mod store;
 
 pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
+pub use config::{Config, Folders, Memory, MemoryConfig, Sizes};
 pub use error::Error;
 pub use log::Ticket;
 pub use memory::{remove as remove_memory, sweep as sweep_memory};
 pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report, WaitingBlock};
 pub use segment::BlockBytes;
-pub use store::{Config, Figures, Folders, Memory, MemoryConfig, Sizes, Store};
+pub use store::{Figures, Store};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hadal_types::{BatchId, TableName};
 
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
+use crate::config::{Folders, Sizes};
 use crate::error::Error;
 use crate::log::{self, Replayed};
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, State};
@@ -14,7 +15,6 @@ use crate::segment::BlockBytes;
 use crate::segment::open::Found;
 use crate::segment::pool::{self, Pool};
 use crate::stopped;
-use crate::store::{Folders, Sizes};
 
 /// Everything that counts, by table, and what was passed over.
 #[derive(Debug, Default)]

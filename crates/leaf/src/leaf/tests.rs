@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use hadal_aggregate::{Answering, LeafOutcome};
 use hadal_block::BlockBuilder;

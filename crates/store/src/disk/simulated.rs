@@ -17,8 +17,8 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::{AppendFile, Disk, Folder, SegmentFile};
+use crate::config::{Folders, Memory};
 use crate::lock::lock;
-use crate::store::{Folders, Memory};
 pub(crate) use random::Random;
 
 const SECTOR: usize = 512;

@@ -11,11 +11,11 @@ use super::pool::{
 use super::ranges::FreeRanges;
 use super::{BlockBytes, Place};
 use crate::change::BlockNumber;
+use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::manifest::{BlockPlace, Checksum};
-use crate::store::Folders;
 
 /// What opening the segment files found.
 #[derive(Debug, Default)]

@@ -13,11 +13,11 @@ use twox_hash::XxHash3_64;
 use super::open::verified;
 use super::ranges::FreeRanges;
 use super::{BlockBytes, FileExtent, Place, Residence, checked_length};
+use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::manifest::Checksum;
-use crate::store::Folders;
 
 /// Blocks start at multiples of this, and the header takes one.
 pub(crate) const PAGE: u64 = 4_096;

@@ -2,9 +2,12 @@
 
 use super::tests::{Tmpfs, add, table};
 use super::*;
+use crate::config::MemoryConfig;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
+use hadal_types::Budget;
 use tempfile::TempDir;
 
 const ALL: usize = usize::MAX;

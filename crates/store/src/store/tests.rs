@@ -1,5 +1,6 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
 use std::process::Command;
 
 use tempfile::TempDir;

@@ -1,0 +1,111 @@
+//! Where a store lives: its folders on disk and in memory, and how it cuts its files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hadal_types::Budget;
+use hadal_types::limits::{LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES};
+
+use crate::disk::{Disk, Folder};
+use crate::error::Error;
+use crate::memory;
+
+/// Where a store lives and how it cuts its files.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The leaf's folder; it is made if need be.
+    pub folder: PathBuf,
+    /// How large files become.
+    pub sizes: Sizes,
+    /// The memory that segments are read from; `None`: they are read from disk, through the
+    /// system's cache.
+    pub memory: Option<MemoryConfig>,
+}
+
+/// Where the memory of a store is, and how much of it there is.
+#[derive(Clone, Debug)]
+pub struct MemoryConfig {
+    /// Where the tmpfs is mounted: the store makes a folder of its own in it.
+    pub tmpfs: PathBuf,
+    /// What all stores of the machine may hold there together. Blocks that find no room are read
+    /// from disk.
+    pub room: Arc<Budget>,
+}
+
+impl Config {
+    /// A store in this folder, with files of the usual sizes, which are read from disk.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), sizes: Sizes::default(), memory: None }
+    }
+}
+
+/// How large files become, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// One segment; a multiple of 4,096. A larger block gets a segment of its own size.
+    pub segment_bytes: u64,
+    /// A log file that has reached this is not appended to again.
+    pub log_file_bytes: u64,
+    /// Below this a manifest is never compacted.
+    pub manifest_bytes_min: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self {
+            segment_bytes: SEGMENT_BYTES,
+            log_file_bytes: LOG_FILE_BYTES,
+            manifest_bytes_min: MANIFEST_BYTES_MIN,
+        }
+    }
+}
+
+/// The folders of one store.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// Holds the manifest.
+    pub root: Arc<dyn Disk>,
+    /// Holds the log files.
+    pub log: Arc<dyn Disk>,
+    /// Holds the segment files.
+    pub segments: Arc<dyn Disk>,
+    /// Holds segment files of the same names, places and bytes, which are read instead.
+    pub memory: Option<Memory>,
+}
+
+/// The memory of one store.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Holds the segment files, as long as the machine runs.
+    pub folder: Arc<dyn Disk>,
+    /// What all blocks in such folders may take together, in bytes.
+    pub room: Arc<Budget>,
+}
+
+impl Folders {
+    /// Opens the real folders at and in `folder`, and one in `memory`, making them if need be, and locks them for as long as a clone of the returned value lives.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] when another store has it; [`Error::Foreign`] when the folder in memory is
+    /// not this user's alone; [`Error::Io`] for all else.
+    pub fn open(folder: &Path, memory: Option<&MemoryConfig>) -> Result<Self, Error> {
+        let root = Folder::open_locked(folder)?;
+        let log = Arc::new(root.within("log")?);
+        let segments = Arc::new(root.within("segments")?);
+        let memory = match memory {
+            Some(MemoryConfig { tmpfs, room }) => {
+                let folder = Arc::new(memory::open(tmpfs, folder)?);
+                Some(Memory { folder, room: Arc::clone(room) })
+            }
+            None => None,
+        };
+        Ok(Self { root: Arc::new(root), log, segments, memory })
+    }
+
+    /// Gives up the locks.
+    pub(crate) fn unlock(&self) -> std::io::Result<()> {
+        self.memory.as_ref().map_or(Ok(()), |memory| memory.folder.unlock())?;
+        self.root.unlock()
+    }
+}
