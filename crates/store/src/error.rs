@@ -12,7 +12,10 @@ use crate::change::BlockNumber;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// The folder belongs to another store, or to a reader of a store that was closed.
-    #[error("data folder {0} is in use by another process or by a query that still reads from it")]
+    #[error(
+        "data folder {0} is in use by another process or by a query that still reads from it; to \
+         follow a server: hadal serve --take-over"
+    )]
     InUse(String),
     /// Memory for segments is not this user's alone, so its bytes could be anyone's.
     #[error("{0} belongs to another user, or others may write to it; it must be removed first")]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use hadal_types::Held;
 use twox_hash::XxHash3_64;
@@ -81,7 +81,8 @@ pub(crate) struct Pool {
     segment_bytes: u64,
     pub(super) shelves: Mutex<Shelves>,
     reclaim_failures: AtomicU64,
-    is_stopped: AtomicBool,
+    /// Whoever writes or gives back has it meanwhile, so that nothing is under way once it is true.
+    is_stopped: RwLock<bool>,
 }
 
 /// The file name of segment `number`.
@@ -118,7 +119,7 @@ impl Pool {
             segment_bytes,
             shelves: Mutex::new(shelves),
             reclaim_failures: AtomicU64::new(0),
-            is_stopped: AtomicBool::new(false),
+            is_stopped: RwLock::new(false),
         }
     }
 
@@ -147,24 +148,34 @@ impl Pool {
     /// Where memory has no room, the block is read from disk.
     pub(crate) fn write(self: &Arc<Self>, bytes: &[u8]) -> Result<BlockBytes, Error> {
         let length = checked_length(bytes)?;
-        if self.is_stopped.load(Ordering::Acquire) {
-            return Err(Error::Closed);
-        }
+        let opened = self.while_open().ok_or(Error::Closed)?;
         let (segment, offset) = self.take(paged(length))?;
         let place = Place { segment: segment.number, offset, length };
         // From here on a failure gives the range back, by dropping the extent.
         let block = self.extent(&segment, place, false);
         let failed = |error| Error::io("write", &self.place(segment.number), error);
-        segment.file.write(offset, bytes).map_err(failed)?;
-        segment.is_dirty.store(true, Ordering::Release);
-        self.keep(&block, &segment, place, bytes).map_err(failed)?;
+        let written = segment.file.write(offset, bytes).and_then(|()| {
+            segment.is_dirty.store(true, Ordering::Release);
+            self.keep(&block, &segment, place, bytes)
+        });
+        // Before the block can be dropped: that gives its range back.
+        drop(opened);
+        written.map_err(failed)?;
         Ok(block)
+    }
+
+    /// Lets the caller change files while the returned value lives; `None` once they are another
+    /// process's.
+    fn while_open(&self) -> Option<RwLockReadGuard<'_, bool>> {
+        let stopped = self.is_stopped.read().unwrap_or_else(PoisonError::into_inner);
+        (!*stopped).then_some(stopped)
     }
 
     /// Brings a block back that an earlier process wrote: from memory, if it is there as it was
     /// written, else from disk. Fails, in words, when it is in neither place.
     pub(crate) fn bring_back(&self, block: &BlockBytes, checksum: Checksum) -> Result<(), String> {
         let Some((segment, place)) = block.waiting() else { return Ok(()) };
+        let Some(_opened) = self.while_open() else { return Err(Error::Closed.to_string()) };
         if let Some(memory) = segment.memory.as_deref().filter(|_| segment.is_memory_old)
             && verified(memory, place, checksum, self.salt).is_some()
             && let Some(held) = self.room_for(place)
@@ -200,6 +211,10 @@ impl Pool {
         {
             block.reside_in_memory(held);
             return Ok(());
+        }
+        if let Some(memory) = &segment.memory {
+            // An earlier process, with more room, may have left it there.
+            self.count_failure(memory.punch(place.offset, paged(place.length)));
         }
         segment.file.map()?;
         block.reside_on_disk();
@@ -283,10 +298,8 @@ impl Pool {
 
     /// Gives back the range of a block that has no more readers and is not named.
     pub(super) fn free(&self, segment: &Arc<Segment>, place: Place) {
-        if self.is_stopped.load(Ordering::Acquire) {
-            // The folder is another process's; it gives back what nothing names.
-            return;
-        }
+        // When the folder is another process's, that gives back what nothing names.
+        let Some(_opened) = self.while_open() else { return };
         let length = paged(place.length);
         if !self.count_failure(segment.punch(place.offset, length)) {
             // The range stays taken until the store is opened anew.
@@ -312,9 +325,10 @@ impl Pool {
         result.is_ok()
     }
 
-    /// From now on the files are another process's: nothing is given back any more.
+    /// From now on the files are another process's: nothing is written and nothing given back any
+    /// more, nor still under way.
     pub(crate) fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Release);
+        *self.is_stopped.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     /// Gives up the locks on the folders.

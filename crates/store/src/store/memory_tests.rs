@@ -205,6 +205,10 @@ fn what_finds_no_room_in_memory_is_read_from_disk() {
         let there = seen(&recovery).0.len();
         assert_eq!(there + brought_back(&next, &mut recovery).0.len(), 5);
         assert_eq!(next.figures().memory_bytes, expected, "room for {room}");
+        let taken = |number| super::tests::allocated(&bed.in_memory(number));
+        let taken = usize::try_from(taken(1) + taken(2)).expect("small");
+        // Beside the two headers.
+        assert!(taken <= room.min(ALL - 8_192) + 8_192, "{taken}, room for {room}");
         drop((recovery, next));
         bed.open().0.stop().expect("stopped");
     }

@@ -46,7 +46,7 @@ fn segment(folder: &TempDir, number: u32) -> PathBuf {
     folder.path().join(format!("leaf-0/segments/{number:08}.segment"))
 }
 
-fn allocated(path: &Path) -> u64 {
+pub(super) fn allocated(path: &Path) -> u64 {
     fs::metadata(path).expect("a file").blocks() * 512
 }
 
