@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "rivals"
 import machine  # noqa: E402
 import report  # noqa: E402
 from measure import Measured, first_answer_of_hadal  # noqa: E402
-from processes import SETTLED_SECONDS, Failed, Hadal, pin, say  # noqa: E402
+from processes import SETTLED_SECONDS, Failed, Hadal, say  # noqa: E402
 
 READ, DEFAULT = "all rows read", "by default"
 SETTINGS = {READ: {"HADAL_ZONE_ANSWERS": "off"}, DEFAULT: {}}
@@ -57,11 +57,12 @@ class Run:
         self.path = machine.made(options.generator, options.cache / "data", table, "parquet", size)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{table}-", dir=options.cache))
 
-    def served(self, environment):
-        return Hadal(self.options.program, self.folder / "hadal", environment, self.log)
+    def served(self, environment, cores):
+        """A server has as many threads as the cores that it is started on, so it is started anew for others."""
+        return Hadal(self.options.program, self.folder / "hadal", environment, self.log, cores)
 
     def load(self):
-        hadal = self.served({})
+        hadal = self.served({}, self.all)
         self.title, self.commit = hadal.title, hadal.commit
         say(f"Hadal imports {self.path.name}")
         start = time.monotonic()
@@ -77,14 +78,13 @@ class Run:
         with (self.folder / "hadal.log").open("w") as self.log:
             self.load()
             for settings, environment in SETTINGS.items():
-                hadal = self.served(environment)
-                hadal.settle([self.table], time.monotonic())
                 for cores, clock in self.cores():
-                    pin(hadal.process.pid, cores)
+                    hadal = self.served(environment, cores)
+                    hadal.settle([self.table], time.monotonic())
                     say(case_title(settings, len(cores)))
                     asked += [Asked(settings, len(cores), self.ask(hadal, question, wanted[question.name], clock))
                               for question in questions]
-                hadal.stop()
+                    hadal.stop()
         return asked
 
     def cores(self):

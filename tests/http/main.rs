@@ -9,6 +9,7 @@ mod doors;
 mod dropped;
 mod fakes;
 mod hostile;
+mod journal;
 mod limits;
 mod log;
 mod openapi;

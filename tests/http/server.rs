@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use hadal_console::{Definitions, Place};
-use hadal_leaf::{Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_server::{About, App, Config, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
@@ -50,6 +50,11 @@ impl Server {
         Self::over(memory_app(Some(folder)), "127.0.0.1:0", |_| {})
     }
 
+    /// A server that writes down what goes on.
+    pub(crate) fn with_journal(app: &App) -> Self {
+        Self::over(app.clone(), "127.0.0.1:0", |config| config.keeps_journal = true)
+    }
+
     pub(crate) fn over(app: App, listen: &str, change: impl FnOnce(&mut Config)) -> Self {
         let runtime = runtime();
         let listener = runtime.block_on(TcpListener::bind(listen)).expect("a port");
@@ -61,6 +66,7 @@ impl Server {
             cpu: "scalar".to_owned(),
             data: "memory".to_owned(),
         };
+        config.keeps_journal = false;
         change(&mut config);
         let (stop, stopped) = oneshot::channel::<()>();
         let task = runtime.spawn(serve(config, app, listener, async {
@@ -138,7 +144,7 @@ fn no_definitions() -> Definitions {
     RUNTIME.block_on(Definitions::open(&Place::Memory)).expect("definitions")
 }
 
-fn memory_app(folder: Option<&Path>) -> App {
+pub(crate) fn memory_app(folder: Option<&Path>) -> App {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
     let ledger = Arc::new(Ledger::default());
     let budget = Budget::new(limits::QUERIES_BYTES_MAX);
@@ -150,6 +156,7 @@ fn memory_app(folder: Option<&Path>) -> App {
             name: name.clone(),
             folder: folder.map(|folder| folder.join(index.to_string())),
             memory: None,
+            durability: Durability::Sync,
             pool: Arc::clone(&pool),
             zone_answers: true,
             limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },

@@ -112,6 +112,9 @@ pub(crate) struct DoorArgs {
     /// A name by which clients may call this server, besides localhost and its address
     #[arg(long, alias = "allow-host", value_name = "NAME")]
     pub(crate) allowed_host: Vec<String>,
+    /// Write down neither questions nor what comes in (tables _queries, _ingest, _leaves)
+    #[arg(long)]
+    pub(crate) no_journal: bool,
 }
 
 /// The address and port of a text; a name is good that means this machine and nothing else.

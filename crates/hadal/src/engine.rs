@@ -1,6 +1,6 @@
 //! The whole database in this process: leaves, the tree over them, and placement.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{FreshBytes, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, FreshBytes, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
@@ -29,6 +29,8 @@ pub(crate) const LEAVES_IN_PROCESS_MAX: usize = 64;
 pub(crate) struct EngineConfig {
     /// Where rows are kept; `None`: in memory only.
     pub(crate) folder: Option<PathBuf>,
+    /// When a batch counts as taken.
+    pub(crate) durability: Durability,
     /// What memory there is, and whether rows are read from it.
     pub(crate) memory: Memory,
     /// Leaves; a folder that has more keeps them.
@@ -45,7 +47,7 @@ pub(crate) struct Engine {
     pub(crate) ledger: Arc<Ledger>,
 }
 
-/// What a data folder brought back.
+/// What a data folder brought back: of rows and tables, those that are not Hadal's own.
 #[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) rows: u64,
@@ -120,9 +122,11 @@ impl Recovered {
         let report = |leaf: &Arc<Leaf>| (leaf.name().clone(), leaf.recovery_report().clone());
         let reports: Vec<_> = leaves.iter().map(report).collect();
         let lost = reports.iter().flat_map(|(_, report)| &report.lost_blocks);
+        let lost = lost.filter(|block| !block.table.is_own());
         let lost: u64 = lost.map(|block| u64::from(block.rows)).sum();
-        let rows: u64 = holdings.iter().flatten().map(|(_, (rows, _))| rows).sum();
-        let tables: BTreeSet<&TableName> = holdings.iter().flat_map(BTreeMap::keys).collect();
+        let told = holdings.iter().flatten().filter(|(table, _)| !table.is_own());
+        let rows: u64 = told.clone().map(|(_, (rows, _))| rows).sum();
+        let tables: BTreeSet<&TableName> = told.map(|(table, _)| table).collect();
         Self {
             rows: rows.saturating_sub(lost),
             tables: tables.len(),
@@ -171,6 +175,7 @@ fn open_leaf(
     Ok(Leaf::open(LeafConfig {
         folder: config.folder.as_ref().map(|folder| folder.join(&name)),
         memory: config.memory.config.clone(),
+        durability: config.durability,
         name: LeafName(name.into()),
         pool: Arc::clone(pool),
         zone_answers: machine::zone_answers(),

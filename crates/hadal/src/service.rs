@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_console::{Definitions, Place};
+use hadal_leaf::Durability;
 use hadal_server::{About, App, Config, Token, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::CONNECTIONS_MAX;
@@ -40,6 +41,8 @@ pub(crate) struct ServiceConfig {
     pub(crate) doors: DoorArgs,
     /// `None`: in memory.
     pub(crate) folder: Option<PathBuf>,
+    /// When a batch counts as taken.
+    pub(crate) durability: Durability,
     pub(crate) memory: MemoryArgs,
     /// Whether a server that has the folder is to hand over to this one.
     pub(crate) takes_over: bool,
@@ -69,11 +72,14 @@ impl ServiceConfig {
             token_file: None,
             no_tls: false,
             allowed_host: Vec::new(),
+            // Nobody looks for it there.
+            no_journal: true,
         };
         let clock = Arc::new(SystemClock);
         Self {
             doors,
             folder: None,
+            durability: Durability::Sync,
             memory: MemoryArgs::default(),
             takes_over: false,
             definitions: None,
@@ -86,6 +92,7 @@ impl ServiceConfig {
     pub(crate) fn standard(listen: SocketAddr, folder: PathBuf) -> Self {
         let mut config = Self { folder: Some(folder), ..Self::private() };
         config.doors.listen = listen;
+        config.doors.no_journal = false;
         config
     }
 }
@@ -125,6 +132,7 @@ impl Service {
         });
         let engine = EngineConfig {
             folder: config.folder,
+            durability: config.durability,
             memory,
             leaves: config.leaves,
             clock: Arc::clone(&config.clock),
@@ -254,6 +262,7 @@ fn told_to_stop() -> Result<impl Future<Output = ()>, Error> {
 fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
     let mut doors = Config::new(bound);
     doors.no_tls = config.doors.no_tls;
+    doors.keeps_journal = !config.doors.no_journal;
     doors.allowed_hosts.clone_from(&config.doors.allowed_host);
     let in_folder = || Some(config.folder.as_ref()?.join(TOKEN_FILE));
     if let Some(file) = config.doors.token_file.clone().or_else(in_folder) {

@@ -1,9 +1,11 @@
 //! Records that were refused: kept, with the reason, as rows of a table of Hadal's own.
 
-use hadal_block::{BlockBuilder, BlockError};
+use hadal_block::BlockError;
 use hadal_types::limits::NOTE_BYTES_MAX;
-use hadal_types::{BatchId, ColumnName, Kind, Micros, Number, TableName};
+use hadal_types::{BatchId, Micros, TableName, Value};
 use hadal_wire::Batch;
+
+use crate::own_rows::{OwnRow, own_batch};
 
 /// The table of rejected records.
 pub const REJECTS_TABLE: &str = "_rejects";
@@ -51,35 +53,20 @@ pub fn rejects_batch(
     now: Micros,
     id: BatchId,
 ) -> Result<Option<Batch>, BlockError> {
-    let names = ["time", "table", "source", "line", "reason", "excerpt"].map(ColumnName::new);
-    let [Ok(time), Ok(table_column), Ok(source_column), Ok(line), Ok(reason), Ok(excerpt)] = names
-    else {
-        return Ok(None);
-    };
-    let Ok(rejects_table) = TableName::new(REJECTS_TABLE) else { return Ok(None) };
-    if rejects.is_empty() {
-        return Ok(None);
-    }
-    let mut builder = BlockBuilder::new(time);
-    for reject in rejects {
-        let line_id = builder.column(&line, Kind::Number);
-        let number = i64::try_from(reject.line).unwrap_or(i64::MAX);
-        // A value that does not fit leaves its cell empty; the others still tell.
-        let _ = builder.push_number(line_id, Number::integer(number));
-        for (column, text) in [
-            (&table_column, table.as_str()),
-            (&source_column, source),
-            (&reason, &reject.reason),
-            (&excerpt, &reject.excerpt),
-        ] {
-            let id = builder.column(column, Kind::String);
-            let _ = builder.push_string(id, text);
-        }
-        builder.end_row(now);
-    }
-    let rows = builder.rows();
-    let block = builder.finish(now, Some((&id, 0)))?;
-    Ok(Some(Batch { table: rejects_table, id, content_hash: 0, rows, block }))
+    let rows: Vec<OwnRow> = rejects
+        .iter()
+        .map(|reject| OwnRow {
+            time: now,
+            cells: vec![
+                ("table", Value::string(table.as_str())),
+                ("source", Value::string(source)),
+                ("line", Value::integer(i64::try_from(reject.line).unwrap_or(i64::MAX))),
+                ("reason", Value::string(&reject.reason)),
+                ("excerpt", Value::string(&reject.excerpt)),
+            ],
+        })
+        .collect();
+    own_batch(REJECTS_TABLE, &rows, now, id)
 }
 
 #[cfg(test)]

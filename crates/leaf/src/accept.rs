@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_store::{BlockBytes, Error, Ticket};
+use hadal_store::{BlockBytes, Durability, Error, Ticket};
 use hadal_types::{BatchId, TableName, limits};
 use hadal_wire::{Batch, LeafName, Receipt, SinkError};
 use tokio::sync::oneshot;
@@ -14,9 +14,10 @@ use crate::limits::Hold;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 
-/// Takes a batch; returns once it is durable and visible.
+/// Takes a batch; returns once it is visible, and as durable as the leaf's batches are to be.
 pub(crate) async fn accept(inner: &Arc<Inner>, batch: Batch) -> Result<Receipt, SinkError> {
-    let (rows, durable) = (batch.rows, inner.durable);
+    let rows = batch.rows;
+    let durable = inner.has_folder && inner.durability == Durability::Sync;
     match start(inner, batch)? {
         None => Ok(Receipt { rows, duplicate: true, durable, overflowing: false }),
         Some(logged) => {
@@ -100,7 +101,7 @@ fn log(
     id: &BatchId,
     bytes: &BlockBytes,
 ) -> Result<(Option<Hold>, Ticket), SinkError> {
-    let hold = match inner.durable {
+    let hold = match inner.has_folder {
         true => Some(inner.limits.fresh.admit(bytes.len() as u64).ok_or_else(|| {
             inner.merge_signal.wake();
             SinkError::Busy(inner.name.to_string())

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_scan::Interned;
@@ -30,8 +30,8 @@ pub(crate) struct Block {
     pub(crate) has_batches: bool,
     pub(crate) time_column: ColumnName,
     pub(crate) columns: Vec<BlockColumn>,
-    /// One bit per column: its checksum was verified.
-    verified: Box<[AtomicU64]>,
+    /// By column: 1 + the faults of its segment before its checksum was verified, or 0.
+    verified: Box<[AtomicU32]>,
     /// By column: the ids of its strings, once they were asked for.
     interned: Box<[OnceLock<Option<Interned>>]>,
     /// Whether some of it could not be read.
@@ -82,7 +82,7 @@ impl Block {
         let view = BlockView::parse(&bytes)?;
         let columns: Vec<BlockColumn> = view.columns().iter().map(BlockColumn::new).collect();
         let interned = columns.iter().map(|_| OnceLock::new()).collect();
-        let verified = (0..columns.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let verified = columns.iter().map(|_| AtomicU32::new(0)).collect();
         Ok(Self {
             origin,
             rows: view.rows(),
@@ -152,21 +152,39 @@ impl Block {
         column: &ColumnView<'_>,
         interners: &Interners,
     ) -> Option<Interned> {
-        self.interned.get(index)?.get_or_init(|| interners.interned(column)).clone()
+        let interned = self.interned.get(index)?;
+        if let Some(known) = interned.get() {
+            return known.clone();
+        }
+        let before = self.faults();
+        let found = interners.interned(column);
+        // What may have been read from zeros is not kept.
+        if self.faults() != before {
+            return None;
+        }
+        interned.get_or_init(|| found).clone()
     }
 
-    /// The block, whose bytes are all verified.
+    /// The block, whose bytes are all verified; that counts while its segment has no faults.
     pub(crate) fn verified(self) -> Self {
-        self.verified.iter().for_each(|word| word.store(u64::MAX, Ordering::Relaxed));
+        self.verified.iter().for_each(|stamp| stamp.store(1, Ordering::Relaxed));
         self
     }
 
-    /// Verifies a column's checksum, unless that was done before.
+    /// How many pages of its segment could not be read so far, and are zeros since. Who reads the
+    /// block compares what that was before the checks with what it is in the end; where it has
+    /// changed, what was read is worth nothing.
+    pub(crate) fn faults(&self) -> u64 {
+        self.bytes.faults()
+    }
+
+    /// Verifies a column's checksum, unless that was done before, and all could be read since.
     pub(crate) fn check(&self, index: usize, column: &ColumnView<'_>) -> Result<(), BlockError> {
-        let (word, bit) = (&self.verified[index / 64], 1u64 << (index % 64));
-        if word.load(Ordering::Relaxed) & bit == 0 {
+        let Some(verified) = self.verified.get(index) else { return column.verify() };
+        let stamp = u32::try_from(self.faults()).unwrap_or(u32::MAX).saturating_add(1);
+        if verified.load(Ordering::Relaxed) != stamp {
             column.verify()?;
-            word.fetch_or(bit, Ordering::Relaxed);
+            verified.store(stamp, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -213,11 +213,16 @@ impl Inner {
         let table = plan.table;
         let (mut removed, mut adds) = (plan.whole.clone(), Vec::new());
         for (block, _) in &plan.partial {
+            let faults = block.faults();
             let kept = checked(block).and_then(|view| merge_from(view, plan.cutoff, now));
             let Ok(kept) = kept.inspect_err(|error| block.quarantine(table.name.as_str(), error))
             else {
                 continue;
             };
+            if block.faults() != faults {
+                // The next pass finds out which columns are damaged.
+                continue;
+            }
             for bytes in kept {
                 let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
                 adds.push(self.store.write_block(&table.name, rows, bytes)?);

@@ -30,9 +30,10 @@ use crate::sync::lock;
 const FINDING_NANOS_PER_BYTE: u64 = 4;
 
 /// What a job is about.
+#[derive(Clone)]
 pub(crate) struct Question {
     pub(crate) query: Arc<Query>,
-    pub(crate) scan: Scan,
+    pub(crate) scan: Arc<Scan>,
     /// Those that the time range reaches.
     pub(crate) blocks: Vec<Arc<Block>>,
     pub(crate) interners: Arc<Interners>,
@@ -62,6 +63,8 @@ pub(crate) struct Finding {
     partial: Partial,
     rows_scanned: u64,
     took: Duration,
+    /// Zeros may have been read for what could not be: nothing of this may be used.
+    is_spoiled: bool,
 }
 
 /// What a job found.
@@ -70,6 +73,8 @@ pub(crate) struct JobResult {
     pub(crate) rows_scanned: u64,
     /// All blocks were looked at in time.
     pub(crate) complete: bool,
+    /// None of it may be used: some of a block could not be read while it was looked at.
+    pub(crate) is_spoiled: bool,
 }
 
 /// A job's result that is waited for. The job is cancelled when nobody waits any more.
@@ -154,7 +159,7 @@ impl Job for ScanJob {
     }
 
     fn is_done(&self, finding: &Finding) -> bool {
-        !finding.partial.faults.is_empty()
+        finding.is_spoiled || !finding.partial.faults.is_empty()
     }
 
     fn begin(&self, left: Vec<Finding>) -> Finding {
@@ -162,7 +167,8 @@ impl Job for ScanJob {
         let many = left.len() > 1;
         let Some(mut finding) = merged(left) else {
             let partial = Partial { held: budget.hold(), ..Partial::empty(query) };
-            return Finding { partial, rows_scanned: 0, took: Duration::ZERO };
+            let took = Duration::ZERO;
+            return Finding { partial, rows_scanned: 0, took, is_spoiled: false };
         };
         if many {
             finding.partial.hold(*bytes_max);
@@ -174,8 +180,9 @@ impl Job for ScanJob {
     fn look(&self, block: usize, finding: &mut Finding) {
         let Question { query, scan, blocks, interners, .. } = &self.question;
         let Some(block) = blocks.get(block) else { return };
-        let Finding { partial, rows_scanned, .. } = finding;
+        let Finding { partial, rows_scanned, is_spoiled, .. } = finding;
         let held = HeldBlock { block, interners };
+        let faults = block.faults();
         match block.view().and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
                 *rows_scanned += block.rows as u64;
@@ -187,6 +194,7 @@ impl Job for ScanJob {
                 partial.warn(WarningCode::BlocksUnreadable, table, 1);
             }
         }
+        *is_spoiled |= block.faults() != faults;
     }
 
     fn note(&self, took: Duration, finding: &mut Finding) {
@@ -231,6 +239,7 @@ fn merged(mut findings: Vec<Finding>) -> Option<Finding> {
         all.partial.merge(finding.partial);
         all.rows_scanned += finding.rows_scanned;
         all.took += finding.took;
+        all.is_spoiled |= finding.is_spoiled;
         all
     })
 }
@@ -248,13 +257,13 @@ impl Pending {
             // No thread of the pool does this: it takes longer than a turn.
             false => spawn_blocking(|| merged(findings)).await.ok()?,
         };
-        let Finding { mut partial, rows_scanned, took } = merged?;
+        let Finding { mut partial, rows_scanned, took, is_spoiled } = merged?;
         if many {
             partial.hold(self.job.question.bytes_max);
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         partial.stats.scan_micros = partial.stats.scan_micros.saturating_add(micros);
-        Some(JobResult { partial, rows_scanned, complete })
+        Some(JobResult { partial, rows_scanned, complete, is_spoiled })
     }
 }
 

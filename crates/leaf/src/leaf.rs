@@ -7,12 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Instant;
 
-use hadal_aggregate::{
-    Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, WarningCode,
-};
+use hadal_aggregate::Partial;
 use hadal_query::Query;
-use hadal_scan::{BlockOrder, Scan};
-use hadal_store::{Change, Config, DroppedRows, MemoryConfig, Report, Store, WaitingBlock};
+use hadal_store::{Change, Config, Durability, MemoryConfig, Report, Store, WaitingBlock};
 use hadal_types::{BatchId, Budget, Clock, TableName, TableSettings};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
@@ -20,10 +17,8 @@ use hadal_wire::{
 };
 
 use crate::accept::{accept, sink_error};
-use crate::block::Block;
 use crate::expiry::{Expiry, drop_oldest};
 use crate::inspect::inspect;
-use crate::job::{JobResult, Question, ScanJob};
 use crate::limits::LeafLimits;
 use crate::merge::{MergeError, merge_next};
 use crate::merge_signal::MergeSignal;
@@ -45,6 +40,8 @@ pub struct LeafConfig {
     /// The memory from which rows are read, and in which they outlive the process; `None`: they are
     /// read from the folder, through the system's cache.
     pub memory: Option<MemoryConfig>,
+    /// When a batch counts as taken.
+    pub durability: Durability,
     /// The threads that scan, which all leaves of the process share.
     pub pool: Arc<ScanPool>,
     /// Whether a block may be answered from its zones: only to be measured it is not.
@@ -61,15 +58,15 @@ pub struct LeafConfig {
 
 /// A leaf: its share of every table.
 pub struct Leaf {
-    inner: Arc<Inner>,
-    pool: Arc<ScanPool>,
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) pool: Arc<ScanPool>,
     merger: Worker,
     /// Brings blocks back, if there are some to be brought back; else verifies what is in memory.
     bringer: Worker,
     report: Report,
-    zone_answers: bool,
-    query_bytes_max: usize,
-    budget: Arc<Budget>,
+    pub(crate) zone_answers: bool,
+    pub(crate) query_bytes_max: usize,
+    pub(crate) budget: Arc<Budget>,
 }
 
 /// What the leaf's threads share.
@@ -77,7 +74,8 @@ pub(crate) struct Inner {
     pub(crate) name: LeafName,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: Store,
-    pub(crate) durable: bool,
+    pub(crate) has_folder: bool,
+    pub(crate) durability: Durability,
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
     pub(crate) limits: LeafLimits,
     stopping: AtomicBool,
@@ -102,7 +100,9 @@ impl Leaf {
             None => (Store::in_memory(), Recovered::default()),
             Some(folder) => {
                 let memory = config.memory.clone();
-                let (store, recovery) = Store::open(&Config { memory, ..Config::new(folder) })?;
+                let durability = config.durability;
+                let place = Config { memory, durability, ..Config::new(folder) };
+                let (store, recovery) = Store::open(&place)?;
                 let recovered = recover::tables(recovery, &store, &config.limits.fresh);
                 (store, recovered)
             }
@@ -111,7 +111,8 @@ impl Leaf {
         let expiry = Expiry::new(&*config.clock);
         let inner = Arc::new(Inner {
             expiry,
-            durable: config.folder.is_some(),
+            has_folder: config.folder.is_some(),
+            durability: config.durability,
             name: config.name,
             clock: config.clock,
             store,
@@ -239,14 +240,14 @@ impl Inner {
 
     /// Gives every fresh row a place in a segment, so that the next process need not read the log.
     fn seal(&self) -> Result<(), hadal_store::Error> {
-        if !self.durable {
+        if !self.has_folder {
             return Ok(());
         }
         let _turn = lock(&self.changing);
         let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
         move_fresh(&tables, &self.store).map_err(|error| match error {
             MergeError::Store(error) => error,
-            MergeError::Block(error) => hadal_store::Error::Corrupt {
+            MergeError::Block(_) | MergeError::Unreadable(_) => hadal_store::Error::Corrupt {
                 place: format!("a fresh batch of {}", self.name),
                 what: error.to_string(),
             },
@@ -305,7 +306,7 @@ impl Inner {
     /// are too many of them.
     fn make_room(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
         let fresh = &self.limits.fresh;
-        if !self.durable || !fresh.is_pressed() {
+        if !self.has_folder || !fresh.is_pressed() {
             return Ok(());
         }
         let mut tables: Vec<&Arc<Table>> = tables.iter().collect();
@@ -359,85 +360,6 @@ impl Peer for Leaf {
             inspect(&self.inner.name, &blocks)
         })
     }
-}
-
-impl Leaf {
-    async fn answer(&self, query: Arc<Query>, deadline: Instant) -> Partial {
-        let start = Instant::now();
-        let table = read(&self.inner.tables).get(&query.table).cloned();
-        let scan = match Scan::new(Arc::clone(&query)) {
-            Ok(scan) if self.zone_answers => scan,
-            Ok(scan) => scan.without_zone_answers(),
-            Err(error) => {
-                let fault = Fault::new(FaultCode::Invalid, &error.to_string());
-                return Partial::failed(&query, fault);
-            }
-        };
-        let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
-            table.unfold();
-            table.missing_rows()
-        });
-        let has_table = table.as_ref().is_some_and(|table| table.has_rows_to_tell());
-        let dropped = table.as_ref().and_then(|table| table.dropped_rows());
-        let interners = table.as_ref().map(|table| Arc::clone(&table.interners));
-        let blocks = table.map(|table| table.snapshot()).unwrap_or_default();
-        let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
-        let is_reached = |block: &&Arc<Block>| {
-            let (first, last) = block.time_range;
-            query.range.overlaps(first, last)
-        };
-        let reached: Vec<Arc<Block>> = blocks.iter().filter(is_reached).cloned().collect();
-        let skipped = (blocks.len() - reached.len()) as u64;
-        let rows_skipped = rows - reached.iter().map(|block| block.rows as u64).sum::<u64>();
-        let (job, pending) = ScanJob::new(Question {
-            query: Arc::clone(&query),
-            blocks: ordered(reached, scan.block_order()),
-            interners: interners.unwrap_or_default(),
-            scan,
-            bytes_max: self.query_bytes_max,
-            budget: Arc::clone(&self.budget),
-            deadline,
-        });
-        self.pool.run(job);
-        let (mut partial, rows_scanned, outcome) = match pending.result().await {
-            Some(JobResult { mut partial, rows_scanned, complete }) => {
-                partial.stats.blocks += skipped;
-                partial.stats.blocks_skipped += skipped;
-                let outcome = if complete { LeafOutcome::Answered } else { LeafOutcome::Late };
-                (partial, rows_scanned + rows_skipped, outcome)
-            }
-            None => (Partial::empty(&query), 0, LeafOutcome::Failed),
-        };
-        let coverage = LeafCoverage {
-            name: self.inner.name.to_string(),
-            outcome,
-            rows_expected: rows + lost_rows + waiting_rows,
-            rows_scanned,
-            micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
-        };
-        partial.coverage.merge(Coverage::of_leaf(coverage, has_table));
-        if lost_rows > 0 {
-            partial.warn(WarningCode::RowsLost, query.table.as_str(), lost_rows);
-        }
-        // Whoever asks for later rows only misses none.
-        if let Some(DroppedRows { rows, until, .. }) = dropped
-            && query.range.from.is_none_or(|from| from <= until)
-        {
-            let table = query.table.as_str();
-            partial.warnings.add_until(WarningCode::RowsDropped, table, rows, Some(until));
-        }
-        partial
-    }
-}
-
-/// Blocks in the order in which they are best looked at.
-fn ordered(mut blocks: Vec<Arc<Block>>, order: BlockOrder) -> Vec<Arc<Block>> {
-    match order {
-        BlockOrder::Any => {}
-        BlockOrder::NewestFirst => blocks.sort_by_key(|block| Reverse(block.time_range.1)),
-        BlockOrder::OldestFirst => blocks.sort_by_key(|block| block.time_range.0),
-    }
-    blocks
 }
 
 impl Sink for Leaf {

@@ -13,6 +13,7 @@
 //! A leaf is a [`hadal_wire::Peer`] and a [`hadal_wire::Sink`]. It knows nothing of other leaves.
 
 mod accept;
+mod answer;
 mod batches;
 mod block;
 mod block_list;
@@ -50,6 +51,7 @@ mod locks {
 }
 
 pub use hadal_scan::cpu_path;
+pub use hadal_store::Durability;
 pub use leaf::{Leaf, LeafConfig};
 pub use limits::{FreshBytes, LeafLimits};
 pub use scan_pool::ScanPool;

@@ -21,6 +21,8 @@ pub(crate) const SEGMENT_ROWS_MIN: usize = 4_096;
 pub(crate) enum MergeError {
     #[error("cannot merge blocks: {0}")]
     Block(#[from] BlockError),
+    #[error("cannot merge blocks: some of block {0} could not be read")]
+    Unreadable(String),
     #[error("cannot store merged blocks: {0}")]
     Store(#[from] hadal_store::Error),
 }
@@ -74,7 +76,23 @@ fn candidate(block: &Block) -> Candidate {
     }
 }
 
-fn merge_blocks(
+pub(crate) fn merge_blocks(
+    table: &Table,
+    inputs: &[Arc<Block>],
+    kind: MergeKind,
+    now: Micros,
+) -> Result<Vec<Vec<u8>>, MergeError> {
+    let faults: Vec<u64> = inputs.iter().map(|block| block.faults()).collect();
+    let merged = merge_checked(table, inputs, kind, now)?;
+    let changed = inputs.iter().zip(faults).find(|(block, before)| block.faults() != *before);
+    match changed {
+        None => Ok(merged),
+        // The next try finds out which columns are damaged by that.
+        Some((block, _)) => Err(MergeError::Unreadable(block.origin.to_string())),
+    }
+}
+
+fn merge_checked(
     table: &Table,
     inputs: &[Arc<Block>],
     kind: MergeKind,

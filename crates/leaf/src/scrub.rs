@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hadal_types::TableName;
 use hadal_types::limits::SCRUB_SECONDS_MAX;
 
 use crate::block::Block;
@@ -21,7 +22,7 @@ pub(crate) fn scrub(tables: &[Arc<Table>], is_stopping: impl Fn() -> bool) {
     let mut bytes_done = 0;
     for table in tables {
         for block in table.snapshot().iter() {
-            verify(table, block);
+            verify(&table.name, block);
             bytes_done += block.byte_count() as u64;
             let due = start + due(bytes_done, bytes_all);
             // Whoever stops the leaf wakes this thread.
@@ -44,13 +45,13 @@ fn due(bytes_done: u64, bytes_all: u64) -> Duration {
 }
 
 /// Verifies all columns of a block that nobody has verified yet.
-fn verify(table: &Table, block: &Block) {
+pub(crate) fn verify(table: &TableName, block: &Block) {
     let verified = block.view().and_then(|view| {
         let mut columns = view.columns().iter().enumerate();
         columns.try_for_each(|(index, column)| block.check(index, column))
     });
     if let Err(error) = verified {
-        block.quarantine(table.name.as_str(), &error);
+        block.quarantine(table.as_str(), &error);
     }
 }
 

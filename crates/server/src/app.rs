@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 
 use crate::auth::{Scope, admit, one_host};
 use crate::config::Config;
+use crate::journal::Journal;
 use crate::known::Known;
 use crate::log::Room;
 use crate::metrics::Metrics;
@@ -52,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) app: App,
     pub(crate) config: Config,
     pub(crate) metrics: Metrics,
+    /// What is to be written down about what goes on here.
+    pub(crate) journal: Journal,
     pub(crate) started: Instant,
     pub(crate) facts: Known,
     pub(crate) rules: Rules,
@@ -68,6 +71,7 @@ impl Shared {
             app,
             config,
             metrics: Metrics::default(),
+            journal: Journal::default(),
             started: Instant::now(),
             facts: Known::default(),
             rules: Rules::default(),

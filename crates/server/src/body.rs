@@ -13,13 +13,20 @@ use crate::problem::{Problem, ProblemKind};
 /// A request's body, read piece by piece.
 pub(crate) struct RequestBody {
     body: Body,
+    /// Bytes that came.
+    taken: u64,
     /// Nothing came for so long that nothing more is waited for.
     is_stalled: bool,
 }
 
 impl RequestBody {
     pub(crate) fn new(body: Body) -> Self {
-        Self { body, is_stalled: false }
+        Self { body, taken: 0, is_stalled: false }
+    }
+
+    /// Bytes that came so far.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// The next piece, or `None` at the end.
@@ -41,6 +48,7 @@ impl RequestBody {
                 }
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
+                        self.taken += bytes.len() as u64;
                         return Ok(Some(bytes));
                     }
                 }

@@ -23,6 +23,8 @@ pub struct Config {
     pub connections_max: usize,
     /// Connections at the same time from one address of another machine.
     pub connections_per_address_max: usize,
+    /// Whether what goes on is written down in Hadal's own tables.
+    pub keeps_journal: bool,
     /// What `/v1/version` says.
     pub about: About,
 }
@@ -70,6 +72,7 @@ impl Config {
             allowed_hosts: Vec::new(),
             connections_max: limits::CONNECTIONS_MAX,
             connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
+            keeps_journal: true,
             about: About::default(),
         }
     }

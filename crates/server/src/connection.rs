@@ -21,20 +21,28 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::watch;
-use tokio::time::{Sleep, sleep};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, Sleep, sleep, timeout_at};
 use tower::ServiceExt;
 
+/// How long a client that came in is sure to be heard, whether the server stops or not.
+const FIRST_REQUEST: Duration = Duration::from_millis(100);
+
 /// Serves requests until the client is done, or too slow, or `stop` says so; then the request
-/// under way is finished.
+/// under way is finished. A client that has only just come in may still send its first one: it
+/// could not know.
 pub(crate) async fn serve_connection<S>(stream: S, router: Router, mut stop: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let came = Instant::now();
+    let has_asked = Arc::new(Notify::new());
+    let asks = Arc::clone(&has_asked);
     let is_answering = Arc::new(AtomicBool::new(false));
     let paced = Paced::new(stream, Arc::clone(&is_answering));
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         is_answering.store(true, Ordering::Relaxed);
+        asks.notify_one();
         let (router, is_answering) = (router.clone(), Arc::clone(&is_answering));
         async move {
             let response = router.oneshot(request.map(Body::new)).await;
@@ -50,9 +58,14 @@ where
         .max_buf_size(limits::READ_BYTES_MAX)
         .serve_connection(TokioIo::new(paced), service);
     let mut connection = pin!(connection);
+    let stopped = async {
+        drop(stop.wait_for(|stop| *stop).await);
+        // Over at once where there was a request, or the connection is older than that.
+        let _ = timeout_at(came + FIRST_REQUEST, has_asked.notified()).await;
+    };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = async { drop(stop.wait_for(|stop| *stop).await) } => {
+        () = stopped => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

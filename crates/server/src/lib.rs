@@ -23,6 +23,7 @@ mod describe;
 mod facts;
 mod guests;
 mod inflate;
+mod journal;
 mod known;
 mod log;
 mod metrics;

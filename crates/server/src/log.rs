@@ -26,6 +26,7 @@ use serde::Serialize;
 use crate::answer::json;
 use crate::app::{Doors, blocking};
 use crate::body::RequestBody;
+use crate::journal::{BodyNote, Taking};
 use crate::metrics::count;
 use crate::problem::{Problem, ProblemKind};
 use crate::rules::Settling;
@@ -54,7 +55,15 @@ pub(crate) async fn accept(
     let Path(table) = readable(table)?;
     let (head, body) = request.into_parts();
     let mut body = RequestBody::new(body);
-    let logged = take(&doors, &table, &head.headers, &mut body).await;
+    let logged = match own_table(&table) {
+        Ok(table) => {
+            let mut taking = Taking::new(&doors, &table);
+            let logged = take(&doors, &table, &head.headers, &mut body, &mut taking.note).await;
+            taking.note.bytes = body.taken();
+            logged
+        }
+        Err(problem) => Err(problem),
+    };
     if logged.is_err() {
         body.drain().await;
     }
@@ -63,11 +72,11 @@ pub(crate) async fn accept(
 
 async fn take(
     doors: &Doors,
-    table: &str,
+    table: &TableName,
     headers: &HeaderMap,
     body: &mut RequestBody,
+    note: &mut BodyNote,
 ) -> Result<Logged, Problem> {
-    let table = own_table(table)?;
     let wish = Wish::read(headers)?;
     let now = doors.app.clock.now();
     let batch_id = wish.batch.map_or_else(random_id, Ok)?;
@@ -75,8 +84,8 @@ async fn take(
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
     let schema = status.map(|table| table.schema);
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
-    let own = doors.rules.of(&doors.app, &table).await?;
-    let settling = Settling::new(&table, own, wish.any_age, oldest, now);
+    let own = doors.rules.of(&doors.app, table).await?;
+    let settling = Settling::new(table, own, wish.any_age, oldest, now);
     let own_column = settling.time_column().cloned();
     let known_sets = schema.iter().flat_map(|schema| sets_of(schema));
     let settings = Settings {
@@ -105,13 +114,16 @@ async fn take(
     if taken.is_err() {
         outbox.settle_after_failure().await;
     }
+    let Sent { new_rows, batches, duplicates, .. } = outbox.sent;
+    *note = BodyNote { rows: new_rows, batches, duplicates, ..*note };
     let summary = taken.map_err(|problem| match outbox.sent.rows {
         0 => problem,
         rows => problem.with("accepted", rows),
     })?;
-    let mut logged = finish(doors, &table, now, outbox.sent, summary).await;
+    *note = BodyNote { rejected: summary.rejected_count, is_refused: false, ..*note };
+    let mut logged = finish(doors, table, now, outbox.sent, summary).await;
     if outbox.sent.overflowing {
-        logged.warnings.push(overflowing(doors, &table, dropped_before).await);
+        logged.warnings.push(overflowing(doors, table, dropped_before).await);
     }
     Ok(logged)
 }
@@ -140,7 +152,7 @@ fn own_table(name: &str) -> Result<TableName, Problem> {
 }
 
 /// An id for a body that came without one: it cannot be sent again under it.
-fn random_id() -> Result<BatchId, Problem> {
+pub(crate) fn random_id() -> Result<BatchId, Problem> {
     let mut bytes = [0; 16];
     let random = getrandom::fill(&mut bytes);
     random.map_err(|error| Problem::internal("there is no randomness for a batch id", &error))?;

@@ -24,6 +24,8 @@ pub(crate) struct Metrics {
     pub(crate) rows_rejected: AtomicU64,
     pub(crate) bytes_logged: AtomicU64,
     pub(crate) batches_duplicate: AtomicU64,
+    /// Rows of Hadal's own tables that were not written.
+    pub(crate) notes_lost: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) connections_refused: AtomicU64,
 }
@@ -71,6 +73,12 @@ impl Metrics {
                 "counter",
                 "batches that had been taken before",
                 read(&self.batches_duplicate),
+            ),
+            (
+                "notes_lost_total",
+                "counter",
+                "rows of _queries, _ingest and _leaves that were not written",
+                read(&self.notes_lost),
             ),
             ("connections", "gauge", "open connections", read(&self.connections)),
             (

@@ -110,6 +110,11 @@ impl Problem {
         Self { kind, detail: detail.into(), more: Map::new() }
     }
 
+    /// The name of its kind.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.kind.facts().0
+    }
+
     /// The same with advice.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         self.with("hint", hint.into())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use hadal_aggregate::Answer;
 use hadal_query::{Query, Shape};
@@ -17,6 +18,7 @@ use tokio::time::timeout_at;
 use crate::answer::{Answered, WarningBody};
 use crate::app::{Doors, blocking};
 use crate::body::RequestBody;
+use crate::journal::{Asked, QueryNote};
 use crate::object::Object;
 use crate::problem::{Problem, ProblemKind};
 use crate::{describe, summary};
@@ -38,22 +40,35 @@ pub(crate) async fn post(
     State(doors): State<Doors>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let body = RequestBody::new(request.into_body()).all(limits::QUERY_BODY_BYTES_MAX).await?;
+    let (head, body) = request.into_parts();
+    let body = RequestBody::new(body).all(limits::QUERY_BODY_BYTES_MAX).await?;
     let start = Instant::now();
     let ask = Ask::read(&body)?;
+    let mut asked = Asked::new(&doors, client_of(&head.headers));
     let until = start + Duration::from_millis(ask.deadline_ms.unwrap_or(limits::QUERY_DEADLINE_MS));
-    let response = timeout_at(until.into(), respond(&doors, &ask, start, until)).await;
+    let responding = respond(&doors, &ask, &mut asked.note, start, until);
+    let response = timeout_at(until.into(), responding).await;
     doors.metrics.query(start.elapsed());
-    response.unwrap_or_else(|_| Err(Problem::of_ask(&AskError::Late)))
+    let response = response.unwrap_or_else(|_| Err(Problem::of_ask(&AskError::Late)));
+    asked.end(&response);
+    response
+}
+
+/// What a client calls itself.
+fn client_of(headers: &HeaderMap) -> String {
+    let agent = headers.get(header::USER_AGENT);
+    agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()).unwrap_or_default()
 }
 
 async fn respond(
     doors: &Doors,
     ask: &Ask,
+    note: &mut QueryNote,
     start: Instant,
     until: Instant,
 ) -> Result<Response, Problem> {
-    let answered = answer(doors, ask, until).await?;
+    let answered = answer(doors, ask, note, until).await?;
+    note.answered(answered.rows.len(), answered.stats, &answered.coverage);
     blocking(move || answered.respond(start, until)).await?
 }
 
@@ -166,9 +181,19 @@ impl hadal_sql::Catalog for Tables<'_> {
     }
 }
 
-async fn answer(doors: &Doors, ask: &Ask, until: Instant) -> Result<Answered, Problem> {
+async fn answer(
+    doors: &Doors,
+    ask: &Ask,
+    note: &mut QueryNote,
+    until: Instant,
+) -> Result<Answered, Problem> {
+    note.sql = ask.sql.clone().unwrap_or_default();
     let status = doors.app.root.status().await;
     let (statement, sql) = ask.lower(doors, &status)?;
+    note.table = statement.table().cloned();
+    if let Some(sql) = &sql {
+        note.sql.clone_from(sql);
+    }
     let deadline = until.saturating_duration_since(Instant::now());
     match statement {
         Statement::Query { mut query, notes } => {

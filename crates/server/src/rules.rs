@@ -151,7 +151,7 @@ impl Settling {
         let (app, rules) = (&doors.app, &doors.rules);
         for _ in 0..TRIES {
             let (based_on, mut settings) = match &self.own {
-                None => (0, TableSettings::default()),
+                None => (0, TableSettings::of_new(&self.table)),
                 Some(own) if is_old && own.value.age.is_none() => (own.version, own.value.clone()),
                 Some(_) => return Ok(()),
             };
@@ -227,7 +227,7 @@ fn settled(status: &TableStatus, now: Micros) -> TableSettings {
         AgeLimit::Unlimited => {
             TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() }
         }
-        AgeLimit::Seconds(_) => TableSettings::default(),
+        AgeLimit::Seconds(_) => TableSettings::of_new(&status.schema.name),
     };
     status.settings.clone().unwrap_or_else(by_rows)
 }

@@ -14,6 +14,7 @@ use crate::app::{App, Doors, Shared, router_of};
 use crate::config::{Config, ConfigError};
 use crate::connection::serve_connection;
 use crate::guests::{Full, Guest, Guests};
+use crate::journal;
 use crate::metrics::count;
 
 /// Why the port could not be served.
@@ -51,6 +52,10 @@ pub async fn serve(
     let doors = Arc::new(Shared::new(config, app));
     let router = router_of(&doors);
     let (stop, stopped) = watch::channel(false);
+    let keeping = doors
+        .config
+        .keeps_journal
+        .then(|| tokio::spawn(journal::keep(Arc::clone(&doors), stopped.clone())));
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -91,6 +96,11 @@ pub async fn serve(
     drop(listener);
     let _ = stop.send(true);
     finish(&guests.places, most).await;
+    if let Some(keeping) = keeping {
+        // It ends by itself; should it have died, there is still what it has not written.
+        let _ = keeping.await;
+        doors.journal.flush(&doors).await;
+    }
     Ok(())
 }
 

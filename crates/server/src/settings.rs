@@ -88,12 +88,12 @@ pub(crate) async fn delete(
     let based_on = version.unwrap_or_else(|| own.map_or(0, |own| own.version));
     if doors.app.root.table(table.as_str()).await.is_some() {
         // Not removed: then its rows would be asked again what nobody set.
-        set(&doors, &table, based_on, TableSettings::default()).await?;
+        set(&doors, &table, based_on, TableSettings::of_new(&table)).await?;
     } else {
         let removed = app.definitions.remove_table_settings(&table, Some(based_on)).await;
         rules.forget(&table);
         if removed.map_err(|error| Problem::of_console(&error))? {
-            let told = app.sink.configure(table.clone(), TableSettings::default()).await;
+            let told = app.sink.configure(table.clone(), TableSettings::of_new(&table)).await;
             told.map_err(|error| half_done(&error))?;
         }
     }

@@ -81,7 +81,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
     let ledger = &doors.app.ledger;
     let leaves = catalog.leaves.iter().map(|(name, state, block_bytes)| Leaf {
         name: name.to_string(),
-        state: state_name(*state),
+        state: state.name(),
         block_bytes: *block_bytes,
         rows_expected: catalog.tables.keys().map(|table| ledger.expected(name, table)).sum(),
     });
@@ -100,14 +100,6 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         leaves: leaves.collect(),
     };
     json(&status, Held::default())
-}
-
-fn state_name(state: LeafState) -> &'static str {
-    match state {
-        LeafState::Recovering => "recovering",
-        LeafState::Alive => "alive",
-        LeafState::Stopping => "stopping",
-    }
 }
 
 /// `GET /metrics`.

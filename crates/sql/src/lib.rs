@@ -100,6 +100,18 @@ pub enum Statement {
     },
 }
 
+impl Statement {
+    /// The table that it is about, if there is one.
+    #[must_use]
+    pub fn table(&self) -> Option<&TableName> {
+        match self {
+            Self::Query { query, .. } => Some(&query.table),
+            Self::Describe(table) | Self::Summarize(table) => Some(table),
+            Self::ShowTables | Self::Values { .. } => None,
+        }
+    }
+}
+
 /// Something that the asker should know of a question that is answered all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {

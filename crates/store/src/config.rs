@@ -20,6 +20,19 @@ pub struct Config {
     /// The memory that segments are read from; `None`: they are read from disk, through the
     /// system's cache.
     pub memory: Option<MemoryConfig>,
+    /// When a batch counts as taken.
+    pub durability: Durability,
+}
+
+/// When a batch that was appended to the log counts as taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Once it is on disk: then it outlives the machine.
+    #[default]
+    Sync,
+    /// Once it is handed to the system, which writes it within a second: it outlives the process,
+    /// but a machine that loses its power may lose the last second.
+    Async,
 }
 
 /// Where the memory of a store is, and how much of it there is.
@@ -36,7 +49,12 @@ impl Config {
     /// A store in this folder, with files of the usual sizes, which are read from disk.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), sizes: Sizes::default(), memory: None }
+        Self {
+            folder: folder.into(),
+            sizes: Sizes::default(),
+            memory: None,
+            durability: Durability::Sync,
+        }
     }
 }
 

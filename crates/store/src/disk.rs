@@ -129,6 +129,9 @@ pub trait SegmentFile: Debug + Send + Sync {
     /// The bytes of a range that was written, `None` outside of the file and while it is not mapped.
     fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]>;
 
+    /// How many pages could not be read through the mapping so far: they are zeros since.
+    fn faults(&self) -> u64;
+
     /// Copies the bytes of a range that was written, which need not be mapped.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 //! In particular a failed sync is never tried again: the kernel may have dropped the dirty pages
 //! and would then report success ("fsyncgate", PostgreSQL 2018).
 
+use std::time::Instant;
+
 use crate::disk::AppendFile;
 use crate::error::Error;
 
@@ -14,13 +16,15 @@ pub(crate) struct Journal {
     file: Box<dyn AppendFile>,
     place: String,
     length: u64,
+    /// Since when there are bytes that may not be durable.
+    unsynced: Option<Instant>,
     failure: Option<Error>,
 }
 
 impl Journal {
     /// Goes on with a file that has `length` durable bytes; `place` is its path, for messages.
     pub(crate) fn new(file: Box<dyn AppendFile>, place: String, length: u64) -> Self {
-        Self { file, place, length, failure: None }
+        Self { file, place, length, unsynced: None, failure: None }
     }
 
     /// Bytes of the file.
@@ -36,15 +40,37 @@ impl Journal {
     /// Appends all of `frames` and syncs once: durable when this returns `Ok`, and not in the
     /// file when it returns [`Error::Full`]. After any other error it may be there or not.
     pub(crate) fn write<B: AsRef<[u8]>>(&mut self, frames: &[B]) -> Result<(), Error> {
+        let before = self.length;
+        self.append(frames)?;
+        self.sync().inspect_err(|_| self.length = before)
+    }
+
+    /// Appends all of `frames`, which outlive this process when this returns `Ok`, but not yet the
+    /// machine; and are not in the file when it returns [`Error::Full`].
+    pub(crate) fn append<B: AsRef<[u8]>>(&mut self, frames: &[B]) -> Result<(), Error> {
         self.check()?;
         let mut length = self.length;
         for frame in frames {
             self.file.append(frame.as_ref()).map_err(|error| self.undo(error))?;
             length += frame.as_ref().len() as u64;
         }
-        self.file.sync().map_err(|error| self.poison("sync", error))?;
         self.length = length;
+        self.unsynced.get_or_insert_with(Instant::now);
         Ok(())
+    }
+
+    /// Makes all that was appended durable.
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        self.check()?;
+        if self.unsynced.take().is_some() {
+            self.file.sync().map_err(|error| self.poison("sync", error))?;
+        }
+        Ok(())
+    }
+
+    /// Since when there are bytes that may not be durable.
+    pub(crate) const fn unsynced(&self) -> Option<Instant> {
+        self.unsynced
     }
 
     /// Cuts off what a failed append may have left.

@@ -2,7 +2,8 @@
 //!
 //! *Group commit*: appending puts a frame into a queue and returns a [`Ticket`]; one committer
 //! thread takes all that is queued, writes it, syncs once, and tells everyone. While a sync runs the
-//! queue fills, so the slower the disk, the larger the groups. The format, and what happens after
+//! queue fills, so the slower the disk, the larger the groups. With [`Durability::Async`] everyone is
+//! told once it is written, and it is synced within a second. The format, and what happens after
 //! failures, is in `spec/wal.md`.
 //!
 //! The log also knows which of its frames are *live*: appended and not consumed. A file without
@@ -14,13 +15,15 @@ mod ticket;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
-use hadal_types::limits::LOG_QUEUE_BYTES_MAX;
+use hadal_types::limits::{LOG_QUEUE_BYTES_MAX, LOG_SYNC_MILLIS};
 use hadal_types::{BatchId, TableName};
 
 use crate::change::Sequence;
+use crate::config::Durability;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::Draft;
@@ -79,6 +82,7 @@ struct Shared {
     disk: Arc<dyn Disk>,
     salt: u64,
     begun: Begun,
+    durability: Durability,
     queue: Mutex<Queue>,
     changed: Condvar,
     writer: Mutex<Writer>,
@@ -98,6 +102,7 @@ impl Log {
         file_bytes: u64,
         replayed: &mut Replayed,
         begun: Begun,
+        durability: Durability,
         with_committer: bool,
     ) -> Result<Self, Error> {
         let writer = Writer::new(Arc::clone(&disk), file_bytes, replayed.resume.take());
@@ -115,6 +120,7 @@ impl Log {
             disk,
             salt,
             begun,
+            durability,
             queue: Mutex::new(queue),
             changed: Condvar::new(),
             writer: Mutex::new(writer),
@@ -288,15 +294,11 @@ impl Queue {
 }
 
 impl Shared {
-    /// Waits for frames, and commits all that wait. `false` when closed and all is written.
+    /// Waits for frames, and commits all that wait. `false` when closed and all is durable.
     fn commit_group(&self) -> bool {
-        let mut queue = lock(&self.queue);
-        while queue.waiting.is_empty() && !queue.is_closed {
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
-        }
-        let group = std::mem::take(&mut queue.waiting);
-        drop(queue);
+        let group = self.next_group();
         if group.is_empty() {
+            self.sync();
             return false;
         }
         let (mut frames, mut promises) = (Vec::new(), Vec::new());
@@ -311,17 +313,58 @@ impl Shared {
         for (_, promise) in promises {
             promise.complete(result.clone().map(drop));
         }
+        if self.sync_due().is_some_and(|left| left.is_zero()) {
+            self.sync();
+        }
         true
     }
 
-    /// Writes a group to the current file, or to a new one; returns its number.
+    /// Waits for frames, and takes all that wait: none when closed. Syncs meanwhile what is due.
+    fn next_group(&self) -> Vec<Waiting> {
+        loop {
+            let due = self.sync_due();
+            if due.is_some_and(|left| left.is_zero()) {
+                self.sync();
+                continue;
+            }
+            let mut queue = lock(&self.queue);
+            if !queue.waiting.is_empty() || queue.is_closed {
+                return std::mem::take(&mut queue.waiting);
+            }
+            match due {
+                None => drop(self.changed.wait(queue)),
+                Some(left) => drop(self.changed.wait_timeout(queue, left)),
+            }
+        }
+    }
+
+    /// How long what was written may still wait to be synced, if something waits.
+    fn sync_due(&self) -> Option<Duration> {
+        let since = lock(&self.writer).unsynced()?;
+        Some(Duration::from_millis(LOG_SYNC_MILLIS).saturating_sub(since.elapsed()))
+    }
+
+    /// Makes all that was written durable. Where that fails, nothing is appended any more.
+    fn sync(&self) {
+        let synced = lock(&self.writer).sync();
+        if let Err(failure) = synced {
+            lock(&self.queue).failure.get_or_insert(failure);
+        }
+    }
+
+    /// Writes a group to the current file, or to a new one; returns its number. The first group of a
+    /// file is synced in any case: the manifest then expects the file to be there.
     fn write(&self, frames: &[Vec<u8>]) -> Result<u64, Error> {
         let mut writer = lock(&self.writer);
         if writer.is_full() {
             let number = writer.rotate()?;
             lock(&self.queue).current = Some(number);
         }
-        writer.write(frames)
+        let is_first = {
+            let queue = lock(&self.queue);
+            queue.current.is_none_or(|number| !queue.files.contains_key(&number))
+        };
+        writer.write(frames, is_first || self.durability == Durability::Sync)
     }
 
     /// Notes what became of a group, before anyone is told. Returns the number of the file if the

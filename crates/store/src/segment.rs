@@ -5,6 +5,7 @@
 //! where the store has some of its own. [`BlockBytes`] is a range of one. It keeps its segment alive; and the range of a block that was removed is given back when the last
 //! `BlockBytes` of it is dropped, so readers need no lock and no epoch.
 
+mod guard;
 pub(crate) mod mapping;
 pub(crate) mod open;
 pub(crate) mod pool;
@@ -73,6 +74,10 @@ impl FileExtent {
     fn bytes(&self) -> Option<&[u8]> {
         self.segment.bytes(self.place, self.residence.get()?)
     }
+
+    fn faults(&self) -> u64 {
+        self.residence.get().map_or(0, |residence| self.segment.faults(residence))
+    }
 }
 
 impl Drop for FileExtent {
@@ -96,6 +101,16 @@ impl BlockBytes {
             Extent::File(FileExtent { pool, place, .. }) => {
                 format!("{} at byte {}", pool.place(place.segment), place.offset)
             }
+        }
+    }
+
+    /// How many pages of its segment could not be read so far. Where that changes between a look at
+    /// a checksum and the end of reading, what was read may be zeros.
+    #[must_use]
+    pub fn faults(&self) -> u64 {
+        match &*self.0 {
+            Extent::Heap { .. } => 0,
+            Extent::File(extent) => extent.faults(),
         }
     }
 

@@ -12,7 +12,7 @@ use hadal_types::limits::TABLE_SETTINGS_BYTES_MAX;
 use hadal_types::{BatchId, TableName};
 
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
-use crate::config::{Config, Folders, Sizes};
+use crate::config::{Config, Durability, Folders, Sizes};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, Ticket};
@@ -107,8 +107,8 @@ impl Store {
     /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
     /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
-        let Config { folder, sizes, memory } = config;
-        Self::open_on(&Folders::open(folder, memory.as_ref())?, *sizes)
+        let Config { folder, sizes, memory, durability } = config;
+        Self::open_with(&Folders::open(folder, memory.as_ref())?, *sizes, *durability, true)
     }
 
     /// Opens the store in these folders, which a test may own.
@@ -116,12 +116,13 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_on(folders: &Folders, sizes: Sizes) -> Result<(Self, Recovery), Error> {
-        Self::open_with(folders, sizes, true)
+        Self::open_with(folders, sizes, Durability::Sync, true)
     }
 
     fn open_with(
         folders: &Folders,
         sizes: Sizes,
+        durability: Durability,
         with_committer: bool,
     ) -> Result<(Self, Recovery), Error> {
         let Opened { manifest, state, pool, mut replayed, recovery } =
@@ -133,7 +134,8 @@ impl Store {
         let catalog = Arc::clone(&store.catalog);
         let begun = Box::new(move |number| lock(&catalog).begin_log(number));
         let file_bytes = sizes.log_file_bytes;
-        let log = Log::start(disk, salt, file_bytes, &mut replayed, begun, with_committer)?;
+        let log =
+            Log::start(disk, salt, file_bytes, &mut replayed, begun, durability, with_committer)?;
         store.durable = Some(Durable { pool, log });
         Ok((store, recovery))
     }

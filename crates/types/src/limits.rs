@@ -214,3 +214,19 @@ pub const IDLE_SECONDS: u64 = 60;
 pub const STALL_SECONDS: u64 = 30;
 /// How long a server that stops waits for what runs, in seconds.
 pub const SHUTDOWN_SECONDS: u64 = 30;
+/// How often what Hadal notes about itself is written to its own tables, in seconds.
+pub const JOURNAL_SECONDS: u64 = 1;
+/// Rows of each own table that wait to be written; further ones are lost, and counted.
+pub const JOURNAL_ROWS_MAX: usize = 4_096;
+/// Bytes of a question's SQL that are noted.
+pub const JOURNAL_SQL_BYTES: usize = 4 << 10;
+/// Bytes of a client's name for itself that are noted.
+pub const JOURNAL_CLIENT_BYTES: usize = 128;
+/// How often the state of the leaves is noted, in seconds.
+pub const LEAVES_SECONDS: u64 = 60;
+/// Bytes that each of Hadal's own tables may have over all leaves, where nobody set another size.
+pub const OWN_TABLE_BYTES: u64 = 256 << 20;
+/// Segment files that a process maps at the same time: of 64 MiB each, a terabyte.
+pub const SEGMENTS_MAPPED_MAX: usize = 16_384;
+/// How long a batch that was taken without waiting for the disk may not be there yet, in milliseconds.
+pub const LOG_SYNC_MILLIS: u64 = 1_000;

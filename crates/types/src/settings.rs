@@ -14,8 +14,8 @@ mod size;
 pub use age::AgeLimit;
 pub use size::{parse_bytes, spell_bytes};
 
-use crate::limits::{TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN};
-use crate::name::ColumnName;
+use crate::limits::{OWN_TABLE_BYTES, TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN};
+use crate::name::{ColumnName, TableName};
 
 /// The settings of a table; `None`: the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +48,12 @@ impl SettingsError {
 impl TableSettings {
     /// The names of all settings, as they are spelled everywhere.
     pub const NAMES: [&str; 3] = ["age", "bytes", "time_column"];
+
+    /// The settings of a table for which nobody set any: one of Hadal's own is small.
+    #[must_use]
+    pub fn of_new(table: &TableName) -> Self {
+        Self { bytes: table.is_own().then_some(OWN_TABLE_BYTES), ..Self::default() }
+    }
 
     /// How old rows may be, set or not.
     #[must_use]

@@ -68,6 +68,18 @@ pub enum LeafState {
     Stopping,
 }
 
+impl LeafState {
+    /// The state's name in answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recovering => "recovering",
+            Self::Alive => "alive",
+            Self::Stopping => "stopping",
+        }
+    }
+}
+
 /// One table's share of one leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableStatus {

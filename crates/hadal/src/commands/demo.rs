@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+use hadal_leaf::Durability;
 use hadal_types::{Clock, SystemClock};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -61,6 +62,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder: args.data.clone(),
+        durability: Durability::Sync,
         memory: MemoryArgs::default(),
         takes_over: false,
         definitions: None,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use hadal_leaf::Durability;
 use hadal_types::{SystemClock, TableName};
 use serde::Deserialize;
 
@@ -106,6 +107,7 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
     }
     let config = EngineConfig {
         folder: Some(folder.to_path_buf()),
+        durability: Durability::Sync,
         memory: Memory::for_a_look(),
         leaves: 0,
         clock: Arc::new(SystemClock),

@@ -3,8 +3,9 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use hadal_console::Place;
+use hadal_leaf::Durability;
 use hadal_types::SystemClock;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -36,6 +37,10 @@ pub(crate) struct ServeArgs {
     memory: bool,
     #[command(flatten)]
     memory_of: MemoryArgs,
+    /// When rows count as taken: once they are on disk, or at once (sync, async: a machine that
+    /// loses its power may lose the last second; kill -9 loses nothing)
+    #[arg(long, value_enum, default_value_t = WhenTaken::Sync, value_name = "WHEN", conflicts_with = "memory")]
+    durability: WhenTaken,
     /// Take over from the server that has the folder: it stops for this one, no client is refused
     #[arg(long, conflicts_with = "memory")]
     take_over: bool,
@@ -47,6 +52,24 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
     leaves: Option<u16>,
+}
+
+/// When rows count as taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WhenTaken {
+    /// Once they are on disk
+    Sync,
+    /// Once the system has them, which writes them within a second
+    Async,
+}
+
+impl From<WhenTaken> for Durability {
+    fn from(when: WhenTaken) -> Self {
+        match when {
+            WhenTaken::Sync => Self::Sync,
+            WhenTaken::Async => Self::Async,
+        }
+    }
 }
 
 /// Runs the command.
@@ -61,6 +84,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder,
+        durability: args.durability.into(),
         memory: args.memory_of.clone(),
         takes_over: args.take_over,
         definitions: args.definitions.clone(),

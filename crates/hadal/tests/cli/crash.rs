@@ -33,8 +33,19 @@ fn produce(url: &str, first: usize, acknowledged: &AtomicUsize) -> usize {
 
 #[test]
 fn acknowledged_rows_outlive_kill_nine_exactly_once() {
+    outlive_kill_nine("sync");
+}
+
+#[test]
+fn so_do_rows_that_do_not_wait_for_the_disk() {
+    outlive_kill_nine("async");
+}
+
+fn outlive_kill_nine(durability: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let (mut next, mut server) = (0, Server::start(folder.path()));
+    let data = folder.path().to_str().unwrap();
+    let flags = ["--data", data, "--leaves", "2", "--durability", durability];
+    let (mut next, mut server) = (0, Server::start_with(&flags));
     for count in ROUNDS {
         let (acknowledged, url) = (AtomicUsize::new(next), server.url.clone());
         let in_doubt = std::thread::scope(|scope| {
@@ -48,7 +59,7 @@ fn acknowledged_rows_outlive_kill_nine_exactly_once() {
             producer.join().unwrap()
         });
         drop(server);
-        server = Server::start(folder.path());
+        server = Server::start_with(&flags);
         // What is in doubt is sent again: the first thing that a producer does.
         next = in_doubt;
         check(&server, in_doubt);

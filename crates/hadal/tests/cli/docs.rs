@@ -131,6 +131,11 @@ fn the_blocks_of_the_settings_run() {
 }
 
 #[test]
+fn own_tables_are_as_the_docs_say() {
+    run_blocks_of("docs/own-tables.md");
+}
+
+#[test]
 fn blocks_are_found_with_their_lines() {
     let text = "a\n```sh\nls\npwd\n```\n```text\nno\n```\n  ```\ntrue\n  ```\n";
     let block = |language: &str, line, text: &str| {

@@ -36,7 +36,7 @@ fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, 
     let query = Arc::new(Query { limit: 10, deadline: HOUR, ..Query::new(table, shape) });
     let block = block();
     ScanJob::new(Question {
-        scan: Scan::new(Arc::clone(&query)).expect("a query"),
+        scan: Arc::new(Scan::new(Arc::clone(&query)).expect("a query")),
         query,
         blocks: vec![block; blocks],
         interners: Arc::default(),
@@ -89,7 +89,7 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
             let budget = Budget::new(usize::MAX);
             let (job, pending) = job(blocks, bytes_max, &budget);
             two_at_work(&job);
-            let JobResult { partial, rows_scanned, complete } =
+            let JobResult { partial, rows_scanned, complete, .. } =
                 pending.result().await.expect("one");
             let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
             assert_eq!(partial.faults.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");

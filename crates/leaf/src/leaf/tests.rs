@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, LeafOutcome};
+use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, WarningCode};
 use hadal_block::BlockBuilder;
 use hadal_query::{Expr, Input, Shape};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
@@ -16,6 +16,7 @@ mod expiry;
 mod limits;
 mod raw_rows;
 mod restart;
+mod unreadable;
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 
@@ -43,6 +44,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
         memory: None,
+        durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
         limits: LeafLimits::of_one_in(1),
@@ -120,6 +122,18 @@ async fn a_batch_is_visible_once_it_is_acknowledged() {
     assert_eq!(partial.coverage.leaves[0].outcome, LeafOutcome::Answered);
     let status = bed.leaf.status().await;
     assert_eq!(status.leaves[0].tables[&name("t")].schema.rows, 3);
+}
+
+#[tokio::test]
+async fn a_leaf_that_does_not_wait_for_the_disk_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = || LeafConfig { durability: Durability::Async, ..config(Some(folder.path())) };
+    let leaf = Leaf::open(place()).expect("opens");
+    assert_eq!(leaf.accept(batch("a", 1, 0..3)).await, receipt(3, false, false));
+    drop(leaf);
+    let leaf = Leaf::open(place()).expect("opens");
+    assert_eq!(values(&leaf).await.0, [0, 1, 2]);
+    assert_eq!(leaf.accept(batch("a", 1, 0..3)).await, receipt(3, true, false));
 }
 
 #[tokio::test]

@@ -134,8 +134,26 @@ async fn a_server_that_stops_finishes_the_answer_and_closes() {
     assert!(text.ends_with("at last"), "{text}");
     assert_eq!(seconds, 499);
     let (mut idle, stop) = connect();
+    sleep(FIRST_REQUEST).await;
+    let start = Instant::now();
     stop.send(true).expect("a connection");
-    assert_eq!(rest(&mut idle).await, (String::new(), 0));
+    assert_eq!((rest(&mut idle).await.0, start.elapsed()), (String::new(), Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_came_just_before_the_stop_is_heard() {
+    let (mut late, stop) = connect();
+    let start = Instant::now();
+    stop.send(true).expect("a connection");
+    sleep(FIRST_REQUEST / 2).await;
+    send(&mut late, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let (text, _) = rest(&mut late).await;
+    assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+    assert_eq!(start.elapsed(), FIRST_REQUEST / 2);
+    let (mut silent, stop) = connect();
+    let start = Instant::now();
+    stop.send(true).expect("a connection");
+    assert_eq!((rest(&mut silent).await.0, start.elapsed()), (String::new(), FIRST_REQUEST));
 }
 
 #[tokio::test(start_paused = true)]

@@ -250,6 +250,10 @@ impl SegmentFile for PlacedFile {
         self.mapping.get()?.bytes(offset, length)
     }
 
+    fn faults(&self) -> u64 {
+        self.mapping.get().map_or(0, Mapping::faults)
+    }
+
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(into, offset)
     }

@@ -434,6 +434,10 @@ impl SegmentFile for SimulatedSegment {
         self.real.bytes(offset, length)
     }
 
+    fn faults(&self) -> u64 {
+        0
+    }
+
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         self.world.machine().operate()?;
         self.real.read(offset, into)

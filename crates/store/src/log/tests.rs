@@ -22,13 +22,16 @@ fn bytes(number: usize) -> Vec<u8> {
 }
 
 fn open(world: &World, with_committer: bool) -> (Log, Replayed, Report) {
+    open_as(world, Durability::Sync, with_committer)
+}
+
+fn open_as(world: &World, durability: Durability, with_committer: bool) -> (Log, Replayed, Report) {
     let disk = world.folders().log;
     let mut report = Report::default();
     let mut replayed = replay(&*disk, SALT, &State::default(), &mut report).expect("replayed");
     let begun = Box::new(|_| ());
-    let log =
-        Log::start(disk, SALT, 10_000, &mut replayed, begun, with_committer).expect("started");
-    (log, replayed, report)
+    let log = Log::start(disk, SALT, 10_000, &mut replayed, begun, durability, with_committer);
+    (log.expect("started"), replayed, report)
 }
 
 fn append(log: &Log, number: usize) -> Ticket {
@@ -190,6 +193,86 @@ fn after_a_failed_sync_nothing_is_acknowledged() {
     let refused = log.append(&table(), &batch(2), b"rows").expect_err("poisoned");
     assert!(refused.to_string().contains("takes no more writes since"), "{refused}");
     assert_eq!(world.machine().syncs, syncs, "a failed sync was tried again");
+}
+
+/// Appends batches, each in a group of its own, that all are told to be taken.
+fn taken(log: &Log, numbers: std::ops::Range<usize>) {
+    for number in numbers {
+        let ticket = append(log, number);
+        log.step();
+        ticket.wait().expect("taken");
+    }
+}
+
+#[test]
+fn what_is_not_waited_for_outlives_the_process_and_soon_the_machine() {
+    for (is_synced, lost) in [(false, true), (true, false)] {
+        // Whether something is lost without a sync is up to the disk.
+        let mut has_lost = false;
+        for seed in 0..20 {
+            let world = World::new(seed);
+            let (log, ..) = open_as(&world, Durability::Async, false);
+            taken(&log, 0..4);
+            // The first group of a file is waited for.
+            assert_eq!(world.machine().syncs, 1, "seed {seed}");
+            if is_synced {
+                log.shared.sync();
+                assert!(log.shared.sync_due().is_none());
+            } else {
+                let due = log.shared.sync_due().expect("something waits");
+                assert!(due <= Duration::from_millis(LOG_SYNC_MILLIS));
+            }
+            world.crash();
+            let (_, replayed, _) = open(&world, false);
+            let found = numbers(&replayed);
+            assert_eq!(found.first(), Some(&0), "seed {seed}");
+            has_lost |= found.len() < 4;
+        }
+        assert_eq!(has_lost, lost);
+    }
+    let world = World::new(1);
+    let (log, ..) = open_as(&world, Durability::Async, false);
+    taken(&log, 0..4);
+    world.kill();
+    drop(log);
+    assert_eq!(numbers(&open(&world, false).1), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_log_that_is_closed_is_durable() {
+    let world = World::new(1);
+    let (log, ..) = open_as(&world, Durability::Async, true);
+    (0..4).for_each(|number| append(&log, number).wait().expect("taken"));
+    log.close().expect("closed");
+    world.crash();
+    assert_eq!(numbers(&open(&world, false).1), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_file_that_is_left_is_durable() {
+    let world = World::new(1);
+    let (log, ..) = open_as(&world, Durability::Async, false);
+    // Files of 10,000 bytes: the last batch goes to a second one.
+    let rows = Random::new(2).bytes(6_000);
+    for number in 0..3 {
+        let ticket = log.append(&table(), &batch(number), &rows).expect("queued");
+        log.step();
+        ticket.wait().expect("taken");
+    }
+    assert_eq!(world.names("log").len(), 2);
+    world.crash();
+    assert_eq!(open(&world, false).1.batches.len(), 3);
+}
+
+#[test]
+fn a_sync_that_fails_later_is_told_to_whoever_comes_next() {
+    let world = World::new(1);
+    let (log, ..) = open_as(&world, Durability::Async, false);
+    taken(&log, 0..2);
+    world.machine().fails_sync = true;
+    log.shared.sync();
+    let refused = log.append(&table(), &batch(2), b"rows").expect_err("poisoned");
+    assert!(refused.to_string().contains("takes no more writes since"), "{refused}");
 }
 
 #[test]

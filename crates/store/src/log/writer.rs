@@ -1,6 +1,7 @@
 //! The file that the log is written to, and the change to the next one.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::file_name;
 use crate::disk::Disk;
@@ -44,6 +45,8 @@ impl Writer {
 
     /// Begins a new file, durable by name; returns its number.
     pub(super) fn rotate(&mut self) -> Result<u64, Error> {
+        // What is left behind is not synced by anybody else.
+        self.sync()?;
         let number = self.next_number;
         let name = file_name(number);
         let place = self.disk.place(&name);
@@ -57,10 +60,24 @@ impl Writer {
         result.map(|()| number)
     }
 
-    /// Appends a group to the current file and syncs it; returns the file's number.
-    pub(super) fn write(&mut self, frames: &[Vec<u8>]) -> Result<u64, Error> {
+    /// Appends a group to the current file, and syncs it if it `is_synced`; returns the file's
+    /// number.
+    pub(super) fn write(&mut self, frames: &[Vec<u8>], is_synced: bool) -> Result<u64, Error> {
         let (number, journal) = self.current.as_mut().ok_or(Error::Closed)?;
-        journal.write(frames)?;
+        match is_synced {
+            true => journal.write(frames)?,
+            false => journal.append(frames)?,
+        }
         Ok(*number)
+    }
+
+    /// Makes all that was written durable.
+    pub(super) fn sync(&mut self) -> Result<(), Error> {
+        self.current.as_mut().map_or(Ok(()), |(_, journal)| journal.sync())
+    }
+
+    /// Since when there is something that may not be durable.
+    pub(super) fn unsynced(&self) -> Option<Instant> {
+        self.current.as_ref()?.1.unsynced()
     }
 }

@@ -1,4 +1,4 @@
-//! The one place with `unsafe`: bytes of a file that is mapped read-only.
+//! Bytes of a file that is mapped read-only: with `guard.rs`, the place with `unsafe`.
 //!
 //! The rules that make it sound, kept by `segment::pool`, the only one to write segment files:
 //!
@@ -9,7 +9,8 @@
 //! 3. Only ranges of written blocks are borrowed, never holes, so no read needs memory that a full
 //!    tmpfs could refuse with a SIGBUS.
 //!
-//! A file that someone truncates from outside, or a disk that fails to read, still ends in SIGBUS.
+//! A file that someone truncates from outside, or a disk that fails to read, is a SIGBUS, for which
+//! there is `guard.rs`.
 
 #![allow(unsafe_code)]
 
@@ -19,31 +20,45 @@ use std::slice;
 
 use memmap2::{MmapOptions, MmapRaw};
 
+use super::guard::Watch;
+
 /// A whole file, mapped read-only and shared.
 #[derive(Debug)]
-pub(crate) struct Mapping(MmapRaw);
+pub(crate) struct Mapping {
+    // Goes first.
+    watch: Watch,
+    map: MmapRaw,
+}
 
 impl Mapping {
     /// Maps all of `file`; its length must not be zero.
     pub(crate) fn new(file: &File) -> io::Result<Self> {
-        MmapOptions::new().map_raw_read_only(file).map(Self)
+        let map = MmapOptions::new().map_raw_read_only(file)?;
+        let start = map.as_ptr().addr();
+        let watch = Watch::over(start..start + map.len())?;
+        Ok(Self { watch, map })
     }
 
     /// The file's length in bytes when it was mapped.
     pub(crate) fn length(&self) -> u64 {
-        self.0.len() as u64
+        self.map.len() as u64
+    }
+
+    /// How many pages could not be read so far, and are zeros since.
+    pub(crate) fn faults(&self) -> u64 {
+        self.watch.faults()
     }
 
     /// The bytes of a range that was written, `None` outside of the file.
     pub(crate) fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let offset = usize::try_from(offset).ok()?;
         let end = offset.checked_add(length)?;
-        if end > self.0.len() {
+        if end > self.map.len() {
             return None;
         }
         // SAFETY: offset..end lies in the mapping, which lives as long as `self`; u8 has no
         // alignment and no invalid values; by the rules above nobody changes the range meanwhile.
-        Some(unsafe { slice::from_raw_parts(self.0.as_ptr().add(offset), length) })
+        Some(unsafe { slice::from_raw_parts(self.map.as_ptr().add(offset), length) })
     }
 }
 

@@ -50,6 +50,19 @@ impl Segment {
         }
     }
 
+    /// How many pages of the file that is read could not be.
+    pub(super) fn faults(&self, residence: &Residence) -> u64 {
+        match residence {
+            Residence::Disk => self.file.faults(),
+            Residence::Memory(_) => self.memory.as_ref().map_or(0, |memory| memory.faults()),
+        }
+    }
+
+    /// Whether some of what is mapped could not be read: there are zeros now, whatever is written.
+    pub(super) fn has_faults(&self) -> bool {
+        self.file.faults() > 0 || self.memory.as_ref().is_some_and(|memory| memory.faults() > 0)
+    }
+
     /// Gives back the memory and the disk of a range.
     pub(super) fn punch(&self, offset: u64, length: u64) -> std::io::Result<()> {
         if let Some(memory) = &self.memory {
@@ -230,7 +243,8 @@ impl Pool {
 
     fn take(&self, length: u64) -> Result<(Arc<Segment>, u64), Error> {
         let mut shelves = lock(&self.shelves);
-        for shelf in shelves.segments.values_mut() {
+        let sound = |shelf: &&mut Shelf| !shelf.segment.has_faults();
+        for shelf in shelves.segments.values_mut().filter(sound) {
             if let Some(offset) = shelf.free.take_first(length) {
                 return Ok((Arc::clone(&shelf.segment), offset));
             }

@@ -32,7 +32,8 @@ impl Bed {
     fn config(&self) -> Config {
         let memory = MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(self.room) };
         let sizes = Sizes { segment_bytes: 64 << 10, ..Sizes::default() };
-        Config { memory: Some(memory), sizes, folder: self.scratch.path().join("leaf-0") }
+        let folder = self.scratch.path().join("leaf-0");
+        Config { memory: Some(memory), sizes, ..Config::new(folder) }
     }
 
     fn open(&self) -> (Store, Recovery) {

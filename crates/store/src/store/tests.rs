@@ -413,7 +413,10 @@ fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
     let mut named = 0;
     for seed in 0..40 {
         let world = World::new(seed);
-        let open = || Store::open_with(&world.folders(), Sizes::default(), false).expect("opened");
+        let open = || {
+            Store::open_with(&world.folders(), Sizes::default(), Durability::Sync, false)
+                .expect("opened")
+        };
         let (store, _) = open();
         let requests = table("requests");
         let block = store.write_block(&requests, 7, vec![5; 9_000]).expect("written");

@@ -10,6 +10,7 @@ fn open_within(folder: &Path, limits: LeafLimits) -> Bed {
     let config = LeafConfig {
         name: LeafName("leaf-0".into()),
         memory: None,
+        durability: Durability::Sync,
         folder: Some(folder.to_path_buf()),
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,

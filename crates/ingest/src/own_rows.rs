@@ -1,0 +1,86 @@
+//! Rows that Hadal writes itself, for tables of its own.
+
+use hadal_block::{BlockBuilder, BlockError};
+use hadal_types::{BatchId, ColumnName, Kind, Micros, TableName, Value};
+use hadal_wire::Batch;
+
+/// The time column of Hadal's own tables.
+const TIME: &str = "time";
+
+/// A row of one of Hadal's own tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnRow {
+    /// Its time.
+    pub time: Micros,
+    /// Its other columns: numbers, truths and strings; nulls leave their cell empty.
+    pub cells: Vec<(&'static str, Value)>,
+}
+
+/// The batch that logs `rows` to a table of Hadal's own; `None` without any. A value that does not
+/// fit leaves its cell empty; the others still tell.
+///
+/// # Errors
+/// [`BlockError`] when they are more than a block holds.
+pub fn own_batch(
+    table: &str,
+    rows: &[OwnRow],
+    now: Micros,
+    id: BatchId,
+) -> Result<Option<Batch>, BlockError> {
+    let (Ok(table), Ok(time)) = (TableName::new(table), ColumnName::new(TIME)) else {
+        return Ok(None);
+    };
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let mut builder = BlockBuilder::new(time);
+    for row in rows {
+        for (name, value) in &row.cells {
+            let Ok(name) = ColumnName::new(name) else { continue };
+            // What does not fit is left out.
+            let _ = match value {
+                Value::Number(number) => {
+                    let id = builder.column(&name, Kind::Number);
+                    builder.push_number(id, *number)
+                }
+                Value::Bool(truth) => {
+                    let id = builder.column(&name, Kind::Number);
+                    builder.push_bool(id, *truth)
+                }
+                Value::String(text) => {
+                    let id = builder.column(&name, Kind::String);
+                    builder.push_string(id, text)
+                }
+                _ => Ok(()),
+            };
+        }
+        builder.end_row(row.time);
+    }
+    let rows = builder.rows();
+    let block = builder.finish(now, Some((&id, 0)))?;
+    Ok(Some(Batch { table, id, content_hash: 0, rows, block }))
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_block::BlockView;
+
+    use super::*;
+
+    #[test]
+    fn a_batch_has_all_rows_and_the_columns_that_have_values() {
+        let row = |at: i64, cells: Vec<(&'static str, Value)>| OwnRow { time: Micros(at), cells };
+        let rows = [
+            row(1, vec![("text", Value::string("a")), ("whole", Value::integer(7))]),
+            row(2, vec![("truth", Value::Bool(true)), ("nothing", Value::Null)]),
+            row(3, vec![("text", Value::string(&"x".repeat(1 << 20)))]),
+        ];
+        let id = || BatchId::new("one").expect("an id");
+        assert!(own_batch("_own", &[], Micros(9), id()).expect("no rows").is_none());
+        let batch = own_batch("_own", &rows, Micros(9), id()).expect("made").expect("rows");
+        assert_eq!((batch.table.as_str(), batch.rows), ("_own", 3));
+        let view = BlockView::parse(&batch.block).expect("a block");
+        let names: Vec<&str> = view.columns().iter().map(|column| column.name().as_str()).collect();
+        assert_eq!(names, ["text", "time", "truth", "whole"]);
+    }
+}

@@ -1,0 +1,136 @@
+//! What Hadal writes down about itself, as rows of tables of its own.
+//!
+//! | table | a row is | written |
+//! |---|---|---|
+//! | `_queries` | a question, and what became of it | every [`limits::JOURNAL_SECONDS`] |
+//! | `_ingest` | what came in for one table since the row before | every [`limits::JOURNAL_SECONDS`] |
+//! | `_leaves` | how a leaf is | every [`limits::LEAVES_SECONDS`] |
+//!
+//! (`_rejects`, the fourth of them, is written with each body: `log.rs`.)
+//!
+//! **Never about themselves**: questions to own tables leave no trace, and own rows are counted
+//! nowhere here. **Bounded**: what is not written yet is [`limits::JOURNAL_ROWS_MAX`] rows of each
+//! table, further ones are counted as lost, and so is what no leaf takes; the tables have a size
+//! ([`limits::OWN_TABLE_BYTES`]) and an age as all others, that people may set.
+
+mod notes;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hadal_ingest::{OwnRow, own_batch};
+use hadal_types::{TableName, limits};
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::app::Doors;
+use crate::log::random_id;
+use crate::metrics::count;
+use crate::problem::Problem;
+use crate::rules::Settling;
+pub(crate) use notes::{Asked, BodyNote, QueryNote, Taking};
+use notes::{IngestNote, leaf_rows};
+
+/// The table of questions.
+const QUERIES_TABLE: &str = "_queries";
+/// The table of what came in.
+const INGEST_TABLE: &str = "_ingest";
+/// The table of leaves.
+const LEAVES_TABLE: &str = "_leaves";
+
+/// What is not written yet.
+#[derive(Default)]
+pub(crate) struct Journal {
+    notes: Mutex<Notes>,
+}
+
+#[derive(Default)]
+struct Notes {
+    queries: Vec<QueryNote>,
+    ingest: BTreeMap<TableName, IngestNote>,
+    /// Notes for which there was no room.
+    lost: u64,
+}
+
+impl Journal {
+    /// Notes a question, unless it was about Hadal's own tables.
+    fn note_query(&self, note: QueryNote) {
+        if note.table.as_ref().is_some_and(TableName::is_own) {
+            return;
+        }
+        let mut notes = self.lock();
+        match notes.queries.len() < limits::JOURNAL_ROWS_MAX {
+            true => notes.queries.push(note),
+            false => notes.lost += 1,
+        }
+    }
+
+    /// Notes what became of a body.
+    fn note_body(&self, table: &TableName, body: BodyNote) {
+        let mut notes = self.lock();
+        let has_room = notes.ingest.len() < limits::JOURNAL_ROWS_MAX;
+        match notes.ingest.get_mut(table) {
+            Some(note) => note.add(body),
+            None if has_room => {
+                notes.ingest.entry(table.clone()).or_default().add(body);
+            }
+            None => notes.lost += 1,
+        }
+    }
+
+    /// Writes down what was noted. What no leaf takes is lost, and counted.
+    pub(crate) async fn flush(&self, doors: &Doors) {
+        let Notes { queries, ingest, lost } = std::mem::take(&mut *self.lock());
+        count(&doors.metrics.notes_lost, lost);
+        let now = doors.app.clock.now();
+        let queries: Vec<OwnRow> = queries.into_iter().map(QueryNote::into_row).collect();
+        write(doors, QUERIES_TABLE, &queries).await;
+        let ingest: Vec<OwnRow> =
+            ingest.iter().map(|(table, note)| note.to_row(table, now)).collect();
+        write(doors, INGEST_TABLE, &ingest).await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps the journal until the server stops; then the caller flushes it once more.
+pub(crate) async fn keep(doors: Doors, mut stop: watch::Receiver<bool>) {
+    let mut flush = interval(Duration::from_secs(limits::JOURNAL_SECONDS));
+    let mut look = interval(Duration::from_secs(limits::LEAVES_SECONDS));
+    flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // Not at once: to look at leaves takes a while after a start.
+    look.tick().await;
+    loop {
+        tokio::select! {
+            () = async { drop(stop.wait_for(|stop| *stop).await) } => return,
+            _ = flush.tick() => doors.journal.flush(&doors).await,
+            _ = look.tick() => {
+                let status = doors.app.root.status().await;
+                write(&doors, LEAVES_TABLE, &leaf_rows(&status, doors.app.clock.now())).await;
+            }
+        }
+    }
+}
+
+/// Logs rows to a table of Hadal's own.
+async fn write(doors: &Doors, table: &'static str, rows: &[OwnRow]) {
+    if let Err(problem) = try_write(doors, table, rows).await {
+        tracing::debug!(table, ?problem, "own rows could not be written");
+        count(&doors.metrics.notes_lost, rows.len() as u64);
+    }
+}
+
+async fn try_write(doors: &Doors, table: &'static str, rows: &[OwnRow]) -> Result<(), Problem> {
+    let now = doors.app.clock.now();
+    let batch = own_batch(table, rows, now, random_id()?)
+        .map_err(|error| Problem::internal("own rows cannot be encoded", &error))?;
+    let Some(batch) = batch else { return Ok(()) };
+    let own = doors.rules.of(&doors.app, &batch.table).await?;
+    Settling::new(&batch.table, own, false, None, now).settle(doors, false).await?;
+    let receipt = doors.app.sink.accept(batch).await;
+    receipt.map(drop).map_err(|error| Problem::of_sink(&error))
+}
