@@ -7,6 +7,7 @@ use hadal_bench::{numbers, read_speed};
 
 use crate::asked::{Asked, finished};
 use crate::error::Error;
+use crate::held::HeldTable;
 
 /// Far more than a cache has; some milliseconds to read.
 const READ_BYTES: usize = 128 << 20;
@@ -20,6 +21,8 @@ struct Measured {
     speeds: Vec<f64>,
     /// The same as hundredths of what reading memory made of the same round.
     shares: Vec<f64>,
+    /// How many times as long cold blocks took.
+    slower: Vec<f64>,
     is_wrong: bool,
 }
 
@@ -27,6 +30,7 @@ struct Measured {
 pub(crate) fn measure(
     title: &str,
     asked: &Asked,
+    cold: Option<&HeldTable>,
     rounds: usize,
     out: &mut impl Write,
 ) -> Result<bool, Error> {
@@ -45,9 +49,18 @@ pub(crate) fn measure(
             measured.speeds.push(speed);
             measured.shares.push(100.0 * speed / read);
             measured.is_wrong |= finished(partial, &question.query)? != *wanted;
+            let Some(cold) = cold else { continue };
+            let start = Instant::now();
+            let partial = cold.answer(&question.query)?;
+            measured.slower.push(start.elapsed().as_secs_f64() / seconds);
+            measured.is_wrong |= finished(partial, &question.query)? != *wanted;
         }
     }
     head(title, asked, &reading, out)?;
+    if let Some(cold) = cold {
+        let share = cold.bytes() as f64 / asked.table.bytes() as f64;
+        writeln!(out, "cold: {:.1} MB, {share:.3} of it", cold.bytes() as f64 / 1e6)?;
+    }
     for ((question, _), measured) in asked.questions.iter().zip(&all) {
         line(question.name, measured, out)?;
     }
@@ -81,7 +94,12 @@ fn line(name: &str, measured: &Measured, out: &mut impl Write) -> Result<(), Err
     let [_, speed, _] = quartiles(&measured.speeds);
     let [_, share, _] = quartiles(&measured.shares);
     let spread = format!("({low:.0}-{high:.0})");
-    writeln!(out, "{name:<42}{middle:>10.0} {spread:>15}{speed:>8.2}{share:>10.0} %")?;
+    write!(out, "{name:<42}{middle:>10.0} {spread:>15}{speed:>8.2}{share:>10.0} %")?;
+    if !measured.slower.is_empty() {
+        let [low, middle, high] = quartiles(&measured.slower);
+        write!(out, "   cold takes {middle:.2} times as long ({low:.2}-{high:.2})")?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
@@ -110,7 +128,8 @@ mod tests {
 
     fn told(asked: &Asked) -> (bool, String) {
         let mut text = Vec::new();
-        let right = measure("a table", asked, 1, &mut text).expect("measured");
+        let cold = asked.table.cold().expect("chilled");
+        let right = measure("a table", asked, Some(&cold), 1, &mut text).expect("measured");
         (right, String::from_utf8(text).expect("text"))
     }
 
@@ -120,7 +139,8 @@ mod tests {
             let asked = Asked::new(table, rows).expect("made");
             let (right, text) = told(&asked);
             assert!(right, "{text}");
-            assert_eq!(text.lines().count(), asked.questions.len() + 3, "{text}");
+            assert_eq!(text.lines().count(), asked.questions.len() + 4, "{text}");
+            assert!(text.contains("\ncold: ") && text.contains("times as long"), "{text}");
             // Something must have been found, or nothing was compared.
             for (question, answer) in &asked.questions {
                 let is_zero = |value: &Value| *value == Value::integer(0) || value.is_null();

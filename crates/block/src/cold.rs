@@ -20,19 +20,22 @@ use crate::view::{BlockView, ColumnView};
 
 /// A column is cold where that saves one byte in so many.
 const SAVED_PART: usize = 8;
+/// A block becomes cold where that saves one byte in so many of it: else nothing is won by writing
+/// it again.
+const BLOCK_SAVED_PART: usize = 64;
 
 /// Which columns become cold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chill {
-    /// Those that take an eighth less so.
+    /// Those that take an eighth less so, if they are enough of the block.
     WhereItSaves,
     /// All, also where they take more: so every column can be tried cold.
     All,
 }
 
 /// Makes the block with more of its columns cold: the same rows in the same order, and the same
-/// batches. `None` where no column becomes cold that is not so already. Checksums are verified on the
-/// way.
+/// batches. `None` where no column becomes cold that is not so already, or where that saves hardly
+/// anything of the block. Checksums are verified on the way.
 ///
 /// # Errors
 /// When the block is corrupt, or too large with all columns cold.
@@ -63,6 +66,10 @@ pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, Blo
     let bodies: usize = columns.iter().map(|(_, body)| body.len()).sum();
     header.block_bytes = header.front_bytes() + bodies;
     check_size(header.block_bytes as u64)?;
+    let before = block.bytes().len();
+    if which == Chill::WhereItSaves && header.block_bytes > before - before / BLOCK_SAVED_PART {
+        return Ok(None);
+    }
     Ok(Some(put_together(&header, &variable, columns.iter().map(|(_, body)| &body[..]))))
 }
 

@@ -174,7 +174,8 @@ impl Leaf {
         &self.inner.name
     }
 
-    /// Makes all merges that are due, on the caller's thread.
+    /// Makes all merges that are due, and some of the blocks cold that are old enough, on the
+    /// caller's thread.
     pub fn merge_all(&self) {
         self.inner.merge_all();
     }
@@ -275,7 +276,9 @@ impl Inner {
         let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
         self.expire_if_due(&tables);
         for table in &tables {
-            if let Err(error) = self.merge_table(table, &tables) {
+            let merged = self.merge_table(table, &tables);
+            let chilled = merged.and_then(|()| self.chill_old(table, self.clock.now()));
+            if let Err(error) = chilled {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
         }
