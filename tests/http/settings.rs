@@ -118,7 +118,8 @@ fn what_cannot_be_is_refused_by_its_name() {
         (json!({ "age": 59 }), "age"),
         (json!({ "bytes": 1 }), "bytes"),
         (json!({ "time_column": "" }), "time_column"),
-        (json!({ "cold_after": "1d" }), "cold_after"),
+        (json!({ "cold_after": 59 }), "cold_after"),
+        (json!({ "cold_before": "1d" }), "cold_before"),
         (json!([]), "settings"),
     ] {
         let problem = put(&server, 0, &settings).problem(400, "bad-settings");
