@@ -1,8 +1,8 @@
 //! Chilling: row blocks whose rows are all older than their table's `cold_after` become cold, which is
 //! fewer bytes and longer to read (`spec/row-block.md`, section 2).
 //!
-//! A few blocks at a time, after merges, so that a table that is set so today is cold by and by and
-//! nobody waits for it. A block that merges may still take is left alone unless it has its place; one
+//! A few blocks at a time, after merges, so that a table that is set so today is cold by and by, and
+//! nobody waits for that. A block that merges may still take is left alone unless it has its place; one
 //! that a merge or an expiry takes later comes out warm, and becomes cold again when it is its turn.
 //! Blocks that save nothing are tried once in the life of a process.
 //!
@@ -22,23 +22,58 @@ use crate::merge::{MergeError, checked, origins};
 use crate::sync::{lock, read};
 use crate::table::Table;
 
-impl Inner {
-    /// Makes some of the blocks cold that are old enough for it at `now`, if the table's settings
-    /// ask for it; returns how many.
-    pub(crate) fn chill_old(&self, table: &Table, now: Micros) -> Result<usize, MergeError> {
-        let age = lock(&table.settings).as_ref().map(|settings| settings.cold_age());
-        let Some(before) = age.and_then(|age| age.cutoff(now)) else { return Ok(0) };
+/// What a pass has taken so far.
+#[derive(Default)]
+pub(crate) struct Pass {
+    blocks: usize,
+    raw_bytes: u64,
+}
+
+impl Pass {
+    /// Whether the pass takes this block as well: as many as become cold at once, and at least one.
+    fn takes(&mut self, block: &Block) -> bool {
+        let raw_bytes = self.raw_bytes.saturating_add(block.raw_bytes);
+        let is_first = self.blocks == 0;
+        if !is_first && (self.blocks >= CHILL_BLOCKS_MAX || raw_bytes > CHILL_BYTES_MAX) {
+            return false;
+        }
+        (self.blocks, self.raw_bytes) = (self.blocks + 1, raw_bytes);
+        true
+    }
+
+    /// The blocks of a table that this pass takes, of those whose rows are all from before a time.
+    pub(crate) fn take(&mut self, table: &Table, before: Micros) -> Vec<Arc<Block>> {
         let blocks = table.snapshot();
         let old = blocks.iter().filter(|block| block.time_range.1 < before);
-        self.chill(table, &some_of(old.filter(|block| block.may_become_cold())))
+        let warm = old.filter(|block| block.may_become_cold());
+        warm.take_while(|block| self.takes(block)).cloned().collect()
+    }
+}
+
+impl Inner {
+    /// Makes some of the blocks cold that are old enough for it at `now`, of tables whose settings
+    /// ask for it.
+    pub(crate) fn chill_old(&self, tables: &[Arc<Table>], now: Micros) {
+        let mut pass = Pass::default();
+        for table in tables {
+            let age = lock(&table.settings).as_ref().map(|settings| settings.cold_age());
+            let Some(before) = age.and_then(|age| age.cutoff(now)) else { continue };
+            let old = pass.take(table, before);
+            if let Err(error) = self.chill(table, &old) {
+                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
+            }
+        }
     }
 
     /// Makes those of these blocks cold that take less so, whatever their age is; returns how many.
     pub(crate) fn chill(&self, table: &Table, blocks: &[Arc<Block>]) -> Result<usize, MergeError> {
         let (warm, adds) = self.write_cold(table, blocks)?;
+        if warm.is_empty() {
+            return Ok(0);
+        }
         let Some(_turn) = self.turn_to_change() else { return Ok(0) };
         let dropped = read(&table.dropped);
-        if *dropped || warm.is_empty() {
+        if *dropped {
             return Ok(0);
         }
         let (consumed, removes) = origins(&warm);
@@ -75,15 +110,4 @@ impl Inner {
         }
         Ok((warm, adds))
     }
-}
-
-/// The first of these blocks, as many as become cold at once, and at least one.
-pub(crate) fn some_of<'b>(blocks: impl Iterator<Item = &'b Arc<Block>>) -> Vec<Arc<Block>> {
-    let mut bytes = 0u64;
-    let fits = |block: &&Arc<Block>| {
-        let is_first = bytes == 0;
-        bytes = bytes.saturating_add(block.raw_bytes);
-        is_first || bytes <= CHILL_BYTES_MAX
-    };
-    blocks.take(CHILL_BLOCKS_MAX).take_while(fits).cloned().collect()
 }

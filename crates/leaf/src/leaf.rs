@@ -276,12 +276,11 @@ impl Inner {
         let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
         self.expire_if_due(&tables);
         for table in &tables {
-            let merged = self.merge_table(table, &tables);
-            let chilled = merged.and_then(|()| self.chill_old(table, self.clock.now()));
-            if let Err(error) = chilled {
+            if let Err(error) = self.merge_table(table, &tables) {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
         }
+        self.chill_old(&tables, self.clock.now());
     }
 
     fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {

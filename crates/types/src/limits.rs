@@ -78,8 +78,8 @@ pub const TABLE_BYTES_SET_MAX: u64 = 1 << 50;
 pub const EXPIRY_SECONDS: i64 = 900;
 /// Rows may be older than their limit by so many seconds while most of their block is younger.
 pub const EXPIRY_SLACK_SECONDS: i64 = 86_400;
-/// Row blocks of one table that become cold before other work of the leaf has its turn: a second
-/// later the next ones do, so this makes a tenth to a fifth of a core.
+/// Row blocks that become cold before other work of the leaf has its turn: a second later the next
+/// ones do, so this takes a tenth to a third of a core.
 pub const CHILL_BLOCKS_MAX: usize = 16;
 /// Raw bytes of these blocks; a larger block becomes cold alone.
 pub const CHILL_BYTES_MAX: u64 = 256 << 20;

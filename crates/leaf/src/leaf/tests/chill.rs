@@ -24,8 +24,12 @@ fn aged(id: &str, age: i64, first: i64, rows: i64, is_prose: bool) -> Batch {
     let mut random = 1u64;
     for row in 0..rows {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040);
-        let word = |place: u32| {
-            ["one", "tree", "a", "river", "sun"][(random >> (20 + place)) as usize % 5]
+        let word = |place: u32| match (random >> (20 + place)) % 5 {
+            0 => "one",
+            1 => "tree",
+            2 => "a",
+            3 => "river",
+            _ => "sun",
         };
         let text = match is_prose {
             true => (0..14).map(word).collect::<Vec<_>>().join(" "),
@@ -149,11 +153,8 @@ async fn a_pass_is_some_blocks_and_a_block_is_tried_once() {
     // No pass of the merger's own: nobody sets anything.
     let (inner, table) = (&bed.leaf.inner, table(&bed));
     let pass = || {
-        let settings = cold_after(60);
-        let age = settings.cold_age().cutoff(NOW).expect("a limit");
-        let blocks = table.snapshot();
-        let old = blocks.iter().filter(|block| block.time_range.1 < age);
-        let old = crate::chill::some_of(old.filter(|block| block.may_become_cold()));
+        let before = Micros(NOW.0 - 60 * Micros::SECOND);
+        let old = crate::chill::Pass::default().take(&table, before);
         (old.len(), inner.chill(&table, &old).expect("chilled"))
     };
     assert_eq!(pass(), (16, 16));
