@@ -25,7 +25,7 @@ fn rows(count: usize) -> Vec<Row> {
             ("random", Value::integer(random.next().cast_signed())),
         ];
         let words = ["a", "big", "cat", "does", "every", "fine", "game", "here", "in", "joy"];
-        if index % 3 > 0 {
+        if !index.is_multiple_of(3) {
             let text: Vec<&str> = (0..12).map(|_| random.pick(&words)).collect();
             cells.push(("prose", Value::string(&text.join(" "))));
         }

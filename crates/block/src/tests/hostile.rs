@@ -65,7 +65,7 @@ fn every_altered_byte_is_noticed() {
         let mut random = Random::new(seed);
         let count = 1 + random.below(30);
         let warm = build(&random_rows(&mut random, count), None);
-        let bytes = if seed % 3 == 0 { cold(&warm) } else { warm };
+        let bytes = if seed.is_multiple_of(3) { cold(&warm) } else { warm };
         for at in 0..bytes.len() {
             let mut altered = bytes.clone();
             altered[at] ^= 1 << random.below(8);
