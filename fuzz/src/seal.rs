@@ -70,7 +70,8 @@ impl Reader<'_> {
         let kind = self.byte()?;
         self.byte()?;
         let encoding = self.byte()?;
-        let (code, is_shared) = (encoding & 0x3F, encoding & 0x40 != 0);
+        let (code, is_shared) = (encoding & 0x1F, encoding & 0x40 != 0);
+        let is_cold = encoding & 0x20 != 0;
         let nulls = self.varint()?;
         if is_shared {
             self.varint()?;
@@ -81,10 +82,16 @@ impl Reader<'_> {
             (5 | 10, _) => 3,
             _ => return None,
         };
+        let mut length = || usize::try_from(self.varint()?).ok();
         let mut body_bytes = 0usize;
-        for _ in 0..value_sections + usize::from(nulls > 0 && !is_shared) {
-            body_bytes = body_bytes.checked_add(usize::try_from(self.varint()?).ok()?)?;
+        for _ in 0..value_sections {
+            body_bytes = body_bytes.checked_add(length()?)?;
         }
+        let validity = if nulls > 0 && !is_shared { length()? } else { 0 };
+        if is_cold {
+            body_bytes = length()?;
+        }
+        body_bytes = body_bytes.checked_add(validity)?;
         let checksum = self.at..self.at + 8;
         self.skip(8)?;
         self.parameters(code)?;

@@ -1,7 +1,7 @@
 //! Any bytes: never a panic, nothing out of bounds, no memory without bound.
 #![no_main]
 
-use hadal_block::BlockView;
+use hadal_block::{BlockView, Chill, chill};
 use hadal_fuzz::{access, seal};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -12,5 +12,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         && let Ok(block) = BlockView::parse(&bytes)
     {
         access::read_all(&block);
+        // What is in a frame may be anything, too.
+        if let Ok(Some(cold)) = chill(&block, Chill::All) {
+            access::read_all(&BlockView::parse(&cold).expect("the front is in order"));
+        }
     }
 });

@@ -27,7 +27,10 @@ fn a_table_without_settings_has_the_defaults() {
     assert_eq!(told["settings"], json!({}));
     assert_eq!(
         told["effective"],
-        json!({ "age": "30d", "age_seconds": 2_592_000, "bytes": 1 << 30, "time_column": "time" })
+        json!({
+            "age": "30d", "age_seconds": 2_592_000, "bytes": 1 << 30, "time_column": "time",
+            "cold_after": "none", "cold_after_seconds": null,
+        })
     );
     assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(1)));
     let next = &told["next_expiry"];
@@ -54,8 +57,11 @@ fn settings_rule_at_once() {
     let server = Server::start();
     server.log("t", &(NEW.repeat(40) + OLD));
     let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
-    let told = put(&server, version, &json!({ "age": "7d", "bytes": "2GB" })).ok();
-    assert_eq!(told["settings"], json!({ "age": "7d", "bytes": 2_000_000_000 }));
+    let told =
+        put(&server, version, &json!({ "age": "7d", "bytes": "2GB", "cold_after": "48h" })).ok();
+    let expected = json!({ "age": "7d", "bytes": 2_000_000_000, "cold_after": "2d" });
+    assert_eq!(told["settings"], expected);
+    assert_eq!(told["effective"]["cold_after_seconds"], 172_800);
     assert_eq!(told["effective"]["age_seconds"], 604_800);
     assert_eq!(server.get("/v1/tables/t").ok()["age_limit_days"], 7);
     let refused = server.request("POST", "/v1/log/t").body(OLD).send().ok();
@@ -112,7 +118,8 @@ fn what_cannot_be_is_refused_by_its_name() {
         (json!({ "age": 59 }), "age"),
         (json!({ "bytes": 1 }), "bytes"),
         (json!({ "time_column": "" }), "time_column"),
-        (json!({ "cold_after": "1d" }), "cold_after"),
+        (json!({ "cold_after": 59 }), "cold_after"),
+        (json!({ "cold_before": "1d" }), "cold_before"),
         (json!([]), "settings"),
     ] {
         let problem = put(&server, 0, &settings).problem(400, "bad-settings");

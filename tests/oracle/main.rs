@@ -60,3 +60,14 @@ fn merged_in_the_order_of_arrival() {
 fn merged_by_time() {
     engine_equals_oracle(Cuts::Merged(300, MergeOrder::Time), 2);
 }
+
+#[test]
+fn in_cold_blocks_and_warm_ones() {
+    engine_equals_oracle(Cuts::Cold(97), 3);
+    engine_equals_oracle(Cuts::Cold(65_536), 1);
+}
+
+#[test]
+fn merged_from_cold_blocks_and_warm_ones() {
+    engine_equals_oracle(Cuts::ColdMerged(300), 2);
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hadal_aggregate::{Partial, finish};
-use hadal_block::{BlockBuilder, BlockView, MergeOrder, PushError, merge};
+use hadal_block::{BlockBuilder, BlockView, Chill, MergeOrder, PushError, chill, merge};
 use hadal_query::Query;
 use hadal_scan::Scan;
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
@@ -59,6 +59,10 @@ pub enum Cuts {
     Rows(usize),
     /// Blocks of so many rows, merged.
     Merged(usize, MergeOrder),
+    /// Blocks of so many rows, cold and warm ones in turn.
+    Cold(usize),
+    /// The same, merged by time.
+    ColdMerged(usize),
 }
 
 /// The row blocks of these rows.
@@ -66,20 +70,35 @@ pub enum Cuts {
 /// # Errors
 /// When a value cannot be stored.
 pub fn blocks(rows: &[Row], time_column: &ColumnName, cuts: Cuts) -> Result<Vec<Vec<u8>>, String> {
-    let (Cuts::Rows(size) | Cuts::Merged(size, _)) = cuts;
+    let (Cuts::Rows(size) | Cuts::Merged(size, _) | Cuts::Cold(size) | Cuts::ColdMerged(size)) =
+        cuts;
     let id = |index: usize| BatchId::new(&format!("batch-{index}")).ok_or("batch id");
-    let small = rows
+    let mut small = rows
         .chunks(size.max(1))
         .enumerate()
         .map(|(index, rows)| block(rows, time_column, &id(index)?))
         .collect::<Result<Vec<_>, String>>()?;
-    let Cuts::Merged(_, order) = cuts else { return Ok(small) };
+    if let Cuts::Cold(_) | Cuts::ColdMerged(_) = cuts {
+        small.iter_mut().step_by(2).try_for_each(make_cold)?;
+    }
+    let order = match cuts {
+        Cuts::Merged(_, order) => order,
+        Cuts::ColdMerged(_) => MergeOrder::Time,
+        Cuts::Rows(_) | Cuts::Cold(_) => return Ok(small),
+    };
     if small.is_empty() {
         return Ok(small);
     }
     let views = small.iter().map(|bytes| BlockView::parse(bytes)).collect::<Result<Vec<_>, _>>();
     let views = views.map_err(|error| error.to_string())?;
     merge(&views, order, CREATED_AT).map_err(|error| error.to_string())
+}
+
+/// Makes all columns of a block cold.
+fn make_cold(bytes: &mut Vec<u8>) -> Result<(), String> {
+    let cold = BlockView::parse(bytes).and_then(|block| chill(&block, Chill::All));
+    *bytes = cold.map_err(|error| error.to_string())?.ok_or("the block was cold")?;
+    Ok(())
 }
 
 /// Scans the blocks, every `partials`-th into the same partial answer, merges and finishes.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hadal_aggregate::Partial;
-use hadal_block::{BlockError, BlockView, ColumnView};
+use hadal_block::{BlockError, BlockView, Chill, ColumnView, chill};
 use hadal_query::Query;
 use hadal_scan::{Holder, Interned, Interner, Scan};
 use hadal_types::ColumnName;
@@ -32,6 +32,16 @@ impl HeldTable {
         let interned = view.columns().iter().map(|_| OnceLock::new()).collect();
         self.blocks.push(HeldBlock { bytes, interned });
         Ok(())
+    }
+
+    /// The same rows, in cold blocks where that takes less.
+    pub(crate) fn cold(&self) -> Result<Self, Error> {
+        let mut cold = Self::default();
+        for block in &self.blocks {
+            let chilled = chill(&BlockView::parse(&block.bytes)?, Chill::WhereItSaves)?;
+            cold.add(chilled.unwrap_or_else(|| block.bytes.clone()))?;
+        }
+        Ok(cold)
     }
 
     pub(crate) fn blocks(&self) -> usize {

@@ -5,7 +5,8 @@
 //! of them alike. Told are the median of all rounds, the quartiles, and the encoded bytes that were
 //! read beside what reading memory made of the same round. Every answer of every round is compared
 //! with the one that was computed the plain way while rows were made; a wrong one is named, and no
-//! figure of it told. A time is that from blocks to a partial answer: neither SQL, nor sorting the
+//! figure of it told. With `--cold` each is asked of cold blocks, too, before or after the
+//! warm ones in turn, and how many times as long that took is told. A time is that from blocks to a partial answer: neither SQL, nor sorting the
 //! answer, nor threads are in it.
 
 mod asked;
@@ -39,6 +40,9 @@ struct Cli {
     /// How often each question is asked
     #[arg(long, default_value_t = 11)]
     rounds: usize,
+    /// Ask cold blocks as well
+    #[arg(long)]
+    cold: bool,
     /// Only questions whose name has one of these parts
     only: Vec<String>,
 }
@@ -56,7 +60,8 @@ fn run(cli: &Cli) -> Result<bool, Error> {
         let mut asked = Asked::new(table, rows)?;
         let is_wanted = |name: &str| cli.only.iter().any(|part| name.contains(part.as_str()));
         asked.questions.retain(|(question, _)| cli.only.is_empty() || is_wanted(question.name));
-        right &= measure(title, &asked, cli.rounds, out)?;
+        let cold = cli.cold.then(|| asked.table.cold()).transpose()?;
+        right &= measure(title, &asked, cold.as_ref(), cli.rounds, out)?;
     }
     Ok(right)
 }

@@ -7,6 +7,7 @@ use hadal_bench::{numbers, read_speed};
 
 use crate::asked::{Asked, finished};
 use crate::error::Error;
+use crate::held::HeldTable;
 
 /// Far more than a cache has; some milliseconds to read.
 const READ_BYTES: usize = 128 << 20;
@@ -20,34 +21,63 @@ struct Measured {
     speeds: Vec<f64>,
     /// The same as hundredths of what reading memory made of the same round.
     shares: Vec<f64>,
+    /// Seconds that warm blocks took and cold ones, where these were asked.
+    warm_and_cold: Vec<(f64, f64)>,
     is_wrong: bool,
+}
+
+impl Measured {
+    /// How many times as long cold blocks took, in two rounds together: in each one was first.
+    fn slower(&self) -> Vec<f64> {
+        let ratio = |rounds: &[(f64, f64)]| {
+            let (warm, cold) =
+                rounds.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            cold / warm
+        };
+        self.warm_and_cold.chunks(2).map(ratio).collect()
+    }
 }
 
 /// Prints a line per question; whether all answers were right.
 pub(crate) fn measure(
     title: &str,
     asked: &Asked,
+    cold: Option<&HeldTable>,
     rounds: usize,
     out: &mut impl Write,
 ) -> Result<bool, Error> {
     let memory = numbers(READ_BYTES);
     let mut all: Vec<Measured> = asked.questions.iter().map(|_| Measured::default()).collect();
     let mut reading = Vec::new();
-    for _ in 0..rounds {
+    for round in 0..rounds {
         let read = read_speed(&memory).max(read_speed(&memory));
         reading.push(read);
         for ((question, wanted), measured) in asked.questions.iter().zip(&mut all) {
-            let start = Instant::now();
-            let partial = asked.table.answer(&question.query)?;
-            let seconds = start.elapsed().as_secs_f64();
-            let speed = partial.stats.bytes_read as f64 / seconds / 1e9;
+            let mut ask = |table: &HeldTable| {
+                let start = Instant::now();
+                let partial = table.answer(&question.query)?;
+                let seconds = start.elapsed().as_secs_f64();
+                let bytes = partial.stats.bytes_read;
+                measured.is_wrong |= finished(partial, &question.query)? != *wanted;
+                Ok::<_, Error>((seconds, bytes))
+            };
+            // Who is asked second finds the question's own data in caches: so they take turns.
+            let before = cold.filter(|_| round % 2 == 1).map(&mut ask).transpose()?;
+            let (seconds, bytes) = ask(&asked.table)?;
+            let after = cold.filter(|_| round % 2 == 0).map(&mut ask).transpose()?;
+            let speed = bytes as f64 / seconds / 1e9;
             measured.rates.push(asked.rows as f64 / seconds / 1e6);
             measured.speeds.push(speed);
             measured.shares.push(100.0 * speed / read);
-            measured.is_wrong |= finished(partial, &question.query)? != *wanted;
+            let cold = before.or(after).map(|(cold_seconds, _)| (seconds, cold_seconds));
+            measured.warm_and_cold.extend(cold);
         }
     }
     head(title, asked, &reading, out)?;
+    if let Some(cold) = cold {
+        let share = cold.bytes() as f64 / asked.table.bytes() as f64;
+        writeln!(out, "cold: {:.1} MB, {share:.3} of it", cold.bytes() as f64 / 1e6)?;
+    }
     for ((question, _), measured) in asked.questions.iter().zip(&all) {
         line(question.name, measured, out)?;
     }
@@ -81,7 +111,12 @@ fn line(name: &str, measured: &Measured, out: &mut impl Write) -> Result<(), Err
     let [_, speed, _] = quartiles(&measured.speeds);
     let [_, share, _] = quartiles(&measured.shares);
     let spread = format!("({low:.0}-{high:.0})");
-    writeln!(out, "{name:<42}{middle:>10.0} {spread:>15}{speed:>8.2}{share:>10.0} %")?;
+    write!(out, "{name:<42}{middle:>10.0} {spread:>15}{speed:>8.2}{share:>10.0} %")?;
+    if !measured.warm_and_cold.is_empty() {
+        let [low, middle, high] = quartiles(&measured.slower());
+        write!(out, "   cold takes {middle:.2} times as long ({low:.2}-{high:.2})")?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
@@ -110,7 +145,8 @@ mod tests {
 
     fn told(asked: &Asked) -> (bool, String) {
         let mut text = Vec::new();
-        let right = measure("a table", asked, 1, &mut text).expect("measured");
+        let cold = asked.table.cold().expect("chilled");
+        let right = measure("a table", asked, Some(&cold), 1, &mut text).expect("measured");
         (right, String::from_utf8(text).expect("text"))
     }
 
@@ -120,7 +156,8 @@ mod tests {
             let asked = Asked::new(table, rows).expect("made");
             let (right, text) = told(&asked);
             assert!(right, "{text}");
-            assert_eq!(text.lines().count(), asked.questions.len() + 3, "{text}");
+            assert_eq!(text.lines().count(), asked.questions.len() + 4, "{text}");
+            assert!(text.contains("\ncold: ") && text.contains("times as long"), "{text}");
             // Something must have been found, or nothing was compared.
             for (question, answer) in &asked.questions {
                 let is_zero = |value: &Value| *value == Value::integer(0) || value.is_null();

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use hadal_block::{BlockBuilder, BlockView};
+use hadal_block::{BlockBuilder, BlockView, Chill, chill};
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
 
 /// 2026-09-21, in microseconds.
@@ -23,7 +23,7 @@ struct Frozen {
     cells: fn(i64) -> Cells,
 }
 
-const BLOCKS: [Frozen; 23] = [
+const WARM: [Frozen; 23] = [
     Frozen { name: "integers-constant", rows: 100, cells: |_| vec![("x", integer(-7))] },
     Frozen {
         name: "integers-packed",
@@ -170,16 +170,51 @@ const BLOCKS: [Frozen; 23] = [
     },
 ];
 
+/// The columns of all others, each by the name of its block, or by its own where there are several.
+fn every_cell(row: i64) -> Cells {
+    let cells = |frozen: &Frozen| {
+        let named = |(own, value)| match (frozen.name, own) {
+            (name, "x") => (name, value),
+            ("lists-dictionary", "set") => ("set-dictionary", value),
+            ("lists-dictionary", "vector") => ("vector-dictionary", value),
+            _ => (own, value),
+        };
+        (frozen.cells)(row).into_iter().map(named).collect::<Cells>()
+    };
+    WARM.iter().flat_map(cells).collect()
+}
+
+/// Blocks in which columns are cold, and which.
+const COLD: [(Frozen, Chill); 2] = [
+    (Frozen { name: "cold", rows: 150, cells: every_cell }, Chill::All),
+    (Frozen { name: "cold-and-warm", rows: 700, cells: few_cells }, Chill::WhereItSaves),
+];
+
+fn few_cells(row: i64) -> Cells {
+    let mut cells =
+        vec![("bytes", integer(chance(row, 256))), ("powers", integer(chance(row, 9).pow(4)))];
+    if chance(row, 5) > 0 {
+        cells.push(("prose", text(&prose(row))));
+    }
+    cells
+}
+
 fn main() {
     let folder = std::env::args().nth(1).expect("the folder that blocks are written to");
-    for frozen in BLOCKS {
+    let warm = WARM.into_iter().map(|frozen| (frozen, None));
+    let cold = COLD.into_iter().map(|(frozen, which)| (frozen, Some(which)));
+    for (frozen, which) in warm.chain(cold) {
         let path = Path::new(&folder).join(frozen.name).with_extension("hdl");
         if path.exists() {
             println!("{} is there", frozen.name);
             continue;
         }
         let rows: Vec<Cells> = (0..frozen.rows).map(frozen.cells).collect();
-        let bytes = block(&rows);
+        let mut bytes = block(&rows);
+        if let Some(which) = which {
+            let warm = BlockView::parse(&bytes).expect("parses");
+            bytes = chill(&warm, which).expect("chills").expect("some column becomes cold");
+        }
         let texts = texts(&rows, &bytes);
         println!("{}: {} bytes\n{}", frozen.name, bytes.len(), heads(&texts));
         std::fs::write(path.with_extension("txt"), texts).expect("written");
@@ -227,7 +262,8 @@ fn texts(rows: &[Cells], bytes: &[u8]) -> String {
     let mut all = format!("version {}, {} rows\n", bytes[8], rows.len());
     for column in block.columns() {
         let (name, kind) = (column.name().as_str(), column.kind());
-        let _ = writeln!(all, "column {name}: {kind}, {}", column.encoding_name());
+        let cold = if column.is_cold() { ", cold" } else { "" };
+        let _ = writeln!(all, "column {name}: {kind}, {}{cold}", column.encoding_name());
         let value = |(row, cells): (i64, &Cells)| match name {
             "time" => Value::Time(time(row)),
             _ => {

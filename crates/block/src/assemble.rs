@@ -61,18 +61,25 @@ pub(crate) fn assemble(
     header.block_bytes = header.front_bytes() + body_bytes;
     check_size(header.block_bytes as u64)?;
 
+    Ok(put_together(&header, &variable, columns.iter().map(|column| column.body.as_slice())))
+}
+
+/// The block of a header, of directory and batches, and of bodies with their zero fill.
+pub(crate) fn put_together<'a>(
+    header: &Header,
+    variable: &[u8],
+    bodies: impl Iterator<Item = &'a [u8]>,
+) -> Vec<u8> {
     let mut block = Vec::with_capacity(header.block_bytes);
     header.write(&mut block);
     debug_assert_eq!(block.len(), HEADER_BYTES);
-    block.extend_from_slice(&variable);
+    block.extend_from_slice(variable);
     block.resize(block.len().next_multiple_of(8), 0);
     let checksum = XxHash3_64::oneshot(&block);
     block.extend_from_slice(&checksum.to_le_bytes());
-    for column in columns {
-        block.extend_from_slice(&column.body);
-    }
+    bodies.for_each(|body| block.extend_from_slice(body));
     debug_assert_eq!(block.len(), header.block_bytes);
-    Ok(block)
+    block
 }
 
 /// Gives each column with nulls its validity section, or the index of an earlier one that has the

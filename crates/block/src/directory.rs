@@ -51,6 +51,8 @@ pub(crate) enum Encoding {
 const COMPACT: u8 = 0x80;
 /// In an entry's encoding byte: an earlier RBC has the same rows without a value, and says which.
 const SHARED: u8 = 0x40;
+/// In an entry's encoding byte: the sections of values are stored as one frame.
+const COLD: u8 = 0x20;
 
 impl Encoding {
     const fn code(self) -> u8 {
@@ -124,6 +126,8 @@ pub(crate) struct Entry {
     pub(crate) encoding: Encoding,
     /// The sections' lengths; zeros after the last.
     pub(crate) sections: [usize; SECTIONS_MAX],
+    /// Bytes of the frame that stands for the sections of values, where the RBC is cold.
+    pub(crate) frame_bytes: Option<usize>,
     pub(crate) checksum: u64,
 }
 
@@ -134,7 +138,13 @@ impl Entry {
 
     /// Bytes of the body, without its zero fill.
     pub(crate) fn body_bytes(&self) -> usize {
-        self.sections.iter().sum()
+        let values = self.frame_bytes.unwrap_or_else(|| self.value_bytes());
+        values + self.sections[self.value_sections()..].iter().sum::<usize>()
+    }
+
+    /// Bytes of the sections before the validity section, thawed if they are cold.
+    pub(crate) fn value_bytes(&self) -> usize {
+        self.sections[..self.value_sections()].iter().sum()
     }
 
     /// Sections before the validity section, if there is one.
@@ -149,7 +159,11 @@ impl Entry {
 
     /// The version of the encodings that brought the last of what the entry says.
     pub(crate) fn version(&self) -> u16 {
-        let flags = if self.is_compact || self.validity_of.is_some() { 3 } else { 1 };
+        let flags = match self.frame_bytes {
+            Some(_) => 4,
+            None if self.is_compact || self.validity_of.is_some() => 3,
+            None => 1,
+        };
         self.encoding.version().max(flags)
     }
 
@@ -171,13 +185,17 @@ impl Entry {
         out.extend_from_slice(&[kind_code(self.kind), logical_code(self.logical)]);
         let compact = if self.is_compact { COMPACT } else { 0 };
         let shared = if self.validity_of.is_some() { SHARED } else { 0 };
-        out.push(self.encoding.code() | compact | shared);
+        let cold = if self.frame_bytes.is_some() { COLD } else { 0 };
+        out.push(self.encoding.code() | compact | shared | cold);
         write_length(self.nulls, out);
         if let Some(index) = self.validity_of {
             write_length(index, out);
         }
         for &length in &self.sections[..self.value_sections() + usize::from(self.has_validity())] {
             write_length(length, out);
+        }
+        if let Some(bytes) = self.frame_bytes {
+            write_length(bytes, out);
         }
         out.extend_from_slice(&self.checksum.to_le_bytes());
         match self.encoding {
@@ -214,7 +232,7 @@ impl Entry {
         let length = cursor.u8().map_err(front.of())?;
         let name = read_name(cursor.take(length.into()).map_err(front.of())?)?;
         let [kind, logical, flagged] = cursor.array().map_err(front.of())?;
-        let code = flagged & !(COMPACT | SHARED);
+        let code = flagged & !(COMPACT | SHARED | COLD);
         let kinds = kind_of(kind).zip(logical_of(logical));
         let Some((kind, logical, sections)) = kinds
             .filter(|&(kind, logical)| kind == Kind::Number || logical == Logical::Plain)
@@ -238,6 +256,10 @@ impl Entry {
         for length in &mut lengths[..sections + usize::from(nulls > 0 && validity_of.is_none())] {
             *length = cursor.length("a section", BLOCK_BYTES_MAX).map_err(place.of())?;
         }
+        let mut frame_bytes = None;
+        if flagged & COLD != 0 {
+            frame_bytes = Some(cursor.length("a frame", BLOCK_BYTES_MAX).map_err(place.of())?);
+        }
         let checksum = u64::from_le_bytes(cursor.array().map_err(place.of())?);
         let encoding = read_encoding(cursor, code, rows - nulls, &place)?;
         let sections = lengths;
@@ -250,6 +272,7 @@ impl Entry {
             is_compact,
             encoding,
             sections,
+            frame_bytes,
             checksum,
         };
         entry.check(rows, &place)?;

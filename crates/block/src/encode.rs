@@ -8,7 +8,7 @@ use twox_hash::XxHash3_64;
 
 use crate::directory::{Entry, SECTIONS_MAX};
 use crate::error::BlockError;
-use crate::header::ENCODING_VERSION;
+use crate::header::WARM_VERSION;
 use crate::interner::{ListInterner, StringInterner};
 
 mod lists;
@@ -192,10 +192,10 @@ pub(crate) fn encode(
         is_compact,
         encoding,
         sections: body.sections,
+        frame_bytes: None,
         checksum: 0,
     };
-    let version =
-        if may_have_new_forms(rows, raw_bytes) { ENCODING_VERSION } else { entry.version() };
+    let version = if may_have_new_forms(rows, raw_bytes) { WARM_VERSION } else { entry.version() };
     let validity = nulls.map(|nulls| sections.section(&nulls));
     Ok(EncodedColumn { entry, version, body: body.bytes, validity, raw_bytes })
 }

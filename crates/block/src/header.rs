@@ -13,7 +13,9 @@ const MAGIC: [u8; 7] = *b"\x89HDLBLK";
 /// The version of header, directory and batches; it follows the magic.
 const FRAME_VERSION: u8 = 1;
 /// The newest version of the encodings; older ones are read.
-pub(crate) const ENCODING_VERSION: u16 = 3;
+pub(crate) const ENCODING_VERSION: u16 = 4;
+/// The version that blocks are made of, as long as none of them is cold.
+pub(crate) const WARM_VERSION: u16 = 3;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 72;
 /// Bytes of the checksum after the front.

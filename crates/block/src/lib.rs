@@ -5,11 +5,13 @@
 //! - [`BlockView`] reads one from borrowed bytes: the front at once, each row block column (RBC)
 //!   when asked, decoded to [`ColumnData`]: numbers, or codes and what they stand for.
 //! - [`merge`] makes large blocks of small ones, a column at a time.
+//! - [`chill`] makes a block that takes fewer bytes, and longer to read.
 //!
 //! Nothing here knows where blocks lie, which of them count, or what a query is.
 
 mod assemble;
 mod builder;
+mod cold;
 mod data;
 mod directory;
 mod encode;
@@ -23,6 +25,7 @@ mod tests;
 mod view;
 
 pub use builder::{BlockBuilder, ColumnId, PushError};
+pub use cold::{Chill, chill};
 pub use data::{ColumnData, Exacts, Values};
 pub use directory::Zone;
 pub use error::{BlockError, Place};

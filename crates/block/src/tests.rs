@@ -1,6 +1,7 @@
 //! Tests of whole blocks: written, read, altered, merged.
 
 mod building;
+mod cold;
 mod forms;
 mod frozen;
 mod hostile;

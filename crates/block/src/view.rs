@@ -2,19 +2,23 @@
 
 use std::cell::LazyCell;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use hadal_encoding::{Bitmap, Cursor, EncodingError, IntsView, exacts, kernels};
+use hadal_encoding::{Bitmap, Cursor, EncodingError, Thawed, kernels};
+use hadal_types::limits::BLOCK_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
 
-use crate::data::{ColumnData, Exacts, Values};
-use crate::directory::{Encoding, Entry, SECTIONS_MAX, Zone};
+use crate::data::{ColumnData, Values};
+use crate::directory::{Encoding, Entry, Zone};
 use crate::error::{BlockError, Place};
 use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
 
 mod numbers;
+mod streams;
 mod strings;
+
+use streams::Streams;
 
 pub use numbers::{CodedNumbers, NearNumbers, NumbersView};
 pub use strings::StringsView;
@@ -35,6 +39,8 @@ pub struct ColumnView<'a> {
     rows: usize,
     /// The body and its zero fill.
     body: &'a [u8],
+    /// What the body of a cold column holds, once it was asked for: with the view it goes.
+    thawed: Option<Arc<OnceLock<Thawed>>>,
     /// The earlier RBC that has the validity section.
     validity_owner: Option<Arc<ColumnView<'a>>>,
 }
@@ -158,6 +164,7 @@ fn read_columns<'a>(
 ) -> Result<Vec<ColumnView<'a>>, BlockError> {
     let mut cursor = Cursor::new(directory, "the directory");
     let mut columns: Vec<ColumnView<'a>> = Vec::new();
+    let mut value_bytes = 0usize;
     for _ in 0..header.columns {
         let entry = Entry::read(&mut cursor, header.rows)?;
         if let Some(ColumnView { entry: before, .. }) = columns.last() {
@@ -169,6 +176,10 @@ fn read_columns<'a>(
             let name = entry.encoding.name();
             format!("encoding {name} is not of version {version}, expected {own}")
         })?;
+        // Those of warm columns are all there, so this bounds what thawing makes.
+        value_bytes = value_bytes.saturating_add(entry.value_bytes());
+        let fits = entry.frame_bytes.is_none() || value_bytes <= BLOCK_BYTES_MAX;
+        entry.place().check(fits, || format!("thawed, the block has {value_bytes} bytes"))?;
         let need = entry.body_bytes().next_multiple_of(8);
         let Some((body, rest)) = bodies.split_at_checked(need) else {
             let reason = format!("its body has {need} bytes, {} are left", bodies.len());
@@ -176,7 +187,8 @@ fn read_columns<'a>(
         };
         *bodies = rest;
         let validity_owner = validity_owner(&entry, &columns)?;
-        columns.push(ColumnView { entry, rows: header.rows, body, validity_owner });
+        let thawed = entry.frame_bytes.map(|_| Arc::default());
+        columns.push(ColumnView { entry, rows: header.rows, body, thawed, validity_owner });
     }
     cursor.end().map_err(Place::Front.of())?;
     Ok(columns)
@@ -214,11 +226,12 @@ impl<'a> ColumnView<'a> {
         self.entry.logical
     }
 
-    /// The encoding's name, for people: `dictionary`, `decimals: runs` ...
+    /// The encoding's name, for people: `dictionary`, `decimals: runs` ... The form of decimals is
+    /// told of those only that are not cold.
     #[must_use]
     pub fn encoding_name(&self) -> &'static str {
         match self.entry.encoding {
-            Encoding::Decimals { .. } => numbers::decimals_name(self.body),
+            Encoding::Decimals { .. } if !self.is_cold() => numbers::decimals_name(self.body),
             encoding => encoding.name(),
         }
     }
@@ -227,6 +240,19 @@ impl<'a> ColumnView<'a> {
     #[must_use]
     pub const fn encoded_bytes(&self) -> usize {
         self.body.len()
+    }
+
+    /// Whether the values are stored as one frame, which is thawed when one of them is asked for.
+    #[must_use]
+    pub const fn is_cold(&self) -> bool {
+        self.entry.frame_bytes.is_some()
+    }
+
+    /// Bytes of the body as it would be if it was not cold: what is read in memory.
+    #[must_use]
+    pub fn warm_bytes(&self) -> usize {
+        let values = Entry { frame_bytes: None, ..self.entry.clone() };
+        values.body_bytes().next_multiple_of(8)
     }
 
     /// Rows of the block, those without a value included.
@@ -277,7 +303,12 @@ impl<'a> ColumnView<'a> {
         self.verify_body()
     }
 
-    fn verify_body(&self) -> Result<(), BlockError> {
+    /// The body as it is stored, with its zero fill.
+    pub(crate) const fn body(&self) -> &'a [u8] {
+        self.body
+    }
+
+    pub(crate) fn verify_body(&self) -> Result<(), BlockError> {
         if XxHash3_64::oneshot(self.body) == self.entry.checksum {
             return Ok(());
         }
@@ -296,8 +327,7 @@ impl<'a> ColumnView<'a> {
             return Ok(None);
         }
         let place = self.entry.place();
-        let section = self.sections()[self.entry.value_sections()];
-        let validity = Bitmap::parse(section, self.rows).map_err(place.of())?;
+        let validity = Bitmap::parse(self.validity_section(), self.rows).map_err(place.of())?;
         let (found, expected) = (self.rows - validity.count_ones(), self.entry.nulls);
         place.check(found == expected, || format!("{found} nulls, expected {expected}"))?;
         Ok(Some(validity))
@@ -314,7 +344,7 @@ impl<'a> ColumnView<'a> {
     ///
     /// # Errors
     /// When the bytes do not decode, although the checksum may be right.
-    pub fn decode(&self) -> Result<ColumnData<'a>, BlockError> {
+    pub fn decode(&self) -> Result<ColumnData<'_>, BlockError> {
         self.decode_where(&|_| true)
     }
 
@@ -326,92 +356,67 @@ impl<'a> ColumnView<'a> {
     pub fn decode_where(
         &self,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
-    ) -> Result<ColumnData<'a>, BlockError> {
+    ) -> Result<ColumnData<'_>, BlockError> {
         let validity = self.validity()?;
+        let streams = self.streams()?;
         let values = match &validity {
-            Some(present) if self.entry.is_compact => self.decode_compact(present, is_wanted)?,
-            _ => self.decode_values(is_wanted)?,
+            Some(present) if self.entry.is_compact => decode_compact(&streams, present, is_wanted)?,
+            _ => streams.decode(is_wanted)?,
         };
         let (kind, logical) = (self.kind(), self.logical());
         Ok(ColumnData { kind, logical, validity, values })
     }
 
-    /// Decodes a column that holds only the rows that have a value, and puts these into their rows.
-    fn decode_compact(
-        &self,
-        present: &Bitmap,
-        is_wanted: &dyn Fn(Range<usize>) -> bool,
-    ) -> Result<Values<'a>, BlockError> {
-        let rows = LazyCell::new(|| {
-            let mut rows = Vec::new();
-            kernels::indexes_of(present.words(), &mut rows);
-            rows
-        });
-        let rows_of = |values: Range<usize>| {
-            let rows = rows.get(values).unwrap_or_default();
-            rows.first()
-                .zip(rows.last())
-                .map_or(0..0, |(&first, &last)| first as usize..last as usize + 1)
-        };
-        let values = self.of_present().decode_values(&|values| is_wanted(rows_of(values)))?;
-        Ok(values.spread(present, &rows))
-    }
-
-    /// The column as if there were only the rows that have a value: what compact streams hold.
-    fn of_present(&self) -> Self {
-        let nulls = self.entry.nulls;
-        let entry = Entry { nulls: 0, is_compact: false, validity_of: None, ..self.entry.clone() };
-        Self { entry, rows: self.rows - nulls, body: self.body, validity_owner: None }
-    }
-
-    fn decode_values(
-        &self,
-        is_wanted: &dyn Fn(Range<usize>) -> bool,
-    ) -> Result<Values<'a>, BlockError> {
-        let place = self.entry.place();
-        let [first, second, ..] = self.sections();
-        match self.entry.encoding {
-            Encoding::Decimals { scale, .. } => {
-                let stream = IntsView::parse(first, self.rows).map_err(place.of())?;
-                let mut mantissas = Vec::new();
-                stream.decode_into(&mut mantissas);
-                Ok(Values::Decimals { mantissas, scale })
-            }
-            Encoding::Doubles { .. } => Ok(Values::Doubles(self.doubles(first)?)),
-            Encoding::Wide { scale, base, .. } => {
-                let offsets = IntsView::parse(first, self.rows).map_err(place.of())?;
-                Ok(numbers::decode_wide(&offsets, scale, base))
-            }
-            Encoding::Mixed { .. } => {
-                let exacts = exacts::parse(second, self.rows).map_err(place.of())?;
-                Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })
-            }
-            Encoding::Dictionary { entries } => self.decode_dictionary(entries),
-            Encoding::Pages => self.decode_pages(is_wanted),
-            Encoding::Templates { templates } => self.decode_templates(templates, is_wanted),
-            Encoding::Lists { elements } => self.decode_lists(elements),
-            Encoding::ListDictionary { elements, lists } => {
-                self.decode_list_dictionary(elements, lists)
-            }
-        }
-    }
-
-    fn doubles(&self, section: &[u8]) -> Result<Vec<f64>, BlockError> {
-        let (chunks, _) = section.as_chunks::<8>();
-        let doubles: Vec<f64> = chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-        let odd = doubles.iter().position(|double| !double.is_finite());
-        self.entry.place().check(odd.is_none() && doubles.len() == self.rows, || {
-            format!("row {} is not a finite double", odd.unwrap_or(doubles.len()))
-        })?;
-        Ok(doubles)
-    }
-
-    fn sections(&self) -> [&'a [u8]; SECTIONS_MAX] {
-        let mut rest = self.body;
-        self.entry.sections.map(|length| {
+    /// The streams of values, thawed where the column is cold.
+    pub(crate) fn streams(&self) -> Result<Streams<'_>, BlockError> {
+        let nulls = if self.entry.is_compact { self.entry.nulls } else { 0 };
+        let mut rest = self.value_bytes()?;
+        let sections = self.entry.sections.map(|length| {
             let (section, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
             rest = after;
             section
-        })
+        });
+        Ok(Streams { entry: &self.entry, count: self.rows - nulls, sections })
     }
+
+    /// The sections before the validity section.
+    fn value_bytes(&self) -> Result<&[u8], BlockError> {
+        let (Some(thawed), Some(frame_bytes)) = (&self.thawed, self.entry.frame_bytes) else {
+            return Ok(&self.body[..self.entry.value_bytes()]);
+        };
+        if let Some(thawed) = thawed.get() {
+            return Ok(thawed);
+        }
+        let frame = Thawed::new(&self.body[..frame_bytes], self.entry.value_bytes());
+        let frame = frame.map_err(self.entry.place().of())?;
+        Ok(thawed.get_or_init(|| frame))
+    }
+
+    /// The validity section, empty where there is none: it is never cold.
+    pub(crate) fn validity_section(&self) -> &'a [u8] {
+        let length = self.entry.sections[self.entry.value_sections()];
+        let end = self.entry.body_bytes();
+        &self.body[end - length..end]
+    }
+}
+
+/// Decodes a column that holds only the rows that have a value, and puts these into their rows.
+fn decode_compact<'v>(
+    streams: &Streams<'v>,
+    present: &Bitmap,
+    is_wanted: &dyn Fn(Range<usize>) -> bool,
+) -> Result<Values<'v>, BlockError> {
+    let rows = LazyCell::new(|| {
+        let mut rows = Vec::new();
+        kernels::indexes_of(present.words(), &mut rows);
+        rows
+    });
+    let rows_of = |values: Range<usize>| {
+        let rows = rows.get(values).unwrap_or_default();
+        rows.first()
+            .zip(rows.last())
+            .map_or(0..0, |(&first, &last)| first as usize..last as usize + 1)
+    };
+    let values = streams.decode(&|values| is_wanted(rows_of(values)))?;
+    Ok(values.spread(present, &rows))
 }

@@ -41,6 +41,7 @@ fn all_settings() -> TableSettings {
     TableSettings {
         age: Some(AgeLimit::Unlimited),
         bytes: Some(2_000_000_000),
+        cold_after: Some(AgeLimit::Seconds(3_600)),
         time_column: Some(ColumnName::new("zeit ä'\"").expect("a name")),
     }
 }

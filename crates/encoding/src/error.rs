@@ -77,6 +77,12 @@ pub enum EncodingError {
         /// Bytes expected.
         expected: usize,
     },
+    /// A frame is none, or not of the bytes that it should hold.
+    #[error("it is no frame of {expected} bytes")]
+    Frame {
+        /// Bytes expected.
+        expected: usize,
+    },
     /// An exact decimal is of no row, or not a decimal.
     #[error(
         "exact decimal {index} is {mantissa} of scale {scale} in row {row}, expected a row of the \

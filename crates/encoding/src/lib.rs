@@ -9,6 +9,7 @@
 
 pub mod bitmap;
 mod buffer;
+pub mod cold;
 pub mod cursor;
 mod error;
 pub mod exacts;
@@ -24,6 +25,7 @@ mod utf8;
 
 pub use bitmap::Bitmap;
 pub use buffer::Buffer;
+pub use cold::Thawed;
 pub use cursor::Cursor;
 pub use error::EncodingError;
 pub use ints::IntsView;

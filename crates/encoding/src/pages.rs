@@ -41,6 +41,26 @@ pub fn encode<S: AsRef<str>>(values: &[S], out: &mut Vec<u8>) {
     out.extend_from_slice(&stored);
 }
 
+/// The same pages, none of them compressed.
+///
+/// # Errors
+/// When `bytes` are not exactly pages of `count` strings.
+pub fn plain(bytes: &[u8], count: usize) -> Result<Vec<u8>, EncodingError> {
+    let view = PagesView::parse(bytes, count)?;
+    let lengths = Cursor::new(bytes, "pages").prefixed()?;
+    let (mut out, mut text) = (Vec::new(), Vec::new());
+    write_prefixed(&mut out, |out| out.extend_from_slice(lengths));
+    write_length(view.page_count(), &mut out);
+    for page in 0..view.page_count() {
+        let before = text.len();
+        view.decompress(page, &mut text)?;
+        write_length(view.page_strings(page).len(), &mut out);
+        write_length(text.len() - before, &mut out);
+    }
+    out.extend_from_slice(&text);
+    Ok(out)
+}
+
 /// An estimate of the bytes that these strings take as pages: by compressing the first page.
 pub fn encoded_bytes<S: AsRef<str>>(values: &[S]) -> usize {
     let bytes = |values: &[S]| values.iter().map(|value| value.as_ref().len()).sum::<usize>();
@@ -267,6 +287,12 @@ mod tests {
             view.for_each_text(|strings| is_wanted(&strings), visit).expect("decodes");
         }
         assert!(view.decode().expect("decodes").iter().eq(values.iter().map(AsRef::as_ref)));
+        let plain = plain(&bytes, values.len()).expect("the same pages");
+        let view = PagesView::parse(&plain, values.len()).expect("parses");
+        assert_eq!(view.page_count(), pages);
+        assert!(view.decode().expect("decodes").iter().eq(values.iter().map(AsRef::as_ref)));
+        let text: usize = values.iter().map(|value| value.as_ref().len()).sum();
+        assert!(plain.len() >= text.max(bytes.len()));
         pages
     }
 
@@ -294,6 +320,7 @@ mod tests {
         write_prefixed(&mut bytes, |out| strings::encode_lengths(&vec![&huge; count], out));
         bytes.extend([1, 16, 1, 0]);
         let view = PagesView::parse(&bytes, count).expect("parses");
+        assert!(plain(&bytes, count).is_err());
         assert!(matches!(view.decode(), Err(EncodingError::Limit { what: "bytes in a page", .. })));
     }
 
@@ -309,6 +336,7 @@ mod tests {
                 let at = at.index(bytes.len());
                 bytes[at] = byte;
             }
+            let _ = plain(&bytes, values.len());
             if let Ok(view) = PagesView::parse(&bytes, values.len()) {
                 for page in 0..view.page_count() {
                     let _ = view.decode_page(page);

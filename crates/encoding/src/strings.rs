@@ -58,6 +58,22 @@ pub fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     }
 }
 
+/// The same dictionary of `count` strings, no text of which is compressed; its strings are not
+/// looked at.
+///
+/// # Errors
+/// When `bytes` are no such dictionary.
+pub fn plain(bytes: &[u8], count: usize) -> Result<Cow<'_, [u8]>, EncodingError> {
+    match bytes.split_first() {
+        Some((&FRONT, rest)) => {
+            let mut out = vec![FRONT];
+            front::plain(rest, count, &mut out)?;
+            Ok(Cow::Owned(out))
+        }
+        _ => Ok(Cow::Borrowed(bytes)),
+    }
+}
+
 /// Appends the stream of the strings' lengths.
 pub(crate) fn encode_lengths<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     encode_numbers(entries.iter().map(|entry| entry.as_ref().len()), out);

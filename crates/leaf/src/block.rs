@@ -34,6 +34,10 @@ pub(crate) struct Block {
     verified: Box<[AtomicU32]>,
     /// By column: the ids of its strings, once they were asked for.
     interned: Box<[OnceLock<Option<Interned>>]>,
+    /// Whether some of it is cold, and so all that saves enough.
+    is_cold: bool,
+    /// Whether it was found to take hardly less if it was cold.
+    saves_nothing: AtomicBool,
     /// Whether some of it could not be read.
     damaged: AtomicBool,
     is_in_order: OnceLock<bool>,
@@ -91,6 +95,8 @@ impl Block {
             created_at: view.created_at(),
             has_batches: !view.batches().is_empty(),
             time_column: view.time_column().name().clone(),
+            is_cold: view.columns().iter().any(ColumnView::is_cold),
+            saves_nothing: AtomicBool::new(false),
             columns,
             verified,
             interned,
@@ -124,6 +130,18 @@ impl Block {
             let block = &self.origin;
             tracing::error!(table, %block, file, rows, "a row block is damaged: {error}");
         }
+    }
+
+    /// Whether making it cold may save something: it has its place in a segment, where no merge of
+    /// fresh rows will take it, and was not tried before by this process.
+    pub(crate) fn may_become_cold(&self) -> bool {
+        let is_tried = self.is_cold || self.saves_nothing.load(Ordering::Relaxed);
+        !is_tried && !self.has_batches && !self.origin.is_log() && !self.is_damaged()
+    }
+
+    /// Notes that making it cold saves nothing.
+    pub(crate) fn note_saves_nothing(&self) {
+        self.saves_nothing.store(true, Ordering::Relaxed);
     }
 
     /// Whether it was found damaged.

@@ -21,8 +21,12 @@ pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
         let view = block.view().ok();
         let columns = view.as_ref().map(|view| view.columns()).unwrap_or_default();
         for (column, view) in block.columns.iter().zip(columns) {
-            let key = (column.name.clone(), column.kind, view.encoding_name().to_owned());
-            let one = ColumnBlocks { blocks: 1, rows: column.rows, bytes: column.bytes };
+            let cold = if view.is_cold() { "cold " } else { "" };
+            let encoding = format!("{cold}{}", view.encoding_name());
+            let key = (column.name.clone(), column.kind, encoding);
+            let warm_bytes = view.warm_bytes() as u64;
+            let one =
+                ColumnBlocks { blocks: 1, rows: column.rows, bytes: column.bytes, warm_bytes };
             all.columns.entry(key).or_default().merge(one);
         }
     }

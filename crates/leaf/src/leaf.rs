@@ -175,7 +175,8 @@ impl Leaf {
         &self.inner.name
     }
 
-    /// Makes all merges that are due, on the caller's thread.
+    /// Makes all merges that are due, and some of the blocks cold that are old enough, on the
+    /// caller's thread.
     pub fn merge_all(&self) {
         self.inner.merge_all();
     }
@@ -280,6 +281,7 @@ impl Inner {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
         }
+        self.chill_old(&tables, self.clock.now());
     }
 
     fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {

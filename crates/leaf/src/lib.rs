@@ -19,6 +19,7 @@ mod block;
 mod block_list;
 #[cfg(test)]
 mod block_list_tests;
+mod chill;
 mod expiry;
 mod handout;
 mod inspect;

@@ -22,8 +22,8 @@ use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths
 pub(crate) struct Columns<'a, 'c> {
     block: &'c BlockView<'a>,
     holder: &'c dyn Holder<'a>,
-    stored: RefCell<HashMap<usize, Option<Rc<Stored<'a>>>>>,
-    decoded: RefCell<HashMap<usize, BlockValues<'a>>>,
+    stored: RefCell<HashMap<usize, Option<Rc<Stored<'c>>>>>,
+    decoded: RefCell<HashMap<usize, BlockValues<'c>>>,
     /// The rows that are asked for, when they are known.
     wanted: RefCell<Option<Selection>>,
     /// The columns of which something was used.
@@ -60,7 +60,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// The values of an input, by row.
-    pub(crate) fn input(&self, input: &Input) -> Result<BlockValues<'a>, BlockError> {
+    pub(crate) fn input(&self, input: &Input) -> Result<BlockValues<'c>, BlockError> {
         match input {
             Input::Time => self.part(self.time_index()),
             Input::Column(column) => self.column(column),
@@ -75,7 +75,7 @@ impl<'a, 'c> Columns<'a, 'c> {
         self.block.columns().iter().position(is_time).unwrap_or_default()
     }
 
-    fn column(&self, column: &ColumnRef) -> Result<BlockValues<'a>, BlockError> {
+    fn column(&self, column: &ColumnRef) -> Result<BlockValues<'c>, BlockError> {
         let own = self.find(column.name.as_str(), column.kind);
         if column.kind != Kind::String {
             return own.map_or(Ok(BlockValues::Constant(Value::Null)), |index| {
@@ -103,7 +103,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// The block's column of this index.
-    pub(crate) fn view(&self, index: usize) -> &ColumnView<'a> {
+    pub(crate) fn view(&self, index: usize) -> &'c ColumnView<'a> {
         &self.block.columns()[index]
     }
 
@@ -119,7 +119,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// The block's column of this index as it is stored; `None` of those that are only decoded.
-    pub(crate) fn stored(&self, index: usize) -> Result<Option<Rc<Stored<'a>>>, BlockError> {
+    pub(crate) fn stored(&self, index: usize) -> Result<Option<Rc<Stored<'c>>>, BlockError> {
         if let Some(stored) = self.stored.borrow().get(&index) {
             return Ok(stored.clone());
         }
@@ -130,7 +130,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// Decodes the block's column of this index.
-    pub(crate) fn part(&self, index: usize) -> Result<BlockValues<'a>, BlockError> {
+    pub(crate) fn part(&self, index: usize) -> Result<BlockValues<'c>, BlockError> {
         if let Some(values) = self.decoded.borrow().get(&index) {
             return Ok(values.clone());
         }
@@ -146,14 +146,14 @@ impl<'a, 'c> Columns<'a, 'c> {
         Ok(self.keep(index, block_values(column.decode_where(&is_wanted)?)))
     }
 
-    fn keep(&self, index: usize, values: BlockValues<'a>) -> BlockValues<'a> {
+    fn keep(&self, index: usize, values: BlockValues<'c>) -> BlockValues<'c> {
         self.decoded.borrow_mut().insert(index, values.clone());
         values
     }
 
     /// The strings of an input as codes that stand for ids, where the block's holder knows these and
     /// the strings were not decoded already.
-    pub(crate) fn interned(&self, input: &Input) -> Result<Option<Coded<'a>>, BlockError> {
+    pub(crate) fn interned(&self, input: &Input) -> Result<Option<Coded<'c>>, BlockError> {
         let Some((index, _)) = self.only_part(input) else { return Ok(None) };
         let column = self.view(index);
         if column.kind() != Kind::String {
@@ -173,7 +173,7 @@ impl<'a, 'c> Columns<'a, 'c> {
 
     /// The strings of an input as templates and numbers, where they are stored as such; one code for
     /// each row.
-    pub(crate) fn lifted(&self, input: &Input) -> Result<Option<Coded<'a>>, BlockError> {
+    pub(crate) fn lifted(&self, input: &Input) -> Result<Option<Coded<'c>>, BlockError> {
         let Some((index, _)) = self.only_part(input) else { return Ok(None) };
         let column = self.view(index);
         if !column.holds_texts() {
@@ -203,7 +203,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     pub(crate) fn stored_part(
         &self,
         input: &Input,
-    ) -> Result<Option<(Rc<Stored<'a>>, Logical)>, BlockError> {
+    ) -> Result<Option<(Rc<Stored<'c>>, Logical)>, BlockError> {
         let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
         Ok(self.stored(index)?.map(|stored| (stored, logical)))
     }
@@ -252,7 +252,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// Whether any string of each row contains `text`, upper and lower case being the same.
-    fn any_text(&self, text: &str) -> Result<BlockValues<'a>, BlockError> {
+    fn any_text(&self, text: &str) -> Result<BlockValues<'c>, BlockError> {
         let mut found = filled(self.rows(), false);
         for (index, column) in self.block.columns().iter().enumerate() {
             if column.kind() == Kind::Number {

@@ -21,7 +21,7 @@ use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths
 /// The values of `expr`, right at least for the rows of `selection`.
 pub(crate) fn eval<'a>(
     expr: &PlanExpr,
-    columns: &Columns<'a, '_>,
+    columns: &Columns<'_, 'a>,
     selection: &Selection,
 ) -> Result<BlockValues<'a>, BlockError> {
     match expr {

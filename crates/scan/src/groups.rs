@@ -64,7 +64,7 @@ pub(crate) fn add(
 /// The values of a key: strings by their ids, where they have some, or lifted.
 fn key_values<'a>(
     key: &PlanExpr,
-    columns: &Columns<'a, '_>,
+    columns: &Columns<'_, 'a>,
     selection: &Selection,
     takes_lifted: bool,
 ) -> Result<BlockValues<'a>, BlockError> {

@@ -17,7 +17,7 @@ use crate::values::{BlockValues, Coded, Entries, Numbers, Truths};
 
 /// A column of one integer or code per row that has a value.
 pub(crate) struct Stored<'a> {
-    column: ColumnView<'a>,
+    column: &'a ColumnView<'a>,
     values: Values<'a>,
     valid: Option<Rc<Bitmap>>,
     /// Whether streams have no place for rows without a value.
@@ -40,7 +40,7 @@ struct StoredStrings<'a> {
 }
 
 impl<'a> StoredStrings<'a> {
-    fn entries(&self, column: &ColumnView<'a>) -> Result<&Rc<StringDictionary<'a>>, BlockError> {
+    fn entries(&self, column: &'a ColumnView<'a>) -> Result<&Rc<StringDictionary<'a>>, BlockError> {
         if let Some(entries) = self.entries.get() {
             return Ok(entries);
         }
@@ -51,11 +51,11 @@ impl<'a> StoredStrings<'a> {
 
 impl<'a> Stored<'a> {
     /// `None` of columns that are stored in another way.
-    pub(crate) fn new(column: &ColumnView<'a>) -> Result<Option<Self>, BlockError> {
+    pub(crate) fn new(column: &'a ColumnView<'a>) -> Result<Option<Self>, BlockError> {
         let is_compact = column.is_compact();
         if let Some(view) = column.numbers()?.filter(|view| view.base == 0) {
             let valid = view.validity.clone().map(Rc::new);
-            let (column, values) = (column.clone(), Values::Numbers(view));
+            let values = Values::Numbers(view);
             return Ok(Some(Self { column, values, valid, is_compact }));
         }
         if column.holds_texts() {
@@ -65,7 +65,7 @@ impl<'a> Stored<'a> {
         let entries = OnceCell::new();
         let values = Values::Strings(StoredStrings { codes, count, entries });
         let valid = column.validity()?.map(Rc::new);
-        Ok(Some(Self { column: column.clone(), values, valid, is_compact }))
+        Ok(Some(Self { column, values, valid, is_compact }))
     }
 
     /// Which rows have a value; `None`: all.
@@ -106,7 +106,7 @@ impl<'a> Stored<'a> {
             }
             (Values::Numbers(_), _) => None,
             (Values::Strings(own), literals) => {
-                let set = strings::compared(own.entries(&self.column)?, function, literals);
+                let set = strings::compared(own.entries(self.column)?, function, literals);
                 set.map(|set| own.codes.in_set(&set))
             }
         };
@@ -116,7 +116,7 @@ impl<'a> Stored<'a> {
     /// Whether the strings match; `None` of numbers.
     pub(crate) fn matching(&self, pattern: &Pattern) -> Result<Option<Truths>, BlockError> {
         let Values::Strings(own) = &self.values else { return Ok(None) };
-        let set = strings::matching(own.entries(&self.column)?, pattern);
+        let set = strings::matching(own.entries(self.column)?, pattern);
         Ok(Some(self.truths(own.codes.in_set(&set))))
     }
 
@@ -168,7 +168,7 @@ impl<'a> Stored<'a> {
             Values::Strings(own) => {
                 let codes = self.codes(&own.codes, own.count, wanted).map_err(corrupt)?;
                 let codes = Rc::new(codes);
-                let dictionary = Rc::clone(own.entries(&self.column)?);
+                let dictionary = Rc::clone(own.entries(self.column)?);
                 let entries = Entries::Strings { dictionary, has_null: valid.is_some() };
                 return Ok(Some(BlockValues::Coded(Coded { codes, entries })));
             }

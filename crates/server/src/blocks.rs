@@ -42,6 +42,7 @@ struct Column<'a> {
     blocks: u64,
     rows: u64,
     bytes: u64,
+    warm_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -82,6 +83,7 @@ pub(crate) async fn blocks(
                 blocks: column.blocks,
                 rows: column.rows,
                 bytes: column.bytes,
+                warm_bytes: column.warm_bytes,
             })
             .collect(),
         blocks: listed.map(Block::new).collect(),

@@ -35,6 +35,8 @@ struct Effective {
     age: String,
     age_seconds: Option<i64>,
     bytes: u64,
+    cold_after: String,
+    cold_after_seconds: Option<i64>,
     time_column: Option<String>,
 }
 
@@ -171,6 +173,8 @@ fn told(
             age: age.to_string(),
             age_seconds: AgeLimit::seconds(age),
             bytes: value.bytes_max(),
+            cold_after: value.cold_age().to_string(),
+            cold_after_seconds: value.cold_age().seconds(),
             time_column: time_column.map(ToString::to_string),
         },
         rows: schema.map_or(0, |schema| schema.rows),

@@ -78,6 +78,11 @@ pub const TABLE_BYTES_SET_MAX: u64 = 1 << 50;
 pub const EXPIRY_SECONDS: i64 = 900;
 /// Rows may be older than their limit by so many seconds while most of their block is younger.
 pub const EXPIRY_SLACK_SECONDS: i64 = 86_400;
+/// Row blocks that become cold before other work of the leaf has its turn: a second later the next
+/// ones do, so this takes a tenth to a third of a core.
+pub const CHILL_BLOCKS_MAX: usize = 16;
+/// Raw bytes of these blocks; a larger block becomes cold alone.
+pub const CHILL_BYTES_MAX: u64 = 256 << 20;
 /// Percent of a leaf's rows that one pass drops for their age without saying so in the log.
 pub const EXPIRY_QUIET_PERCENT: u64 = 5;
 /// When a leaf's clock has gone ahead of the time that passed by more than so many seconds, one
@@ -127,6 +132,10 @@ pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 pub const GROUPS_MAX: usize = 16_000_000;
 /// Buffers of one block's numbers that a thread keeps for the next block: 4 MiB.
 pub const BUFFERS_KEPT_MAX: usize = 16;
+/// Bodies of cold columns whose memory a thread keeps for the next block: 8 MiB.
+pub const THAWED_KEPT_MAX: usize = 16;
+/// Bytes of the largest of these bodies; one that is larger goes back to the allocator.
+pub const THAWED_KEPT_BYTES_MAX: usize = 512 << 10;
 /// Bytes of the strings that a leaf keeps of one column to know them by id; beyond it, strings are
 /// looked up in each block.
 pub const INTERNED_BYTES_MAX: usize = 16 << 20;

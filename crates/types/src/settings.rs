@@ -1,5 +1,5 @@
-//! What a person sets for a table: how old its rows may be, how many bytes it may have, and which
-//! column says a row's time.
+//! What a person sets for a table: how old its rows may be, how many bytes it may have, from what
+//! age on it is stored cold, and which column says a row's time.
 //!
 //! Every setting is optional: what is not set is as the default says, now and after an upgrade. The
 //! same strict JSON is what the doors speak, what the store of definitions holds, and what a leaf
@@ -25,6 +25,8 @@ pub struct TableSettings {
     /// Bytes of its row blocks over all leaves, beyond which its oldest rows are dropped; always
     /// one that [`Self::check_bytes`] lets through.
     pub bytes: Option<u64>,
+    /// How old all rows of a row block are when it is made cold: fewer bytes, slower to read.
+    pub cold_after: Option<AgeLimit>,
     /// The column that holds a row's time.
     pub time_column: Option<ColumnName>,
 }
@@ -47,7 +49,7 @@ impl SettingsError {
 
 impl TableSettings {
     /// The names of all settings, as they are spelled everywhere.
-    pub const NAMES: [&str; 3] = ["age", "bytes", "time_column"];
+    pub const NAMES: [&str; 4] = ["age", "bytes", "cold_after", "time_column"];
 
     /// The settings of a table for which nobody set any: one of Hadal's own is small.
     #[must_use]
@@ -65,6 +67,12 @@ impl TableSettings {
     #[must_use]
     pub fn bytes_max(&self) -> u64 {
         self.bytes.unwrap_or(TABLE_BYTES_MAX)
+    }
+
+    /// From what age on row blocks are made cold, set or not: of no age unless it is set.
+    #[must_use]
+    pub fn cold_age(&self) -> AgeLimit {
+        self.cold_after.unwrap_or(AgeLimit::Unlimited)
     }
 
     /// Whether nothing is set.
@@ -86,6 +94,7 @@ impl TableSettings {
                 let bytes = given.map(parse_bytes).transpose().map_err(wrong)?;
                 self.bytes = bytes.map(Self::check_bytes).transpose()?;
             }
+            "cold_after" => self.cold_after = given.map(str::parse).transpose().map_err(wrong)?,
             "time_column" => {
                 let column = given.map(ColumnName::new).transpose();
                 self.time_column = column.map_err(|error| wrong(error.to_string()))?;
@@ -124,16 +133,20 @@ mod tests {
         assert!(settings.is_default());
         assert_eq!(settings.age_limit(), AgeLimit::Seconds(30 * 86_400));
         assert_eq!(settings.bytes_max(), TABLE_BYTES_MAX);
+        assert_eq!(settings.cold_age(), AgeLimit::Unlimited);
     }
 
     #[test]
     fn settings_are_set_by_their_names() {
         let mut settings = TableSettings::default();
-        for (name, text) in [("age", "7d"), ("bytes", "2GB"), ("time_column", "ts")] {
+        for (name, text) in
+            [("age", "7d"), ("bytes", "2GB"), ("cold_after", "2d"), ("time_column", "ts")]
+        {
             settings.set(name, text).expect("set");
         }
         assert_eq!(settings.age, Some(AgeLimit::Seconds(7 * 86_400)));
         assert_eq!(settings.bytes, Some(2_000_000_000));
+        assert_eq!(settings.cold_age(), AgeLimit::Seconds(2 * 86_400));
         assert_eq!(settings.time_column.as_ref().map(ColumnName::as_str), Some("ts"));
         for name in TableSettings::NAMES {
             settings.set(name, "default").expect("unset");
@@ -149,7 +162,12 @@ mod tests {
             ("bytes", "much", "bytes: \"much\" is no size; write 2GB, 512MiB or a number of bytes"),
             ("bytes", "1", "bytes: 1 is not between 1MiB and 1PiB"),
             ("bytes", "2PiB", "bytes: 2251799813685248 is not between 1MiB and 1PiB"),
-            ("ages", "7d", "ages: there is no such setting; there are age, bytes, time_column"),
+            ("cold_after", "9", "cold_after: 9 seconds are not between 1m and 36500d"),
+            (
+                "ages",
+                "7d",
+                "ages: there is no such setting; there are age, bytes, cold_after, time_column",
+            ),
         ] {
             let error = settings.set(name, text).expect_err(text);
             assert_eq!(error.to_string(), expected);

@@ -51,6 +51,8 @@ pub struct ColumnBlocks {
     pub rows: u64,
     /// Encoded bytes.
     pub bytes: u64,
+    /// Encoded bytes when they are thawed: more than [`Self::bytes`] where they are cold.
+    pub warm_bytes: u64,
 }
 
 impl TableBlocks {
@@ -69,6 +71,7 @@ impl ColumnBlocks {
         self.blocks = self.blocks.saturating_add(other.blocks);
         self.rows = self.rows.saturating_add(other.rows);
         self.bytes = self.bytes.saturating_add(other.bytes);
+        self.warm_bytes = self.warm_bytes.saturating_add(other.warm_bytes);
     }
 }
 
@@ -110,6 +113,7 @@ pub fn encode_blocks(blocks: &TableBlocks) -> Bytes {
                 blocks: column.blocks,
                 rows: column.rows,
                 bytes: column.bytes,
+                warm_bytes: column.warm_bytes,
             }
         };
     proto::TableBlocks {
@@ -161,10 +165,10 @@ fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, WireError> {
 type KeyedColumn = ((ColumnName, Kind, String), ColumnBlocks);
 
 fn decode_columns(column: proto::ColumnBlocks) -> Result<KeyedColumn, WireError> {
-    let proto::ColumnBlocks { name, kind, encoding, blocks, rows, bytes } = column;
+    let proto::ColumnBlocks { name, kind, encoding, blocks, rows, bytes, warm_bytes } = column;
     at_most("bytes", encoding.len(), NAME_BYTES_MAX).at("encoding")?;
     let key = (decode_column(&name).at("name")?, Code::of_code(kind).at("kind")?, encoding);
-    Ok((key, ColumnBlocks { blocks, rows, bytes }))
+    Ok((key, ColumnBlocks { blocks, rows, bytes, warm_bytes }))
 }
 
 #[cfg(test)]
@@ -173,7 +177,7 @@ mod tests {
 
     fn column(name: &str, encoding: &str, blocks: u64) -> KeyedColumn {
         let name = ColumnName::new(name).expect("a name");
-        let column = ColumnBlocks { blocks, rows: 7, bytes: u64::MAX };
+        let column = ColumnBlocks { blocks, rows: 7, bytes: u64::MAX, warm_bytes: 9 };
         ((name, Kind::String, encoding.to_owned()), column)
     }
 

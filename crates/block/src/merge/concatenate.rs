@@ -86,7 +86,7 @@ impl<'b> Concatenated<'b> {
 /// The decoded columns of the blocks that have one, each with the number of its first row.
 type Columns<'a> = [(usize, ColumnData<'a>)];
 
-fn verified<'a>(column: &ColumnView<'a>) -> Result<ColumnData<'a>, BlockError> {
+fn verified<'b>(column: &'b ColumnView<'_>) -> Result<ColumnData<'b>, BlockError> {
     column.verify()?;
     column.decode()
 }

@@ -1,8 +1,7 @@
 //! A block that is already what a merge by time would make of it, but for its batches.
 
-use twox_hash::XxHash3_64;
-
 use super::{BlockError, BlockView, DAY, Micros, Values};
+use crate::assemble::put_together;
 use crate::header::HEADER_BYTES;
 
 /// The block without its batches, if its rows are in the order of their times and of one day. Its
@@ -24,16 +23,7 @@ pub(super) fn settle(
     let directory = bytes.get(HEADER_BYTES..HEADER_BYTES + header.directory_bytes);
     let bodies = bytes.get(before.front_bytes()..).unwrap_or_default();
     header.block_bytes = header.front_bytes() + bodies.len();
-
-    let mut settled = Vec::with_capacity(header.block_bytes);
-    header.write(&mut settled);
-    settled.extend_from_slice(directory.unwrap_or_default());
-    settled.resize(settled.len().next_multiple_of(8), 0);
-    let checksum = XxHash3_64::oneshot(&settled);
-    settled.extend_from_slice(&checksum.to_le_bytes());
-    settled.extend_from_slice(bodies);
-    debug_assert_eq!(settled.len(), header.block_bytes);
-    Ok(Some(settled))
+    Ok(Some(put_together(&header, directory.unwrap_or_default(), std::iter::once(bodies))))
 }
 
 impl BlockView<'_> {

@@ -1,7 +1,7 @@
 //! Blocks of `spec/blocks`, which earlier builds wrote: each must load for ever, with the values of
 //! the text beside it. `examples/frozen.rs` writes those of new forms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,9 @@ use crate::{BlockView, ColumnView, MergeOrder, merge};
 
 /// Each block, by name, and a form that its column `x` begins with, which its encoding's name does
 /// not tell.
-const BLOCKS: [(&str, &str); 26] = [
+const BLOCKS: [(&str, &str); 28] = [
+    ("cold", "other"),
+    ("cold-and-warm", "other"),
     ("integers-constant", "constant"),
     ("integers-delta", "delta"),
     ("integers-delta-patched", "delta, patched"),
@@ -58,7 +60,8 @@ fn texts(block: &BlockView<'_>) -> String {
     let mut all = format!("version {}, {} rows\n", block.bytes()[8], block.rows());
     for column in block.columns() {
         let (name, kind) = (column.name().as_str(), column.kind());
-        let _ = writeln!(all, "column {name}: {kind}, {}", column.encoding_name());
+        let cold = if column.is_cold() { ", cold" } else { "" };
+        let _ = writeln!(all, "column {name}: {kind}, {}{cold}", column.encoding_name());
         let data = column.decode().expect("decodes");
         let values: Vec<Value> = (0..block.rows()).map(|row| data.value(row)).collect();
         for run in values.chunk_by(|one, next| one == next) {
@@ -131,6 +134,7 @@ fn frozen_blocks_merge_to_the_same_rows() {
 fn all_that_the_directory_can_say_is_frozen() {
     let mut seen: BTreeMap<(&str, Kind), usize> = BTreeMap::new();
     let (mut compact, mut shared, mut both, mut batches) = (0, 0, 0, 0);
+    let mut cold: BTreeSet<(&str, Kind, bool, bool)> = BTreeSet::new();
     for (name, _) in BLOCKS {
         let bytes = load(name);
         let block = BlockView::parse(&bytes).expect(name);
@@ -141,6 +145,9 @@ fn all_that_the_directory_can_say_is_frozen() {
             compact += usize::from(is_compact);
             shared += usize::from(is_shared);
             both += usize::from(is_compact && is_shared);
+            if column.is_cold() {
+                cold.insert((column.encoding_name(), column.kind(), is_compact, is_shared));
+            }
         }
     }
     let (number, string, set, vector) = (Kind::Number, Kind::String, Kind::Set, Kind::Vector);
@@ -161,6 +168,16 @@ fn all_that_the_directory_can_say_is_frozen() {
         ("templates", string),
         ("wide", number),
     ];
+    // Cold: of each encoding one, and each way in which rows without a value are told.
+    let of_forms: BTreeSet<(&str, Kind)> = expected
+        .iter()
+        .map(|(name, kind)| (name.split_once(": ").map_or(*name, |(name, _)| name), *kind))
+        .collect();
+    let of_cold = cold.iter().map(|(name, kind, ..)| (*name, *kind)).collect();
+    assert_eq!(of_forms, of_cold);
+    let ways: BTreeSet<(bool, bool)> =
+        cold.iter().map(|&(_, _, one, other)| (one, other)).collect();
+    assert_eq!(ways.len(), 4);
     assert_eq!(seen.into_keys().collect::<Vec<_>>(), expected);
     assert!(compact > both && shared > both && both > 0 && batches > 0);
 }

@@ -4,9 +4,9 @@
 use hadal_types::{BatchId, Micros, Value};
 use twox_hash::XxHash3_64;
 
-use super::model::{Random, Row, build, random_rows};
+use super::model::{Random, Row, build, cold, random_rows};
 use crate::header::{CHECKSUM_BYTES, Header};
-use crate::{BlockError, BlockView, MergeOrder, merge};
+use crate::{BlockError, BlockView, Chill, MergeOrder, chill, merge};
 
 /// Uses everything of a block that can be used; errors are fine.
 fn use_all(block: &BlockView<'_>) {
@@ -54,7 +54,8 @@ fn seal_bodies(bytes: &mut [u8]) {
 fn some_block(random: &mut Random) -> Vec<u8> {
     let count = random.pick(&[1, 2, 20, 1_024, 1_100]);
     let batch = BatchId::new("a-batch").expect("valid");
-    build(&random_rows(random, count), Some(&batch))
+    let warm = build(&random_rows(random, count), Some(&batch));
+    if random.below(3) == 0 { cold(&warm) } else { warm }
 }
 
 #[test]
@@ -63,7 +64,8 @@ fn every_altered_byte_is_noticed() {
         println!("seed {seed}");
         let mut random = Random::new(seed);
         let count = 1 + random.below(30);
-        let bytes = build(&random_rows(&mut random, count), None);
+        let warm = build(&random_rows(&mut random, count), None);
+        let bytes = if seed.is_multiple_of(3) { cold(&warm) } else { warm };
         for at in 0..bytes.len() {
             let mut altered = bytes.clone();
             altered[at] ^= 1 << random.below(8);
@@ -133,6 +135,10 @@ fn mutated_bodies_with_right_checksums_never_panic() {
             let block = BlockView::parse(&altered).expect("the front is as it was");
             block.verify().expect("checksums are right");
             use_all(&block);
+            // Whatever is in it may be in a frame as well.
+            if let Ok(Some(cold)) = chill(&block, Chill::All) {
+                use_all(&BlockView::parse(&cold).expect("the front is in order"));
+            }
             let order = random.pick(&[MergeOrder::Arrival, MergeOrder::Time]);
             merged += usize::from(merge(&[block.clone(), block], order, Micros(0)).is_ok());
         }
@@ -164,7 +170,7 @@ fn errors_name_the_place() {
     );
     assert_eq!(
         message(&with(8, 9)),
-        "row block encoding version 9 is not known, the newest known is 3"
+        "row block encoding version 9 is not known, the newest known is 4"
     );
     assert_eq!(message(&with(80, 9)), "the front of a row block has a wrong checksum");
     let values = ["1e300", "9007199254740993"].map(|text| text.parse().expect("a number"));

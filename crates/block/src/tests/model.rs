@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hadal_types::{BatchId, ColumnName, Decimal, Kind, Micros, Number, Value};
 
-use crate::{BlockBuilder, BlockView, ColumnId};
+use crate::{BlockBuilder, BlockView, Chill, ColumnId, chill};
 
 /// A linear congruential generator: the same numbers from the same seed, for ever.
 pub(super) struct Random(u64);
@@ -77,8 +77,23 @@ pub(super) fn build(rows: &[Row], batch: Option<&BatchId>) -> Vec<u8> {
     builder.finish(Micros(77), batch.map(|batch| (batch, 0xc0_ffee))).expect("fits a block")
 }
 
-/// All rows of a block. Verifies every checksum, and that no name has two values in a row.
+/// The block with all of its columns cold.
+pub(super) fn cold(bytes: &[u8]) -> Vec<u8> {
+    let block = BlockView::parse(bytes).expect("parses");
+    chill(&block, Chill::All).expect("chills").expect("some were warm")
+}
+
+/// All rows of a block, which are the same when it is cold. Verifies every checksum, and that no
+/// name has two values in a row.
 pub(super) fn read(bytes: &[u8]) -> Vec<Row> {
+    let rows = read_as_it_is(bytes);
+    if BlockView::parse(bytes).expect("parses").columns().iter().any(|column| !column.is_cold()) {
+        assert!(read_as_it_is(&cold(bytes)) == rows, "cold rows differ");
+    }
+    rows
+}
+
+fn read_as_it_is(bytes: &[u8]) -> Vec<Row> {
     let block = BlockView::parse(bytes).expect("parses");
     block.verify().expect("unaltered");
     let times = block.time_column().decode().expect("times");

@@ -26,22 +26,20 @@ pub struct NumbersView<'a> {
     pub is_compact: bool,
 }
 
-impl<'a> ColumnView<'a> {
+impl ColumnView<'_> {
     /// The numbers as they are stored, where they are integers of one scale; `None` of doubles and
     /// of other kinds. Cost: O(vectors), and the validity.
     ///
     /// # Errors
     /// When the bytes do not decode.
-    pub fn numbers(&self) -> Result<Option<NumbersView<'a>>, BlockError> {
+    pub fn numbers(&self) -> Result<Option<NumbersView<'_>>, BlockError> {
         let (scale, base) = match self.entry.encoding {
             Encoding::Decimals { scale, .. } => (scale, 0),
             Encoding::Wide { scale, base, .. } => (scale, base),
             _ => return Ok(None),
         };
         let is_compact = self.entry.is_compact;
-        let count = if is_compact { self.rows - self.entry.nulls } else { self.rows };
-        let [section, ..] = self.sections();
-        let integers = IntsView::parse(section, count).map_err(self.entry.place().of())?;
+        let integers = self.streams()?.integers()?;
         let validity = self.validity()?;
         Ok(Some(NumbersView { scale, base, integers, validity, is_compact }))
     }

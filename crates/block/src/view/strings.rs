@@ -6,7 +6,7 @@ use hadal_encoding::{IntsView, ListDictionary, StringDictionary, TemplatesView};
 use hadal_encoding::{lists::Lists, pages::PagesView};
 use hadal_types::Kind;
 
-use super::ColumnView;
+use super::{ColumnView, Streams};
 use crate::data::Values;
 use crate::directory::Encoding;
 use crate::error::BlockError;
@@ -46,24 +46,22 @@ impl StringsView<'_> {
     }
 }
 
-impl<'a> ColumnView<'a> {
+impl ColumnView<'_> {
     /// The strings as they are stored; `None` where the column is of another kind.
     ///
     /// # Errors
     /// When the bytes do not decode.
-    pub fn strings(&self) -> Result<Option<StringsView<'a>>, BlockError> {
-        if self.entry.is_compact {
-            return self.of_present().strings();
-        }
-        let place = self.entry.place();
-        let [first, second, ..] = self.sections();
+    pub fn strings(&self) -> Result<Option<StringsView<'_>>, BlockError> {
         let view = match self.entry.encoding {
-            Encoding::Dictionary { entries } => StringsView::Dictionary {
-                codes: IntsView::parse(first, self.rows).map_err(place.of())?,
-                entries: StringDictionary::parse(second, entries).map_err(place.of())?,
-            },
-            Encoding::Pages => StringsView::Pages(self.pages()?),
-            Encoding::Templates { templates } => StringsView::Templates(self.templates(templates)?),
+            Encoding::Dictionary { entries } => {
+                let streams = self.streams()?;
+                let codes = streams.integers()?;
+                StringsView::Dictionary { codes, entries: streams.entries(entries)? }
+            }
+            Encoding::Pages => StringsView::Pages(self.streams()?.pages()?),
+            Encoding::Templates { templates } => {
+                StringsView::Templates(self.streams()?.templates(templates)?)
+            }
             _ => return Ok(None),
         };
         Ok(Some(view))
@@ -74,14 +72,9 @@ impl<'a> ColumnView<'a> {
     ///
     /// # Errors
     /// When the bytes do not decode.
-    pub fn string_codes(&self) -> Result<Option<(IntsView<'a>, usize)>, BlockError> {
+    pub fn string_codes(&self) -> Result<Option<(IntsView<'_>, usize)>, BlockError> {
         let Encoding::Dictionary { entries } = self.entry.encoding else { return Ok(None) };
-        if self.entry.is_compact {
-            return self.of_present().string_codes();
-        }
-        let [codes, ..] = self.sections();
-        let codes = IntsView::parse(codes, self.rows).map_err(self.entry.place().of())?;
-        Ok(Some((codes, entries)))
+        Ok(Some((self.streams()?.integers()?, entries)))
     }
 
     /// The entries of a dictionary of strings, sorted; none where the column is stored in another
@@ -89,23 +82,18 @@ impl<'a> ColumnView<'a> {
     ///
     /// # Errors
     /// When the bytes do not decode.
-    pub fn string_entries(&self) -> Result<StringDictionary<'a>, BlockError> {
-        let Encoding::Dictionary { entries } = self.entry.encoding else {
-            return Ok(StringDictionary::default());
-        };
-        if self.entry.is_compact {
-            return self.of_present().string_entries();
+    pub fn string_entries(&self) -> Result<StringDictionary<'_>, BlockError> {
+        match self.entry.encoding {
+            Encoding::Dictionary { entries } => self.streams()?.entries(entries),
+            _ => Ok(StringDictionary::default()),
         }
-        let [_, strings, ..] = self.sections();
-        StringDictionary::parse(strings, entries).map_err(self.entry.place().of())
     }
+}
 
-    pub(super) fn decode_dictionary(&self, entries: usize) -> Result<Values<'a>, BlockError> {
-        let [codes, strings, ..] = self.sections();
-        let codes = self.codes(codes, entries)?;
-        let dictionary =
-            StringDictionary::parse(strings, entries).map_err(self.entry.place().of())?;
-        Ok(Values::Strings { codes, dictionary })
+impl<'v> Streams<'v> {
+    pub(super) fn decode_dictionary(&self, entries: usize) -> Result<Values<'v>, BlockError> {
+        let codes = self.codes(self.sections[0], entries)?;
+        Ok(Values::Strings { codes, dictionary: self.entries(entries)? })
     }
 
     /// Leaves texts empty that would have to be decompressed for rows of which `is_wanted` says
@@ -113,7 +101,7 @@ impl<'a> ColumnView<'a> {
     pub(super) fn decode_pages(
         &self,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
-    ) -> Result<Values<'a>, BlockError> {
+    ) -> Result<Values<'v>, BlockError> {
         let dictionary = self.pages()?.decode_where(is_wanted);
         let dictionary = dictionary.map_err(self.entry.place().of())?;
         Ok(Values::Strings { codes: self.identity_codes(), dictionary })
@@ -125,15 +113,15 @@ impl<'a> ColumnView<'a> {
         &self,
         templates: usize,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
-    ) -> Result<Values<'a>, BlockError> {
+    ) -> Result<Values<'v>, BlockError> {
         let dictionary = self.templates(templates)?.decode_where(is_wanted);
         let dictionary = dictionary.map_err(self.entry.place().of())?;
         Ok(Values::Strings { codes: self.identity_codes(), dictionary })
     }
 
-    pub(super) fn decode_lists(&self, elements: usize) -> Result<Values<'a>, BlockError> {
-        let [strings, lists, ..] = self.sections();
-        let lists = self.lists(strings, elements, lists, self.rows)?;
+    pub(super) fn decode_lists(&self, elements: usize) -> Result<Values<'v>, BlockError> {
+        let [strings, lists, ..] = self.sections;
+        let lists = self.lists(strings, elements, lists, self.count)?;
         Ok(Values::Lists { codes: self.identity_codes(), lists })
     }
 
@@ -141,20 +129,24 @@ impl<'a> ColumnView<'a> {
         &self,
         elements: usize,
         lists: usize,
-    ) -> Result<Values<'a>, BlockError> {
-        let [codes, strings, bytes, _] = self.sections();
+    ) -> Result<Values<'v>, BlockError> {
+        let [codes, strings, bytes, _] = self.sections;
         let codes = self.codes(codes, lists)?;
         Ok(Values::Lists { codes, lists: self.lists(strings, elements, bytes, lists)? })
     }
 
-    fn pages(&self) -> Result<PagesView<'a>, BlockError> {
-        let [pages, ..] = self.sections();
-        PagesView::parse(pages, self.rows).map_err(self.entry.place().of())
+    fn entries(&self, count: usize) -> Result<StringDictionary<'v>, BlockError> {
+        StringDictionary::parse(self.sections[1], count).map_err(self.entry.place().of())
     }
 
-    fn templates(&self, count: usize) -> Result<TemplatesView<'a>, BlockError> {
+    fn pages(&self) -> Result<PagesView<'v>, BlockError> {
+        let [pages, ..] = self.sections;
+        PagesView::parse(pages, self.count).map_err(self.entry.place().of())
+    }
+
+    fn templates(&self, count: usize) -> Result<TemplatesView<'v>, BlockError> {
         let place = self.entry.place();
-        let [codes, templates, numbers, _] = self.sections();
+        let [codes, templates, numbers, _] = self.sections;
         let codes = self.codes(codes, count)?;
         let templates = StringDictionary::parse(templates, count).map_err(place.of())?;
         TemplatesView::new(codes, templates, numbers).map_err(place.of())
@@ -163,24 +155,24 @@ impl<'a> ColumnView<'a> {
     fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {
         let place = self.entry.place();
         let mut codes = Vec::new();
-        let stream = IntsView::parse(section, self.rows).map_err(place.of())?;
+        let stream = IntsView::parse(section, self.count).map_err(place.of())?;
         stream.decode_codes_into(limit, &mut codes).map_err(place.of())?;
         Ok(codes)
     }
 
     fn identity_codes(&self) -> Vec<u32> {
-        (0u32..).take(self.rows).collect()
+        (0u32..).take(self.count).collect()
     }
 
     fn lists(
         &self,
-        elements: &'a [u8],
+        elements: &'v [u8],
         element_count: usize,
         lists: &[u8],
         list_count: usize,
-    ) -> Result<ListDictionary<'a>, BlockError> {
+    ) -> Result<ListDictionary<'v>, BlockError> {
         let place = self.entry.place();
-        let sets = self.kind() == Kind::Set;
+        let sets = self.entry.kind == Kind::Set;
         let elements = StringDictionary::parse(elements, element_count).map_err(place.of())?;
         let lists = Lists::parse(lists, list_count, element_count, sets).map_err(place.of())?;
         Ok(ListDictionary { elements, lists })

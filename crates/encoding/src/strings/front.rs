@@ -42,17 +42,33 @@ pub(super) fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     lz4::store(&rest, out);
 }
 
+/// Appends the same strings, their rests not compressed.
+pub(super) fn plain(bytes: &[u8], count: usize, out: &mut Vec<u8>) -> Result<(), EncodingError> {
+    check_count(bytes, count)?;
+    let mut cursor = Cursor::new(bytes, "a front-coded dictionary");
+    let (shared, rests) = (cursor.prefixed()?, cursor.prefixed()?);
+    let ends = parse_offsets(rests, count, STRING_BYTES_MAX, BLOCK_BYTES_MAX)?;
+    write_prefixed(out, |out| out.extend_from_slice(shared));
+    write_prefixed(out, |out| out.extend_from_slice(rests));
+    lz4::restore(cursor.rest(), ends.last().copied().unwrap_or_default() as usize, 0, out)
+}
+
+/// All strings but one add a byte or more; so this bounds what is made of their number.
+fn check_count(bytes: &[u8], count: usize) -> Result<(), EncodingError> {
+    let most = bytes.len().saturating_mul(LZ4_RATIO_MAX);
+    if count <= most {
+        return Ok(());
+    }
+    let (found, most) = (count as u64, most as u64);
+    Err(EncodingError::Limit { what: "dictionary entries", found, most })
+}
+
 /// Reads `count` strings that strictly ascend. Cost: O(their bytes).
 pub(super) fn parse(
     bytes: &[u8],
     count: usize,
 ) -> Result<StringDictionary<'static>, EncodingError> {
-    // All strings but one add a byte or more; so this bounds what follows.
-    let most = bytes.len().saturating_mul(LZ4_RATIO_MAX);
-    if count > most {
-        let (found, most) = (count as u64, most as u64);
-        return Err(EncodingError::Limit { what: "dictionary entries", found, most });
-    }
+    check_count(bytes, count)?;
     let mut cursor = Cursor::new(bytes, "a front-coded dictionary");
     let mut shared = Vec::new();
     let stream = IntsView::parse(cursor.prefixed()?, count)?;

@@ -43,8 +43,12 @@ fn neighbours_share_what_they_begin_with() {
     let mut bytes = Vec::new();
     encode(&hosts, &mut bytes);
     assert!(bytes.len() < hosts.len() * 5, "{}", bytes.len());
+    let plain = plain(&bytes, 5_000).expect("the same dictionary");
+    assert!(plain.len() > bytes.len());
+    assert!(StringDictionary::parse(&plain, 5_000).expect("parses").iter().eq(&hosts));
     assert!(StringDictionary::parse(&bytes, 5_000).expect("parses").iter().eq(&hosts));
-    assert_eq!(bytes_of(&["a", "b"])[0], 2, "small ones are plain");
+    let small = bytes_of(&["a", "b"]);
+    assert_eq!((small[0], &*super::plain(&small, 2).expect("as it is")), (2, &small[..]));
 }
 
 #[test]

@@ -59,6 +59,7 @@ struct Column {
     blocks: u64,
     rows: u64,
     bytes: u64,
+    warm_bytes: u64,
 }
 
 #[derive(Debug, Deserialize, PartialEq, Eq)]
@@ -141,6 +142,7 @@ impl Found {
             blocks: column.blocks,
             rows: column.rows,
             bytes: column.bytes,
+            warm_bytes: column.warm_bytes,
         });
         let blocks: Vec<Block> = blocks.collect();
         Self {
@@ -174,8 +176,13 @@ fn overview(table: &TableName, found: &Found) -> String {
             .map(|column| format!("{} × {}", column.encoding, column.blocks))
             .collect();
         let bytes = sum(|column| column.bytes);
+        let thawed = sum(|column| column.warm_bytes);
+        let thawed = match thawed > bytes {
+            true => format!("; {} when thawed", output::bytes(thawed)),
+            false => String::new(),
+        };
         text.push_str(&format!(
-            "  {name} ({kind}): {} with a value, {}, {:.2} bytes a row; {}\n",
+            "  {name} ({kind}): {} with a value, {}, {:.2} bytes a row; {}{thawed}\n",
             output::count(sum(|column| column.rows), "row"),
             output::bytes(bytes),
             a_row(bytes),
@@ -203,18 +210,19 @@ mod tests {
 
     #[test]
     fn kinds_and_encodings_of_a_column_are_told_together() {
-        let column = |kind: &str, encoding: &str, blocks: u64| Column {
+        let column = |kind: &str, encoding: &str, blocks: u64, warm_bytes: u64| Column {
             name: "c".to_owned(),
             kind: kind.to_owned(),
             encoding: encoding.to_owned(),
             blocks,
             rows: 10,
             bytes: 20,
+            warm_bytes,
         };
         let columns = vec![
-            column("number", "decimals", 4),
-            column("string", "dictionary", 1),
-            column("string", "pages", 3),
+            column("number", "decimals", 4, 20),
+            column("string", "cold pages", 3, 90),
+            column("string", "dictionary", 1, 20),
         ];
         let found =
             Found { rows: 40, bytes: 60, block_count: 4, columns, blocks: Vec::new(), more: false };
@@ -223,7 +231,8 @@ mod tests {
             overview(&table, &found),
             "table t: 40 rows in 4 blocks, 60 B, 1.5 bytes a row\n  \
              c (number): 10 rows with a value, 20 B, 0.50 bytes a row; decimals × 4\n  \
-             c (string): 20 rows with a value, 40 B, 1.00 bytes a row; dictionary × 1, pages × 3\n"
+             c (string): 20 rows with a value, 40 B, 1.00 bytes a row; cold pages × 3, dictionary × 1; \
+             110 B when thawed\n"
         );
     }
 }

@@ -18,6 +18,7 @@ use crate::output;
   hadal settings clicks                     what is set, and what will go next
   hadal settings clicks age=7d bytes=2GB    drop rows older than a week, or beyond 2 GB
   hadal settings clicks age=none            keep rows of any age
+  hadal settings clicks cold_after=3d       store older rows in fewer bytes, slower to read
   hadal settings clicks time_column=ts      rows have their time in ts
   hadal settings clicks bytes=default       back to the default
 
@@ -25,8 +26,8 @@ Rows that are too old are dropped within minutes, and cannot be brought back.")]
 pub(crate) struct SettingsArgs {
     /// The table
     table: String,
-    /// Settings to change: age=30d, 12h, 90m or none; bytes=2GB or 512MiB; time_column=COLUMN;
-    /// NAME=default unsets one
+    /// Settings to change: age=30d, 12h, 90m or none; bytes=2GB or 512MiB;
+    /// cold_after=3d or none; time_column=COLUMN; NAME=default unsets one
     #[arg(value_name = "NAME=VALUE")]
     changes: Vec<String>,
     #[command(flatten)]
@@ -49,6 +50,7 @@ struct Told {
 struct Effective {
     age: String,
     bytes: u64,
+    cold_after: String,
     time_column: Option<String>,
 }
 
@@ -107,6 +109,7 @@ fn text(table: &TableName, told: &Told) -> String {
     let lines = [
         ("age", effective.age.as_str(), "older rows are refused, and dropped"),
         ("bytes", bytes.as_str(), "beyond them the oldest rows are dropped"),
+        ("cold_after", effective.cold_after.as_str(), "older rows take fewer bytes, read slower"),
         ("time_column", time_column, "has the time of a row"),
     ];
     for (name, value, meaning) in lines {
@@ -141,7 +144,8 @@ mod tests {
     fn told(settings: &Value, next_expiry: &Value) -> Told {
         let told = json!({
             "exists": true, "version": 3, "settings": settings, "rows": 1_234, "block_bytes": 2_048,
-            "effective": { "age": "7d", "bytes": 2_000_000_000, "time_column": "ts" },
+            "effective": { "age": "7d", "bytes": 2_000_000_000, "cold_after": "none",
+                           "time_column": "ts" },
             "next_expiry": next_expiry,
         });
         serde_json::from_value(told).expect("as a server tells it")
@@ -157,6 +161,7 @@ mod tests {
             "table t: 1,234 rows, 2.0 KiB\n  \
              age          7d          set      older rows are refused, and dropped\n  \
              bytes        2GB         default  beyond them the oldest rows are dropped\n  \
+             cold_after   none        default  older rows take fewer bytes, read slower\n  \
              time_column  ts          set      has the time of a row\n\
              next expiry: about 1,000 rows (1.0 KiB) before UNTIL, at AT\n"
         );
@@ -176,7 +181,7 @@ mod tests {
     #[test]
     fn changes_are_read_before_a_server_is_asked() {
         for (change, told) in [
-            ("age", "\"age\" sets nothing; write age=…, bytes=…, time_column=…"),
+            ("age", "\"age\" sets nothing; write age=…, bytes=…, cold_after=…, time_column=…"),
             ("age=soon", "age: \"soon\" is no age"),
             ("ages=7d", "ages: there is no such setting"),
         ] {

@@ -19,13 +19,15 @@ fn settings_are_shown_changed_and_kept() {
     assert!(shown.contains("age          30d         default"), "{shown}");
     assert!(shown.contains("time_column  time        default"), "{shown}");
     assert!(shown.contains("next expiry: nothing, at "), "{shown}");
-    let shown = show(&server, &["age=7d", "bytes=2GB"]);
+    assert!(shown.contains("cold_after   none        default"), "{shown}");
+    let shown = show(&server, &["age=7d", "bytes=2GB", "cold_after=72h"]);
     assert!(shown.contains("age          7d          set"), "{shown}");
     assert!(server.process.stop(Signal::TERM).success());
     let server = Server::start(folder.path());
     let shown = show(&server, &["bytes=default"]);
     assert!(shown.contains("age          7d          set"), "{shown}");
     assert!(shown.contains("bytes        1GiB        default"), "{shown}");
+    assert!(shown.contains("cold_after   3d          set"), "{shown}");
     let status = server.run(&["status"], b"");
     assert!(status.stdout.contains("none older than 7 days"), "{}", status.stdout);
     let refused = server.run(&["settings", "t", "age=soon"], b"");

@@ -12,6 +12,7 @@ use super::*;
 use crate::block::Block;
 use crate::merge::SEGMENT_ROWS_MIN;
 
+mod chill;
 mod expiry;
 mod limits;
 mod raw_rows;

@@ -10,7 +10,7 @@ const DAY: i64 = 86_400;
 /// The units of an age, the largest first. A week is read, and never written.
 const UNITS: [(&str, i64); 5] = [("w", 7 * DAY), ("d", DAY), ("h", 3_600), ("m", 60), ("s", 1)];
 
-/// How old the rows of a table may be.
+/// How old the rows of a table may be, or may be before they are stored in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgeLimit {
     /// Up to so many seconds: [`TABLE_AGE_SECONDS_MIN`] to [`TABLE_AGE_SECONDS_MAX`].

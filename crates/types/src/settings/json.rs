@@ -27,6 +27,7 @@ impl TableSettings {
         let fields = [
             ("age", self.age.map(|age| age.to_string().into())),
             ("bytes", self.bytes.map(Value::from)),
+            ("cold_after", self.cold_after.map(|age| age.to_string().into())),
             ("format", format.map(Value::from)),
             ("time_column", self.time_column.as_ref().map(|column| column.as_str().into())),
         ];
@@ -44,8 +45,8 @@ impl TableSettings {
         Self::from_value(&value)
     }
 
-    /// Reads an object: `age` is a text or a number of seconds, `bytes` a text or a number,
-    /// `time_column` a text; `null` is what is not set. `format` may be left out.
+    /// Reads an object: `age` and `cold_after` are texts or numbers of seconds, `bytes` a text or a
+    /// number, `time_column` a text; `null` is what is not set. `format` may be left out.
     ///
     /// # Errors
     /// [`SettingsError`] that names the field: also for a field that is none.
@@ -58,8 +59,9 @@ impl TableSettings {
             match name.as_str() {
                 "format" => check_format(value)?,
                 _ if value.is_null() && Self::NAMES.contains(&name.as_str()) => {}
-                "age" => settings.age = Some(age(value)?),
+                "age" => settings.age = Some(age(name, value)?),
                 "bytes" => settings.bytes = Some(bytes(value)?),
+                "cold_after" => settings.cold_after = Some(age(name, value)?),
                 "time_column" => settings.time_column = Some(time_column(value)?),
                 _ => return Err(Self::unknown(name)),
             }
@@ -78,13 +80,13 @@ fn check_format(value: &Value) -> Result<(), SettingsError> {
     }
 }
 
-fn age(value: &Value) -> Result<AgeLimit, SettingsError> {
+fn age(name: &str, value: &Value) -> Result<AgeLimit, SettingsError> {
     let read = match (value, value.as_i64()) {
         (Value::String(text), _) => text.parse(),
         (_, Some(seconds)) => AgeLimit::of_seconds(seconds),
         _ => Err(format!("{value} is no age; write \"30d\", a number of seconds, or \"none\"")),
     };
-    read.map_err(|reason| SettingsError::new("age", reason))
+    read.map_err(|reason| SettingsError::new(name, reason))
 }
 
 fn bytes(value: &Value) -> Result<u64, SettingsError> {
@@ -119,9 +121,11 @@ mod tests {
         let all = TableSettings {
             age: Some(AgeLimit::Seconds(7 * 86_400)),
             bytes: Some(2_000_000_000),
+            cold_after: Some(AgeLimit::Seconds(36 * 3_600)),
             time_column: Some(ColumnName::new("ts").expect("a name")),
         };
-        let text = r#"{"age":"7d","bytes":2000000000,"format":1,"time_column":"ts"}"#;
+        let text =
+            r#"{"age":"7d","bytes":2000000000,"cold_after":"36h","format":1,"time_column":"ts"}"#;
         assert_eq!(all.to_json(), text);
         assert_eq!(TableSettings::from_json(text), Ok(all));
         let any_age = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
@@ -140,10 +144,11 @@ mod tests {
     #[test]
     fn what_is_not_known_is_refused_by_name() {
         assert_eq!(
-            error(r#"{"cold_after": "1d"}"#),
-            "cold_after: there is no such setting; there are age, bytes, time_column"
+            error(r#"{"cold": "1d"}"#),
+            "cold: there is no such setting; there are age, bytes, cold_after, time_column"
         );
         assert_eq!(error(r#"{"age": true}"#).split(':').next(), Some("age"));
+        assert_eq!(error(r#"{"cold_after": 1.5}"#).split(':').next(), Some("cold_after"));
         assert_eq!(error(r#"{"age": "1y"}"#).split(':').next(), Some("age"));
         assert_eq!(error(r#"{"bytes": -1}"#).split(':').next(), Some("bytes"));
         assert_eq!(error(r#"{"bytes": 5}"#), "bytes: 5 is not between 1MiB and 1PiB");

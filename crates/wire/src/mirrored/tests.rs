@@ -194,7 +194,7 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
 
 #[test]
 fn blocks_pass_through_or_are_none() {
-    let column = crate::blocks::ColumnBlocks { blocks: 1, rows: 2, bytes: 3 };
+    let column = crate::blocks::ColumnBlocks { blocks: 1, rows: 2, bytes: 3, warm_bytes: 4 };
     let of = |encoding: String| {
         let name = hadal_types::ColumnName::new("a").expect("a name");
         let key = (name, hadal_types::Kind::Set, encoding);

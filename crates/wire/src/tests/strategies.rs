@@ -345,13 +345,19 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
 }
 
 pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
-    let age = prop_oneof![
-        Just(AgeLimit::Unlimited),
-        (TABLE_AGE_SECONDS_MIN..=TABLE_AGE_SECONDS_MAX).prop_map(AgeLimit::Seconds),
-    ];
+    let age = || {
+        let limited = TABLE_AGE_SECONDS_MIN..=TABLE_AGE_SECONDS_MAX;
+        option::of(prop_oneof![Just(AgeLimit::Unlimited), limited.prop_map(AgeLimit::Seconds)])
+    };
     let bytes = TABLE_BYTES_SET_MIN..=TABLE_BYTES_SET_MAX;
-    (option::of(age), option::of(bytes), option::of(column_name()))
-        .prop_map(|(age, bytes, time_column)| TableSettings { age, bytes, time_column })
+    (age(), option::of(bytes), age(), option::of(column_name())).prop_map(
+        |(age, bytes, cold_after, time_column)| TableSettings {
+            age,
+            bytes,
+            cold_after,
+            time_column,
+        },
+    )
 }
 
 fn expiry() -> impl Strategy<Value = ExpiryForecast> {

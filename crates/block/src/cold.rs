@@ -1,0 +1,103 @@
+//! Making a block cold: each column's sections of values become one frame, where that saves an
+//! eighth. Values are not decoded: texts that were compressed by themselves are made plain first,
+//! because a frame of all of them takes less.
+//!
+//! What is read to leave a block or a column alone stays as it is: header, directory, zones, and
+//! which rows have a value.
+
+use std::borrow::Cow;
+
+use hadal_encoding::cold;
+use hadal_types::limits::BLOCK_BYTES_MAX;
+use twox_hash::XxHash3_64;
+
+use crate::assemble::put_together;
+use crate::directory::Entry;
+use crate::encode::check_size;
+use crate::error::BlockError;
+use crate::header::{ENCODING_VERSION, write_batches};
+use crate::view::{BlockView, ColumnView};
+
+/// A column is cold where that saves one byte in so many.
+const SAVED_PART: usize = 8;
+/// A block becomes cold where that saves one byte in so many of it: else nothing is won by writing
+/// it again.
+const BLOCK_SAVED_PART: usize = 64;
+
+/// Which columns become cold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chill {
+    /// Those that take an eighth less so, if they are enough of the block.
+    WhereItSaves,
+    /// All, also where they take more: so every column can be tried cold.
+    All,
+}
+
+/// Makes the block with more of its columns cold: the same rows in the same order, and the same
+/// batches. `None` where no column becomes cold that is not so already, or where that saves hardly
+/// anything of the block. Checksums are verified on the way.
+///
+/// # Errors
+/// When the block is corrupt, or too large with all columns cold.
+pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, BlockError> {
+    // What is plain instead of compressed must still fit a block when it is thawed.
+    let thawed: usize = block.columns().iter().map(|column| column.entry.value_bytes()).sum();
+    let mut room = BLOCK_BYTES_MAX.saturating_sub(thawed);
+    let mut columns: Vec<(Entry, Cow<'_, [u8]>)> = Vec::with_capacity(block.columns().len());
+    let mut chilled = 0;
+    for column in block.columns() {
+        let cold = if column.is_cold() { None } else { chill_column(column, which, &mut room)? };
+        chilled += usize::from(cold.is_some());
+        columns.push(match cold {
+            Some((entry, body)) => (entry, body.into()),
+            None => (column.entry.clone(), column.body().into()),
+        });
+    }
+    if chilled == 0 {
+        return Ok(None);
+    }
+    let mut variable = Vec::new();
+    columns.iter().for_each(|(entry, _)| entry.write(&mut variable));
+    let directory_bytes = variable.len();
+    write_batches(block.batches(), &mut variable);
+    let mut header = *block.header();
+    (header.encoding_version, header.directory_bytes) = (ENCODING_VERSION, directory_bytes);
+    header.batches_bytes = variable.len() - directory_bytes;
+    let bodies: usize = columns.iter().map(|(_, body)| body.len()).sum();
+    header.block_bytes = header.front_bytes() + bodies;
+    check_size(header.block_bytes as u64)?;
+    let before = block.bytes().len();
+    if which == Chill::WhereItSaves && header.block_bytes > before - before / BLOCK_SAVED_PART {
+        return Ok(None);
+    }
+    Ok(Some(put_together(&header, &variable, columns.iter().map(|(_, body)| &body[..]))))
+}
+
+/// The column's entry and body when it is cold; `None` where that does not save enough.
+pub(crate) fn chill_column(
+    column: &ColumnView<'_>,
+    which: Chill,
+    room: &mut usize,
+) -> Result<Option<(Entry, Vec<u8>)>, BlockError> {
+    column.verify_body()?;
+    let warm = &column.entry;
+    let mut entry = warm.clone();
+    let sections = &column.streams()?.plain_sections()?[..warm.value_sections()];
+    for (length, section) in entry.sections.iter_mut().zip(sections) {
+        *length = section.len();
+    }
+    let Some(left) = (*room + warm.value_bytes()).checked_sub(entry.value_bytes()) else {
+        return Ok(None);
+    };
+    let Some(mut body) = cold::chill(&sections.concat()) else { return Ok(None) };
+    entry.frame_bytes = Some(body.len());
+    body.extend_from_slice(column.validity_section());
+    body.resize(body.len().next_multiple_of(8), 0);
+    let before = column.body().len();
+    if which == Chill::WhereItSaves && body.len() > before - before / SAVED_PART {
+        return Ok(None);
+    }
+    *room = left;
+    entry.checksum = XxHash3_64::oneshot(&body);
+    Ok(Some((entry, body)))
+}

@@ -1,0 +1,92 @@
+//! The streams of one column, decoded to values.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use hadal_encoding::{IntsView, exacts, pages, strings};
+
+use super::numbers;
+use crate::data::{Exacts, Values};
+use crate::directory::{Encoding, Entry, SECTIONS_MAX};
+use crate::error::BlockError;
+
+/// The sections of a column's values, which borrow from its block, or from what it was thawed to.
+#[derive(Clone, Debug)]
+pub(crate) struct Streams<'v> {
+    pub(super) entry: &'v Entry,
+    /// Values in each stream: one per row; or, where the column is compact, per row that has one.
+    pub(super) count: usize,
+    pub(super) sections: [&'v [u8]; SECTIONS_MAX],
+}
+
+impl<'v> Streams<'v> {
+    /// Decodes all values, but leaves texts empty that would have to be decompressed for those of
+    /// which `is_wanted` says that none is.
+    pub(super) fn decode(
+        &self,
+        is_wanted: &dyn Fn(Range<usize>) -> bool,
+    ) -> Result<Values<'v>, BlockError> {
+        let place = self.entry.place();
+        let [first, second, ..] = self.sections;
+        match self.entry.encoding {
+            Encoding::Decimals { scale, .. } => {
+                let mut mantissas = Vec::new();
+                self.integers()?.decode_into(&mut mantissas);
+                Ok(Values::Decimals { mantissas, scale })
+            }
+            Encoding::Doubles { .. } => Ok(Values::Doubles(self.doubles(first)?)),
+            Encoding::Wide { scale, base, .. } => {
+                Ok(numbers::decode_wide(&self.integers()?, scale, base))
+            }
+            Encoding::Mixed { .. } => {
+                let exacts = exacts::parse(second, self.count).map_err(place.of())?;
+                Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })
+            }
+            Encoding::Dictionary { entries } => self.decode_dictionary(entries),
+            Encoding::Pages => self.decode_pages(is_wanted),
+            Encoding::Templates { templates } => self.decode_templates(templates, is_wanted),
+            Encoding::Lists { elements } => self.decode_lists(elements),
+            Encoding::ListDictionary { elements, lists } => {
+                self.decode_list_dictionary(elements, lists)
+            }
+        }
+    }
+
+    /// The first section, which has an integer per value.
+    pub(super) fn integers(&self) -> Result<IntsView<'v>, BlockError> {
+        IntsView::parse(self.sections[0], self.count).map_err(self.entry.place().of())
+    }
+
+    fn doubles(&self, section: &[u8]) -> Result<Vec<f64>, BlockError> {
+        let (chunks, _) = section.as_chunks::<8>();
+        let doubles: Vec<f64> = chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
+        let odd = doubles.iter().position(|double| !double.is_finite());
+        self.entry.place().check(odd.is_none() && doubles.len() == self.count, || {
+            format!("row {} is not a finite double", odd.unwrap_or(doubles.len()))
+        })?;
+        Ok(doubles)
+    }
+
+    /// The sections, in none of which a text is compressed: together they are compressed better.
+    pub(crate) fn plain_sections(&self) -> Result<[Cow<'v, [u8]>; SECTIONS_MAX], BlockError> {
+        let mut sections = self.sections.map(Cow::Borrowed);
+        let plain = |section: &mut Cow<'v, [u8]>, of: &'v [u8], count| {
+            strings::plain(of, count).map(|plain| *section = plain)
+        };
+        let [first, second, ..] = self.sections;
+        let done = match self.entry.encoding {
+            Encoding::Pages => {
+                pages::plain(first, self.count).map(|plain| sections[0] = Cow::Owned(plain))
+            }
+            Encoding::Lists { elements } => plain(&mut sections[0], first, elements),
+            Encoding::Dictionary { entries: count }
+            | Encoding::Templates { templates: count }
+            | Encoding::ListDictionary { elements: count, .. } => {
+                plain(&mut sections[1], second, count)
+            }
+            _ => Ok(()),
+        };
+        done.map_err(self.entry.place().of())?;
+        Ok(sections)
+    }
+}
