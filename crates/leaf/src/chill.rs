@@ -98,7 +98,10 @@ impl Inner {
     ) -> Result<(Vec<Arc<Block>>, Vec<StoredBlock>), MergeError> {
         let (mut warm, mut adds) = (Vec::new(), Vec::new());
         for block in blocks {
+            let faults = block.faults();
             match checked(block).and_then(|view| chill(&view, Chill::WhereItSaves)) {
+                // The next pass finds out which columns are damaged.
+                _ if block.faults() != faults => {}
                 Ok(Some(bytes)) => {
                     let rows = u32::try_from(block.rows).unwrap_or(u32::MAX);
                     adds.push(self.store.write_block(&table.name, rows, bytes)?);
