@@ -128,6 +128,26 @@ impl Groups {
         self.places.push(numbers)
     }
 
+    /// Where so many groups are whose keys have these numbers, told key by key: as [`Self::place`]
+    /// for each of them, and sooner found together. `u32::MAX` for those for which there is no room.
+    #[must_use]
+    pub fn places(&mut self, keys: &[Vec<u32>], count: usize) -> Vec<u32> {
+        match keys {
+            [_, _] => self.places_of_numbers(&side_by_side::<2>(keys)),
+            [_, _, _] => self.places_of_numbers(&side_by_side::<3>(keys)),
+            [_, _, _, _] => self.places_of_numbers(&side_by_side::<4>(keys)),
+            _ => {
+                let mut numbers = Vec::new();
+                let place = |at: usize| {
+                    numbers.clear();
+                    numbers.extend(keys.iter().map(|key| key[at]));
+                    self.place(&numbers).unwrap_or(NOWHERE)
+                };
+                (0..count).map(place).collect()
+            }
+        }
+    }
+
     /// Where the groups of these whole numbers are, each the only value of its key: as
     /// [`Self::place`] for each of them, and sooner found together. `u32::MAX` for those for which
     /// there is no room.
@@ -203,6 +223,14 @@ impl Groups {
             *place = self.place(&[*place]).unwrap_or(NOWHERE);
         }
         places
+    }
+
+    /// Where the groups of these numbers are, one of each key: as [`Self::place`].
+    fn places_of_numbers<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
+        if self.key_max.is_none() && self.places.are_hashed() {
+            return self.places.of_all(all);
+        }
+        all.iter().map(|numbers| self.place(numbers).unwrap_or(NOWHERE)).collect()
     }
 
     /// Counts rows of a group.
@@ -481,6 +509,17 @@ impl Groups {
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }
+}
+
+/// The numbers of all keys, those of each group side by side.
+fn side_by_side<const N: usize>(keys: &[Vec<u32>]) -> Vec<[u32; N]> {
+    let mut all = vec![[0; N]; keys.first().map_or(0, Vec::len)];
+    for (key, numbers) in keys.iter().enumerate().take(N) {
+        for (own, &number) in all.iter_mut().zip(numbers) {
+            own[key] = number;
+        }
+    }
+    all
 }
 
 impl PartialEq for Groups {

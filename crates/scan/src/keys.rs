@@ -4,11 +4,12 @@
 //! measures can be kept in plain arrays; when it grows, the numbers in use are counted through.
 
 use std::borrow::Cow;
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use hadal_encoding::{Buffer, kernels};
 use hadal_types::{Logical, Value};
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
 
 use crate::mantissas::{ByCode, Mantissas, Near, zeros};
 use crate::selection::Selection;
@@ -31,7 +32,8 @@ struct Step<'a> {
     /// Codes of the key.
     count: usize,
     values: KeyValues<'a>,
-    /// What number × count + code was, by the group number that it got; `None`: the same.
+    /// The number before and the code, by the group number that they got; `None`: that is
+    /// number × count + code.
     counted: Option<Vec<u64>>,
 }
 
@@ -79,10 +81,9 @@ impl<'a> GroupNumbers<'a> {
     fn fold(&mut self, mut key: Key<'a>) {
         let product = self.space.saturating_mul(key.count);
         let dense = product <= self.numbers.len().saturating_mul(SPARSE_MAX).max(1_024);
-        let count = key.count as u64;
         let counted = if dense {
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
-            let count = count as u32;
+            let count = key.count as u32;
             // In the memory of whichever nobody else has.
             match Rc::get_mut(&mut key.codes) {
                 Some(codes) => {
@@ -97,16 +98,8 @@ impl<'a> GroupNumbers<'a> {
             self.space = product;
             None
         } else {
-            let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(key.codes.iter());
-            let mut counted: Vec<u64> = Vec::new();
-            let mut seen: HashMap<u64, u32> = HashMap::new();
-            for (number, code) in pairs {
-                let pair = u64::from(*number) * count + u64::from(*code);
-                *number = *seen.entry(pair).or_insert_with(|| {
-                    counted.push(pair);
-                    last_index(&counted)
-                });
-            }
+            let numbers: &mut Buffer = Rc::make_mut(&mut self.numbers);
+            let counted = counted_through(numbers, &key.codes);
             self.space = counted.len();
             Some(counted)
         };
@@ -116,11 +109,6 @@ impl<'a> GroupNumbers<'a> {
     /// How many keys there are.
     pub(crate) fn key_count(&self) -> usize {
         self.steps.len()
-    }
-
-    /// How many codes a key has.
-    pub(crate) fn codes_in(&self, key: usize) -> usize {
-        self.steps[key].count
     }
 
     /// What the codes of a key mean.
@@ -136,28 +124,62 @@ impl<'a> GroupNumbers<'a> {
         }
     }
 
-    /// The code of a group number of a single key.
-    pub(crate) fn code_of(&self, number: usize) -> usize {
-        let counted = self.steps.first().and_then(|step| step.counted.as_ref());
-        counted.map_or(number, |counted| usize::try_from(counted[number]).unwrap_or(0))
+    /// By key: the codes of these group numbers.
+    pub(crate) fn codes_of(&self, numbers: &[u32]) -> Vec<Vec<u32>> {
+        let mut numbers = numbers.to_vec();
+        let mut all = Vec::with_capacity(self.steps.len());
+        for (index, step) in self.steps.iter().enumerate().rev() {
+            if index == 0 {
+                all.push(std::mem::take(&mut numbers));
+                continue;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "both are 32 bits, or less")]
+            let halves = |number: &mut u32| match &step.counted {
+                Some(counted) => {
+                    let pair = counted[*number as usize];
+                    *number = (pair >> 32) as u32;
+                    pair as u32
+                }
+                None => {
+                    let code = *number % step.count as u32;
+                    *number /= step.count as u32;
+                    code
+                }
+            };
+            all.push(numbers.iter_mut().map(halves).collect());
+        }
+        all.reverse();
+        all
     }
+}
 
-    /// Puts the code of each key of a group number into `codes`.
-    pub(crate) fn codes_of(&self, number: usize, codes: &mut Vec<usize>) {
-        codes.clear();
-        if let [Step { counted: None, .. }] = self.steps.as_slice() {
-            return codes.push(number);
-        }
-        let mut number = number as u64;
-        codes.resize(self.steps.len(), 0);
-        for (code, step) in codes.iter_mut().zip(&self.steps).rev() {
-            let pair = step.counted.as_ref().map_or(number, |counted| {
-                usize::try_from(number).map_or(0, |number| counted[number])
-            });
-            number = pair / step.count as u64;
-            *code = usize::try_from(pair % step.count as u64).unwrap_or(0);
-        }
+/// Makes of numbers and the codes beside them numbers from 0 on, in the order in which both
+/// together are met; returns what both were, by the number that they got.
+fn counted_through(numbers: &mut [u32], codes: &[u32]) -> Vec<u64> {
+    const FREE: u32 = u32::MAX;
+    let mut counted: Vec<u64> = Vec::new();
+    // An open hash table, at most half full.
+    let bits = (2 * numbers.len()).next_power_of_two().trailing_zeros().max(1);
+    let mut slots = vec![FREE; 1 << bits];
+    let (mask, hasher) = (slots.len() - 1, DefaultHashBuilder::default());
+    for (number, code) in numbers.iter_mut().zip(codes) {
+        let pair = u64::from(*number) << 32 | u64::from(*code);
+        #[expect(clippy::cast_possible_truncation, reason = "bits are few")]
+        let mut at = (hasher.hash_one(pair) >> (u64::BITS - bits)) as usize;
+        *number = loop {
+            let known = slots[at];
+            if known == FREE {
+                counted.push(pair);
+                slots[at] = last_index(&counted);
+                break slots[at];
+            }
+            if counted[known as usize] == pair {
+                break known;
+            }
+            at = (at + 1) & mask;
+        };
     }
+    counted
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]
