@@ -124,23 +124,23 @@ impl KeyDictionary {
         self.expect_lifted().map(|lifted| lifted.forms_in(texts, numbers, templates))
     }
 
-    /// The numbers of all values of `other`, by the numbers that they have there.
-    pub(crate) fn numbers_in(&mut self, other: &Self) -> Vec<u32> {
-        let mut numbers = Vec::with_capacity(other.len());
-        let null = other.null.map_or(other.len(), |null| null as usize);
-        for part in
-            [0..null, null..other.len().min(null + 1), other.len().min(null + 1)..other.len()]
-        {
+    /// The numbers of the values that have these numbers in `other`.
+    pub(crate) fn numbers_in(&mut self, other: &Self, numbers: Range<usize>) -> Vec<u32> {
+        let mut own = Vec::with_capacity(numbers.len());
+        let Range { start, end } = numbers;
+        let null = other.null.map_or(end, |null| (null as usize).clamp(start, end));
+        let after = end.min(null + 1);
+        for part in [start..null, null..after, after..end] {
             if let Some(wholes) = other.wholes_in(part.clone()) {
-                self.numbers_of_wholes(wholes, &mut numbers);
+                self.numbers_of_wholes(wholes, &mut own);
             } else if let Some(texts) = other.texts_in(part.clone()) {
-                self.numbers_of_texts(texts, &mut numbers);
+                self.numbers_of_texts(texts, &mut own);
             } else {
                 let part = (0..).take(part.end).skip(part.start);
-                numbers.extend(part.map(|number| self.number_of(&other.value(number))));
+                own.extend(part.map(|number| self.number_of(&other.value(number))));
             }
         }
-        numbers
+        own
     }
 
     fn expect_lifted(&mut self) -> Option<&mut Lifted> {

@@ -4,7 +4,7 @@
 //! measures can be kept in plain arrays; when it grows, the numbers in use are counted through.
 
 use std::borrow::Cow;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 use std::rc::Rc;
 
 use hadal_encoding::{Buffer, kernels};
@@ -99,9 +99,12 @@ impl<'a> GroupNumbers<'a> {
             None
         } else {
             let numbers: &mut Buffer = Rc::make_mut(&mut self.numbers);
-            let counted = counted_through(numbers, &key.codes);
-            self.space = counted.len();
-            Some(counted)
+            let mut counted = Counted::new(numbers.len());
+            for (number, code) in numbers.iter_mut().zip(key.codes.iter()) {
+                *number = counted.number_of(u64::from(*number) << 32 | u64::from(*code));
+            }
+            self.space = counted.met.len();
+            Some(counted.met)
         };
         self.steps.push(Step { count: key.count, values: key.values, counted });
     }
@@ -153,33 +156,43 @@ impl<'a> GroupNumbers<'a> {
     }
 }
 
-/// Makes of numbers and the codes beside them numbers from 0 on, in the order in which both
-/// together are met; returns what both were, by the number that they got.
-fn counted_through(numbers: &mut [u32], codes: &[u32]) -> Vec<u64> {
+/// Different numbers of one block, each with a small integer: the order in which they were met.
+struct Counted<K> {
+    /// An open hash table, at most half full.
+    slots: Vec<u32>,
+    /// By small integer.
+    met: Vec<K>,
+    hasher: DefaultHashBuilder,
+}
+
+impl<K: Copy + Eq + Hash> Counted<K> {
+    /// What stands in a slot that is free.
     const FREE: u32 = u32::MAX;
-    let mut counted: Vec<u64> = Vec::new();
-    // An open hash table, at most half full.
-    let bits = (2 * numbers.len()).next_power_of_two().trailing_zeros().max(1);
-    let mut slots = vec![FREE; 1 << bits];
-    let (mask, hasher) = (slots.len() - 1, DefaultHashBuilder::default());
-    for (number, code) in numbers.iter_mut().zip(codes) {
-        let pair = u64::from(*number) << 32 | u64::from(*code);
-        #[expect(clippy::cast_possible_truncation, reason = "bits are few")]
-        let mut at = (hasher.hash_one(pair) >> (u64::BITS - bits)) as usize;
-        *number = loop {
-            let known = slots[at];
-            if known == FREE {
-                counted.push(pair);
-                slots[at] = last_index(&counted);
-                break slots[at];
+
+    /// None yet, of at most so many.
+    fn new(most: usize) -> Self {
+        let slots = vec![Self::FREE; (2 * most).next_power_of_two().max(2)];
+        Self { slots, met: Vec::new(), hasher: DefaultHashBuilder::default() }
+    }
+
+    #[inline]
+    fn number_of(&mut self, key: K) -> u32 {
+        let mask = self.slots.len() - 1;
+        #[expect(clippy::cast_possible_truncation, reason = "the last bits are wanted")]
+        let mut at = self.hasher.hash_one(key) as usize & mask;
+        loop {
+            let known = self.slots[at];
+            if known == Self::FREE {
+                self.met.push(key);
+                self.slots[at] = last_index(&self.met);
+                return self.slots[at];
             }
-            if counted[known as usize] == pair {
-                break known;
+            if self.met[known as usize] == key {
+                return known;
             }
             at = (at + 1) & mask;
-        };
+        }
     }
-    counted
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]
@@ -322,18 +335,16 @@ impl<'a> Key<'a> {
     }
 
     fn of_numbers(numbers: &Numbers, selection: &Selection) -> Self {
-        let (mut seen, mut values) = (HashMap::new(), Vec::new());
+        let mut counted = Counted::new(selection.count());
         let mut has_null = false;
         let mut codes = gather(selection, |row| {
             if !numbers.has(row) {
                 has_null = true;
                 return u32::MAX;
             }
-            *seen.entry(numbers.mantissas.get(row)).or_insert_with_key(|&mantissa| {
-                values.push(mantissa);
-                last_index(&values)
-            })
+            counted.number_of(numbers.mantissas.get(row))
         });
+        let values = counted.met;
         if has_null {
             let null = u32::try_from(values.len()).unwrap_or(u32::MAX);
             let nulls = codes.iter_mut().filter(|code| **code == u32::MAX);
@@ -345,7 +356,7 @@ impl<'a> Key<'a> {
     }
 
     /// Codes in the order in which values are met.
-    fn counted<K: std::hash::Hash + Eq + Clone>(
+    fn counted<K: Hash + Eq + Clone>(
         selection: &Selection,
         seen: &mut HashMap<K, u32>,
         key: impl Fn(usize) -> K,

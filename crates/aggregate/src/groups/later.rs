@@ -4,7 +4,8 @@
 use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
 
-use super::{Groups, side_by_side};
+use super::Groups;
+use super::finding::side_by_side;
 use crate::cells::{Incoming, Layout};
 use crate::key_dictionary::KeyWhole;
 use crate::pending::{PARTS, Pending, WIDTH_MAX};

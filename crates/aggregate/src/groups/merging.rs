@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Groups;
 use super::later::{GROUPS_MIN, Later};
-use crate::key_dictionary::KeyWhole;
+use crate::key_dictionary::{KeyDictionary, KeyWhole};
 use crate::places::NOWHERE;
 use crate::state_column::StateColumn;
 
@@ -14,7 +14,7 @@ const MERGED_AT_ONCE: usize = 1 << 14;
 /// What the groups to be merged have for keys, as far as it is known here.
 #[derive(Default)]
 struct Same {
-    /// By key and number: the number of the same value; none of those that are not known yet.
+    /// By key and number: the number of the same value. Empty until it is asked for.
     numbers: Vec<Vec<u32>>,
     /// The same of the templates of lifted texts.
     templates: Vec<Option<u32>>,
@@ -115,9 +115,15 @@ impl Groups {
 
     /// By key: the numbers here of the values of these groups of `other`.
     fn numbers_in(&mut self, other: &Self, chunk: Range<usize>, same: &mut Same) -> Vec<Vec<u32>> {
+        if let Some(key) = other.only_key() {
+            return vec![self.keys[0].numbers_in(key, chunk)];
+        }
         if same.numbers.is_empty() {
             let keys = self.keys.iter_mut().zip(&other.keys);
-            same.numbers = keys.map(|(own, other)| own.numbers_in(other)).collect();
+            let all = |(own, other): (&mut KeyDictionary, &KeyDictionary)| {
+                own.numbers_in(other, 0..other.len())
+            };
+            same.numbers = keys.map(all).collect();
         }
         let mut keys = vec![Vec::with_capacity(chunk.len()); self.keys.len()];
         for place in chunk {
