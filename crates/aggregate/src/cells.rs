@@ -350,17 +350,40 @@ impl Cells {
         places: &[Option<u32>],
         count: usize,
     ) -> bool {
-        let kept = other.measures.iter().enumerate();
-        let sums: Vec<IncomingSum> = kept
-            .filter_map(|(measure, kept)| {
-                let Kept { count: valid, scale, size_max, .. } = (*kept)?;
-                // Which counts for all groups, and for the later ones has been seen to before.
-                let size_max = if first == 0 { size_max } else { 0 };
-                Some(IncomingSum { measure, scale, valid, size_max })
-            })
-            .collect();
-        let incoming = Incoming { classes: &other.classes, sums: &sums };
-        let Some(layout) = self.prepare(&incoming) else { return false };
+        let sums = other.incoming_sums(first);
+        let Some(layout) = self.prepare(&other.as_incoming(&sums)) else { return false };
+        let numbers = self.numbers_mut(count);
+        other.add_to(numbers, &layout, &sums, first, places.iter().copied());
+        true
+    }
+
+    /// The sums of the groups from place `first` on, to be added elsewhere. The first of all have
+    /// to come first.
+    pub(crate) fn incoming_sums(&self, first: usize) -> Vec<IncomingSum> {
+        let sum = |(measure, kept): (usize, &Option<Kept>)| {
+            let Kept { count: valid, scale, size_max, .. } = (*kept)?;
+            // Which counts for all groups, and for the later ones has been seen to before.
+            let size_max = if first == 0 { size_max } else { 0 };
+            Some(IncomingSum { measure, scale, valid, size_max })
+        };
+        self.measures.iter().enumerate().filter_map(sum).collect()
+    }
+
+    /// All that is here, with these [sums](Self::incoming_sums).
+    pub(crate) fn as_incoming<'i>(&'i self, sums: &'i [IncomingSum]) -> Incoming<'i> {
+        Incoming { classes: &self.classes, sums }
+    }
+
+    /// Adds the groups from place `first` on to these places of `numbers`, which are laid out as
+    /// was said for these [sums](Self::incoming_sums).
+    pub(crate) fn add_to(
+        &self,
+        numbers: &mut [i64],
+        layout: &Layout,
+        sums: &[IncomingSum],
+        first: usize,
+        places: impl Iterator<Item = Option<u32>>,
+    ) {
         let sources: Vec<(usize, i64)> = layout
             .columns
             .iter()
@@ -368,24 +391,22 @@ impl Cells {
                 CellColumn::Nothing => (ALL_ROWS, 0),
                 CellColumn::Count(column) => (*column, 1),
                 CellColumn::Sum { index, factor } => {
-                    let kept = other.measures[sums[*index].measure];
+                    let kept = self.measures[sums[*index].measure];
                     (kept.map_or(ALL_ROWS, |kept| kept.sum), *factor)
                 }
             })
             .collect();
-        let (classes, width) = (self.classes.len(), self.width);
-        let numbers = self.numbers_mut(count);
-        for (own, place) in places.iter().zip(first..) {
+        let width = layout.columns.len();
+        for (own, place) in places.zip(first..) {
             let Some(own) = own else { continue };
-            for ((_, from), class) in other.classes_of(place).zip(&layout.classes) {
-                let start = (*own as usize * classes + class) * width;
+            for ((_, from), class) in self.classes_of(place).zip(&layout.classes) {
+                let start = (own as usize * layout.class_count + class) * width;
                 let into = &mut numbers[start..start + width];
                 for (into, (column, factor)) in into.iter_mut().zip(&sources) {
                     *into += from[*column] * factor;
                 }
             }
         }
-        true
     }
 
     /// Bytes held: memory that was never written to does not count.

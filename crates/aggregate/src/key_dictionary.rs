@@ -96,7 +96,7 @@ impl KeyDictionary {
             return self.numbers_of_texts(whole.iter().map(String::as_str), numbers);
         };
         let forms = lifted.forms_of(texts, which.map(Some));
-        self.numbers_of_wholes(&forms, numbers);
+        self.numbers_of_all(&forms, numbers);
     }
 
     /// The forms of lifted strings, told by index, by which they are found like whole numbers; any
@@ -122,6 +122,25 @@ impl KeyDictionary {
             return None;
         }
         self.expect_lifted().map(|lifted| lifted.forms_in(texts, numbers, templates))
+    }
+
+    /// The numbers of the values that have these numbers in `other`.
+    pub(crate) fn numbers_in(&mut self, other: &Self, numbers: Range<usize>) -> Vec<u32> {
+        let mut own = Vec::with_capacity(numbers.len());
+        let Range { start, end } = numbers;
+        let null = other.null.map_or(end, |null| (null as usize).clamp(start, end));
+        let after = end.min(null + 1);
+        for part in [start..null, null..after, after..end] {
+            if let Some(wholes) = other.wholes_in(part.clone()) {
+                self.numbers_of_wholes(wholes, &mut own);
+            } else if let Some(texts) = other.texts_in(part.clone()) {
+                self.numbers_of_texts(texts, &mut own);
+            } else {
+                let part = (0..).take(part.end).skip(part.start);
+                own.extend(part.map(|number| self.number_of(&other.value(number))));
+            }
+        }
+        own
     }
 
     fn expect_lifted(&mut self) -> Option<&mut Lifted> {
@@ -171,9 +190,14 @@ impl KeyDictionary {
         wholes.number_of(whole, &mut store)
     }
 
-    /// The numbers of many whole numbers, or forms, put after those that are in `numbers`: sooner
-    /// found together than one by one.
-    pub(crate) fn numbers_of_wholes<W: KeyWhole>(&mut self, wholes: &[W], numbers: &mut Vec<u32>) {
+    /// The numbers of many whole numbers, put after those that are in `numbers`: sooner found
+    /// together than one by one.
+    pub fn numbers_of_wholes(&mut self, wholes: &[i64], numbers: &mut Vec<u32>) {
+        self.numbers_of_all(wholes, numbers);
+    }
+
+    /// The same of whole numbers or forms.
+    pub(crate) fn numbers_of_all<W: KeyWhole>(&mut self, wholes: &[W], numbers: &mut Vec<u32>) {
         let (known, mut store) = W::parts(self);
         known.numbers_of(wholes, &mut store, numbers);
     }

@@ -29,6 +29,7 @@ mod pending;
 mod places;
 mod quantiles;
 mod series;
+mod slots;
 mod state;
 mod state_column;
 mod sum;

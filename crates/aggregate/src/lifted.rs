@@ -19,8 +19,9 @@ use std::ops::Range;
 use hadal_encoding::LiftedTexts;
 use hadal_encoding::templates::{beginning, put_together};
 
+use crate::slots::tag_of;
 use crate::texts::TextNumbers;
-use crate::wholes::{reserve_spare, tag_of};
+use crate::wholes::reserve_spare;
 
 /// So many templates may have one text each.
 const TEMPLATES_MIN: usize = 1 << 16;

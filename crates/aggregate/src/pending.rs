@@ -37,7 +37,7 @@ impl<W: Whole> Pending<W> {
     pub(crate) fn new(width: usize) -> Self {
         debug_assert!(width <= WIDTH_MAX, "an entry of {width} numbers");
         let room = PART_BYTES / (size_of::<W>() + width * size_of::<i64>());
-        let (wholes, numbers) = (vec![W::default(); PARTS * room], vec![0; PARTS * room * width]);
+        let (wholes, numbers) = (vec![W::ZERO; PARTS * room], vec![0; PARTS * room * width]);
         Self { width, room, wholes, numbers, lengths: vec![0; PARTS] }
     }
 

@@ -5,9 +5,10 @@
 //! takes a hash table. Groups of one key mostly are in the order of its numbers: then the number is
 //! the place, and nothing is kept at all.
 
-use std::hash::BuildHasher;
+use hashbrown::DefaultHashBuilder;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use crate::slots::{BATCH, Slot, Slots, hasher, tag_by};
+use crate::wholes::reserve_spare;
 
 /// No place.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -34,7 +35,7 @@ enum Known {
         may_be: Box<[usize]>,
         places: Vec<u32>,
     },
-    ByHash(HashTable<u32>),
+    ByHash(Slots),
 }
 
 impl Places {
@@ -43,8 +44,7 @@ impl Places {
         let may_be = vec![0; width].into();
         let places = if width == 0 { vec![NOWHERE] } else { Vec::new() };
         let known = Known::ByNumbers { may_be, places };
-        let hasher = DefaultHashBuilder::default();
-        Self { width, count: 0, numbers: Vec::new(), known, hasher }
+        Self { width, count: 0, numbers: Vec::new(), known, hasher: hasher() }
     }
 
     /// How many groups there are.
@@ -73,10 +73,65 @@ impl Places {
                 let place = index(numbers, may_be).and_then(|index| places.get(index).copied());
                 place.filter(|&place| place != NOWHERE)
             }
-            Known::ByHash(table) => {
-                let is_it = |&place: &u32| self.kept(place) == Some(numbers);
-                table.find(self.hasher.hash_one(numbers), is_it).copied()
+            Known::ByHash(slots) => {
+                slots.find(self.tag(numbers), |place| self.kept(place) == Some(numbers))
             }
+        }
+    }
+
+    /// Whether groups are so many that they are found by hash.
+    pub(crate) const fn are_hashed(&self) -> bool {
+        matches!(self.known, Known::ByHash(_))
+    }
+
+    /// The first bits of the hash of a group's numbers: where groups [are hashed](Self::are_hashed),
+    /// asking in their order is quick.
+    #[inline]
+    pub(crate) fn tag(&self, numbers: &[u32]) -> u32 {
+        tag_by(&self.hasher, numbers)
+    }
+
+    /// Where the groups of these numbers are, where groups [are hashed](Self::are_hashed): sooner
+    /// found together than one by one. New ones are made of those that there are not yet.
+    pub(crate) fn of_all<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
+        assert_eq!(self.width, N, "numbers of a group");
+        let Self { count, numbers: kept, known: Known::ByHash(slots), hasher, .. } = self else {
+            return vec![NOWHERE; all.len()];
+        };
+        let mut places = Vec::with_capacity(all.len());
+        let mut tags = [0; BATCH];
+        let mut read = [Slot::FREE; BATCH];
+        for batch in all.chunks(BATCH) {
+            slots.reserve_ahead(batch.len(), 0);
+            let tags = &mut tags[..batch.len()];
+            for (tag, numbers) in tags.iter_mut().zip(batch) {
+                *tag = tag_by(hasher, &numbers[..]);
+            }
+            slots.read(tags, &mut read);
+            for ((slot, &tag), numbers) in read.iter().zip(&*tags).zip(batch) {
+                let is_it = |kept: &[u32], place: u32| {
+                    kept.as_chunks::<N>().0.get(place as usize) == Some(numbers)
+                };
+                // As in `wholes.rs`: only what was found is sure.
+                let near = slot.number_of(tag).filter(|&place| is_it(kept, place));
+                places.push(near.unwrap_or_else(|| {
+                    let is_it = |kept: &Vec<u32>, place| is_it(kept, place);
+                    slots.find_or_push(tag, kept, is_it, |kept| {
+                        kept.extend_from_slice(numbers);
+                        *count += 1;
+                        short(*count - 1)
+                    })
+                }));
+            }
+        }
+        places
+    }
+
+    /// Makes room for so many more groups, and where there is none for some others, too.
+    pub(crate) fn reserve(&mut self, more: usize, others: usize) {
+        if let Known::ByHash(slots) = &mut self.known {
+            slots.reserve_ahead(more, others);
+            reserve_spare(&mut self.numbers, more * self.width);
         }
     }
 
@@ -109,9 +164,10 @@ impl Places {
     pub(crate) fn bytes(&self) -> usize {
         let known = match &self.known {
             Known::ByNumbers { places, .. } => places.capacity() * size_of::<u32>(),
-            Known::ByHash(table) => table.allocation_size(),
+            Known::ByHash(slots) => slots.bytes(),
         };
-        self.numbers.capacity() * size_of::<u32>() + known
+        // What was never written to does not count.
+        self.numbers.len() * size_of::<u32>() + known
     }
 
     fn kept(&self, place: u32) -> Option<&[u32]> {
@@ -135,13 +191,9 @@ impl Places {
                 }
                 self.find_anew();
             }
-            Known::ByHash(table) => {
-                let (numbers, width, hasher) = (&self.numbers, self.width, &self.hasher);
-                let hash_at = |&place: &u32| {
-                    let start = place as usize * width;
-                    hasher.hash_one(&numbers[start..start + width])
-                };
-                table.insert_unique(hash_at(&place), place, hash_at);
+            Known::ByHash(slots) => {
+                slots.reserve_ahead(1, 0);
+                slots.insert(tag_by(&self.hasher, own), place);
             }
         }
     }
@@ -158,11 +210,17 @@ impl Places {
         let may_be = std::mem::take(may_be);
         self.known = match all.filter(|&all| self.width == 1 || all <= COMBINATIONS_MAX) {
             Some(all) => Known::ByNumbers { may_be, places: vec![NOWHERE; all] },
-            None => Known::ByHash(HashTable::new()),
+            None => Known::ByHash(Slots::default()),
         };
         let count = self.numbers.len() / self.width.max(1);
+        self.reserve(count, 0);
         (0..).take(count).for_each(|place| self.note(place));
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "more groups would not fit the budget")]
+const fn short(place: usize) -> u32 {
+    place as u32
 }
 
 /// Where the array of places has these numbers; `None` beyond it.

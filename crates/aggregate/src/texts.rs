@@ -1,21 +1,13 @@
 //! Many different texts, each with a small integer that stands for it, in hardly more memory than
 //! the texts take.
 //!
-//! Texts lie one after the other in large chunks. They are found by an open hash table whose slots
-//! have 32 bits of the hash and the number, so that growing it touches no text, and a text is only
-//! compared where these bits agree. Many are looked up at a time, as in `wholes.rs`.
+//! Texts lie one after the other in large chunks, and are found by `slots.rs`. Many are looked up at
+//! a time, as in `wholes.rs`.
 
 use std::cmp::Ordering;
-use std::hash::BuildHasher;
 
-use hashbrown::DefaultHashBuilder;
+use crate::slots::{BATCH, Slot, Slots, tag_of};
 
-/// Look-ups whose slots are read together.
-const BATCH: usize = 64;
-/// What stands in a slot that is free.
-const FREE: u32 = u32::MAX;
-/// The bits of the smallest table's index.
-const BITS_MIN: u32 = 6;
 /// Bytes of a chunk, if no text is longer.
 const CHUNK_BYTES: usize = 1 << 18;
 
@@ -88,17 +80,7 @@ const fn short(length: usize) -> u32 {
 /// The numbers of texts, found by hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextTable {
-    /// A power of two of them, by the first bits of the hash; the next one where that is taken.
-    slots: Vec<Slot>,
-    len: usize,
-    hasher: DefaultHashBuilder,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    /// The first bits of the hash.
-    tag: u32,
-    number: u32,
+    slots: Slots,
 }
 
 /// How numbers and texts belong together.
@@ -123,9 +105,8 @@ impl TextStore for Texts {
 impl TextTable {
     /// The number of a text; a new one where it was not met before.
     pub(crate) fn number_of(&mut self, text: &str, store: &mut impl TextStore) -> u32 {
-        self.reserve(1);
-        let tag = self.tag(text);
-        self.find(tag, text, store)
+        self.slots.reserve_ahead(1, 0);
+        self.find(tag_of(text), text, store)
     }
 
     /// The numbers of many texts, put after those that are in `numbers`.
@@ -136,67 +117,30 @@ impl TextTable {
         numbers: &mut Vec<u32>,
     ) {
         let mut texts = texts.peekable();
-        let mut batch: Vec<(u32, &str)> = Vec::with_capacity(BATCH);
+        let mut batch: Vec<&str> = Vec::with_capacity(BATCH);
+        let mut tags: Vec<u32> = Vec::with_capacity(BATCH);
+        let mut read = [Slot::FREE; BATCH];
         while texts.peek().is_some() {
             batch.clear();
-            batch.extend(texts.by_ref().take(BATCH).map(|text| (self.tag(text), text)));
-            self.reserve(batch.len());
+            batch.extend(texts.by_ref().take(BATCH));
+            tags.clear();
+            tags.extend(batch.iter().map(tag_of));
+            self.slots.reserve_ahead(batch.len(), 0);
             // Brings the slots near, all at once.
-            let near = batch.iter().map(|(tag, _)| self.slots[self.home(*tag)].number);
-            std::hint::black_box(near.fold(0, |all, number| all ^ number));
-            numbers.extend(batch.iter().map(|(tag, text)| self.find(*tag, text, store)));
+            self.slots.read(&tags, &mut read);
+            std::hint::black_box(&read);
+            numbers.extend(tags.iter().zip(&batch).map(|(&tag, text)| self.find(tag, text, store)));
         }
     }
 
     fn find(&mut self, tag: u32, text: &str, store: &mut impl TextStore) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut at = self.home(tag);
-        loop {
-            let slot = self.slots[at];
-            if slot.number == FREE {
-                let number = store.push(text);
-                self.slots[at] = Slot { tag, number };
-                self.len += 1;
-                return number;
-            }
-            if slot.tag == tag && store.is(slot.number, text) {
-                return slot.number;
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    fn tag(&self, text: &str) -> u32 {
-        (self.hasher.hash_one(text.as_bytes()) >> 32) as u32
-    }
-
-    /// Where a text of this tag is looked for first.
-    fn home(&self, tag: u32) -> usize {
-        tag as usize >> (32 - self.slots.len().trailing_zeros())
-    }
-
-    /// Makes room for so many more: at most seven of eight slots are taken.
-    fn reserve(&mut self, more: usize) {
-        let wanted = self.len + more;
-        if wanted * 8 <= self.slots.len() * 7 {
-            return;
-        }
-        let bits = (wanted * 8 / 7 + 1).next_power_of_two().trailing_zeros().max(BITS_MIN);
-        let free = Slot { tag: 0, number: FREE };
-        let old = std::mem::replace(&mut self.slots, vec![free; 1 << bits]);
-        let mask = self.slots.len() - 1;
-        for slot in old.into_iter().filter(|slot| slot.number != FREE) {
-            let mut at = self.home(slot.tag);
-            while self.slots[at].number != FREE {
-                at = (at + 1) & mask;
-            }
-            self.slots[at] = slot;
-        }
+        let is_it = |store: &_, number| TextStore::is(store, number, text);
+        self.slots.find_or_push(tag, store, is_it, |store| store.push(text))
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
+        self.slots.bytes()
     }
 }
 

@@ -1,48 +1,41 @@
-//! The small integers that stand for whole numbers of 64 or 128 bits, millions of them.
-//!
-//! An open hash table whose slots have 32 bits of the hash and the small integer, as in `texts.rs`:
-//! half of what a slot with the number itself takes, which counts where the table is in no cache,
-//! and growing it looks at no number. Look-ups that come many at a time wait for memory together,
-//! because the slots of a whole batch are read before the first of them is compared.
+//! The small integers that stand for whole numbers of 64 or 128 bits, millions of them: found by
+//! `slots.rs`. Look-ups that come many at a time wait for memory together, because the slots of a
+//! whole batch are read before the first of them is compared.
 
 use std::fmt::Debug;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::marker::PhantomData;
-use std::sync::OnceLock;
 
 use hashbrown::DefaultHashBuilder;
 
-/// Look-ups whose slots are read together.
-const BATCH: usize = 64;
-/// What stands in a slot that is free.
-const FREE: u32 = u32::MAX;
-/// The bits of the smallest table's index.
-const BITS_MIN: u32 = 6;
+use crate::slots::{BATCH, Slot, Slots, hasher, tag_by};
 
 /// Whole numbers of one size.
-pub(crate) trait Whole: Copy + Debug + Default + Hash + Ord {}
+pub(crate) trait Whole: Copy + Debug + Hash + Ord {
+    /// What stands where there is none.
+    const ZERO: Self;
+}
 
-impl Whole for i64 {}
-impl Whole for u128 {}
+impl Whole for i64 {
+    const ZERO: Self = 0;
+}
+
+impl Whole for u128 {
+    const ZERO: Self = 0;
+}
+
+/// Small integers, side by side.
+impl<const N: usize> Whole for [u32; N] {
+    const ZERO: Self = [0; N];
+}
 
 /// The numbers of whole numbers, found by hash.
 #[derive(Clone, Debug)]
 pub(crate) struct Wholes<W> {
-    /// A power of two of them, by the first bits of the hash; the next one where that is taken.
-    slots: Vec<Slot>,
-    len: usize,
+    slots: Slots,
     hasher: DefaultHashBuilder,
     of: PhantomData<W>,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    /// The first bits of the hash.
-    tag: u32,
-    number: u32,
-}
-
-const FREE_SLOT: Slot = Slot { tag: 0, number: FREE };
 
 /// How numbers and whole numbers belong together.
 pub(crate) trait WholeStore<W> {
@@ -72,26 +65,9 @@ pub(crate) fn reserve_spare<T>(values: &mut Vec<T>, more: usize) {
     }
 }
 
-/// Makes the hashes of all tables: what one of them got in the order of its slots, another finds in
-/// the order of its own.
-static HASHER: OnceLock<DefaultHashBuilder> = OnceLock::new();
-
-fn hasher() -> &'static DefaultHashBuilder {
-    HASHER.get_or_init(DefaultHashBuilder::default)
-}
-
-/// The first bits of the hash of something, the same wherever it is asked for.
-pub(crate) fn tag_of(own: impl Hash) -> u32 {
-    first_bits(hasher().hash_one(own))
-}
-
-const fn first_bits(hash: u64) -> u32 {
-    (hash >> 32) as u32
-}
-
 impl<W> Default for Wholes<W> {
     fn default() -> Self {
-        Self { slots: Vec::new(), len: 0, hasher: hasher().clone(), of: PhantomData }
+        Self { slots: Slots::default(), hasher: hasher(), of: PhantomData }
     }
 }
 
@@ -111,73 +87,40 @@ impl<W: Whole> Wholes<W> {
     ) {
         numbers.reserve(wholes.len());
         let mut tags = [0; BATCH];
-        let mut read = [FREE_SLOT; BATCH];
+        let mut read = [Slot::FREE; BATCH];
         for batch in wholes.chunks(BATCH) {
             self.reserve(batch.len());
+            let tags = &mut tags[..batch.len()];
             for (tag, whole) in tags.iter_mut().zip(batch) {
                 *tag = self.tag(store.hashed(*whole));
             }
-            for (slot, tag) in read.iter_mut().zip(&tags[..batch.len()]) {
-                *slot = self.slots[self.home(*tag)];
-            }
-            for ((slot, &tag), &whole) in read.iter().zip(&tags).zip(batch) {
+            self.slots.read(tags, &mut read);
+            for ((slot, &tag), &whole) in read.iter().zip(&*tags).zip(batch) {
                 // What was read may be of before another one of the batch came in, so that only
                 // what was found is sure.
-                let is_it = slot.tag == tag && slot.number != FREE && store.is(slot.number, whole);
-                numbers.push(if is_it { slot.number } else { self.find(tag, whole, store) });
+                let near = slot.number_of(tag).filter(|&number| store.is(number, whole));
+                numbers.push(near.unwrap_or_else(|| self.find(tag, whole, store)));
             }
         }
     }
 
     /// Whether a whole number has a number.
     pub(crate) fn has(&self, whole: W, store: &impl WholeStore<W>) -> bool {
-        if self.slots.is_empty() {
-            return false;
-        }
-        let (tag, mask) = (self.tag(store.hashed(whole)), self.slots.len() - 1);
-        let mut at = self.home(tag);
-        loop {
-            let slot = self.slots[at];
-            if slot.number == FREE {
-                return false;
-            }
-            if slot.tag == tag && store.is(slot.number, whole) {
-                return true;
-            }
-            at = (at + 1) & mask;
-        }
+        let tag = self.tag(store.hashed(whole));
+        self.slots.find(tag, |number| store.is(number, whole)).is_some()
     }
 
     #[inline]
     fn find(&mut self, tag: u32, whole: W, store: &mut impl WholeStore<W>) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut at = self.home(tag);
-        loop {
-            let slot = self.slots[at];
-            if slot.number == FREE {
-                let number = store.push(whole);
-                self.slots[at] = Slot { tag, number };
-                self.len += 1;
-                return number;
-            }
-            if slot.tag == tag && store.is(slot.number, whole) {
-                return slot.number;
-            }
-            at = (at + 1) & mask;
-        }
+        let is_it = |store: &_, number| WholeStore::is(store, number, whole);
+        self.slots.find_or_push(tag, store, is_it, |store| store.push(whole))
     }
 
     /// The first bits of the hash of a whole number, or of what is [hashed](WholeStore::hashed)
     /// instead: asking in their order is quick.
     #[inline]
     pub(crate) fn tag(&self, hashed: W) -> u32 {
-        first_bits(self.hasher.hash_one(hashed))
-    }
-
-    /// Where a whole number of this tag is looked for first.
-    #[inline]
-    fn home(&self, tag: u32) -> usize {
-        tag as usize >> (u32::BITS - self.slots.len().trailing_zeros())
+        tag_by(&self.hasher, hashed)
     }
 
     /// Makes room for so many more.
@@ -185,31 +128,14 @@ impl<W: Whole> Wholes<W> {
         self.reserve_ahead(more, 0);
     }
 
-    /// The same, and where there is none for some others, too: growing again costs more than room
-    /// that is not needed.
+    /// The same, and where there is none for some others, too.
     pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
-        // At most three of four slots are taken.
-        let slots = |taken: usize| taken * 4 / 3 + 1;
-        if slots(self.len + more) <= self.slots.len() {
-            return;
-        }
-        let wanted = slots(self.len + more + others).next_power_of_two();
-        let free = vec![FREE_SLOT; wanted.max(1 << BITS_MIN)];
-        let old = std::mem::replace(&mut self.slots, free);
-        let mask = self.slots.len() - 1;
-        // By their first bits: what lay side by side comes to lie side by side.
-        for slot in old.into_iter().filter(|slot| slot.number != FREE) {
-            let mut at = self.home(slot.tag);
-            while self.slots[at].number != FREE {
-                at = (at + 1) & mask;
-            }
-            self.slots[at] = slot;
-        }
+        self.slots.reserve_ahead(more, others);
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
+        self.slots.bytes()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::accumulate::is_plain;
 use crate::direct::{self, Direct};
 use crate::keys::{GroupNumbers, KeyValues};
 use crate::mantissas::{ByCode, Mantissas, Near};
-use crate::places::Placed;
+use crate::places::{Placed, key_numbers};
 use crate::rows::{Addends, Rows, Totals};
 use crate::values::{BlockValues, Entries, Numbers};
 use crate::weights::Weights;
@@ -179,18 +179,27 @@ impl<'v> Adding<'v> {
     ) -> bool {
         // What no row has costs something, too.
         let is_dense = rows.space <= rows.numbers.len() * SPACE_PER_ROW;
-        let Some(key) = numbers.only_key().filter(|_| is_dense) else { return false };
-        let wholes = key.wholes();
-        let keys = match (key, &wholes) {
-            (_, Some(wholes)) => Later::Wholes(wholes),
-            (KeyValues::Entries(Entries::Lifted { texts, .. }), _) => Later::Lifted(texts),
-            _ => return false,
-        };
+        if !is_dense {
+            return false;
+        }
         let direct = Direct::new(self, rows);
         let incoming = Incoming { classes: rows.classes(), sums: &self.sums };
-        groups.add_later(keys, &incoming, |layout, cells| {
-            direct.add(layout, &rows.cells_by_number(layout), cells);
-        })
+        let add_later = |groups: &mut Groups, keys: Later<'_>| {
+            groups.add_later(keys, &incoming, |layout, cells| {
+                direct.add(layout, &rows.cells_by_number(layout), cells);
+            })
+        };
+        let Some(key) = numbers.only_key() else {
+            let keys = later_numbers(numbers, rows, groups);
+            return add_later(groups, Later::Numbers(&keys));
+        };
+        match (key, key.wholes()) {
+            (_, Some(wholes)) => add_later(groups, Later::Wholes(&wholes)),
+            (KeyValues::Entries(Entries::Lifted { texts, .. }), _) => {
+                add_later(groups, Later::Lifted(texts))
+            }
+            _ => false,
+        }
     }
 
     fn add_to(
@@ -201,6 +210,25 @@ impl<'v> Adding<'v> {
     ) -> bool {
         groups.add_cells(&Incoming { classes: rows.classes(), sums: &self.sums }, add)
     }
+}
+
+/// By key: the numbers that groups have for the values of each group number; any where no row has
+/// it.
+fn later_numbers(
+    numbers: &GroupNumbers<'_>,
+    rows: &Rows<'_>,
+    groups: &mut Groups,
+) -> Vec<Vec<u32>> {
+    let used = rows.used();
+    let mut keys = key_numbers(numbers, &used, groups);
+    if used.len() < rows.space {
+        for key in &mut keys {
+            let mut all = vec![0; rows.space];
+            used.iter().zip(&*key).for_each(|(&number, &own)| all[number as usize] = own);
+            *key = all;
+        }
+    }
+    keys
 }
 
 /// What the rows of a block add up to, by cell.

@@ -4,11 +4,12 @@
 //! measures can be kept in plain arrays; when it grows, the numbers in use are counted through.
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher, Hash};
 use std::rc::Rc;
 
 use hadal_encoding::{Buffer, kernels};
 use hadal_types::{Logical, Value};
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
 
 use crate::mantissas::{ByCode, Mantissas, Near, zeros};
 use crate::selection::Selection;
@@ -31,7 +32,8 @@ struct Step<'a> {
     /// Codes of the key.
     count: usize,
     values: KeyValues<'a>,
-    /// What number × count + code was, by the group number that it got; `None`: the same.
+    /// The number before and the code, by the group number that they got; `None`: that is
+    /// number × count + code.
     counted: Option<Vec<u64>>,
 }
 
@@ -79,10 +81,9 @@ impl<'a> GroupNumbers<'a> {
     fn fold(&mut self, mut key: Key<'a>) {
         let product = self.space.saturating_mul(key.count);
         let dense = product <= self.numbers.len().saturating_mul(SPARSE_MAX).max(1_024);
-        let count = key.count as u64;
         let counted = if dense {
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
-            let count = count as u32;
+            let count = key.count as u32;
             // In the memory of whichever nobody else has.
             match Rc::get_mut(&mut key.codes) {
                 Some(codes) => {
@@ -97,18 +98,13 @@ impl<'a> GroupNumbers<'a> {
             self.space = product;
             None
         } else {
-            let pairs = Rc::make_mut(&mut self.numbers).iter_mut().zip(key.codes.iter());
-            let mut counted: Vec<u64> = Vec::new();
-            let mut seen: HashMap<u64, u32> = HashMap::new();
-            for (number, code) in pairs {
-                let pair = u64::from(*number) * count + u64::from(*code);
-                *number = *seen.entry(pair).or_insert_with(|| {
-                    counted.push(pair);
-                    last_index(&counted)
-                });
+            let numbers: &mut Buffer = Rc::make_mut(&mut self.numbers);
+            let mut counted = Counted::new(numbers.len());
+            for (number, code) in numbers.iter_mut().zip(key.codes.iter()) {
+                *number = counted.number_of(u64::from(*number) << 32 | u64::from(*code));
             }
-            self.space = counted.len();
-            Some(counted)
+            self.space = counted.met.len();
+            Some(counted.met)
         };
         self.steps.push(Step { count: key.count, values: key.values, counted });
     }
@@ -116,11 +112,6 @@ impl<'a> GroupNumbers<'a> {
     /// How many keys there are.
     pub(crate) fn key_count(&self) -> usize {
         self.steps.len()
-    }
-
-    /// How many codes a key has.
-    pub(crate) fn codes_in(&self, key: usize) -> usize {
-        self.steps[key].count
     }
 
     /// What the codes of a key mean.
@@ -136,26 +127,70 @@ impl<'a> GroupNumbers<'a> {
         }
     }
 
-    /// The code of a group number of a single key.
-    pub(crate) fn code_of(&self, number: usize) -> usize {
-        let counted = self.steps.first().and_then(|step| step.counted.as_ref());
-        counted.map_or(number, |counted| usize::try_from(counted[number]).unwrap_or(0))
+    /// By key: the codes of these group numbers.
+    pub(crate) fn codes_of(&self, numbers: &[u32]) -> Vec<Vec<u32>> {
+        let mut numbers = numbers.to_vec();
+        let mut all = Vec::with_capacity(self.steps.len());
+        for (index, step) in self.steps.iter().enumerate().rev() {
+            if index == 0 {
+                all.push(std::mem::take(&mut numbers));
+                continue;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "both are 32 bits, or less")]
+            let halves = |number: &mut u32| match &step.counted {
+                Some(counted) => {
+                    let pair = counted[*number as usize];
+                    *number = (pair >> 32) as u32;
+                    pair as u32
+                }
+                None => {
+                    let code = *number % step.count as u32;
+                    *number /= step.count as u32;
+                    code
+                }
+            };
+            all.push(numbers.iter_mut().map(halves).collect());
+        }
+        all.reverse();
+        all
+    }
+}
+
+/// Different numbers of one block, each with a small integer: the order in which they were met.
+struct Counted<K> {
+    /// An open hash table, at most half full.
+    slots: Vec<u32>,
+    /// By small integer.
+    met: Vec<K>,
+    hasher: DefaultHashBuilder,
+}
+
+impl<K: Copy + Eq + Hash> Counted<K> {
+    /// What stands in a slot that is free.
+    const FREE: u32 = u32::MAX;
+
+    /// None yet, of at most so many.
+    fn new(most: usize) -> Self {
+        let slots = vec![Self::FREE; (2 * most).next_power_of_two().max(2)];
+        Self { slots, met: Vec::new(), hasher: DefaultHashBuilder::default() }
     }
 
-    /// Puts the code of each key of a group number into `codes`.
-    pub(crate) fn codes_of(&self, number: usize, codes: &mut Vec<usize>) {
-        codes.clear();
-        if let [Step { counted: None, .. }] = self.steps.as_slice() {
-            return codes.push(number);
-        }
-        let mut number = number as u64;
-        codes.resize(self.steps.len(), 0);
-        for (code, step) in codes.iter_mut().zip(&self.steps).rev() {
-            let pair = step.counted.as_ref().map_or(number, |counted| {
-                usize::try_from(number).map_or(0, |number| counted[number])
-            });
-            number = pair / step.count as u64;
-            *code = usize::try_from(pair % step.count as u64).unwrap_or(0);
+    #[inline]
+    fn number_of(&mut self, key: K) -> u32 {
+        let mask = self.slots.len() - 1;
+        #[expect(clippy::cast_possible_truncation, reason = "the last bits are wanted")]
+        let mut at = self.hasher.hash_one(key) as usize & mask;
+        loop {
+            let known = self.slots[at];
+            if known == Self::FREE {
+                self.met.push(key);
+                self.slots[at] = last_index(&self.met);
+                return self.slots[at];
+            }
+            if self.met[known as usize] == key {
+                return known;
+            }
+            at = (at + 1) & mask;
         }
     }
 }
@@ -300,18 +335,16 @@ impl<'a> Key<'a> {
     }
 
     fn of_numbers(numbers: &Numbers, selection: &Selection) -> Self {
-        let (mut seen, mut values) = (HashMap::new(), Vec::new());
+        let mut counted = Counted::new(selection.count());
         let mut has_null = false;
         let mut codes = gather(selection, |row| {
             if !numbers.has(row) {
                 has_null = true;
                 return u32::MAX;
             }
-            *seen.entry(numbers.mantissas.get(row)).or_insert_with_key(|&mantissa| {
-                values.push(mantissa);
-                last_index(&values)
-            })
+            counted.number_of(numbers.mantissas.get(row))
         });
+        let values = counted.met;
         if has_null {
             let null = u32::try_from(values.len()).unwrap_or(u32::MAX);
             let nulls = codes.iter_mut().filter(|code| **code == u32::MAX);
@@ -323,7 +356,7 @@ impl<'a> Key<'a> {
     }
 
     /// Codes in the order in which values are met.
-    fn counted<K: std::hash::Hash + Eq + Clone>(
+    fn counted<K: Hash + Eq + Clone>(
         selection: &Selection,
         seen: &mut HashMap<K, u32>,
         key: impl Fn(usize) -> K,

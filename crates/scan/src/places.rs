@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use hadal_aggregate::{Groups, Layout};
+use hadal_aggregate::{Groups, KeyDictionary, Layout};
 use hadal_encoding::{Buffer, kernels};
 use hadal_types::Value;
 
@@ -42,9 +42,8 @@ impl Placed {
         groups: &mut Groups,
     ) -> Self {
         let places = together(block, used, groups).unwrap_or_else(|| {
-            let mut places = Places::new(block);
-            let mut place = |&number| places.of(number as usize, groups).unwrap_or(UNKNOWN);
-            used.iter().map(&mut place).collect()
+            let keys = key_numbers(block, used, groups);
+            groups.places(&keys, used.len())
         });
         let mut by_number = vec![UNKNOWN; rows.space];
         used.iter().zip(&places).for_each(|(&number, &place)| by_number[number as usize] = place);
@@ -123,7 +122,8 @@ impl Placed {
 /// together than one by one.
 fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Option<Vec<u32>> {
     let values = (block.key_count() == 1).then(|| block.values_of(0))?;
-    let code = |number: &u32| block.code_of(*number as usize);
+    // The numbers of groups of one key are its codes.
+    let code = |number: &u32| *number as usize;
     // Where rows have no value, the last number says so.
     let (last, before) = used.split_last()?;
     let null = values.value(code(last)).is_null();
@@ -158,65 +158,60 @@ fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Opti
     Some(places)
 }
 
-/// The group numbers of one block, on their way to places.
-struct Places<'b, 'v> {
-    block: &'b GroupNumbers<'v>,
-    /// By key and code: the number of the value.
-    known: Vec<Vec<u32>>,
-    codes: Vec<usize>,
-    numbers: Vec<u32>,
+/// By key: the numbers that groups have for the values of these group numbers, which all have rows.
+pub(crate) fn key_numbers(
+    block: &GroupNumbers<'_>,
+    used: &[u32],
+    groups: &mut Groups,
+) -> Vec<Vec<u32>> {
+    let numbers_of = |(key, codes): (usize, Vec<u32>)| {
+        let space = kernels::min_max_u32(&codes).map_or(0, |ends| ends.1 as usize + 1);
+        let mut known = vec![UNKNOWN; space];
+        codes.iter().for_each(|&code| known[code as usize] = 0);
+        let has_rows = (0..).zip(&known).filter(|own| *own.1 == 0).map(|own| own.0);
+        let has_rows: Vec<u32> = has_rows.collect();
+        let numbers = value_numbers(block.values_of(key), &has_rows, groups.key_mut(key));
+        has_rows.iter().zip(numbers).for_each(|(&code, number)| known[code as usize] = number);
+        let mut by_number = vec![0; codes.len()];
+        kernels::gather_u32(&known, &codes, &mut by_number);
+        by_number
+    };
+    block.codes_of(used).into_iter().enumerate().map(numbers_of).collect()
 }
 
-impl<'b, 'v> Places<'b, 'v> {
-    fn new(block: &'b GroupNumbers<'v>) -> Self {
-        let keys = 0..block.key_count();
-        let known = keys.map(|key| vec![UNKNOWN; block.codes_in(key)]).collect();
-        Self { block, known, codes: Vec::new(), numbers: Vec::new() }
-    }
-
-    /// The place of a group number's group; `None` where there is no room for it.
-    fn of(&mut self, number: usize, groups: &mut Groups) -> Option<u32> {
-        let mut codes = std::mem::take(&mut self.codes);
-        self.block.codes_of(number, &mut codes);
-        self.numbers.clear();
-        for (key, &code) in codes.iter().enumerate() {
-            let number = self.number(key, code, groups);
-            self.numbers.push(number);
+/// The numbers of the values of some codes.
+fn value_numbers(values: &KeyValues<'_>, codes: &[u32], key: &mut KeyDictionary) -> Vec<u32> {
+    let mut numbers = Vec::with_capacity(codes.len());
+    let one_by_one = |key: &mut KeyDictionary, codes: &[u32]| -> Vec<u32> {
+        codes.iter().map(|&code| key.number_of(&values.value(code as usize))).collect()
+    };
+    // Where rows have no value, the last code says so.
+    let Some((last, before)) = codes.split_last() else { return numbers };
+    let (codes, null) = match values.value(*last as usize).is_null() {
+        true => (before, std::slice::from_ref(last)),
+        false => (codes, &[][..]),
+    };
+    match values {
+        KeyValues::Entries(Entries::Strings { dictionary, .. }) => {
+            let text = |&code: &u32| dictionary.get(code).unwrap_or_default();
+            key.numbers_of_texts(codes.iter().map(text), &mut numbers);
         }
-        self.codes = codes;
-        groups.place(&self.numbers)
-    }
-
-    /// The number of one key's value.
-    fn number(&mut self, key: usize, code: usize, groups: &mut Groups) -> u32 {
-        let known = self.known[key][code];
-        if known != UNKNOWN {
-            return known;
+        KeyValues::Entries(Entries::Interned { interned: Interned { ids, interner }, .. }) => {
+            let id = |&code: &u32| ids.get(code as usize).copied().unwrap_or_default();
+            interner.with(|texts| {
+                let text_of = |id| texts.get(id).unwrap_or_default();
+                key.numbers_of_ids(interner.own(), codes.iter().map(id), text_of, &mut numbers);
+            });
         }
-        let dictionary = groups.key_mut(key);
-        let number = match self.block.values_of(key) {
-            KeyValues::Entries(Entries::Strings { dictionary: strings, .. })
-                if let Some(text) = u32::try_from(code).ok().and_then(|code| strings.get(code)) =>
-            {
-                dictionary.number_of_text(text)
+        values => {
+            let wholes: Option<Vec<i64>> =
+                codes.iter().map(|&code| values.whole(code as usize)).collect();
+            match wholes {
+                Some(wholes) => key.numbers_of_wholes(&wholes, &mut numbers),
+                None => numbers = one_by_one(key, codes),
             }
-            KeyValues::Entries(Entries::Interned {
-                interned: Interned { ids, interner }, ..
-            }) if let Some(&id) = ids.get(code) => {
-                let mut numbers = Vec::new();
-                interner.with(|texts| {
-                    let text_of = |id| texts.get(id).unwrap_or_default();
-                    let id = std::iter::once(id);
-                    dictionary.numbers_of_ids(interner.own(), id, text_of, &mut numbers);
-                });
-                numbers.first().copied().unwrap_or_default()
-            }
-            values => match values.whole(code) {
-                Some(whole) => dictionary.number_of_whole(whole),
-                None => dictionary.number_of(&values.value(code)),
-            },
-        };
-        self.known[key][code] = number;
-        number
+        }
     }
+    numbers.extend(one_by_one(key, null));
+    numbers
 }

@@ -1,17 +1,22 @@
-//! Rows of groups by a whole number, or by a text's form, that are brought in later, many at a
-//! time: see `pending.rs`.
+//! Rows of groups by a whole number, by a text's form, or by the numbers of a few keys, that are
+//! brought in later, many at a time: see `pending.rs`.
 
 use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
 
 use super::Groups;
+use super::finding::side_by_side;
 use crate::cells::{Incoming, Layout};
 use crate::key_dictionary::KeyWhole;
 use crate::pending::{PARTS, Pending, WIDTH_MAX};
 use crate::places::NOWHERE;
+use crate::wholes::Whole;
+
+/// Groups of more keys are looked for at once.
+const KEYS_MAX: usize = 4;
 
 /// Fewer groups than this are found in a cache, in whatever order they are asked for.
-const GROUPS_MIN: usize = 1 << 16;
+pub(super) const GROUPS_MIN: usize = 1 << 16;
 
 /// Where some groups are new, more are to come: so many times as many.
 const AHEAD: usize = 2;
@@ -23,6 +28,9 @@ pub enum Later<'k> {
     Wholes(&'k [i64]),
     /// Lifted strings, where they are [taken](Groups::takes_lifted).
     Lifted(&'k LiftedTexts<'k>),
+    /// By key, the numbers that its dictionary [gave out](Groups::key_mut): some groups may be told
+    /// more than once.
+    Numbers(&'k [Vec<u32>]),
 }
 
 impl Later<'_> {
@@ -30,6 +38,7 @@ impl Later<'_> {
         match self {
             Self::Wholes(wholes) => wholes.len(),
             Self::Lifted(texts) => texts.len(),
+            Self::Numbers(keys) => keys.iter().map(Vec::len).min().unwrap_or(0),
         }
     }
 }
@@ -47,6 +56,93 @@ enum By {
     Wholes(Pending<i64>),
     /// Of no use without the key that made them.
     Forms(Pending<u128>),
+    /// Of no use without the keys that gave them out.
+    Two(Pending<[u32; 2]>),
+    Three(Pending<[u32; 3]>),
+    Four(Pending<[u32; 4]>),
+}
+
+impl By {
+    /// What waits for groups of these keys, with so many numbers; `None` where they cannot wait.
+    fn new(keys: Later<'_>, width: usize) -> Option<Self> {
+        Some(match keys {
+            Later::Wholes(_) => Self::Wholes(Pending::new(width)),
+            Later::Lifted(_) => Self::Forms(Pending::new(width)),
+            Later::Numbers([_, _]) => Self::Two(Pending::new(width)),
+            Later::Numbers([_, _, _]) => Self::Three(Pending::new(width)),
+            Later::Numbers([_, _, _, _]) => Self::Four(Pending::new(width)),
+            Later::Numbers(_) => return None,
+        })
+    }
+
+    /// Whether that is so here.
+    fn fits(&self, keys: Later<'_>, width: usize) -> bool {
+        match (self, keys) {
+            (Self::Wholes(own), Later::Wholes(_)) => own.width() == width,
+            (Self::Forms(own), Later::Lifted(_)) => own.width() == width,
+            (Self::Two(own), Later::Numbers([_, _])) => own.width() == width,
+            (Self::Three(own), Later::Numbers([_, _, _])) => own.width() == width,
+            (Self::Four(own), Later::Numbers([_, _, _, _])) => own.width() == width,
+            _ => false,
+        }
+    }
+}
+
+/// What tells groups apart while their rows wait.
+pub(super) trait Waits: Whole {
+    /// The first bits of the hash: asking in their order is quick.
+    fn tag(self, groups: &Groups) -> u32;
+
+    /// Where the groups of these are; new ones are made where there are none yet.
+    fn places(all: &[Self], groups: &mut Groups) -> Vec<u32>;
+
+    /// How many of these there are no groups of yet.
+    fn count_new(some: &[Self], groups: &mut Groups) -> usize;
+
+    /// Makes room for so many new ones, and where there is none for some others, too.
+    fn reserve(groups: &mut Groups, new: usize, others: usize);
+}
+
+impl<W: KeyWhole> Waits for W {
+    #[inline]
+    fn tag(self, groups: &Groups) -> u32 {
+        groups.keys[0].tag_of(self)
+    }
+
+    fn places(all: &[Self], groups: &mut Groups) -> Vec<u32> {
+        groups.places_of(|key, numbers| key.numbers_of_all(all, numbers))
+    }
+
+    fn count_new(some: &[Self], groups: &mut Groups) -> usize {
+        groups.keys[0].count_new(some)
+    }
+
+    fn reserve(groups: &mut Groups, new: usize, others: usize) {
+        groups.keys[0].reserve::<W>(new, others);
+    }
+}
+
+impl<const N: usize> Waits for [u32; N] {
+    #[inline]
+    fn tag(self, groups: &Groups) -> u32 {
+        groups.places.tag(&self)
+    }
+
+    fn places(all: &[Self], groups: &mut Groups) -> Vec<u32> {
+        groups.places_of_numbers(all)
+    }
+
+    fn count_new(some: &[Self], groups: &mut Groups) -> usize {
+        let is_new = |numbers: &Self| groups.places.find(numbers).is_none();
+        let mut new: Vec<Self> = some.iter().copied().filter(is_new).collect();
+        new.sort_unstable();
+        new.dedup();
+        new.len()
+    }
+
+    fn reserve(groups: &mut Groups, new: usize, others: usize) {
+        groups.places.reserve(new, others);
+    }
 }
 
 impl Waiting {
@@ -55,17 +151,22 @@ impl Waiting {
         let own = match &self.by {
             By::Wholes(own) => own.bytes(),
             By::Forms(own) => own.bytes(),
+            By::Two(own) => own.bytes(),
+            By::Three(own) => own.bytes(),
+            By::Four(own) => own.bytes(),
         };
         own + self.added_up.capacity() * size_of::<i64>()
     }
 }
 
 impl Groups {
-    /// Whether it is worth while to look for groups later: they have one key, are many, and none
+    /// Whether it is worth while to look for groups later: they have few keys, are many, and none
     /// were dropped.
     #[must_use]
     pub fn can_wait(&self) -> bool {
-        self.keys.len() == 1 && self.len() >= GROUPS_MIN && self.key_max.is_none()
+        let is_of_few =
+            self.keys.len() == 1 || self.keys.len() <= KEYS_MAX && self.places.are_hashed();
+        is_of_few && self.len() >= GROUPS_MIN && self.key_max.is_none()
     }
 
     /// Lets `add` add rows to the numbers of groups that are looked for later: those of these keys,
@@ -91,19 +192,16 @@ impl Groups {
             return false;
         }
         // What waits otherwise may be what makes an end of forms.
-        if !self.waits_by(keys, width) {
+        if !self.pending.as_ref().is_some_and(|waiting| waiting.by.fits(keys, width)) {
             self.gather();
         }
         if matches!(keys, Later::Lifted(_)) && !self.takes_lifted() {
             return false;
         }
-        let mut waiting = self.pending.take().unwrap_or_else(|| {
-            let by = match keys {
-                Later::Wholes(_) => By::Wholes(Pending::new(width)),
-                Later::Lifted(_) => By::Forms(Pending::new(width)),
-            };
-            Box::new(Waiting { by, added_up: Vec::new() })
+        let waiting = self.pending.take().or_else(|| {
+            By::new(keys, width).map(|by| Box::new(Waiting { by, added_up: Vec::new() }))
         });
+        let Some(mut waiting) = waiting else { return false };
         let mut numbers = std::mem::take(&mut waiting.added_up);
         numbers.clear();
         numbers.resize((keys.len() + 1) * width, 0);
@@ -120,20 +218,20 @@ impl Groups {
                 debug_assert_eq!(forms.len(), texts.len(), "the key takes forms");
                 self.wait_all(own, &forms, &numbers);
             }
-            (Later::Wholes(_), By::Forms(_)) | (Later::Lifted(_), By::Wholes(_)) => {}
+            (Later::Numbers(keys), By::Two(own)) => {
+                self.wait_all(own, &side_by_side(keys), &numbers);
+            }
+            (Later::Numbers(keys), By::Three(own)) => {
+                self.wait_all(own, &side_by_side(keys), &numbers);
+            }
+            (Later::Numbers(keys), By::Four(own)) => {
+                self.wait_all(own, &side_by_side(keys), &numbers);
+            }
+            _ => debug_assert!(false, "what waits fits the keys"),
         }
         waiting.added_up = numbers;
         self.pending = Some(waiting);
         true
-    }
-
-    /// Whether something waits by such keys, and with so many numbers.
-    fn waits_by(&self, keys: Later<'_>, width: usize) -> bool {
-        match (keys, self.pending.as_ref().map(|waiting| &waiting.by)) {
-            (Later::Wholes(_), Some(By::Wholes(own))) => own.width() == width,
-            (Later::Lifted(_), Some(By::Forms(own))) => own.width() == width,
-            _ => false,
-        }
     }
 
     /// Adds these numbers to the group of rows without a value.
@@ -145,7 +243,7 @@ impl Groups {
         }
     }
 
-    fn wait_all<W: KeyWhole>(&mut self, own: &mut Pending<W>, wholes: &[W], numbers: &[i64]) {
+    fn wait_all<W: Waits>(&mut self, own: &mut Pending<W>, wholes: &[W], numbers: &[i64]) {
         match own.width() {
             1 => self.wait::<W, 1>(own, wholes, numbers),
             2 => self.wait::<W, 2>(own, wholes, numbers),
@@ -159,7 +257,7 @@ impl Groups {
     }
 
     /// Lets these whole numbers wait with their numbers, N each.
-    fn wait<W: KeyWhole, const N: usize>(
+    fn wait<W: Waits, const N: usize>(
         &mut self,
         own: &mut Pending<W>,
         wholes: &[W],
@@ -171,7 +269,7 @@ impl Groups {
             if self.cells.rows_in(numbers) == 0 {
                 continue;
             }
-            let tag = self.keys[0].tag_of(whole);
+            let tag = whole.tag(self);
             if !own.push(tag, whole, numbers) {
                 self.bring_in(own);
                 own.clear();
@@ -199,6 +297,9 @@ impl Groups {
             match &waiting.by {
                 By::Wholes(own) => self.bring_in(own),
                 By::Forms(own) => self.bring_in(own),
+                By::Two(own) => self.bring_in(own),
+                By::Three(own) => self.bring_in(own),
+                By::Four(own) => self.bring_in(own),
             }
         }
     }
@@ -210,23 +311,22 @@ impl Groups {
         }
     }
 
-    fn bring_in<W: KeyWhole>(&mut self, pending: &Pending<W>) {
+    fn bring_in<W: Waits>(&mut self, pending: &Pending<W>) {
         if pending.is_empty() {
             return;
         }
         // About as many in each part as in the first.
-        let new = self.keys[0].count_new(pending.wholes(0)) * (PARTS + PARTS / 16);
+        let new = W::count_new(pending.wholes(0), self) * (PARTS + PARTS / 16);
         self.expect::<W>(new, AHEAD * new);
         for part in 0..PARTS {
-            let wholes = pending.wholes(part);
-            let places = self.places_of(|key, numbers| key.numbers_of_wholes(wholes, numbers));
+            let places = W::places(pending.wholes(part), self);
             self.add_numbers(&places, pending.numbers(part));
         }
     }
 
     /// Makes room for so many new groups, and where there is none for some others, too.
-    pub(super) fn expect<W: KeyWhole>(&mut self, new: usize, others: usize) {
-        self.keys[0].reserve::<W>(new, others);
+    pub(super) fn expect<W: Waits>(&mut self, new: usize, others: usize) {
+        W::reserve(self, new, others);
         self.cells.reserve(new);
     }
 

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::Groups;
-use crate::key_dictionary::KeyWhole;
+use super::later::{GROUPS_MIN, Later};
+use crate::key_dictionary::{KeyDictionary, KeyWhole};
 use crate::places::NOWHERE;
+use crate::state_column::StateColumn;
 
 /// So many groups are merged between two looks at how many there are.
 const MERGED_AT_ONCE: usize = 1 << 14;
@@ -12,8 +14,8 @@ const MERGED_AT_ONCE: usize = 1 << 14;
 /// What the groups to be merged have for keys, as far as it is known here.
 #[derive(Default)]
 struct Same {
-    /// By key and number: the number of the same value.
-    numbers: Vec<Vec<Option<u32>>>,
+    /// By key and number: the number of the same value. Empty until it is asked for.
+    numbers: Vec<Vec<u32>>,
     /// The same of the templates of lifted texts.
     templates: Vec<Option<u32>>,
 }
@@ -38,6 +40,9 @@ impl Groups {
                 same = Same::default();
             }
             let chunk = first..other.len().min(first + MERGED_AT_ONCE);
+            if self.merge_later(&other, chunk.clone(), &mut same) {
+                continue;
+            }
             let places = self.places_in(&other, chunk.clone(), &mut same);
             if !other.cells.is_empty()
                 && !self.cells.merge(&other.cells, first, &places, self.len())
@@ -75,15 +80,58 @@ impl Groups {
                 return self.places_of_wholes(wholes).into_iter().map(some).collect();
             }
             if let Some(forms) = self.keys[0].forms_in(key, chunk.clone(), &mut same.templates) {
-                let places = self.places_of(|key, numbers| key.numbers_of_wholes(&forms, numbers));
+                let places = self.places_of(|key, numbers| key.numbers_of_all(&forms, numbers));
                 return places.into_iter().map(some).collect();
             }
             if let Some(texts) = key.texts_in(chunk.clone()) {
                 return self.places_of_texts(texts).into_iter().map(some).collect();
             }
         }
-        let mut numbers = Vec::new();
-        chunk.map(|place| self.place_of(other, place, same, &mut numbers)).collect()
+        let count = chunk.len();
+        let keys = self.numbers_in(other, chunk, same);
+        self.places(&keys, count).into_iter().map(some).collect()
+    }
+
+    /// Lets the groups of `other` at these places wait, where that can be and they are nothing but
+    /// cells; returns whether it was done.
+    fn merge_later(&mut self, other: &Self, chunk: Range<usize>, same: &mut Same) -> bool {
+        let is_cells = other.tallies.is_empty() && other.states.iter().all(StateColumn::is_unused);
+        if other.len() < GROUPS_MIN || !is_cells || !self.can_wait() || self.keys.len() == 1 {
+            return false;
+        }
+        let keys = self.numbers_in(other, chunk.clone(), same);
+        let sums = other.cells.incoming_sums(chunk.start);
+        let incoming = other.cells.as_incoming(&sums);
+        self.add_later(Later::Numbers(&keys), &incoming, |layout, numbers| {
+            other.cells.add_to(
+                numbers,
+                layout,
+                &sums,
+                chunk.start,
+                (0..).map(Some).take(chunk.len()),
+            );
+        })
+    }
+
+    /// By key: the numbers here of the values of these groups of `other`.
+    fn numbers_in(&mut self, other: &Self, chunk: Range<usize>, same: &mut Same) -> Vec<Vec<u32>> {
+        if let Some(key) = other.only_key() {
+            return vec![self.keys[0].numbers_in(key, chunk)];
+        }
+        if same.numbers.is_empty() {
+            let keys = self.keys.iter_mut().zip(&other.keys);
+            let all = |(own, other): (&mut KeyDictionary, &KeyDictionary)| {
+                own.numbers_in(other, 0..other.len())
+            };
+            same.numbers = keys.map(all).collect();
+        }
+        let mut keys = vec![Vec::with_capacity(chunk.len()); self.keys.len()];
+        for place in chunk {
+            for (key, number) in other.places.numbers_of(place).enumerate() {
+                keys[key].push(same.numbers[key][number as usize]);
+            }
+        }
+        keys
     }
 
     /// Makes room for the groups of `other` that are not known here: about as many in each chunk as
@@ -102,27 +150,5 @@ impl Groups {
     fn expect_among<W: KeyWhole>(&mut self, some: &[W], count: usize) {
         let new = self.keys[0].count_new(some) * count / some.len().max(1);
         self.expect::<W>(new, 0);
-    }
-
-    /// Where the group of the same key as one of `other` is; `numbers` are overwritten.
-    fn place_of(
-        &mut self,
-        other: &Self,
-        place: usize,
-        same: &mut Same,
-        numbers: &mut Vec<u32>,
-    ) -> Option<u32> {
-        same.numbers.resize(self.keys.len(), Vec::new());
-        numbers.clear();
-        for (key, number) in other.places.numbers_of(place).enumerate() {
-            let known = &mut same.numbers[key];
-            known.resize(known.len().max(number as usize + 1), None);
-            numbers.push(
-                *known[number as usize].get_or_insert_with(|| {
-                    self.keys[key].number_of(&other.keys[key].value(number))
-                }),
-            );
-        }
-        self.place(numbers)
     }
 }

@@ -18,7 +18,7 @@ impl Groups {
         // Values of groups for which there was no room.
         let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.held_max);
         if has_garbage {
-            self.gather_forms();
+            self.gather();
             self.keep(&(0..).take(self.len()).collect::<Vec<u32>>());
         }
         has_garbage
@@ -46,7 +46,8 @@ impl Groups {
         if self.len() <= max {
             return;
         }
-        self.gather_forms();
+        // What waits does so by numbers that are about to be given out anew.
+        self.gather();
         let last = max.saturating_sub(1);
         let mut order: Vec<u32> = (0..).take(self.len()).collect();
         order.select_nth_unstable_by(last, |&left, &right| self.cmp_keys(left, right));

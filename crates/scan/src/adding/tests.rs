@@ -7,6 +7,7 @@ use super::*;
 use crate::bits::bits;
 use crate::mantissas::Near;
 use crate::selection::Selection;
+use crate::values::Truths;
 
 const MEASURES: usize = 2;
 
@@ -35,15 +36,28 @@ fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
     }
 }
 
-/// Groups of a query that adds up two measures, and so many that others can wait.
-fn many() -> Groups {
+/// Groups of a query of so many keys that adds up two measures, and so many that others can wait.
+fn many(key_count: usize) -> Groups {
     let literal = || Expr::Literal(Value::Null);
     let measure = || Measure { kind: StateKind::Moments, argument: literal() };
     let measures = (0..MEASURES).map(|_| measure()).collect();
-    let shape = Shape::Groups { keys: vec![literal()], measures };
+    let keys = (0..key_count).map(|_| literal()).collect();
+    let shape = Shape::Groups { keys, measures };
     let mut groups = Groups::new(&Query::new(TableName::new("t").expect("a name"), shape));
-    let _ = groups.places_of_wholes(&(0..70_000).collect::<Vec<i64>>());
-    assert!(groups.can_wait());
+    if key_count == 1 {
+        let _ = groups.places_of_wholes(&(0..70_000).collect::<Vec<i64>>());
+    } else {
+        let numbers = |key: usize| {
+            let most = [70_000, 40, 3, 3, 3][key];
+            let wholes: Vec<i64> = (0..70_000).map(|at| at % most).collect();
+            let mut numbers = Vec::new();
+            groups.key_mut(key).numbers_of_wholes(&wholes, &mut numbers);
+            numbers
+        };
+        let keys: Vec<Vec<u32>> = (0..key_count).map(numbers).collect();
+        let _ = groups.places(&keys, 70_000);
+    }
+    assert_eq!(groups.can_wait(), key_count < 5);
     groups
 }
 
@@ -56,6 +70,7 @@ proptest! {
         mut values in prop::collection::hash_set(prop_oneof![0i64..99_999, any::<i64>()], 1..999),
         nulls in prop::array::uniform3(0usize..4), scales in prop::array::uniform2(0u8..4),
         is_part in any::<bool>(), class_count in 1usize..4, again in 1usize..4,
+        key_count in 1usize..6,
     ) {
         let rows = picked.len();
         values.insert(7);
@@ -82,13 +97,26 @@ proptest! {
                 Weights::Classes { millionths, by_row: by_row.collect() }
             }
         };
-        let block = GroupNumbers::new(vec![BlockValues::Numbers(key)], &selection);
+        // Of few values, of many, of one, and of truths.
+        let few = numbers(steps(0), 0, nulls[1]);
+        let far = numbers(keys(2, &picked, &values), 1, 0);
+        let yes = bits(rows, |row| picked[row] % 3 > 0);
+        let all = [
+            BlockValues::Numbers(key),
+            BlockValues::Numbers(few),
+            BlockValues::Truths(Truths::certain(yes)),
+            BlockValues::Numbers(far),
+            BlockValues::Constant(Value::Null),
+        ];
+        let block = GroupNumbers::new(all.into_iter().take(key_count).collect(), &selection);
         let rows = Rows::new(&selection, &block.numbers, block.space, &weights);
         let kinds = [StateKind::Moments; MEASURES].into_iter();
         let adding = Adding::new(kinds.zip(&arguments), &rows);
-        let (mut own, mut plain) = (many(), many());
+        let (mut own, mut plain) = (many(key_count), many(key_count));
         for _ in 0..again {
-            if !adding.add_later_to(&mut own, &block, &rows) {
+            let waits = adding.add_later_to(&mut own, &block, &rows);
+            prop_assert!(!waits || key_count < 5);
+            if !waits {
                 let placed = Placed::new(&block, &rows.used(), &rows, &mut own);
                 prop_assert!(adding.add_directly_to(&mut own, &placed, &rows));
             }

@@ -13,8 +13,10 @@ const MEASURES: usize = 2;
 #[derive(Clone, Debug)]
 struct Block {
     wholes: Vec<i64>,
-    /// Whether keys are texts with these numbers.
+    /// Whether the first keys are texts with these numbers.
     are_texts: bool,
+    /// The others are told by the first.
+    key_count: usize,
     classes: Vec<i64>,
     /// By measure: the scale, or `None` where nothing comes in.
     scales: [Option<u8>; MEASURES],
@@ -32,13 +34,20 @@ impl Block {
         self.scales.iter().enumerate().filter_map(sum).collect()
     }
 
-    fn key(&self, row: usize) -> Value {
-        let whole = self.wholes.get(self.rows[row].0 % (self.wholes.len() + 1));
-        match whole {
-            Some(&whole) if self.are_texts => Value::string(&text(whole)),
-            Some(&whole) => Value::integer(whole),
+    fn key(&self, row: usize) -> Vec<Value> {
+        let whole = self.wholes.get(self.rows[row].0 % (self.wholes.len() + 1)).copied();
+        let first = match whole {
+            Some(whole) if self.are_texts => Value::string(&text(whole)),
+            Some(whole) => Value::integer(whole),
             None => Value::Null,
-        }
+        };
+        // So many combinations that they are found by hash.
+        let other = |key: i64| match whole.unwrap_or(-7) % (40 + key) {
+            7 => Value::Null,
+            own if key % 2 == 0 => Value::string(&text(own)),
+            own => Value::integer(own),
+        };
+        std::iter::once(first).chain((1..).take(self.key_count - 1).map(other)).collect()
     }
 
     /// Adds the rows, of which `place_of` knows the places.
@@ -62,8 +71,8 @@ impl Block {
     fn add_now(&self, groups: &mut Groups) {
         let places: Vec<u32> = (0..self.rows.len())
             .map(|row| {
-                let number = groups.key_mut(0).number_of(&self.key(row));
-                groups.place(&[number]).expect("room")
+                let numbers = groups.numbers_for(&self.key(row));
+                groups.place(&numbers).expect("room")
             })
             .collect();
         let sums = self.sums();
@@ -77,6 +86,18 @@ impl Block {
     fn add_later(&self, groups: &mut Groups) {
         let sums = self.sums();
         let incoming = Incoming { classes: &self.classes, sums: &sums };
+        if self.key_count > 1 {
+            // Each row is a group of its own, though it may be the same as another's.
+            let mut keys = vec![Vec::new(); self.key_count];
+            for row in 0..self.rows.len() {
+                let numbers = groups.numbers_for(&self.key(row));
+                keys.iter_mut().zip(numbers).for_each(|(key, number)| key.push(number));
+            }
+            let added = groups.add_later(Later::Numbers(&keys), &incoming, |layout, numbers| {
+                self.add(layout, &|row| row, numbers);
+            });
+            return if added { assert!(groups.pending.is_some()) } else { self.add_now(groups) };
+        }
         let number = |row: usize| self.rows[row].0 % (self.wholes.len() + 1);
         let texts: Vec<String> = self.wholes.iter().copied().map(text).collect();
         let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
@@ -118,6 +139,7 @@ fn block() -> impl Strategy<Value = Block> {
         .prop_map(|((wholes, are_texts), classes, scales, size_max, rows)| Block {
             wholes,
             are_texts,
+            key_count: 1,
             classes: classes.into_iter().collect(),
             scales,
             size_max,
@@ -127,37 +149,40 @@ fn block() -> impl Strategy<Value = Block> {
 
 /// As many groups as it takes for others to wait.
 fn many(held_max: usize) -> Groups {
-    many_of(held_max, false, false)
+    many_of(held_max, 1, false, false)
 }
 
-/// The same of texts, which may be lifted, or of whole numbers.
-fn many_of(held_max: usize, are_texts: bool, are_lifted: bool) -> Groups {
+/// The same of so many keys, the first of texts, which may be lifted, or of whole numbers.
+fn many_of(held_max: usize, key_count: usize, are_texts: bool, are_lifted: bool) -> Groups {
     let kinds = vec![StateKind::Moments; MEASURES].into();
-    let mut groups = Groups::with_max(1, kinds, (held_max, held_max));
-    if are_lifted {
+    let mut groups = Groups::with_max(key_count, kinds, (held_max, held_max));
+    if are_lifted && key_count == 1 {
         groups.places_of_lifted(&LiftedTexts::of([&*text(0)].into_iter()), 0..1);
     }
     let all = i64::try_from(GROUPS_MIN).expect("small");
     let rows = (0..GROUPS_MIN).map(|row| (row, 0, Some(1))).collect();
     let (wholes, classes, scales) = ((0..all).collect(), vec![1_000_000], [Some(0), None]);
-    Block { wholes, are_texts, classes, scales, size_max: 1 << 20, rows }.add_now(&mut groups);
+    Block { wholes, are_texts, key_count, classes, scales, size_max: 1 << 20, rows }
+        .add_now(&mut groups);
     groups
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn what_waits_comes_to_the_same(
         mut blocks in prop::collection::vec(block(), 1..9), cut in 0usize..9,
         is_short in any::<bool>(), are_texts in any::<bool>(), are_mixed in any::<bool>(),
+        key_count in 1usize..6,
     ) {
         for block in &mut blocks {
+            block.key_count = key_count;
             block.are_texts = if are_mixed { block.are_texts } else { are_texts };
         }
         let held_max = if is_short { GROUPS_MIN } else { GROUPS_MAX };
-        let many = |held_max| many_of(held_max, are_texts, are_texts);
-        let (mut own, mut plain) = (many(held_max), many_of(held_max, are_texts, false));
+        let many = |held_max| many_of(held_max, key_count, are_texts, are_texts);
+        let (mut own, mut plain) = (many(held_max), many_of(held_max, key_count, are_texts, false));
         for block in &blocks {
             block.add_later(&mut own);
             block.add_now(&mut plain);
@@ -181,7 +206,8 @@ fn parts_that_are_full_are_brought_in() {
     let wholes: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
     let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
-    let block = Block { wholes, are_texts: false, classes, scales, size_max: 1 << 20, rows };
+    let block =
+        Block { wholes, are_texts: false, key_count: 1, classes, scales, size_max: 1 << 20, rows };
     let before = own.len();
     block.add_later(&mut own);
     assert!(own.pending.is_some() && own.len() > before, "some were brought in, some wait");
@@ -197,11 +223,39 @@ fn parts_that_are_full_are_brought_in() {
 
 #[test]
 fn texts_stay_lifted_when_nothing_or_other_texts_are_merged() {
-    let mut own = many_of(GROUPS_MAX, true, true);
+    let mut own = many_of(GROUPS_MAX, 1, true, true);
     let (len, kinds) = (own.len(), vec![StateKind::Moments; MEASURES].into());
     own.merge(Groups::with_max(1, kinds, (GROUPS_MAX, GROUPS_MAX)));
-    own.merge(many_of(GROUPS_MAX, true, true));
+    own.merge(many_of(GROUPS_MAX, 1, true, true));
     assert_eq!((own.takes_lifted(), own.len()), (true, len));
+}
+
+#[test]
+fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
+    for key_count in 2..=KEYS_MAX {
+        let wholes: Vec<i64> = (0..120_000).map(|at| at % 80_000 * 3).collect();
+        let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
+        let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
+        let size_max = 1 << 20;
+        let block = Block { wholes, are_texts: false, key_count, classes, scales, size_max, rows };
+        let many = || many_of(GROUPS_MAX, key_count, false, false);
+        let (mut own, mut plain) = (many(), many());
+        block.add_later(&mut own);
+        assert!(own.pending.is_some() && own.bytes() > plain.bytes(), "what waits is held");
+        block.add_now(&mut plain);
+        assert!(own == plain);
+        let mut short = own.clone();
+        assert!(short.cut_back() && short.bytes() < own.bytes() && short == plain);
+        // Others of fewer rows, so that these are what is merged.
+        own.gather();
+        let mut other = many();
+        other.merge(own.clone());
+        assert!(other.pending.is_some(), "they wait");
+        plain.merge(many());
+        assert!(other == plain);
+        own.clear();
+        assert!(own.pending.is_none() && own.is_empty());
+    }
 }
 
 #[test]
@@ -211,7 +265,8 @@ fn groups_that_are_dropped_count_their_rows() {
     let wholes: Vec<i64> = (0..20_000).map(far).collect();
     let rows = (0..20_000).map(|row| (row, 0, None)).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), None]);
-    let block = Block { wholes, are_texts: false, classes, scales, size_max: 1 << 20, rows };
+    let block =
+        Block { wholes, are_texts: false, key_count: 1, classes, scales, size_max: 1 << 20, rows };
     for _ in 0..2 {
         block.add_later(&mut own);
     }
