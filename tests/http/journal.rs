@@ -43,6 +43,20 @@ fn questions_are_written_down_with_what_became_of_them() {
 }
 
 #[test]
+fn a_question_without_an_answer_has_no_rows() {
+    let app = memory_app(None);
+    let server = after(&app, |server| {
+        server.log("t", "{\"n\": 1}\n");
+        let body = json!({ "sql": "SELECT n FROM t", "deadline_ms": 0 }).to_string();
+        server.request("POST", "/v1/query").body(body).send().problem(400, "bad-request");
+        server.sql("SELECT n FROM t LIMIT 1 OFFSET -1").problem(400, "bad-query");
+    });
+    let noted = server.rows("SELECT outcome, rows FROM _queries");
+    // What is no question in JSON is none.
+    assert_eq!(noted, json!([["bad-query", 0]]));
+}
+
+#[test]
 fn what_comes_in_is_added_up_by_table() {
     let app = memory_app(None);
     let mut bytes = 0;

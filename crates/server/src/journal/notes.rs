@@ -45,6 +45,9 @@ impl Asked {
 
     /// How it ended.
     pub(crate) fn end<T>(mut self, ended: &Result<T, Problem>) {
+        if ended.is_err() {
+            self.note.rows = 0;
+        }
         let (expected, scanned) = self.note.expected;
         self.note.outcome = match ended {
             Err(problem) => problem.name(),
