@@ -165,7 +165,8 @@ impl KeyDictionary {
         self.is_lifted() || self.len() == usize::from(self.null.is_some())
     }
 
-    fn is_lifted(&self) -> bool {
+    /// Whether strings are kept lifted.
+    pub(crate) fn is_lifted(&self) -> bool {
         matches!(self.stored, Stored::Lifted(_))
     }
 
@@ -210,6 +211,22 @@ impl KeyDictionary {
         new.sort_unstable();
         new.dedup();
         new.len()
+    }
+
+    /// How many of these strings have no number yet, where they are kept whole.
+    pub(crate) fn count_new_texts<'t>(&self, texts: impl Iterator<Item = &'t str>) -> usize {
+        let mut new: Vec<&str> = texts.filter(|text| !self.texts.has(text, &self.stored)).collect();
+        new.sort_unstable();
+        new.dedup();
+        new.len()
+    }
+
+    /// Makes room for so many more strings, and where there is none for some others, too.
+    pub(crate) fn reserve_texts(&mut self, more: usize, others: usize) {
+        self.texts.reserve_ahead(more, others);
+        if let Stored::Texts(texts) = &mut self.stored {
+            texts.reserve(more);
+        }
     }
 
     /// The first bits of the hash: asking in their order is quick.

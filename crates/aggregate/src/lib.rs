@@ -26,6 +26,7 @@ mod lifted;
 mod order;
 mod partial;
 mod pending;
+mod pending_texts;
 mod places;
 mod quantiles;
 mod series;

@@ -15,9 +15,15 @@ const PART_BITS: u32 = 8;
 pub(crate) const PARTS: usize = 1 << PART_BITS;
 /// Bytes that a part has room for: 32 MiB in all parts. Some less than a power of two, so that the
 /// ends of the parts are not all in the same set of a cache.
-const PART_BYTES: usize = (1 << 17) - 192;
+pub(crate) const PART_BYTES: usize = (1 << 17) - 192;
 /// Entries have no more numbers beside the whole one, so that a part has room for many.
 pub(crate) const WIDTH_MAX: usize = 8;
+
+/// The part of something whose hash has these first bits.
+#[inline]
+pub(crate) const fn part_of(tag: u32) -> usize {
+    (tag >> (u32::BITS - PART_BITS)) as usize
+}
 
 /// Entries by part: a whole number, and what is to be added to its group's numbers.
 #[derive(Clone, Debug)]
@@ -55,7 +61,7 @@ impl<W: Whole> Pending<W> {
     #[must_use]
     pub(crate) fn push<const N: usize>(&mut self, tag: u32, whole: W, numbers: &[i64; N]) -> bool {
         assert_eq!(self.width, N, "numbers of an entry");
-        let part = (tag >> (u32::BITS - PART_BITS)) as usize;
+        let part = part_of(tag);
         let length = self.lengths[part];
         if length == self.room {
             return false;

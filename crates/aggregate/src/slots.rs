@@ -160,6 +160,11 @@ impl Slots {
         }
     }
 
+    /// How many things are known.
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()

@@ -7,9 +7,13 @@
 use std::cmp::Ordering;
 
 use crate::slots::{BATCH, Slot, Slots, tag_of};
+use crate::wholes::reserve_spare;
 
 /// Bytes of a chunk, if no text is longer.
 const CHUNK_BYTES: usize = 1 << 18;
+
+/// More texts than that are far, in no cache: those that may be asked for are touched together.
+const FAR_MIN: usize = 1 << 17;
 
 /// Texts by number: what is stored of them.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +48,11 @@ impl Texts {
         }
     }
 
+    /// Makes room for so many more, of any length.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        reserve_spare(&mut self.places, more);
+    }
+
     /// The text of a number.
     pub(crate) fn get(&self, number: u32) -> Option<&str> {
         std::str::from_utf8(self.bytes_of(number)?).ok()
@@ -67,7 +76,7 @@ impl Texts {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes + self.places.capacity() * size_of::<(u32, u32)>()
+        self.bytes + self.places.len() * size_of::<(u32, u32)>()
     }
 }
 
@@ -89,9 +98,19 @@ pub(crate) trait TextStore {
     fn is(&self, number: u32, text: &str) -> bool;
     /// Puts a text after the last, and returns its number.
     fn push(&mut self, text: &str) -> u32;
+    /// Something of the text of this number: reading it brings the text near.
+    fn touch(&self, number: u32) -> u32;
 }
 
 impl TextStore for Texts {
+    #[inline]
+    fn touch(&self, number: u32) -> u32 {
+        let begin = |&(chunk, start): &(u32, u32)| {
+            self.chunks.get(chunk as usize)?.get(start as usize).copied()
+        };
+        self.places.get(number as usize).and_then(begin).unwrap_or_default().into()
+    }
+
     fn is(&self, number: u32, text: &str) -> bool {
         self.is(number, text)
     }
@@ -129,8 +148,23 @@ impl TextTable {
             // Brings the slots near, all at once.
             self.slots.read(&tags, &mut read);
             std::hint::black_box(&read);
+            if self.slots.len() > FAR_MIN {
+                let found = read.iter().zip(&tags).filter_map(|(slot, &tag)| slot.number_of(tag));
+                let touched = found.fold(0, |all: u32, number| all ^ store.touch(number));
+                std::hint::black_box(touched);
+            }
             numbers.extend(tags.iter().zip(&batch).map(|(&tag, text)| self.find(tag, text, store)));
         }
+    }
+
+    /// Whether a text has a number.
+    pub(crate) fn has(&self, text: &str, store: &impl TextStore) -> bool {
+        self.slots.find(tag_of(text), |number| store.is(number, text)).is_some()
+    }
+
+    /// Makes room for so many more, and where there is none for some others, too.
+    pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
+        self.slots.reserve_ahead(more, others);
     }
 
     fn find(&mut self, tag: u32, text: &str, store: &mut impl TextStore) -> u32 {

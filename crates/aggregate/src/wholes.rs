@@ -24,6 +24,11 @@ impl Whole for u128 {
     const ZERO: Self = 0;
 }
 
+/// Of what has its place elsewhere.
+impl Whole for () {
+    const ZERO: Self = ();
+}
+
 /// Small integers, side by side.
 impl<const N: usize> Whole for [u32; N] {
     const ZERO: Self = [0; N];

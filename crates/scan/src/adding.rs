@@ -198,6 +198,9 @@ impl<'v> Adding<'v> {
             (KeyValues::Entries(Entries::Lifted { texts, .. }), _) => {
                 add_later(groups, Later::Lifted(texts))
             }
+            (KeyValues::Entries(Entries::Strings { dictionary, .. }), _) => {
+                add_later(groups, Later::Texts(&dictionary.iter().collect::<Vec<&str>>()))
+            }
             _ => false,
         }
     }

@@ -43,8 +43,9 @@ pub(crate) fn add(
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, BlockError>>()?;
-    let added = Added::new(query, &arguments, &rows);
     let _ = groups.make_room();
+    let is_scattered = groups.can_wait() && numbers.is_by_text();
+    let added = Added::new(query, &arguments, &rows, is_scattered);
     let is_all = (0..arguments.len()).all(|index| added.has(index));
     if is_all && added.add_later_to(groups, &numbers, &rows) {
         return Ok(());
@@ -93,13 +94,21 @@ enum How {
 }
 
 impl<'v> Added<'v> {
-    fn new<'x: 'v>(query: &Query, arguments: &'v [BlockValues<'x>], rows: &Rows<'_>) -> Self {
+    /// `is_scattered` where groups are in the order of rows here, but in none where they are kept.
+    fn new<'x: 'v>(
+        query: &Query,
+        arguments: &'v [BlockValues<'x>],
+        rows: &Rows<'_>,
+        is_scattered: bool,
+    ) -> Self {
         let kinds = query.measures().iter().map(|measure| measure.kind);
         let sums = Adding::new(kinds.zip(arguments), rows);
         let how = match rows.weights {
             Weights::ByRow(_) => How::ByRow(rows.tallies_where(None)),
             // They are added up only once then, and not again by group.
-            _ if rows.has_many_groups() && rows.stretches().is_none() => How::Directly,
+            _ if rows.has_many_groups() && (is_scattered || rows.stretches().is_none()) => {
+                How::Directly
+            }
             _ => How::Within(sums.up(rows)),
         };
         Self { sums, how }

@@ -127,6 +127,14 @@ impl<'a> GroupNumbers<'a> {
         }
     }
 
+    /// Whether the only key is of texts as they lie in the block, without ids.
+    pub(crate) fn is_by_text(&self) -> bool {
+        let texts = |key: &&KeyValues<'_>| {
+            matches!(key, KeyValues::Entries(Entries::Strings { .. } | Entries::Lifted { .. }))
+        };
+        self.only_key().filter(texts).is_some()
+    }
+
     /// By key: the codes of these group numbers.
     pub(crate) fn codes_of(&self, numbers: &[u32]) -> Vec<Vec<u32>> {
         let mut numbers = numbers.to_vec();

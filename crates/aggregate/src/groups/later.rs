@@ -1,5 +1,5 @@
-//! Rows of groups by a whole number, by a text's form, or by the numbers of a few keys, that are
-//! brought in later, many at a time: see `pending.rs`.
+//! Rows of groups by a whole number, by a text or its form, or by the numbers of a few keys, that
+//! are brought in later, many at a time: see `pending.rs`.
 
 use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
@@ -9,6 +9,7 @@ use super::finding::side_by_side;
 use crate::cells::{Incoming, Layout};
 use crate::key_dictionary::KeyWhole;
 use crate::pending::{PARTS, Pending, WIDTH_MAX};
+use crate::pending_texts::PendingTexts;
 use crate::places::NOWHERE;
 use crate::wholes::Whole;
 
@@ -28,6 +29,8 @@ pub enum Later<'k> {
     Wholes(&'k [i64]),
     /// Lifted strings, where they are [taken](Groups::takes_lifted).
     Lifted(&'k LiftedTexts<'k>),
+    /// Strings as they are, where lifted ones are not kept.
+    Texts(&'k [&'k str]),
     /// By key, the numbers that its dictionary [gave out](Groups::key_mut): some groups may be told
     /// more than once.
     Numbers(&'k [Vec<u32>]),
@@ -38,6 +41,7 @@ impl Later<'_> {
         match self {
             Self::Wholes(wholes) => wholes.len(),
             Self::Lifted(texts) => texts.len(),
+            Self::Texts(texts) => texts.len(),
             Self::Numbers(keys) => keys.iter().map(Vec::len).min().unwrap_or(0),
         }
     }
@@ -56,6 +60,7 @@ enum By {
     Wholes(Pending<i64>),
     /// Of no use without the key that made them.
     Forms(Pending<u128>),
+    Texts(PendingTexts),
     /// Of no use without the keys that gave them out.
     Two(Pending<[u32; 2]>),
     Three(Pending<[u32; 3]>),
@@ -68,6 +73,7 @@ impl By {
         Some(match keys {
             Later::Wholes(_) => Self::Wholes(Pending::new(width)),
             Later::Lifted(_) => Self::Forms(Pending::new(width)),
+            Later::Texts(_) => Self::Texts(PendingTexts::new(width)),
             Later::Numbers([_, _]) => Self::Two(Pending::new(width)),
             Later::Numbers([_, _, _]) => Self::Three(Pending::new(width)),
             Later::Numbers([_, _, _, _]) => Self::Four(Pending::new(width)),
@@ -80,6 +86,7 @@ impl By {
         match (self, keys) {
             (Self::Wholes(own), Later::Wholes(_)) => own.width() == width,
             (Self::Forms(own), Later::Lifted(_)) => own.width() == width,
+            (Self::Texts(own), Later::Texts(_)) => own.width() == width,
             (Self::Two(own), Later::Numbers([_, _])) => own.width() == width,
             (Self::Three(own), Later::Numbers([_, _, _])) => own.width() == width,
             (Self::Four(own), Later::Numbers([_, _, _, _])) => own.width() == width,
@@ -151,6 +158,7 @@ impl Waiting {
         let own = match &self.by {
             By::Wholes(own) => own.bytes(),
             By::Forms(own) => own.bytes(),
+            By::Texts(own) => own.bytes(),
             By::Two(own) => own.bytes(),
             By::Three(own) => own.bytes(),
             By::Four(own) => own.bytes(),
@@ -195,7 +203,12 @@ impl Groups {
         if !self.pending.as_ref().is_some_and(|waiting| waiting.by.fits(keys, width)) {
             self.gather();
         }
-        if matches!(keys, Later::Lifted(_)) && !self.takes_lifted() {
+        let is_kept_so = match keys {
+            Later::Lifted(_) => self.takes_lifted(),
+            Later::Texts(_) => !self.keys[0].is_lifted(),
+            Later::Wholes(_) | Later::Numbers(_) => true,
+        };
+        if !is_kept_so {
             return false;
         }
         let waiting = self.pending.take().or_else(|| {
@@ -218,6 +231,7 @@ impl Groups {
                 debug_assert_eq!(forms.len(), texts.len(), "the key takes forms");
                 self.wait_all(own, &forms, &numbers);
             }
+            (Later::Texts(texts), By::Texts(own)) => self.wait_texts(own, texts, &numbers),
             (Later::Numbers(keys), By::Two(own)) => {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
@@ -297,6 +311,7 @@ impl Groups {
             match &waiting.by {
                 By::Wholes(own) => self.bring_in(own),
                 By::Forms(own) => self.bring_in(own),
+                By::Texts(own) => self.bring_in_texts(own),
                 By::Two(own) => self.bring_in(own),
                 By::Three(own) => self.bring_in(own),
                 By::Four(own) => self.bring_in(own),
@@ -360,3 +375,4 @@ impl Groups {
 
 #[cfg(test)]
 mod tests;
+mod texts;

@@ -141,8 +141,12 @@ impl Groups {
         let last = other.len().saturating_sub(MERGED_AT_ONCE)..other.len();
         if let Some(wholes) = key.wholes_in(last.clone()) {
             self.expect_among(wholes, other.len());
-        } else if let Some(forms) = self.keys[0].forms_in(key, last, &mut same.templates) {
+        } else if let Some(forms) = self.keys[0].forms_in(key, last.clone(), &mut same.templates) {
             self.expect_among(&forms, other.len());
+        } else if let Some(texts) = key.texts_in(last.clone()).filter(|_| !self.keys[0].is_lifted())
+        {
+            let new = self.keys[0].count_new_texts(texts) * other.len() / last.len();
+            self.expect_texts(new, 0);
         }
     }
 

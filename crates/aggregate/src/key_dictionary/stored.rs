@@ -205,6 +205,14 @@ impl Stored {
 }
 
 impl TextStore for Stored {
+    #[inline]
+    fn touch(&self, number: u32) -> u32 {
+        match self {
+            Self::Texts(texts) => texts.touch(number),
+            Self::Wholes(_) | Self::Lifted(_) | Self::Any(..) => 0,
+        }
+    }
+
     fn is(&self, number: u32, text: &str) -> bool {
         match self {
             // What is looked for in these are no texts.

@@ -153,3 +153,28 @@ fn equal_texts_are_one_group_however_they_are_stored() {
         }
     }
 }
+
+#[test]
+fn texts_of_many_groups_wait_and_come_to_the_same() {
+    let word = |number: u64| -> Option<String> {
+        let digits = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20).to_string();
+        let letters = digits.bytes().map(|digit| char::from(digit + 49));
+        (!number.is_multiple_of(97)).then(|| letters.rev().collect())
+    };
+    let texts = |first: u64| (first..first + 50_000).map(word).collect();
+    let blocks: Vec<(&str, bool, Texts)> =
+        [0, 40_000, 80_000, 20_000].map(|first| ("pages", false, texts(first))).into();
+    let bytes: Vec<Vec<u8>> = blocks.iter().map(|(.., texts)| block(texts, false)).collect();
+    for (index, query) in queries().into_iter().enumerate() {
+        let scan = Scan::new(Arc::new(query.clone())).expect("a query");
+        let mut partial = Partial::empty(&query);
+        for bytes in &bytes {
+            let view = BlockView::parse(bytes).expect("parses");
+            assert_eq!(view.column("v", Kind::String).expect("a column").encoding_name(), "pages");
+            scan.block(&view, &|_, column| column.verify(), &mut partial).expect("scans");
+        }
+        let waits = matches!(&partial.answering, Answering::Groups(own) if own.can_wait());
+        assert_eq!(waits, index == 0, "of this question groups are many");
+        assert!(partial.answering == Answering::Groups(plain(&query, &blocks)), "question {index}");
+    }
+}

@@ -15,6 +15,8 @@ struct Block {
     wholes: Vec<i64>,
     /// Whether the first keys are texts with these numbers.
     are_texts: bool,
+    /// Whether these come lifted.
+    are_lifted: bool,
     /// The others are told by the first.
     key_count: usize,
     classes: Vec<i64>,
@@ -101,9 +103,11 @@ impl Block {
         let number = |row: usize| self.rows[row].0 % (self.wholes.len() + 1);
         let texts: Vec<String> = self.wholes.iter().copied().map(text).collect();
         let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
-        let keys = match self.are_texts {
-            true => Later::Lifted(&lifted),
-            false => Later::Wholes(&self.wholes),
+        let whole_texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let keys = match (self.are_texts, self.are_lifted) {
+            (true, true) => Later::Lifted(&lifted),
+            (true, false) => Later::Texts(&whole_texts),
+            (false, _) => Later::Wholes(&self.wholes),
         };
         let added = groups.add_later(keys, &incoming, |layout, numbers| {
             self.add(layout, &number, numbers);
@@ -117,6 +121,7 @@ impl Block {
 /// Some with few numbers, some with more than fit a form.
 fn text(whole: i64) -> String {
     match whole % 5 {
+        0 if whole % 1_000 == 0 => format!("{whole}: {}", "tree ".repeat(1_000)),
         0 => format!("cache miss for {whole}"),
         1 => format!("{whole} took {:03} ms", whole % 400),
         2 => format!("GET {whole} after {whole} and {whole}"),
@@ -130,15 +135,16 @@ fn block() -> impl Strategy<Value = Block> {
     let value = prop_oneof![4 => (-9i64..9).prop_map(Some), 1 => Just(None)];
     let full = prop_oneof![8 => Just(1u128 << 20), 1 => Just(1u128 << 61)];
     (
-        (prop::collection::vec(whole, 0..3_000), prop::bool::weighted(0.8)),
+        (prop::collection::vec(whole, 0..3_000), prop::bool::weighted(0.8), any::<bool>()),
         prop::collection::btree_set(weight, 1..3),
         prop::array::uniform2(prop::option::weighted(0.8, 0u8..3)),
         full,
         prop::collection::vec((any::<usize>(), any::<usize>(), value), 0..2_000),
     )
-        .prop_map(|((wholes, are_texts), classes, scales, size_max, rows)| Block {
+        .prop_map(|((wholes, are_texts, are_lifted), classes, scales, size_max, rows)| Block {
             wholes,
             are_texts,
+            are_lifted,
             key_count: 1,
             classes: classes.into_iter().collect(),
             scales,
@@ -162,7 +168,7 @@ fn many_of(held_max: usize, key_count: usize, are_texts: bool, are_lifted: bool)
     let all = i64::try_from(GROUPS_MIN).expect("small");
     let rows = (0..GROUPS_MIN).map(|row| (row, 0, Some(1))).collect();
     let (wholes, classes, scales) = ((0..all).collect(), vec![1_000_000], [Some(0), None]);
-    Block { wholes, are_texts, key_count, classes, scales, size_max: 1 << 20, rows }
+    Block { wholes, are_texts, are_lifted, key_count, classes, scales, size_max: 1 << 20, rows }
         .add_now(&mut groups);
     groups
 }
@@ -174,14 +180,15 @@ proptest! {
     fn what_waits_comes_to_the_same(
         mut blocks in prop::collection::vec(block(), 1..9), cut in 0usize..9,
         is_short in any::<bool>(), are_texts in any::<bool>(), are_mixed in any::<bool>(),
-        key_count in 1usize..6,
+        key_count in 1usize..6, are_lifted in any::<bool>(),
     ) {
         for block in &mut blocks {
             block.key_count = key_count;
             block.are_texts = if are_mixed { block.are_texts } else { are_texts };
+            block.are_lifted = if are_mixed { block.are_lifted } else { are_lifted };
         }
         let held_max = if is_short { GROUPS_MIN } else { GROUPS_MAX };
-        let many = |held_max| many_of(held_max, key_count, are_texts, are_texts);
+        let many = |held_max| many_of(held_max, key_count, are_texts, are_texts && are_lifted);
         let (mut own, mut plain) = (many(held_max), many_of(held_max, key_count, are_texts, false));
         for block in &blocks {
             block.add_later(&mut own);
@@ -206,8 +213,16 @@ fn parts_that_are_full_are_brought_in() {
     let wholes: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
     let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
-    let block =
-        Block { wholes, are_texts: false, key_count: 1, classes, scales, size_max: 1 << 20, rows };
+    let block = Block {
+        wholes,
+        are_texts: false,
+        are_lifted: false,
+        key_count: 1,
+        classes,
+        scales,
+        size_max: 1 << 20,
+        rows,
+    };
     let before = own.len();
     block.add_later(&mut own);
     assert!(own.pending.is_some() && own.len() > before, "some were brought in, some wait");
@@ -219,6 +234,28 @@ fn parts_that_are_full_are_brought_in() {
     assert!(short.bytes() < own.bytes() && short == plain);
     own.clear();
     assert!(own.pending.is_none() && own.is_empty());
+}
+
+#[test]
+fn texts_that_are_kept_whole_wait_until_their_part_is_full() {
+    let many = || many_of(GROUPS_MAX, 1, true, false);
+    let (mut own, mut plain) = (many(), many());
+    let wholes: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
+    let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
+    let (classes, scales, size_max) = (vec![1_000_000], [Some(0), Some(1)], 1 << 20);
+    let (are_texts, are_lifted, key_count) = (true, false, 1);
+    let block = Block { wholes, are_texts, are_lifted, key_count, classes, scales, size_max, rows };
+    let before = own.len();
+    block.add_later(&mut own);
+    assert!(own.pending.is_some() && own.len() > before, "some were brought in, some wait");
+    assert!(own.bytes() > plain.bytes(), "what waits is held");
+    block.add_now(&mut plain);
+    assert!(own == plain);
+    let mut merged = many();
+    merged.merge(own.clone());
+    plain.merge(many());
+    assert!(merged == plain);
+    assert!(own.cut_back() && !own.cut_back(), "what waits takes room");
 }
 
 #[test]
@@ -237,7 +274,16 @@ fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
         let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
         let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
         let size_max = 1 << 20;
-        let block = Block { wholes, are_texts: false, key_count, classes, scales, size_max, rows };
+        let block = Block {
+            wholes,
+            are_texts: false,
+            are_lifted: false,
+            key_count,
+            classes,
+            scales,
+            size_max,
+            rows,
+        };
         let many = || many_of(GROUPS_MAX, key_count, false, false);
         let (mut own, mut plain) = (many(), many());
         block.add_later(&mut own);
@@ -265,8 +311,16 @@ fn groups_that_are_dropped_count_their_rows() {
     let wholes: Vec<i64> = (0..20_000).map(far).collect();
     let rows = (0..20_000).map(|row| (row, 0, None)).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), None]);
-    let block =
-        Block { wholes, are_texts: false, key_count: 1, classes, scales, size_max: 1 << 20, rows };
+    let block = Block {
+        wholes,
+        are_texts: false,
+        are_lifted: false,
+        key_count: 1,
+        classes,
+        scales,
+        size_max: 1 << 20,
+        rows,
+    };
     for _ in 0..2 {
         block.add_later(&mut own);
     }
