@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test fuzz bench bench-native bench-restart rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo test fuzz bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -14,6 +14,7 @@ help:
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
 	@echo 'make bench-native           a build for any x86-64 beside one for this processor'
 	@echo 'make bench-restart          how long a server is away when it is restarted; ARGS="--gib 8" with more'
+	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry; ARGS="kills" for one of them'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
 	@echo 'make bench-druid            the questions of the first benchmark of Druid (2012), beside what it told'
@@ -60,12 +61,14 @@ bench-native:
 	@make/rivals bench/native.py "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" \
 		"$(CARGO_TARGET_DIR)/native/release/hadal" $(ARGS)
 
-bench-restart:
+bench-restart: MEASURED = bench/restart.py
+bench-lifetimes: MEASURED = bench/lifetimes/lifetimes.py
+bench-restart bench-lifetimes:
 	@make/need cargo cc node npm python3
 	@make/page
 	cargo build --release --package hadal --package hadal-bench
 	cargo build --release --package hadal-store --example multiply
-	@make/rivals bench/restart.py "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" \
+	@make/rivals "$(MEASURED)" "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" \
 		"$(CARGO_TARGET_DIR)/release/examples/multiply" $(ARGS)
 
 fmt:

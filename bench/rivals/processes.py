@@ -90,11 +90,11 @@ class Hadal:
 
     name = "hadal"
 
-    def __init__(self, program, folder, environment, log, cores=None):
+    def __init__(self, program, folder, environment, log, cores=None, options=()):
         """Started on these cores, it has as many threads as they are; else on those of this program."""
         self.program = program
         self.process = subprocess.Popen(
-            [program, "serve", "--listen", "127.0.0.1:0", "--data", folder], text=True,
+            [program, "serve", "--listen", "127.0.0.1:0", "--data", folder, *options], text=True,
             env=os.environ | environment, stdout=subprocess.PIPE, stderr=log,
             preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None)
         atexit.register(self.stop)

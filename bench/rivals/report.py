@@ -26,13 +26,13 @@ class Bars:
     def __init__(self):
         self.lines = []
 
-    def judge(self, what, value, wanted, text, most=False, why=None):
+    def judge(self, what, value, wanted, text, most=False, why=None, unit=" x"):
         """`value` is None where there is none; `why` says what forbids it to count."""
         reached = value is not None and why is None and (value <= wanted if most else value >= wanted)
         sign = "<=" if most else ">="
         verdict = "ok" if reached else f"MISSED{f': {why}' if why else ''}"
         self.lines.append({"what": what, "value": value, "wanted": wanted, "text": text,
-                           "bar": f"{sign} {wanted:g} x", "verdict": verdict, "reached": reached})
+                           "bar": f"{sign} {wanted:g}{unit}", "verdict": verdict, "reached": reached})
 
 
 def quartiles(values):

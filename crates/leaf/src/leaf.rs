@@ -282,6 +282,7 @@ impl Inner {
             }
         }
         self.chill_old(&tables, self.clock.now());
+        self.store.give_back();
     }
 
     fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {

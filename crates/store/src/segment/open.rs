@@ -220,7 +220,7 @@ impl Pool {
             if trusted.is_none() {
                 found.reclaimed_bytes += self.punch_gaps(&segment, &free)?;
             }
-            lock(&self.shelves).segments.insert(number, Shelf { segment, free });
+            lock(&self.shelves).segments.insert(number, Shelf::new(segment, free));
         }
         Ok(())
     }

@@ -63,11 +63,14 @@ impl Segment {
         self.file.faults() > 0 || self.memory.as_ref().is_some_and(|memory| memory.faults() > 0)
     }
 
+    /// Gives back the memory of a range, where it has some.
+    fn punch_memory(&self, offset: u64, length: u64) -> std::io::Result<()> {
+        self.memory.as_ref().map_or(Ok(()), |memory| memory.punch(offset, length))
+    }
+
     /// Gives back the memory and the disk of a range.
     pub(super) fn punch(&self, offset: u64, length: u64) -> std::io::Result<()> {
-        if let Some(memory) = &self.memory {
-            memory.punch(offset, length)?;
-        }
+        self.punch_memory(offset, length)?;
         self.file.punch(offset, length)
     }
 }
@@ -76,6 +79,21 @@ impl Segment {
 pub(super) struct Shelf {
     pub(super) segment: Arc<Segment>,
     pub(super) free: FreeRanges,
+    /// Of blocks that are no more: their memory is given back, their disk not yet.
+    given_up: FreeRanges,
+}
+
+impl Shelf {
+    pub(super) fn new(segment: Arc<Segment>, free: FreeRanges) -> Self {
+        Self { segment, free, given_up: FreeRanges::default() }
+    }
+
+    /// Whether nothing but what was given up is taken.
+    fn is_given_up(&self) -> bool {
+        let mut all = self.free.clone();
+        self.given_up.iter().for_each(|(offset, length)| all.give(offset, length));
+        all.is_only(PAGE, self.segment.file.length() - PAGE)
+    }
 }
 
 #[derive(Debug)]
@@ -242,19 +260,27 @@ impl Pool {
     }
 
     fn take(&self, length: u64) -> Result<(Arc<Segment>, u64), Error> {
-        let mut shelves = lock(&self.shelves);
-        let sound = |shelf: &&mut Shelf| !shelf.segment.has_faults();
-        for shelf in shelves.segments.values_mut().filter(sound) {
-            if let Some(offset) = shelf.free.take_first(length) {
-                return Ok((Arc::clone(&shelf.segment), offset));
-            }
+        if let Some(taken) = self.take_free(length) {
+            return Ok(taken);
         }
+        self.give_back();
+        if let Some(taken) = self.take_free(length) {
+            return Ok(taken);
+        }
+        let mut shelves = lock(&self.shelves);
         let segment = self.create(&mut shelves, self.segment_bytes.max(PAGE + length))?;
         let rest = PAGE + length;
         let free = FreeRanges::new(rest, segment.file.length() - rest);
-        let shelf = Shelf { segment: Arc::clone(&segment), free };
-        shelves.segments.insert(segment.number, shelf);
+        shelves.segments.insert(segment.number, Shelf::new(Arc::clone(&segment), free));
         Ok((segment, PAGE))
+    }
+
+    fn take_free(&self, length: u64) -> Option<(Arc<Segment>, u64)> {
+        let mut shelves = lock(&self.shelves);
+        let sound = |shelf: &&mut Shelf| !shelf.segment.has_faults();
+        let taken =
+            |shelf: &mut Shelf| Some((Arc::clone(&shelf.segment), shelf.free.take_first(length)?));
+        shelves.segments.values_mut().filter(sound).find_map(taken)
     }
 
     fn create(&self, shelves: &mut Shelves, length: u64) -> Result<Arc<Segment>, Error> {
@@ -310,26 +336,61 @@ impl Pool {
         Ok(())
     }
 
-    /// Gives back the range of a block that has no more readers and is not named.
+    /// Gives back the memory of a block that has no more readers and is not named, and gives up its
+    /// disk, which [`Self::give_back`] has: that takes ten times as long, and nobody waits for it.
     pub(super) fn free(&self, segment: &Arc<Segment>, place: Place) {
         // When the folder is another process's, that gives back what nothing names.
         let Some(_opened) = self.while_open() else { return };
         let length = paged(place.length);
-        if !self.count_failure(segment.punch(place.offset, length)) {
+        if !self.count_failure(segment.punch_memory(place.offset, length)) {
             // The range stays taken until the store is opened anew.
             return;
         }
+        if let Some(shelf) = lock(&self.shelves).segments.get_mut(&segment.number) {
+            shelf.given_up.give(place.offset, length);
+        }
+    }
+
+    /// Gives back the disk of blocks that are no more: neighbours at once, and where a segment has
+    /// no others its whole file.
+    pub(crate) fn give_back(&self) {
+        let Some(_opened) = self.while_open() else { return };
+        for (segment, given_up) in self.take_given_up() {
+            for (offset, length) in given_up.iter() {
+                if self.count_failure(segment.file.punch(offset, length))
+                    && let Some(shelf) = lock(&self.shelves).segments.get_mut(&segment.number)
+                {
+                    shelf.free.give(offset, length);
+                }
+            }
+        }
+    }
+
+    /// What was given up, where other blocks are in its segment; removes the segments where none
+    /// are.
+    fn take_given_up(&self) -> Vec<(Arc<Segment>, FreeRanges)> {
         let mut shelves = lock(&self.shelves);
-        let Some(shelf) = shelves.segments.get_mut(&segment.number) else { return };
-        shelf.free.give(place.offset, length);
-        if shelf.free.is_only(PAGE, segment.file.length() - PAGE) {
-            shelves.segments.remove(&segment.number);
-            let name = file_name(segment.number);
+        let (mut ranges, mut empty) = (Vec::new(), Vec::new());
+        for (&number, shelf) in &mut shelves.segments {
+            if shelf.given_up.is_empty() {
+                continue;
+            }
+            if shelf.is_given_up() {
+                empty.push(number);
+                continue;
+            }
+            ranges.push((Arc::clone(&shelf.segment), std::mem::take(&mut shelf.given_up)));
+        }
+        for number in empty {
+            let removed = shelves.segments.remove(&number);
+            let name = file_name(number);
             self.count_failure(self.folders.segments.remove(&name));
-            if let Some(memory) = self.memory().filter(|_| segment.memory.is_some()) {
+            let in_memory = removed.is_some_and(|shelf| shelf.segment.memory.is_some());
+            if let Some(memory) = self.memory().filter(|_| in_memory) {
                 self.count_failure(memory.remove(&name));
             }
         }
+        ranges
     }
 
     fn count_failure(&self, result: std::io::Result<()>) -> bool {

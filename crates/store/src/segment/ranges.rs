@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Free ranges: disjoint, never touching, in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FreeRanges {
     /// Offset to length.
     ranges: BTreeMap<u64, u64>,
@@ -61,6 +61,11 @@ impl FreeRanges {
     /// The free ranges as (offset, length), in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.ranges.iter().map(|(&offset, &length)| (offset, length))
+    }
+
+    /// Whether nothing is free.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
     }
 
     /// Whether this very range is free and touches no other: the whole file, when asked for it.

@@ -243,6 +243,7 @@ fn a_block_whose_table_is_dropped_meanwhile_does_not_come_back() {
     store.commit(&Change { drops, ..Change::default() }).expect("committed");
     assert_eq!(brought_back(&store, &mut recovery), (vec![], vec![]));
     drop(recovery);
+    store.give_back();
     assert_eq!(store.figures(), Figures::default());
     assert!(!bed.in_memory(1).exists() && !bed.on_disk(1).exists());
 }
@@ -298,4 +299,32 @@ fn a_full_tmpfs_is_no_error_at_all() {
         assert_eq!(next.figures().memory_bytes, memory);
     }
     drop((store, blocks));
+}
+
+#[test]
+fn memory_is_back_with_the_last_reader_and_disk_when_there_is_time() {
+    let bed = Bed::new();
+    let (store, _) = bed.open();
+    let [first, second] = [1, 2].map(|byte| add(&store, &table("t"), &[byte; 20_000]));
+    let taken = || [bed.in_memory(1), bed.on_disk(1)].map(|path| super::tests::allocated(&path));
+    let remove = |number| {
+        store.commit(&Change { removes: vec![number], ..Change::default() }).expect("committed");
+    };
+    let [memory, disk] = taken();
+    remove(first.number);
+    drop(first);
+    assert_eq!(taken(), [memory - 20_480, disk], "nobody waits for the disk");
+    assert_eq!(store.figures().memory_bytes, 20_000);
+    // What is given up is used again before a segment is made for it.
+    let offset = |block: &StoredBlock| block.bytes.place().map(|place| place.offset);
+    let third = add(&store, &table("t"), &[3; 20_000]);
+    let fourth = add(&store, &table("t"), &[4; 20_000]);
+    assert_eq!([&third, &fourth].map(offset), [Some(4_096 + 2 * 20_480), Some(4_096)]);
+    assert_eq!((store.figures().segments, second.bytes[0], fourth.bytes[0]), (1, 2, 4));
+    // A store that ends has given all back, too.
+    let full = taken();
+    remove(third.number);
+    drop(third);
+    store.stop().expect("stopped");
+    assert_eq!(taken(), full.map(|bytes| bytes - 20_480));
 }
