@@ -25,7 +25,6 @@ use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
 use crate::recover::{self, Recovered};
 use crate::scan_pool::ScanPool;
-use crate::scrub::scrub;
 use crate::settings::configure;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
@@ -61,8 +60,9 @@ pub struct Leaf {
     pub(crate) inner: Arc<Inner>,
     pub(crate) pool: Arc<ScanPool>,
     merger: Worker,
-    /// Brings blocks back, if there are some to be brought back; else verifies what is in memory.
-    bringer: Worker,
+    /// Brings blocks back, if there are some to be brought back; then verifies all there are, again
+    /// and again.
+    keeper: Worker,
     report: Report,
     pub(crate) zone_answers: bool,
     pub(crate) query_bytes_max: usize,
@@ -125,15 +125,15 @@ impl Leaf {
             changing: Mutex::new(()),
         });
         let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
-        let (merger, bringer) = (Worker::default(), Worker::default());
+        let (merger, keeper) = (Worker::default(), Worker::default());
         let leaf =
-            Self { inner, pool, merger, bringer, report, zone_answers, query_bytes_max, budget };
+            Self { inner, pool, merger, keeper, report, zone_answers, query_bytes_max, budget };
         leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
-        if !waiting.is_empty() {
-            leaf.work(&leaf.bringer, "bring-back", |inner| inner.bring_back(waiting))?;
-        } else if leaf.report.was_stopped {
-            leaf.work(&leaf.bringer, "scrub", Inner::scrub)?;
-        }
+        let is_believed = leaf.report.was_stopped;
+        leaf.work(&leaf.keeper, "keep", move |inner| {
+            inner.bring_back(waiting);
+            inner.scrub(is_believed);
+        })?;
         Ok(leaf)
     }
 
@@ -197,7 +197,7 @@ impl Leaf {
     /// next start takes longer.
     pub fn stop(&self) -> Result<(), hadal_store::Error> {
         self.stop_taking();
-        self.bringer.end();
+        self.keeper.end();
         let sealed = self.inner.seal();
         // It has nothing to do any more that would be worth waiting for.
         self.merger.leave();
@@ -213,14 +213,14 @@ impl Leaf {
 impl Drop for Leaf {
     fn drop(&mut self) {
         self.stop_taking();
-        self.bringer.end();
+        self.keeper.end();
         self.merger.end();
     }
 }
 
 impl Inner {
     fn merge_until_stopped(&self) {
-        while !self.stopping.load(Ordering::SeqCst) {
+        while !self.is_stopping() {
             self.merge_all();
             self.merge_signal.wait();
         }
@@ -228,15 +228,19 @@ impl Inner {
 
     /// Brings blocks back until all are there, or the leaf stops.
     fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>) {
-        let is_stopping = || self.stopping.load(Ordering::SeqCst);
-        recover::bring_all_back(waiting, &self.store, is_stopping);
-        self.recovering.store(is_stopping(), Ordering::SeqCst);
+        if waiting.is_empty() {
+            return;
+        }
+        recover::bring_all_back(waiting, &self.store, || self.is_stopping());
+        self.recovering.store(self.is_stopping(), Ordering::SeqCst);
     }
 
-    /// Verifies what an earlier process left in memory.
-    fn scrub(&self) {
-        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
-        scrub(&tables, || self.stopping.load(Ordering::SeqCst));
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn all_tables(&self) -> Vec<Arc<Table>> {
+        read(&self.tables).values().cloned().collect()
     }
 
     /// Gives every fresh row a place in a segment, so that the next process need not read the log.
@@ -245,8 +249,7 @@ impl Inner {
             return Ok(());
         }
         let _turn = lock(&self.changing);
-        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
-        move_fresh(&tables, &self.store).map_err(|error| match error {
+        move_fresh(&self.all_tables(), &self.store).map_err(|error| match error {
             MergeError::Store(error) => error,
             MergeError::Block(_) | MergeError::Unreadable(_) => hadal_store::Error::Corrupt {
                 place: format!("a fresh batch of {}", self.name),
@@ -259,11 +262,11 @@ impl Inner {
     /// value lives; `None` when the leaf stops, and nothing may change any more.
     pub(crate) fn turn_to_change(&self) -> Option<MutexGuard<'_, ()>> {
         let turn = lock(&self.changing);
-        (!self.stopping.load(Ordering::SeqCst)).then_some(turn)
+        (!self.is_stopping()).then_some(turn)
     }
 
     fn state(&self) -> LeafState {
-        if self.stopping.load(Ordering::SeqCst) {
+        if self.is_stopping() {
             LeafState::Stopping
         } else if self.recovering.load(Ordering::SeqCst) {
             LeafState::Recovering
@@ -274,7 +277,7 @@ impl Inner {
 
     fn merge_all(&self) {
         let _one = lock(&self.merging);
-        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
+        let tables = self.all_tables();
         self.expire_if_due(&tables);
         for table in &tables {
             if let Err(error) = self.merge_table(table, &tables) {
@@ -367,7 +370,7 @@ impl Peer for Leaf {
 impl Sink for Leaf {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
         Box::pin(async move {
-            if self.inner.stopping.load(Ordering::SeqCst) {
+            if self.inner.is_stopping() {
                 return Err(SinkError::Unavailable(self.inner.name.to_string()));
             }
             accept(&self.inner, batch).await

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
+use hadal_block::BlockError;
 use hadal_store::{DroppedRows, LostBlock, StoredBlock};
 use hadal_types::{Micros, TableName, TableSettings};
 use hadal_wire::TableStatus;
@@ -29,7 +30,8 @@ pub(crate) struct Table {
     /// True once the table is dropped. Whoever changes what the store holds of the table reads
     /// it until that change is made; and has its turn to change before it reads it.
     pub(crate) dropped: RwLock<bool>,
-    /// Rows that the store had and could not bring back.
+    /// Rows that the store had and could not bring back. Those of damaged blocks are lost as well,
+    /// but counted where they are told, since these blocks may still go.
     lost_rows: AtomicU64,
     /// Rows that the store is bringing back.
     waiting_rows: AtomicU64,
@@ -142,7 +144,17 @@ impl Table {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Rows that were lost, and rows that are being brought back. Whoever unfolds before this, and
+    /// Notes that some of a block of it cannot be read, and says so the first time.
+    pub(crate) fn quarantine(&self, block: &Block, error: &BlockError) {
+        if block.note_damaged() {
+            let (rows, file, origin) = (block.rows, block.location(), &block.origin);
+            let table = self.name.as_str();
+            tracing::error!(table, block = %origin, file, rows, "a row block is damaged: {error}");
+            self.touch();
+        }
+    }
+
+    /// Rows that were lost before they became visible, and rows that are being brought back. Whoever unfolds before this, and
     /// looks at the blocks after it, takes none for there that is missing.
     pub(crate) fn missing_rows(&self) -> (u64, u64) {
         (self.lost_rows.load(Ordering::SeqCst), self.waiting_rows.load(Ordering::SeqCst))

@@ -122,13 +122,19 @@ impl BlockBytes {
         }
     }
 
+    /// The segment that the block lies in, and where; `None` when it lies in memory.
+    fn in_segment(&self) -> Option<(&Segment, Place)> {
+        match &*self.0 {
+            Extent::Heap { .. } => None,
+            Extent::File(extent) => Some((&extent.segment, extent.place)),
+        }
+    }
+
     /// Where a block lies that waits to be brought back; `None` for all others.
     fn waiting(&self) -> Option<(&Segment, Place)> {
         match &*self.0 {
-            Extent::File(extent) if extent.residence.get().is_none() => {
-                Some((&extent.segment, extent.place))
-            }
-            _ => None,
+            Extent::File(extent) if extent.residence.get().is_some() => None,
+            _ => self.in_segment(),
         }
     }
 

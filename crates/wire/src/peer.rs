@@ -98,8 +98,10 @@ pub struct TableStatus {
     pub dropped_bytes: u64,
     /// The last time that any of them had.
     pub dropped_until: Option<Micros>,
-    /// Rows of it that were on disk and could not be brought back at a start; they are not in the
-    /// schema's rows, and stay lost until the table is dropped.
+    /// Rows of it that were there and that cannot be read, or not all of them: their row block was
+    /// missing or damaged at a start, or was found damaged since. They are not in the schema's rows.
+    /// What was missing stays lost until the table is dropped; a damaged block may also go for its age,
+    /// and a question that needs only what is sound of it still counts its rows.
     pub lost_rows: u64,
     /// Rows of it that are being brought back after a start; they are not in the schema's rows yet.
     pub waiting_rows: u64,

@@ -119,7 +119,7 @@ fn line(table: &Table) -> String {
     }
     if table.lost_rows > 0 {
         let rows = output::count(table.lost_rows, "row");
-        text.push_str(&format!("; {rows} LOST: their blocks are missing or damaged on disk"));
+        text.push_str(&format!("; {rows} LOST: their blocks are missing or damaged"));
     }
     if table.waiting_rows > 0 {
         let rows = output::count(table.waiting_rows, "more row");

@@ -142,20 +142,44 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     let segment = memory.expect("read").path().join("00000001.segment");
     let content = std::fs::read(&segment).expect("read");
     let table = |leaf: &Leaf| read(&leaf.inner.tables).get(&name("t")).cloned().expect("a table");
-    let blocks = table(&leaf).snapshot();
-    let is_first = |block: &&Arc<Block>| content[4_096..].starts_with(block.bytes());
-    let first = blocks.iter().find(is_first).expect("a block");
+    let first = first_block(&leaf, &content);
     let (rows, middle) = (first.rows as u64, 4_096 + first.byte_count() * 3 / 4);
     flip(&segment, middle..middle + 1);
     let leaf = place.open();
     assert!(leaf.recovery_report().was_stopped);
-    let table = table(&leaf);
-    // The scrub finds it, whether somebody asks or not.
-    while !table.snapshot().iter().any(|block| block.is_damaged()) {
-        std::thread::yield_now();
-    }
     let (values, partial) = values(&leaf).await;
     let ((scanned, expected), _) = seen_of(&partial);
     assert_eq!((values.len() as u64, expected), (scanned, 100_010));
     assert_eq!(expected - scanned, rows);
+    let lost = async |leaf: &Leaf| leaf.status().await.leaves[0].tables[&name("t")].lost_rows;
+    assert_eq!(lost(&leaf).await, rows);
+    // The disk has it as it was.
+    leaf.inner.scrub_round(|_| true);
+    assert_eq!(lost(&leaf).await, 0);
+    assert!(all_rows(&leaf).await);
+    leaf.merge_all();
+    leaf.stop().expect("stopped");
+    let leaf = place.open();
+    leaf.inner.scrub_round(|_| true);
+    assert!(all_rows(&leaf).await);
+    assert!(!table(&leaf).snapshot().iter().any(|block| block.is_damaged()));
+}
+
+#[tokio::test]
+async fn what_is_altered_in_both_places_is_lost() {
+    let place = Place::new();
+    let leaf = place.filled().await;
+    let (on_disk, at) = segment(&place.folder());
+    let first = first_block(&leaf, &std::fs::read(&on_disk).expect("read"));
+    let memory = std::fs::read_dir(place.tmpfs()).expect("listed").next().expect("one");
+    for path in [on_disk, memory.expect("read").path().join("00000001.segment")] {
+        let file = std::fs::File::options().write(true).open(path).expect("opened");
+        let middle = (at + first.byte_count() / 2) as u64;
+        std::os::unix::fs::FileExt::write_all_at(&file, &[7; 64], middle).expect("written");
+    }
+    leaf.inner.scrub_round(|_| true);
+    let status = leaf.status().await;
+    let table = &status.leaves[0].tables[&name("t")];
+    assert_eq!(table.lost_rows, first.rows as u64);
+    assert_eq!(table.schema.rows + table.lost_rows, 100_010);
 }
