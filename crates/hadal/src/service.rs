@@ -190,8 +190,10 @@ impl Service {
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", config.listen))?;
         let (give, given) = oneshot::channel();
+        let prepare = engine.preparation();
         let shutdown = async move {
             let successor = told_or_succeeded(told, door.as_ref(), &socket).await;
+            prepare();
             stop();
             // Nobody waits for it when the server has failed meanwhile.
             let _ = give.send((successor, door, socket));

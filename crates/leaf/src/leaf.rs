@@ -79,8 +79,8 @@ pub(crate) struct Inner {
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
     pub(crate) limits: LeafLimits,
     stopping: AtomicBool,
-    /// Whether some blocks are still to be brought back.
-    recovering: AtomicBool,
+    /// Whether it was told that it will stop.
+    preparing: AtomicBool,
     pub(crate) merge_signal: Arc<MergeSignal>,
     /// When rows that are too old were looked for.
     pub(crate) expiry: Expiry,
@@ -119,7 +119,7 @@ impl Leaf {
             tables: RwLock::new(tables),
             limits: config.limits,
             stopping: AtomicBool::new(false),
-            recovering: AtomicBool::new(!waiting.is_empty()),
+            preparing: AtomicBool::new(false),
             merge_signal: Arc::default(),
             merging: Mutex::new(()),
             changing: Mutex::new(()),
@@ -181,6 +181,12 @@ impl Leaf {
         self.inner.merge_all();
     }
 
+    /// Says from now on that it is about to stop: no more requests come, and those that run are
+    /// finished.
+    pub fn prepare_to_stop(&self) {
+        self.inner.preparing.store(true, Ordering::SeqCst);
+    }
+
     /// Takes no more batches from now on.
     pub fn stop_taking(&self) {
         self.inner.stopping.store(true, Ordering::SeqCst);
@@ -228,11 +234,7 @@ impl Inner {
 
     /// Brings blocks back until all are there, or the leaf stops.
     fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>) {
-        if waiting.is_empty() {
-            return;
-        }
         recover::bring_all_back(waiting, &self.store, || self.is_stopping());
-        self.recovering.store(self.is_stopping(), Ordering::SeqCst);
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -266,13 +268,11 @@ impl Inner {
     }
 
     fn state(&self) -> LeafState {
-        if self.is_stopping() {
-            LeafState::Stopping
-        } else if self.recovering.load(Ordering::SeqCst) {
-            LeafState::Recovering
-        } else {
-            LeafState::Alive
+        if self.is_stopping() || self.preparing.load(Ordering::SeqCst) {
+            return LeafState::Prepare;
         }
+        let tables = read(&self.tables);
+        tables.values().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
     }
 
     fn merge_all(&self) {
@@ -356,6 +356,10 @@ impl Peer for Leaf {
                 }],
             }
         })
+    }
+
+    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
+        Box::pin(async { vec![(self.inner.name.clone(), self.state())] })
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hadal_store::DroppedRows;
 use hadal_types::{ColumnName, ColumnPart, ColumnSchema, Kind, Logical, TableName, TableSchema};
-use hadal_wire::TableStatus;
+use hadal_wire::{LeafState, TableStatus};
 
 use crate::block::{Block, BlockColumn};
 
@@ -44,6 +44,7 @@ pub(crate) fn of_table(
         dropped_until: dropped.map(|dropped| dropped.until),
         lost_rows: lost_rows + damaged_rows,
         waiting_rows,
+        state: LeafState::Alive,
         settings: None,
         expiry: None,
     })

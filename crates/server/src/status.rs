@@ -20,7 +20,7 @@ pub(crate) async fn healthy() -> &'static str {
 /// it brings the others back. Says also what is lost, which is no reason to take no more.
 pub(crate) async fn ready(State(doors): State<Doors>) -> Result<String, Problem> {
     let catalog = doors.app.root.catalog().await;
-    if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Stopping) {
+    if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Prepare) {
         return Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive"));
     }
     Ok(match catalog.tables.values().map(|table| table.lost_rows).sum::<u64>() {

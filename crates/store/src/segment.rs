@@ -155,6 +155,11 @@ impl BlockBytes {
         }
     }
 
+    /// Whether an earlier process left the block's segment in memory.
+    pub(crate) fn has_old_memory(&self) -> bool {
+        self.in_segment().is_some_and(|(segment, _)| segment.is_memory_old)
+    }
+
     /// Whether the block waits to be brought back.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting().is_some()

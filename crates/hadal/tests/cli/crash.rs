@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::harness::{DEADLINE, Server, post};
@@ -205,6 +206,11 @@ fn a_file_that_is_cut_while_the_server_runs_is_told_everywhere() {
     assert_eq!(asked.stdout.lines().last(), Some("1"), "{}", asked.stderr);
     server.process.wait_for_error("a row block is damaged");
     tells_of_the_block(&server);
+    // So does the row that tells that it stops.
+    assert!(server.process.stop(Signal::TERM).success());
+    let server = start_one(folder.path());
+    let leaves = "SELECT state, rows, rows_lost FROM _leaves ORDER BY time DESC LIMIT 1";
+    assert_eq!(server.query(leaves), ["prepare,1,4096"]);
 }
 
 #[test]

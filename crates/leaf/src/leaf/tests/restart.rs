@@ -56,6 +56,12 @@ async fn all_rows(leaf: &Leaf) -> bool {
 async fn a_stopped_leaf_is_there_again_at_once() {
     let place = Place::new();
     let leaf = place.filled().await;
+    let states = async |leaf: &Leaf| leaf.states().await;
+    assert_eq!(states(&leaf).await, [(LeafName("leaf-0".into()), LeafState::Alive)]);
+    leaf.prepare_to_stop();
+    assert_eq!(states(&leaf).await, [(LeafName("leaf-0".into()), LeafState::Prepare)]);
+    let last = leaf.accept(batch("fresh", 1, 100_000..100_010)).await;
+    assert_eq!(last, receipt(10, true, true), "what runs is finished");
     leaf.stop().expect("stopped");
     let late = leaf.accept(batch("late", 1, 0..1)).await;
     assert!(matches!(late, Err(SinkError::Unavailable(_))), "{late:?}");
@@ -98,15 +104,21 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
             before = rows;
             let status = table.status(NOW).expect("a table");
             assert_eq!((status.schema.rows, status.waiting_rows), (rows, missing));
+            let state = match is_memory_gone {
+                true => LeafState::DiskRecovery,
+                false => LeafState::MemoryRecovery,
+            };
+            assert_eq!((table.state(), status.state), (state, state));
             recover::bring_all_back(vec![next], &store, || false);
         }
         assert_eq!(table.missing_rows(), (0, 0));
+        assert_eq!(table.state(), LeafState::Alive);
         drop((tables, store));
         let leaf = place.open();
         // Told to stop before it has brought all back, perhaps; nothing is lost by that.
         drop(leaf);
         let leaf = place.open();
-        while leaf.state() == LeafState::Recovering {
+        while leaf.state() != LeafState::Alive {
             std::thread::yield_now();
         }
         assert!(all_rows(&leaf).await);
@@ -122,7 +134,7 @@ async fn a_block_that_is_nowhere_is_lost_and_expected() {
     let (path, at) = segment(&place.folder());
     flip(&path, at + 200..at + 201);
     let leaf = place.open();
-    while leaf.state() == LeafState::Recovering {
+    while leaf.state() != LeafState::Alive {
         std::thread::yield_now();
     }
     let (values, partial) = values(&leaf).await;
