@@ -1,7 +1,7 @@
 //! How the server is: for people, for whoever restarts it, and for Prometheus.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hadal_types::Held;
 use hadal_wire::{LeafState, TableStatus};
@@ -100,6 +100,18 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         leaves: leaves.collect(),
     };
     json(&status, Held::default())
+}
+
+/// `POST /v1/stop`: the server stops as SIGTERM makes it stop. It has not yet when this is answered,
+/// and finishes what runs.
+pub(crate) async fn stop(State(doors): State<Doors>) -> Result<Response, Problem> {
+    #[derive(Serialize)]
+    struct Stopping {
+        stopping: bool,
+    }
+    let told = json(&Stopping { stopping: true }, Held::default())?;
+    doors.config.stop.notify_one();
+    Ok((StatusCode::ACCEPTED, told).into_response())
 }
 
 /// `GET /metrics`.

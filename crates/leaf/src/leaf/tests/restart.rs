@@ -1,6 +1,6 @@
 //! What a leaf with memory of its own does when it stops, and when it is killed.
 
-use hadal_store::MemoryConfig;
+use hadal_store::{AfterCrash, MemoryConfig};
 
 use super::*;
 
@@ -25,9 +25,12 @@ impl Place {
     }
 
     fn open(&self) -> Leaf {
-        let memory = MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(usize::MAX) };
-        Leaf::open(LeafConfig { memory: Some(memory), ..config(Some(&self.folder())) })
-            .expect("opens")
+        let memory = Some(self.memory(AfterCrash::Memory));
+        Leaf::open(LeafConfig { memory, ..config(Some(&self.folder())) }).expect("opens")
+    }
+
+    fn memory(&self, after_crash: AfterCrash) -> MemoryConfig {
+        MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(usize::MAX), after_crash }
     }
 
     /// A leaf with a few blocks in segments, and some rows that are fresh.
@@ -81,15 +84,17 @@ async fn a_stopped_leaf_is_there_again_at_once() {
 
 #[tokio::test]
 async fn a_killed_leaf_answers_with_growing_coverage() {
-    for is_memory_gone in [false, true] {
+    for (is_memory_gone, after_crash) in
+        [(false, AfterCrash::Memory), (true, AfterCrash::Memory), (false, AfterCrash::Disk)]
+    {
         let place = Place::new();
         drop(place.filled().await);
         if is_memory_gone {
             std::fs::remove_dir_all(place.tmpfs()).expect("removed");
             std::fs::create_dir(place.tmpfs()).expect("made");
         }
-        let memory = MemoryConfig { tmpfs: place.tmpfs(), room: Budget::new(usize::MAX) };
-        let config = Config { memory: Some(memory), ..Config::new(place.folder()) };
+        let memory = Some(place.memory(after_crash));
+        let config = Config { memory, ..Config::new(place.folder()) };
         let (store, recovery) = Store::open(&config).expect("opened");
         let fresh = LeafLimits::of_one_in(1).fresh;
         let Recovered { tables, mut waiting, report } = recover::tables(recovery, &store, &fresh);
@@ -104,9 +109,9 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
             before = rows;
             let status = table.status(NOW).expect("a table");
             assert_eq!((status.schema.rows, status.waiting_rows), (rows, missing));
-            let state = match is_memory_gone {
-                true => LeafState::DiskRecovery,
-                false => LeafState::MemoryRecovery,
+            let state = match (is_memory_gone, after_crash) {
+                (false, AfterCrash::Memory) => LeafState::MemoryRecovery,
+                _ => LeafState::DiskRecovery,
             };
             assert_eq!((table.state(), status.state), (state, state));
             recover::bring_all_back(vec![next], &store, || false);
@@ -194,4 +199,15 @@ async fn what_is_altered_in_both_places_is_lost() {
     let table = &status.leaves[0].tables[&name("t")];
     assert_eq!(table.lost_rows, first.rows as u64);
     assert_eq!(table.schema.rows + table.lost_rows, 100_010);
+}
+
+#[tokio::test]
+async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_crash() {
+    let place = Place::new();
+    place.filled().await.stop().expect("stopped");
+    let memory = Some(place.memory(AfterCrash::Disk));
+    let leaf = Leaf::open(LeafConfig { memory, ..config(Some(&place.folder())) }).expect("opens");
+    assert!(leaf.recovery_report().was_stopped);
+    assert_eq!(leaf.state(), LeafState::Alive);
+    assert!(all_rows(&leaf).await);
 }
