@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use crate::client::read_reply;
 use crate::fakes::{Answering, Taking};
-use crate::server::{Server, app_of, runtime};
+use crate::server::{Server, app_of, memory_app, runtime};
 
 /// All doors but those that are open to everybody.
 fn guarded() -> Vec<(&'static str, String)> {
@@ -101,6 +101,26 @@ fn a_wide_bind_asks_for_the_token_at_every_door() {
     for open in ["/healthz", "/readyz", "/openapi.json", "/"] {
         assert_eq!(server.get(open).status, 200, "{open}");
     }
+}
+
+#[test]
+fn who_may_stop_the_server_stops_it() {
+    let token = "0123456789abcdef".repeat(4);
+    let mut server = Server::over(memory_app(None), "0.0.0.0:0", |config| {
+        config.admin_token = Token::parse(&token);
+        config.no_tls = true;
+    });
+    server.request("POST", "/v1/stop").send().problem(401, "unauthorized");
+    let bearer = format!("Bearer {token}");
+    let with_token =
+        |method, path| server.request(method, path).header("Authorization", &bearer).send();
+    assert_eq!(with_token("GET", "/v1/stop").status, 405);
+    // It serves still.
+    assert_eq!(with_token("GET", "/v1/tables").status, 200);
+    let told = with_token("POST", "/v1/stop");
+    assert_eq!((told.status, told.json()["stopping"].as_bool()), (202, Some(true)));
+    server.wait();
+    assert!(TcpStream::connect(("127.0.0.1", server.address.port())).is_err());
 }
 
 #[test]

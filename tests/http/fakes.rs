@@ -135,12 +135,13 @@ impl Peer for Answering {
             dropped_until: None,
             lost_rows: 0,
             waiting_rows: 0,
+            state: LeafState::Alive,
             settings: None,
             expiry: None,
         };
         let leaf = LeafStatus {
             name: LeafName("fake".into()),
-            state: if self.is_stopping { LeafState::Stopping } else { LeafState::Alive },
+            state: if self.is_stopping { LeafState::Prepare } else { LeafState::Alive },
             block_bytes: 1,
             tables: Arc::new([(table, Arc::new(status))].into()),
         };

@@ -69,8 +69,12 @@ impl Server {
         config.keeps_journal = false;
         change(&mut config);
         let (stop, stopped) = oneshot::channel::<()>();
-        let task = runtime.spawn(serve(config, app, listener, async {
-            let _ = stopped.await;
+        let asked = Arc::clone(&config.stop);
+        let task = runtime.spawn(serve(config, app, listener, async move {
+            tokio::select! {
+                _ = stopped => (),
+                () = asked.notified() => (),
+            }
         }));
         if address.ip().is_unspecified() {
             address.set_ip([127, 0, 0, 1].into());
@@ -83,9 +87,14 @@ impl Server {
         drop(self.stop.take());
     }
 
-    /// Waits until it has stopped.
+    /// Asks it to stop, and waits until it has.
     pub(crate) fn join(&mut self) {
         self.ask_to_stop();
+        self.wait();
+    }
+
+    /// Waits until it has stopped.
+    pub(crate) fn wait(&mut self) {
         if let (Some(runtime), Some(task)) = (&self.runtime, self.task.take()) {
             runtime.block_on(task).expect("no panic").expect("a server that served");
         }

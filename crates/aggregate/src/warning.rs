@@ -26,7 +26,7 @@ pub enum WarningCode {
     RowsDropped,
     /// The subject is no column of the table, and counts as null.
     ColumnAbsent,
-    /// Rows that were on disk were not there any more when a leaf started.
+    /// Rows that were there before a leaf started could not be brought back.
     RowsLost,
 }
 

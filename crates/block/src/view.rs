@@ -155,6 +155,18 @@ impl<'a> BlockView<'a> {
     pub fn verify(&self) -> Result<(), BlockError> {
         self.columns.iter().try_for_each(ColumnView::verify_body)
     }
+
+    /// Verifies the checksums of all RBCs, each once: by RBC, whether its bytes and those that its
+    /// validity lies in are as they were written.
+    #[must_use]
+    pub fn verify_each(&self) -> Vec<Result<(), BlockError>> {
+        let bodies: Vec<_> = self.columns.iter().map(ColumnView::verify_body).collect();
+        let with_validity = |(column, body): (&ColumnView<'_>, &Result<(), BlockError>)| {
+            let owner = column.validity_of().and_then(|owner| bodies.get(owner));
+            owner.map_or(Ok(()), Clone::clone).and_then(|()| body.clone())
+        };
+        self.columns.iter().zip(&bodies).map(with_validity).collect()
+    }
 }
 
 fn read_columns<'a>(

@@ -7,7 +7,9 @@ use std::sync::LazyLock;
 use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
-use crate::commands::{demo, drop, import, inspect, log, open, query, serve, settings, status};
+use crate::commands::{
+    demo, drop, import, inspect, log, open, query, serve, settings, status, stop,
+};
 use crate::error::Error;
 
 /// Where a server listens unless told otherwise.
@@ -53,6 +55,7 @@ pub(crate) enum Command {
     Settings(settings::SettingsArgs),
     Status(status::StatusArgs),
     Inspect(inspect::InspectArgs),
+    Stop(stop::StopArgs),
 }
 
 impl Command {
@@ -69,6 +72,7 @@ impl Command {
             Self::Settings(args) => settings::run(&args),
             Self::Status(args) => status::run(&args),
             Self::Inspect(args) => inspect::run(&args),
+            Self::Stop(args) => stop::run(&args),
         }
     }
 }

@@ -206,6 +206,11 @@ impl Client {
         }
     }
 
+    /// Asks the server to stop.
+    pub(crate) fn stop(&self) -> Result<(), Error> {
+        self.json::<serde_json::Value>(&Ask::new(Method::POST, "/v1/stop")).map(drop)
+    }
+
     /// What stands at a path.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         self.json(&Ask::new(Method::GET, path))

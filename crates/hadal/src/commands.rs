@@ -10,3 +10,4 @@ pub(crate) mod query;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod status;
+pub(crate) mod stop;

@@ -98,6 +98,12 @@ impl Engine {
         Ok((Self { leaves, root, sink, ledger }, recovered))
     }
 
+    /// What makes all leaves say from then on that they are about to stop.
+    pub(crate) fn preparation(&self) -> impl FnOnce() + Send + 'static {
+        let leaves = self.leaves.clone();
+        move || leaves.iter().for_each(|leaf| leaf.prepare_to_stop())
+    }
+
     /// Takes no more batches. What was acknowledged is on disk already.
     pub(crate) fn stop_taking(&self) {
         self.leaves.iter().for_each(|leaf| leaf.stop_taking());

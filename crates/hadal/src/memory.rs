@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use hadal_store::MemoryConfig;
+use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::Budget;
 use hadal_types::limits::{FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, TMPFS_BYTES_MIN};
 use hadal_types::settings::parse_bytes;
@@ -33,6 +33,25 @@ pub(crate) enum Storage {
     Mmap,
 }
 
+/// Where rows come from after a crash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowsFrom {
+    /// Memory, where they are verified, and disk where they are not as they were
+    #[default]
+    Memory,
+    /// Disk, all of them
+    Disk,
+}
+
+impl From<RowsFrom> for AfterCrash {
+    fn from(rows: RowsFrom) -> Self {
+        match rows {
+            RowsFrom::Memory => Self::Memory,
+            RowsFrom::Disk => Self::Disk,
+        }
+    }
+}
+
 /// Memory, as the command line has it.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MemoryArgs {
@@ -42,6 +61,9 @@ pub(crate) struct MemoryArgs {
     /// The tmpfs that holds them in memory
     #[arg(long, env = "HADAL_TMPFS", default_value = TMPFS_DEFAULT, value_name = "DIR")]
     tmpfs: PathBuf,
+    /// Where rows come from after a crash, where they are kept in memory
+    #[arg(long, value_enum, default_value_t = RowsFrom::Memory, value_name = "PLACE")]
+    after_crash: RowsFrom,
     /// Memory that all of it may take, such as 8GiB [default: half of what there is]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory_max: Option<u64>,
@@ -49,7 +71,12 @@ pub(crate) struct MemoryArgs {
 
 impl Default for MemoryArgs {
     fn default() -> Self {
-        Self { storage: Storage::Auto, tmpfs: TMPFS_DEFAULT.into(), memory_max: None }
+        Self {
+            storage: Storage::Auto,
+            tmpfs: TMPFS_DEFAULT.into(),
+            after_crash: RowsFrom::Memory,
+            memory_max: None,
+        }
     }
 }
 
@@ -117,7 +144,8 @@ impl Memory {
         };
         let tmpfs = args.tmpfs.clone();
         let room = Budget::new(shares.blocks);
-        let config = is_used.then(|| MemoryConfig { tmpfs: tmpfs.clone(), room });
+        let after_crash = args.after_crash.into();
+        let config = is_used.then(|| MemoryConfig { tmpfs: tmpfs.clone(), room, after_crash });
         Ok(Self { shares, config, tmpfs: has_files.then_some(tmpfs) })
     }
 }
@@ -274,6 +302,7 @@ mod tests {
         let args = MemoryArgs {
             storage: Storage::Memory,
             tmpfs: scratch.path().join("nowhere"),
+            after_crash: RowsFrom::Memory,
             memory_max: None,
         };
         assert!(matches!(Memory::decide(&args, true), Err(Error::Usage(_))));

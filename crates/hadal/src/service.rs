@@ -182,16 +182,26 @@ impl Service {
         self.runtime.handle().clone()
     }
 
-    /// Serves until SIGTERM or SIGINT, then stops in order: no new requests, running ones
-    /// finished, no more batches, files closed. `stop` is called when it begins to stop.
+    /// Serves until SIGTERM or SIGINT comes or a client that may says so, then stops in order: no new
+    /// requests, running ones finished, no more batches, files closed. `stop` is called when it begins
+    /// to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
         let Self { engine, config, listener, door, app, runtime, .. } = self;
         let told = runtime.block_on(async { told_to_stop() })?;
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", config.listen))?;
         let (give, given) = oneshot::channel();
+        let prepare = engine.preparation();
+        let asked = Arc::clone(&config.stop);
+        let told = async move {
+            tokio::select! {
+                () = told => (),
+                () = asked.notified() => (),
+            }
+        };
         let shutdown = async move {
             let successor = told_or_succeeded(told, door.as_ref(), &socket).await;
+            prepare();
             stop();
             // Nobody waits for it when the server has failed meanwhile.
             let _ = give.send((successor, door, socket));

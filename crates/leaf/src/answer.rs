@@ -15,8 +15,8 @@ use tokio::task::spawn_blocking;
 use crate::block::Block;
 use crate::job::{JobResult, Question, ScanJob};
 use crate::leaf::Leaf;
-use crate::scrub::verify;
 use crate::sync::read;
+use crate::table::Table;
 
 /// How often a question is begun because blocks turn out to be unreadable on the way.
 const LOOKS_MAX: usize = 4;
@@ -40,8 +40,9 @@ impl Leaf {
         });
         let has_table = table.as_ref().is_some_and(|table| table.has_rows_to_tell());
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
-        let interners = table.as_ref().map(|table| Arc::clone(&table.interners));
-        let blocks = table.map(|table| table.snapshot()).unwrap_or_default();
+        // One without rows, where there is none.
+        let table = table.unwrap_or_else(|| Arc::new(Table::new(query.table.clone())));
+        let blocks = table.snapshot();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
         let is_reached = |block: &&Arc<Block>| {
             let (first, last) = block.time_range;
@@ -53,7 +54,7 @@ impl Leaf {
         let question = Question {
             query: Arc::clone(&query),
             blocks: ordered(reached, scan.block_order()),
-            interners: interners.unwrap_or_default(),
+            table,
             scan: Arc::new(scan),
             bytes_max: self.query_bytes_max,
             budget: Arc::clone(&self.budget),
@@ -101,10 +102,13 @@ impl Leaf {
             if !result.is_spoiled {
                 return Some(result);
             }
-            let Question { query, blocks, .. } = question.clone();
+            let Question { table, blocks, .. } = question.clone();
             let verifying = spawn_blocking(move || {
-                let hurt = blocks.iter().filter(|block| block.faults() > 0);
-                hurt.for_each(|block| verify(&query.table, block));
+                for block in blocks.iter().filter(|block| block.faults() > 0) {
+                    if let Err(error) = block.verify() {
+                        table.quarantine(block, &error);
+                    }
+                }
             });
             verifying.await.ok()?;
         }

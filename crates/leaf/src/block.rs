@@ -122,14 +122,15 @@ impl Block {
         BlockView::parse(&self.bytes)
     }
 
-    /// Notes that some of it cannot be read, and says so the first time. What can be read of it is
-    /// still looked at; merges leave it alone.
-    pub(crate) fn quarantine(&self, table: &str, error: &BlockError) {
-        if !self.damaged.swap(true, Ordering::Relaxed) {
-            let (rows, file) = (self.rows, self.bytes.location());
-            let block = &self.origin;
-            tracing::error!(table, %block, file, rows, "a row block is damaged: {error}");
-        }
+    /// Notes that some of it cannot be read; true the first time. What can be read of it is still
+    /// looked at; merges leave it alone.
+    pub(crate) fn note_damaged(&self) -> bool {
+        !self.damaged.swap(true, Ordering::Relaxed)
+    }
+
+    /// Where its bytes lie, in words.
+    pub(crate) fn location(&self) -> String {
+        self.bytes.location()
     }
 
     /// Whether making it cold may save something: it has its place in a segment, where no merge of
@@ -199,12 +200,28 @@ impl Block {
     /// Verifies a column's checksum, unless that was done before, and all could be read since.
     pub(crate) fn check(&self, index: usize, column: &ColumnView<'_>) -> Result<(), BlockError> {
         let Some(verified) = self.verified.get(index) else { return column.verify() };
-        let stamp = u32::try_from(self.faults()).unwrap_or(u32::MAX).saturating_add(1);
+        let stamp = self.stamp();
         if verified.load(Ordering::Relaxed) != stamp {
             column.verify()?;
             verified.store(stamp, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Verifies the checksums of all columns, whatever was verified before; what was altered since
+    /// is believed no more. Tells of the first.
+    pub(crate) fn verify(&self) -> Result<(), BlockError> {
+        let stamp = self.stamp();
+        let each = self.view()?.verify_each();
+        for (verified, found) in self.verified.iter().zip(&each) {
+            verified.store(if found.is_ok() { stamp } else { 0 }, Ordering::Relaxed);
+        }
+        each.into_iter().collect()
+    }
+
+    /// What a column's `verified` is that is verified now.
+    fn stamp(&self) -> u32 {
+        u32::try_from(self.faults()).unwrap_or(u32::MAX).saturating_add(1)
     }
 }
 

@@ -108,7 +108,7 @@ impl Inner {
                     warm.push(Arc::clone(block));
                 }
                 Ok(None) => block.note_saves_nothing(),
-                Err(error) => block.quarantine(table.name.as_str(), &error),
+                Err(error) => table.quarantine(block, &error),
             }
         }
         Ok((warm, adds))

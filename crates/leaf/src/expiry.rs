@@ -215,8 +215,7 @@ impl Inner {
         for (block, _) in &plan.partial {
             let faults = block.faults();
             let kept = checked(block).and_then(|view| merge_from(view, plan.cutoff, now));
-            let Ok(kept) = kept.inspect_err(|error| block.quarantine(table.name.as_str(), error))
-            else {
+            let Ok(kept) = kept.inspect_err(|error| table.quarantine(block, error)) else {
                 continue;
             };
             if block.faults() != faults {
@@ -243,8 +242,7 @@ fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
             plan.whole.push(Arc::clone(block));
         } else if may_lose_rows(block, cutoff) {
             let old = block.view().and_then(|view| view.rows_before(cutoff));
-            let Ok(old) = old.inspect_err(|error| block.quarantine(table.name.as_str(), error))
-            else {
+            let Ok(old) = old.inspect_err(|error| table.quarantine(block, error)) else {
                 continue;
             };
             if is_worth_it(block, cutoff, old) {

@@ -20,10 +20,10 @@ use tokio::task::spawn_blocking;
 
 use crate::block::Block;
 use crate::handout::{Ended, Handout};
-use crate::interners::Interners;
 use crate::pool::Job;
 use crate::rounds::InTurns;
 use crate::sync::lock;
+use crate::table::Table;
 
 /// What it takes to make a finding of so many bytes and to merge it with another one, about: as
 /// measured with groups by number, a count and a sum each.
@@ -34,9 +34,9 @@ const FINDING_NANOS_PER_BYTE: u64 = 4;
 pub(crate) struct Question {
     pub(crate) query: Arc<Query>,
     pub(crate) scan: Arc<Scan>,
-    /// Those that the time range reaches.
+    pub(crate) table: Arc<Table>,
+    /// Those of its blocks that the time range reaches.
     pub(crate) blocks: Vec<Arc<Block>>,
-    pub(crate) interners: Arc<Interners>,
     /// Bytes that all that is found may take.
     pub(crate) bytes_max: usize,
     /// Where these are drawn from.
@@ -178,10 +178,10 @@ impl Job for ScanJob {
     }
 
     fn look(&self, block: usize, finding: &mut Finding) {
-        let Question { query, scan, blocks, interners, .. } = &self.question;
+        let Question { scan, table, blocks, .. } = &self.question;
         let Some(block) = blocks.get(block) else { return };
         let Finding { partial, rows_scanned, is_spoiled, .. } = finding;
-        let held = HeldBlock { block, interners };
+        let held = HeldBlock { block, table };
         let faults = block.faults();
         match block.view().and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
@@ -189,9 +189,8 @@ impl Job for ScanJob {
                 self.hold(partial);
             }
             Err(error) => {
-                let table = query.table.as_str();
-                block.quarantine(table, &error);
-                partial.warn(WarningCode::BlocksUnreadable, table, 1);
+                table.quarantine(block, &error);
+                partial.warn(WarningCode::BlocksUnreadable, table.name.as_str(), 1);
             }
         }
         *is_spoiled |= block.faults() != faults;
@@ -219,7 +218,7 @@ impl Job for ScanJob {
 /// A block, and the strings that its table knows by id.
 struct HeldBlock<'b> {
     block: &'b Block,
-    interners: &'b Interners,
+    table: &'b Table,
 }
 
 impl<'a> Holder<'a> for HeldBlock<'_> {
@@ -228,7 +227,7 @@ impl<'a> Holder<'a> for HeldBlock<'_> {
     }
 
     fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned> {
-        self.block.interned(index, column, self.interners)
+        self.block.interned(index, column, &self.table.interners)
     }
 }
 

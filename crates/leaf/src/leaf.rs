@@ -25,7 +25,6 @@ use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
 use crate::recover::{self, Recovered};
 use crate::scan_pool::ScanPool;
-use crate::scrub::scrub;
 use crate::settings::configure;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
@@ -61,8 +60,9 @@ pub struct Leaf {
     pub(crate) inner: Arc<Inner>,
     pub(crate) pool: Arc<ScanPool>,
     merger: Worker,
-    /// Brings blocks back, if there are some to be brought back; else verifies what is in memory.
-    bringer: Worker,
+    /// Brings blocks back, if there are some to be brought back; then verifies all there are, again
+    /// and again.
+    keeper: Worker,
     report: Report,
     pub(crate) zone_answers: bool,
     pub(crate) query_bytes_max: usize,
@@ -79,8 +79,8 @@ pub(crate) struct Inner {
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
     pub(crate) limits: LeafLimits,
     stopping: AtomicBool,
-    /// Whether some blocks are still to be brought back.
-    recovering: AtomicBool,
+    /// Whether it was told that it will stop.
+    preparing: AtomicBool,
     pub(crate) merge_signal: Arc<MergeSignal>,
     /// When rows that are too old were looked for.
     pub(crate) expiry: Expiry,
@@ -119,21 +119,21 @@ impl Leaf {
             tables: RwLock::new(tables),
             limits: config.limits,
             stopping: AtomicBool::new(false),
-            recovering: AtomicBool::new(!waiting.is_empty()),
+            preparing: AtomicBool::new(false),
             merge_signal: Arc::default(),
             merging: Mutex::new(()),
             changing: Mutex::new(()),
         });
         let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
-        let (merger, bringer) = (Worker::default(), Worker::default());
+        let (merger, keeper) = (Worker::default(), Worker::default());
         let leaf =
-            Self { inner, pool, merger, bringer, report, zone_answers, query_bytes_max, budget };
+            Self { inner, pool, merger, keeper, report, zone_answers, query_bytes_max, budget };
         leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
-        if !waiting.is_empty() {
-            leaf.work(&leaf.bringer, "bring-back", |inner| inner.bring_back(waiting))?;
-        } else if leaf.report.was_stopped {
-            leaf.work(&leaf.bringer, "scrub", Inner::scrub)?;
-        }
+        let is_believed = leaf.report.was_stopped;
+        leaf.work(&leaf.keeper, "keep", move |inner| {
+            inner.bring_back(waiting);
+            inner.scrub(is_believed);
+        })?;
         Ok(leaf)
     }
 
@@ -181,6 +181,12 @@ impl Leaf {
         self.inner.merge_all();
     }
 
+    /// Says from now on that it is about to stop: no more requests come, and those that run are
+    /// finished.
+    pub fn prepare_to_stop(&self) {
+        self.inner.preparing.store(true, Ordering::SeqCst);
+    }
+
     /// Takes no more batches from now on.
     pub fn stop_taking(&self) {
         self.inner.stopping.store(true, Ordering::SeqCst);
@@ -197,7 +203,7 @@ impl Leaf {
     /// next start takes longer.
     pub fn stop(&self) -> Result<(), hadal_store::Error> {
         self.stop_taking();
-        self.bringer.end();
+        self.keeper.end();
         let sealed = self.inner.seal();
         // It has nothing to do any more that would be worth waiting for.
         self.merger.leave();
@@ -213,14 +219,14 @@ impl Leaf {
 impl Drop for Leaf {
     fn drop(&mut self) {
         self.stop_taking();
-        self.bringer.end();
+        self.keeper.end();
         self.merger.end();
     }
 }
 
 impl Inner {
     fn merge_until_stopped(&self) {
-        while !self.stopping.load(Ordering::SeqCst) {
+        while !self.is_stopping() {
             self.merge_all();
             self.merge_signal.wait();
         }
@@ -228,15 +234,15 @@ impl Inner {
 
     /// Brings blocks back until all are there, or the leaf stops.
     fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>) {
-        let is_stopping = || self.stopping.load(Ordering::SeqCst);
-        recover::bring_all_back(waiting, &self.store, is_stopping);
-        self.recovering.store(is_stopping(), Ordering::SeqCst);
+        recover::bring_all_back(waiting, &self.store, || self.is_stopping());
     }
 
-    /// Verifies what an earlier process left in memory.
-    fn scrub(&self) {
-        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
-        scrub(&tables, || self.stopping.load(Ordering::SeqCst));
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn all_tables(&self) -> Vec<Arc<Table>> {
+        read(&self.tables).values().cloned().collect()
     }
 
     /// Gives every fresh row a place in a segment, so that the next process need not read the log.
@@ -245,8 +251,7 @@ impl Inner {
             return Ok(());
         }
         let _turn = lock(&self.changing);
-        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
-        move_fresh(&tables, &self.store).map_err(|error| match error {
+        move_fresh(&self.all_tables(), &self.store).map_err(|error| match error {
             MergeError::Store(error) => error,
             MergeError::Block(_) | MergeError::Unreadable(_) => hadal_store::Error::Corrupt {
                 place: format!("a fresh batch of {}", self.name),
@@ -259,22 +264,20 @@ impl Inner {
     /// value lives; `None` when the leaf stops, and nothing may change any more.
     pub(crate) fn turn_to_change(&self) -> Option<MutexGuard<'_, ()>> {
         let turn = lock(&self.changing);
-        (!self.stopping.load(Ordering::SeqCst)).then_some(turn)
+        (!self.is_stopping()).then_some(turn)
     }
 
     fn state(&self) -> LeafState {
-        if self.stopping.load(Ordering::SeqCst) {
-            LeafState::Stopping
-        } else if self.recovering.load(Ordering::SeqCst) {
-            LeafState::Recovering
-        } else {
-            LeafState::Alive
+        if self.is_stopping() || self.preparing.load(Ordering::SeqCst) {
+            return LeafState::Prepare;
         }
+        let tables = read(&self.tables);
+        tables.values().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
     }
 
     fn merge_all(&self) {
         let _one = lock(&self.merging);
-        let tables: Vec<Arc<Table>> = read(&self.tables).values().cloned().collect();
+        let tables = self.all_tables();
         self.expire_if_due(&tables);
         for table in &tables {
             if let Err(error) = self.merge_table(table, &tables) {
@@ -356,6 +359,10 @@ impl Peer for Leaf {
         })
     }
 
+    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
+        Box::pin(async { vec![(self.inner.name.clone(), self.state())] })
+    }
+
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
             let table = read(&self.inner.tables).get(table).cloned();
@@ -368,7 +375,7 @@ impl Peer for Leaf {
 impl Sink for Leaf {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
         Box::pin(async move {
-            if self.inner.stopping.load(Ordering::SeqCst) {
+            if self.inner.is_stopping() {
                 return Err(SinkError::Unavailable(self.inner.name.to_string()));
             }
             accept(&self.inner, batch).await

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hadal_types::TableSettings;
-use hadal_types::limits::{FRESH_BYTES_MAX, MERGE_BYTES_MAX, TABLE_BYTES_MAX};
+use hadal_types::limits::{
+    FRESH_BYTES_MAX, MERGE_BYTES_MAX, SCRUB_BYTES_PER_SECOND, TABLE_BYTES_MAX,
+};
 
 /// The limits of a leaf.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct LeafLimits {
     pub merge_bytes_max: u64,
     /// What all leaves of a process may hold of batches that have no place in a segment yet.
     pub fresh: Arc<FreshBytes>,
+    /// Bytes of row blocks that are verified in a second, after the first round.
+    pub scrub_bytes_per_second: u64,
     /// Leaves that a table's bytes are shared out to, this one among them; at least 1.
     pub leaves: u64,
 }
@@ -28,6 +32,7 @@ impl LeafLimits {
             table_bytes_max: TABLE_BYTES_MAX / leaves.max(1) as u64,
             merge_bytes_max: MERGE_BYTES_MAX,
             fresh: FreshBytes::new(FRESH_BYTES_MAX),
+            scrub_bytes_per_second: SCRUB_BYTES_PER_SECOND / leaves.max(1) as u64,
             leaves: leaves.max(1) as u64,
         }
     }

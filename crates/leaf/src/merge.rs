@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hadal_block::{BlockError, BlockView, MergeOrder, merge};
-use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence};
+use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence, StoredBlock};
 use hadal_types::{ColumnName, Micros, limits};
 
 use crate::block::{Block, Origin};
@@ -100,9 +100,7 @@ fn merge_checked(
 ) -> Result<Vec<Vec<u8>>, BlockError> {
     let mut views = Vec::with_capacity(inputs.len());
     for block in inputs {
-        views.push(
-            checked(block).inspect_err(|error| block.quarantine(table.name.as_str(), error))?,
-        );
+        views.push(checked(block).inspect_err(|error| table.quarantine(block, error))?);
     }
     match kind {
         MergeKind::Merge(order) => merge(&views, order, now),
@@ -116,13 +114,11 @@ fn merge_checked(
     }
 }
 
-/// The block, with all of its checksums verified.
+/// The block, with all of its checksums verified anew: what is written again gets checksums of its
+/// own, by which nobody could tell that it had been altered.
 pub(crate) fn checked(block: &Block) -> Result<BlockView<'_>, BlockError> {
-    let view = block.view()?;
-    for (index, column) in view.columns().iter().enumerate() {
-        block.check(index, column)?;
-    }
-    Ok(view)
+    block.verify()?;
+    block.view()
 }
 
 /// Gives the merged blocks a place: a segment, or memory while they are few rows of the log.
@@ -161,10 +157,12 @@ fn keep(
         forget_before: Some(Micros(now.0 - limits::BATCH_ID_SECONDS * Micros::SECOND)),
         ..Change::default()
     })?;
-    let block = |stored: hadal_store::StoredBlock| {
-        Ok(Arc::new(Block::new(stored.bytes, Origin::Segment(stored.number))?))
-    };
-    adds.into_iter().map(block).collect()
+    adds.into_iter().map(|stored| Ok(Arc::new(stored_block(stored)?))).collect()
+}
+
+/// A block that was just stored.
+pub(crate) fn stored_block(stored: StoredBlock) -> Result<Block, BlockError> {
+    Block::new(stored.bytes, Origin::Segment(stored.number))
 }
 
 pub(crate) fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>) {

@@ -41,7 +41,7 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
         }
         let table = Arc::new(table(&name, recovered, fresh, &mut report.lost_blocks));
         table.fold(folded);
-        blocks.iter().for_each(|block| table.await_rows(block.rows));
+        blocks.iter().for_each(|block| table.await_rows(block));
         // So that its columns are known.
         while table.holdings().1 == 0
             && let Some(newest) = blocks.pop()
@@ -79,7 +79,7 @@ pub(crate) fn bring_all_back(
 /// Brings one block back and makes it visible, unless its table was dropped.
 fn bring_back(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
     let dropped = read(&table.dropped);
-    let rows = block.rows;
+    let (rows, is_in_memory) = (block.rows, block.is_in_memory());
     let brought = store.bring_back(block).and_then(|stored| match stored {
         Some(stored) if !*dropped => {
             let is_verified = stored.is_verified();
@@ -89,7 +89,7 @@ fn bring_back(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), L
         }
         _ => Ok(()),
     });
-    table.await_no_more(rows);
+    table.await_no_more(rows, is_in_memory);
     brought
 }
 

@@ -1,57 +1,156 @@
-//! The background scrub: after a start that believed what is in memory, every row block is verified
-//! before long, also those that no query asks for.
+//! The scrub: verifies a leaf's row blocks round after round for as long as it runs, also those that
+//! no query asks for.
 //!
-//! A query verifies a column's checksum when it first reads it, so no value of an altered block is
-//! ever used. The scrub finds such blocks while their copy on disk and the reason for the damage are
-//! fresh. It takes its time, so that queries hardly notice: the whole leaf in half of
-//! [`SCRUB_SECONDS_MAX`], block by block.
+//! A query verifies a column's checksum when it first reads it, and believes it from then on; so of
+//! what is altered later (by a failing disk or memory, or by whoever writes to the files) only a scrub
+//! learns. What it finds it reads from disk again, where the copy there is as it was written; else the
+//! block is quarantined, its rows count as lost, and no query believes it any more.
+//!
+//! After a start that believed what is in memory the first round takes half of [`SCRUB_SECONDS_MAX`];
+//! all others take [`SCRUB_ROUND_SECONDS_MIN`] at least, and longer where the leaf's share of
+//! [`limits::SCRUB_BYTES_PER_SECOND`](hadal_types::limits::SCRUB_BYTES_PER_SECOND) asks for it, so that
+//! queries hardly notice.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use hadal_types::TableName;
-use hadal_types::limits::SCRUB_SECONDS_MAX;
+use hadal_store::Change;
+use hadal_types::limits::{SCRUB_ROUND_SECONDS_MIN, SCRUB_SECONDS_MAX};
 
-use crate::block::Block;
+use crate::block::{Block, Origin};
+use crate::leaf::Inner;
+use crate::merge::{MergeError, stored_block};
+use crate::sync::read;
 use crate::table::Table;
 
-/// Verifies all blocks of these tables; ends early when the leaf is stopping.
-pub(crate) fn scrub(tables: &[Arc<Table>], is_stopping: impl Fn() -> bool) {
-    let start = Instant::now();
-    let bytes_all: u64 = tables.iter().map(|table| table.holdings().1).sum();
-    let mut bytes_done = 0;
-    for table in tables {
-        for block in table.snapshot().iter() {
-            verify(&table.name, block);
-            bytes_done += block.byte_count() as u64;
-            let due = start + due(bytes_done, bytes_all);
-            // Whoever stops the leaf wakes this thread.
-            while !is_stopping()
-                && let Some(pause) = due.checked_duration_since(Instant::now())
-            {
-                std::thread::park_timeout(pause);
-            }
-            if is_stopping() {
-                return;
-            }
-        }
+/// How fast a round goes.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Bytes of all blocks, when the round begins.
+    bytes: u64,
+    /// What the round takes at least.
+    takes: Duration,
+    bytes_per_second: u64,
+}
+
+impl Pace {
+    /// The round over what was believed at a start.
+    fn first(bytes: u64) -> Self {
+        let takes = Duration::from_secs(SCRUB_SECONDS_MAX) / 2;
+        Self { bytes, takes, bytes_per_second: u64::MAX }
+    }
+
+    fn steady(bytes: u64, bytes_per_second: u64) -> Self {
+        let takes = Duration::from_secs(SCRUB_ROUND_SECONDS_MIN);
+        Self { bytes, takes, bytes_per_second: bytes_per_second.max(1) }
+    }
+
+    /// When so many bytes may be done, from the round's start on.
+    fn due(&self, bytes_done: u64) -> Duration {
+        let share = bytes_done as f64 / self.bytes.max(1) as f64;
+        let seconds = bytes_done as f64 / self.bytes_per_second as f64;
+        // So many seconds are no duration only after ages.
+        let slowest = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        self.takes.mul_f64(share.min(1.0)).max(slowest)
     }
 }
 
-/// When so many bytes should be done, from the start on.
-fn due(bytes_done: u64, bytes_all: u64) -> Duration {
-    let share = bytes_done as f64 / bytes_all.max(1) as f64;
-    Duration::from_secs(SCRUB_SECONDS_MAX).mul_f64(share.min(1.0) / 2.0)
-}
+impl Inner {
+    /// Verifies all blocks round after round until the leaf stops, the first time soon where
+    /// `is_believed` what an earlier process left in memory.
+    pub(crate) fn scrub(&self, is_believed: bool) {
+        if is_believed {
+            self.scrub_at(Pace::first(self.block_bytes()));
+        }
+        while !self.is_stopping() {
+            let share = self.limits.scrub_bytes_per_second;
+            self.scrub_at(Pace::steady(self.block_bytes(), share));
+        }
+    }
 
-/// Verifies all columns of a block that nobody has verified yet.
-pub(crate) fn verify(table: &TableName, block: &Block) {
-    let verified = block.view().and_then(|view| {
-        let mut columns = view.columns().iter().enumerate();
-        columns.try_for_each(|(index, column)| block.check(index, column))
-    });
-    if let Err(error) = verified {
-        block.quarantine(table.as_str(), &error);
+    /// One round, which ends early when the leaf stops.
+    fn scrub_at(&self, pace: Pace) {
+        let start = self.clock.running();
+        let mut bytes_done = 0u64;
+        self.scrub_round(|bytes| {
+            bytes_done = bytes_done.saturating_add(bytes);
+            self.wait_until(start.saturating_add(pace.due(bytes_done)))
+        });
+        self.wait_until(start.saturating_add(pace.takes));
+    }
+
+    /// Verifies all blocks; `may_go_on` is told the bytes of each before that, and ends the round
+    /// when it says no. No block that goes meanwhile is kept by that.
+    pub(crate) fn scrub_round(&self, mut may_go_on: impl FnMut(u64) -> bool) {
+        for table in self.all_tables() {
+            let blocks: Vec<Weak<Block>> = table.snapshot().iter().map(Arc::downgrade).collect();
+            for block in blocks {
+                let Some(bytes) = block.upgrade().map(|block| block.byte_count() as u64) else {
+                    continue;
+                };
+                if !may_go_on(bytes) {
+                    return;
+                }
+                if let Some(block) = block.upgrade() {
+                    self.scrub_block(&table, &block);
+                }
+            }
+        }
+    }
+
+    fn scrub_block(&self, table: &Table, block: &Arc<Block>) {
+        let Err(damage) = block.verify() else { return };
+        let (rows, file, number) = (block.rows, block.location(), &block.origin);
+        match self.mend(table, block) {
+            Ok(true) => tracing::warn!(
+                leaf = %self.name, table = %table.name, block = %number, file, rows,
+                "a row block was damaged in memory, and is read from disk again: {damage}"
+            ),
+            Ok(false) => table.quarantine(block, &damage),
+            Err(error) => {
+                tracing::error!(leaf = %self.name, table = %table.name, block = %number, "{error}");
+                table.quarantine(block, &damage);
+            }
+        }
+    }
+
+    /// Puts what the disk has of a block in its place; false where that is not what was written there,
+    /// or nothing may change any more.
+    fn mend(&self, table: &Table, block: &Arc<Block>) -> Result<bool, MergeError> {
+        let Origin::Segment(number) = block.origin else { return Ok(false) };
+        let Some(bytes) = self.store.copy_on_disk(number) else { return Ok(false) };
+        let rows = u32::try_from(block.rows).unwrap_or(u32::MAX);
+        let stored = self.store.write_block(&table.name, rows, bytes)?;
+        let Some(_turn) = self.turn_to_change() else { return Ok(false) };
+        let dropped = read(&table.dropped);
+        let is_there = table.snapshot().iter().any(|other| Arc::ptr_eq(other, block));
+        if *dropped || !is_there {
+            return Ok(false);
+        }
+        let mended = Arc::new(stored_block(stored.clone())?);
+        self.store.commit(&Change {
+            removes: vec![number],
+            adds: vec![stored],
+            ..Change::default()
+        })?;
+        Ok(table.swap(std::slice::from_ref(block), vec![mended]))
+    }
+
+    /// Waits until the clock has been running for so long; false when the leaf stops. Whoever stops
+    /// it wakes this thread.
+    fn wait_until(&self, due: Duration) -> bool {
+        while !self.is_stopping()
+            && let Some(pause) = due.checked_sub(self.clock.running())
+            && !pause.is_zero()
+        {
+            std::thread::park_timeout(pause);
+        }
+        !self.is_stopping()
+    }
+
+    /// Bytes of all blocks, without a look at them.
+    fn block_bytes(&self) -> u64 {
+        self.all_tables().iter().map(|table| table.holdings().1).sum()
     }
 }
 
@@ -60,13 +159,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_takes_half_of_its_time_at_most() {
+    fn the_first_round_takes_half_of_its_time() {
         let half = Duration::from_secs(SCRUB_SECONDS_MAX / 2);
-        assert_eq!(due(0, 10), Duration::ZERO);
-        assert_eq!(due(5, 10), half / 2);
-        assert_eq!(due(10, 10), half);
+        let pace = Pace::first(10);
+        assert_eq!(pace.due(0), Duration::ZERO);
+        assert_eq!(pace.due(5), half / 2);
+        assert_eq!(pace.due(10), half);
         // Blocks that came meanwhile, and none at all.
-        assert_eq!(due(20, 10), half);
-        assert_eq!(due(0, 0), Duration::ZERO);
+        assert_eq!(pace.due(20), half);
+        assert_eq!(Pace::first(0).due(0), Duration::ZERO);
+    }
+
+    #[test]
+    fn other_rounds_take_their_time_and_never_read_faster_than_they_may() {
+        let whole = Duration::from_secs(SCRUB_ROUND_SECONDS_MIN);
+        // Little is spread over the round.
+        assert_eq!(Pace::steady(10, 1_000).due(5), whole / 2);
+        // Much takes as long as it takes, and so does what came meanwhile.
+        let much = 10 * 1_000 * SCRUB_ROUND_SECONDS_MIN;
+        assert_eq!(Pace::steady(much, 1_000).due(much), whole * 10);
+        assert_eq!(Pace::steady(0, 1_000).due(much), whole * 10);
+        assert_eq!(Pace::steady(1, 0).due(7), whole.max(Duration::from_secs(7)));
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use hadal_store::DroppedRows;
 use hadal_types::{ColumnName, ColumnPart, ColumnSchema, Kind, Logical, TableName, TableSchema};
-use hadal_wire::TableStatus;
+use hadal_wire::{LeafState, TableStatus};
 
 use crate::block::{Block, BlockColumn};
 
 /// The status of a table with these blocks; `None` without any, unless it has lost or dropped some,
-/// or waits for some.
+/// or waits for some. Rows of damaged blocks are lost, but their columns are told with all of their
+/// rows: what can be read of them is still looked at, and what a column means is not to change.
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],
@@ -20,13 +21,17 @@ pub(crate) fn of_table(
     if blocks.is_empty() && lost_rows + waiting_rows == 0 && dropped.is_none() {
         return None;
     }
+    let rows_of = |blocks: &mut dyn Iterator<Item = &Arc<Block>>| {
+        blocks.map(|block| block.rows as u64).sum::<u64>()
+    };
+    let damaged_rows = rows_of(&mut blocks.iter().filter(|block| block.is_damaged()));
     let first = blocks.iter().map(|block| block.time_range.0).min();
     let last = blocks.iter().map(|block| block.time_range.1).max();
     let schema = TableSchema {
         name: name.clone(),
         time_column: time_column(blocks).or_else(|| ColumnName::new("time").ok())?,
         columns: columns(blocks),
-        rows: blocks.iter().map(|block| block.rows as u64).sum(),
+        rows: rows_of(&mut blocks.iter()) - damaged_rows,
         time_range: first.zip(last),
     };
     Some(TableStatus {
@@ -37,8 +42,9 @@ pub(crate) fn of_table(
         dropped_rows: dropped.map_or(0, |dropped| dropped.rows),
         dropped_bytes: dropped.map_or(0, |dropped| dropped.bytes),
         dropped_until: dropped.map(|dropped| dropped.until),
-        lost_rows,
+        lost_rows: lost_rows + damaged_rows,
         waiting_rows,
+        state: LeafState::Alive,
         settings: None,
         expiry: None,
     })

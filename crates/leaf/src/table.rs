@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use hadal_store::{DroppedRows, LostBlock, StoredBlock};
+use hadal_block::BlockError;
+use hadal_store::{DroppedRows, LostBlock, StoredBlock, WaitingBlock};
 use hadal_types::{Micros, TableName, TableSettings};
-use hadal_wire::TableStatus;
+use hadal_wire::{LeafState, TableStatus};
 
 use crate::batches::Batches;
 use crate::block::Block;
@@ -29,10 +30,13 @@ pub(crate) struct Table {
     /// True once the table is dropped. Whoever changes what the store holds of the table reads
     /// it until that change is made; and has its turn to change before it reads it.
     pub(crate) dropped: RwLock<bool>,
-    /// Rows that the store had and could not bring back.
+    /// Rows that the store had and could not bring back. Those of damaged blocks are lost as well,
+    /// but counted where they are told, since these blocks may still go.
     lost_rows: AtomicU64,
     /// Rows that the store is bringing back.
     waiting_rows: AtomicU64,
+    /// Those of them that it has to read from disk.
+    waiting_disk_rows: AtomicU64,
     /// Rows that were dropped because it was too large.
     dropped_rows: Mutex<Option<DroppedRows>>,
     /// What a person set for it; `None` until the leaf is told, and it remembers that.
@@ -52,6 +56,7 @@ impl Table {
             dropped: RwLock::new(false),
             lost_rows: AtomicU64::new(0),
             waiting_rows: AtomicU64::new(0),
+            waiting_disk_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
             settings: Mutex::default(),
             version: AtomicU64::new(0),
@@ -123,15 +128,29 @@ impl Table {
     }
 
     /// Notes rows that are to be brought back.
-    pub(crate) fn await_rows(&self, rows: u32) {
-        self.waiting_rows.fetch_add(u64::from(rows), Ordering::SeqCst);
-        self.version.fetch_add(1, Ordering::Release);
+    pub(crate) fn await_rows(&self, block: &WaitingBlock) {
+        let rows = u64::from(block.rows);
+        self.waiting_rows.fetch_add(rows, Ordering::SeqCst);
+        self.waiting_disk_rows.fetch_add(disk_rows(rows, block.is_in_memory()), Ordering::SeqCst);
+        self.touch();
     }
 
     /// Notes that rows were brought back, after they became visible, or were lost or dropped.
-    pub(crate) fn await_no_more(&self, rows: u32) {
-        self.waiting_rows.fetch_sub(u64::from(rows), Ordering::SeqCst);
-        self.version.fetch_add(1, Ordering::Release);
+    pub(crate) fn await_no_more(&self, rows: u32, is_in_memory: bool) {
+        let rows = u64::from(rows);
+        self.waiting_rows.fetch_sub(rows, Ordering::SeqCst);
+        self.waiting_disk_rows.fetch_sub(disk_rows(rows, is_in_memory), Ordering::SeqCst);
+        self.touch();
+    }
+
+    /// How far it is since the start, without a look at its blocks.
+    pub(crate) fn state(&self) -> LeafState {
+        let waiting = |rows: &AtomicU64| rows.load(Ordering::SeqCst) > 0;
+        match (waiting(&self.waiting_disk_rows), waiting(&self.waiting_rows)) {
+            (true, _) => LeafState::DiskRecovery,
+            (false, true) => LeafState::MemoryRecovery,
+            (false, false) => LeafState::Alive,
+        }
     }
 
     /// Notes rows that the store had and that cannot be read.
@@ -142,7 +161,17 @@ impl Table {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Rows that were lost, and rows that are being brought back. Whoever unfolds before this, and
+    /// Notes that some of a block of it cannot be read, and says so the first time.
+    pub(crate) fn quarantine(&self, block: &Block, error: &BlockError) {
+        if block.note_damaged() {
+            let (rows, file, origin) = (block.rows, block.location(), &block.origin);
+            let table = self.name.as_str();
+            tracing::error!(table, block = %origin, file, rows, "a row block is damaged: {error}");
+            self.touch();
+        }
+    }
+
+    /// Rows that were lost before they became visible, and rows that are being brought back. Whoever unfolds before this, and
     /// looks at the blocks after it, takes none for there that is missing.
     pub(crate) fn missing_rows(&self) -> (u64, u64) {
         (self.lost_rows.load(Ordering::SeqCst), self.waiting_rows.load(Ordering::SeqCst))
@@ -196,10 +225,16 @@ impl Table {
         let missing = self.missing_rows();
         let blocks = self.blocks.snapshot();
         let mut status = status::of_table(&self.name, &blocks, self.dropped_rows(), missing)?;
+        status.state = self.state();
         status.settings.clone_from(&lock(&self.settings));
         status.expiry = forecast(&blocks, status.settings.as_ref(), next_expiry);
         let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));
         Some(status)
     }
+}
+
+/// Of rows that wait, those that are read from disk.
+const fn disk_rows(rows: u64, is_in_memory: bool) -> u64 {
+    if is_in_memory { 0 } else { rows }
 }

@@ -5,8 +5,10 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use hadal_types::limits;
+use tokio::sync::Notify;
 
 /// How the doors are set up.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub struct Config {
     pub keeps_journal: bool,
     /// What `/v1/version` says.
     pub about: About,
+    /// Notified when a client asks the server to stop: whoever serves it waits for that.
+    pub stop: Arc<Notify>,
 }
 
 /// What a server says of itself.
@@ -74,6 +78,7 @@ impl Config {
             connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
             keeps_journal: true,
             about: About::default(),
+            stop: Arc::default(),
         }
     }
 

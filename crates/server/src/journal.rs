@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `_queries` | a question, and what became of it | every [`limits::JOURNAL_SECONDS`] |
 //! | `_ingest` | what came in for one table since the row before | every [`limits::JOURNAL_SECONDS`] |
-//! | `_leaves` | how a leaf is | every [`limits::LEAVES_SECONDS`] |
+//! | `_leaves` | how a leaf is | every [`limits::LEAVES_SECONDS`], and when the state of one changes |
 //!
 //! (`_rejects`, the fourth of them, is written with each body: `log.rs`.)
 //!
@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use hadal_ingest::{OwnRow, own_batch};
 use hadal_types::{TableName, limits};
+use hadal_wire::{LeafName, LeafState};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -43,6 +44,8 @@ const LEAVES_TABLE: &str = "_leaves";
 #[derive(Default)]
 pub(crate) struct Journal {
     notes: Mutex<Notes>,
+    /// The states of the leaves, as they were last seen.
+    states: Mutex<Vec<(LeafName, LeafState)>>,
 }
 
 #[derive(Default)]
@@ -51,6 +54,12 @@ struct Notes {
     ingest: BTreeMap<TableName, IngestNote>,
     /// Notes for which there was no room.
     lost: u64,
+}
+
+impl Notes {
+    fn is_empty(&self) -> bool {
+        self.queries.is_empty() && self.ingest.is_empty()
+    }
 }
 
 impl Journal {
@@ -79,9 +88,15 @@ impl Journal {
         }
     }
 
-    /// Writes down what was noted. What no leaf takes is lost, and counted.
+    /// Writes down what was noted, and how the leaves are where the state of one has changed. What no
+    /// leaf takes is lost, and counted.
     pub(crate) async fn flush(&self, doors: &Doors) {
-        let Notes { queries, ingest, lost } = std::mem::take(&mut *self.lock());
+        let notes = std::mem::take(&mut *self.lock());
+        let states = doors.app.root.states().await;
+        if self.is_change(states, !notes.is_empty()) {
+            look(doors).await;
+        }
+        let Notes { queries, ingest, lost } = notes;
         count(&doors.metrics.notes_lost, lost);
         let now = doors.app.clock.now();
         let queries: Vec<OwnRow> = queries.into_iter().map(QueryNote::into_row).collect();
@@ -89,6 +104,19 @@ impl Journal {
         let ingest: Vec<OwnRow> =
             ingest.iter().map(|(table, note)| note.to_row(table, now)).collect();
         write(doors, INGEST_TABLE, &ingest).await;
+    }
+
+    /// Whether these states of the leaves are others than before. The first ones are where some leaf
+    /// is not alive yet, or somebody `has_asked`: before that, a look at tables might be the first one
+    /// since the start, which takes a while.
+    fn is_change(&self, states: Vec<(LeafName, LeafState)>, has_asked: bool) -> bool {
+        let mut known = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_alive = states.iter().all(|(_, state)| *state == LeafState::Alive);
+        if *known == states || known.is_empty() && is_alive && !has_asked {
+            return false;
+        }
+        *known = states;
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Notes> {
@@ -99,21 +127,24 @@ impl Journal {
 /// Keeps the journal until the server stops; then the caller flushes it once more.
 pub(crate) async fn keep(doors: Doors, mut stop: watch::Receiver<bool>) {
     let mut flush = interval(Duration::from_secs(limits::JOURNAL_SECONDS));
-    let mut look = interval(Duration::from_secs(limits::LEAVES_SECONDS));
+    let mut looks = interval(Duration::from_secs(limits::LEAVES_SECONDS));
     flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // Not at once: to look at leaves takes a while after a start.
-    look.tick().await;
+    looks.tick().await;
     loop {
         tokio::select! {
             () = async { drop(stop.wait_for(|stop| *stop).await) } => return,
             _ = flush.tick() => doors.journal.flush(&doors).await,
-            _ = look.tick() => {
-                let status = doors.app.root.status().await;
-                write(&doors, LEAVES_TABLE, &leaf_rows(&status, doors.app.clock.now())).await;
-            }
+            _ = looks.tick() => look(&doors).await,
         }
     }
+}
+
+/// Writes down how the leaves are.
+async fn look(doors: &Doors) {
+    let status = doors.app.root.status().await;
+    write(doors, LEAVES_TABLE, &leaf_rows(&status, doors.app.clock.now())).await;
 }
 
 /// Logs rows to a table of Hadal's own.
@@ -133,4 +164,23 @@ async fn try_write(doors: &Doors, table: &'static str, rows: &[OwnRow]) -> Resul
     Settling::new(&batch.table, own, false, None, now).settle(doors, false).await?;
     let receipt = doors.app.sink.accept(batch).await;
     receipt.map(drop).map_err(|error| Problem::of_sink(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_state_is_seen_once_and_the_first_states_cost_nobody_anything() {
+        let journal = Journal::default();
+        let states = |state| vec![(LeafName("leaf-0".into()), state)];
+        assert!(!journal.is_change(states(LeafState::Alive), false), "nobody has asked");
+        assert!(journal.is_change(states(LeafState::Alive), true));
+        assert!(!journal.is_change(states(LeafState::Alive), true));
+        assert!(journal.is_change(states(LeafState::Prepare), false));
+        let journal = Journal::default();
+        assert!(journal.is_change(states(LeafState::MemoryRecovery), false));
+        assert!(!journal.is_change(states(LeafState::MemoryRecovery), true));
+        assert!(journal.is_change(states(LeafState::Alive), false));
+    }
 }

@@ -107,7 +107,7 @@ impl Metrics {
             (
                 "rows_lost",
                 "gauge",
-                "rows that were on disk and could not be brought back at a start",
+                "rows whose row blocks are missing or damaged",
                 sum(|table| table.lost_rows),
             ),
             (

@@ -41,6 +41,7 @@ pub(crate) fn routes() -> Vec<Route> {
             get(values::values),
         ),
         route(Method::GET, "/v1/status", Some(Query), get(status::status)),
+        route(Method::POST, "/v1/stop", Some(Admin), post(status::stop)),
         route(Method::GET, "/v1/version", Some(Query), get(status::version)),
         route(Method::GET, "/metrics", Some(Query), get(status::metrics)),
         route(Method::GET, "/healthz", None, get(status::healthy)),

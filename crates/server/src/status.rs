@@ -1,7 +1,7 @@
 //! How the server is: for people, for whoever restarts it, and for Prometheus.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hadal_types::Held;
 use hadal_wire::{LeafState, TableStatus};
@@ -20,7 +20,7 @@ pub(crate) async fn healthy() -> &'static str {
 /// it brings the others back. Says also what is lost, which is no reason to take no more.
 pub(crate) async fn ready(State(doors): State<Doors>) -> Result<String, Problem> {
     let catalog = doors.app.root.catalog().await;
-    if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Stopping) {
+    if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Prepare) {
         return Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive"));
     }
     Ok(match catalog.tables.values().map(|table| table.lost_rows).sum::<u64>() {
@@ -100,6 +100,18 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         leaves: leaves.collect(),
     };
     json(&status, Held::default())
+}
+
+/// `POST /v1/stop`: the server stops as SIGTERM makes it stop. It has not yet when this is answered,
+/// and finishes what runs.
+pub(crate) async fn stop(State(doors): State<Doors>) -> Result<Response, Problem> {
+    #[derive(Serialize)]
+    struct Stopping {
+        stopping: bool,
+    }
+    let told = json(&Stopping { stopping: true }, Held::default())?;
+    doors.config.stop.notify_one();
+    Ok((StatusCode::ACCEPTED, told).into_response())
 }
 
 /// `GET /metrics`.

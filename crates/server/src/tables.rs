@@ -30,6 +30,7 @@ struct Table {
     dropped_until: Option<String>,
     lost_rows: u64,
     waiting_rows: u64,
+    state: &'static str,
 }
 
 #[derive(Serialize)]
@@ -65,6 +66,7 @@ impl Table {
             dropped_until: status.dropped_until.map(|until| until.to_string()),
             lost_rows: status.lost_rows,
             waiting_rows: status.waiting_rows,
+            state: status.state.name(),
         }
     }
 }

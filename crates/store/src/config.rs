@@ -43,6 +43,18 @@ pub struct MemoryConfig {
     /// What all stores of the machine may hold there together. Blocks that find no room are read
     /// from disk.
     pub room: Arc<Budget>,
+    /// Where blocks come from after a crash.
+    pub after_crash: AfterCrash,
+}
+
+/// Where blocks come from when the process before did not stop in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterCrash {
+    /// From memory, where they are verified; from disk, where they are not as they were written.
+    #[default]
+    Memory,
+    /// From disk: what is in memory is thrown away.
+    Disk,
 }
 
 impl Config {
@@ -99,6 +111,8 @@ pub struct Memory {
     pub folder: Arc<dyn Disk>,
     /// What all blocks in such folders may take together, in bytes.
     pub room: Arc<Budget>,
+    /// Whether what a crash left there is looked at.
+    pub after_crash: AfterCrash,
 }
 
 impl Folders {
@@ -112,9 +126,9 @@ impl Folders {
         let log = Arc::new(root.within("log")?);
         let segments = Arc::new(root.within("segments")?);
         let memory = match memory {
-            Some(MemoryConfig { tmpfs, room }) => {
+            Some(MemoryConfig { tmpfs, room, after_crash }) => {
                 let folder = Arc::new(memory::open(tmpfs, folder)?);
-                Some(Memory { folder, room: Arc::clone(room) })
+                Some(Memory { folder, room: Arc::clone(room), after_crash: *after_crash })
             }
             None => None,
         };

@@ -32,7 +32,7 @@ mod stopped;
 mod store;
 
 pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
-pub use config::{Config, Durability, Folders, Memory, MemoryConfig, Sizes};
+pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, Sizes};
 pub use error::Error;
 pub use log::Ticket;
 pub use memory::{remove as remove_memory, sweep as sweep_memory};

@@ -57,6 +57,15 @@ pub struct WaitingBlock {
     pub(crate) checksum: Checksum,
 }
 
+impl WaitingBlock {
+    /// Whether an earlier process left the segment in memory that it lies in, so that it need not be
+    /// read from disk, if it is there as it was written.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        self.bytes.has_old_memory()
+    }
+}
+
 /// A batch from the log.
 #[derive(Clone, Debug)]
 pub struct RecoveredFrame {

@@ -122,13 +122,19 @@ impl BlockBytes {
         }
     }
 
+    /// The segment that the block lies in, and where; `None` when it lies in memory.
+    fn in_segment(&self) -> Option<(&Segment, Place)> {
+        match &*self.0 {
+            Extent::Heap { .. } => None,
+            Extent::File(extent) => Some((&extent.segment, extent.place)),
+        }
+    }
+
     /// Where a block lies that waits to be brought back; `None` for all others.
     fn waiting(&self) -> Option<(&Segment, Place)> {
         match &*self.0 {
-            Extent::File(extent) if extent.residence.get().is_none() => {
-                Some((&extent.segment, extent.place))
-            }
-            _ => None,
+            Extent::File(extent) if extent.residence.get().is_some() => None,
+            _ => self.in_segment(),
         }
     }
 
@@ -147,6 +153,11 @@ impl BlockBytes {
             // Said once: who waits has no bytes that could be read from elsewhere.
             let _ = extent.residence.set(residence);
         }
+    }
+
+    /// Whether an earlier process left the block's segment in memory.
+    pub(crate) fn has_old_memory(&self) -> bool {
+        self.in_segment().is_some_and(|(segment, _)| segment.is_memory_old)
     }
 
     /// Whether the block waits to be brought back.

@@ -219,6 +219,20 @@ impl Store {
         Ok(Some(StoredBlock { number, table, rows, bytes, checksum }))
     }
 
+    /// The bytes of a block as its file on disk has them, if they are what was written there: for
+    /// when those that are read are not. `None` also when the block was removed. Takes as long as
+    /// reading them does.
+    #[must_use]
+    pub fn copy_on_disk(&self, number: BlockNumber) -> Option<Vec<u8>> {
+        let pool = &self.durable.as_ref()?.pool;
+        let (bytes, checksum) = {
+            let catalog = lock(&self.catalog);
+            let checksum = catalog.state.blocks.get(&number)?.checksum;
+            (catalog.held.get(&number)?.clone(), checksum)
+        };
+        pool.copy_on_disk(&bytes, checksum)
+    }
+
     /// Makes one atomic, durable change: syncs the added blocks, then the record. Blocks on disk.
     ///
     /// # Errors

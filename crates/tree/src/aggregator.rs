@@ -11,7 +11,7 @@ use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
 use hadal_types::TableName;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
-use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
+use hadal_wire::{BoxFuture, LeafName, LeafState, Peer, PeerStatus, TableBlocks};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
 
@@ -165,6 +165,19 @@ impl Peer for Aggregator {
             }
             leaves.sort_by(|left, right| left.name.cmp(&right.name));
             PeerStatus { leaves }
+        })
+    }
+
+    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
+        Box::pin(async move {
+            let mut asked: FuturesUnordered<_> =
+                self.children.iter().map(|child| child.peer.states()).collect();
+            let mut all = Vec::new();
+            while let Some(states) = asked.next().await {
+                all.extend(states);
+            }
+            all.sort();
+            all
         })
     }
 

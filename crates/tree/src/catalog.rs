@@ -63,6 +63,7 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.dropped_until = own.dropped_until.max(other.dropped_until);
     own.lost_rows += other.lost_rows;
     own.waiting_rows += other.waiting_rows;
+    own.state = own.state.max(other.state);
     if own.settings.is_none() {
         own.settings.clone_from(&other.settings);
     }
@@ -100,6 +101,7 @@ mod tests {
                 dropped_until: Some(Micros(i64::try_from(rows).expect("small"))),
                 lost_rows: 5,
                 waiting_rows: 7,
+                state: if rows > 1 { LeafState::DiskRecovery } else { LeafState::Alive },
                 settings: (rows > 1).then(TableSettings::default),
                 expiry: Some(forecast(rows)),
             };
@@ -128,6 +130,7 @@ mod tests {
             assert_eq!((table.schema.rows, table.blocks), (rows, blocks));
             assert_eq!(table.lost_rows, 5 * blocks);
             assert_eq!(table.waiting_rows, 7 * blocks);
+            assert_eq!(table.state, LeafState::DiskRecovery, "of one of them");
             assert_eq!((table.dropped_rows, table.dropped_bytes), (4 * blocks, 6 * blocks));
             assert_eq!(catalog.tables.get(name), Some(&table));
             assert_eq!(table.settings, Some(TableSettings::default()), "one of them knows");

@@ -8,7 +8,7 @@ use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, fini
 use hadal_query::Query;
 use hadal_types::limits::QUERY_ROOM_BYTES;
 use hadal_types::{Budget, TableName};
-use hadal_wire::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
+use hadal_wire::{BlockStatus, LeafName, LeafState, Peer, PeerStatus, TableBlocks, TableStatus};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
@@ -124,6 +124,11 @@ impl Root {
     /// What every leaf holds now.
     pub async fn status(&self) -> PeerStatus {
         self.tree.status().await
+    }
+
+    /// The state of every leaf, without a look at its tables.
+    pub async fn states(&self) -> Vec<(LeafName, LeafState)> {
+        self.tree.states().await
     }
 
     /// What tables there are now.

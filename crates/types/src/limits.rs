@@ -62,6 +62,10 @@ pub const FUTURE_SECONDS_MAX: i64 = 86_400;
 pub const TABLE_AGE_DAYS: i64 = 30;
 /// After a start that believed what is in memory all of it is verified within so many seconds.
 pub const SCRUB_SECONDS_MAX: u64 = 60;
+/// Later all row blocks are verified again and again, once in so many seconds at most.
+pub const SCRUB_ROUND_SECONDS_MIN: u64 = 60;
+/// Bytes of row blocks that a process verifies in a second then.
+pub const SCRUB_BYTES_PER_SECOND: u64 = 16 << 20;
 /// Bytes of a tmpfs below which row blocks are read from disk instead.
 pub const TMPFS_BYTES_MIN: u64 = 256 << 20;
 /// The least memory that a process can be told to get along with, in bytes.

@@ -57,7 +57,10 @@ codes! {
         ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
     }
     FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, Busy = Busy, }
-    LeafState { Recovering = Recovering, Alive = Alive, Stopping = Stopping, }
+    LeafState {
+        MemoryRecovery = MemoryRecovery, Alive = Alive, Prepare = Prepare,
+        DiskRecovery = DiskRecovery,
+    }
     Function {
         And = And, Or = Or, Not = Not, IsNull = IsNull,
         Equal = Equal, NotEqual = NotEqual, Less = Less, LessOrEqual = LessOrEqual,

@@ -23,6 +23,15 @@ pub trait Peer: Send + Sync {
     /// The state of every leaf at or below this peer, and what tables it holds.
     fn status(&self) -> BoxFuture<'_, PeerStatus>;
 
+    /// The states of the leaves at or below this peer, sorted by name: as often as one likes, where it
+    /// can be told without a look at their tables.
+    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
+        Box::pin(async {
+            let leaves = self.status().await.leaves.into_iter();
+            leaves.map(|leaf| (leaf.name, leaf.state)).collect()
+        })
+    }
+
     /// The row blocks that every leaf at or below this peer holds of a table.
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks>;
 }
@@ -49,7 +58,7 @@ pub struct PeerStatus {
 pub struct LeafStatus {
     /// Its name.
     pub name: LeafName,
-    /// What it can do.
+    /// Where it is between its start and its end.
     pub state: LeafState,
     /// Bytes of row blocks that it holds.
     pub block_bytes: u64,
@@ -57,15 +66,21 @@ pub struct LeafStatus {
     pub tables: Arc<BTreeMap<TableName, Arc<TableStatus>>>,
 }
 
-/// What a leaf can do (states as in "Fast Database Restarts at Facebook", SIGMOD 2014, figure 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Where a leaf, or its share of a table, is between its start and its end ("Fast Database Restarts at
+/// Facebook", SIGMOD 2014, figure 5).
+///
+/// Of the paper's states those are left out that nobody could ask for: before a leaf is open (init) and
+/// after it has stopped (exit) there is no port; and nothing is copied to shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LeafState {
-    /// It reads what it had before its restart; it answers with what it has so far.
-    Recovering,
-    /// It takes batches and answers queries.
+    /// It takes batches and answers queries, with all of its rows.
     Alive,
-    /// It takes no more batches, and finishes what runs.
-    Stopping,
+    /// It does, while it verifies what an earlier process left in memory: those rows come bit by bit.
+    MemoryRecovery,
+    /// It does, while it reads rows from disk that are not in memory.
+    DiskRecovery,
+    /// It is about to stop: it finishes what runs.
+    Prepare,
 }
 
 impl LeafState {
@@ -73,9 +88,10 @@ impl LeafState {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Recovering => "recovering",
             Self::Alive => "alive",
-            Self::Stopping => "stopping",
+            Self::MemoryRecovery => "memory recovery",
+            Self::DiskRecovery => "disk recovery",
+            Self::Prepare => "prepare",
         }
     }
 }
@@ -98,9 +114,13 @@ pub struct TableStatus {
     pub dropped_bytes: u64,
     /// The last time that any of them had.
     pub dropped_until: Option<Micros>,
-    /// Rows of it that were on disk and could not be brought back at a start; they are not in the
-    /// schema's rows, and stay lost until the table is dropped.
+    /// Rows of it that were there and that cannot be read, or not all of them: their row block was
+    /// missing or damaged at a start, or was found damaged since. They are not in the schema's rows.
+    /// What was missing stays lost until the table is dropped; a damaged block may also go for its age,
+    /// and a question that needs only what is sound of it still counts its rows.
     pub lost_rows: u64,
+    /// Where the leaf's share of it is; of several leaves, the furthest from being alive.
+    pub state: LeafState,
     /// Rows of it that are being brought back after a start; they are not in the schema's rows yet.
     pub waiting_rows: u64,
     /// Its settings as the leaf was told them; `None` where it never was.

@@ -12,7 +12,7 @@ use crate::codes::Code;
 use crate::error::{At, WireError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
 use crate::guard;
-use crate::peer::{ExpiryForecast, LeafName, LeafStatus, PeerStatus, TableStatus};
+use crate::peer::{ExpiryForecast, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
 use crate::proto;
 use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_table};
 
@@ -79,6 +79,7 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
         dropped_until_micros: table.dropped_until.map(|until| until.0),
         lost_rows: table.lost_rows,
         waiting_rows: table.waiting_rows,
+        state: table.state.code(),
         settings: table.settings.as_ref().map(TableSettings::to_json),
         expiry: table.expiry.map(|expiry| proto::ExpiryForecast {
             at_micros: expiry.at.0,
@@ -100,6 +101,10 @@ fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireErr
         dropped_until: table.dropped_until_micros.map(Micros),
         lost_rows: table.lost_rows,
         waiting_rows: table.waiting_rows,
+        state: match table.state {
+            0 => LeafState::Alive,
+            code => Code::of_code(code).at("state")?,
+        },
         settings: table.settings.as_deref().map(decode_settings).transpose().at("settings")?,
         expiry: table.expiry.map(decode_expiry),
     })

@@ -97,10 +97,12 @@ export interface Table {
   dropped_rows: number;
   /** The last time of those rows. */
   dropped_until: string | null;
-  /** Rows that could not be brought back from disk; answers expect them all the same. */
+  /** Rows whose row blocks are missing or damaged; answers expect them all the same. */
   lost_rows: number;
   /** Being brought back after a start; answers expect them. */
   waiting_rows: number;
+  /** "alive", or from where it is recovered. */
+  state: string;
 }
 
 export type Kind = "number" | "string" | "set" | "vector";

@@ -20,6 +20,7 @@ const table = (first: string | null, last: string | null) => ({
   dropped_until: null,
   lost_rows: 0,
   waiting_rows: 0,
+  state: "alive",
 });
 
 test("moments are relative, ISO 8601 or Unix seconds", () => {

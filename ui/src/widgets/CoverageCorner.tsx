@@ -78,9 +78,9 @@ function CoverageDetail({
   ];
   if (table.dropped_rows > 0)
     lines.push(["Dropped, the table being full", count(table.dropped_rows)]);
-  if (table.lost_rows > 0) lines.push(["Lost, missing or damaged on disk", count(table.lost_rows)]);
+  if (table.lost_rows > 0) lines.push(["Lost: missing or damaged", count(table.lost_rows)]);
   if (table.waiting_rows > 0)
-    lines.push(["Being read back after a restart", count(table.waiting_rows)]);
+    lines.push([`Still to come after a restart (${table.state})`, count(table.waiting_rows)]);
   return (
     <Stack gap="sm">
       <Table verticalSpacing={2} fz="xs" className="numbers">

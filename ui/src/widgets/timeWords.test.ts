@@ -32,6 +32,7 @@ describe("spanWords", () => {
     dropped_until: null,
     lost_rows: 0,
     waiting_rows: 0,
+    state: "alive",
   };
   it("says from when to when there are rows", () => {
     expect(spanWords(table, NOW, "UTC")).toBe(

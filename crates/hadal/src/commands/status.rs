@@ -63,6 +63,8 @@ struct Table {
     lost_rows: u64,
     #[serde(default)]
     waiting_rows: u64,
+    #[serde(default)]
+    state: String,
 }
 
 /// Runs the command.
@@ -119,11 +121,11 @@ fn line(table: &Table) -> String {
     }
     if table.lost_rows > 0 {
         let rows = output::count(table.lost_rows, "row");
-        text.push_str(&format!("; {rows} LOST: their blocks are missing or damaged on disk"));
+        text.push_str(&format!("; {rows} LOST: their blocks are missing or damaged"));
     }
     if table.waiting_rows > 0 {
         let rows = output::count(table.waiting_rows, "more row");
-        text.push_str(&format!("; {rows} being brought back since the start"));
+        text.push_str(&format!("; {}: {rows} being brought back since the start", table.state));
     }
     text.push('\n');
     text
@@ -160,6 +162,7 @@ mod tests {
             dropped_until: Some("2026-11-21T10:00:00Z".to_owned()),
             lost_rows: 0,
             waiting_rows: 0,
+            state: "alive".to_owned(),
         };
         assert!(!line(&table).contains("dropped"));
         table.dropped_rows = 393_216;
@@ -184,11 +187,35 @@ mod tests {
             dropped_until: None,
             lost_rows: 0,
             waiting_rows: 0,
+            state: "alive".to_owned(),
         };
         let span = "2026-11-20T10:00:00Z to 2026-11-21T10:00:00Z";
         let told = line(&table(Some(30)));
         assert!(told.ends_with(&format!("{span}, none older than 30 days\n")), "{told}");
         assert!(line(&table(None)).ends_with(&format!("{span}, of any age\n")));
+    }
+
+    #[test]
+    fn what_is_lost_or_to_come_is_told() {
+        let table = Table {
+            name: "t".to_owned(),
+            rows: 2,
+            block_bytes: 0,
+            raw_bytes: 0,
+            first_time: None,
+            last_time: None,
+            age_limit_days: None,
+            dropped_rows: 0,
+            dropped_bytes: 0,
+            dropped_until: None,
+            lost_rows: 4_096,
+            waiting_rows: 1,
+            state: "disk recovery".to_owned(),
+        };
+        let told = line(&table);
+        let words = "; 4,096 rows LOST: their blocks are missing or damaged; disk recovery: \
+            1 more row being brought back since the start\n";
+        assert!(told.ends_with(words), "{told}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::harness::{DEADLINE, Server, post};
@@ -124,6 +125,22 @@ fn get(server: &Server, path: &str) -> String {
     answer
 }
 
+/// The server tells everywhere that of table `t` the row in the log is there, and the block is lost.
+fn tells_of_the_block(server: &Server) {
+    let status = server.run(&["status"], b"").stdout;
+    let expected = "4,096 rows LOST: their blocks are missing or damaged";
+    assert!(status.contains("table t: 1 row,") && status.contains(expected), "{status}");
+    for (path, expected) in [
+        ("/readyz", "ok, but 4096 rows are lost"),
+        ("/metrics", "\nhadal_rows_lost 4096\n"),
+        ("/v1/status", "\"lost_rows\":4096"),
+        ("/v1/tables/t", "\"lost_rows\":4096"),
+    ] {
+        let answer = get(server, path);
+        assert!(answer.contains(expected), "{expected} is not in {answer}");
+    }
+}
+
 #[test]
 fn lost_rows_are_missed_until_their_table_is_dropped() {
     let folder = killed_with_a_block();
@@ -138,20 +155,7 @@ fn lost_rows_are_missed_until_their_table_is_dropped() {
         for expected in [lost, "looked at 1 of 4,097 stored rows", "only 0.0 % of the rows"] {
             assert!(asked.stderr.contains(expected), "{expected} is not in {}", asked.stderr);
         }
-        let status = server.run(&["status"], b"").stdout;
-        assert!(
-            status.contains("table t: 1 row,") && status.contains("4,096 rows LOST"),
-            "{status}"
-        );
-        for (path, expected) in [
-            ("/readyz", "ok, but 4096 rows are lost"),
-            ("/metrics", "\nhadal_rows_lost 4096\n"),
-            ("/v1/status", "\"lost_rows\":4096"),
-            ("/v1/tables/t", "\"lost_rows\":4096"),
-        ] {
-            let answer = get(&server, path);
-            assert!(answer.contains(expected), "{expected} is not in {answer}");
-        }
+        tells_of_the_block(&server);
         server.process.kill_now();
     }
     let server = start_one(folder.path());
@@ -187,6 +191,26 @@ fn damage_that_a_query_finds_is_told_with_its_place() {
         assert!(said.contains(expected), "{expected} is not in {said}");
     }
     assert!(!said.contains('\u{1b}'), "colours for nobody: {said:?}");
+    tells_of_the_block(&server);
+}
+
+#[test]
+fn a_file_that_is_cut_while_the_server_runs_is_told_everywhere() {
+    let folder = killed_with_a_block();
+    let server = start_one(folder.path());
+    let select = ["query", "--format", "csv", "SELECT count(z) FROM t"];
+    assert_eq!(server.run(&select, b"").stdout.lines().last(), Some("4097"));
+    let file = std::fs::File::options().write(true).open(segment(&folder)).unwrap();
+    file.set_len(4_096).unwrap();
+    let asked = server.run(&select, b"");
+    assert_eq!(asked.stdout.lines().last(), Some("1"), "{}", asked.stderr);
+    server.process.wait_for_error("a row block is damaged");
+    tells_of_the_block(&server);
+    // So does the row that tells that it stops.
+    assert!(server.process.stop(Signal::TERM).success());
+    let server = start_one(folder.path());
+    let leaves = "SELECT state, rows, rows_lost FROM _leaves ORDER BY time DESC LIMIT 1";
+    assert_eq!(server.query(leaves), ["prepare,1,4096"]);
 }
 
 #[test]

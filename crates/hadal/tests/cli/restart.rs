@@ -107,9 +107,9 @@ fn a_successor_takes_over_under_load_and_one_retry_mends_all() {
 
 #[test]
 fn what_is_in_memory_is_there_at_once_after_a_stop_and_verified_after_a_kill() {
-    for storage in ["memory", "mmap"] {
+    for (storage, after_crash) in [("memory", "memory"), ("memory", "disk"), ("mmap", "memory")] {
         let folder = tempfile::tempdir().unwrap();
-        let more = ["--storage", storage];
+        let more = ["--storage", storage, "--after-crash", after_crash];
         let mut last = Some(start(folder.path(), &more));
         let server = last.as_ref().unwrap();
         for batch in 0..40 {

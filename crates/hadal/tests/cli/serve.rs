@@ -47,6 +47,22 @@ fn a_clean_stop_keeps_rows() {
 }
 
 #[test]
+fn a_client_stops_a_server_as_a_signal_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    server.log(&["t"], "{\"a\": 1}\n");
+    let told = server.run(&["stop"], b"");
+    assert_eq!((told.code, told.stdout.as_str()), (0, ""));
+    assert!(told.stderr.contains("is stopping"), "{}", told.stderr);
+    server.process.wait_for_error("stopping");
+    assert!(server.process.wait().success());
+    let gone = run(&["stop", "--server", &server.url], b"");
+    assert_eq!(gone.code, 1, "{}", gone.stderr);
+    let server = Server::start(folder.path());
+    assert!(server.announcement.contains("recovered 1 row"), "{}", server.announcement);
+}
+
+#[test]
 fn fewer_leaves_than_before_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();

@@ -33,13 +33,14 @@ fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, 
     };
     let shape = Shape::Groups { keys: vec![Expr::Leaf(Input::Column(column))], measures: vec![] };
     let table = TableName::new("t").expect("a name");
+    let held = Arc::new(Table::new(table.clone()));
     let query = Arc::new(Query { limit: 10, deadline: HOUR, ..Query::new(table, shape) });
     let block = block();
     ScanJob::new(Question {
         scan: Arc::new(Scan::new(Arc::clone(&query)).expect("a query")),
         query,
         blocks: vec![block; blocks],
-        interners: Arc::default(),
+        table: held,
         bytes_max,
         budget: Arc::clone(budget),
         deadline: Instant::now() + HOUR,

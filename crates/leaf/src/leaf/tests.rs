@@ -272,6 +272,13 @@ fn segment(folder: &Path) -> (PathBuf, usize) {
     (folder.join("segments/00000001.segment"), 4_096)
 }
 
+/// The block with which a segment of these bytes begins.
+fn first_block(leaf: &Leaf, segment: &[u8]) -> Arc<Block> {
+    let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
+    let is_first = |block: &&Arc<Block>| segment[4_096..].starts_with(block.bytes());
+    blocks.iter().find(is_first).cloned().expect("a block")
+}
+
 fn flip(path: &Path, at: std::ops::Range<usize>) {
     let mut bytes = std::fs::read(path).expect("read");
     bytes[at].iter_mut().for_each(|byte| *byte ^= 1);
@@ -454,7 +461,7 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     drop(accepting);
     let table = read(&bed.leaf.inner.tables).get(&name("t")).cloned().expect("a table");
     let inner = Arc::downgrade(&bed.leaf.inner);
-    assert_eq!(inner.strong_count(), 2, "the leaf and its merger, and nobody on the log's thread");
+    assert_eq!(inner.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
     let ending = std::thread::spawn(move || drop(bed));
     // It ends on that thread, and waits there for the log, which has not called back yet.
     while inner.strong_count() > 0 {

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::{AppendFile, Disk, Folder, SegmentFile};
-use crate::config::{Folders, Memory};
+use crate::config::{AfterCrash, Folders, Memory};
 use crate::lock::lock;
 pub(crate) use random::Random;
 
@@ -119,7 +119,10 @@ impl World {
     pub(crate) fn folders_with_memory(&self) -> Folders {
         let folder = Arc::new(SimulatedFolder { world: self.clone(), name: MEMORY });
         let room = Budget::new(self.machine().memory_room);
-        Folders { memory: Some(Memory { folder, room }), ..self.folders() }
+        Folders {
+            memory: Some(Memory { folder, room, after_crash: AfterCrash::Memory }),
+            ..self.folders()
+        }
     }
 
     pub(crate) fn machine(&self) -> MutexGuard<'_, Machine> {

@@ -11,7 +11,7 @@ use super::pool::{
 use super::ranges::FreeRanges;
 use super::{BlockBytes, Place};
 use crate::change::BlockNumber;
-use crate::config::Folders;
+use crate::config::{AfterCrash, Folders, Memory};
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
@@ -89,12 +89,17 @@ impl Pool {
         on_disk: Option<&BTreeSet<BlockNumber>>,
     ) -> Result<(Arc<Self>, Found), Error> {
         let stored = numbers(&*folders.segments)?;
-        let in_memory = folders
-            .memory
-            .as_ref()
-            .map(|memory| numbers(&*memory.folder))
-            .transpose()?
-            .unwrap_or_default();
+        let memory = folders.memory.as_ref();
+        let mut in_memory =
+            memory.map(|memory| numbers(&*memory.folder)).transpose()?.unwrap_or_default();
+        let is_thrown_away = |memory: &&Memory| memory.after_crash == AfterCrash::Disk;
+        if on_disk.is_none()
+            && let Some(memory) = memory.filter(is_thrown_away)
+        {
+            std::mem::take(&mut in_memory)
+                .iter()
+                .try_for_each(|number| remove(&*memory.folder, *number))?;
+        }
         let named = Named::new(named);
         let all = stored.iter().chain(&in_memory).chain(named.by_segment.keys());
         let last = all.copied().max().unwrap_or(0);

@@ -214,17 +214,35 @@ impl Pool {
             block.reside_in_memory(held);
             return Ok(());
         }
-        let location = block.location();
+        let bytes = self.read_from_disk(segment, place, checksum)?;
+        let kept = self.keep(block, segment, place, &bytes);
+        kept.map_err(|error| format!("{} cannot be mapped: {error}", block.location()))
+    }
+
+    /// What the file on disk has of a block whose checksum is known, if that is what was written there:
+    /// for when what is read of it elsewhere is not.
+    pub(crate) fn copy_on_disk(&self, block: &BlockBytes, checksum: Checksum) -> Option<Vec<u8>> {
+        let _opened = self.while_open()?;
+        let (segment, place) = block.in_segment().filter(|_| checksum.is_known())?;
+        self.read_from_disk(segment, place, checksum).ok()
+    }
+
+    fn read_from_disk(
+        &self,
+        segment: &Segment,
+        place: Place,
+        checksum: Checksum,
+    ) -> Result<Vec<u8>, String> {
+        let location = || format!("{} at byte {}", self.place(place.segment), place.offset);
         let length = usize::try_from(place.length).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length];
         let read = segment.file.read(place.offset, &mut bytes);
         segment.file.forget(place.offset, u64::from(place.length));
-        read.map_err(|error| format!("{location} cannot be read: {error}"))?;
+        read.map_err(|error| format!("{} cannot be read: {error}", location()))?;
         if checksum.is_known() && Checksum::of(self.salt, &bytes) != checksum {
-            return Err(format!("{location} is not what was written there"));
+            return Err(format!("{} is not what was written there", location()));
         }
-        let kept = self.keep(block, segment, place, &bytes);
-        kept.map_err(|error| format!("{location} cannot be mapped: {error}"))
+        Ok(bytes)
     }
 
     /// Writes the bytes of a block that is on disk to memory, if there is room, and says where it

@@ -2,7 +2,7 @@
 
 use super::tests::{Tmpfs, add, table};
 use super::*;
-use crate::config::MemoryConfig;
+use crate::config::{AfterCrash, MemoryConfig};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -30,7 +30,11 @@ impl Bed {
     }
 
     fn config(&self) -> Config {
-        let memory = MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(self.room) };
+        let memory = MemoryConfig {
+            tmpfs: self.tmpfs(),
+            room: Budget::new(self.room),
+            after_crash: AfterCrash::Memory,
+        };
         let sizes = Sizes { segment_bytes: 64 << 10, ..Sizes::default() };
         let folder = self.scratch.path().join("leaf-0");
         Config { memory: Some(memory), sizes, ..Config::new(folder) }
@@ -272,7 +276,11 @@ fn a_stopped_store_takes_nothing_and_gives_nothing_back() {
 fn a_full_tmpfs_is_no_error_at_all() {
     let Some(tmpfs) = Tmpfs::mount() else { return println!("skipped: needs root") };
     let scratch = TempDir::new().expect("a folder");
-    let memory = MemoryConfig { tmpfs: tmpfs.path().to_owned(), room: Budget::new(ALL) };
+    let memory = MemoryConfig {
+        tmpfs: tmpfs.path().to_owned(),
+        room: Budget::new(ALL),
+        after_crash: AfterCrash::Memory,
+    };
     let config = Config { memory: Some(memory), ..Config::new(scratch.path().join("leaf-0")) };
     let (store, _) = Store::open(&config).expect("opened");
     let contents: Vec<u8> = (0..8).collect();

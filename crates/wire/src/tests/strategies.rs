@@ -312,8 +312,8 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let table = table_name().prop_flat_map(schema);
     let until = option::of(any::<i64>().prop_map(Micros));
     let rules = (option::of(settings()), option::of(expiry()));
-    let table = (table, any::<[u64; 7]>(), until, rules);
-    let table = table.prop_map(|(schema, counts, dropped_until, (settings, expiry))| {
+    let table = (table, any::<[u64; 7]>(), until, rules, coded::<LeafState>());
+    let table = table.prop_map(|(schema, counts, dropped_until, (settings, expiry), state)| {
         let [blocks, block_bytes, raw_bytes, dropped_rows, dropped_bytes, lost_rows, waiting_rows] =
             counts;
         let name = schema.name.clone();
@@ -328,6 +328,7 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
             dropped_until,
             lost_rows,
             waiting_rows,
+            state,
             settings,
             expiry,
         };

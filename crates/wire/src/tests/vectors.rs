@@ -216,6 +216,7 @@ fn status() -> PeerStatus {
         dropped_until: None,
         lost_rows: 0,
         waiting_rows: 0,
+        state: LeafState::Alive,
         settings: None,
         expiry: None,
     };
@@ -227,7 +228,7 @@ fn status() -> PeerStatus {
     };
     let leaves = vec![
         leaf("leaf-0", LeafState::Alive, [(table(), Arc::new(status))].into()),
-        leaf("leaf-1", LeafState::Recovering, [].into()),
+        leaf("leaf-1", LeafState::MemoryRecovery, [].into()),
     ];
     PeerStatus { leaves }
 }

@@ -1,6 +1,6 @@
 //! What a leaf with memory of its own does when it stops, and when it is killed.
 
-use hadal_store::MemoryConfig;
+use hadal_store::{AfterCrash, MemoryConfig};
 
 use super::*;
 
@@ -25,9 +25,12 @@ impl Place {
     }
 
     fn open(&self) -> Leaf {
-        let memory = MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(usize::MAX) };
-        Leaf::open(LeafConfig { memory: Some(memory), ..config(Some(&self.folder())) })
-            .expect("opens")
+        let memory = Some(self.memory(AfterCrash::Memory));
+        Leaf::open(LeafConfig { memory, ..config(Some(&self.folder())) }).expect("opens")
+    }
+
+    fn memory(&self, after_crash: AfterCrash) -> MemoryConfig {
+        MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(usize::MAX), after_crash }
     }
 
     /// A leaf with a few blocks in segments, and some rows that are fresh.
@@ -56,6 +59,12 @@ async fn all_rows(leaf: &Leaf) -> bool {
 async fn a_stopped_leaf_is_there_again_at_once() {
     let place = Place::new();
     let leaf = place.filled().await;
+    let states = async |leaf: &Leaf| leaf.states().await;
+    assert_eq!(states(&leaf).await, [(LeafName("leaf-0".into()), LeafState::Alive)]);
+    leaf.prepare_to_stop();
+    assert_eq!(states(&leaf).await, [(LeafName("leaf-0".into()), LeafState::Prepare)]);
+    let last = leaf.accept(batch("fresh", 1, 100_000..100_010)).await;
+    assert_eq!(last, receipt(10, true, true), "what runs is finished");
     leaf.stop().expect("stopped");
     let late = leaf.accept(batch("late", 1, 0..1)).await;
     assert!(matches!(late, Err(SinkError::Unavailable(_))), "{late:?}");
@@ -75,15 +84,17 @@ async fn a_stopped_leaf_is_there_again_at_once() {
 
 #[tokio::test]
 async fn a_killed_leaf_answers_with_growing_coverage() {
-    for is_memory_gone in [false, true] {
+    for (is_memory_gone, after_crash) in
+        [(false, AfterCrash::Memory), (true, AfterCrash::Memory), (false, AfterCrash::Disk)]
+    {
         let place = Place::new();
         drop(place.filled().await);
         if is_memory_gone {
             std::fs::remove_dir_all(place.tmpfs()).expect("removed");
             std::fs::create_dir(place.tmpfs()).expect("made");
         }
-        let memory = MemoryConfig { tmpfs: place.tmpfs(), room: Budget::new(usize::MAX) };
-        let config = Config { memory: Some(memory), ..Config::new(place.folder()) };
+        let memory = Some(place.memory(after_crash));
+        let config = Config { memory, ..Config::new(place.folder()) };
         let (store, recovery) = Store::open(&config).expect("opened");
         let fresh = LeafLimits::of_one_in(1).fresh;
         let Recovered { tables, mut waiting, report } = recover::tables(recovery, &store, &fresh);
@@ -98,15 +109,21 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
             before = rows;
             let status = table.status(NOW).expect("a table");
             assert_eq!((status.schema.rows, status.waiting_rows), (rows, missing));
+            let state = match (is_memory_gone, after_crash) {
+                (false, AfterCrash::Memory) => LeafState::MemoryRecovery,
+                _ => LeafState::DiskRecovery,
+            };
+            assert_eq!((table.state(), status.state), (state, state));
             recover::bring_all_back(vec![next], &store, || false);
         }
         assert_eq!(table.missing_rows(), (0, 0));
+        assert_eq!(table.state(), LeafState::Alive);
         drop((tables, store));
         let leaf = place.open();
         // Told to stop before it has brought all back, perhaps; nothing is lost by that.
         drop(leaf);
         let leaf = place.open();
-        while leaf.state() == LeafState::Recovering {
+        while leaf.state() != LeafState::Alive {
             std::thread::yield_now();
         }
         assert!(all_rows(&leaf).await);
@@ -122,7 +139,7 @@ async fn a_block_that_is_nowhere_is_lost_and_expected() {
     let (path, at) = segment(&place.folder());
     flip(&path, at + 200..at + 201);
     let leaf = place.open();
-    while leaf.state() == LeafState::Recovering {
+    while leaf.state() != LeafState::Alive {
         std::thread::yield_now();
     }
     let (values, partial) = values(&leaf).await;
@@ -142,20 +159,55 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     let segment = memory.expect("read").path().join("00000001.segment");
     let content = std::fs::read(&segment).expect("read");
     let table = |leaf: &Leaf| read(&leaf.inner.tables).get(&name("t")).cloned().expect("a table");
-    let blocks = table(&leaf).snapshot();
-    let is_first = |block: &&Arc<Block>| content[4_096..].starts_with(block.bytes());
-    let first = blocks.iter().find(is_first).expect("a block");
+    let first = first_block(&leaf, &content);
     let (rows, middle) = (first.rows as u64, 4_096 + first.byte_count() * 3 / 4);
     flip(&segment, middle..middle + 1);
     let leaf = place.open();
     assert!(leaf.recovery_report().was_stopped);
-    let table = table(&leaf);
-    // The scrub finds it, whether somebody asks or not.
-    while !table.snapshot().iter().any(|block| block.is_damaged()) {
-        std::thread::yield_now();
-    }
     let (values, partial) = values(&leaf).await;
     let ((scanned, expected), _) = seen_of(&partial);
     assert_eq!((values.len() as u64, expected), (scanned, 100_010));
     assert_eq!(expected - scanned, rows);
+    let lost = async |leaf: &Leaf| leaf.status().await.leaves[0].tables[&name("t")].lost_rows;
+    assert_eq!(lost(&leaf).await, rows);
+    // The disk has it as it was.
+    leaf.inner.scrub_round(|_| true);
+    assert_eq!(lost(&leaf).await, 0);
+    assert!(all_rows(&leaf).await);
+    leaf.merge_all();
+    leaf.stop().expect("stopped");
+    let leaf = place.open();
+    leaf.inner.scrub_round(|_| true);
+    assert!(all_rows(&leaf).await);
+    assert!(!table(&leaf).snapshot().iter().any(|block| block.is_damaged()));
+}
+
+#[tokio::test]
+async fn what_is_altered_in_both_places_is_lost() {
+    let place = Place::new();
+    let leaf = place.filled().await;
+    let (on_disk, at) = segment(&place.folder());
+    let first = first_block(&leaf, &std::fs::read(&on_disk).expect("read"));
+    let memory = std::fs::read_dir(place.tmpfs()).expect("listed").next().expect("one");
+    for path in [on_disk, memory.expect("read").path().join("00000001.segment")] {
+        let file = std::fs::File::options().write(true).open(path).expect("opened");
+        let middle = (at + first.byte_count() / 2) as u64;
+        std::os::unix::fs::FileExt::write_all_at(&file, &[7; 64], middle).expect("written");
+    }
+    leaf.inner.scrub_round(|_| true);
+    let status = leaf.status().await;
+    let table = &status.leaves[0].tables[&name("t")];
+    assert_eq!(table.lost_rows, first.rows as u64);
+    assert_eq!(table.schema.rows + table.lost_rows, 100_010);
+}
+
+#[tokio::test]
+async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_crash() {
+    let place = Place::new();
+    place.filled().await.stop().expect("stopped");
+    let memory = Some(place.memory(AfterCrash::Disk));
+    let leaf = Leaf::open(LeafConfig { memory, ..config(Some(&place.folder())) }).expect("opens");
+    assert!(leaf.recovery_report().was_stopped);
+    assert_eq!(leaf.state(), LeafState::Alive);
+    assert!(all_rows(&leaf).await);
 }

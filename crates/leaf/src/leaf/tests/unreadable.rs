@@ -1,5 +1,7 @@
 //! Blocks that cannot be read any more, although they were verified before: their file became
-//! shorter. (What a disk does that fails is the same to a reader.)
+//! shorter, or other bytes are in it. (What a disk does that fails is the same to a reader.)
+
+use std::os::unix::fs::FileExt;
 
 use super::*;
 use crate::merge::merge_blocks;
@@ -41,6 +43,8 @@ async fn a_file_that_becomes_shorter_costs_the_rows_that_are_gone() {
     assert!(unreadable.is_some(), "{:?}", partial.warnings);
     assert_eq!((first.len() as u64, rows_expected), (rows_scanned, ROWS.unsigned_abs()));
     assert!((1..ROWS.unsigned_abs()).contains(&rows_scanned), "{rows_scanned}");
+    // All that ask how the leaf is are told the same.
+    assert_eq!(rows_and_lost(&leaf).await, (rows_scanned, rows_expected - rows_scanned));
     // No value is one that nobody sent, or a zero too many.
     assert!(first.is_sorted_by(|left, right| left < right));
     assert!(first.iter().all(|value| (0..ROWS).contains(value)));
@@ -51,6 +55,83 @@ async fn a_file_that_becomes_shorter_costs_the_rows_that_are_gone() {
     let (second, _) = values(&leaf).await;
     assert_eq!(second[..first.len()], first);
     assert!(second[first.len()..].iter().copied().eq(ROWS..ROWS + 5_000));
+}
+
+/// Rows that are there, and rows that are lost, as the status tells.
+async fn rows_and_lost(leaf: &Leaf) -> (u64, u64) {
+    let status = leaf.status().await;
+    let table = &status.leaves[0].tables[&name("t")];
+    (table.schema.rows, table.lost_rows)
+}
+
+/// Makes half of a block's bytes zeros where they lie in the file, as a hole does; returns its rows.
+fn punch(leaf: &Leaf, folder: &Path) -> u64 {
+    let path = folder.join("segments/00000001.segment");
+    let first = first_block(leaf, &std::fs::read(&path).expect("read"));
+    let half = first.byte_count() / 2;
+    let file = std::fs::File::options().write(true).open(&path).expect("opened");
+    file.write_all_at(&vec![0; half], 4_096 + half as u64).expect("written");
+    first.rows as u64
+}
+
+#[tokio::test]
+async fn what_is_altered_after_it_was_verified_is_found_by_the_next_scrub() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let leaf = verified(folder.path()).await;
+    let all = ROWS.unsigned_abs();
+    leaf.inner.scrub_round(|_| true);
+    assert_eq!(rows_and_lost(&leaf).await, (all, 0), "nothing is damaged yet");
+    let gone = punch(&leaf, folder.path());
+    leaf.inner.scrub_round(|_| false);
+    assert_eq!(rows_and_lost(&leaf).await, (all, 0), "it was told to stop before the first block");
+    for _ in 0..2 {
+        leaf.inner.scrub_round(|_| true);
+        assert_eq!(rows_and_lost(&leaf).await, (all - gone, gone));
+        let (values, partial) = values(&leaf).await;
+        let unreadable = (WarningCode::BlocksUnreadable, 1);
+        assert_eq!(seen_of(&partial), ((all - gone, all), vec![unreadable]));
+        assert_eq!(values.len() as u64, all - gone);
+        assert!(values.is_sorted_by(|left, right| left < right));
+    }
+    // A merge leaves it alone.
+    leaf.merge_all();
+    assert_eq!(rows_and_lost(&leaf).await, (all - gone, gone));
+    // It is found again after a restart, and goes with its table.
+    drop(leaf);
+    let leaf = Leaf::open(config(Some(folder.path()))).expect("opens");
+    leaf.inner.scrub_round(|_| true);
+    assert_eq!(rows_and_lost(&leaf).await, (all - gone, gone));
+    assert_eq!(leaf.drop_table(name("t")).await, Ok(all));
+    assert!(leaf.status().await.leaves[0].tables.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_altered_gets_no_new_checksums() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let leaf = verified(folder.path()).await;
+    let gone = punch(&leaf, folder.path());
+    let table = Arc::clone(&read(&leaf.inner.tables)[&name("t")]);
+    let blocks = table.snapshot();
+    let (written, _) = leaf.inner.write_cold(&table, &blocks).expect("written");
+    let damaged: Vec<_> = blocks.iter().filter(|block| block.is_damaged()).collect();
+    assert_eq!(damaged.iter().map(|block| block.rows as u64).sum::<u64>(), gone);
+    assert!(!written.iter().any(|block| Arc::ptr_eq(block, damaged[0])));
+}
+
+#[tokio::test]
+async fn a_scrub_keeps_no_block_that_goes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let leaf = verified(folder.path()).await;
+    let table = Arc::clone(&read(&leaf.inner.tables)[&name("t")]);
+    let blocks: Vec<_> = table.snapshot().iter().map(Arc::downgrade).collect();
+    let mut seen = 0;
+    leaf.inner.scrub_round(|_| {
+        seen += 1;
+        table.clear();
+        assert!(blocks.iter().all(|block| block.upgrade().is_none()));
+        true
+    });
+    assert_eq!(seen, 1);
 }
 
 #[tokio::test]

@@ -1,0 +1,25 @@
+//! `hadal stop`: stops a server in order.
+
+use clap::Args;
+
+use crate::cli::ServerArgs;
+use crate::error::Error;
+use crate::output;
+
+/// Stop a server in order: it finishes what runs, and the next one has all rows at once
+#[derive(Args)]
+#[command(after_help = "Examples:
+  hadal stop
+  hadal stop --server http://db:4280 --token TOKEN")]
+pub(crate) struct StopArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &StopArgs) -> Result<(), Error> {
+    let client = args.server.client()?;
+    client.stop()?;
+    output::say(&format!("{} is stopping: it finishes what runs", client.url()));
+    Ok(())
+}
