@@ -170,7 +170,7 @@ fn errors_name_the_place() {
     );
     assert_eq!(
         message(&with(8, 9)),
-        "row block encoding version 9 is not known, the newest known is 4"
+        "row block encoding version 9 is not known, the newest known is 5"
     );
     assert_eq!(message(&with(80, 9)), "the front of a row block has a wrong checksum");
     let values = ["1e300", "9007199254740993"].map(|text| text.parse().expect("a number"));
