@@ -39,6 +39,12 @@ impl Rewritten {
         let after = self.new.iter().map(|block| u64::from(block.rows));
         (self.old.rows as u64, after.sum())
     }
+
+    /// The bytes of the new blocks.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = &[u8]> {
+        self.new.iter().map(|block| &*block.bytes)
+    }
 }
 
 impl Pass {
