@@ -184,6 +184,7 @@ fn records(sampling: &Sampling<'_>) -> BTreeMap<(String, usize), Record> {
 
 /// Asserts that no estimate is biased, and that intervals have the truth as often as they say, or
 /// more often: numbers of rows are fixed, which intervals do not know of.
+#[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
 fn assert_honest(records: &BTreeMap<(String, usize), Record>) {
     for ((service, index), record) in records {
         let (coverage, bias) = (record.coverage(), record.bias());

@@ -254,8 +254,11 @@ fn sampled() -> (Vec<(i64, Cells)>, Vec<u8>) {
     let column = |name: &str| block.column(name, Kind::Number).expect("there").decode();
     let (times, rates) = (column("time").expect("times"), column("sample_rate").expect("rates"));
     let row = |index: usize| {
-        let Value::Time(Micros(time)) = times.value(index) else { panic!("no time") };
-        let row = (time - START) / 1_000;
+        let time = match times.value(index) {
+            Value::Time(Micros(time)) => Some(time),
+            _ => None,
+        };
+        let row = (time.expect("a time") - START) / 1_000;
         let mut cells = (SAMPLED.cells)(row);
         cells.retain(|(name, _)| *name != "sample_rate");
         cells.push(("sample_rate", rates.value(index)));

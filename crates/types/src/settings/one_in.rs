@@ -35,7 +35,7 @@ impl OneIn {
             clippy::cast_sign_loss,
             reason = "a whole number within the range of u16"
         )]
-        (is_whole && is_within).then(|| Self(rows as u16))
+        (is_whole && is_within).then_some(Self(rows as u16))
     }
 }
 
