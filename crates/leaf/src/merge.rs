@@ -54,14 +54,18 @@ fn plan_of(
     bytes_max: u64,
 ) -> Option<(Vec<Arc<Block>>, MergePlan)> {
     let sound = blocks.iter().filter(|block| !block.is_damaged());
-    let kind = |block: &Block| (block.time_column.clone(), block.kept_one_in);
-    let kinds: BTreeSet<(ColumnName, u16)> = sound.clone().map(|block| kind(block)).collect();
+    let kinds: BTreeSet<(&ColumnName, u16)> = sound.clone().map(|block| kind(block)).collect();
     kinds.into_iter().find_map(|own| {
         let alike: Vec<&Arc<Block>> = sound.clone().filter(|block| kind(block) == own).collect();
         let candidates: Vec<Candidate> = alike.iter().map(|block| candidate(block)).collect();
         let plan = plan_merge(&candidates, now, bytes_max)?;
         Some((plan.inputs.iter().map(|&index| Arc::clone(alike[index])).collect(), plan))
     })
+}
+
+/// What blocks have in common that are merged.
+fn kind(block: &Block) -> (&ColumnName, u16) {
+    (&block.time_column, block.kept_one_in)
 }
 
 fn candidate(block: &Block) -> Candidate {

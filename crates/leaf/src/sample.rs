@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use hadal_block::{Sampling, sample};
 use hadal_types::TableSettings;
+use hadal_types::limits::EXPIRY_QUIET_PERCENT;
 
 use crate::block::Block;
 use crate::leaf::Inner;
@@ -50,15 +51,19 @@ impl Inner {
         blocks: &[Arc<Block>],
         sampling: &Sampling<'_>,
     ) -> Result<usize, MergeError> {
+        let all: u64 = table.snapshot().iter().map(|block| block.rows as u64).sum();
         let sampled = self.write_sampled(table, blocks, sampling)?;
         let rows = sampled.iter().map(Rewritten::rows);
         let (rows, kept) = rows.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         let blocks = self.replace(table, sampled)?;
-        if blocks > 0 {
-            tracing::info!(
-                leaf = %self.name, table = %table.name, blocks, rows, kept,
-                "old rows were subsampled"
+        let (leaf, table) = (&self.name, &table.name);
+        if blocks > 0 && (rows - kept).saturating_mul(100) > all * EXPIRY_QUIET_PERCENT {
+            tracing::warn!(
+                %leaf, %table, rows, kept, of = all,
+                "many rows are older than the age from which on their table is sampled: some are kept"
             );
+        } else if blocks > 0 {
+            tracing::info!(%leaf, %table, rows, kept, of = all, "old rows were sampled");
         }
         Ok(blocks)
     }

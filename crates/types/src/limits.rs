@@ -79,7 +79,7 @@ pub const EXPIRY_SECONDS: i64 = 900;
 /// Rows may be older than their limit by so many seconds while most of their block is younger.
 pub const EXPIRY_SLACK_SECONDS: i64 = 86_400;
 /// Row blocks that are subsampled or become cold before other work of the leaf has its turn: a second
-/// later the next ones are, so this takes a tenth to a third of a core.
+/// later the next ones are, so this takes a tenth to half of a core.
 pub const REWRITE_BLOCKS_MAX: usize = 16;
 /// Raw bytes of these blocks; a larger block is written anew alone.
 pub const REWRITE_BYTES_MAX: u64 = 256 << 20;
@@ -87,7 +87,8 @@ pub const REWRITE_BYTES_MAX: u64 = 256 << 20;
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
 /// Columns by which subsampling groups rows.
 pub const SAMPLE_COLUMNS_MAX: usize = 8;
-/// Percent of a leaf's rows that one pass drops for their age without saying so in the log.
+/// Percent of a leaf's rows, or when they are sampled of those of a table, that one pass drops for
+/// their age without saying so in the log.
 pub const EXPIRY_QUIET_PERCENT: u64 = 5;
 /// When a leaf's clock has gone ahead of the time that passed by more than so many seconds, one
 /// pass drops nothing for its age.

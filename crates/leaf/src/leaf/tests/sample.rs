@@ -3,6 +3,7 @@
 use hadal_types::{AgeLimit, OneIn, TableSettings, Weight};
 
 use super::chill::{DAY, aged, configure, settled, table};
+use super::expiry::Lines;
 use super::*;
 use crate::sample::sampling;
 
@@ -249,6 +250,28 @@ async fn a_clock_that_jumps_ahead_samples_nothing() {
     bed.clock.pass(900);
     bed.leaf.merge_all();
     assert_eq!(held(&bed), [day(1, 10)]);
+}
+
+#[tokio::test]
+async fn many_rows_go_only_with_a_line_in_the_log() {
+    let bed = settled(None, 30).await;
+    let settings = sample_after(60, 10);
+    for (blocks, level) in [(1, "INFO"), (2, "WARN")] {
+        let whole: Vec<Arc<Block>> = table(&bed).snapshot().to_vec();
+        let whole = whole.into_iter().filter(|block| block.kept_one_in == 1).take(blocks);
+        let whole: Vec<Arc<Block>> = whole.collect();
+        let lines = Arc::new(Lines::default());
+        tracing::subscriber::with_default(Arc::clone(&lines), || {
+            let sampled = bed.leaf.inner.sample(&table(&bed), &whole, &sampling(&settings));
+            assert_eq!(sampled.expect("sampled"), blocks);
+        });
+        let logged = std::mem::take(&mut *lock(&lines.0));
+        assert_eq!(logged.len(), 1, "{logged:?}");
+        let (rows, kept) = (blocks * 5_000, blocks * 500);
+        for part in [level, &format!("rows={rows} kept={kept}")] {
+            assert!(logged[0].contains(part), "{part}: {}", logged[0]);
+        }
+    }
 }
 
 #[tokio::test]
