@@ -1,7 +1,10 @@
 //! Every way in which a column of any bytes can be read. Errors are fine; what is read in two ways
 //! is the same.
 
-use hadal_block::{BlockView, ColumnData, ColumnView, MergeOrder, NumbersView, StringsView, merge};
+use hadal_block::{
+    BlockView, ColumnData, ColumnView, MergeOrder, NumbersView, Sampling, StringsView, merge,
+    sample,
+};
 use hadal_types::{Kind, Micros, Value};
 
 /// Values of a column that are looked at one by one; of larger ones some are left out.
@@ -27,7 +30,22 @@ pub fn read_all(block: &BlockView<'_>) {
         for order in [MergeOrder::Arrival, MergeOrder::Time] {
             merge_again(block, order);
         }
+        sample_once(block);
     }
+}
+
+/// What sampling leaves of it is in order, and never more.
+fn sample_once(block: &BlockView<'_>) {
+    let first = block.columns().first().map(ColumnView::name).cloned();
+    let by: Vec<_> = first.into_iter().collect();
+    let sampling = Sampling { one_in: 100, by: &by, least: 2 };
+    let Ok(sampled) = sample(block, &sampling) else { return };
+    let rows = sampled.iter().map(|bytes| {
+        let sampled = BlockView::parse(bytes).expect("a sampled block parses");
+        sampled.verify().expect("a sampled block has right checksums");
+        sampled.rows()
+    });
+    assert!((1..=block.rows()).contains(&rows.sum::<usize>()));
 }
 
 /// What merging makes of a block, of which a decoder may have made anything, is itself in order.

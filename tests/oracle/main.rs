@@ -7,6 +7,7 @@
 mod left_out;
 mod one_string;
 mod raw_rows;
+mod sampling;
 
 use hadal_block::MergeOrder;
 use hadal_query::Query;

@@ -1,9 +1,13 @@
 //! The engine below the tree, for tests: rows to row blocks, a scan over them, an answer.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hadal_aggregate::{Partial, finish};
-use hadal_block::{BlockBuilder, BlockView, Chill, MergeOrder, PushError, chill, merge};
+use hadal_block::{
+    BlockBuilder, BlockError, BlockView, Chill, MergeOrder, PushError, Sampling, chill, merge,
+    sample,
+};
 use hadal_query::Query;
 use hadal_scan::Scan;
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
@@ -99,6 +103,45 @@ fn make_cold(bytes: &mut Vec<u8>) -> Result<(), String> {
     let cold = BlockView::parse(bytes).and_then(|block| chill(&block, Chill::All));
     *bytes = cold.map_err(|error| error.to_string())?.ok_or("the block was cold")?;
     Ok(())
+}
+
+/// What is left of blocks that are subsampled.
+///
+/// # Errors
+/// When a block cannot be read.
+pub fn sampled(blocks: &[Vec<u8>], sampling: &Sampling<'_>) -> Result<Vec<Vec<u8>>, String> {
+    let sampled = |bytes: &Vec<u8>| sample(&BlockView::parse(bytes)?, sampling);
+    let sampled: Result<Vec<_>, BlockError> = blocks.iter().map(sampled).collect();
+    Ok(sampled.map_err(|error| error.to_string())?.concat())
+}
+
+/// The rows of blocks, as they are read.
+///
+/// # Errors
+/// When a block cannot be read.
+pub fn rows(blocks: &[Vec<u8>]) -> Result<Vec<Row>, String> {
+    let mut all = Vec::new();
+    for bytes in blocks {
+        all.extend(rows_of(bytes).map_err(|error| error.to_string())?);
+    }
+    Ok(all)
+}
+
+fn rows_of(bytes: &[u8]) -> Result<Vec<Row>, BlockError> {
+    let block = BlockView::parse(bytes)?;
+    let empty = Row { time: Micros(0), cells: BTreeMap::new() };
+    let mut rows = vec![empty; block.rows()];
+    for column in block.columns() {
+        let data = column.decode()?;
+        for (row, slot) in rows.iter_mut().enumerate() {
+            match data.value(row) {
+                Value::Null => {}
+                Value::Time(time) => slot.time = time,
+                value => drop(slot.cells.insert(column.name().clone(), value)),
+            }
+        }
+    }
+    Ok(rows)
 }
 
 /// Scans the blocks, every `partials`-th into the same partial answer, merges and finishes.

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use hadal_block::{BlockBuilder, BlockView, Chill, chill};
+use hadal_block::{BlockBuilder, BlockView, Chill, Sampling, chill, sample};
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
 
 /// 2026-09-21, in microseconds.
@@ -199,6 +199,19 @@ fn few_cells(row: i64) -> Cells {
     cells
 }
 
+/// A block that was subsampled, by the column `few`.
+const SAMPLED: Frozen = Frozen {
+    name: "sampled",
+    rows: 1_000,
+    cells: |row| {
+        let mut cells = vec![("few", integer(chance(row, 9) / 8)), ("x", integer(row))];
+        if row % 7 == 0 {
+            cells.push(("sample_rate", number("2.5")));
+        }
+        cells
+    },
+};
+
 fn main() {
     let folder = std::env::args().nth(1).expect("the folder that blocks are written to");
     let warm = WARM.into_iter().map(|frozen| (frozen, None));
@@ -209,17 +222,49 @@ fn main() {
             println!("{} is there", frozen.name);
             continue;
         }
-        let rows: Vec<Cells> = (0..frozen.rows).map(frozen.cells).collect();
+        let rows: Vec<_> = (0..frozen.rows).map(|row| (row, (frozen.cells)(row))).collect();
         let mut bytes = block(&rows);
         if let Some(which) = which {
             let warm = BlockView::parse(&bytes).expect("parses");
             bytes = chill(&warm, which).expect("chills").expect("some column becomes cold");
         }
-        let texts = texts(&rows, &bytes);
-        println!("{}: {} bytes\n{}", frozen.name, bytes.len(), heads(&texts));
-        std::fs::write(path.with_extension("txt"), texts).expect("written");
-        std::fs::write(path, bytes).expect("written");
+        write(&path, &rows, &bytes);
     }
+    let path = Path::new(&folder).join(SAMPLED.name).with_extension("hdl");
+    if !path.exists() {
+        let (rows, bytes) = sampled();
+        write(&path, &rows, &bytes);
+    }
+}
+
+fn write(path: &Path, rows: &[(i64, Cells)], bytes: &[u8]) {
+    let texts = texts(rows, bytes);
+    println!("{}: {} bytes\n{}", path.display(), bytes.len(), heads(&texts));
+    std::fs::write(path.with_extension("txt"), texts).expect("written");
+    std::fs::write(path, bytes).expect("written");
+}
+
+/// The rows that are left of [`SAMPLED`], told by their times, and what each weighs now; the block.
+fn sampled() -> (Vec<(i64, Cells)>, Vec<u8>) {
+    let whole: Vec<_> = (0..SAMPLED.rows).map(|row| (row, (SAMPLED.cells)(row))).collect();
+    let (by, whole) = ([name("few")], block(&whole));
+    let sampling = Sampling { one_in: 50, by: &by, least: 10 };
+    let bytes = sample(&BlockView::parse(&whole).expect("parses"), &sampling).expect("samples");
+    let block = BlockView::parse(&bytes[0]).expect("parses");
+    let column = |name: &str| block.column(name, Kind::Number).expect("there").decode();
+    let (times, rates) = (column("time").expect("times"), column("sample_rate").expect("rates"));
+    let row = |index: usize| {
+        let time = match times.value(index) {
+            Value::Time(Micros(time)) => Some(time),
+            _ => None,
+        };
+        let row = (time.expect("a time") - START) / 1_000;
+        let mut cells = (SAMPLED.cells)(row);
+        cells.retain(|(name, _)| *name != "sample_rate");
+        cells.push(("sample_rate", rates.value(index)));
+        (row, cells)
+    };
+    ((0..block.rows()).map(row).collect(), bytes[0].clone())
 }
 
 fn heads(texts: &str) -> String {
@@ -229,13 +274,13 @@ fn heads(texts: &str) -> String {
         .fold(String::new(), |all, line| format!("{all}  {line}\n"))
 }
 
-fn block(rows: &[Cells]) -> Vec<u8> {
+fn block(rows: &[(i64, Cells)]) -> Vec<u8> {
     let mut builder = BlockBuilder::new(name("time"));
-    for (row, cells) in (0..).zip(rows) {
+    for (row, cells) in rows {
         for (column, value) in cells {
             push(&mut builder, column, value);
         }
-        builder.end_row(time(row));
+        builder.end_row(time(*row));
     }
     let batch = BatchId::new("a-batch").expect("an id");
     builder.finish(Micros(START), Some((&batch, 0xc0_ffee))).expect("fits a block")
@@ -257,21 +302,24 @@ fn push(builder: &mut BlockBuilder, column: &str, value: &Value) {
 
 /// What the block holds, as it was put in: for each column how it is encoded, and its values by
 /// row, each with how often it comes in a row.
-fn texts(rows: &[Cells], bytes: &[u8]) -> String {
+fn texts(rows: &[(i64, Cells)], bytes: &[u8]) -> String {
     let block = BlockView::parse(bytes).expect("parses");
     let mut all = format!("version {}, {} rows\n", bytes[8], rows.len());
+    if block.kept_one_in() > 1 {
+        let _ = writeln!(all, "one row in {} was kept", block.kept_one_in());
+    }
     for column in block.columns() {
         let (name, kind) = (column.name().as_str(), column.kind());
         let cold = if column.is_cold() { ", cold" } else { "" };
         let _ = writeln!(all, "column {name}: {kind}, {}{cold}", column.encoding_name());
-        let value = |(row, cells): (i64, &Cells)| match name {
-            "time" => Value::Time(time(row)),
+        let value = |(row, cells): &(i64, Cells)| match name {
+            "time" => Value::Time(time(*row)),
             _ => {
                 let own = |cell: &&(&str, Value)| cell.0 == name && kind_of(&cell.1) == kind;
                 cells.iter().find(own).map_or(Value::Null, |cell| cell.1.clone())
             }
         };
-        let values: Vec<Value> = (0..).zip(rows).map(value).collect();
+        let values: Vec<Value> = rows.iter().map(value).collect();
         for run in values.chunk_by(|one, next| one == next) {
             let _ = writeln!(all, "{} {}", run.len(), plain(&run[0]));
         }

@@ -8,12 +8,13 @@ use twox_hash::XxHash3_64;
 use crate::directory::Zone;
 use crate::encode::{EncodedColumn, check_size};
 use crate::error::BlockError;
-use crate::header::{BatchRows, HEADER_BYTES, Header, write_batches};
+use crate::header::{BatchRows, HEADER_BYTES, Header, SAMPLED_VERSION, write_batches};
 
 /// Shorter validity sections are not worth a reference.
 const SHARED_BYTES_MIN: usize = 16;
 
-/// Makes a block of columns that are sorted by name and kind, the time column among them.
+/// Makes a block of columns that are sorted by name and kind, the time column among them; of the
+/// rows that there were, one in `kept_one_in` is in it.
 ///
 /// # Errors
 /// When there is no time column, or more columns or bytes than a block can hold.
@@ -22,6 +23,7 @@ pub(crate) fn assemble(
     rows: usize,
     created_at: Micros,
     batches: &[BatchRows],
+    kept_one_in: u16,
     mut columns: Vec<EncodedColumn>,
 ) -> Result<Vec<u8>, BlockError> {
     let is_time = |column: &EncodedColumn| column.key() == (time_column, Kind::Number);
@@ -41,9 +43,11 @@ pub(crate) fn assemble(
     let directory_bytes = variable.len();
     write_batches(batches, &mut variable);
 
+    let own = if kept_one_in > 1 { SAMPLED_VERSION } else { 1 };
     let versions = columns.iter().map(|column| column.version);
     let mut header = Header {
-        encoding_version: versions.max().unwrap_or(1),
+        encoding_version: versions.fold(own, u16::max),
+        kept_one_in,
         block_bytes: 0,
         rows,
         columns: columns.len(),

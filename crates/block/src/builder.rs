@@ -339,7 +339,7 @@ impl BlockBuilder {
         let batches: Vec<BatchRows> = batch.map(of_batch).into_iter().collect();
         let places = if rows > ORDERED_ROWS_MIN { places_by_time(&self.times) } else { None };
         let columns = self.encode(places.as_deref())?;
-        assemble(&self.time_column, rows, created_at, &batches, columns)
+        assemble(&self.time_column, rows, created_at, &batches, 1, columns)
     }
 }
 

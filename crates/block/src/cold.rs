@@ -15,7 +15,7 @@ use crate::assemble::put_together;
 use crate::directory::Entry;
 use crate::encode::check_size;
 use crate::error::BlockError;
-use crate::header::{ENCODING_VERSION, write_batches};
+use crate::header::{COLD_VERSION, write_batches};
 use crate::view::{BlockView, ColumnView};
 
 /// A column is cold where that saves one byte in so many.
@@ -61,7 +61,8 @@ pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, Blo
     let directory_bytes = variable.len();
     write_batches(block.batches(), &mut variable);
     let mut header = *block.header();
-    (header.encoding_version, header.directory_bytes) = (ENCODING_VERSION, directory_bytes);
+    header.encoding_version = header.encoding_version.max(COLD_VERSION);
+    header.directory_bytes = directory_bytes;
     header.batches_bytes = variable.len() - directory_bytes;
     let bodies: usize = columns.iter().map(|(_, body)| body.len()).sum();
     header.block_bytes = header.front_bytes() + bodies;

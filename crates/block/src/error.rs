@@ -79,6 +79,14 @@ pub enum BlockError {
         /// Another block's.
         other: ColumnName,
     },
+    /// Blocks to be merged were subsampled otherwise.
+    #[error("a block of one row in {other} in a merge of blocks of one in {first}")]
+    Samples {
+        /// Of how many rows one is in the first block.
+        first: u16,
+        /// In another one.
+        other: u16,
+    },
 }
 
 impl Place {

@@ -3,7 +3,9 @@
 
 use hadal_encoding::Cursor;
 use hadal_encoding::cursor::{write_length, write_varint};
-use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_COLUMNS_MAX, BLOCK_ROWS_MAX, NAME_BYTES_MAX};
+use hadal_types::limits::{
+    BLOCK_BYTES_MAX, BLOCK_COLUMNS_MAX, BLOCK_ROWS_MAX, NAME_BYTES_MAX, SAMPLE_ONE_IN_MAX,
+};
 use hadal_types::{BatchId, Micros};
 
 use crate::error::{BlockError, Place};
@@ -13,9 +15,13 @@ const MAGIC: [u8; 7] = *b"\x89HDLBLK";
 /// The version of header, directory and batches; it follows the magic.
 const FRAME_VERSION: u8 = 1;
 /// The newest version of the encodings; older ones are read.
-pub(crate) const ENCODING_VERSION: u16 = 4;
+pub(crate) const ENCODING_VERSION: u16 = 5;
 /// The version that blocks are made of, as long as none of them is cold.
 pub(crate) const WARM_VERSION: u16 = 3;
+/// The version that cold columns need.
+pub(crate) const COLD_VERSION: u16 = 4;
+/// The version that a block needs which lost rows to subsampling.
+pub(crate) const SAMPLED_VERSION: u16 = 5;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 72;
 /// Bytes of the checksum after the front.
@@ -26,6 +32,8 @@ pub(crate) const CHECKSUM_BYTES: usize = 8;
 pub(crate) struct Header {
     /// The version of the encodings that the block needs.
     pub(crate) encoding_version: u16,
+    /// Of how many rows one was kept when the block was subsampled; 1 where none went.
+    pub(crate) kept_one_in: u16,
     pub(crate) block_bytes: usize,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
@@ -51,7 +59,8 @@ impl Header {
         out.extend_from_slice(&MAGIC);
         out.push(FRAME_VERSION);
         out.extend_from_slice(&self.encoding_version.to_le_bytes());
-        out.extend_from_slice(&[0; 2]);
+        let kept = if self.kept_one_in > 1 { self.kept_one_in } else { 0 };
+        out.extend_from_slice(&kept.to_le_bytes());
         for length in [
             self.block_bytes,
             self.rows,
@@ -74,6 +83,7 @@ impl Header {
         let place = Place::Front;
         let mut cursor = Cursor::new(bytes, "a row block header");
         let encoding_version = read_versions(&mut cursor)?;
+        let kept_one_in = read_kept(&mut cursor, encoding_version)?;
         let mut length = || -> Result<usize, BlockError> {
             let value = u32::from_le_bytes(cursor.array().map_err(place.of())?);
             Ok(usize::try_from(value).unwrap_or(usize::MAX))
@@ -87,6 +97,7 @@ impl Header {
         let raw_bytes = u64::from_le_bytes(word()?);
         let header = Self {
             encoding_version,
+            kept_one_in,
             block_bytes,
             rows,
             columns,
@@ -114,7 +125,9 @@ impl Header {
         within("rows", self.rows, 1, BLOCK_ROWS_MAX)?;
         within("columns", self.columns, 1, BLOCK_COLUMNS_MAX)?;
         within("the time column's index", self.time_column, 0, self.columns - 1)?;
-        within("batches", self.batches, 0, self.rows)?;
+        // What can still be revoked is never sampled.
+        let batches_max = if self.kept_one_in > 1 { 0 } else { self.rows };
+        within("batches", self.batches, 0, batches_max)?;
         within("the directory's length", self.directory_bytes, 0, bytes)?;
         within("the batches' length", self.batches_bytes, 0, bytes)?;
         within("the front's length", self.front_bytes(), 0, bytes)?;
@@ -139,9 +152,18 @@ fn read_versions(cursor: &mut Cursor<'_>) -> Result<u16, BlockError> {
     version("row block frame", frame.into(), FRAME_VERSION.into())?;
     let encoding = u16::from_le_bytes(cursor.array().map_err(place.of())?);
     version("row block encoding", encoding, ENCODING_VERSION)?;
-    let reserved = u16::from_le_bytes(cursor.array().map_err(place.of())?);
-    place.check(reserved == 0, || format!("reserved bytes are {reserved}, expected 0"))?;
     Ok(encoding)
+}
+
+/// Reads of how many rows one was kept.
+fn read_kept(cursor: &mut Cursor<'_>, encoding_version: u16) -> Result<u16, BlockError> {
+    let place = Place::Front;
+    let kept = u16::from_le_bytes(cursor.array().map_err(place.of())?);
+    let most = if encoding_version < SAMPLED_VERSION { 0 } else { SAMPLE_ONE_IN_MAX };
+    place.check(kept != 1 && kept <= most, || {
+        format!("one row in {kept} was kept, expected 0 or 2 to {most}")
+    })?;
+    Ok(kept.max(1))
 }
 
 /// The rows that came with one batch which can still be revoked.

@@ -5,6 +5,7 @@
 //! - [`BlockView`] reads one from borrowed bytes: the front at once, each row block column (RBC)
 //!   when asked, decoded to [`ColumnData`]: numbers, or codes and what they stand for.
 //! - [`merge`] makes large blocks of small ones, a column at a time.
+//! - [`sample`] keeps some rows of a block, each of which stands for more than before.
 //! - [`chill`] makes a block that takes fewer bytes, and longer to read.
 //!
 //! Nothing here knows where blocks lie, which of them count, or what a query is.
@@ -30,5 +31,5 @@ pub use data::{ColumnData, Exacts, Values};
 pub use directory::Zone;
 pub use error::{BlockError, Place};
 pub use header::BatchRows;
-pub use merge::{MergeOrder, merge, merge_from};
+pub use merge::{MergeOrder, Sampling, merge, merge_from, sample};
 pub use view::{BlockView, CodedNumbers, ColumnView, NearNumbers, NumbersView, StringsView};

@@ -15,10 +15,12 @@ use crate::view::{BlockView, ColumnView};
 
 mod concatenate;
 mod expire;
+mod sample;
 mod settle;
 
 use concatenate::Concatenated;
 pub use expire::merge_from;
+pub use sample::{Sampling, sample};
 use settle::settle;
 
 /// Outputs are made of inputs with this many raw bytes together; see [`merge`] for what is larger.
@@ -38,7 +40,8 @@ pub enum MergeOrder {
 /// verified on the way. One block that is in the order asked for keeps its columns as they are.
 ///
 /// # Errors
-/// When an input is corrupt, or the inputs have different time columns.
+/// When an input is corrupt, the inputs have different time columns, or some were subsampled
+/// otherwise than the others.
 pub fn merge(
     blocks: &[BlockView<'_>],
     order: MergeOrder,
@@ -78,6 +81,7 @@ fn merge_into_blocks_of(
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
     let Some(time_column) = time_column(blocks)? else { return Ok(Vec::new()) };
+    let kept_one_in = kept_one_in(blocks)?;
     let inputs = Inputs::new(blocks);
     let outputs = plan_outputs(&inputs, time_column, order, from, rows_max)?;
     let mut columns: Vec<(Vec<EncodedColumn>, Sections)> = Vec::new();
@@ -95,7 +99,7 @@ fn merge_into_blocks_of(
             MergeOrder::Arrival => inputs.batches_of(rows),
             MergeOrder::Time => Vec::new(),
         };
-        assemble(time_column, rows.len(), created_at, &batches, columns)
+        assemble(time_column, rows.len(), created_at, &batches, kept_one_in, columns)
     });
     finished.collect()
 }
@@ -106,6 +110,15 @@ fn time_column<'b>(blocks: &'b [BlockView<'_>]) -> Result<Option<&'b ColumnName>
     match names.find(|&name| name != first) {
         Some(other) => Err(BlockError::TimeColumns { first: first.clone(), other: other.clone() }),
         None => Ok(Some(first)),
+    }
+}
+
+fn kept_one_in(blocks: &[BlockView<'_>]) -> Result<u16, BlockError> {
+    let mut all = blocks.iter().map(BlockView::kept_one_in);
+    let Some(first) = all.next() else { return Ok(1) };
+    match all.find(|&kept| kept != first) {
+        Some(other) => Err(BlockError::Samples { first, other }),
+        None => Ok(first),
     }
 }
 

@@ -8,4 +8,5 @@ mod hostile;
 mod merging;
 mod model;
 mod round_trip;
+mod sampling;
 mod strings;

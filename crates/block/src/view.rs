@@ -103,6 +103,13 @@ impl<'a> BlockView<'a> {
         self.header.rows
     }
 
+    /// Of how many rows one was kept when it was subsampled, or what it was merged of; 1 where none
+    /// went. What the rows weigh tells them for what they stand, not this.
+    #[must_use]
+    pub const fn kept_one_in(&self) -> u16 {
+        self.header.kept_one_in
+    }
+
     /// The first and the last time, both inclusive.
     #[must_use]
     pub const fn time_range(&self) -> (Micros, Micros) {

@@ -5,7 +5,7 @@ mod file;
 mod postgres;
 
 use hadal_console::{ConsoleError, Definitions, Place, Versioned};
-use hadal_types::{AgeLimit, ColumnName, TableName, TableSettings};
+use hadal_types::{AgeLimit, ColumnName, OneIn, TableName, TableSettings};
 use tokio::runtime::Runtime;
 
 fn runtime() -> Runtime {
@@ -42,6 +42,10 @@ fn all_settings() -> TableSettings {
         age: Some(AgeLimit::Unlimited),
         bytes: Some(2_000_000_000),
         cold_after: Some(AgeLimit::Seconds(3_600)),
+        sample_after: Some(AgeLimit::Seconds(7_200)),
+        sample_by: Some(vec![ColumnName::new("a,b").expect("a name")]),
+        sample_keep: OneIn::new(20),
+        sample_least: Some(3),
         time_column: Some(ColumnName::new("zeit ä'\"").expect("a name")),
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Block {
     pub(crate) created_at: Micros,
     /// Whether it has batches that may still be revoked, and therefore keeps arrival order.
     pub(crate) has_batches: bool,
+    /// Of how many rows one was kept when it was subsampled; 1 where none went.
+    pub(crate) kept_one_in: u16,
     pub(crate) time_column: ColumnName,
     pub(crate) columns: Vec<BlockColumn>,
     /// By column: 1 + the faults of its segment before its checksum was verified, or 0.
@@ -94,6 +96,7 @@ impl Block {
             time_range: view.time_range(),
             created_at: view.created_at(),
             has_batches: !view.batches().is_empty(),
+            kept_one_in: view.kept_one_in(),
             time_column: view.time_column().name().clone(),
             is_cold: view.columns().iter().any(ColumnView::is_cold),
             saves_nothing: AtomicBool::new(false),
@@ -133,11 +136,15 @@ impl Block {
         self.bytes.location()
     }
 
-    /// Whether making it cold may save something: it has its place in a segment, where no merge of
-    /// fresh rows will take it, and was not tried before by this process.
+    /// Whether it may be written anew because it is old: its batches are settled, and it has its
+    /// place in a segment, where no merge of fresh rows will take it.
+    pub(crate) fn may_be_rewritten(&self) -> bool {
+        !self.has_batches && !self.origin.is_log() && !self.is_damaged()
+    }
+
+    /// Whether making it cold may save something: that was not tried before by this process.
     pub(crate) fn may_become_cold(&self) -> bool {
-        let is_tried = self.is_cold || self.saves_nothing.load(Ordering::Relaxed);
-        !is_tried && !self.has_batches && !self.origin.is_log() && !self.is_damaged()
+        !self.is_cold && !self.saves_nothing.load(Ordering::Relaxed)
     }
 
     /// Notes that making it cold saves nothing.

@@ -46,6 +46,8 @@ struct State {
     last: Moment,
     /// When the clock was last seen to have jumped ahead, and by how many seconds.
     jump: Option<(Duration, i64)>,
+    /// What the clock said at the last pass that believed it.
+    believed: Option<Micros>,
 }
 
 /// What both clocks said.
@@ -72,7 +74,7 @@ impl Expiry {
     /// The first pass comes as long after this as one after another: a clock that is wrong at the
     /// start of its machine has time to be set.
     pub(crate) fn new(clock: &dyn Clock) -> Self {
-        let state = State { last: Moment::of(clock), jump: None };
+        let state = State { last: Moment::of(clock), jump: None, believed: None };
         Self { state: Mutex::new(state), wanted: AtomicBool::new(false) }
     }
 
@@ -85,6 +87,12 @@ impl Expiry {
     pub(crate) fn next(&self) -> Micros {
         let last = lock(&self.state).last.now;
         Micros(last.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND))
+    }
+
+    /// What the clock said at the last pass that believed it; `None` before the first. Whatever else
+    /// goes for its age goes by this.
+    pub(crate) fn believed(&self) -> Option<Micros> {
+        lock(&self.state).believed
     }
 
     /// Begins a pass, if one is due: what the clocks say, and by how many seconds the clock jumped
@@ -104,6 +112,9 @@ impl Expiry {
         }
         // Nor does a pass that somebody asks for soon after believe it.
         let jump = state.jump.filter(|(since, _)| is_recent(*since));
+        if jump.is_none() {
+            state.believed = Some(moment.now);
+        }
         Some((moment, jump.map(|(_, ahead)| ahead)))
     }
 }

@@ -24,6 +24,7 @@ use crate::merge::{MergeError, merge_next};
 use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
 use crate::recover::{self, Recovered};
+use crate::rewrite::Pass;
 use crate::scan_pool::ScanPool;
 use crate::settings::configure;
 use crate::sync::{lock, read, write};
@@ -175,8 +176,8 @@ impl Leaf {
         &self.inner.name
     }
 
-    /// Makes all merges that are due, and some of the blocks cold that are old enough, on the
-    /// caller's thread.
+    /// Makes all merges that are due, and samples or chills some of the blocks that are old enough,
+    /// on the caller's thread.
     pub fn merge_all(&self) {
         self.inner.merge_all();
     }
@@ -284,7 +285,10 @@ impl Inner {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
         }
-        self.chill_old(&tables, self.clock.now());
+        let mut pass = Pass::default();
+        // What is sampled need not be made cold before.
+        self.sample_old(&tables, &mut pass);
+        self.chill_old(&tables, self.clock.now(), &mut pass);
         self.store.give_back();
     }
 

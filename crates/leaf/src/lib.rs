@@ -35,7 +35,9 @@ mod pool;
 #[cfg(test)]
 mod pool_tests;
 mod recover;
+mod rewrite;
 mod rounds;
+mod sample;
 mod scan_pool;
 mod scrub;
 mod settings;

@@ -47,22 +47,25 @@ pub(crate) fn merge_next(
     Ok(true)
 }
 
-/// The next merge, among sound blocks with the same time column.
+/// The next merge, among sound blocks with the same time column that were sampled alike.
 fn plan_of(
     blocks: &[Arc<Block>],
     now: Micros,
     bytes_max: u64,
 ) -> Option<(Vec<Arc<Block>>, MergePlan)> {
     let sound = blocks.iter().filter(|block| !block.is_damaged());
-    let time_columns: BTreeSet<&ColumnName> =
-        sound.clone().map(|block| &block.time_column).collect();
-    time_columns.into_iter().find_map(|time_column| {
-        let alike: Vec<&Arc<Block>> =
-            sound.clone().filter(|block| block.time_column == *time_column).collect();
+    let kinds: BTreeSet<(&ColumnName, u16)> = sound.clone().map(|block| kind(block)).collect();
+    kinds.into_iter().find_map(|own| {
+        let alike: Vec<&Arc<Block>> = sound.clone().filter(|block| kind(block) == own).collect();
         let candidates: Vec<Candidate> = alike.iter().map(|block| candidate(block)).collect();
         let plan = plan_merge(&candidates, now, bytes_max)?;
         Some((plan.inputs.iter().map(|&index| Arc::clone(alike[index])).collect(), plan))
     })
+}
+
+/// What blocks have in common that are merged.
+fn kind(block: &Block) -> (&ColumnName, u16) {
+    (&block.time_column, block.kept_one_in)
 }
 
 fn candidate(block: &Block) -> Candidate {

@@ -37,6 +37,11 @@ struct Effective {
     bytes: u64,
     cold_after: String,
     cold_after_seconds: Option<i64>,
+    sample_after: String,
+    sample_after_seconds: Option<i64>,
+    sample_by: Vec<String>,
+    sample_keep: String,
+    sample_least: u32,
     time_column: Option<String>,
 }
 
@@ -175,6 +180,11 @@ fn told(
             bytes: value.bytes_max(),
             cold_after: value.cold_age().to_string(),
             cold_after_seconds: value.cold_age().seconds(),
+            sample_after: value.sample_age().to_string(),
+            sample_after_seconds: value.sample_age().seconds(),
+            sample_by: value.sample_columns().iter().map(ToString::to_string).collect(),
+            sample_keep: value.sample_share().to_string(),
+            sample_least: value.sample_rows_min(),
             time_column: time_column.map(ToString::to_string),
         },
         rows: schema.map_or(0, |schema| schema.rows),

@@ -82,12 +82,17 @@ pub const TABLE_BYTES_SET_MAX: u64 = 1 << 50;
 pub const EXPIRY_SECONDS: i64 = 900;
 /// Rows may be older than their limit by so many seconds while most of their block is younger.
 pub const EXPIRY_SLACK_SECONDS: i64 = 86_400;
-/// Row blocks that become cold before other work of the leaf has its turn: a second later the next
-/// ones do, so this takes a tenth to a third of a core.
-pub const CHILL_BLOCKS_MAX: usize = 16;
-/// Raw bytes of these blocks; a larger block becomes cold alone.
-pub const CHILL_BYTES_MAX: u64 = 256 << 20;
-/// Percent of a leaf's rows that one pass drops for their age without saying so in the log.
+/// Row blocks that are subsampled or become cold before other work of the leaf has its turn: a second
+/// later the next ones are, so this takes a tenth to half of a core.
+pub const REWRITE_BLOCKS_MAX: usize = 16;
+/// Raw bytes of these blocks; a larger block is written anew alone.
+pub const REWRITE_BYTES_MAX: u64 = 256 << 20;
+/// Subsampling keeps at least one row in so many: the largest factor by which it multiplies a weight.
+pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
+/// Columns by which subsampling groups rows.
+pub const SAMPLE_COLUMNS_MAX: usize = 8;
+/// Percent of a leaf's rows, or when they are sampled of those of a table, that one pass drops for
+/// their age without saying so in the log.
 pub const EXPIRY_QUIET_PERCENT: u64 = 5;
 /// When a leaf's clock has gone ahead of the time that passed by more than so many seconds, one
 /// pass drops nothing for its age.

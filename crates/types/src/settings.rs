@@ -1,5 +1,5 @@
 //! What a person sets for a table: how old its rows may be, how many bytes it may have, from what
-//! age on it is stored cold, and which column says a row's time.
+//! age on it is stored cold or only some rows of it are kept, and which column says a row's time.
 //!
 //! Every setting is optional: what is not set is as the default says, now and after an upgrade. The
 //! same strict JSON is what the doors speak, what the store of definitions holds, and what a leaf
@@ -9,13 +9,18 @@
 
 mod age;
 mod json;
+mod one_in;
 mod size;
 
 pub use age::AgeLimit;
+pub use one_in::OneIn;
 pub use size::{parse_bytes, spell_bytes};
 
-use crate::limits::{OWN_TABLE_BYTES, TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN};
-use crate::name::{ColumnName, TableName};
+use crate::limits::{
+    BLOCK_ROWS_MAX, OWN_TABLE_BYTES, SAMPLE_COLUMNS_MAX, TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX,
+    TABLE_BYTES_SET_MIN,
+};
+use crate::name::{ColumnName, NameError, TableName};
 
 /// The settings of a table; `None`: the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +32,16 @@ pub struct TableSettings {
     pub bytes: Option<u64>,
     /// How old all rows of a row block are when it is made cold: fewer bytes, slower to read.
     pub cold_after: Option<AgeLimit>,
+    /// How old all rows of a row block are when only some of them are kept.
+    pub sample_after: Option<AgeLimit>,
+    /// Columns by whose values rows are grouped, so that each group keeps some of its own; always
+    /// such as [`Self::check_sample_by`] lets through.
+    pub sample_by: Option<Vec<ColumnName>>,
+    /// The share of rows that is kept of them.
+    pub sample_keep: Option<OneIn>,
+    /// Rows that are kept of each group of a row block, if it has so many; always one that
+    /// [`Self::check_sample_least`] lets through.
+    pub sample_least: Option<u32>,
     /// The column that holds a row's time.
     pub time_column: Option<ColumnName>,
 }
@@ -49,7 +64,16 @@ impl SettingsError {
 
 impl TableSettings {
     /// The names of all settings, as they are spelled everywhere.
-    pub const NAMES: [&str; 4] = ["age", "bytes", "cold_after", "time_column"];
+    pub const NAMES: [&str; 8] = [
+        "age",
+        "bytes",
+        "cold_after",
+        "sample_after",
+        "sample_by",
+        "sample_keep",
+        "sample_least",
+        "time_column",
+    ];
 
     /// The settings of a table for which nobody set any: one of Hadal's own is small.
     #[must_use]
@@ -75,6 +99,31 @@ impl TableSettings {
         self.cold_after.unwrap_or(AgeLimit::Unlimited)
     }
 
+    /// From what age on only some rows are kept, set or not: of no age unless it is set.
+    #[must_use]
+    pub fn sample_age(&self) -> AgeLimit {
+        self.sample_after.unwrap_or(AgeLimit::Unlimited)
+    }
+
+    /// Columns by which rows are grouped to be sampled, set or not: none, so all rows of a row block
+    /// are one group.
+    #[must_use]
+    pub fn sample_columns(&self) -> &[ColumnName] {
+        self.sample_by.as_deref().unwrap_or_default()
+    }
+
+    /// The share of rows that is kept, set or not.
+    #[must_use]
+    pub fn sample_share(&self) -> OneIn {
+        self.sample_keep.unwrap_or_default()
+    }
+
+    /// Rows that are kept of each group of a row block, set or not: one.
+    #[must_use]
+    pub fn sample_rows_min(&self) -> u32 {
+        self.sample_least.unwrap_or(1)
+    }
+
     /// Whether nothing is set.
     #[must_use]
     pub fn is_default(&self) -> bool {
@@ -95,6 +144,20 @@ impl TableSettings {
                 self.bytes = bytes.map(Self::check_bytes).transpose()?;
             }
             "cold_after" => self.cold_after = given.map(str::parse).transpose().map_err(wrong)?,
+            "sample_after" => {
+                self.sample_after = given.map(str::parse).transpose().map_err(wrong)?;
+            }
+            "sample_by" => {
+                let names = given.map(|text| text.split(',').map(ColumnName::new).collect());
+                let names =
+                    names.transpose().map_err(|error: NameError| wrong(error.to_string()))?;
+                self.sample_by = names.map(Self::check_sample_by).transpose()?;
+            }
+            "sample_keep" => self.sample_keep = given.map(str::parse).transpose().map_err(wrong)?,
+            "sample_least" => {
+                let rows = given.map(|text| text.parse().map_err(|_| wrong(no_rows(text))));
+                self.sample_least = rows.transpose()?.map(Self::check_sample_least).transpose()?;
+            }
             "time_column" => {
                 let column = given.map(ColumnName::new).transpose();
                 self.time_column = column.map_err(|error| wrong(error.to_string()))?;
@@ -117,10 +180,39 @@ impl TableSettings {
         Err(SettingsError::new("bytes", reason))
     }
 
+    /// The columns, if rows may be grouped by so many.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the range.
+    pub fn check_sample_by(columns: Vec<ColumnName>) -> Result<Vec<ColumnName>, SettingsError> {
+        if (1..=SAMPLE_COLUMNS_MAX).contains(&columns.len()) {
+            return Ok(columns);
+        }
+        let reason = format!("{} columns; write 1 to {SAMPLE_COLUMNS_MAX}", columns.len());
+        Err(SettingsError::new("sample_by", reason))
+    }
+
+    /// The rows, if a group can keep so many.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the range.
+    pub fn check_sample_least(rows: u64) -> Result<u32, SettingsError> {
+        let least = u32::try_from(rows).ok();
+        let within = |rows: &u32| (1..=BLOCK_ROWS_MAX as u64).contains(&u64::from(*rows));
+        least.filter(within).ok_or_else(|| {
+            let reason = format!("{rows} rows are not between 1 and {BLOCK_ROWS_MAX}");
+            SettingsError::new("sample_least", reason)
+        })
+    }
+
     fn unknown(name: &str) -> SettingsError {
         let names = Self::NAMES.join(", ");
         SettingsError::new(name, format!("there is no such setting; there are {names}"))
     }
+}
+
+fn no_rows(text: &str) -> String {
+    format!("{text:?} is no number of rows; write 10")
 }
 
 #[cfg(test)]
@@ -134,19 +226,33 @@ mod tests {
         assert_eq!(settings.age_limit(), AgeLimit::Seconds(30 * 86_400));
         assert_eq!(settings.bytes_max(), TABLE_BYTES_MAX);
         assert_eq!(settings.cold_age(), AgeLimit::Unlimited);
+        assert_eq!(settings.sample_age(), AgeLimit::Unlimited);
+        assert_eq!(settings.sample_columns(), []);
+        assert_eq!((settings.sample_share().rows(), settings.sample_rows_min()), (10, 1));
     }
 
     #[test]
     fn settings_are_set_by_their_names() {
         let mut settings = TableSettings::default();
-        for (name, text) in
-            [("age", "7d"), ("bytes", "2GB"), ("cold_after", "2d"), ("time_column", "ts")]
-        {
+        for (name, text) in [
+            ("age", "7d"),
+            ("bytes", "2GB"),
+            ("cold_after", "2d"),
+            ("sample_after", "4d"),
+            ("sample_by", "host,service"),
+            ("sample_keep", "0.01"),
+            ("sample_least", "5"),
+            ("time_column", "ts"),
+        ] {
             settings.set(name, text).expect("set");
         }
         assert_eq!(settings.age, Some(AgeLimit::Seconds(7 * 86_400)));
         assert_eq!(settings.bytes, Some(2_000_000_000));
         assert_eq!(settings.cold_age(), AgeLimit::Seconds(2 * 86_400));
+        assert_eq!(settings.sample_age(), AgeLimit::Seconds(4 * 86_400));
+        let columns: Vec<&str> = settings.sample_columns().iter().map(ColumnName::as_str).collect();
+        assert_eq!(columns, ["host", "service"]);
+        assert_eq!((settings.sample_share().rows(), settings.sample_rows_min()), (100, 5));
         assert_eq!(settings.time_column.as_ref().map(ColumnName::as_str), Some("ts"));
         for name in TableSettings::NAMES {
             settings.set(name, "default").expect("unset");
@@ -163,16 +269,27 @@ mod tests {
             ("bytes", "1", "bytes: 1 is not between 1MiB and 1PiB"),
             ("bytes", "2PiB", "bytes: 2251799813685248 is not between 1MiB and 1PiB"),
             ("cold_after", "9", "cold_after: 9 seconds are not between 1m and 36500d"),
+            ("sample_after", "9", "sample_after: 9 seconds are not between 1m and 36500d"),
+            ("sample_by", "a,b,c,d,e,f,g,h,i", "sample_by: 9 columns; write 1 to 8"),
+            (
+                "sample_keep",
+                "0.3",
+                "sample_keep: \"0.3\" is no share of one row in 2 to 10000; write 1/10 or 0.1",
+            ),
+            ("sample_least", "few", "sample_least: \"few\" is no number of rows; write 10"),
+            ("sample_least", "0", "sample_least: 0 rows are not between 1 and 65536"),
             (
                 "ages",
                 "7d",
-                "ages: there is no such setting; there are age, bytes, cold_after, time_column",
+                "ages: there is no such setting; there are age, bytes, cold_after, sample_after, \
+                 sample_by, sample_keep, sample_least, time_column",
             ),
         ] {
             let error = settings.set(name, text).expect_err(text);
             assert_eq!(error.to_string(), expected);
         }
         assert!(settings.set("time_column", "").is_err());
+        assert!(settings.set("sample_by", "a,,b").is_err());
         assert!(settings.is_default(), "nothing was set");
     }
 

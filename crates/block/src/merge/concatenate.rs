@@ -1,5 +1,9 @@
 //! One column of all inputs: decoded, mapped to one scale or one dictionary, end to end.
 
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+
 use super::{
     Bitmap, BlockError, ColumnData, ColumnName, ColumnView, Decimal, Dense, DenseValues, Inputs,
     Kind, ListInterner, Logical, Number, StringInterner, Values,
@@ -81,6 +85,56 @@ impl<'b> Concatenated<'b> {
             _ => Vec::new(),
         }
     }
+}
+
+impl Concatenated<'_> {
+    /// Numbers of the values by row, the same for equal ones; null is 0.
+    pub(super) fn identities(&self) -> Vec<u32> {
+        let mut identities = match &self.values {
+            Joined::Decimals { mantissas, .. } => number_through(mantissas),
+            Joined::Numbers(numbers) => number_through(numbers),
+            Joined::Strings { codes, .. } | Joined::Lists { codes, .. } => {
+                codes.iter().map(|code| code + 1).collect()
+            }
+        };
+        if let Some(validity) = &self.validity {
+            let slots = identities.iter_mut().enumerate();
+            slots.filter(|(row, _)| !validity.get(*row)).for_each(|(_, slot)| *slot = 0);
+        }
+        identities
+    }
+
+    /// The numbers by row; `None` where a row has none, and everywhere in columns of other kinds.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = Option<Number>> + '_ {
+        let number = |row: usize| match &self.values {
+            Joined::Decimals { mantissas, scale } => {
+                Decimal::new(mantissas[row].into(), *scale).map(Number::from)
+            }
+            Joined::Numbers(numbers) => Some(numbers[row]),
+            Joined::Strings { .. } | Joined::Lists { .. } => None,
+        };
+        let has_value =
+            |row: usize| self.validity.as_ref().is_none_or(|validity| validity.get(row));
+        (0..self.len()).map(move |row| if has_value(row) { number(row) } else { None })
+    }
+
+    fn len(&self) -> usize {
+        match &self.values {
+            Joined::Decimals { mantissas, .. } => mantissas.len(),
+            Joined::Numbers(numbers) => numbers.len(),
+            Joined::Strings { codes, .. } | Joined::Lists { codes, .. } => codes.len(),
+        }
+    }
+}
+
+/// A number for each value, from 1 on, in the order in which they are met.
+pub(super) fn number_through<T: Copy + Eq + Hash>(values: &[T]) -> Vec<u32> {
+    let mut known: HashMap<T, u32> = HashMap::new();
+    let number = |value: &T| {
+        let next = u32::try_from(known.len() + 1).unwrap_or(u32::MAX);
+        *known.entry(*value).or_insert(next)
+    };
+    values.iter().map(number).collect()
 }
 
 /// The decoded columns of the blocks that have one, each with the number of its first row.

@@ -2,7 +2,7 @@
 
 use super::{BlockError, BlockView, DAY, Micros, Values};
 use crate::assemble::put_together;
-use crate::header::HEADER_BYTES;
+use crate::header::{HEADER_BYTES, Header};
 
 /// The block without its batches, if its rows are in the order of their times and of one day. Its
 /// columns stay as they are.
@@ -17,13 +17,20 @@ pub(super) fn settle(
         return Ok(None);
     }
     block.verify()?;
+    Ok(Some(with_front(block, |header| header.created_at = created_at)))
+}
+
+/// The block without its batches, and with what else changes in its header. Its columns stay as they
+/// are.
+pub(super) fn with_front(block: &BlockView<'_>, change: impl FnOnce(&mut Header)) -> Vec<u8> {
     let (before, bytes) = (block.header(), block.bytes());
     let mut header = *before;
-    (header.created_at, header.batches, header.batches_bytes) = (created_at, 0, 0);
+    (header.batches, header.batches_bytes) = (0, 0);
+    change(&mut header);
     let directory = bytes.get(HEADER_BYTES..HEADER_BYTES + header.directory_bytes);
     let bodies = bytes.get(before.front_bytes()..).unwrap_or_default();
     header.block_bytes = header.front_bytes() + bodies.len();
-    Ok(Some(put_together(&header, directory.unwrap_or_default(), std::iter::once(bodies))))
+    put_together(&header, directory.unwrap_or_default(), std::iter::once(bodies))
 }
 
 impl BlockView<'_> {

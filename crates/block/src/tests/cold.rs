@@ -125,7 +125,7 @@ fn a_cold_block_in_order_stays_cold_when_it_loses_its_batch() {
 }
 
 /// The block with another header or directory, and the checksum of the front.
-fn with_front(
+pub(super) fn with_front(
     bytes: &[u8],
     change: impl FnOnce(&mut Header, &mut Vec<crate::directory::Entry>),
 ) -> Vec<u8> {

@@ -13,7 +13,7 @@ use crate::{BlockView, ColumnView, MergeOrder, merge};
 
 /// Each block, by name, and a form that its column `x` begins with, which its encoding's name does
 /// not tell.
-const BLOCKS: [(&str, &str); 28] = [
+const BLOCKS: [(&str, &str); 29] = [
     ("cold", "other"),
     ("cold-and-warm", "other"),
     ("integers-constant", "constant"),
@@ -34,6 +34,7 @@ const BLOCKS: [(&str, &str); 28] = [
     ("numbers-mixed", "other"),
     ("numbers-scaled", "packed"),
     ("numbers-wide", "other"),
+    ("sampled", "delta"),
     ("strings-dictionary", "plain"),
     ("strings-dictionary-shared-beginnings", "shared beginnings"),
     ("strings-pages", "other"),
@@ -58,6 +59,9 @@ fn load(name: &str) -> Vec<u8> {
 /// often it comes in a row.
 fn texts(block: &BlockView<'_>) -> String {
     let mut all = format!("version {}, {} rows\n", block.bytes()[8], block.rows());
+    if block.kept_one_in() > 1 {
+        let _ = writeln!(all, "one row in {} was kept", block.kept_one_in());
+    }
     for column in block.columns() {
         let (name, kind) = (column.name().as_str(), column.kind());
         let cold = if column.is_cold() { ", cold" } else { "" };

@@ -6,7 +6,7 @@ use twox_hash::XxHash3_64;
 
 use super::model::{Random, Row, build, cold, random_rows};
 use crate::header::{CHECKSUM_BYTES, Header};
-use crate::{BlockError, BlockView, Chill, MergeOrder, chill, merge};
+use crate::{BlockError, BlockView, Chill, MergeOrder, Sampling, chill, merge, sample};
 
 /// Uses everything of a block that can be used; errors are fine.
 fn use_all(block: &BlockView<'_>) {
@@ -119,7 +119,8 @@ fn mutated_fronts_with_right_checksums_never_panic() {
 
 #[test]
 fn mutated_bodies_with_right_checksums_never_panic() {
-    let mut merged = 0;
+    let by = ["c0", "c1"].map(super::model::name);
+    let (mut merged, mut sampled) = (0, 0);
     for seed in 0..150 {
         println!("seed {seed}");
         let mut random = Random::new(seed);
@@ -139,11 +140,16 @@ fn mutated_bodies_with_right_checksums_never_panic() {
             if let Ok(Some(cold)) = chill(&block, Chill::All) {
                 use_all(&BlockView::parse(&cold).expect("the front is in order"));
             }
+            let sampling = Sampling { one_in: 10, by: &by[..random.below(3)], least: 2 };
+            let left = sample(&block, &sampling).unwrap_or_default();
+            sampled += left.len();
+            left.iter().for_each(|left| use_all(&BlockView::parse(left).expect("parses")));
             let order = random.pick(&[MergeOrder::Arrival, MergeOrder::Time]);
             merged += usize::from(merge(&[block.clone(), block], order, Micros(0)).is_ok());
         }
     }
     assert!(merged > 100, "only {merged} could be merged");
+    assert!(sampled > 100, "only {sampled} could be sampled");
 }
 
 #[test]
@@ -170,7 +176,7 @@ fn errors_name_the_place() {
     );
     assert_eq!(
         message(&with(8, 9)),
-        "row block encoding version 9 is not known, the newest known is 4"
+        "row block encoding version 9 is not known, the newest known is 5"
     );
     assert_eq!(message(&with(80, 9)), "the front of a row block has a wrong checksum");
     let values = ["1e300", "9007199254740993"].map(|text| text.parse().expect("a number"));

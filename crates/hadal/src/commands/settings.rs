@@ -19,15 +19,18 @@ use crate::output;
   hadal settings clicks age=7d bytes=2GB    drop rows older than a week, or beyond 2 GB
   hadal settings clicks age=none            keep rows of any age
   hadal settings clicks cold_after=3d       store older rows in fewer bytes, slower to read
+  hadal settings clicks sample_after=7d sample_keep=1/100
+                                            keep one older row in a hundred
   hadal settings clicks time_column=ts      rows have their time in ts
   hadal settings clicks bytes=default       back to the default
 
-Rows that are too old are dropped within minutes, and cannot be brought back.")]
+Rows that are too old are dropped within minutes, or sampled; they cannot be brought back.")]
 pub(crate) struct SettingsArgs {
     /// The table
     table: String,
     /// Settings to change: age=30d, 12h, 90m or none; bytes=2GB or 512MiB;
-    /// cold_after=3d or none; time_column=COLUMN; NAME=default unsets one
+    /// cold_after=3d or none; sample_after=7d or none, sample_keep=1/10 or 0.1,
+    /// sample_by=COLUMN,COLUMN, sample_least=ROWS; time_column=COLUMN; NAME=default unsets one
     #[arg(value_name = "NAME=VALUE")]
     changes: Vec<String>,
     #[command(flatten)]
@@ -51,6 +54,10 @@ struct Effective {
     age: String,
     bytes: u64,
     cold_after: String,
+    sample_after: String,
+    sample_by: Vec<String>,
+    sample_keep: String,
+    sample_least: u32,
     time_column: Option<String>,
 }
 
@@ -106,16 +113,22 @@ fn text(table: &TableName, told: &Told) -> String {
     };
     let time_column = effective.time_column.as_deref().unwrap_or("told from the first rows");
     let bytes = spell_bytes(effective.bytes);
+    let (by, least) = (effective.sample_by.join(","), effective.sample_least.to_string());
+    let by = if by.is_empty() { "-" } else { &by };
     let lines = [
         ("age", effective.age.as_str(), "older rows are refused, and dropped"),
         ("bytes", bytes.as_str(), "beyond them the oldest rows are dropped"),
         ("cold_after", effective.cold_after.as_str(), "older rows take fewer bytes, read slower"),
+        ("sample_after", effective.sample_after.as_str(), "of older rows only some are kept"),
+        ("sample_by", by, "groups of these columns keep some each"),
+        ("sample_keep", effective.sample_keep.as_str(), "so many of them are kept"),
+        ("sample_least", least.as_str(), "rows that each group of a row block keeps"),
         ("time_column", time_column, "has the time of a row"),
     ];
     for (name, value, meaning) in lines {
         let origin = if settings.contains_key(name) { "set" } else { "default" };
         // Writing to a text does not fail.
-        let _ = writeln!(text, "  {name:<11}  {value:<10}  {origin:<7}  {meaning}");
+        let _ = writeln!(text, "  {name:<12}  {value:<10}  {origin:<7}  {meaning}");
     }
     text.push_str(&expiry(told));
     text
@@ -145,7 +158,8 @@ mod tests {
         let told = json!({
             "exists": true, "version": 3, "settings": settings, "rows": 1_234, "block_bytes": 2_048,
             "effective": { "age": "7d", "bytes": 2_000_000_000, "cold_after": "none",
-                           "time_column": "ts" },
+                           "sample_after": "none", "sample_by": ["a", "b"], "sample_keep": "1/10",
+                           "sample_least": 1, "time_column": "ts" },
             "next_expiry": next_expiry,
         });
         serde_json::from_value(told).expect("as a server tells it")
@@ -159,10 +173,14 @@ mod tests {
         assert_eq!(
             text(&table, &told),
             "table t: 1,234 rows, 2.0 KiB\n  \
-             age          7d          set      older rows are refused, and dropped\n  \
-             bytes        2GB         default  beyond them the oldest rows are dropped\n  \
-             cold_after   none        default  older rows take fewer bytes, read slower\n  \
-             time_column  ts          set      has the time of a row\n\
+             age           7d          set      older rows are refused, and dropped\n  \
+             bytes         2GB         default  beyond them the oldest rows are dropped\n  \
+             cold_after    none        default  older rows take fewer bytes, read slower\n  \
+             sample_after  none        default  of older rows only some are kept\n  \
+             sample_by     a,b         default  groups of these columns keep some each\n  \
+             sample_keep   1/10        default  so many of them are kept\n  \
+             sample_least  1           default  rows that each group of a row block keeps\n  \
+             time_column   ts          set      has the time of a row\n\
              next expiry: about 1,000 rows (1.0 KiB) before UNTIL, at AT\n"
         );
     }
@@ -181,7 +199,7 @@ mod tests {
     #[test]
     fn changes_are_read_before_a_server_is_asked() {
         for (change, told) in [
-            ("age", "\"age\" sets nothing; write age=…, bytes=…, cold_after=…, time_column=…"),
+            ("age", "\"age\" sets nothing; write age=…, bytes=…, cold_after=…, sample_after=…, "),
             ("age=soon", "age: \"soon\" is no age"),
             ("ages=7d", "ages: there is no such setting"),
         ] {

@@ -16,18 +16,33 @@ fn settings_are_shown_changed_and_kept() {
     assert!(show(&server, &[]).starts_with("table t: not there yet\n"));
     server.log(&["t"], "{\"a\": 1}\n");
     let shown = show(&server, &[]);
-    assert!(shown.contains("age          30d         default"), "{shown}");
-    assert!(shown.contains("time_column  time        default"), "{shown}");
+    assert!(shown.contains("age           30d         default"), "{shown}");
+    assert!(shown.contains("time_column   time        default"), "{shown}");
     assert!(shown.contains("next expiry: nothing, at "), "{shown}");
-    assert!(shown.contains("cold_after   none        default"), "{shown}");
+    assert!(shown.contains("cold_after    none        default"), "{shown}");
     let shown = show(&server, &["age=7d", "bytes=2GB", "cold_after=72h"]);
-    assert!(shown.contains("age          7d          set"), "{shown}");
+    assert!(shown.contains("age           7d          set"), "{shown}");
+    let sampling =
+        ["sample_after=4d", "sample_keep=0.05", "sample_by=host,service", "sample_least=9"];
+    let shown = show(&server, &sampling);
+    for line in [
+        "sample_after  4d          set",
+        "sample_by     host,service  set",
+        "sample_keep   1/20        set",
+        "sample_least  9           set",
+    ] {
+        assert!(shown.contains(line), "{shown}");
+    }
     assert!(server.process.stop(Signal::TERM).success());
     let server = Server::start(folder.path());
     let shown = show(&server, &["bytes=default"]);
-    assert!(shown.contains("age          7d          set"), "{shown}");
-    assert!(shown.contains("bytes        1GiB        default"), "{shown}");
-    assert!(shown.contains("cold_after   3d          set"), "{shown}");
+    assert!(shown.contains("age           7d          set"), "{shown}");
+    assert!(shown.contains("bytes         1GiB        default"), "{shown}");
+    assert!(shown.contains("cold_after    3d          set"), "{shown}");
+    assert!(shown.contains("sample_by     host,service  set"), "{shown}");
+    let shown = show(&server, &["sample_by=default", "sample_keep=default"]);
+    assert!(shown.contains("sample_by     -           default"), "{shown}");
+    assert!(shown.contains("sample_keep   1/10        default"), "{shown}");
     let status = server.run(&["status"], b"");
     assert!(status.stdout.contains("none older than 7 days"), "{}", status.stdout);
     let refused = server.run(&["settings", "t", "age=soon"], b"");
@@ -46,7 +61,7 @@ fn definitions_that_are_gone_are_made_of_what_leaves_remember() {
     std::fs::remove_file(&file).unwrap();
     let server = Server::start(folder.path());
     let shown = server.run(&["settings", "t"], b"").stdout;
-    assert!(shown.contains("age          9d          set"), "{shown}");
+    assert!(shown.contains("age           9d          set"), "{shown}");
     assert!(file.is_file());
 }
 

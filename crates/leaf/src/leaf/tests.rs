@@ -17,6 +17,7 @@ mod expiry;
 mod limits;
 mod raw_rows;
 mod restart;
+mod sample;
 mod unreadable;
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{AgeLimit, SettingsError, TableSettings, parse_bytes};
+use super::{AgeLimit, OneIn, SettingsError, TableSettings, no_rows, parse_bytes};
 use crate::name::ColumnName;
 
 /// How settings are spelled now. A later format is refused, not guessed at.
@@ -29,6 +29,10 @@ impl TableSettings {
             ("bytes", self.bytes.map(Value::from)),
             ("cold_after", self.cold_after.map(|age| age.to_string().into())),
             ("format", format.map(Value::from)),
+            ("sample_after", self.sample_after.map(|age| age.to_string().into())),
+            ("sample_by", self.sample_by.as_deref().map(names)),
+            ("sample_keep", self.sample_keep.map(|share| share.to_string().into())),
+            ("sample_least", self.sample_least.map(Value::from)),
             ("time_column", self.time_column.as_ref().map(|column| column.as_str().into())),
         ];
         let set = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -45,8 +49,10 @@ impl TableSettings {
         Self::from_value(&value)
     }
 
-    /// Reads an object: `age` and `cold_after` are texts or numbers of seconds, `bytes` a text or a
-    /// number, `time_column` a text; `null` is what is not set. `format` may be left out.
+    /// Reads an object: `age`, `cold_after` and `sample_after` are texts or numbers of seconds,
+    /// `bytes` and `sample_keep` texts or numbers, `sample_by` a list of names or a text of them with
+    /// commas between, `sample_least` a number, `time_column` a text; `null` is what is not set.
+    /// `format` may be left out.
     ///
     /// # Errors
     /// [`SettingsError`] that names the field: also for a field that is none.
@@ -62,6 +68,13 @@ impl TableSettings {
                 "age" => settings.age = Some(age(name, value)?),
                 "bytes" => settings.bytes = Some(bytes(value)?),
                 "cold_after" => settings.cold_after = Some(age(name, value)?),
+                "sample_after" => settings.sample_after = Some(age(name, value)?),
+                "sample_by" => match value {
+                    Value::String(text) => settings.set(name, text)?,
+                    _ => settings.sample_by = Some(sample_by(value)?),
+                },
+                "sample_keep" => settings.sample_keep = Some(sample_keep(value)?),
+                "sample_least" => settings.sample_least = Some(sample_least(value)?),
                 "time_column" => settings.time_column = Some(time_column(value)?),
                 _ => return Err(Self::unknown(name)),
             }
@@ -99,6 +112,32 @@ fn bytes(value: &Value) -> Result<u64, SettingsError> {
     TableSettings::check_bytes(bytes)
 }
 
+fn names(columns: &[ColumnName]) -> Value {
+    columns.iter().map(ColumnName::as_str).collect()
+}
+
+fn sample_by(value: &Value) -> Result<Vec<ColumnName>, SettingsError> {
+    let wrong = |reason: String| SettingsError::new("sample_by", reason);
+    let names = value.as_array().ok_or_else(|| wrong(format!("{value} is no list of columns")))?;
+    let name = |name: &Value| {
+        let name = name.as_str().ok_or_else(|| wrong(format!("{name} is no name")))?;
+        ColumnName::new(name).map_err(|error| wrong(error.to_string()))
+    };
+    TableSettings::check_sample_by(names.iter().map(name).collect::<Result<_, _>>()?)
+}
+
+fn sample_keep(value: &Value) -> Result<OneIn, SettingsError> {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    text.parse().map_err(|reason: String| SettingsError::new("sample_keep", reason))
+}
+
+fn sample_least(value: &Value) -> Result<u32, SettingsError> {
+    let rows = value.as_u64();
+    let rows =
+        rows.ok_or_else(|| SettingsError::new("sample_least", no_rows(&value.to_string())))?;
+    TableSettings::check_sample_least(rows)
+}
+
 fn time_column(value: &Value) -> Result<ColumnName, SettingsError> {
     let Value::String(text) = value else {
         let reason = format!("{value} is no name; write the name of a column");
@@ -122,10 +161,16 @@ mod tests {
             age: Some(AgeLimit::Seconds(7 * 86_400)),
             bytes: Some(2_000_000_000),
             cold_after: Some(AgeLimit::Seconds(36 * 3_600)),
+            sample_after: Some(AgeLimit::Seconds(3 * 86_400)),
+            sample_by: Some(["a", "b,c"].map(|name| ColumnName::new(name).expect("ok")).into()),
+            sample_keep: OneIn::new(100),
+            sample_least: Some(7),
             time_column: Some(ColumnName::new("ts").expect("a name")),
         };
-        let text =
-            r#"{"age":"7d","bytes":2000000000,"cold_after":"36h","format":1,"time_column":"ts"}"#;
+        let text = concat!(
+            r#"{"age":"7d","bytes":2000000000,"cold_after":"36h","format":1,"sample_after":"3d","#,
+            r#""sample_by":["a","b,c"],"sample_keep":"1/100","sample_least":7,"time_column":"ts"}"#
+        );
         assert_eq!(all.to_json(), text);
         assert_eq!(TableSettings::from_json(text), Ok(all));
         let any_age = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
@@ -139,13 +184,18 @@ mod tests {
         assert_eq!(settings.age, Some(AgeLimit::Seconds(90)));
         assert_eq!((settings.bytes, settings.time_column), (Some(1 << 30), None));
         assert_eq!(TableSettings::from_json("{}"), Ok(TableSettings::default()));
+        let text = r#"{"sample_after": 90, "sample_by": "a,b", "sample_keep": 0.05}"#;
+        let settings = TableSettings::from_json(text).expect("settings");
+        assert_eq!(settings.sample_age(), AgeLimit::Seconds(90));
+        assert_eq!((settings.sample_columns().len(), settings.sample_share().rows()), (2, 20));
     }
 
     #[test]
     fn what_is_not_known_is_refused_by_name() {
         assert_eq!(
             error(r#"{"cold": "1d"}"#),
-            "cold: there is no such setting; there are age, bytes, cold_after, time_column"
+            "cold: there is no such setting; there are age, bytes, cold_after, sample_after, \
+             sample_by, sample_keep, sample_least, time_column"
         );
         assert_eq!(error(r#"{"age": true}"#).split(':').next(), Some("age"));
         assert_eq!(error(r#"{"cold_after": 1.5}"#).split(':').next(), Some("cold_after"));
@@ -157,6 +207,17 @@ mod tests {
             error(r#"{"format": 2}"#),
             "format: 2 is not 1, the one that this version knows"
         );
+        for (text, field) in [
+            (r#"{"sample_by": []}"#, "sample_by"),
+            (r#"{"sample_by": [5]}"#, "sample_by"),
+            (r#"{"sample_by": true}"#, "sample_by"),
+            (r#"{"sample_keep": 10}"#, "sample_keep"),
+            (r#"{"sample_keep": []}"#, "sample_keep"),
+            (r#"{"sample_least": 0}"#, "sample_least"),
+            (r#"{"sample_least": "7"}"#, "sample_least"),
+        ] {
+            assert_eq!(error(text).split(':').next(), Some(field), "{text}");
+        }
         assert!(error("[]").starts_with("settings: "));
         assert!(error("{").starts_with("settings: this is no JSON: "));
     }

@@ -14,12 +14,13 @@ use hadal_query::{
     SeriesLimit, Shape, Slot, StateKind, Type,
 };
 use hadal_types::limits::{
-    TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN,
+    SAMPLE_COLUMNS_MAX, SAMPLE_ONE_IN_MAX, TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN,
+    TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN,
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
     AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, Logical, Micros,
-    Number, TableName, TableSchema, TableSettings, TimeRange, Value, Weight,
+    Number, OneIn, TableName, TableSchema, TableSettings, TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
 use proptest::{collection, option};
@@ -351,12 +352,26 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
         option::of(prop_oneof![Just(AgeLimit::Unlimited), limited.prop_map(AgeLimit::Seconds)])
     };
     let bytes = TABLE_BYTES_SET_MIN..=TABLE_BYTES_SET_MAX;
-    (age(), option::of(bytes), age(), option::of(column_name())).prop_map(
-        |(age, bytes, cold_after, time_column)| TableSettings {
-            age,
-            bytes,
-            cold_after,
-            time_column,
+    let keep = 2..=SAMPLE_ONE_IN_MAX;
+    let sampling = (
+        age(),
+        option::of(collection::vec(column_name(), 1..=SAMPLE_COLUMNS_MAX)),
+        option::of(keep.prop_filter_map("in range", OneIn::new)),
+        option::of(1..=65_536u32),
+    );
+    (age(), option::of(bytes), age(), sampling, option::of(column_name())).prop_map(
+        |(age, bytes, cold_after, sampling, time_column)| {
+            let (sample_after, sample_by, sample_keep, sample_least) = sampling;
+            TableSettings {
+                age,
+                bytes,
+                cold_after,
+                sample_after,
+                sample_by,
+                sample_keep,
+                sample_least,
+                time_column,
+            }
         },
     )
 }

@@ -136,7 +136,7 @@ async fn a_clock_that_jumps_ahead_makes_nothing_go() {
 
 /// What was logged, a line each: fields as `name=value`.
 #[derive(Default)]
-struct Lines(Mutex<Vec<String>>);
+pub(super) struct Lines(pub(super) Mutex<Vec<String>>);
 
 struct Line(String);
 

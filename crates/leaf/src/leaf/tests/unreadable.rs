@@ -112,10 +112,10 @@ async fn what_is_altered_gets_no_new_checksums() {
     let gone = punch(&leaf, folder.path());
     let table = Arc::clone(&read(&leaf.inner.tables)[&name("t")]);
     let blocks = table.snapshot();
-    let (written, _) = leaf.inner.write_cold(&table, &blocks).expect("written");
+    let written = leaf.inner.write_cold(&table, &blocks).expect("written");
     let damaged: Vec<_> = blocks.iter().filter(|block| block.is_damaged()).collect();
     assert_eq!(damaged.iter().map(|block| block.rows as u64).sum::<u64>(), gone);
-    assert!(!written.iter().any(|block| Arc::ptr_eq(block, damaged[0])));
+    assert!(!written.iter().any(|one| Arc::ptr_eq(&one.old, damaged[0])));
 }
 
 #[tokio::test]
