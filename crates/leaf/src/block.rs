@@ -115,6 +115,11 @@ impl Block {
         Self { _hold: Some(hold), ..self }
     }
 
+    /// Whether it takes memory of its own, and is not read from disk or the log.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.bytes.is_in_memory()
+    }
+
     /// The bytes, as they are.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes

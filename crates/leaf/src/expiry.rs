@@ -25,7 +25,7 @@ use hadal_block::{BlockView, merge_from};
 use hadal_store::{Change, DroppedRows, Store, StoredBlock};
 use hadal_types::limits::{
     BATCH_ID_SECONDS, CLOCK_JUMP_SECONDS, EXPIRY_QUIET_PERCENT, EXPIRY_SECONDS,
-    EXPIRY_SLACK_SECONDS,
+    EXPIRY_SLACK_SECONDS, PRESSED_EXPIRY_SECONDS,
 };
 use hadal_types::{Clock, Micros, TableSettings};
 use hadal_wire::ExpiryForecast;
@@ -81,6 +81,16 @@ impl Expiry {
     /// Asks for a pass as soon as may be.
     pub(crate) fn want(&self) {
         self.wanted.store(true, Ordering::SeqCst);
+    }
+
+    /// Asks for a pass where memory is nearly taken and the last one is not of just now. Not before the
+    /// first pass of the process: clocks are not believed at once.
+    pub(crate) fn hurry(&self, clock: &dyn Clock) {
+        let state = lock(&self.state);
+        let passed = clock.running().saturating_sub(state.last.running).as_secs();
+        if state.believed.is_some() && passed >= PRESSED_EXPIRY_SECONDS {
+            self.want();
+        }
     }
 
     /// When the next pass is due, if nobody asks for one before.

@@ -23,6 +23,7 @@ use crate::limits::LeafLimits;
 use crate::merge::{MergeError, merge_next};
 use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
+use crate::pressure::Pressure;
 use crate::recover::{self, Recovered};
 use crate::rewrite::Pass;
 use crate::scan_pool::ScanPool;
@@ -85,6 +86,7 @@ pub(crate) struct Inner {
     pub(crate) merge_signal: Arc<MergeSignal>,
     /// When rows that are too old were looked for.
     pub(crate) expiry: Expiry,
+    pub(crate) pressure: Pressure,
     /// One merge, or pass of expiry, at a time, whoever makes it.
     merging: Mutex<()>,
     /// Whoever changes both what the store holds and what is visible has it meanwhile.
@@ -112,6 +114,7 @@ impl Leaf {
         let expiry = Expiry::new(&*config.clock);
         let inner = Arc::new(Inner {
             expiry,
+            pressure: Pressure::default(),
             has_folder: config.folder.is_some(),
             durability: config.durability,
             name: config.name,
@@ -289,6 +292,7 @@ impl Inner {
         // What is sampled need not be made cold before.
         self.sample_old(&tables, &mut pass);
         self.chill_old(&tables, self.clock.now(), &mut pass);
+        self.relieve(&tables, &mut pass);
         self.store.give_back();
     }
 

@@ -34,6 +34,7 @@ mod plan_merge;
 mod pool;
 #[cfg(test)]
 mod pool_tests;
+mod pressure;
 mod recover;
 mod rewrite;
 mod rounds;

@@ -50,7 +50,7 @@ impl Rewritten {
 impl Pass {
     /// Whether the pass takes this block as well: as many as are written anew at once, and at least
     /// one.
-    fn takes(&mut self, block: &Block) -> bool {
+    pub(crate) fn takes(&mut self, block: &Block) -> bool {
         let raw_bytes = self.raw_bytes.saturating_add(block.raw_bytes);
         let is_first = self.blocks == 0;
         if !is_first && (self.blocks >= REWRITE_BLOCKS_MAX || raw_bytes > REWRITE_BYTES_MAX) {

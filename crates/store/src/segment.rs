@@ -166,7 +166,8 @@ impl BlockBytes {
     }
 
     /// Whether the block lies in a file in memory.
-    pub(crate) fn is_in_memory(&self) -> bool {
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
         matches!(&*self.0, Extent::File(extent)
             if matches!(extent.residence.get(), Some(Residence::Memory(_))))
     }

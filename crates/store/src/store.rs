@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hadal_types::limits::TABLE_SETTINGS_BYTES_MAX;
-use hadal_types::{BatchId, TableName};
+use hadal_types::{BatchId, Budget, TableName};
 
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
 use crate::config::{Config, Durability, Folders, Sizes};
@@ -353,6 +353,13 @@ impl Store {
             figures.reclaim_failures += durable.pool.reclaim_failures();
         }
         figures
+    }
+
+    /// The memory that this store's blocks share with those of other stores; `None` where they are
+    /// read from disk.
+    #[must_use]
+    pub fn room(&self) -> Option<&Budget> {
+        self.durable.as_ref().and_then(|durable| durable.pool.room())
     }
 
     /// Gives back the disk of blocks that are no more; their memory was given back with their last

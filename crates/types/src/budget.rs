@@ -50,6 +50,12 @@ impl Budget {
         Arc::new(Self { bytes_max, state: Mutex::default() })
     }
 
+    /// Bytes that all together may hold.
+    #[must_use]
+    pub const fn bytes_max(&self) -> usize {
+        self.bytes_max
+    }
+
     /// Bytes that all together hold now.
     #[must_use]
     pub fn held(&self) -> usize {

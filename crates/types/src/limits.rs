@@ -91,6 +91,11 @@ pub const REWRITE_BYTES_MAX: u64 = 256 << 20;
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
 /// Columns by which subsampling groups rows.
 pub const SAMPLE_COLUMNS_MAX: usize = 8;
+/// Once more than so many percent of the memory for row blocks are taken, old rows go sooner and old
+/// row blocks become cold.
+pub const PRESSED_PERCENT: usize = 90;
+/// Rows that are too old are looked for that often, in seconds, while memory is nearly taken.
+pub const PRESSED_EXPIRY_SECONDS: u64 = 60;
 /// Percent of a leaf's rows, or when they are sampled of those of a table, that one pass drops for
 /// their age without saying so in the log.
 pub const EXPIRY_QUIET_PERCENT: u64 = 5;

@@ -15,6 +15,7 @@ use crate::merge::SEGMENT_ROWS_MIN;
 mod chill;
 mod expiry;
 mod limits;
+mod pressure;
 mod raw_rows;
 mod restart;
 mod sample;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use hadal_types::Held;
+use hadal_types::{Budget, Held};
 use twox_hash::XxHash3_64;
 
 use super::open::verified;
@@ -433,6 +433,11 @@ impl Pool {
     /// The folder in memory, if the store has one.
     pub(crate) fn memory(&self) -> Option<&dyn Disk> {
         self.folders.memory.as_ref().map(|memory| &*memory.folder)
+    }
+
+    /// What all blocks in memory share.
+    pub(crate) fn room(&self) -> Option<&Budget> {
+        self.folders.memory.as_ref().map(|memory| &*memory.room)
     }
 
     /// The salt of the checksums in the folder.

@@ -47,7 +47,11 @@ pub(super) fn aged(id: &str, age: i64, first: i64, rows: i64, is_prose: bool) ->
 
 /// A leaf with one settled block for each of so many days before, each of 5,000 rows.
 pub(super) async fn settled(folder: Option<&Path>, days: i64) -> Bed {
-    let bed = open(folder);
+    settle(open(folder), days).await
+}
+
+/// The same in a leaf that is open.
+pub(super) async fn settle(bed: Bed, days: i64) -> Bed {
     for day in 1..=days {
         let batch = aged(&format!("b{day}"), day * DAY, day * 5_000, 5_000, true);
         bed.leaf.accept(batch).await.expect("taken");
@@ -66,7 +70,7 @@ pub(super) fn table(bed: &Bed) -> Arc<Table> {
 }
 
 /// Of each block its first time, in days before `NOW`, and whether it is cold; the newest first.
-fn blocks(bed: &Bed) -> Vec<(i64, bool)> {
+pub(super) fn blocks(bed: &Bed) -> Vec<(i64, bool)> {
     let is_cold = |block: &Block| {
         let view = block.view().expect("parses");
         view.columns().iter().any(|column| column.is_cold())
@@ -78,7 +82,7 @@ fn blocks(bed: &Bed) -> Vec<(i64, bool)> {
     blocks
 }
 
-async fn has_all_rows(bed: &Bed, days: i64) -> bool {
+pub(super) async fn has_all_rows(bed: &Bed, days: i64) -> bool {
     values(&bed.leaf).await.0 == (5_000..(days + 1) * 5_000).collect::<Vec<_>>()
 }
 

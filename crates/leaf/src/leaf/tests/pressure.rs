@@ -1,0 +1,93 @@
+//! What a leaf does when the memory for row blocks is nearly taken.
+
+use hadal_store::{AfterCrash, MemoryConfig};
+use hadal_types::limits::PRESSED_EXPIRY_SECONDS;
+use hadal_types::{AgeLimit, TableSettings};
+
+use super::chill::{DAY, blocks, configure, has_all_rows, settle};
+use super::*;
+
+const DAYS: i64 = 6;
+
+/// A leaf whose blocks share so many bytes of memory.
+fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<Budget>) {
+    let room = Budget::new(room);
+    let tmpfs = folder.join("tmpfs");
+    std::fs::create_dir_all(&tmpfs).expect("a folder");
+    let after_crash = AfterCrash::Memory;
+    let memory = Some(MemoryConfig { tmpfs, room: Arc::clone(&room), after_crash });
+    let leaf_folder = folder.join("leaf-0");
+    let config = LeafConfig {
+        memory,
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        ..config(Some(&leaf_folder))
+    };
+    (Bed { clock, leaf: Leaf::open(config).expect("opens") }, room)
+}
+
+/// A block for each of some days, which take all but a twentieth of the memory that there is; and
+/// as many as take all of it.
+async fn nearly_full(folder: &Path) -> (Bed, Arc<Budget>) {
+    let (bed, room) = open_in(folder, usize::MAX, Arc::new(FixedClock::new(NOW)));
+    let bed = settle(bed, DAYS).await;
+    bed.leaf.merge_all();
+    assert!(!blocks(&bed).iter().any(|(_, is_cold)| *is_cold), "nothing presses");
+    let held = room.held();
+    bed.leaf.stop().expect("stopped");
+    let clock = Arc::clone(&bed.clock);
+    drop(bed);
+    let (bed, room) = open_in(folder, held * 20 / 19, clock);
+    (bed, room)
+}
+
+fn is_pressed(room: &Budget) -> bool {
+    room.held() * 10 > room.bytes_max() * 9
+}
+
+#[tokio::test]
+async fn the_oldest_blocks_become_cold_until_enough_is_free() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (bed, room) = nearly_full(folder.path()).await;
+    // First comes what expiry brings, so it takes two rounds. The leaf makes some of its own, too.
+    bed.leaf.merge_all();
+    bed.leaf.merge_all();
+    assert!(!is_pressed(&room), "{room:?}");
+    let found = blocks(&bed);
+    let cold = found.iter().filter(|(_, is_cold)| *is_cold).count();
+    assert!((1..found.len()).contains(&cold), "{found:?}");
+    assert!(found.is_sorted_by_key(|(_, is_cold)| *is_cold), "the oldest are cold: {found:?}");
+    assert!(has_all_rows(&bed, DAYS).await);
+    bed.leaf.merge_all();
+    assert_eq!(blocks(&bed), found, "no more than has to");
+}
+
+#[tokio::test]
+async fn old_rows_go_sooner() {
+    for presses in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (bed, room) = if presses {
+            nearly_full(folder.path()).await
+        } else {
+            let (bed, room) = open_in(folder.path(), usize::MAX, Arc::new(FixedClock::new(NOW)));
+            (settle(bed, DAYS).await, room)
+        };
+        bed.clock.pass(1_000);
+        bed.leaf.merge_all();
+        // In half a minute half of the rows of the oldest block will be too old: then they go.
+        let half = DAYS * DAY - 2_500 + 1_700;
+        let age = Some(AgeLimit::Seconds(half + 30));
+        configure(&bed.leaf, TableSettings { age, ..TableSettings::default() }).await;
+        bed.leaf.merge_all();
+        assert!(has_all_rows(&bed, DAYS).await);
+        bed.clock.pass(u32::try_from(PRESSED_EXPIRY_SECONDS).expect("few"));
+        // Something comes in that takes what has become free.
+        let _full = presses.then(|| {
+            let mut held = room.hold();
+            held.resize(room.bytes_max() - room.held()).expect("free");
+            held
+        });
+        bed.leaf.merge_all();
+        bed.leaf.merge_all();
+        assert_eq!(has_all_rows(&bed, DAYS).await, !presses);
+    }
+}

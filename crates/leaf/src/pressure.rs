@@ -1,0 +1,83 @@
+//! What is done when the memory for row blocks is nearly taken.
+//!
+//! All leaves of a process share that memory. Once more than [`PRESSED_PERCENT`] of it are taken, rows
+//! that are too old go within a minute, instead of at the next pass of expiry; and then the blocks with
+//! the oldest rows become cold, of whatever table, a few at a time, until enough is free. They are
+//! what is asked for least, and stay right where a table's own age says otherwise.
+//!
+//! A block that finds no room all the same is read from disk (`crates/store`): nothing is refused or
+//! dropped for want of memory. What comes in faster than it finds its place is refused (`limits.rs`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hadal_types::Budget;
+use hadal_types::limits::PRESSED_PERCENT;
+
+use crate::block::Block;
+use crate::leaf::Inner;
+use crate::rewrite::Pass;
+use crate::table::Table;
+
+/// Whether memory was nearly taken when it was last looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Pressure(AtomicBool);
+
+impl Inner {
+    /// Relieves the memory that row blocks share, where it is nearly taken: a step at a time, since
+    /// a second later it is looked at again.
+    pub(crate) fn relieve(&self, tables: &[Arc<Table>], pass: &mut Pass) {
+        let Some(room) = self.store.room() else { return };
+        let is_so = is_pressed(room);
+        let was_so = self.pressure.0.swap(is_so, Ordering::Relaxed);
+        let (leaf, held, of) = (&self.name, room.held(), room.bytes_max());
+        match (was_so, is_so) {
+            (false, true) => tracing::warn!(
+                %leaf, held, of,
+                "memory for row blocks is nearly taken: old rows go sooner, and old blocks become cold"
+            ),
+            (true, false) => {
+                tracing::info!(%leaf, held, of, "there is memory for row blocks again");
+            }
+            _ => {}
+        }
+        if !is_so {
+            return;
+        }
+        self.expiry.hurry(&*self.clock);
+        // What expiry brings comes first: it has its turn before this is reached again.
+        if was_so {
+            self.chill_oldest(tables, pass, || is_pressed(room));
+        }
+    }
+
+    /// Makes the blocks with the oldest rows cold, whatever age their tables set for that, as many as
+    /// the pass still takes and while it is worth it.
+    fn chill_oldest(&self, tables: &[Arc<Table>], pass: &mut Pass, is_worth_it: impl Fn() -> bool) {
+        let warm = |table: &Arc<Table>| {
+            let blocks = table.snapshot();
+            let warm = blocks.iter().filter(|block| may_be_chilled(block)).cloned();
+            warm.map(|block| (Arc::clone(table), block)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(Arc<Table>, Arc<Block>)> = tables.iter().flat_map(warm).collect();
+        all.sort_by_key(|(_, block)| block.time_range.1);
+        for (table, block) in all {
+            if !is_worth_it() || !pass.takes(&block) {
+                return;
+            }
+            // One by one: the memory of each is there again before the next.
+            if let Err(error) = self.chill(&table, &[block]) {
+                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
+            }
+        }
+    }
+}
+
+/// Only what is in memory takes some of it.
+fn may_be_chilled(block: &Block) -> bool {
+    block.may_be_rewritten() && block.may_become_cold() && block.is_in_memory()
+}
+
+fn is_pressed(room: &Budget) -> bool {
+    room.held() > room.bytes_max() / 100 * PRESSED_PERCENT
+}
