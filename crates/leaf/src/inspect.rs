@@ -16,6 +16,7 @@ pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
             bytes: block.byte_count() as u64,
             time_range: block.time_range,
             is_fresh: block.origin.is_log(),
+            kept_one_in: block.kept_one_in,
         });
         // Its front was read when the block came; what the encodings are is in the columns.
         let view = block.view().ok();

@@ -53,6 +53,7 @@ struct Block<'a> {
     first_time: String,
     last_time: String,
     fresh: bool,
+    kept_one_in: u16,
 }
 
 /// `GET /v1/tables/{table}/blocks`: a page of blocks, and all columns summed up.
@@ -102,6 +103,7 @@ impl<'a> Block<'a> {
             first_time: first.to_string(),
             last_time: last.to_string(),
             fresh: block.is_fresh,
+            kept_one_in: block.kept_one_in,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use hadal_types::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
+use hadal_types::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX, SAMPLE_ONE_IN_MAX};
 use hadal_types::{ColumnName, Kind, Micros, TableName};
 use prost::Message;
 
@@ -40,6 +40,8 @@ pub struct BlockStatus {
     pub time_range: (Micros, Micros),
     /// Whether it is only in memory, or in the log, so far.
     pub is_fresh: bool,
+    /// Of how many rows one was kept when it was subsampled; 1 where none went.
+    pub kept_one_in: u16,
 }
 
 /// Row block columns of one name, kind and encoding.
@@ -103,6 +105,7 @@ pub fn encode_blocks(blocks: &TableBlocks) -> Bytes {
             last_micros: block.time_range.1.0,
         }),
         fresh: block.is_fresh,
+        kept_one_in: if block.kept_one_in > 1 { block.kept_one_in.into() } else { 0 },
     };
     let column =
         |((name, kind, encoding), column): (&(ColumnName, Kind, String), &ColumnBlocks)| {
@@ -153,12 +156,19 @@ fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, WireError> {
         let found = format!("{first_micros} to {last_micros}");
         return Err(unfit(found, "the first time before the last")).at("time_span");
     }
+    let kept_one_in = u16::try_from(block.kept_one_in).ok();
+    let kept_one_in = kept_one_in.filter(|kept| *kept != 1 && *kept <= SAMPLE_ONE_IN_MAX);
+    let Some(kept_one_in) = kept_one_in else {
+        let expected = format!("0 or 2 to {SAMPLE_ONE_IN_MAX}");
+        return Err(unfit(block.kept_one_in, expected)).at("kept_one_in");
+    };
     Ok(BlockStatus {
         leaf: LeafName(decode_leaf_name(block.leaf).at("leaf")?.into()),
         rows: block.rows,
         bytes: block.bytes,
         time_range: (Micros(first_micros), Micros(last_micros)),
         is_fresh: block.fresh,
+        kept_one_in: kept_one_in.max(1),
     })
 }
 
@@ -188,9 +198,10 @@ mod tests {
             bytes: 1_000,
             time_range: (Micros(-5), Micros(5)),
             is_fresh: true,
+            kept_one_in: 1,
         };
         TableBlocks {
-            blocks: vec![block.clone(), BlockStatus { is_fresh: false, ..block }],
+            blocks: vec![block.clone(), BlockStatus { is_fresh: false, kept_one_in: 10, ..block }],
             columns: [column("a", "dictionary", 1), column("a", "pages", 2)].into(),
         }
     }
@@ -229,10 +240,16 @@ mod tests {
         assert!(decode(message(block.clone())).is_ok());
         let nameless = proto::BlockStatus { leaf: String::new(), ..block.clone() };
         let timeless = proto::BlockStatus { time_span: None, ..block.clone() };
+        let kept = |kept_one_in| proto::BlockStatus { kept_one_in, ..block.clone() };
+        let (all, few) = (kept(1), kept(10_001));
         let backwards = proto::BlockStatus { time_span: Some(span(2, 1)), ..block };
-        for (block, place) in
-            [(nameless, "leaf"), (timeless, "time_span"), (backwards, "time_span")]
-        {
+        for (block, place) in [
+            (nameless, "leaf"),
+            (timeless, "time_span"),
+            (backwards, "time_span"),
+            (all, "kept_one_in"),
+            (few, "kept_one_in"),
+        ] {
             let error = decode(message(block)).expect_err("refused");
             assert_eq!(error.place, format!("TableBlocks.blocks[0].{place}"));
         }

@@ -70,6 +70,7 @@ struct Block {
     first_time: String,
     last_time: String,
     fresh: bool,
+    kept_one_in: u16,
 }
 
 /// Runs the command.
@@ -134,6 +135,7 @@ impl Found {
             first_time: block.time_range.0.to_string(),
             last_time: block.time_range.1.to_string(),
             fresh: block.is_fresh,
+            kept_one_in: block.kept_one_in,
         });
         let columns = found.columns.into_iter().map(|((name, kind, encoding), column)| Column {
             name: name.to_string(),
@@ -194,13 +196,17 @@ fn overview(table: &TableName, found: &Found) -> String {
 
 fn block_line(block: &Block) -> String {
     format!(
-        "  block of {}, {}, {} to {}, on {}{}\n",
+        "  block of {}, {}, {} to {}, on {}{}{}\n",
         output::count(block.rows, "row"),
         output::bytes(block.bytes),
         block.first_time,
         block.last_time,
         block.leaf,
-        if block.fresh { ", not in a segment so far" } else { "" }
+        if block.fresh { ", not in a segment so far" } else { "" },
+        match block.kept_one_in {
+            0 | 1 => String::new(),
+            rows => format!(", one row in {rows} was kept"),
+        }
     )
 }
 

@@ -51,6 +51,7 @@ impl Peer for FakeLeaf {
             bytes: 1,
             time_range: (Micros(0), Micros(0)),
             is_fresh: false,
+            kept_one_in: 1,
         };
         let blocks = if table.as_str() == "t" { vec![block] } else { Vec::new() };
         Box::pin(async { TableBlocks { blocks, ..TableBlocks::default() } })

@@ -79,6 +79,10 @@ async fn blocks_are_sampled_once_when_all_of_their_rows_are_old_enough() {
     // Rows of the second day before go on for 5,000 s: those are younger than two days.
     let expected = [day(1, 1), day(2, 1), day(3, 10), day(4, 10)];
     assert_eq!(held(&bed), expected);
+    let told = bed.leaf.blocks(&name("t")).await.blocks;
+    let shares: std::collections::BTreeSet<_> =
+        told.iter().map(|block| (block.rows, block.kept_one_in)).collect();
+    assert_eq!(shares, [(500, 10), (5_000, 1)].into());
     let kept = rows(&bed).await;
     assert_eq!(kept.len(), 11_000);
     assert!(kept.iter().all(|row| before.binary_search(row).is_ok()));
