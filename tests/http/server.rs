@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use hadal_console::{Definitions, Place};
-use hadal_leaf::{Durability, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_server::{About, App, Config, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
@@ -158,7 +158,7 @@ pub(crate) fn memory_app(folder: Option<&Path>) -> App {
     let ledger = Arc::new(Ledger::default());
     let budget = Budget::new(limits::QUERIES_BYTES_MAX);
     let pool = ScanPool::new(2).expect("threads");
-    let (mut peers, mut sinks) = (Vec::new(), Vec::new());
+    let (mut leaves, mut sinks) = (Vec::new(), Vec::new());
     for index in 0..2 {
         let name = LeafName(format!("leaf-{index}").into());
         let leaf = Leaf::open(LeafConfig {
@@ -174,10 +174,11 @@ pub(crate) fn memory_app(folder: Option<&Path>) -> App {
             clock: Arc::clone(&clock),
         });
         let leaf = Arc::new(leaf.expect("a leaf"));
-        peers.push((name.clone(), Arc::clone(&leaf) as Arc<dyn Peer>));
+        leaves.push(Arc::clone(&leaf));
         sinks.push(PlacementLeaf { name, sink: leaf as Arc<dyn Sink>, tables: Vec::new() });
     }
-    let tree = Aggregator::over_leaves(peers, &ledger);
+    let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
+    let tree = Aggregator::over(Arc::new(House::new(leaves)), names, &ledger);
     App {
         root: Root::new(Arc::new(tree), budget),
         sink: Arc::new(Placement::new(sinks, &ledger)),

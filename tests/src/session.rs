@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
-use hadal_leaf::{Durability, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
@@ -68,7 +68,7 @@ impl Session {
         let ledger = Arc::new(Ledger::default());
         let budget = Budget::new(limits::QUERIES_BYTES_MAX);
         let pool = ScanPool::new(2).map_err(|error| error.to_string())?;
-        let (mut peers, mut sinks) = (Vec::new(), Vec::new());
+        let (mut opened, mut peers, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
         for index in 0..leaves {
             let name = LeafName(format!("leaf-{index}").into());
             let leaf = Leaf::open(LeafConfig {
@@ -85,12 +85,14 @@ impl Session {
             });
             let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
             let (peer, sink): (Arc<dyn Peer>, Arc<dyn Sink>) = match hops {
-                Hops::InProcess => (Arc::clone(&leaf) as Arc<dyn Peer>, leaf),
+                Hops::InProcess => (Arc::clone(&leaf) as Arc<dyn Peer>, Arc::clone(&leaf) as _),
                 Hops::Mirrored => {
-                    let mirrored = Arc::new(Mirrored::new(name.clone(), leaf));
+                    let own = Arc::<Leaf>::clone(&leaf);
+                    let mirrored = Arc::new(Mirrored::new(name.clone(), own));
                     (Arc::clone(&mirrored) as Arc<dyn Peer>, mirrored)
                 }
             };
+            opened.push(Arc::clone(&leaf));
             peers.push((name.clone(), peer));
             sinks.push(PlacementLeaf { name, sink, tables: Vec::new() });
         }
@@ -99,10 +101,16 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let tree: Arc<dyn Peer> = Arc::new(Aggregator::over_leaves(peers, &ledger));
+        // As in one process, and as over a wire.
         let tree: Arc<dyn Peer> = match hops {
-            Hops::InProcess => tree,
-            Hops::Mirrored => Arc::new(Mirrored::new(LeafName("root".into()), tree)),
+            Hops::InProcess => {
+                let names = peers.into_iter().map(|(name, _)| name).collect();
+                Arc::new(Aggregator::over(Arc::new(House::new(opened)), names, &ledger))
+            }
+            Hops::Mirrored => {
+                let tree = Arc::new(Aggregator::over_leaves(peers, &ledger));
+                Arc::new(Mirrored::new(LeafName("root".into()), tree))
+            }
         };
         Ok(Self {
             runtime,

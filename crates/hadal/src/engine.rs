@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{Durability, FreshBytes, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{LeafName, Peer, Sink};
+use hadal_wire::{LeafName, Sink};
 
 use crate::error::Error;
 use crate::machine;
@@ -78,13 +78,12 @@ impl Engine {
         }
         give_memory_back(config, count);
         let ledger = Arc::new(Ledger::default());
-        let (mut peers, mut placed): (Vec<(LeafName, Arc<dyn Peer>)>, _) = (Vec::new(), Vec::new());
+        let mut placed = Vec::with_capacity(leaves.len());
         for leaf in &leaves {
             let holdings = leaf.holdings();
             for (table, (rows, _)) in &holdings {
                 ledger.set(leaf.name(), table, *rows);
             }
-            peers.push((leaf.name().clone(), Arc::<Leaf>::clone(leaf)));
             placed.push(PlacementLeaf {
                 name: leaf.name().clone(),
                 sink: Arc::<Leaf>::clone(leaf),
@@ -93,7 +92,9 @@ impl Engine {
         }
         let mut recovered = Recovered::new(&leaves, start.elapsed());
         recovered.leaves_lost = known.lost;
-        let root = Root::new(Arc::new(Aggregator::over_leaves(peers, &ledger)), budget);
+        let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
+        let house = Arc::new(House::new(leaves.clone()));
+        let root = Root::new(Arc::new(Aggregator::over(house, names, &ledger)), budget);
         let sink = Arc::new(Placement::new(placed, &ledger));
         Ok((Self { leaves, root, sink, ledger }, recovered))
     }

@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,6 +62,8 @@ pub(crate) struct Service {
     /// Where a successor asks to take over; none without a folder.
     door: Option<Door>,
     app: App,
+    /// Becomes ready when the process is asked to end, by a signal.
+    told: Pin<Box<dyn Future<Output = ()> + Send>>,
     runtime: Runtime,
 }
 
@@ -160,7 +163,9 @@ impl Service {
         };
         let restored = runtime.block_on(restore_settings(&app));
         restored.map_err(|error| refused(error.to_string()))?;
-        Ok(Self { engine, recovered, config: doors, listener, door, app, runtime })
+        // Whoever reads where it listens may stop it at once.
+        let told = Box::pin(runtime.block_on(async { told_to_stop() })?);
+        Ok(Self { engine, recovered, config: doors, listener, door, app, told, runtime })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -186,8 +191,7 @@ impl Service {
     /// requests, running ones finished, no more batches, files closed. `stop` is called when it begins
     /// to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let Self { engine, config, listener, door, app, runtime, .. } = self;
-        let told = runtime.block_on(async { told_to_stop() })?;
+        let Self { engine, config, listener, door, app, told, runtime, .. } = self;
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", config.listen))?;
         let (give, given) = oneshot::channel();
@@ -258,7 +262,7 @@ async fn told_or_succeeded(
 }
 
 /// Becomes ready when the process is asked to end.
-fn told_to_stop() -> Result<impl Future<Output = ()>, Error> {
+fn told_to_stop() -> Result<impl Future<Output = ()> + Send + use<>, Error> {
     let handle = |kind| signal(kind).map_err(Error::io("handle", "signals"));
     let (mut term, mut int) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
     Ok(async move {

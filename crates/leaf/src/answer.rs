@@ -1,4 +1,4 @@
-//! One question to a leaf: which blocks, in what order, and what the answer rests on.
+//! One question to leaves of one process: which blocks, in what order, and what the answer rests on.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use hadal_store::DroppedRows;
 use tokio::task::spawn_blocking;
 
 use crate::block::Block;
-use crate::job::{JobResult, Question, ScanJob};
+use crate::job::{JobResult, Looked, Question, ScanJob};
 use crate::leaf::Leaf;
 use crate::sync::read;
 use crate::table::Table;
@@ -21,19 +21,67 @@ use crate::table::Table;
 /// How often a question is begun because blocks turn out to be unreadable on the way.
 const LOOKS_MAX: usize = 4;
 
-impl Leaf {
-    /// What the leaf's rows say to a question, by its deadline.
-    pub(crate) async fn answer(&self, query: Arc<Query>, deadline: Instant) -> Partial {
-        let start = Instant::now();
-        let table = read(&self.inner.tables).get(&query.table).cloned();
-        let scan = match Scan::new(Arc::clone(&query)) {
-            Ok(scan) if self.zone_answers => scan,
-            Ok(scan) => scan.without_zone_answers(),
-            Err(error) => {
-                let fault = Fault::new(FaultCode::Invalid, &error.to_string());
-                return Partial::failed(&query, fault);
-            }
-        };
+/// What a leaf has for a question.
+struct Share<'l> {
+    leaf: &'l Leaf,
+    table: Arc<Table>,
+    /// Whether the leaf has the table, or had rows of it.
+    has_table: bool,
+    /// Those blocks that the time range reaches.
+    reached: Vec<Arc<Block>>,
+    /// Rows of all blocks, and of those that are reached.
+    rows: (u64, u64),
+    /// The other blocks.
+    skipped: u64,
+    lost_rows: u64,
+    waiting_rows: u64,
+    dropped: Option<DroppedRows>,
+}
+
+/// What the rows of these leaves say to a question, by its deadline. They are of one process, and
+/// share threads and a budget.
+pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instant) -> Partial {
+    let start = Instant::now();
+    let Some(first) = leaves.first() else { return Partial::empty(&query) };
+    let scan = match Scan::new(Arc::clone(&query)) {
+        Ok(scan) if first.zone_answers => scan,
+        Ok(scan) => scan.without_zone_answers(),
+        Err(error) => {
+            let fault = Fault::new(FaultCode::Invalid, &error.to_string());
+            return Partial::failed(&query, fault);
+        }
+    };
+    let mut shares: Vec<Share<'_>> = leaves.iter().map(|leaf| Share::of(leaf, &query)).collect();
+    let of_leaf = |(at, share): (usize, &mut Share<'_>)| {
+        let reached = std::mem::take(&mut share.reached);
+        (reached.len(), reached.into_iter().map(move |block| (at, block)).collect())
+    };
+    let (counts, blocks): (Vec<usize>, Vec<Vec<_>>) =
+        shares.iter_mut().enumerate().map(of_leaf).unzip();
+    let question = Question {
+        query: Arc::clone(&query),
+        blocks: ordered(blocks.concat(), scan.block_order()),
+        tables: shares.iter().map(|share| Arc::clone(&share.table)).collect(),
+        scan: Arc::new(scan),
+        bytes_max: leaves.iter().fold(0, |all, leaf| leaf.query_bytes_max.saturating_add(all)),
+        budget: Arc::clone(&first.budget),
+        deadline,
+    };
+    let (mut partial, looked) = match look(first, question).await {
+        Some(JobResult { partial, looked, .. }) => (partial, Some(looked)),
+        None => (Partial::empty(&query), None),
+    };
+    let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+    for (at, (share, blocks)) in shares.into_iter().zip(counts).enumerate() {
+        let looked = looked.as_ref().map(|looked| looked[at]);
+        share.tell(&query, looked, blocks, micros, &mut partial);
+    }
+    partial
+}
+
+impl<'l> Share<'l> {
+    fn of(leaf: &'l Leaf, query: &Query) -> Self {
+        let table = read(&leaf.inner.tables).get(&query.table).cloned();
         let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
             table.unfold();
             table.missing_rows()
@@ -43,86 +91,92 @@ impl Leaf {
         // One without rows, where there is none.
         let table = table.unwrap_or_else(|| Arc::new(Table::new(query.table.clone())));
         let blocks = table.snapshot();
-        let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
         let is_reached = |block: &&Arc<Block>| {
             let (first, last) = block.time_range;
             query.range.overlaps(first, last)
         };
         let reached: Vec<Arc<Block>> = blocks.iter().filter(is_reached).cloned().collect();
+        let rows = |blocks: &[Arc<Block>]| blocks.iter().map(|block| block.rows as u64).sum();
+        let rows = (rows(&blocks), rows(&reached));
         let skipped = (blocks.len() - reached.len()) as u64;
-        let rows_skipped = rows - reached.iter().map(|block| block.rows as u64).sum::<u64>();
-        let question = Question {
-            query: Arc::clone(&query),
-            blocks: ordered(reached, scan.block_order()),
-            table,
-            scan: Arc::new(scan),
-            bytes_max: self.query_bytes_max,
-            budget: Arc::clone(&self.budget),
-            deadline,
-        };
-        let (mut partial, rows_scanned, outcome) = match self.look(question).await {
-            Some(JobResult { mut partial, rows_scanned, complete, .. }) => {
-                partial.stats.blocks += skipped;
-                partial.stats.blocks_skipped += skipped;
-                let outcome = if complete { LeafOutcome::Answered } else { LeafOutcome::Late };
-                (partial, rows_scanned + rows_skipped, outcome)
-            }
-            None => (Partial::empty(&query), 0, LeafOutcome::Failed),
-        };
-        let coverage = LeafCoverage {
-            name: self.inner.name.to_string(),
-            outcome,
-            rows_expected: rows + lost_rows + waiting_rows,
-            rows_scanned,
-            micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
-        };
-        partial.coverage.merge(Coverage::of_leaf(coverage, has_table));
-        if lost_rows > 0 {
-            partial.warn(WarningCode::RowsLost, query.table.as_str(), lost_rows);
-        }
-        // Whoever asks for later rows only misses none.
-        if let Some(DroppedRows { rows, until, .. }) = dropped
-            && query.range.from.is_none_or(|from| from <= until)
-        {
-            let table = query.table.as_str();
-            partial.warnings.add_until(WarningCode::RowsDropped, table, rows, Some(until));
-        }
-        partial
+        Self { leaf, table, has_table, reached, rows, skipped, lost_rows, waiting_rows, dropped }
     }
 
-    /// Looks at a question's blocks; `None` when that fails.
-    ///
-    /// What is found is of no use where some of a block turns out to be unreadable on the way. Then
-    /// all that may be meant is verified, so that the damaged blocks are known, and it begins again.
-    async fn look(&self, question: Question) -> Option<JobResult> {
-        for _ in 0..LOOKS_MAX {
-            let (job, pending) = ScanJob::new(question.clone());
-            self.pool.run(job);
-            let result = pending.result().await?;
-            if !result.is_spoiled {
-                return Some(result);
+    /// Tells what the answer has of this leaf, of which so many blocks were to be looked at; `looked`
+    /// is what was, `None` where that failed.
+    fn tell(
+        self,
+        query: &Query,
+        looked: Option<Looked>,
+        blocks: usize,
+        micros: u64,
+        partial: &mut Partial,
+    ) {
+        let (rows, rows_reached) = self.rows;
+        let (outcome, rows_scanned) = match looked {
+            Some(looked) => {
+                partial.stats.blocks += self.skipped;
+                partial.stats.blocks_skipped += self.skipped;
+                let is_all = looked.blocks == blocks;
+                let outcome = if is_all { LeafOutcome::Answered } else { LeafOutcome::Late };
+                (outcome, looked.rows + rows - rows_reached)
             }
-            let Question { table, blocks, .. } = question.clone();
-            let verifying = spawn_blocking(move || {
-                for block in blocks.iter().filter(|block| block.faults() > 0) {
-                    if let Err(error) = block.verify() {
-                        table.quarantine(block, &error);
-                    }
-                }
-            });
-            verifying.await.ok()?;
+            None => (LeafOutcome::Failed, 0),
+        };
+        let coverage = LeafCoverage {
+            name: self.leaf.name().to_string(),
+            outcome,
+            rows_expected: rows + self.lost_rows + self.waiting_rows,
+            rows_scanned,
+            micros,
+        };
+        partial.coverage.merge(Coverage::of_leaf(coverage, self.has_table));
+        let table = query.table.as_str();
+        if self.lost_rows > 0 {
+            partial.warn(WarningCode::RowsLost, table, self.lost_rows);
         }
-        tracing::error!(leaf = %self.name(), "blocks become unreadable one after the other");
-        None
+        // Whoever asks for later rows only misses none.
+        if let Some(DroppedRows { rows, until, .. }) = self.dropped
+            && query.range.from.is_none_or(|from| from <= until)
+        {
+            partial.warnings.add_until(WarningCode::RowsDropped, table, rows, Some(until));
+        }
     }
 }
 
+/// Looks at a question's blocks, with the threads that `leaf` shares; `None` when that fails.
+///
+/// What is found is of no use where some of a block turns out to be unreadable on the way. Then all
+/// that may be meant is verified, so that the damaged blocks are known, and it begins again.
+async fn look(leaf: &Leaf, question: Question) -> Option<JobResult> {
+    for _ in 0..LOOKS_MAX {
+        let (job, pending) = ScanJob::new(question.clone());
+        leaf.pool.run(job);
+        let result = pending.result().await?;
+        if !result.is_spoiled {
+            return Some(result);
+        }
+        let Question { tables, blocks, .. } = question.clone();
+        let verifying = spawn_blocking(move || {
+            for (at, block) in blocks.iter().filter(|(_, block)| block.faults() > 0) {
+                if let Err(error) = block.verify() {
+                    tables[*at].quarantine(block, &error);
+                }
+            }
+        });
+        verifying.await.ok()?;
+    }
+    tracing::error!(leaf = %leaf.name(), "blocks become unreadable one after the other");
+    None
+}
+
 /// Blocks in the order in which they are best looked at.
-fn ordered(mut blocks: Vec<Arc<Block>>, order: BlockOrder) -> Vec<Arc<Block>> {
+fn ordered(mut blocks: Vec<(usize, Arc<Block>)>, order: BlockOrder) -> Vec<(usize, Arc<Block>)> {
     match order {
+        // Those of a leaf together: what is known of a leaf's strings serves the next block, too.
         BlockOrder::Any => {}
-        BlockOrder::NewestFirst => blocks.sort_by_key(|block| Reverse(block.time_range.1)),
-        BlockOrder::OldestFirst => blocks.sort_by_key(|block| block.time_range.0),
+        BlockOrder::NewestFirst => blocks.sort_by_key(|(_, block)| Reverse(block.time_range.1)),
+        BlockOrder::OldestFirst => blocks.sort_by_key(|(_, block)| block.time_range.0),
     }
     blocks
 }

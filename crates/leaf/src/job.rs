@@ -1,8 +1,8 @@
-//! One query over one snapshot of a table's blocks, as a job of the scan pool.
+//! One query over snapshots of a table's blocks, of one leaf or of all leaves of a process, as a job of
+//! the scan pool.
 //!
-//! Each leaf has its own job and its own partial answer, although leaves of one process could
-//! share one: then what a leaf says to have looked at would be in an answer that another leaf
-//! gives, and missing where that one is late or fails.
+//! All blocks go into one partial answer for each thread that joins, whichever leaf they are of, so
+//! that leaves of one process cost no merging. How much of each leaf was looked at is counted beside.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -34,9 +34,10 @@ const FINDING_NANOS_PER_BYTE: u64 = 4;
 pub(crate) struct Question {
     pub(crate) query: Arc<Query>,
     pub(crate) scan: Arc<Scan>,
-    pub(crate) table: Arc<Table>,
-    /// Those of its blocks that the time range reaches.
-    pub(crate) blocks: Vec<Arc<Block>>,
+    /// The table, by leaf.
+    pub(crate) tables: Vec<Arc<Table>>,
+    /// Those of their blocks that the time range reaches, and which leaf they are of.
+    pub(crate) blocks: Vec<(usize, Arc<Block>)>,
     /// Bytes that all that is found may take.
     pub(crate) bytes_max: usize,
     /// Where these are drawn from.
@@ -61,18 +62,26 @@ pub(crate) struct ScanJob {
 #[derive(Debug)]
 pub(crate) struct Finding {
     partial: Partial,
-    rows_scanned: u64,
+    /// By leaf.
+    looked: Vec<Looked>,
     took: Duration,
     /// Zeros may have been read for what could not be: nothing of this may be used.
     is_spoiled: bool,
 }
 
+/// What was looked at of one leaf.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Looked {
+    pub(crate) blocks: usize,
+    /// Of blocks that could be read.
+    pub(crate) rows: u64,
+}
+
 /// What a job found.
 pub(crate) struct JobResult {
     pub(crate) partial: Partial,
-    pub(crate) rows_scanned: u64,
-    /// All blocks were looked at in time.
-    pub(crate) complete: bool,
+    /// By leaf: all of its blocks, where there was time for that.
+    pub(crate) looked: Vec<Looked>,
     /// None of it may be used: some of a block could not be read while it was looked at.
     pub(crate) is_spoiled: bool,
 }
@@ -136,7 +145,7 @@ impl ScanJob {
 }
 
 impl InTurns for ScanJob {
-    /// The leaves of a process are asked the same query, not copies of it.
+    /// Leaves that answer each for itself are asked the same query, not copies of it.
     fn query(&self) -> usize {
         Arc::as_ptr(&self.question.query).addr()
     }
@@ -163,12 +172,13 @@ impl Job for ScanJob {
     }
 
     fn begin(&self, left: Vec<Finding>) -> Finding {
-        let Question { query, budget, bytes_max, .. } = &self.question;
+        let Question { query, tables, budget, bytes_max, .. } = &self.question;
         let many = left.len() > 1;
         let Some(mut finding) = merged(left) else {
             let partial = Partial { held: budget.hold(), ..Partial::empty(query) };
             let took = Duration::ZERO;
-            return Finding { partial, rows_scanned: 0, took, is_spoiled: false };
+            let looked = vec![Looked::default(); tables.len()];
+            return Finding { partial, looked, took, is_spoiled: false };
         };
         if many {
             finding.partial.hold(*bytes_max);
@@ -178,14 +188,16 @@ impl Job for ScanJob {
     }
 
     fn look(&self, block: usize, finding: &mut Finding) {
-        let Question { scan, table, blocks, .. } = &self.question;
-        let Some(block) = blocks.get(block) else { return };
-        let Finding { partial, rows_scanned, is_spoiled, .. } = finding;
+        let Question { scan, tables, blocks, .. } = &self.question;
+        let Some((leaf, block)) = blocks.get(block) else { return };
+        let Finding { partial, looked, is_spoiled, .. } = finding;
+        let (table, looked) = (&tables[*leaf], &mut looked[*leaf]);
+        looked.blocks += 1;
         let held = HeldBlock { block, table };
         let faults = block.faults();
         match block.view().and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
-                *rows_scanned += block.rows as u64;
+                looked.rows += block.rows as u64;
                 self.hold(partial);
             }
             Err(error) => {
@@ -236,7 +248,10 @@ fn merged(mut findings: Vec<Finding>) -> Option<Finding> {
     findings.sort_by_key(|finding| Reverse(finding.partial.held.bytes()));
     findings.into_iter().reduce(|mut all, finding| {
         all.partial.merge(finding.partial);
-        all.rows_scanned += finding.rows_scanned;
+        for (all, own) in all.looked.iter_mut().zip(finding.looked) {
+            all.blocks += own.blocks;
+            all.rows += own.rows;
+        }
         all.took += finding.took;
         all.is_spoiled |= finding.is_spoiled;
         all
@@ -246,7 +261,7 @@ fn merged(mut findings: Vec<Finding>) -> Option<Finding> {
 impl Pending {
     /// Waits for the result; `None` when the job failed.
     pub(crate) async fn result(mut self) -> Option<JobResult> {
-        let Ended { findings, complete } = (&mut self.ended).await.ok()?;
+        let Ended { findings, .. } = (&mut self.ended).await.ok()?;
         let many = findings.len() > 1;
         let bytes = |finding: &Finding| finding.partial.held.bytes();
         let largest = findings.iter().map(bytes).max().unwrap_or(0);
@@ -256,13 +271,13 @@ impl Pending {
             // No thread of the pool does this: it takes longer than a turn.
             false => spawn_blocking(|| merged(findings)).await.ok()?,
         };
-        let Finding { mut partial, rows_scanned, took, is_spoiled } = merged?;
+        let Finding { mut partial, looked, took, is_spoiled } = merged?;
         if many {
             partial.hold(self.job.question.bytes_max);
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         partial.stats.scan_micros = partial.stats.scan_micros.saturating_add(micros);
-        Some(JobResult { partial, rows_scanned, complete, is_spoiled })
+        Some(JobResult { partial, looked, is_spoiled })
     }
 }
 

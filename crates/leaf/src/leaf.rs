@@ -17,6 +17,7 @@ use hadal_wire::{
 };
 
 use crate::accept::{accept, sink_error};
+use crate::answer::answer;
 use crate::expiry::{Expiry, drop_oldest};
 use crate::inspect::inspect;
 use crate::limits::LeafLimits;
@@ -346,7 +347,7 @@ impl Inner {
 
 impl Peer for Leaf {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
-        Box::pin(self.answer(query, deadline))
+        Box::pin(async move { answer(&[self], query, deadline).await })
     }
 
     fn status(&self) -> BoxFuture<'_, PeerStatus> {

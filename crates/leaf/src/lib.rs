@@ -22,6 +22,7 @@ mod block_list_tests;
 mod chill;
 mod expiry;
 mod handout;
+mod house;
 mod inspect;
 mod interners;
 mod job;
@@ -56,6 +57,7 @@ mod locks {
 
 pub use hadal_scan::cpu_path;
 pub use hadal_store::Durability;
+pub use house::House;
 pub use leaf::{Leaf, LeafConfig};
 pub use limits::{FreshBytes, LeafLimits};
 pub use scan_pool::ScanPool;

@@ -31,6 +31,12 @@ struct Child {
 }
 
 impl Aggregator {
+    /// Over one peer that answers for all of these leaves.
+    #[must_use]
+    pub fn over(peer: Arc<dyn Peer>, leaves: Vec<LeafName>, ledger: &Arc<Ledger>) -> Self {
+        Self { children: vec![Child { peer, leaves }], ledger: Arc::clone(ledger) }
+    }
+
     /// A tree over `leaves`: at most five peers under each aggregator.
     #[must_use]
     pub fn over_leaves(leaves: Vec<(LeafName, Arc<dyn Peer>)>, ledger: &Arc<Ledger>) -> Self {

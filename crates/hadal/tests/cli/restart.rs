@@ -147,3 +147,12 @@ fn there_need_be_nobody_to_take_over_from() {
     assert!(server.process.wait().success());
     assert_eq!(third.query("SELECT count(*) FROM t"), ["1"]);
 }
+
+#[test]
+fn a_server_that_says_where_it_listens_can_be_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..20 {
+        let server = Server::start(folder.path());
+        assert!(server.process.stop(Signal::TERM).success());
+    }
+}

@@ -39,8 +39,8 @@ fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, 
     ScanJob::new(Question {
         scan: Arc::new(Scan::new(Arc::clone(&query)).expect("a query")),
         query,
-        blocks: vec![block; blocks],
-        table: held,
+        blocks: vec![(0, block); blocks],
+        tables: vec![held],
         bytes_max,
         budget: Arc::clone(budget),
         deadline: Instant::now() + HOUR,
@@ -90,14 +90,13 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
             let budget = Budget::new(usize::MAX);
             let (job, pending) = job(blocks, bytes_max, &budget);
             two_at_work(&job);
-            let JobResult { partial, rows_scanned, complete, .. } =
-                pending.result().await.expect("one");
+            let JobResult { partial, looked, .. } = pending.result().await.expect("one");
             let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
             assert_eq!(partial.faults.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
             match fits {
                 true => {
-                    assert_eq!((groups.len(), complete), (ROWS, true));
-                    assert_eq!(rows_scanned, (ROWS * blocks) as u64);
+                    assert_eq!(groups.len(), ROWS);
+                    assert_eq!(looked, [Looked { blocks, rows: (ROWS * blocks) as u64 }]);
                     assert!(budget.held() == partial.held.bytes() && budget.held() <= bytes_max);
                 }
                 false => {

@@ -14,6 +14,7 @@ use crate::merge::SEGMENT_ROWS_MIN;
 
 mod chill;
 mod expiry;
+mod house;
 mod limits;
 mod pressure;
 mod raw_rows;

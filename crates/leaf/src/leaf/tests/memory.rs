@@ -24,7 +24,7 @@ async fn grouped(leaf: &Leaf, before: usize) -> Partial {
     leaf.query(Arc::new(groups_by_value(before)), deadline).await
 }
 
-fn groups_by_value(before: usize) -> Query {
+pub(super) fn groups_by_value(before: usize) -> Query {
     let column = ColumnRef {
         name: ColumnName::new("v").expect("a name"),
         kind: Kind::Number,

@@ -1,0 +1,70 @@
+//! All leaves of a process as one peer: what they find goes into one answer, so that groups which they
+//! have in common are made once.
+//!
+//! How much of each leaf an answer rests on is told for each, as if they had answered one by one. A
+//! query that is out of time has what was looked at until then, of whichever leaf; only where looking
+//! fails altogether, they all do.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hadal_aggregate::Partial;
+use hadal_query::Query;
+use hadal_types::TableName;
+use hadal_wire::{BoxFuture, LeafName, LeafState, Peer, PeerStatus, TableBlocks};
+
+use crate::answer::answer;
+use crate::leaf::Leaf;
+
+/// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a budget.
+pub struct House {
+    leaves: Vec<Arc<Leaf>>,
+}
+
+impl House {
+    /// Of these leaves.
+    #[must_use]
+    pub fn new(mut leaves: Vec<Arc<Leaf>>) -> Self {
+        leaves.sort_by(|left, right| left.name().cmp(right.name()));
+        Self { leaves }
+    }
+}
+
+impl Peer for House {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(async move {
+            let leaves: Vec<&Leaf> = self.leaves.iter().map(|leaf| &**leaf).collect();
+            answer(&leaves, query, deadline).await
+        })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async move {
+            let mut all = PeerStatus::default();
+            for leaf in &self.leaves {
+                all.leaves.extend(leaf.status().await.leaves);
+            }
+            all
+        })
+    }
+
+    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
+        Box::pin(async move {
+            let mut all = Vec::with_capacity(self.leaves.len());
+            for leaf in &self.leaves {
+                all.extend(leaf.states().await);
+            }
+            all
+        })
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async move {
+            let mut all = TableBlocks::default();
+            for leaf in &self.leaves {
+                all.merge(leaf.blocks(table).await);
+            }
+            all
+        })
+    }
+}
