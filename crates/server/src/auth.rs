@@ -43,6 +43,14 @@ pub(crate) fn admit(scope: Scope, headers: &HeaderMap, config: &Config) -> Resul
         let detail = format!("pages of {origin:?} may not use this server");
         return Err(Problem::new(ProblemKind::Forbidden, detail));
     }
+    // Browsers that do not name it say how far away it is.
+    if scope != Scope::Query
+        && let Some(site) = header(headers, header::HeaderName::from_static("sec-fetch-site"))
+        && !["same-origin", "none"].contains(&site)
+    {
+        let detail = format!("a page that is {site:?} may not change anything here");
+        return Err(Problem::new(ProblemKind::Forbidden, detail));
+    }
     if config.is_loopback() || has_scope(scope, headers, config) {
         return Ok(());
     }
@@ -174,6 +182,24 @@ mod tests {
         ] {
             let headers = [(header::HOST, "localhost:4280"), (header::ORIGIN, origin)];
             assert_eq!(status(&config, &headers), expected, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_page_from_elsewhere_changes_nothing_even_where_it_is_not_named() {
+        let config = config("127.0.0.1:4280");
+        for (site, may_change) in
+            [("same-origin", true), ("none", true), ("same-site", false), ("cross-site", false)]
+        {
+            let name = header::HeaderName::from_static("sec-fetch-site");
+            let site = HeaderValue::from_static(site);
+            let host = HeaderValue::from_static("localhost:4280");
+            let headers: HeaderMap = [(header::HOST, host), (name, site)].into_iter().collect();
+            for scope in [Scope::Log, Scope::Query, Scope::Define, Scope::Admin] {
+                // A link on any page may lead here.
+                let expected = may_change || scope == Scope::Query;
+                assert_eq!(admit(scope, &headers, &config).is_ok(), expected, "{headers:?}");
+            }
         }
     }
 

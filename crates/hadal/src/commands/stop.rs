@@ -7,6 +7,8 @@ use crate::error::Error;
 use crate::output;
 
 /// Stop a server in order: it finishes what runs, and the next one has all rows at once
+///
+/// Returns as soon as the server knows; it ends when what runs is finished.
 #[derive(Args)]
 #[command(after_help = "Examples:
   hadal stop
