@@ -278,11 +278,11 @@ impl Pool {
     }
 
     fn take(&self, length: u64) -> Result<(Arc<Segment>, u64), Error> {
-        if let Some(taken) = self.take_free(length) {
-            return Ok(taken);
-        }
-        self.give_back();
-        if let Some(taken) = self.take_free(length) {
+        let taken = self.take_free(length).or_else(|| {
+            self.give_back_while_open();
+            self.take_free(length)
+        });
+        if let Some(taken) = taken {
             return Ok(taken);
         }
         let mut shelves = lock(&self.shelves);
@@ -372,7 +372,14 @@ impl Pool {
     /// Gives back the disk of blocks that are no more: neighbours at once, and where a segment has
     /// no others its whole file.
     pub(crate) fn give_back(&self) {
-        let Some(_opened) = self.while_open() else { return };
+        if let Some(_opened) = self.while_open() {
+            self.give_back_while_open();
+        }
+    }
+
+    /// The same for whoever keeps the pool open already: to do so twice would wait for a stop that
+    /// waits for the first.
+    fn give_back_while_open(&self) {
         for (segment, given_up) in self.take_given_up() {
             for (offset, length) in given_up.iter() {
                 if self.count_failure(segment.file.punch(offset, length))
@@ -422,6 +429,21 @@ impl Pool {
     /// more, nor still under way.
     pub(crate) fn stop(&self) {
         *self.is_stopped.write().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+
+    /// Makes a segment for so many bytes as a write does, while a stop waits for that write.
+    #[cfg(test)]
+    pub(crate) fn take_while_a_stop_waits(&self, length: u64) -> Result<u64, Error> {
+        std::thread::scope(|scope| {
+            let opened = self.while_open();
+            scope.spawn(|| self.stop());
+            while self.is_stopped.try_read().is_ok() {
+                std::thread::yield_now();
+            }
+            let taken = self.take(length);
+            drop(opened);
+            taken.map(|(_, offset)| offset)
+        })
     }
 
     /// Gives up the locks on the folders.

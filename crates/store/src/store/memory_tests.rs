@@ -336,3 +336,14 @@ fn memory_is_back_with_the_last_reader_and_disk_when_there_is_time() {
     store.stop().expect("stopped");
     assert_eq!(taken(), full.map(|bytes| bytes - 20_480));
 }
+
+#[test]
+fn a_stop_that_waits_for_a_write_does_not_keep_it_from_its_end() {
+    let bed = Bed::new();
+    let (store, blocks) = bed.filled();
+    store.commit(&Change { removes: blocks, ..Change::default() }).expect("committed");
+    let pool = &store.durable.as_ref().expect("with a folder").pool;
+    // No segment has as much, so what was given up is given back before one is made.
+    assert_eq!(pool.take_while_a_stop_waits(1 << 20).expect("made"), 4_096);
+    store.stop().expect("stopped");
+}
