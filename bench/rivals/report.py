@@ -146,17 +146,18 @@ def columns(blocks):
 
 
 def loads(bars, loaded):
-    speed = {name: of["rows"] / of["cpu_seconds"] for name, of in loaded.items()}
-    rivals = {name: rows for name, rows in speed.items() if name != "hadal"}
-    if rivals and "hadal" in speed:
-        fastest = max(rivals, key=rivals.get)
-        ratio = speed["hadal"] / rivals[fastest]
-        bars.judge(f"JSON lines load, against {TITLES[fastest]}", ratio, LOAD, f"{ratio:.2f}")
-    names = list(loaded)
-    left = loaded.get("hadal", {}).get("rows_not_merged")
-    after = f"\n\nHadal's until it came to rest; {left:,} rows are still as they came." if left is not None else ""
-    return table(["JSON lines", *(TITLES.get(name, "Hadal") for name in names)],
-                 [["thousand rows per CPU second", *(f"{speed[name] / 1000:,.0f}" for name in names)]]) + after
+    """Thousand rows per CPU second of each engine; Hadal's ratio to the fastest rival, round by round."""
+    ours, rivals = loaded["hadal"], {name: of for name, of in loaded.items() if name != "hadal"}
+    if rivals:
+        fastest = min(rivals, key=lambda name: rivals[name].median())
+        spread = quartiles([theirs / own for own, theirs in zip(ours.cpu_seconds, rivals[fastest].cpu_seconds)])
+        bars.judge(f"JSON lines load, against {TITLES[fastest]}", spread[0], LOAD,
+                   f"{spread[1]:.2f} ({spread[0]:.2f}-{spread[2]:.2f})")
+    head = ["JSON lines", *(TITLES.get(name, "Hadal") for name in loaded)]
+    body = ["thousand rows per CPU second", *(f"{of.rows / of.median() / 1000:,.0f}" for of in loaded.values())]
+    rounds = (f"{len(ours.cpu_seconds)} rounds of {ours.rows:,} rows in turns; Hadal's until it came to rest,"
+              f" {ours.rows_not_merged:,} rows of all are still as they came.")
+    return f"{table(head, [body])}\n\n{rounds}"
 
 
 def notes(measured):

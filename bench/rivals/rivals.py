@@ -6,13 +6,15 @@ in memory in the types that are best for each (the engine modules say which), on
 
 Every answer is compared before it is timed. Then the engines are asked in turn on one core, ours before each of theirs:
 ours, theirs, ours, the next one's. Hadal's time is that of an HTTP request; a rival's ends when its answer is in Arrow
-form in its own process. A ratio is the median over the rounds; a bar is reached when the lower quartile reaches it.
+form in its own process. Some of the lines are loaded in turn, too, by a new process each time. A ratio is the median over
+the rounds; a bar is reached when the lower quartile reaches it.
 
 usage: rivals.py PROGRAM GENERATOR [--quick] [--rows N] [--only NAME,NAME] [--rivals NAME,NAME] ...; --help tells all
 """
 
 import argparse
 import contextlib
+import dataclasses
 import os
 import pathlib
 import shutil
@@ -24,8 +26,9 @@ import time
 import machine
 import report
 from expected import percentiles_by_service, plain_bytes
+from loading import Loading
 from measure import ask_in_turn
-from processes import SETTLED_SECONDS, Failed, Hadal, Rival, cpu_seconds, pin, say
+from processes import SETTLED_SECONDS, Failed, Hadal, Rival, pin, say
 from questions import questions
 
 RIVALS = ("duckdb", "clickhouse", "polars", "datafusion")
@@ -58,11 +61,8 @@ class Run:
         self.bars, self.loaded, self.merge_tree, self.titles = report.Bars(), {}, {}, {}
 
     def go(self):
-        with (self.folder / "hadal.log").open("w") as log:
-            def started(cores):
-                return Hadal(self.options.program, self.folder / "hadal", self.options.hadal_env, log, cores)
-
-            hadal = started(self.one)
+        with (self.folder / "hadal.log").open("w") as self.log:
+            hadal = self.started_hadal(self.folder / "hadal", self.one)
             self.titles["hadal"], self.commit = hadal.title, hadal.commit
             self.fill(hadal)
             self.settled = time.monotonic() + self.options.settle
@@ -72,47 +72,36 @@ class Run:
             if not self.options.one_core and len(self.all) > 1:
                 # With a thread for each core from the start, as its rivals.
                 hadal.stop()
-                hadal = started(self.all)
+                hadal = self.started_hadal(self.folder / "hadal", self.all)
                 every = self.ask_all(hadal, len(self.all), self.all, min(3, self.options.rounds), "seconds")
             blocks = {table: hadal.blocks(table) for table in self.tables}
             hadal.stop()
         return self.told(blocks, one, every)
 
     def fill(self, hadal):
-        """Loads all tables into Hadal. The lines come first and alone, for their CPU time is counted."""
+        """Loads all tables into Hadal, as anybody would. While its lines settle, it loads some in turn with its rivals."""
         if "requests" in self.tables:
-            self.load_lines(hadal)
+            say("Hadal takes JSON lines")
+            rows = hadal.post_lines("requests", self.data.lines)
+            if rows != self.options.rows:
+                sys.exit(f"Hadal took {rows} rows of {self.options.rows}")
+            until = time.monotonic() + self.options.settle
+            if not self.options.all_cores:
+                self.load_in_turn()
+            hadal.settle(["requests"], until)
         for table in self.tables_of_hadal():
             if table != "requests":
                 say(f"Hadal imports {table}")
                 hadal.load(table, getattr(self.data, table))
 
-    def load_lines(self, hadal):
-        """JSON lines: thousands of rows per CPU second of the whole process, Hadal's until all of them are merged."""
-        say("Hadal takes JSON lines")
-        pin(hadal.process.pid, self.one)
-        cpu = cpu_seconds(hadal.process.pid)
-        rows = hadal.post_lines("requests", self.data.lines)
-        if rows != self.options.rows:
-            sys.exit(f"Hadal took {rows} rows of {self.options.rows}")
-        until = time.monotonic() + self.options.settle
-        for engine in self.options.rivals:
-            self.load_lines_of(engine)
-        say("Hadal merges")
-        blocks = hadal.settle(["requests"], until)["requests"]["blocks"]
-        self.loaded["hadal"] = {
-            "rows": rows, "cpu_seconds": cpu_seconds(hadal.process.pid) - cpu,
-            "rows_not_merged": sum(block["rows"] for block in blocks if block["fresh"])}
-        pin(hadal.process.pid, self.all)
+    def load_in_turn(self):
+        loading = Loading(
+            lambda folder: self.started_hadal(folder, self.one), self.data.fewer_lines, self.options.lines, self.one, self.folder,
+            self.options.settle)
+        self.loaded = loading.in_turn(self.options.rivals, self.options.rounds)
 
-    def load_lines_of(self, engine):
-        say(f"{engine} takes JSON lines")
-        rival = Rival(engine, 1, self.one, self.folder / f"{engine}-lines")
-        try:
-            self.loaded[engine] = rival("load_lines", path=str(self.data.fewer_lines))
-        except Failed as failed:
-            say(f"{engine}: {failed}")
-        rival.stop()
+    def started_hadal(self, folder, cores):
+        return Hadal(self.options.program, folder, self.options.hadal_env, self.log, cores)
 
     def tables_of_hadal(self):
         asks_weighted = any(question.name == "weighted" for question in self.questions)
@@ -178,7 +167,8 @@ class Run:
         return {
             "machine": about, "commit": self.commit, "versions": self.titles, "rows": self.rows_of, "rounds": self.options.rounds,
             "clock": self.options.clock, "hadal_env": self.options.hadal_env, "bars": self.bars.lines,
-            "one_core": report.as_json(one, self.rows_of), "all_cores": report.as_json(every, self.rows_of), "load": self.loaded,
+            "one_core": report.as_json(one, self.rows_of), "all_cores": report.as_json(every, self.rows_of),
+            "load": {name: dataclasses.asdict(loaded) for name, loaded in self.loaded.items()},
             "merge_tree_bytes": self.merge_tree,
             "hadal_bytes": {table: of["bytes"] for table, of in blocks.items()},
         }

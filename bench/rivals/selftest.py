@@ -3,9 +3,10 @@
 import unittest
 
 from answers import difference
+from loading import Loaded
 from measure import Form, Measured, best, first_answers, worth_asking
 from questions import APPROXIMATELY, DISTINCT, EXACT, EXACTLY, KEY, MINUTE, PERCENTILE, REWRITTEN, Bar, Question
-from report import Bars, geometric_mean, judge_means, judge_questions, quartiles
+from report import Bars, geometric_mean, judge_means, judge_questions, loads, quartiles
 
 BANDWIDTH = 10.0
 
@@ -104,6 +105,14 @@ class Judging(unittest.TestCase):
             form = Form("duckdb", "", EXACTLY, seconds=[9.0])
             lines = judged(measured(one, form, ours=1e-7, stats={"bytes_read": bytes_read, "rows_matched": 1000}))
             self.assertEqual([line["reached"] for line in lines], [reached, reached], bytes_read)
+
+    def test_loads_are_compared_round_by_round(self):
+        ours = Loaded(2_000_000, [2.0, 4.0, 2.0])
+        for theirs, value in (([3.0, 6.0, 3.0], 1.5), ([2.0, 6.0, 3.0], 1.25)):
+            bars = Bars()
+            told = loads(bars, {"hadal": ours, "polars": Loaded(2_000_000, [90.0]), "duckdb": Loaded(2_000_000, theirs)})
+            self.assertEqual([(line["value"], line["reached"]) for line in bars.lines], [(value, value >= 1.3)])
+            self.assertIn("| 1,000 | 22 | 667 |", told)
 
     def test_means_count_all_questions(self):
         right = lambda: measured(question(EXACT), Form("duckdb", "", EXACTLY, seconds=[16.0]))
