@@ -1,8 +1,9 @@
 """Restarts: how long a server is away, and how long until all of its rows are there again.
 
 A leaf is filled with so many bytes of encoded row blocks. Then it is restarted in order, on the same port, by a successor that
-takes over; killed, and started again; and started with nothing in memory. A client asks all the while, on a connection for each
-question. Every count is compared with the one before.
+takes over, and stopped and started; killed, and started again; and started with nothing in memory. A client asks all the while, on a
+connection for each question. Every count is compared with the one before. What the disk reads and the tmpfs takes is measured in
+the same run.
 
 usage: restart.py PROGRAM GENERATOR MULTIPLY [--gib N] [--tables] ...; --help tells all
 """
@@ -114,6 +115,33 @@ def full(server):
     return time.perf_counter() - start
 
 
+def drop_caches():
+    os.sync()
+    if os.geteuid() == 0:
+        pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def read_speed(files):
+    """Bytes a second that the disk reads of some files, one after the other, with nothing of them in memory."""
+    drop_caches()
+    buffer, size, start = bytearray(8 << 20), 0, time.perf_counter()
+    for file in files:
+        with file.open("rb", buffering=0) as opened:
+            while read := opened.readinto(buffer):
+                size += read
+    return size / (time.perf_counter() - start)
+
+
+def fill_speed(tmpfs="/dev/shm", size=2 << 30):
+    """Bytes a second that a tmpfs takes."""
+    some = os.urandom(8 << 20)
+    with tempfile.TemporaryFile(dir=tmpfs, buffering=0) as file:
+        start = time.perf_counter()
+        for _ in range(size // len(some)):
+            file.write(some)
+        return size / (time.perf_counter() - start)
+
+
 def first_answer(server, table, start):
     """Seconds from `start` to the first answer, and to the first that has all rows of the table."""
     first = whole = None
@@ -157,9 +185,10 @@ def measure(options, folder):
     made = fill(options, folder, port)
     table, results = f"{options.table}-1", {"made": made}
     server = Server(options, folder, port)
-    os.sync()
-    if os.geteuid() == 0:
-        pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+    say("what the disk reads and the tmpfs takes")
+    files = sorted((folder / "leaf-0" / "segments").iterdir())
+    results |= {"disk_bytes_per_s": read_speed(files), "tmpfs_bytes_per_s": fill_speed()}
+    drop_caches()
     say("started with nothing in memory")
     start = time.perf_counter()
     server.start()
@@ -193,6 +222,7 @@ def measure(options, folder):
         results["memory_over"] = max(results.get("memory_over", 0), watch.memory - before)
     results |= {"taken_over": gaps, "sum_after": sums, "failures": failures}
 
+    results["stopped_and_started"] = stopped_and_started(options, server, table)
     firsts, alls = [], []
     for _ in range(options.rounds):
         server.process.send_signal(signal.SIGKILL)
@@ -211,11 +241,45 @@ def measure(options, folder):
     return results
 
 
+def stopped_and_started(options, server, table):
+    """Seconds from the signal to the first whole answer of the next."""
+    seconds = []
+    for _ in range(options.rounds):
+        start = time.perf_counter()
+        server.process.terminate()
+        if server.process.wait() != 0:
+            raise SystemExit("the server did not end in order")
+        server.start()
+        _, whole = first_answer(server, table, start)
+        seconds.append(whole)
+    return seconds
+
+
+def bars(results):
+    """What is promised of restarts, in the order in which it happens."""
+    judged = report.Bars()
+    from_disk = results["block_bytes"] / results["from_disk_all"]
+    possible = min(results["disk_bytes_per_s"], results["tmpfs_bytes_per_s"])
+    judged.judge("from disk only, of what disk and tmpfs give", from_disk / possible, 0.8,
+                 f"{from_disk / 1e9:.2f} of {results['disk_bytes_per_s'] / 1e9:.2f} and {results['tmpfs_bytes_per_s'] / 1e9:.2f} GB/s")
+    share = results["memory_over"] / results["block_bytes"]
+    upper = lambda name: report.quartiles(results[name])[2]
+    for what, value, most, text, unit in (
+            ("taken over, to the first whole answer", upper("taken_over"), 0.3, median(results["taken_over"]), " s"),
+            ("stopped and started, to the first whole answer", upper("stopped_and_started"), 0.3, median(results["stopped_and_started"]), " s"),
+            ("killed, to the first answer", upper("killed_first_answer"), 0.5, median(results["killed_first_answer"]), " s"),
+            ("killed, until all is verified", upper("killed_all"), 3.0, median(results["killed_all"]), " s"),
+            ("memory while two have it", share, 0.01, f"{share:.2%} more", " of the row blocks")):
+        judged.judge(what, value, most, text, most=True, unit=unit)
+    return judged
+
+
 def told(results):
     gib = results["block_bytes"] / 2**30
     print(f"\n### {results['made']}, {gib:.2f} GiB in memory\n")
     print(f"- taken over in order: last answer of the old to the first whole one of the new {median(results['taken_over'])};"
           f" failed requests {results['failures']}; memory at most {results['memory_over'] / 2**20:.0f} MiB more")
+    print(f"- stopped and started: from the signal to the first whole answer {median(results['stopped_and_started'])}")
     print(f"- count and sum of a table right after it {median(results['sum_after'])}")
     print(f"- killed: first answer {median(results['killed_first_answer'])}, all verified {median(results['killed_all'])}")
     print(f"- from disk only: first answer {results['from_disk_first_answer'] * 1000:.0f} ms, all {results['from_disk_all']:.1f} s,"
@@ -248,11 +312,15 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
     print(f"\n## Restarts, {about['date']}\n\n{machine.told(about)}; --storage {options.storage}")
     told(results)
+    judged = bars(results)
+    print(report.verdicts(judged))
+    results["bars"] = judged.lines
     version = subprocess.run([options.program, "--version"], check=True, text=True, stdout=subprocess.PIPE).stdout
     commit = re.search(r"[0-9a-f]{9,}", version)
     results |= {"machine": about, "commit": commit[0] if commit else version.strip(), "storage": options.storage}
     print(report.keep(results, options.results, f"-restart-{options.table}-{options.gib:g}-gib"))
+    return 0 if all(line["reached"] for line in judged.lines) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,6 @@
-"""What is promised of lifetimes: durable ingest beside one that does not wait, kill -9 again and again, expiry.
+"""What is promised of lifetimes: durable ingest beside one that does not wait, kill -9 again and again, expiry, row blocks on disk.
 
-usage: lifetimes.py PROGRAM GENERATOR MULTIPLY [durable|kills|expiry ...]; --help tells all
+usage: lifetimes.py PROGRAM GENERATOR MULTIPLY [durable|kills|expiry|mapped ...]; --help tells all
 """
 
 import argparse
@@ -21,8 +21,9 @@ import report  # noqa: E402
 import durable  # noqa: E402
 import expiry  # noqa: E402
 import kills  # noqa: E402
+import mapped  # noqa: E402
 
-PARTS = {"durable": durable.measure, "kills": kills.measure, "expiry": expiry.measure}
+PARTS = {"durable": durable.measure, "kills": kills.measure, "expiry": expiry.measure, "mapped": mapped.measure}
 
 
 class Run:

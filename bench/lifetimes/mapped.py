@@ -1,0 +1,113 @@
+"""Row blocks that are read from disk (`--storage mmap`), with less and less memory for them: the questions of bench/posts/druid.py in
+a control group that allows what the process takes for itself, and for files a part of the row blocks' bytes."""
+
+import contextlib
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "posts"))
+import druid  # noqa: E402
+import machine  # noqa: E402
+from processes import SETTLED_SECONDS, Hadal, say  # noqa: E402
+from report import geometric_mean, short, table  # noqa: E402
+
+# Bytes of row blocks to bytes of memory for them.
+RATIOS = (1, 1.33, 2, 4)
+ROWS, ROUNDS = 8_000_000, 5
+LEAST = 0.9
+# What the process takes for itself varies a little.
+SPARE = 48 << 20
+
+
+class Group:
+    """A control group, of version 1 or 2, that allows so many bytes of memory."""
+
+    def __init__(self, limit):
+        root = pathlib.Path("/sys/fs/cgroup")
+        old = (root / "memory").is_dir()
+        self.folder = (root / "memory" if old else root) / f"hadal-{os.getpid()}"
+        self.folder.mkdir()
+        (self.folder / ("memory.limit_in_bytes" if old else "memory.max")).write_text(str(limit))
+
+    def add(self, pid):
+        (self.folder / "cgroup.procs").write_text(str(pid))
+
+    def remove(self):
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+
+def own_bytes(pid):
+    """Memory that a process has of its own."""
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+
+def drop_caches():
+    os.sync()
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def ask_all(server, expected):
+    """Seconds of each question, and the most memory that the process had of its own after one."""
+    seconds, most = {}, 0
+    for question, _ in druid.questions():
+        times = []
+        # The first has what it needs read.
+        for number in range(1 + ROUNDS):
+            answer = server.ask(question.sql, rows=True)
+            if answer["rows"] != expected.setdefault(question.name, answer["rows"]):
+                raise SystemExit(f"{question.title}: another answer")
+            if number:
+                times.append(answer["seconds"])
+            most = max(most, own_bytes(server.process.pid))
+        seconds[question.name] = statistics.median(times)
+    return seconds, most
+
+
+def filled(run):
+    folder, path = run.folder / "mapped", machine.made(run.options.generator, run.options.cache / "data", "druid", "parquet", ("--rows", ROWS))
+    server = Hadal(run.options.program, folder, {}, run.log, options=("--no-journal",))
+    server.load(druid.TABLE, path)
+    say("waiting until its blocks are settled")
+    server.settle([druid.TABLE], time.monotonic() + SETTLED_SECONDS)
+    return folder, server
+
+
+def measure(run):
+    if os.geteuid() != 0:
+        raise SystemExit("row blocks on disk: a control group wants root")
+    folder, server = filled(run)
+    say("Druid's questions, row blocks in memory")
+    expected = {}
+    in_memory, own = ask_all(server, expected)
+    data = server.blocks(druid.TABLE)["bytes"]
+    server.stop()
+    curve = {}
+    for ratio in RATIOS:
+        say(f"the same from disk, data : memory {ratio}")
+        drop_caches()
+        server = Hadal(run.options.program, folder, {}, run.log, options=("--no-journal", "--storage", "mmap"))
+        group = Group(own + SPARE + int(data / ratio))
+        group.add(server.process.pid)
+        try:
+            curve[ratio], _ = ask_all(server, expected)
+            alive = server.process.poll() is None
+        finally:
+            server.stop()
+            group.remove()
+        if not alive:
+            raise SystemExit(f"data : memory {ratio}: the server was killed")
+    speed = {ratio: {name: in_memory[name] / seconds[name] for name in in_memory} for ratio, seconds in curve.items()}
+    titles = [(question.name, question.title) for question, _ in druid.questions()]
+    body = [[title, f"{in_memory[name] * 1000:,.0f} ms", *(f"{speed[ratio][name]:.2f}" for ratio in RATIOS)] for name, title in titles]
+    means = {ratio: geometric_mean(list(of.values())) for ratio, of in speed.items()}
+    body.append(["geometric mean", "", *(f"{means[ratio]:.2f}" for ratio in RATIOS)])
+    print(f"\n{short(data / 2**20)} MiB of row blocks, {short(own / 2**20)} MiB of the process's own; speed from disk beside that from memory\n")
+    print(table(["data : memory", "in memory", *(f"{ratio:g}" for ratio in RATIOS)], body))
+    run.bars.judge("row blocks on disk, with as much memory: speed beside memory mode", means[1], LEAST, f"{means[1]:.2f}")
+    run.bars.judge("the same with a quarter of it: servers killed", 0, 0, "none", most=True, unit="")
+    return {"bytes": data, "own_bytes": own, "in_memory": in_memory, "from_disk": {str(ratio): of for ratio, of in curve.items()}}
