@@ -214,6 +214,21 @@ impl Log {
         failures
     }
 
+    /// Leaves the file that is written to where no frame of it is needed any more, if it is large enough
+    /// for its space to be missed: the next frame begins another file, and the next change removes this
+    /// one. Returns whether it did.
+    pub(crate) fn leave_spent(&self) -> bool {
+        let mut writer = lock(&self.shared.writer);
+        let mut queue = lock(&self.shared.queue);
+        let live = queue.current.and_then(|number| queue.files.get(&number));
+        let is_spent = live == Some(&0) && queue.bytes == 0 && !queue.is_closed;
+        if !is_spent || !writer.leave() {
+            return false;
+        }
+        queue.current = None;
+        true
+    }
+
     /// How many log files there are, and how many frames that are not consumed.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let queue = lock(&self.shared.queue);

@@ -355,6 +355,12 @@ impl Store {
         figures
     }
 
+    /// Whether there is a block of this number, also one that cannot be read.
+    #[must_use]
+    pub fn has_block(&self, number: BlockNumber) -> bool {
+        lock(&self.catalog).state.blocks.contains_key(&number)
+    }
+
     /// The memory that this store's blocks share with those of other stores; `None` where they are
     /// read from disk.
     #[must_use]
@@ -362,11 +368,16 @@ impl Store {
         self.durable.as_ref().and_then(|durable| durable.pool.room())
     }
 
-    /// Gives back the disk of blocks that are no more; their memory was given back with their last
-    /// reader. To be called now and then: some milliseconds for a mebibyte. What fails is counted.
+    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed; the
+    /// memory of blocks was given back with their last reader. To be called now and then: some
+    /// milliseconds for a mebibyte. What fails is counted.
     pub fn give_back(&self) {
-        if let Some(durable) = &self.durable {
-            durable.pool.give_back();
+        let Some(durable) = &self.durable else { return };
+        durable.pool.give_back();
+        if durable.log.leave_spent() {
+            // The manifest names the files that are needed. Where it cannot be written now, the next
+            // change does it.
+            drop(self.commit(&Change::default()));
         }
     }
 

@@ -8,6 +8,10 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::journal::Journal;
 
+/// A file of which nothing is needed is left once it has so much of its size: one that is small may as
+/// well be written to.
+const SPENT_SHARE: u64 = 64;
+
 /// Writes groups of frames to log files of about `file_bytes`.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -58,6 +62,19 @@ impl Writer {
         let result = synced.map_err(failed);
         self.current = Some((number, journal));
         result.map(|()| number)
+    }
+
+    /// Leaves a sound file that has a [`SPENT_SHARE`]th of what it may have, so that the next group
+    /// begins another one; returns whether it did.
+    pub(super) fn leave(&mut self) -> bool {
+        let bytes_min = self.file_bytes / SPENT_SHARE;
+        let is_worth_it =
+            |journal: &Journal| journal.length() >= bytes_min && journal.check().is_ok();
+        if !self.current.as_ref().is_some_and(|(_, journal)| is_worth_it(journal)) {
+            return false;
+        }
+        self.current = None;
+        true
     }
 
     /// Appends a group to the current file, and syncs it if it `is_synced`; returns the file's

@@ -206,7 +206,10 @@ impl Life {
             13..16 => self.merge(),
             16 => self.expire(),
             17 => self.set(),
-            18 => self.read(),
+            18 => {
+                self.read();
+                self.store.give_back();
+            }
             _ if self.random.below(4) == 0 => self.drop_table(),
             _ => {
                 let room = self.random.flip().then(|| self.random.below(3_000));

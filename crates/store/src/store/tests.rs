@@ -495,3 +495,32 @@ fn a_full_tmpfs_is_an_ordinary_error() {
     assert_eq!(found.blocks.iter().map(|block| block.bytes[0]).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(frames(found), [b"small"]);
 }
+
+#[test]
+fn a_log_of_which_nothing_is_needed_takes_no_disk() {
+    let folder = TempDir::new().expect("a folder");
+    let (store, _) = open(&folder);
+    let requests = table("requests");
+    let files = || {
+        let log = fs::read_dir(folder.path().join("leaf-0/log")).expect("there");
+        let mut names: Vec<_> = log.map(|file| file.expect("read").file_name()).collect();
+        names.sort();
+        names
+    };
+    let large = Random::new(1).bytes(2 << 20);
+    store.append(&requests, &batch("large"), &large).expect("queued").wait().expect("durable");
+    store.give_back();
+    assert_eq!(files(), ["00000001.log"], "it is needed");
+    store
+        .commit(&Change { drops: vec![requests.clone()], ..Change::default() })
+        .expect("committed");
+    store.give_back();
+    assert!(files().is_empty(), "{:?}", files());
+    log(&store, &requests, "small");
+    store.give_back();
+    assert_eq!(files(), ["00000002.log"]);
+    drop(store);
+    let (_, recovery) = open(&folder);
+    assert_eq!(recovery.report.log_files_lost, [""; 0]);
+    assert_eq!(recovery.tables[&requests].frames.len(), 1);
+}
