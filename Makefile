@@ -14,7 +14,7 @@ help:
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
 	@echo 'make bench-native           a build for any x86-64 beside one for this processor'
 	@echo 'make bench-restart          how long a server is away when it is restarted; ARGS="--gib 8" with more'
-	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry; ARGS="kills" for one of them'
+	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry, row blocks on disk; ARGS="kills" for one'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
 	@echo 'make bench-druid            the questions of the first benchmark of Druid (2012), beside what it told'

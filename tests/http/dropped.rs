@@ -22,6 +22,7 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
         query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
         budget: Budget::new(limits::QUERIES_BYTES_MAX),
         clock: Arc::new(FixedClock::new(now())),
+        archive: None,
     });
     let leaf = Arc::new(leaf.expect("a leaf"));
     let app = app_of(Arc::clone(&leaf) as _, Arc::clone(&leaf) as _);

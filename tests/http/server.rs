@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use hadal_console::{Definitions, Place};
 use hadal_leaf::{Durability, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_server::{About, App, Config, ServeError, serve};
+use hadal_server::{About, App, Config, MemoryUse, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
 use hadal_types::{Budget, Clock, FixedClock, Micros, limits};
@@ -172,6 +172,7 @@ pub(crate) fn memory_app(folder: Option<&Path>) -> App {
             query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
             budget: Arc::clone(&budget),
             clock: Arc::clone(&clock),
+            archive: None,
         });
         let leaf = Arc::new(leaf.expect("a leaf"));
         leaves.push(Arc::clone(&leaf));
@@ -180,6 +181,7 @@ pub(crate) fn memory_app(folder: Option<&Path>) -> App {
     let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
     let tree = Aggregator::over(Arc::new(House::new(leaves)), names, &ledger);
     App {
+        memory: Arc::new(MemoryUse::default),
         root: Root::new(Arc::new(tree), budget),
         sink: Arc::new(Placement::new(sinks, &ledger)),
         definitions: no_definitions(),
@@ -192,6 +194,7 @@ pub(crate) fn memory_app(folder: Option<&Path>) -> App {
 /// An app over any peer and sink.
 pub(crate) fn app_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> App {
     App {
+        memory: Arc::new(MemoryUse::default),
         root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
         sink,
         definitions: no_definitions(),

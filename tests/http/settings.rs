@@ -28,7 +28,7 @@ fn a_table_without_settings_has_the_defaults() {
     assert_eq!(
         told["effective"],
         json!({
-            "age": "30d", "age_seconds": 2_592_000, "bytes": 1 << 30, "time_column": "time",
+            "age": "30d", "age_seconds": 2_592_000, "archive": false, "bytes": 1 << 30, "time_column": "time",
             "cold_after": "none", "cold_after_seconds": null,
             "sample_after": "none", "sample_after_seconds": null, "sample_by": [],
             "sample_keep": "1/10", "sample_least": 1,
@@ -122,6 +122,9 @@ fn what_cannot_be_is_refused_by_its_name() {
         (json!({ "time_column": "" }), "time_column"),
         (json!({ "cold_after": 59 }), "cold_after"),
         (json!({ "cold_before": "1d" }), "cold_before"),
+        // This server has none.
+        (json!({ "archive": true }), "archive"),
+        (json!({ "archive": 1 }), "archive"),
         (json!({ "sample_after": 59 }), "sample_after"),
         (json!({ "sample_by": ["a", 1] }), "sample_by"),
         (json!({ "sample_keep": 2 }), "sample_keep"),

@@ -82,6 +82,7 @@ impl Session {
                 query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
                 budget: Arc::clone(&budget),
                 clock: Arc::clone(&clock) as Arc<dyn Clock>,
+                archive: None,
             });
             let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
             let (peer, sink): (Arc<dyn Peer>, Arc<dyn Sink>) = match hops {

@@ -40,6 +40,7 @@ async fn exercise(place: &Place) {
 fn all_settings() -> TableSettings {
     TableSettings {
         age: Some(AgeLimit::Unlimited),
+        archive: Some(true),
         bytes: Some(2_000_000_000),
         cold_after: Some(AgeLimit::Seconds(3_600)),
         sample_after: Some(AgeLimit::Seconds(7_200)),

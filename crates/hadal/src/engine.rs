@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
@@ -16,6 +16,7 @@ use hadal_types::{Budget, Clock, TableName};
 use hadal_wire::{LeafName, Sink};
 
 use crate::error::Error;
+use crate::heap::{HeapWatch, Memories};
 use crate::machine;
 use crate::memory::Memory;
 use crate::output;
@@ -37,6 +38,8 @@ pub(crate) struct EngineConfig {
     pub(crate) leaves: usize,
     /// What time it is.
     pub(crate) clock: Arc<dyn Clock>,
+    /// Where rows of tables that are set so go before they are dropped.
+    pub(crate) archive: Option<Arc<dyn Archive>>,
 }
 
 /// A database that runs.
@@ -45,6 +48,9 @@ pub(crate) struct Engine {
     pub(crate) root: Root,
     pub(crate) sink: Arc<dyn Sink>,
     pub(crate) ledger: Arc<Ledger>,
+    /// What takes memory.
+    pub(crate) memories: Memories,
+    _heap: HeapWatch,
 }
 
 /// What a data folder brought back: of rows and tables, those that are not Hadal's own.
@@ -67,8 +73,14 @@ impl Engine {
         let count = config.leaves.max(known.count);
         let shares = config.memory.shares;
         let budget = Budget::new(shares.queries);
-        let limits =
-            LeafLimits { fresh: FreshBytes::new(shares.fresh), ..LeafLimits::of_one_in(count) };
+        let fresh = FreshBytes::new(shares.fresh);
+        let memories = Memories {
+            shares,
+            queries: Arc::clone(&budget),
+            fresh: Arc::clone(&fresh),
+            room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.room)),
+        };
+        let limits = LeafLimits { fresh, ..LeafLimits::of_one_in(count) };
         let pool =
             ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
         let open = |index| open_leaf(config, &pool, &limits, &budget, index).map(Arc::new);
@@ -96,7 +108,8 @@ impl Engine {
         let house = Arc::new(House::new(leaves.clone()));
         let root = Root::new(Arc::new(Aggregator::over(house, names, &ledger)), budget);
         let sink = Arc::new(Placement::new(placed, &ledger));
-        Ok((Self { leaves, root, sink, ledger }, recovered))
+        let heap = HeapWatch::start(&memories);
+        Ok((Self { leaves, root, sink, ledger, memories, _heap: heap }, recovered))
     }
 
     /// What makes all leaves say from then on that they are about to stop.
@@ -190,6 +203,7 @@ fn open_leaf(
         query_bytes_max: LEAF_QUERY_BYTES_MAX.min(config.memory.shares.queries),
         budget: Arc::clone(budget),
         clock: Arc::clone(&config.clock),
+        archive: config.archive.clone(),
     })?)
 }
 

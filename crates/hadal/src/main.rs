@@ -4,6 +4,7 @@
 //! through `client`, also when they have just started it themselves. The database proper is put
 //! together in `engine`.
 
+mod archive;
 mod cli;
 mod client;
 mod commands;
@@ -11,6 +12,7 @@ mod demo;
 mod engine;
 mod error;
 mod handover;
+mod heap;
 mod input;
 mod machine;
 mod memory;

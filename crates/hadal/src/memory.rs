@@ -1,7 +1,7 @@
 //! How much memory this process takes, and from where its rows are read.
 //!
 //! There is one *ceiling*. Queries and fresh batches have their shares of it, and the row blocks of
-//! all leaves the rest. Blocks lie in a tmpfs, where they outlive the process, and those that find
+//! all leaves the rest, less what the process takes beyond these shares (`heap.rs`). Blocks lie in a tmpfs, where they outlive the process, and those that find
 //! no room there are read from disk through the system's cache; where there is no tmpfs worth the
 //! name, all of them are.
 
@@ -99,6 +99,16 @@ impl Shares {
         let fresh = ceiling.div_euclid(8).min(FRESH_BYTES_MAX);
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         Self { queries: size(queries), fresh, blocks: size(ceiling - queries - fresh) }
+    }
+
+    /// The ceiling that they are shares of, in bytes.
+    pub(crate) fn all(self) -> u64 {
+        (self.queries as u64).saturating_add(self.fresh).saturating_add(self.blocks as u64)
+    }
+
+    /// What a process of so many bytes of its own takes beyond what queries and fresh batches may.
+    pub(crate) fn overdrawn(self, heap: u64) -> u64 {
+        heap.saturating_sub((self.queries as u64).saturating_add(self.fresh))
     }
 }
 
@@ -262,6 +272,9 @@ mod tests {
             assert_eq!(queries as u64 + fresh + blocks as u64, ceiling);
             assert!(blocks as u64 >= ceiling / 2, "{ceiling}");
             assert!(queries <= QUERIES_BYTES_MAX && fresh <= FRESH_BYTES_MAX);
+            let shares = Shares::of(ceiling);
+            assert_eq!((shares.all(), shares.overdrawn(fresh)), (ceiling, 0));
+            assert_eq!(shares.overdrawn(queries as u64 + fresh + 7), 7);
         }
     }
 

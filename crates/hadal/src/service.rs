@@ -16,13 +16,14 @@ use hadal_console::{Definitions, Place};
 use hadal_leaf::Durability;
 use hadal_server::{About, App, Config, Token, restore_settings};
 use hadal_store::LostBlock;
-use hadal_types::limits::CONNECTIONS_MAX;
+use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock, TableName};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use crate::archive::ArchivePlace;
 use crate::cli::DoorArgs;
 use crate::engine::{Engine, EngineConfig, Recovered, make_folder};
 use crate::error::Error;
@@ -36,6 +37,8 @@ const TOKEN_FILE: &str = "admin-token";
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
 /// After a stop, queries and threads that are still at work are given so long.
 const STOP_TIME: Duration = Duration::from_secs(5);
+/// The exit code of a process whose stop took too long.
+const STOP_LATE: i32 = 3;
 
 /// What a server is made of.
 pub(crate) struct ServiceConfig {
@@ -51,6 +54,10 @@ pub(crate) struct ServiceConfig {
     pub(crate) definitions: Option<Place>,
     pub(crate) leaves: usize,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Where rows of tables that are set so go before they are dropped.
+    pub(crate) archive: Option<ArchivePlace>,
+    /// What a stop may take at most.
+    pub(crate) stop_max: Duration,
 }
 
 /// A server that is open, and not yet served.
@@ -65,6 +72,7 @@ pub(crate) struct Service {
     /// Becomes ready when the process is asked to end, by a signal.
     told: Pin<Box<dyn Future<Output = ()> + Send>>,
     runtime: Runtime,
+    stop_max: Duration,
 }
 
 impl ServiceConfig {
@@ -88,6 +96,8 @@ impl ServiceConfig {
             definitions: None,
             leaves: machine::cores(),
             clock,
+            archive: None,
+            stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
         }
     }
 
@@ -133,7 +143,9 @@ impl Service {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
             None => Place::Memory,
         });
+        let archive = config.archive.as_ref().map(ArchivePlace::open);
         let engine = EngineConfig {
+            archive: archive.transpose()?,
             folder: config.folder,
             durability: config.durability,
             memory,
@@ -153,7 +165,9 @@ impl Service {
         let (engine, recovered) = opened;
         let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
         let definitions = runtime.block_on(Definitions::open(&place));
+        let memories = engine.memories.clone();
         let app = App {
+            memory: Arc::new(move || memories.used()),
             root: engine.root.clone(),
             sink: Arc::clone(&engine.sink),
             definitions: definitions.map_err(|error| refused(error.to_string()))?,
@@ -165,7 +179,8 @@ impl Service {
         restored.map_err(|error| refused(error.to_string()))?;
         // Whoever reads where it listens may stop it at once.
         let told = Box::pin(runtime.block_on(async { told_to_stop() })?);
-        Ok(Self { engine, recovered, config: doors, listener, door, app, told, runtime })
+        let stop_max = config.stop_max;
+        Ok(Self { engine, recovered, config: doors, listener, door, app, told, runtime, stop_max })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -191,7 +206,7 @@ impl Service {
     /// requests, running ones finished, no more batches, files closed. `stop` is called when it begins
     /// to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let Self { engine, config, listener, door, app, told, runtime, .. } = self;
+        let Self { engine, config, listener, door, app, told, runtime, stop_max, .. } = self;
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", config.listen))?;
         let (give, given) = oneshot::channel();
@@ -207,6 +222,7 @@ impl Service {
             let successor = told_or_succeeded(told, door.as_ref(), &socket).await;
             prepare();
             stop();
+            end_at_the_latest(stop_max);
             // Nobody waits for it when the server has failed meanwhile.
             let _ = give.send((successor, door, socket));
         };
@@ -220,6 +236,28 @@ impl Service {
         drop(engine);
         served.map_err(|error| Error::Server(error.to_string()))
     }
+}
+
+/// Ends the process when the stop has not ended it before: what is under way is as after a crash, which
+/// loses nothing that was acknowledged ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3,
+/// has the same limit). Whoever waits for a server that hangs would wait for ever.
+fn end_at_the_latest(stop_max: Duration) {
+    let end = move || {
+        let seconds = stop_max.as_secs();
+        output::say(&format!(
+            "the stop takes longer than {seconds} s: it ends here, and the next start recovers as after a crash"
+        ));
+        std::process::exit(STOP_LATE);
+    };
+    if stop_max.is_zero() {
+        end();
+    }
+    let wait = move || {
+        std::thread::sleep(stop_max);
+        end();
+    };
+    // Without a thread for it, the stop takes as long as it takes.
+    let _ = std::thread::Builder::new().name("hadal-stop".to_owned()).spawn(wait);
 }
 
 /// A socket for the address: the one of the server before, if it listens there, else a new one.
@@ -282,6 +320,7 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
     if let Some(file) = config.doors.token_file.clone().or_else(in_folder) {
         doors.admin_token = Some(token(&file)?);
     }
+    doors.archive = config.archive.as_ref().map(ToString::to_string);
     doors.about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: env!("HADAL_COMMIT").to_owned(),

@@ -52,6 +52,7 @@ fn leaves(count: usize) -> Vec<Arc<Leaf>> {
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
         budget: Arc::clone(&budget),
         clock: Arc::new(FixedClock::new(NOW)),
+        archive: None,
     };
     (0..count).map(|index| Arc::new(Leaf::open(config(index)).expect("opens"))).collect()
 }

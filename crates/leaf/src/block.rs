@@ -42,6 +42,8 @@ pub(crate) struct Block {
     saves_nothing: AtomicBool,
     /// Whether some of it could not be read.
     damaged: AtomicBool,
+    /// Whether its rows are on their way to the archive.
+    leaving: AtomicBool,
     is_in_order: OnceLock<bool>,
 }
 
@@ -104,6 +106,7 @@ impl Block {
             verified,
             interned,
             damaged: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
             is_in_order: OnceLock::new(),
             bytes,
             _hold: None,
@@ -144,7 +147,29 @@ impl Block {
     /// Whether it may be written anew because it is old: its batches are settled, and it has its
     /// place in a segment, where no merge of fresh rows will take it.
     pub(crate) fn may_be_rewritten(&self) -> bool {
-        !self.has_batches && !self.origin.is_log() && !self.is_damaged()
+        !self.has_batches && !self.origin.is_log() && self.may_be_replaced()
+    }
+
+    /// Whether another block may take its place: it is sound, and not on its way to the archive.
+    pub(crate) fn may_be_replaced(&self) -> bool {
+        !self.is_damaged() && !self.is_leaving()
+    }
+
+    /// Whether its rows are on their way to the archive, and nothing else may change it.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn note_leaving(&self, is_so: bool) {
+        self.leaving.store(is_so, Ordering::SeqCst);
+    }
+
+    /// Its number, once it has a place in a segment.
+    pub(crate) fn number(&self) -> Option<BlockNumber> {
+        match self.origin {
+            Origin::Segment(number) => Some(number),
+            Origin::Log(_) => None,
+        }
     }
 
     /// Whether making it cold may save something: that was not tried before by this process.

@@ -30,6 +30,7 @@ use hadal_types::limits::{
 use hadal_types::{Clock, Micros, TableSettings};
 use hadal_wire::ExpiryForecast;
 
+use crate::archive::cutoff_of_days;
 use crate::block::{Block, Origin};
 use crate::leaf::Inner;
 use crate::merge::{MergeError, checked, origins, remembered};
@@ -93,8 +94,11 @@ impl Expiry {
         }
     }
 
-    /// When the next pass is due, if nobody asks for one before.
-    pub(crate) fn next(&self) -> Micros {
+    /// When the next pass is due, if nobody asks for one before: at once where somebody has.
+    pub(crate) fn next(&self, clock: &dyn Clock) -> Micros {
+        if self.wanted.load(Ordering::SeqCst) {
+            return clock.now();
+        }
         let last = lock(&self.state).last.now;
         Micros(last.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND))
     }
@@ -257,8 +261,13 @@ impl Inner {
 /// was told of.
 fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
     let cutoff = cutoff(lock(&table.settings).as_ref(), now)?;
+    let is_archived = table.is_archived();
     let mut plan = Plan { table, cutoff, whole: Vec::new(), partial: Vec::new() };
     for block in table.snapshot().iter() {
+        // What can be archived goes from there.
+        if block.is_leaving() || is_archived && !block.is_damaged() {
+            continue;
+        }
         if block.time_range.1 < cutoff {
             plan.whole.push(Arc::clone(block));
         } else if may_lose_rows(block, cutoff) {
@@ -275,12 +284,16 @@ fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
 }
 
 fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Micros> {
-    settings?.age_limit().cutoff(now)
+    let settings = settings?;
+    match settings.is_archived() {
+        true => cutoff_of_days(settings.age_limit(), now),
+        false => settings.age_limit().cutoff(now),
+    }
 }
 
 /// Whether a block has rows that are too old, and may be written again.
 fn may_lose_rows(block: &Block, cutoff: Micros) -> bool {
-    block.time_range.0 < cutoff && !block.has_batches && !block.is_damaged()
+    block.time_range.0 < cutoff && !block.has_batches && block.may_be_replaced()
 }
 
 /// Whether a block is written again to lose so many rows.

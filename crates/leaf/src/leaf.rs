@@ -18,6 +18,7 @@ use hadal_wire::{
 
 use crate::accept::{accept, sink_error};
 use crate::answer::answer;
+use crate::archive::{Archive, Archiver};
 use crate::expiry::{Expiry, drop_oldest};
 use crate::inspect::inspect;
 use crate::limits::LeafLimits;
@@ -56,6 +57,9 @@ pub struct LeafConfig {
     pub budget: Arc<Budget>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// Where rows of tables that are set so are written before they are dropped; `None`: nowhere, so
+    /// they are not dropped.
+    pub archive: Option<Arc<dyn Archive>>,
 }
 
 /// A leaf: its share of every table.
@@ -66,6 +70,7 @@ pub struct Leaf {
     /// Brings blocks back, if there are some to be brought back; then verifies all there are, again
     /// and again.
     keeper: Worker,
+    archivist: Worker,
     report: Report,
     pub(crate) zone_answers: bool,
     pub(crate) query_bytes_max: usize,
@@ -88,8 +93,9 @@ pub(crate) struct Inner {
     /// When rows that are too old were looked for.
     pub(crate) expiry: Expiry,
     pub(crate) pressure: Pressure,
+    pub(crate) archiver: Archiver,
     /// One merge, or pass of expiry, at a time, whoever makes it.
-    merging: Mutex<()>,
+    pub(crate) merging: Mutex<()>,
     /// Whoever changes both what the store holds and what is visible has it meanwhile.
     changing: Mutex<()>,
 }
@@ -113,9 +119,11 @@ impl Leaf {
         };
         let Recovered { tables, waiting, report } = recovered;
         let expiry = Expiry::new(&*config.clock);
+        let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
         let inner = Arc::new(Inner {
             expiry,
             pressure: Pressure::default(),
+            archiver,
             has_folder: config.folder.is_some(),
             durability: config.durability,
             name: config.name,
@@ -130,15 +138,27 @@ impl Leaf {
             changing: Mutex::new(()),
         });
         let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
-        let (merger, keeper) = (Worker::default(), Worker::default());
-        let leaf =
-            Self { inner, pool, merger, keeper, report, zone_answers, query_bytes_max, budget };
+        let [merger, keeper, archivist] = std::array::from_fn(|_| Worker::default());
+        let leaf = Self {
+            inner,
+            pool,
+            merger,
+            keeper,
+            archivist,
+            report,
+            zone_answers,
+            query_bytes_max,
+            budget,
+        };
         leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
         let is_believed = leaf.report.was_stopped;
         leaf.work(&leaf.keeper, "keep", move |inner| {
             inner.bring_back(waiting);
             inner.scrub(is_believed);
         })?;
+        if leaf.inner.archiver.has_place() {
+            leaf.work(&leaf.archivist, "archive", Inner::archive_until_stopped)?;
+        }
         Ok(leaf)
     }
 
@@ -186,6 +206,12 @@ impl Leaf {
         self.inner.merge_all();
     }
 
+    /// Archives and drops all rows that are due, on the caller's thread; false where something went
+    /// wrong, which the log says.
+    pub fn archive_all(&self) -> bool {
+        self.inner.archive_all()
+    }
+
     /// Says from now on that it is about to stop: no more requests come, and those that run are
     /// finished.
     pub fn prepare_to_stop(&self) {
@@ -209,6 +235,8 @@ impl Leaf {
     pub fn stop(&self) -> Result<(), hadal_store::Error> {
         self.stop_taking();
         self.keeper.end();
+        // It gives up what it is writing; the next process must not find it at work.
+        self.archivist.end();
         let sealed = self.inner.seal();
         // It has nothing to do any more that would be worth waiting for.
         self.merger.leave();
@@ -225,6 +253,7 @@ impl Drop for Leaf {
     fn drop(&mut self) {
         self.stop_taking();
         self.keeper.end();
+        self.archivist.end();
         self.merger.end();
     }
 }
@@ -299,22 +328,30 @@ impl Inner {
 
     fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {
         let merge_bytes_max = self.limits.merge_bytes_max;
-        let table_bytes_max = self.limits.table_bytes(lock(&table.settings).as_ref());
-        let Some(turn) = self.turn_to_change() else { return Ok(()) };
-        let dropped = drop_oldest(table, &self.store, table_bytes_max)?;
-        drop(turn);
-        if dropped > 0 {
-            tracing::warn!(
-                leaf = %self.name, table = %table.name, rows = dropped,
-                "the table is over its size limit: its oldest rows were dropped"
-            );
-        }
+        self.drop_for_size(table)?;
         loop {
             self.make_room(all)?;
             if !merge_next(table, self, self.clock.now(), merge_bytes_max)? {
                 return Ok(());
             }
         }
+    }
+
+    /// Drops the oldest rows of a table that is too large, unless they go to the archive before.
+    fn drop_for_size(&self, table: &Table) -> Result<(), MergeError> {
+        if table.is_archived() {
+            return Ok(());
+        }
+        let bytes_max = self.limits.table_bytes(lock(&table.settings).as_ref());
+        let Some(_turn) = self.turn_to_change() else { return Ok(()) };
+        let dropped = drop_oldest(table, &self.store, bytes_max)?;
+        if dropped > 0 {
+            tracing::warn!(
+                leaf = %self.name, table = %table.name, rows = dropped,
+                "the table is over its size limit: its oldest rows were dropped"
+            );
+        }
+        Ok(())
     }
 
     /// Gives fresh blocks their place, those of the table that has most of them first, when there
@@ -352,7 +389,7 @@ impl Peer for Leaf {
 
     fn status(&self) -> BoxFuture<'_, PeerStatus> {
         Box::pin(async move {
-            let next_expiry = self.inner.expiry.next();
+            let next_expiry = self.inner.expiry.next(&*self.inner.clock);
             let tables: BTreeMap<_, _> = read(&self.inner.tables)
                 .iter()
                 .filter_map(|(name, table)| Some((name.clone(), table.status(next_expiry)?)))

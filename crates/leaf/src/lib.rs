@@ -14,6 +14,7 @@
 
 mod accept;
 mod answer;
+mod archive;
 mod batches;
 mod block;
 mod block_list;
@@ -55,6 +56,7 @@ mod locks {
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 }
 
+pub use archive::{Archive, ArchiveError, ArchivePart};
 pub use hadal_scan::cpu_path;
 pub use hadal_store::Durability;
 pub use house::House;

@@ -47,16 +47,16 @@ pub(crate) fn merge_next(
     Ok(true)
 }
 
-/// The next merge, among sound blocks with the same time column that were sampled alike.
+/// The next merge, among blocks that may be replaced with the same time column that were sampled alike.
 fn plan_of(
     blocks: &[Arc<Block>],
     now: Micros,
     bytes_max: u64,
 ) -> Option<(Vec<Arc<Block>>, MergePlan)> {
-    let sound = blocks.iter().filter(|block| !block.is_damaged());
-    let kinds: BTreeSet<(&ColumnName, u16)> = sound.clone().map(|block| kind(block)).collect();
+    let free = blocks.iter().filter(|block| block.may_be_replaced());
+    let kinds: BTreeSet<(&ColumnName, u16)> = free.clone().map(|block| kind(block)).collect();
     kinds.into_iter().find_map(|own| {
-        let alike: Vec<&Arc<Block>> = sound.clone().filter(|block| kind(block) == own).collect();
+        let alike: Vec<&Arc<Block>> = free.clone().filter(|block| kind(block) == own).collect();
         let candidates: Vec<Candidate> = alike.iter().map(|block| candidate(block)).collect();
         let plan = plan_merge(&candidates, now, bytes_max)?;
         Some((plan.inputs.iter().map(|&index| Arc::clone(alike[index])).collect(), plan))

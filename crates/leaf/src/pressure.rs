@@ -5,23 +5,30 @@
 //! the oldest rows become cold, of whatever table, a few at a time, until enough is free. They are
 //! what is asked for least, and stay right where a table's own age says otherwise.
 //!
-//! A block that finds no room all the same is read from disk (`crates/store`): nothing is refused or
-//! dropped for want of memory. What comes in faster than it finds its place is refused (`limits.rs`).
+//! A block that finds no room all the same is read from disk (`crates/store`), and comes to memory once
+//! less than [`ROOMY_PERCENT`] are taken, the newest first: nothing is refused or dropped for want of
+//! memory. What comes in faster than it finds its place is refused (`limits.rs`).
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hadal_types::Budget;
-use hadal_types::limits::PRESSED_PERCENT;
+use hadal_types::limits::{PRESSED_PERCENT, ROOMY_PERCENT};
 
 use crate::block::Block;
 use crate::leaf::Inner;
 use crate::rewrite::Pass;
 use crate::table::Table;
 
-/// Whether memory was nearly taken when it was last looked at.
+/// What is known of the memory for row blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Pressure(AtomicBool);
+pub(crate) struct Pressure {
+    /// Whether it was nearly taken when it was last looked at.
+    is_pressed: AtomicBool,
+    /// Whether a block found no room there though there should have been: the system has none.
+    is_refused: AtomicBool,
+}
 
 impl Inner {
     /// Relieves the memory that row blocks share, where it is nearly taken: a step at a time, since
@@ -29,7 +36,7 @@ impl Inner {
     pub(crate) fn relieve(&self, tables: &[Arc<Table>], pass: &mut Pass) {
         let Some(room) = self.store.room() else { return };
         let is_so = is_pressed(room);
-        let was_so = self.pressure.0.swap(is_so, Ordering::Relaxed);
+        let was_so = self.pressure.is_pressed.swap(is_so, Ordering::Relaxed);
         let (leaf, held, of) = (&self.name, room.held(), room.bytes_max());
         match (was_so, is_so) {
             (false, true) => tracing::warn!(
@@ -42,6 +49,7 @@ impl Inner {
             _ => {}
         }
         if !is_so {
+            self.bring_to_memory(tables, pass, room);
             return;
         }
         self.expiry.hurry(&*self.clock);
@@ -68,6 +76,40 @@ impl Inner {
             // One by one: the memory of each is there again before the next.
             if let Err(error) = self.chill(&table, &[block]) {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Gives the newest blocks that are read from disk a place in memory, as many as the pass still takes
+    /// and while there is room to spare. They are written once more, as blocks stay where they are.
+    fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &Budget) {
+        let goal = room.bytes_max() / 100 * ROOMY_PERCENT;
+        if room.held() >= goal || self.pressure.is_refused.load(Ordering::Relaxed) {
+            return;
+        }
+        let on_disk = |table: &Arc<Table>| {
+            let blocks = table.snapshot();
+            let on_disk = blocks.iter().filter(|it| it.may_be_rewritten() && !it.is_in_memory());
+            on_disk.map(|block| (Arc::clone(table), Arc::clone(block))).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(Arc<Table>, Arc<Block>)> = tables.iter().flat_map(on_disk).collect();
+        all.sort_by_key(|(_, block)| Reverse(block.time_range.1));
+        for (table, block) in all {
+            let held = room.held();
+            if held.saturating_add(block.byte_count()) > goal || !pass.takes(&block) {
+                return;
+            }
+            let copied =
+                self.rewrite(&table, &[block], |view| Ok(Some(vec![view.bytes().to_vec()])));
+            if let Err(error) = copied.and_then(|copied| self.replace(&table, copied)) {
+                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
+                return;
+            }
+            if room.held() <= held {
+                self.pressure.is_refused.store(true, Ordering::Relaxed);
+                return;
             }
         }
     }

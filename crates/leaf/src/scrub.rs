@@ -99,6 +99,10 @@ impl Inner {
     }
 
     fn scrub_block(&self, table: &Table, block: &Arc<Block>) {
+        // The archive verifies what it takes, and nothing else may replace it meanwhile.
+        if block.is_leaving() {
+            return;
+        }
         let Err(damage) = block.verify() else { return };
         let (rows, file, number) = (block.rows, block.location(), &block.origin);
         match self.mend(table, block) {
@@ -124,7 +128,7 @@ impl Inner {
         let Some(_turn) = self.turn_to_change() else { return Ok(false) };
         let dropped = read(&table.dropped);
         let is_there = table.snapshot().iter().any(|other| Arc::ptr_eq(other, block));
-        if *dropped || !is_there {
+        if *dropped || !is_there || block.is_leaving() {
             return Ok(false);
         }
         let mended = Arc::new(stored_block(stored.clone())?);
@@ -138,7 +142,7 @@ impl Inner {
 
     /// Waits until the clock has been running for so long; false when the leaf stops. Whoever stops
     /// it wakes this thread.
-    fn wait_until(&self, due: Duration) -> bool {
+    pub(crate) fn wait_until(&self, due: Duration) -> bool {
         while !self.is_stopping()
             && let Some(pause) = due.checked_sub(self.clock.running())
             && !pause.is_zero()

@@ -188,6 +188,11 @@ impl Table {
         *lock(&self.dropped_rows)
     }
 
+    /// Whether its rows go to the archive before they are dropped.
+    pub(crate) fn is_archived(&self) -> bool {
+        lock(&self.settings).as_ref().is_some_and(TableSettings::is_archived)
+    }
+
     /// Whether it has rows, or had some that it tells of; settings alone make no table.
     pub(crate) fn has_rows_to_tell(&self) -> bool {
         self.holdings().0 > 0 || self.dropped_rows().is_some()

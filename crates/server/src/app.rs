@@ -22,6 +22,7 @@ use crate::config::Config;
 use crate::journal::Journal;
 use crate::known::Known;
 use crate::log::Room;
+use crate::memory::MemoryGauge;
 use crate::metrics::Metrics;
 use crate::page;
 use crate::problem::{Problem, ProblemKind};
@@ -41,6 +42,8 @@ pub struct App {
     pub ledger: Arc<Ledger>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// How much memory the process takes.
+    pub memory: MemoryGauge,
     /// What the start found damaged of which nobody knows how many rows it had, a sentence each.
     pub damage: Arc<[String]>,
 }

@@ -27,6 +27,9 @@ pub struct Config {
     pub connections_per_address_max: usize,
     /// Whether what goes on is written down in Hadal's own tables.
     pub keeps_journal: bool,
+    /// Where rows of tables that are set so go before they are dropped, in words; `None`: nowhere, and
+    /// no table can be set so.
+    pub archive: Option<String>,
     /// What `/v1/version` says.
     pub about: About,
     /// Notified when a client asks the server to stop: whoever serves it waits for that.
@@ -77,6 +80,7 @@ impl Config {
             connections_max: limits::CONNECTIONS_MAX,
             connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
             keeps_journal: true,
+            archive: None,
             about: About::default(),
             stop: Arc::default(),
         }

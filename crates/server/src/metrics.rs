@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use hadal_tree::Catalog;
 
+use crate::memory::MemoryUse;
+
 /// Upper edges of the buckets of query times, in milliseconds.
 const QUERY_MS: [u64; 12] = [1, 3, 10, 30, 60, 100, 300, 1_000, 3_000, 10_000, 60_000, 600_000];
 
@@ -58,8 +60,9 @@ impl Metrics {
     }
 
     /// All figures, with those of the tables.
-    pub(crate) fn text(&self, catalog: &Catalog) -> String {
+    pub(crate) fn text(&self, catalog: &Catalog, memory: MemoryUse) -> String {
         let mut text = String::new();
+        write_memory(&mut text, memory);
         self.write_requests(&mut text);
         self.write_queries(&mut text);
         let sum = |of: fn(&hadal_wire::TableStatus) -> u64| catalog.tables.values().map(of).sum();
@@ -150,6 +153,21 @@ impl Metrics {
     }
 }
 
+fn write_memory(text: &mut String, memory: MemoryUse) {
+    let MemoryUse { max, row_blocks, row_blocks_max, heap, queries, fresh } = memory;
+    for (name, help, bytes) in [
+        ("memory_max_bytes", "memory that the process may take", max),
+        ("memory_row_block_bytes", "row blocks in memory", row_blocks),
+        ("memory_row_block_max_bytes", "memory that row blocks may take now", row_blocks_max),
+        ("memory_heap_bytes", "the process's own memory", heap),
+        ("memory_query_bytes", "what queries hold of it", queries),
+        ("memory_fresh_bytes", "what batches without a segment hold of it", fresh),
+    ] {
+        head(text, name, "gauge", help);
+        line(text, name, "", bytes);
+    }
+}
+
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "# HELP hadal_{name} {help}\n# TYPE hadal_{name} {kind}");
@@ -172,7 +190,8 @@ mod tests {
         metrics.query(Duration::from_millis(3));
         metrics.query(Duration::from_secs(3_600));
         count(&metrics.rows_accepted, 7);
-        let text = metrics.text(&Catalog::default());
+        let memory = MemoryUse { max: 9, heap: 4, ..MemoryUse::default() };
+        let text = metrics.text(&Catalog::default(), memory);
         for expected in [
             "hadal_http_requests_total{route=\"/v1/query\",status=\"200\"} 2\n",
             "hadal_http_requests_total{route=\"other\",status=\"404\"} 1\n",
@@ -181,6 +200,8 @@ mod tests {
             "hadal_query_seconds_bucket{le=\"600\"} 1\n",
             "hadal_query_seconds_bucket{le=\"+Inf\"} 2\n",
             "hadal_query_seconds_sum 3600.003\n",
+            "# TYPE hadal_memory_max_bytes gauge\nhadal_memory_max_bytes 9\n",
+            "\nhadal_memory_heap_bytes 4\n",
             "# TYPE hadal_rows_accepted_total counter\nhadal_rows_accepted_total 7\n",
         ] {
             assert!(text.contains(expected), "{expected} is not in\n{text}");

@@ -202,10 +202,15 @@ pub async fn restore_settings(app: &App) -> Result<(), RestoreError> {
         let unknown = catalog.tables.iter().filter(|(table, _)| !names.contains(*table));
         missing.extend(unknown.map(|(table, status)| (table.clone(), settled(status, now))));
     }
-    app.definitions.add_table_settings(&missing).await?;
-    let stored = match missing.is_empty() {
-        true => stored,
-        false => app.definitions.all_table_settings().await?,
+    let stored = match app.definitions.add_table_settings(&missing).await {
+        Ok(()) if missing.is_empty() => stored,
+        Ok(()) => app.definitions.all_table_settings().await?,
+        // A disk that is full must not keep a server from starting: rows can be dropped only by one.
+        Err(error) => {
+            let tables = missing.len();
+            tracing::error!(tables, %error, "settings are not written down: they are told at the next start");
+            stored
+        }
     };
     for (table, own) in stored {
         let told = app.sink.configure(table.clone(), own.value).await;

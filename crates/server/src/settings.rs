@@ -28,12 +28,17 @@ struct Told {
     rows: u64,
     block_bytes: u64,
     next_expiry: Option<NextExpiry>,
+    /// Where the archive is, if this server has one.
+    archive_place: Option<String>,
+    /// What of the settings comes to nothing, or not to what one would expect.
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
 struct Effective {
     age: String,
     age_seconds: Option<i64>,
+    archive: bool,
     bytes: u64,
     cold_after: String,
     cold_after_seconds: Option<i64>,
@@ -78,6 +83,10 @@ pub(crate) async fn put(
     let table = named(name)?;
     let body = RequestBody::new(request.into_body()).all(limits::TABLE_SETTINGS_BYTES_MAX).await?;
     let (version, settings) = read(&body)?;
+    if settings.is_archived() && doors.config.archive.is_none() {
+        let reason = "this server has no archive; start it with --archive PLACE".to_owned();
+        return Err(Problem::of_settings(&SettingsError { field: "archive".to_owned(), reason }));
+    }
     set(&doors, &table, version, settings).await?;
     tell(&doors, &table).await
 }
@@ -177,6 +186,7 @@ fn told(
         effective: Effective {
             age: age.to_string(),
             age_seconds: AgeLimit::seconds(age),
+            archive: value.is_archived(),
             bytes: value.bytes_max(),
             cold_after: value.cold_age().to_string(),
             cold_after_seconds: value.cold_age().seconds(),
@@ -190,7 +200,17 @@ fn told(
         rows: schema.map_or(0, |schema| schema.rows),
         block_bytes: status.map_or(0, |status| status.block_bytes),
         next_expiry: status.and_then(|status| status.expiry).map(NextExpiry::new),
+        archive_place: doors.config.archive.clone(),
+        notes: notes(&value, doors.config.archive.is_some()),
     }
+}
+
+fn notes(settings: &TableSettings, has_archive: bool) -> Vec<String> {
+    let mut notes = settings.idle();
+    if settings.is_archived() && !has_archive {
+        notes.push("archive=on: this server has no archive, so no rows are dropped".to_owned());
+    }
+    notes
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::answer::json;
 use crate::app::Doors;
+use crate::memory::MemoryUse;
 use crate::problem::{Problem, ProblemKind};
 
 /// `GET /healthz`: the process answers.
@@ -61,6 +62,7 @@ struct Status {
     dropped_bytes: u64,
     lost_rows: u64,
     waiting_rows: u64,
+    memory: MemoryUse,
     damage: Vec<String>,
     leaves: Vec<Leaf>,
 }
@@ -96,6 +98,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         dropped_bytes: sum(|table| table.dropped_bytes),
         lost_rows: sum(|table| table.lost_rows),
         waiting_rows: sum(|table| table.waiting_rows),
+        memory: (doors.app.memory)(),
         damage: doors.app.damage.to_vec(),
         leaves: leaves.collect(),
     };
@@ -118,5 +121,6 @@ pub(crate) async fn stop(State(doors): State<Doors>) -> Result<Response, Problem
 pub(crate) async fn metrics(State(doors): State<Doors>) -> Response {
     let catalog = doors.app.root.catalog().await;
     let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    ([(header::CONTENT_TYPE, text)], doors.metrics.text(&catalog)).into_response()
+    ([(header::CONTENT_TYPE, text)], doors.metrics.text(&catalog, (doors.app.memory)()))
+        .into_response()
 }

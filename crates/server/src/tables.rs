@@ -133,6 +133,8 @@ pub(crate) async fn delete(
     struct Dropped<'t> {
         table: &'t str,
         rows: u64,
+        /// Its settings could not be removed: they rule a new table of this name.
+        settings_kept: bool,
     }
     let table = TableName::new(&name).map_err(|_| unknown_table(&name))?;
     let exists = doors.app.root.table(&name).await.is_some();
@@ -142,11 +144,20 @@ pub(crate) async fn delete(
     doors.facts.forget(&table);
     let removed = doors.app.definitions.remove_table_settings(&table, None).await;
     doors.rules.forget(&table);
-    let had_settings = removed.map_err(|error| Problem::of_console(&error))?;
+    let had_settings = match removed {
+        Ok(had_settings) => had_settings,
+        // Its rows are gone all the same: a full disk has room again by that.
+        Err(error) if exists || rows > 0 => {
+            tracing::error!(%table, %error, "the settings of a dropped table stay");
+            let dropped = Dropped { table: table.as_str(), rows, settings_kept: true };
+            return json(&dropped, Held::default());
+        }
+        Err(error) => return Err(Problem::of_console(&error)),
+    };
     if !exists && rows == 0 && !had_settings {
         return Err(unknown_table(&name));
     }
-    json(&Dropped { table: table.as_str(), rows }, Held::default())
+    json(&Dropped { table: table.as_str(), rows, settings_kept: false }, Held::default())
 }
 
 /// The table of this name.

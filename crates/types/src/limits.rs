@@ -87,6 +87,15 @@ pub const EXPIRY_SLACK_SECONDS: i64 = 86_400;
 pub const REWRITE_BLOCKS_MAX: usize = 16;
 /// Raw bytes of these blocks; a larger block is written anew alone.
 pub const REWRITE_BYTES_MAX: u64 = 256 << 20;
+/// Row blocks of which a leaf archives rows at once, before it drops them.
+pub const ARCHIVE_BLOCKS_MAX: usize = 1_024;
+/// Files that a leaf writes to the archive at once, each of a day.
+pub const ARCHIVE_FILES_MAX: usize = 400;
+/// Seconds after which an archive that failed is tried again.
+pub const ARCHIVE_RETRY_SECONDS: u64 = 60;
+/// Percent of the bytes that a table may have, to which it is brought by archiving its oldest rows when
+/// it has more.
+pub const ARCHIVE_TO_PERCENT: u64 = 90;
 /// Subsampling keeps at least one row in so many: the largest factor by which it multiplies a weight.
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
 /// Columns by which subsampling groups rows.
@@ -94,6 +103,8 @@ pub const SAMPLE_COLUMNS_MAX: usize = 8;
 /// Once more than so many percent of the memory for row blocks are taken, old rows go sooner and old
 /// row blocks become cold.
 pub const PRESSED_PERCENT: usize = 90;
+/// While less than so many percent of it are taken, row blocks that are read from disk come to memory.
+pub const ROOMY_PERCENT: usize = 75;
 /// Rows that are too old are looked for that often, in seconds, while memory is nearly taken.
 pub const PRESSED_EXPIRY_SECONDS: u64 = 60;
 /// Percent of a leaf's rows, or when they are sampled of those of a table, that one pass drops for
@@ -235,6 +246,8 @@ pub const HEADER_SECONDS: u64 = 10;
 pub const IDLE_SECONDS: u64 = 60;
 /// How long a client may stop sending a body, or reading an answer, in seconds.
 pub const STALL_SECONDS: u64 = 30;
+/// What a stop may take at most, in seconds: a server that is not done by then ends as it is.
+pub const SERVER_STOP_SECONDS_MAX: u64 = 180;
 /// How long a server that stops waits for what runs, in seconds.
 pub const SHUTDOWN_SECONDS: u64 = 30;
 /// How often what Hadal notes about itself is written to its own tables, in seconds.

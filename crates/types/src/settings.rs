@@ -27,6 +27,8 @@ use crate::name::{ColumnName, NameError, TableName};
 pub struct TableSettings {
     /// How old its rows may be: older ones are refused, and dropped once they are there.
     pub age: Option<AgeLimit>,
+    /// Whether rows are written to the archive before they are dropped for their age or for size.
+    pub archive: Option<bool>,
     /// Bytes of its row blocks over all leaves, beyond which its oldest rows are dropped; always
     /// one that [`Self::check_bytes`] lets through.
     pub bytes: Option<u64>,
@@ -64,8 +66,9 @@ impl SettingsError {
 
 impl TableSettings {
     /// The names of all settings, as they are spelled everywhere.
-    pub const NAMES: [&str; 8] = [
+    pub const NAMES: [&str; 9] = [
         "age",
+        "archive",
         "bytes",
         "cold_after",
         "sample_after",
@@ -85,6 +88,12 @@ impl TableSettings {
     #[must_use]
     pub fn age_limit(&self) -> AgeLimit {
         self.age.unwrap_or_default()
+    }
+
+    /// Whether rows are archived before they are dropped, set or not: not unless it is set.
+    #[must_use]
+    pub fn is_archived(&self) -> bool {
+        self.archive.unwrap_or(false)
     }
 
     /// Bytes that the table may have over all leaves, set or not.
@@ -124,13 +133,24 @@ impl TableSettings {
         self.sample_least.unwrap_or(1)
     }
 
+    /// What of these settings comes to nothing because of another one, a sentence each.
+    #[must_use]
+    pub fn idle(&self) -> Vec<String> {
+        let age = self.age_limit();
+        let Some(limit) = age.seconds() else { return Vec::new() };
+        let after = [("cold_after", self.cold_age()), ("sample_after", self.sample_age())];
+        let idle =
+            after.into_iter().filter(|(_, own)| own.seconds().is_some_and(|own| own >= limit));
+        idle.map(|(name, own)| format!("{name}={own} does nothing: rows go at age={age}")).collect()
+    }
+
     /// Whether nothing is set.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Sets one setting as a person spells it: `7d`, `2GB`, `ts`; `default` unsets it.
+    /// Sets one setting as a person spells it: `7d`, `on`, `2GB`, `ts`; `default` unsets it.
     ///
     /// # Errors
     /// [`SettingsError`] that names the setting, what is wrong and what was expected.
@@ -139,6 +159,9 @@ impl TableSettings {
         let wrong = |reason: String| SettingsError::new(name, reason);
         match name {
             "age" => self.age = given.map(str::parse).transpose().map_err(wrong)?,
+            "archive" => {
+                self.archive = given.map(|text| on_or_off(text).map_err(wrong)).transpose()?
+            }
             "bytes" => {
                 let bytes = given.map(parse_bytes).transpose().map_err(wrong)?;
                 self.bytes = bytes.map(Self::check_bytes).transpose()?;
@@ -180,16 +203,21 @@ impl TableSettings {
         Err(SettingsError::new("bytes", reason))
     }
 
-    /// The columns, if rows may be grouped by so many.
+    /// The columns, if rows may be grouped by so many, and each is named once.
     ///
     /// # Errors
-    /// [`SettingsError`] with the range.
+    /// [`SettingsError`] with the range, or the column.
     pub fn check_sample_by(columns: Vec<ColumnName>) -> Result<Vec<ColumnName>, SettingsError> {
-        if (1..=SAMPLE_COLUMNS_MAX).contains(&columns.len()) {
-            return Ok(columns);
+        let wrong = |reason: String| SettingsError::new("sample_by", reason);
+        if !(1..=SAMPLE_COLUMNS_MAX).contains(&columns.len()) {
+            let found = columns.len();
+            return Err(wrong(format!("{found} columns; write 1 to {SAMPLE_COLUMNS_MAX}")));
         }
-        let reason = format!("{} columns; write 1 to {SAMPLE_COLUMNS_MAX}", columns.len());
-        Err(SettingsError::new("sample_by", reason))
+        let twice = columns.iter().enumerate().find(|(at, name)| columns[..*at].contains(name));
+        match twice {
+            Some((_, name)) => Err(wrong(format!("{name} is named twice; once is enough"))),
+            None => Ok(columns),
+        }
     }
 
     /// The rows, if a group can keep so many.
@@ -211,6 +239,14 @@ impl TableSettings {
     }
 }
 
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("{text:?} is neither; write on or off")),
+    }
+}
+
 fn no_rows(text: &str) -> String {
     format!("{text:?} is no number of rows; write 10")
 }
@@ -225,6 +261,7 @@ mod tests {
         assert!(settings.is_default());
         assert_eq!(settings.age_limit(), AgeLimit::Seconds(30 * 86_400));
         assert_eq!(settings.bytes_max(), TABLE_BYTES_MAX);
+        assert!(!settings.is_archived());
         assert_eq!(settings.cold_age(), AgeLimit::Unlimited);
         assert_eq!(settings.sample_age(), AgeLimit::Unlimited);
         assert_eq!(settings.sample_columns(), []);
@@ -236,6 +273,7 @@ mod tests {
         let mut settings = TableSettings::default();
         for (name, text) in [
             ("age", "7d"),
+            ("archive", "on"),
             ("bytes", "2GB"),
             ("cold_after", "2d"),
             ("sample_after", "4d"),
@@ -247,6 +285,7 @@ mod tests {
             settings.set(name, text).expect("set");
         }
         assert_eq!(settings.age, Some(AgeLimit::Seconds(7 * 86_400)));
+        assert!(settings.is_archived());
         assert_eq!(settings.bytes, Some(2_000_000_000));
         assert_eq!(settings.cold_age(), AgeLimit::Seconds(2 * 86_400));
         assert_eq!(settings.sample_age(), AgeLimit::Seconds(4 * 86_400));
@@ -265,12 +304,14 @@ mod tests {
         let mut settings = TableSettings::default();
         for (name, text, expected) in [
             ("age", "soon", "age: \"soon\" is no age; write 30d, 12h, 90m or none"),
+            ("archive", "yes", "archive: \"yes\" is neither; write on or off"),
             ("bytes", "much", "bytes: \"much\" is no size; write 2GB, 512MiB or a number of bytes"),
             ("bytes", "1", "bytes: 1 is not between 1MiB and 1PiB"),
             ("bytes", "2PiB", "bytes: 2251799813685248 is not between 1MiB and 1PiB"),
             ("cold_after", "9", "cold_after: 9 seconds are not between 1m and 36500d"),
             ("sample_after", "9", "sample_after: 9 seconds are not between 1m and 36500d"),
             ("sample_by", "a,b,c,d,e,f,g,h,i", "sample_by: 9 columns; write 1 to 8"),
+            ("sample_by", "a,b,a", "sample_by: a is named twice; once is enough"),
             (
                 "sample_keep",
                 "0.3",
@@ -281,8 +322,8 @@ mod tests {
             (
                 "ages",
                 "7d",
-                "ages: there is no such setting; there are age, bytes, cold_after, sample_after, \
-                 sample_by, sample_keep, sample_least, time_column",
+                "ages: there is no such setting; there are age, archive, bytes, cold_after, \
+                 sample_after, sample_by, sample_keep, sample_least, time_column",
             ),
         ] {
             let error = settings.set(name, text).expect_err(text);
@@ -291,6 +332,28 @@ mod tests {
         assert!(settings.set("time_column", "").is_err());
         assert!(settings.set("sample_by", "a,,b").is_err());
         assert!(settings.is_default(), "nothing was set");
+    }
+
+    #[test]
+    fn settings_that_come_to_nothing_are_told() {
+        let mut settings = TableSettings::default();
+        for (name, text, idle) in [
+            ("cold_after", "29d", vec![]),
+            ("cold_after", "30d", vec!["cold_after=30d does nothing: rows go at age=30d"]),
+            ("age", "none", vec![]),
+            ("sample_after", "8d", vec![]),
+            (
+                "age",
+                "7d",
+                vec![
+                    "cold_after=30d does nothing: rows go at age=7d",
+                    "sample_after=8d does nothing: rows go at age=7d",
+                ],
+            ),
+        ] {
+            settings.set(name, text).expect("set");
+            assert_eq!(settings.idle(), idle, "{name}={text}");
+        }
     }
 
     #[test]

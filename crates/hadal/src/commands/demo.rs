@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use hadal_leaf::Durability;
+use hadal_types::limits::SERVER_STOP_SECONDS_MAX;
 use hadal_types::{Clock, SystemClock};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -68,6 +69,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         definitions: None,
         leaves: machine::cores(),
         clock: Arc::clone(&clock),
+        archive: None,
+        stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
     })?;
     say_damage(&service.recovered);
     let url = service.url();

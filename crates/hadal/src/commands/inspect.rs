@@ -113,6 +113,7 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
         memory: Memory::for_a_look(),
         leaves: 0,
         clock: Arc::new(SystemClock),
+        archive: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;

@@ -2,13 +2,16 @@
 
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hadal_console::Place;
 use hadal_leaf::Durability;
 use hadal_types::SystemClock;
+use hadal_types::limits::SERVER_STOP_SECONDS_MAX;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::archive::ArchivePlace;
 use crate::cli::{DataArgs, DoorArgs};
 use crate::engine::LEAVES_IN_PROCESS_MAX;
 use crate::error::Error;
@@ -48,6 +51,13 @@ pub(crate) struct ServeArgs {
     /// sqlite:FILE [default: definitions.sqlite in the data folder]
     #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
     definitions: Option<Place>,
+    /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a folder,
+    /// or s3://BUCKET/PREFIX [default: nowhere]
+    #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE")]
+    archive: Option<ArchivePlace>,
+    /// Seconds that a stop may take; then the process ends, and the next one recovers as after a crash
+    #[arg(long, value_name = "SECONDS", default_value_t = SERVER_STOP_SECONDS_MAX)]
+    stop_max: u64,
     /// Parts that work side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
@@ -90,6 +100,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         definitions: args.definitions.clone(),
         leaves: args.leaves.map_or_else(machine::cores, usize::from),
         clock: Arc::new(SystemClock),
+        archive: args.archive.clone(),
+        stop_max: Duration::from_secs(args.stop_max),
     })?;
     say_damage(&service.recovered);
     output::print(&announcement(&service))?;

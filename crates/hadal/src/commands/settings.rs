@@ -21,14 +21,16 @@ use crate::output;
   hadal settings clicks cold_after=3d       store older rows in fewer bytes, slower to read
   hadal settings clicks sample_after=7d sample_keep=1/100
                                             keep one older row in a hundred
+  hadal settings clicks archive=on          write rows to the archive before they go
   hadal settings clicks time_column=ts      rows have their time in ts
   hadal settings clicks bytes=default       back to the default
 
-Rows that are too old are dropped within minutes, or sampled; they cannot be brought back.")]
+Rows that are too old are dropped within minutes, or sampled; they cannot be brought back,
+unless the server has an archive (hadal serve --archive PLACE) and the table is set to use it.")]
 pub(crate) struct SettingsArgs {
     /// The table
     table: String,
-    /// Settings to change: age=30d, 12h, 90m or none; bytes=2GB or 512MiB;
+    /// Settings to change: age=30d, 12h, 90m or none; archive=on; bytes=2GB or 512MiB;
     /// cold_after=3d or none; sample_after=7d or none, sample_keep=1/10 or 0.1,
     /// sample_by=COLUMN,COLUMN, sample_least=ROWS; time_column=COLUMN; NAME=default unsets one
     #[arg(value_name = "NAME=VALUE")]
@@ -47,11 +49,15 @@ struct Told {
     rows: u64,
     block_bytes: u64,
     next_expiry: Option<NextExpiry>,
+    archive_place: Option<String>,
+    #[serde(default)]
+    notes: Vec<String>,
 }
 
 #[derive(Deserialize)]
 struct Effective {
     age: String,
+    archive: bool,
     bytes: u64,
     cold_after: String,
     sample_after: String,
@@ -115,8 +121,12 @@ fn text(table: &TableName, told: &Told) -> String {
     let bytes = spell_bytes(effective.bytes);
     let (by, least) = (effective.sample_by.join(","), effective.sample_least.to_string());
     let by = if by.is_empty() { "-" } else { &by };
+    let archive = if effective.archive { "on" } else { "off" };
+    let place = told.archive_place.as_deref().unwrap_or("(this server has none)");
+    let archived = format!("rows go to the archive first: {place}");
     let lines = [
         ("age", effective.age.as_str(), "older rows are refused, and dropped"),
+        ("archive", archive, archived.as_str()),
         ("bytes", bytes.as_str(), "beyond them the oldest rows are dropped"),
         ("cold_after", effective.cold_after.as_str(), "older rows take fewer bytes, read slower"),
         ("sample_after", effective.sample_after.as_str(), "of older rows only some are kept"),
@@ -131,6 +141,9 @@ fn text(table: &TableName, told: &Told) -> String {
         let _ = writeln!(text, "  {name:<12}  {value:<10}  {origin:<7}  {meaning}");
     }
     text.push_str(&expiry(told));
+    for note in &told.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
     text
 }
 
@@ -157,7 +170,8 @@ mod tests {
     fn told(settings: &Value, next_expiry: &Value) -> Told {
         let told = json!({
             "exists": true, "version": 3, "settings": settings, "rows": 1_234, "block_bytes": 2_048,
-            "effective": { "age": "7d", "bytes": 2_000_000_000, "cold_after": "none",
+            "archive_place": "s3://old/hadal", "notes": ["cold_after=8d does nothing"],
+            "effective": { "age": "7d", "archive": true, "bytes": 2_000_000_000, "cold_after": "none",
                            "sample_after": "none", "sample_by": ["a", "b"], "sample_keep": "1/10",
                            "sample_least": 1, "time_column": "ts" },
             "next_expiry": next_expiry,
@@ -174,6 +188,7 @@ mod tests {
             text(&table, &told),
             "table t: 1,234 rows, 2.0 KiB\n  \
              age           7d          set      older rows are refused, and dropped\n  \
+             archive       on          default  rows go to the archive first: s3://old/hadal\n  \
              bytes         2GB         default  beyond them the oldest rows are dropped\n  \
              cold_after    none        default  older rows take fewer bytes, read slower\n  \
              sample_after  none        default  of older rows only some are kept\n  \
@@ -181,7 +196,8 @@ mod tests {
              sample_keep   1/10        default  so many of them are kept\n  \
              sample_least  1           default  rows that each group of a row block keeps\n  \
              time_column   ts          set      has the time of a row\n\
-             next expiry: about 1,000 rows (1.0 KiB) before UNTIL, at AT\n"
+             next expiry: about 1,000 rows (1.0 KiB) before UNTIL, at AT\n\
+             note: cold_after=8d does nothing\n"
         );
     }
 
@@ -199,7 +215,7 @@ mod tests {
     #[test]
     fn changes_are_read_before_a_server_is_asked() {
         for (change, told) in [
-            ("age", "\"age\" sets nothing; write age=…, bytes=…, cold_after=…, sample_after=…, "),
+            ("age", "\"age\" sets nothing; write age=…, archive=…, bytes=…, cold_after=…, "),
             ("age=soon", "age: \"soon\" is no age"),
             ("ages=7d", "ages: there is no such setting"),
         ] {

@@ -28,9 +28,17 @@ struct Version {
 #[derive(Deserialize)]
 struct Status {
     uptime_seconds: u64,
+    memory: Option<Memory>,
     #[serde(default)]
     damage: Vec<String>,
     leaves: Vec<Leaf>,
+}
+
+#[derive(Deserialize)]
+struct Memory {
+    max: u64,
+    row_blocks: u64,
+    heap: u64,
 }
 
 #[derive(Deserialize)]
@@ -79,6 +87,9 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
         client.url(),
         duration(status.uptime_seconds)
     );
+    if let Some(memory) = &status.memory {
+        text.push_str(&memory_line(memory));
+    }
     for Leaf { name, state, block_bytes } in &status.leaves {
         text.push_str(&format!("{name}: {state}, {}\n", output::bytes(*block_bytes)));
     }
@@ -94,6 +105,11 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
         text.push_str(&line(table));
     }
     output::print(&text)
+}
+
+fn memory_line(memory: &Memory) -> String {
+    let [max, row_blocks, heap] = [memory.max, memory.row_blocks, memory.heap].map(output::bytes);
+    format!("memory: {row_blocks} of row blocks and {heap} of its own, of {max}\n")
 }
 
 fn line(table: &Table) -> String {

@@ -2,8 +2,6 @@
 //! somebody took from the disk meanwhile is missed.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -116,15 +114,6 @@ fn segment(folder: &TempDir) -> PathBuf {
     folder.path().join("leaf-0/segments/00000001.segment")
 }
 
-fn get(server: &Server, path: &str) -> String {
-    let address = server.url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
-
 /// The server tells everywhere that of table `t` the row in the log is there, and the block is lost.
 fn tells_of_the_block(server: &Server) {
     let status = server.run(&["status"], b"").stdout;
@@ -136,7 +125,7 @@ fn tells_of_the_block(server: &Server) {
         ("/v1/status", "\"lost_rows\":4096"),
         ("/v1/tables/t", "\"lost_rows\":4096"),
     ] {
-        let answer = get(server, path);
+        let answer = server.get(path);
         assert!(answer.contains(expected), "{expected} is not in {answer}");
     }
 }
@@ -167,7 +156,7 @@ fn lost_rows_are_missed_until_their_table_is_dropped() {
     let asked = server.run(&["query", "--format", "table", "SELECT z FROM t"], b"");
     assert!(asked.stderr.contains("looked at 1 of 1 stored row"), "{}", asked.stderr);
     assert!(!asked.stderr.contains("lost"), "{}", asked.stderr);
-    assert!(get(&server, "/readyz").ends_with("\r\n\r\nok\n"));
+    assert!(server.get("/readyz").ends_with("\r\n\r\nok\n"));
 }
 
 #[test]

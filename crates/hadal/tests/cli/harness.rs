@@ -90,12 +90,16 @@ impl Running {
 
     /// The next line on standard output that has `text` in it.
     pub(crate) fn wait_for_output(&self, text: &str) -> String {
-        wait_for(&self.stdout, text)
+        wait_for(&self.stdout, text).unwrap_or_else(|seen| {
+            let said: Vec<String> = self.stderr.iter().collect();
+            panic!("there is no {text:?} in {seen:#?}; it said {said:#?}")
+        })
     }
 
     /// The next line on standard error that has `text` in it.
     pub(crate) fn wait_for_error(&self, text: &str) -> String {
         wait_for(&self.stderr, text)
+            .unwrap_or_else(|seen| panic!("there is no {text:?} in {seen:#?}"))
     }
 
     /// Writes to its standard input.
@@ -126,7 +130,7 @@ impl Running {
         kill_process(self.pid(), Signal::KILL).unwrap();
     }
 
-    fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id().try_into().unwrap()).unwrap()
     }
 }
@@ -150,13 +154,14 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-fn wait_for(lines: &Receiver<String>, text: &str) -> String {
+/// The next line with `text` in it; all others where there is none.
+fn wait_for(lines: &Receiver<String>, text: &str) -> Result<String, Vec<String>> {
     let mut seen = Vec::new();
     loop {
         match lines.recv_timeout(DEADLINE) {
-            Ok(line) if line.contains(text) => return line,
+            Ok(line) if line.contains(text) => return Ok(line),
             Ok(line) => seen.push(line),
-            Err(error) => panic!("{error} while waiting for {text:?} after {seen:#?}"),
+            Err(_) => return Err(seen),
         }
     }
 }
@@ -214,6 +219,17 @@ impl Server {
         let (status, answer) = exchange(&self.url, &path, headers, body).unwrap();
         assert_eq!(status, "200", "{answer}");
         serde_json::from_str(&answer).unwrap()
+    }
+
+    /// What the server answers to a request, its head included.
+    pub(crate) fn get(&self, path: &str) -> String {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
     }
 
     /// Posts a batch: see [`post`].

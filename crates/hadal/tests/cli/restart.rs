@@ -106,6 +106,20 @@ fn a_successor_takes_over_under_load_and_one_retry_mends_all() {
 }
 
 #[test]
+fn a_stop_that_takes_too_long_ends_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), &["--stop-max", "0"]);
+    for batch in 0..10 {
+        assert_eq!(server.post("/v1/log/t", &format!("b{batch}"), &body(batch)), Some(true));
+    }
+    assert_eq!(server.process.stop(Signal::TERM).code(), Some(3));
+    let next = start(folder.path(), &[]);
+    let rows = 10 * BATCH_ROWS;
+    let counted = next.query("SELECT count(*), sum(n) FROM t");
+    assert_eq!(counted, [format!("{rows},{}", rows * (rows - 1) / 2)]);
+}
+
+#[test]
 fn what_is_in_memory_is_there_at_once_after_a_stop_and_verified_after_a_kill() {
     for (storage, after_crash) in [("memory", "memory"), ("memory", "disk"), ("mmap", "memory")] {
         let folder = tempfile::tempdir().unwrap();

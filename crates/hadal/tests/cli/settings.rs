@@ -91,3 +91,39 @@ fn a_server_without_its_definitions_does_not_start() {
     assert!(server.process.stop(Signal::TERM).success());
     assert_eq!(start(&["--definitions", "mysql://h/d"]).code, 2);
 }
+
+#[test]
+fn only_a_server_with_an_archive_takes_tables_into_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let server = Server::start(folder.path());
+    let refused = server.run(&["settings", "t", "archive=on"], b"");
+    assert_ne!(refused.code, 0);
+    let told = "this server has no archive; start it with --archive PLACE";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    assert!(server.process.stop(Signal::TERM).success());
+
+    let show = |server: &Server, args: &[&str]| {
+        server.run(&[&["settings", "t"], args].concat(), b"").stdout
+    };
+    let old = folder.path().join("old");
+    let server = Server::start_with(&["--data", path, "--archive", old.to_str().unwrap()]);
+    let shown = show(&server, &["archive=on"]);
+    let place = old.canonicalize().unwrap();
+    let line = format!(
+        "archive       on          set      rows go to the archive first: {}",
+        place.display()
+    );
+    assert!(shown.contains(&line), "{shown}");
+    assert!(server.process.stop(Signal::TERM).success());
+
+    let server = Server::start(folder.path());
+    let shown = server.run(&["settings", "t"], b"").stdout;
+    let note = "note: archive=on: this server has no archive, so no rows are dropped";
+    assert!(shown.contains(note), "{shown}");
+    for (place, told) in [("gs://old", "gs:// is not known"), ("s3://", "names no bucket")] {
+        let refused = finish(hadal(&["serve", "--data", path, "--archive", place]), b"");
+        assert_eq!(refused.code, 2);
+        assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    }
+}

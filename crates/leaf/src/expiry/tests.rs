@@ -18,16 +18,18 @@ fn passes_come_every_fifteen_minutes_and_when_they_are_wanted() {
     let clock = FixedClock::new(seconds(1_000));
     let expiry = Expiry::new(&clock);
     assert_eq!(EXPIRY_SECONDS, 900);
-    assert_eq!(expiry.next(), seconds(1_900));
+    assert_eq!(expiry.next(&clock), seconds(1_900));
     clock.pass(899);
     assert_eq!(begin(&expiry, &clock), None);
     clock.pass(1);
     assert_eq!(begin(&expiry, &clock), Some(None));
     assert_eq!(begin(&expiry, &clock), None, "that was it");
-    assert_eq!(expiry.next(), seconds(2_800));
+    assert_eq!(expiry.next(&clock), seconds(2_800));
     expiry.want();
+    assert_eq!(expiry.next(&clock), seconds(1_900), "at once");
     assert_eq!(begin(&expiry, &clock), Some(None));
     assert_eq!(begin(&expiry, &clock), None);
+    assert_eq!(expiry.next(&clock), seconds(2_800));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::*;
 use crate::block::Block;
 use crate::merge::SEGMENT_ROWS_MIN;
 
+mod archive;
 mod chill;
 mod expiry;
 mod house;
@@ -55,6 +56,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
         budget: Budget::new(usize::MAX),
         clock: Arc::new(FixedClock::new(NOW)),
+        archive: None,
     }
 }
 

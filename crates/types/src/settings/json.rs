@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{AgeLimit, OneIn, SettingsError, TableSettings, no_rows, parse_bytes};
+use super::{AgeLimit, OneIn, SettingsError, TableSettings, no_rows, on_or_off, parse_bytes};
 use crate::name::ColumnName;
 
 /// How settings are spelled now. A later format is refused, not guessed at.
@@ -26,6 +26,7 @@ impl TableSettings {
         // In the order of their names, whether or not a map keeps the order in which they come.
         let fields = [
             ("age", self.age.map(|age| age.to_string().into())),
+            ("archive", self.archive.map(Value::from)),
             ("bytes", self.bytes.map(Value::from)),
             ("cold_after", self.cold_after.map(|age| age.to_string().into())),
             ("format", format.map(Value::from)),
@@ -49,7 +50,7 @@ impl TableSettings {
         Self::from_value(&value)
     }
 
-    /// Reads an object: `age`, `cold_after` and `sample_after` are texts or numbers of seconds,
+    /// Reads an object: `archive` is a truth or a text, `age`, `cold_after` and `sample_after` are texts or numbers of seconds,
     /// `bytes` and `sample_keep` texts or numbers, `sample_by` a list of names or a text of them with
     /// commas between, `sample_least` a number, `time_column` a text; `null` is what is not set.
     /// `format` may be left out.
@@ -66,6 +67,7 @@ impl TableSettings {
                 "format" => check_format(value)?,
                 _ if value.is_null() && Self::NAMES.contains(&name.as_str()) => {}
                 "age" => settings.age = Some(age(name, value)?),
+                "archive" => settings.archive = Some(archive(value)?),
                 "bytes" => settings.bytes = Some(bytes(value)?),
                 "cold_after" => settings.cold_after = Some(age(name, value)?),
                 "sample_after" => settings.sample_after = Some(age(name, value)?),
@@ -100,6 +102,15 @@ fn age(name: &str, value: &Value) -> Result<AgeLimit, SettingsError> {
         _ => Err(format!("{value} is no age; write \"30d\", a number of seconds, or \"none\"")),
     };
     read.map_err(|reason| SettingsError::new(name, reason))
+}
+
+fn archive(value: &Value) -> Result<bool, SettingsError> {
+    let read = match value {
+        Value::Bool(is_on) => Ok(*is_on),
+        Value::String(text) => on_or_off(text),
+        _ => Err(format!("{value} is neither true nor false")),
+    };
+    read.map_err(|reason| SettingsError::new("archive", reason))
 }
 
 fn bytes(value: &Value) -> Result<u64, SettingsError> {
@@ -159,6 +170,7 @@ mod tests {
         assert_eq!(TableSettings::default().to_json(), r#"{"format":1}"#);
         let all = TableSettings {
             age: Some(AgeLimit::Seconds(7 * 86_400)),
+            archive: Some(true),
             bytes: Some(2_000_000_000),
             cold_after: Some(AgeLimit::Seconds(36 * 3_600)),
             sample_after: Some(AgeLimit::Seconds(3 * 86_400)),
@@ -168,8 +180,8 @@ mod tests {
             time_column: Some(ColumnName::new("ts").expect("a name")),
         };
         let text = concat!(
-            r#"{"age":"7d","bytes":2000000000,"cold_after":"36h","format":1,"sample_after":"3d","#,
-            r#""sample_by":["a","b,c"],"sample_keep":"1/100","sample_least":7,"time_column":"ts"}"#
+            r#"{"age":"7d","archive":true,"bytes":2000000000,"cold_after":"36h","format":1,"#,
+            r#""sample_after":"3d","sample_by":["a","b,c"],"sample_keep":"1/100","sample_least":7,"time_column":"ts"}"#
         );
         assert_eq!(all.to_json(), text);
         assert_eq!(TableSettings::from_json(text), Ok(all));
@@ -194,8 +206,8 @@ mod tests {
     fn what_is_not_known_is_refused_by_name() {
         assert_eq!(
             error(r#"{"cold": "1d"}"#),
-            "cold: there is no such setting; there are age, bytes, cold_after, sample_after, \
-             sample_by, sample_keep, sample_least, time_column"
+            "cold: there is no such setting; there are age, archive, bytes, cold_after, \
+             sample_after, sample_by, sample_keep, sample_least, time_column"
         );
         assert_eq!(error(r#"{"age": true}"#).split(':').next(), Some("age"));
         assert_eq!(error(r#"{"cold_after": 1.5}"#).split(':').next(), Some("cold_after"));
@@ -208,6 +220,8 @@ mod tests {
             "format: 2 is not 1, the one that this version knows"
         );
         for (text, field) in [
+            (r#"{"archive": 1}"#, "archive"),
+            (r#"{"archive": "yes"}"#, "archive"),
             (r#"{"sample_by": []}"#, "sample_by"),
             (r#"{"sample_by": [5]}"#, "sample_by"),
             (r#"{"sample_by": true}"#, "sample_by"),

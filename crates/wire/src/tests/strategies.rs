@@ -359,11 +359,19 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
         option::of(keep.prop_filter_map("in range", OneIn::new)),
         option::of(1..=65_536u32),
     );
-    (age(), option::of(bytes), age(), sampling, option::of(column_name())).prop_map(
-        |(age, bytes, cold_after, sampling, time_column)| {
+    (
+        age(),
+        option::of(any::<bool>()),
+        option::of(bytes),
+        age(),
+        sampling,
+        option::of(column_name()),
+    )
+        .prop_map(|(age, archive, bytes, cold_after, sampling, time_column)| {
             let (sample_after, sample_by, sample_keep, sample_least) = sampling;
             TableSettings {
                 age,
+                archive,
                 bytes,
                 cold_after,
                 sample_after,
@@ -372,8 +380,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
                 sample_least,
                 time_column,
             }
-        },
-    )
+        })
 }
 
 fn expiry() -> impl Strategy<Value = ExpiryForecast> {

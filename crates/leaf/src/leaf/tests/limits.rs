@@ -7,18 +7,8 @@ use crate::limits::FreshBytes;
 
 fn open_within(folder: &Path, limits: LeafLimits) -> Bed {
     let clock = Arc::new(FixedClock::new(NOW));
-    let config = LeafConfig {
-        name: LeafName("leaf-0".into()),
-        memory: None,
-        durability: Durability::Sync,
-        folder: Some(folder.to_path_buf()),
-        pool: ScanPool::new(1).expect("a thread"),
-        zone_answers: true,
-        limits,
-        query_bytes_max: LEAF_QUERY_BYTES_MAX,
-        budget: Budget::new(usize::MAX),
-        clock: Arc::clone(&clock) as Arc<dyn Clock>,
-    };
+    let config =
+        LeafConfig { limits, clock: Arc::clone(&clock) as Arc<dyn Clock>, ..config(Some(folder)) };
     Bed { clock, leaf: Leaf::open(config).expect("opens") }
 }
 

@@ -4,7 +4,7 @@ use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::limits::PRESSED_EXPIRY_SECONDS;
 use hadal_types::{AgeLimit, TableSettings};
 
-use super::chill::{DAY, blocks, configure, has_all_rows, settle};
+use super::chill::{DAY, blocks, configure, has_all_rows, settle, table};
 use super::*;
 
 const DAYS: i64 = 6;
@@ -90,4 +90,37 @@ async fn old_rows_go_sooner() {
         bed.leaf.merge_all();
         assert_eq!(has_all_rows(&bed, DAYS).await, !presses);
     }
+}
+
+#[tokio::test]
+async fn blocks_come_to_memory_once_there_is_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
+    // Somebody else has all of it.
+    let mut other = room.hold();
+    other.resize(room.bytes_max()).expect("free");
+    let bed = settle(bed, DAYS).await;
+    let in_memory = |bed: &Bed| {
+        let blocks = table(bed).snapshot();
+        blocks.iter().map(|block| block.is_in_memory()).collect::<Vec<_>>()
+    };
+    assert_eq!(in_memory(&bed), [false; 6]);
+    other.resize(room.bytes_max() / 100 * 80).expect("less");
+    bed.leaf.merge_all();
+    bed.leaf.merge_all();
+    assert_eq!(in_memory(&bed), [false; 6], "that is room, but not to spare");
+    drop(other);
+    bed.leaf.merge_all();
+    assert_eq!(in_memory(&bed), [true; 6]);
+    let held = room.held();
+    assert!(held > 0);
+    assert!(has_all_rows(&bed, DAYS).await);
+    bed.leaf.merge_all();
+    assert_eq!(room.held(), held, "once");
+    bed.leaf.stop().expect("stopped");
+    let clock = Arc::clone(&bed.clock);
+    drop(bed);
+    let (bed, _room) = open_in(folder.path(), 1 << 30, clock);
+    assert_eq!(in_memory(&bed), [true; 6]);
+    assert!(has_all_rows(&bed, DAYS).await);
 }

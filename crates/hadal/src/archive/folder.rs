@@ -1,0 +1,103 @@
+//! An archive in a folder.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{IsStopping, Place, Upload};
+use crate::engine::make_folder;
+use crate::error::Error;
+
+/// What is added to the name of a file that is not finished.
+const UNFINISHED: &str = ".part";
+
+/// The folder.
+#[derive(Debug)]
+pub(super) struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// The folder at `root`, which is made if it is not there.
+    pub(super) fn open(root: &Path) -> Result<Self, Error> {
+        make_folder(root)?;
+        let root = root.canonicalize().map_err(Error::io("open the archive", root.display()))?;
+        Ok(Self { root })
+    }
+
+    /// Makes the folder that a file is in durable, and those around it in the archive.
+    fn sync_around(&self, file: &Path) -> io::Result<()> {
+        let mut around =
+            file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
+        around.try_for_each(|folder| File::open(folder)?.sync_all())
+    }
+}
+
+/// The place of a file while it is not finished.
+fn unfinished(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    name.into()
+}
+
+impl Place for Folder {
+    fn begin<'a>(&self, path: &str, _: IsStopping<'a>) -> io::Result<Box<dyn Upload + 'a>> {
+        let place = self.root.join(path);
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        if place.try_exists()? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let part = unfinished(&place);
+        let file = File::create(&part)?;
+        Ok(Box::new(Begun { root: Self { root: self.root.clone() }, file, part, place }))
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        let place = self.root.join(path);
+        for file in [unfinished(&place), place.clone()] {
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        match place.parent().is_some_and(Path::exists) {
+            true => self.sync_around(&place),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A file that is being written.
+struct Begun {
+    root: Folder,
+    file: File,
+    part: PathBuf,
+    place: PathBuf,
+}
+
+impl Write for Begun {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Upload for Begun {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.part, &self.place)?;
+        self.root.sync_around(&self.place)
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        // Once it is finished, there is nothing of that name.
+        let _ = fs::remove_file(&self.part);
+    }
+}

@@ -1,0 +1,140 @@
+//! The process's own memory counts as well: what it takes beyond the shares of queries and fresh batches
+//! is taken from what row blocks may have, so that all together stay below the ceiling.
+//!
+//! Who knows is the system: once a second it is asked how much memory the process has of its own, which
+//! is what no file and no tmpfs holds. That includes what nobody here counts: ids of strings, bodies that
+//! are parsed, what the allocator keeps. Row blocks then find less room, and what `pressure.rs` of the
+//! leaf does about that begins.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hadal_leaf::FreshBytes;
+use hadal_server::MemoryUse;
+use hadal_types::{Budget, Held};
+
+use crate::memory::Shares;
+
+/// How often the system is asked.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// What takes memory here.
+#[derive(Clone, Debug)]
+pub(crate) struct Memories {
+    pub(crate) shares: Shares,
+    pub(crate) queries: Arc<Budget>,
+    pub(crate) fresh: Arc<FreshBytes>,
+    /// What row blocks in memory share, if they are there.
+    pub(crate) room: Option<Arc<Budget>>,
+}
+
+impl Memories {
+    /// How much each takes at this moment.
+    pub(crate) fn used(&self) -> MemoryUse {
+        let (heap, shares) = (heap_bytes().unwrap_or(0), self.shares);
+        let taken = shares.overdrawn(heap);
+        let held = self.room.as_ref().map_or(0, |room| room.held() as u64);
+        MemoryUse {
+            max: shares.all(),
+            row_blocks: held.saturating_sub(taken),
+            row_blocks_max: (shares.blocks as u64).saturating_sub(taken),
+            heap,
+            queries: self.queries.held() as u64,
+            fresh: self.fresh.held(),
+        }
+    }
+}
+
+/// Keeps what the process takes beyond its shares from row blocks, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct HeapWatch {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl HeapWatch {
+    /// Watches, where row blocks are in memory.
+    pub(crate) fn start(memories: &Memories) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let watch = memories.room.clone().map(|room| {
+            let (is_over, shares) = (Arc::clone(&is_over), memories.shares);
+            move || {
+                let mut taken = room.hold();
+                while !is_over.load(Ordering::SeqCst) {
+                    if let Some(heap) = heap_bytes() {
+                        take(&room, &mut taken, shares.overdrawn(heap));
+                    }
+                    std::thread::park_timeout(INTERVAL);
+                }
+            }
+        });
+        let start =
+            |watch| std::thread::Builder::new().name("hadal-memory".to_owned()).spawn(watch);
+        // A process that gets no thread for it has other troubles.
+        Self { is_over, thread: watch.and_then(|watch| start(watch).ok()) }
+    }
+}
+
+impl Drop for HeapWatch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // One that panicked has nothing left to be waited for.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Takes so many bytes of the room, or as many as are free.
+fn take(room: &Budget, taken: &mut Held, bytes: u64) {
+    let free = room.bytes_max().saturating_sub(room.held()).saturating_add(taken.bytes());
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    // Somebody may have been quicker: then the next second.
+    let _ = taken.resize(bytes.min(free));
+}
+
+/// Bytes of memory that the process has of its own; `None` where the system does not say.
+fn heap_bytes() -> Option<u64> {
+    anonymous(&fs::read_to_string("/proc/self/status").ok()?)
+}
+
+/// `RssAnon` of `/proc/self/status`, in bytes.
+fn anonymous(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_says_how_much_it_is() {
+        assert_eq!(anonymous("VmRSS:\t 5 kB\nRssAnon:\t     1234 kB\n"), Some(1_234 << 10));
+        assert_eq!(anonymous("VmRSS: 5 kB\n"), None);
+        let some = vec![1u8; 64 << 20];
+        let told = heap_bytes().expect("told");
+        assert!(told >= some.len() as u64, "{told}");
+    }
+
+    #[test]
+    fn what_is_beyond_the_shares_is_taken_from_row_blocks() {
+        let room = Budget::new(1_000);
+        let (mut blocks, mut taken) = (room.hold(), room.hold());
+        blocks.resize(700).expect("free");
+        take(&room, &mut taken, 200);
+        assert_eq!((taken.bytes(), room.held()), (200, 900));
+        take(&room, &mut taken, 5_000);
+        assert_eq!((taken.bytes(), room.held()), (300, 1_000), "as much as is free");
+        blocks.resize(100).expect("less");
+        take(&room, &mut taken, 500);
+        assert_eq!((taken.bytes(), room.held()), (500, 600));
+        take(&room, &mut taken, 0);
+        assert_eq!((taken.bytes(), room.held()), (0, 100));
+    }
+}

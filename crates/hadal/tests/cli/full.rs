@@ -1,0 +1,169 @@
+//! A disk that is full, and a tmpfs that is: what was acknowledged stays, what finds no room is refused,
+//! and once there is room again everything goes on.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::harness::{DEADLINE, Server, post};
+
+/// Rows of one batch.
+const BATCH_ROWS: usize = 200;
+
+/// A file system of so many mebibytes; `None` where nobody lets us have one.
+struct Small(TempDir);
+
+impl Small {
+    fn mount(mebibytes: usize) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut mount = Command::new("mount");
+        let options = format!("size={mebibytes}m");
+        mount.args(["-t", "tmpfs", "-o", &options, "hadal-test"]).arg(folder.path());
+        let is_mounted = mount.output().is_ok_and(|output| output.status.success());
+        is_mounted.then(|| Self(folder))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        // Whoever still has files there keeps them until it ends.
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+/// Rows that no encoding makes much smaller.
+fn body(batch: usize) -> String {
+    let mut random = batch as u64 + 1;
+    let mut next = || {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random
+    };
+    let mut text = || (0..8).map(|_| format!("{:016x}", next())).collect::<String>();
+    let row =
+        |row: usize| format!("{{\"n\": {}, \"x\": \"{}\"}}\n", batch * BATCH_ROWS + row, text());
+    (0..BATCH_ROWS).map(row).collect()
+}
+
+/// Posts batches from `first` on until one is refused, or so many are taken; returns the first that was
+/// not.
+fn fill(server: &Server, first: usize, most: usize) -> usize {
+    (first..first + most)
+        .find(|batch| {
+            let taken = post(&server.url, "/v1/log/t", &format!("b{batch}"), &body(*batch));
+            !taken.expect("the server answers")
+        })
+        .unwrap_or(first + most)
+}
+
+/// The rows of the batches before `end` are there, each once.
+fn has_all(server: &Server, end: usize) {
+    let start = Instant::now();
+    // Answers come before all rows are back.
+    while !server.get("/v1/status").contains("\"waiting_rows\":0") {
+        assert!(start.elapsed() < DEADLINE, "rows are not back");
+    }
+    let rows = end * BATCH_ROWS;
+    let counted = server.query("SELECT count(*), sum(n), count(DISTINCT x) FROM t");
+    let expected = format!("{rows},{},", rows * (rows - 1) / 2);
+    assert!(counted[0].starts_with(&expected), "{counted:?}: {expected}");
+}
+
+fn start(data: &Path, more: &[&str]) -> Server {
+    let flags = ["--data", data.to_str().unwrap(), "--leaves", "1"];
+    Server::start_with(&[&flags[..], more].concat())
+}
+
+#[test]
+fn a_full_disk_refuses_rows_and_loses_none() {
+    let Some(disk) = Small::mount(24) else { return println!("skipped: needs root") };
+    let data = disk.path().join("data");
+    let mmap = ["--storage", "mmap"];
+    let mut server = start(&data, &mmap);
+    server.log(&["other"], "{\"n\": 1}\n");
+    let end = fill(&server, 0, 10_000);
+    assert!((10..10_000).contains(&end), "{end}");
+    let told = server.run(&["log", "t"], body(end).as_bytes());
+    assert_ne!(told.code, 0);
+    assert!(told.stderr.contains("no space is left"), "{}", told.stderr);
+    has_all(&server, end);
+    // A crash and a stop with a full disk.
+    for signal in [Signal::KILL, Signal::TERM, Signal::KILL] {
+        server.process.stop(signal);
+        server = start(&data, &mmap);
+        has_all(&server, end);
+    }
+    // Rows that are no longer wanted make room, within a second or two.
+    let dropped = server.run(&["drop", "t", "--yes"], b"");
+    assert_eq!(dropped.code, 0, "{}", dropped.stderr);
+    let (some, start_of_wait) = (20, Instant::now());
+    while fill(&server, 0, 1) == 0 {
+        assert!(start_of_wait.elapsed() < DEADLINE, "there is no room");
+    }
+    assert_eq!(fill(&server, 1, some - 1), some);
+    has_all(&server, some);
+    server.process.stop(Signal::KILL);
+    let server = start(&data, &mmap);
+    has_all(&server, some);
+    assert_eq!(server.query("SELECT count(*) FROM other"), ["1"]);
+}
+
+#[test]
+fn a_full_tmpfs_refuses_nothing_and_rows_are_read_from_disk() {
+    let Some(tmpfs) = Small::mount(6) else { return println!("skipped: needs root") };
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let memory = ["--storage", "auto", "--tmpfs", tmpfs.path().to_str().unwrap()];
+    // Too small to be used at all.
+    let server = start(&data, &memory);
+    assert!(server.process.wait_for_error("MiB").contains("--storage mmap"));
+    drop(server);
+    let Some(tmpfs) = Small::mount(300) else { return println!("skipped: needs root") };
+    let ballast = tmpfs.path().join("ballast");
+    let memory = ["--tmpfs", tmpfs.path().to_str().unwrap()];
+    let mut server = start(&data, &memory);
+    // Somebody else takes all but 4 MiB of it.
+    std::fs::write(&ballast, vec![1u8; 296 << 20]).unwrap();
+    let batches = 400;
+    assert_eq!(fill(&server, 0, batches), batches, "nothing is refused");
+    has_all(&server, batches);
+    for signal in [Signal::TERM, Signal::KILL, Signal::TERM] {
+        server.process.stop(signal);
+        server = start(&data, &memory);
+        has_all(&server, batches);
+    }
+    std::fs::remove_file(&ballast).unwrap();
+    assert_eq!(fill(&server, batches, 10), batches + 10);
+    has_all(&server, batches + 10);
+}
+
+#[test]
+fn memory_is_told_as_the_system_tells_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), &["--memory-max", "256MiB"]);
+    assert_eq!(fill(&server, 0, 50), 50);
+    let metrics = server.get("/metrics");
+    let metric = |name: &str| -> u64 {
+        let line =
+            metrics.lines().find_map(|line| line.strip_prefix(&format!("hadal_memory_{name} ")));
+        line.unwrap_or_else(|| panic!("{name} is not in {metrics}")).parse().unwrap()
+    };
+    assert_eq!(metric("max_bytes"), 256 << 20);
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", server.process.pid().as_raw_nonzero()))
+            .unwrap();
+    let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    let own: u64 = own.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10;
+    // It goes on meanwhile.
+    let told = metric("heap_bytes");
+    assert!(told.abs_diff(own) < (16 << 20).max(own / 4), "{told} of {own}");
+    let shown = server.run(&["status"], b"").stdout;
+    assert!(shown.contains(" of its own, of 256.0 MiB\n"), "{shown}");
+}

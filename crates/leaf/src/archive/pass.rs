@@ -1,0 +1,408 @@
+//! A pass: what goes to the archive at once, and how.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hadal_block::{BlockError, BlockView, Values, merge_from};
+use hadal_store::{Change, DroppedRows, Store, StoredBlock};
+use hadal_types::limits::{
+    ARCHIVE_BLOCKS_MAX, ARCHIVE_FILES_MAX, ARCHIVE_RETRY_SECONDS, ARCHIVE_TO_PERCENT,
+};
+use hadal_types::{AgeLimit, Micros};
+
+use super::note::{self, Note};
+use super::{Archive, ArchiveError, ArchivePart};
+use crate::block::Block;
+use crate::leaf::Inner;
+use crate::merge::{MergeError, checked, origins, stored_block};
+use crate::sync::{lock, read};
+use crate::table::Table;
+
+const DAY: i64 = 86_400 * Micros::SECOND;
+/// How often tables are looked at.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a leaf archives with.
+#[derive(Debug, Default)]
+pub(crate) struct Archiver {
+    archive: Option<Arc<dyn Archive>>,
+    /// The leaf's folder, where the note is kept.
+    folder: Option<PathBuf>,
+    /// The pass that is under way, or the files of one that came to nothing. Whoever has the lock is
+    /// the one that makes a pass.
+    note: Mutex<Option<Note>>,
+}
+
+impl Archiver {
+    /// With what became of the pass that an earlier process noted in the folder, if one did.
+    ///
+    /// # Errors
+    /// When there is a note that cannot be read: who archived then could write rows twice.
+    pub(crate) fn open(
+        archive: Option<Arc<dyn Archive>>,
+        folder: Option<PathBuf>,
+        store: &Store,
+    ) -> Result<Self, hadal_store::Error> {
+        let failed = |folder: &Path, source| hadal_store::Error::Io {
+            action: "settle",
+            place: note::place(folder).display().to_string(),
+            source: Arc::new(source),
+        };
+        let mut noted = None;
+        if let Some(folder) = &folder {
+            noted = Note::find(folder).map_err(|error| failed(folder, error))?;
+            settle(&mut noted, Some(folder), store).map_err(|error| failed(folder, error))?;
+        }
+        Ok(Self { archive, folder, note: Mutex::new(noted) })
+    }
+
+    /// Whether rows can be archived at all.
+    pub(crate) fn has_place(&self) -> bool {
+        self.archive.is_some()
+    }
+}
+
+/// Finds out what became of a noted pass. Where its blocks are gone it was carried out, and there is
+/// nothing to note any more; else all that is noted of it from now on is that its files are to go,
+/// whatever becomes of the blocks.
+fn settle(note: &mut Option<Note>, folder: Option<&Path>, store: &Store) -> io::Result<()> {
+    let Some(noted) = note else { return Ok(()) };
+    if noted.blocks.is_empty() {
+        return Ok(());
+    }
+    if noted.blocks.iter().any(|number| store.has_block(*number)) {
+        noted.blocks.clear();
+        return folder.map_or(Ok(()), |folder| noted.keep(folder));
+    }
+    *note = None;
+    folder.map_or(Ok(()), Note::remove)
+}
+
+/// Why a pass came to nothing: all rows are where they were.
+#[derive(Debug, thiserror::Error)]
+enum PassError {
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error(transparent)]
+    Rows(#[from] MergeError),
+    #[error("cannot note in {place} what is archived: {source}")]
+    Note { place: String, source: io::Error },
+    #[error("the leaf stops")]
+    Stopping,
+}
+
+impl From<BlockError> for PassError {
+    fn from(error: BlockError) -> Self {
+        Self::Rows(error.into())
+    }
+}
+
+impl From<hadal_store::Error> for PassError {
+    fn from(error: hadal_store::Error) -> Self {
+        Self::Rows(error.into())
+    }
+}
+
+/// Rows that go together.
+struct Pass<'t> {
+    table: &'t Table,
+    /// Blocks that nothing else changes meanwhile, the oldest first.
+    blocks: Vec<Arc<Block>>,
+    /// Of these blocks the rows from before this go.
+    until: Micros,
+    /// Whether they go because the table is too large.
+    is_for_size: bool,
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        self.blocks.iter().for_each(|block| block.note_leaving(false));
+    }
+}
+
+/// What a block of a pass comes to.
+struct Leaving<'p> {
+    block: &'p Arc<Block>,
+    view: BlockView<'p>,
+    faults: u64,
+}
+
+/// The start of the day of UTC that a time lies in.
+fn day_of(time: Micros) -> Micros {
+    Micros(time.0.div_euclid(DAY).saturating_mul(DAY))
+}
+
+/// The time before which the days lie of which all rows are too old at `now`.
+pub(crate) fn cutoff_of_days(age: AgeLimit, now: Micros) -> Option<Micros> {
+    age.cutoff(now).map(day_of)
+}
+
+impl Inner {
+    /// Archives what is due, again and again, until the leaf stops.
+    pub(crate) fn archive_until_stopped(&self) {
+        while !self.is_stopping() {
+            let pause = match self.archive_all() {
+                true => INTERVAL,
+                false => Duration::from_secs(ARCHIVE_RETRY_SECONDS),
+            };
+            self.wait_until(self.clock.running().saturating_add(pause));
+        }
+    }
+
+    /// Archives and drops all rows that are due; false where something went wrong, which the log says.
+    pub(crate) fn archive_all(&self) -> bool {
+        let Some(archive) = &self.archiver.archive else { return true };
+        let mut note = lock(&self.archiver.note);
+        if let Err(error) = self.remove_files(&mut note, &**archive) {
+            tracing::error!(leaf = %self.name, %error, "what was archived half-way stays for now");
+            return false;
+        }
+        for table in self.all_tables() {
+            // What a pass leaves is there for the next one.
+            while let Some(mut pass) = self.plan_pass(&table) {
+                let done = self.carry_out_pass(&mut note, &**archive, &mut pass);
+                let folder = self.archiver.folder.as_deref();
+                let settled = settle(&mut note, folder, &self.store);
+                drop(pass);
+                let settled = settled.map_err(|source| self.not_noted(source));
+                let settled = settled.and_then(|()| self.remove_files(&mut note, &**archive));
+                if !self.told(&table, done.and_then(|rows| settled.map(|()| rows))) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn told(&self, table: &Table, done: Result<u64, PassError>) -> bool {
+        let (leaf, table) = (&self.name, &table.name);
+        match done {
+            Ok(rows) => tracing::info!(%leaf, %table, rows, "old rows are in the archive"),
+            Err(PassError::Stopping) => return false,
+            Err(error) => {
+                tracing::error!(%leaf, %table, %error, "old rows stay: they cannot be archived");
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Removes the files of a pass that came to nothing, as its rows will be written again.
+    fn remove_files(
+        &self,
+        note: &mut Option<Note>,
+        archive: &dyn Archive,
+    ) -> Result<(), PassError> {
+        let Some(noted) = note else { return Ok(()) };
+        if self.is_stopping() {
+            return Err(PassError::Stopping);
+        }
+        noted.files.iter().try_for_each(|path| archive.remove(path))?;
+        *note = None;
+        let folder = self.archiver.folder.as_deref();
+        folder.map_or(Ok(()), Note::remove).map_err(|source| self.not_noted(source))
+    }
+
+    fn not_noted(&self, source: io::Error) -> PassError {
+        let folder = self.archiver.folder.as_deref().unwrap_or(Path::new(""));
+        PassError::Note { place: note::place(folder).display().to_string(), source }
+    }
+
+    /// The rows of a table that are to go next, if some are; nothing else changes their blocks while
+    /// what is returned lives.
+    fn plan_pass<'t>(&self, table: &'t Table) -> Option<Pass<'t>> {
+        let settings = lock(&table.settings).clone().filter(|settings| settings.is_archived())?;
+        // No merge or other pass is under way that takes the same blocks.
+        let _one = lock(&self.merging);
+        let blocks = table.snapshot();
+        let mut free: Vec<&Arc<Block>> =
+            blocks.iter().filter(|block| block.may_be_rewritten()).collect();
+        free.sort_by_key(|block| block.time_range.1);
+        let believed = self.expiry.believed();
+        let cutoff = believed.and_then(|now| cutoff_of_days(settings.age_limit(), now));
+        let old: Vec<&Arc<Block>> = match cutoff {
+            Some(cutoff) => {
+                free.iter().copied().filter(|block| block.time_range.0 < cutoff).collect()
+            }
+            None => Vec::new(),
+        };
+        let bytes_max = self.limits.table_bytes(Some(&settings));
+        let (blocks, until, is_for_size) = match cutoff {
+            Some(cutoff) if !old.is_empty() => (old, cutoff, false),
+            _ => (too_many(&free, table.bytes(), bytes_max), Micros(i64::MAX), true),
+        };
+        let blocks = whole_days(blocks);
+        if blocks.is_empty() {
+            return None;
+        }
+        blocks.iter().for_each(|block| block.note_leaving(true));
+        Some(Pass { table, blocks, until, is_for_size })
+    }
+
+    /// Writes, drops; returns how many rows went.
+    fn carry_out_pass(
+        &self,
+        note: &mut Option<Note>,
+        archive: &dyn Archive,
+        pass: &mut Pass<'_>,
+    ) -> Result<u64, PassError> {
+        let all = pass.blocks.clone();
+        let leaving = all
+            .iter()
+            .map(|block| self.leaving(pass.table, block))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut days = BTreeSet::new();
+        for one in &leaving {
+            days.extend(days_of(&one.view, pass.until)?);
+        }
+        if let Some(&first_left) = days.iter().nth(ARCHIVE_FILES_MAX) {
+            days.split_off(&first_left);
+            pass.until = first_left;
+        }
+        let files = self.files(pass, &days);
+        *note = Some(self.note(pass, &files)?);
+        for (day, path) in days.iter().zip(&files) {
+            let until = Micros(day.0.saturating_add(DAY)).min(pass.until);
+            let of_day = leaving.iter().filter(|one| overlaps(&one.view, *day, until));
+            let parts: Vec<_> = of_day
+                .map(|one| ArchivePart { block: one.view.clone(), from: *day, until })
+                .collect();
+            archive.write(path, &parts, &|| self.is_stopping())?;
+        }
+        if let Some(one) = leaving.iter().find(|one| one.block.faults() != one.faults) {
+            // The next pass finds out which columns are damaged.
+            return Err(MergeError::Unreadable(one.block.origin.to_string()).into());
+        }
+        self.drop_archived(pass, &leaving)
+    }
+
+    /// The block, verified anew: nobody could tell from the archive that it had been altered.
+    fn leaving<'p>(&self, table: &Table, block: &'p Arc<Block>) -> Result<Leaving<'p>, PassError> {
+        let faults = block.faults();
+        let view = checked(block).inspect_err(|error| table.quarantine(block, error))?;
+        Ok(Leaving { block, view, faults })
+    }
+
+    /// A path for each day, which no other pass has.
+    fn files(&self, pass: &Pass<'_>, days: &BTreeSet<Micros>) -> Vec<String> {
+        let (table, leaf, now) = (&pass.table.name, &self.name, self.clock.now().0);
+        let numbers = pass.blocks.iter().filter_map(|block| block.number());
+        let first = numbers.map(|number| number.0).min().unwrap_or_default();
+        let path = |day: &Micros| {
+            let day = day.to_string();
+            let date = day.split_once('T').map_or(&*day, |(date, _)| date);
+            format!("{table}/{date}/{leaf}-{first}-{now}.parquet")
+        };
+        days.iter().map(path).collect()
+    }
+
+    /// Notes a pass before its first file is written.
+    fn note(&self, pass: &Pass<'_>, files: &[String]) -> Result<Note, PassError> {
+        let blocks = pass.blocks.iter().filter_map(|block| block.number()).collect();
+        let note = Note { files: files.to_vec(), blocks };
+        if let Some(folder) = &self.archiver.folder {
+            note.keep(folder).map_err(|source| self.not_noted(source))?;
+        }
+        Ok(note)
+    }
+
+    /// Takes the rows of a pass out of their table, in one change; returns how many.
+    fn drop_archived(&self, pass: &Pass<'_>, leaving: &[Leaving<'_>]) -> Result<u64, PassError> {
+        let (table, now) = (pass.table, self.clock.now());
+        let (mut adds, mut rows) = (Vec::new(), 0);
+        for Leaving { block, view, .. } in leaving {
+            rows += block.rows as u64;
+            if block.time_range.1 < pass.until {
+                continue;
+            }
+            for bytes in merge_from(view.clone(), pass.until, now)? {
+                let kept = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
+                rows -= u64::from(kept);
+                adds.push(self.store.write_block(&table.name, kept, bytes)?);
+            }
+        }
+        let dropped_rows = pass.dropped(rows);
+        let Some(_turn) = self.turn_to_change() else { return Err(PassError::Stopping) };
+        let is_dropped = read(&table.dropped);
+        if *is_dropped {
+            return Ok(0);
+        }
+        let (consumed, removes) = origins(&pass.blocks);
+        let told = dropped_rows.map(|dropped| (table.name.clone(), dropped));
+        self.store.commit(&Change {
+            removes,
+            adds: adds.clone(),
+            consumed,
+            dropped_rows: told.into_iter().collect(),
+            ..Change::default()
+        })?;
+        let block = |stored: StoredBlock| stored_block(stored).map(Arc::new);
+        let added = adds.into_iter().map(block).collect::<Result<Vec<_>, BlockError>>()?;
+        if let Some(dropped) = dropped_rows {
+            table.count_dropped(dropped);
+        }
+        table.swap(&pass.blocks, added);
+        drop(is_dropped);
+        table.touch();
+        Ok(rows)
+    }
+}
+
+impl Pass<'_> {
+    /// What answers tell of the rows of a pass: those that went for size, which nobody asked for.
+    fn dropped(&self, rows: u64) -> Option<DroppedRows> {
+        let last = self.blocks.iter().map(|block| block.time_range.1).max()?;
+        let bytes = self.blocks.iter().map(|block| block.byte_count() as u64).sum();
+        let until = last.min(Micros(self.until.0.saturating_sub(1)));
+        self.is_for_size.then_some(DroppedRows { rows, bytes, until })
+    }
+}
+
+/// The blocks with the oldest rows, of blocks in that order, that a table of so many bytes is to lose.
+fn too_many<'b>(blocks: &[&'b Arc<Block>], mut bytes: u64, bytes_max: u64) -> Vec<&'b Arc<Block>> {
+    if bytes <= bytes_max {
+        return Vec::new();
+    }
+    let goal = bytes_max / 100 * ARCHIVE_TO_PERCENT;
+    let is_needed = |block: &&&Arc<Block>| {
+        let is_over = bytes > goal;
+        bytes = bytes.saturating_sub(block.byte_count() as u64);
+        is_over
+    };
+    blocks.iter().take_while(is_needed).copied().collect()
+}
+
+/// The first of these blocks, which are in the order of their last times, as many as one pass takes:
+/// no part of a day if there is a whole one.
+fn whole_days(mut blocks: Vec<&Arc<Block>>) -> Vec<Arc<Block>> {
+    if let Some(next) = blocks.get(ARCHIVE_BLOCKS_MAX) {
+        let begun = day_of(next.time_range.1);
+        let whole = blocks.partition_point(|block| block.time_range.1 < begun);
+        blocks.truncate(if whole == 0 {
+            ARCHIVE_BLOCKS_MAX
+        } else {
+            whole.min(ARCHIVE_BLOCKS_MAX)
+        });
+    }
+    blocks.into_iter().cloned().collect()
+}
+
+/// The days of a block's rows from before a time.
+fn days_of(view: &BlockView<'_>, until: Micros) -> Result<BTreeSet<Micros>, BlockError> {
+    let (first, last) = view.time_range();
+    if day_of(first) == day_of(last) && last < until {
+        return Ok(BTreeSet::from([day_of(first)]));
+    }
+    let times = view.time_column().decode()?;
+    let Values::Decimals { mantissas, .. } = &times.values else { return Ok(BTreeSet::new()) };
+    let before = mantissas.iter().map(|&time| Micros(time)).filter(|time| *time < until);
+    Ok(before.map(day_of).collect())
+}
+
+fn overlaps(view: &BlockView<'_>, from: Micros, until: Micros) -> bool {
+    let (first, last) = view.time_range();
+    first < until && from <= last
+}

@@ -1,0 +1,358 @@
+//! Rows that go to the archive: which, when, and that each is in one place, whatever fails.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
+
+use hadal_block::Values;
+use hadal_types::{AgeLimit, TableSettings};
+
+use super::chill::{DAY, aged, configure, settle, table};
+use super::*;
+use crate::{ArchiveError, ArchivePart};
+
+/// Rows of a day's block.
+const ROWS: i64 = 5_000;
+/// What the folder of a leaf has while something is on its way.
+const NOTE: &str = "archiving";
+
+/// An archive that keeps the values of `v`, file by file.
+#[derive(Debug, Default)]
+struct Shelf {
+    files: Mutex<BTreeMap<String, Vec<i64>>>,
+    writes: AtomicUsize,
+    /// What is done at each write, by its number: before the file is there, and after.
+    hook: Option<Hook>,
+    fails_to_remove: AtomicBool,
+}
+
+type Step = (usize, When);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Before,
+    After,
+}
+
+#[derive(Debug)]
+enum Hook {
+    /// The archive fails at this step.
+    Fail(Step),
+    /// The folder, and what the archive has, are copied as they are at this step: as a crash would
+    /// leave them.
+    Copy { step: Step, from: PathBuf, to: PathBuf, files: Mutex<BTreeMap<String, Vec<i64>>> },
+    /// Nothing is written until the leaf stops.
+    Wait,
+}
+
+impl Shelf {
+    fn with(hook: Hook) -> Arc<Self> {
+        Arc::new(Self { hook: Some(hook), ..Self::default() })
+    }
+
+    /// All values that it has, sorted.
+    fn values(&self) -> Vec<i64> {
+        let mut values: Vec<i64> = lock(&self.files).values().flatten().copied().collect();
+        values.sort_unstable();
+        values
+    }
+
+    /// The days of its files.
+    fn days(&self) -> Vec<String> {
+        let day = |path: &String| path.split('/').nth(1).unwrap_or_default().to_owned();
+        lock(&self.files).keys().map(day).collect()
+    }
+
+    fn step(&self, path: &str, now: Step) -> Result<(), ArchiveError> {
+        match &self.hook {
+            Some(Hook::Fail(step)) if *step == now => Err(ArchiveError {
+                action: "write",
+                place: path.to_owned(),
+                reason: "it is full".to_owned(),
+            }),
+            Some(Hook::Copy { step, from, to, files }) if *step == now => {
+                copy(from, to);
+                lock(files).clone_from(&lock(&self.files));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Archive for Shelf {
+    fn write(
+        &self,
+        path: &str,
+        parts: &[ArchivePart<'_>],
+        is_stopping: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), ArchiveError> {
+        if matches!(self.hook, Some(Hook::Wait)) {
+            while !is_stopping() {
+                std::thread::yield_now();
+            }
+            let reason = "it stops".to_owned();
+            return Err(ArchiveError { action: "write", place: path.to_owned(), reason });
+        }
+        let number = self.writes.fetch_add(1, Ordering::SeqCst);
+        self.step(path, (number, When::Before))?;
+        let before =
+            lock(&self.files).insert(path.to_owned(), parts.iter().flat_map(rows).collect());
+        assert_eq!(before, None, "{path} is written once");
+        self.step(path, (number, When::After))
+    }
+
+    fn remove(&self, path: &str) -> Result<(), ArchiveError> {
+        if self.fails_to_remove.load(Ordering::SeqCst) {
+            let reason = "it is far away".to_owned();
+            return Err(ArchiveError { action: "remove", place: path.to_owned(), reason });
+        }
+        lock(&self.files).remove(path);
+        Ok(())
+    }
+}
+
+/// The values of `v` in a part.
+fn rows(part: &ArchivePart<'_>) -> Vec<i64> {
+    let decimals = |name: &str| {
+        let column =
+            part.block.column(name, Kind::Number).expect("there").decode().expect("decodes");
+        match column.values {
+            Values::Decimals { mantissas, .. } => mantissas,
+            other => panic!("no decimals but {other:?}"),
+        }
+    };
+    let rows = decimals("time").into_iter().zip(decimals("v"));
+    let within = |(time, _): &(i64, i64)| (part.from..part.until).contains(&Micros(*time));
+    rows.filter(within).map(|(_, v)| v).collect()
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("made");
+    for entry in fs::read_dir(from).expect("read") {
+        let entry = entry.expect("read");
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).expect("copied")),
+        }
+    }
+}
+
+fn open_with_archive(folder: Option<&Path>, archive: &Arc<Shelf>) -> Bed {
+    let clock = Arc::new(FixedClock::new(NOW));
+    let config = LeafConfig {
+        archive: Some(Arc::<Shelf>::clone(archive)),
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        ..config(folder)
+    };
+    Bed { clock, leaf: Leaf::open(config).expect("opens") }
+}
+
+fn archived(days: i64) -> TableSettings {
+    let age = Some(AgeLimit::Seconds(days * DAY));
+    TableSettings { age, archive: Some(true), ..TableSettings::default() }
+}
+
+/// The values of the blocks of these days before `NOW`.
+fn of_days(days: std::ops::RangeInclusive<i64>) -> Vec<i64> {
+    (days.start() * ROWS..(days.end() + 1) * ROWS).collect()
+}
+
+/// Has what is too old archived, as often as it takes. After a start ages are looked at fifteen minutes
+/// later, as nothing is new in the settings.
+async fn archive_days(bed: &Bed, days: i64) {
+    configure(&bed.leaf, archived(days)).await;
+    bed.leaf.merge_all();
+    while !bed.leaf.archive_all() {
+        bed.clock.pass(60);
+    }
+}
+
+#[tokio::test]
+async fn whole_days_go_to_the_archive_and_then_away() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shelf = Arc::default();
+    let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
+    archive_days(&bed, 2).await;
+    // It is the 14th. Rows of the second day before are old enough, but not all that their day may
+    // have.
+    assert_eq!(shelf.days(), ["2023-11-09", "2023-11-10", "2023-11-11"]);
+    assert_eq!(shelf.values(), of_days(3..=5));
+    let (kept, partial) = values(&bed.leaf).await;
+    assert_eq!(kept, of_days(1..=2));
+    assert_eq!(partial.warnings.iter().count(), 0, "it was asked for");
+    let forecast = bed.leaf.status().await.leaves[0].tables[&name("t")].expiry.expect("a limit");
+    assert_eq!((forecast.until.to_string().as_str(), forecast.rows), ("2023-11-12T00:00:00Z", 0));
+    assert!(!folder.path().join(NOTE).exists());
+    assert!(bed.leaf.archive_all(), "there is nothing left to do");
+    assert_eq!(lock(&shelf.files).len(), 3);
+    drop(bed);
+    let bed = open_with_archive(Some(folder.path()), &shelf);
+    assert_eq!(values(&bed.leaf).await.0, of_days(1..=2));
+    archive_days(&bed, 1).await;
+    assert_eq!(shelf.values(), of_days(2..=5));
+}
+
+#[tokio::test]
+async fn a_block_of_several_days_is_parted() {
+    let shelf = Arc::default();
+    let bed = open_with_archive(None, &shelf);
+    // From 22:13:20 of the 11th on, so that the last 3,600 rows are of the 12th.
+    bed.leaf.accept(aged("b", 3 * DAY, 0, 10_000, false)).await.expect("taken");
+    bed.clock.pass(700);
+    bed.leaf.merge_all();
+    let midnight = 6_400;
+    archive_days(&bed, 2).await;
+    assert_eq!(shelf.days(), ["2023-11-11"]);
+    assert_eq!(shelf.values(), (0..midnight).collect::<Vec<_>>());
+    assert_eq!(values(&bed.leaf).await.0, (midnight..10_000).collect::<Vec<_>>());
+    archive_days(&bed, 1).await;
+    assert_eq!(shelf.days(), ["2023-11-11", "2023-11-12"]);
+    assert_eq!(shelf.values(), (0..10_000).collect::<Vec<_>>());
+    assert!(values(&bed.leaf).await.0.is_empty());
+}
+
+#[tokio::test]
+async fn an_archive_that_fails_has_each_row_once_in_the_end() {
+    for number in 0..3 {
+        for when in [When::Before, When::After] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let shelf = Shelf::with(Hook::Fail((number, when)));
+            let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
+            archive_days(&bed, 2).await;
+            assert_eq!(shelf.values(), of_days(3..=5), "{number} {when:?}");
+            assert_eq!(values(&bed.leaf).await.0, of_days(1..=2), "{number} {when:?}");
+            assert!(!folder.path().join(NOTE).exists());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_failed_and_cannot_be_removed_stays_noted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shelf = Shelf::with(Hook::Fail((1, When::After)));
+    shelf.fails_to_remove.store(true, Ordering::SeqCst);
+    let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
+    configure(&bed.leaf, archived(2)).await;
+    bed.leaf.merge_all();
+    for _ in 0..3 {
+        assert!(!bed.leaf.archive_all());
+        assert_eq!(lock(&shelf.files).len(), 2, "nothing is written before these are gone");
+        assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "rows stay");
+    }
+    drop(bed);
+    let bed = open_with_archive(Some(folder.path()), &shelf);
+    assert!(folder.path().join(NOTE).exists());
+    shelf.fails_to_remove.store(false, Ordering::SeqCst);
+    bed.clock.pass(900);
+    archive_days(&bed, 2).await;
+    assert_eq!(shelf.values(), of_days(3..=5));
+    assert_eq!(values(&bed.leaf).await.0, of_days(1..=2));
+}
+
+#[tokio::test]
+async fn a_crash_at_any_step_leaves_each_row_in_one_place_in_the_end() {
+    for number in 0..3 {
+        for when in [When::Before, When::After] {
+            let (folder, other) = (tempfile::tempdir(), tempfile::tempdir());
+            let (folder, other) = (folder.expect("a folder"), other.expect("a folder"));
+            let to = other.path().join("copy");
+            let (step, from) = ((number, when), folder.path().to_path_buf());
+            let files = Mutex::default();
+            let shelf = Shelf::with(Hook::Copy { step, from, to: to.clone(), files });
+            let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
+            archive_days(&bed, 2).await;
+            drop(bed);
+            let Some(Hook::Copy { files, .. }) = &shelf.hook else { panic!("it is that") };
+            let found = lock(files).clone();
+            assert_eq!(found.len(), number + usize::from(when == When::After));
+            let after = Arc::new(Shelf { files: Mutex::new(found), ..Shelf::default() });
+            let bed = open_with_archive(Some(&to), &after);
+            assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "{number} {when:?}");
+            bed.clock.pass(900);
+            archive_days(&bed, 2).await;
+            assert_eq!(after.values(), of_days(3..=5), "{number} {when:?}");
+            assert_eq!(values(&bed.leaf).await.0, of_days(1..=2), "{number} {when:?}");
+            assert!(!to.join(NOTE).exists());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_crash_after_the_change_keeps_the_files() {
+    let (folder, other) = (tempfile::tempdir(), tempfile::tempdir());
+    let (folder, other) = (folder.expect("a folder"), other.expect("a folder"));
+    let (step, from) = ((2, When::After), folder.path().to_path_buf());
+    let to = other.path().join("copy");
+    let shelf = Shelf::with(Hook::Copy { step, from, to: to.clone(), files: Mutex::default() });
+    let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
+    archive_days(&bed, 2).await;
+    drop(bed);
+    fs::copy(to.join(NOTE), folder.path().join(NOTE)).expect("copied");
+    let bed = open_with_archive(Some(folder.path()), &shelf);
+    assert!(!folder.path().join(NOTE).exists(), "it is known what became of it");
+    assert!(bed.leaf.archive_all());
+    assert_eq!(shelf.values(), of_days(3..=5));
+    assert_eq!(values(&bed.leaf).await.0, of_days(1..=2));
+}
+
+#[tokio::test]
+async fn who_stops_does_not_wait_for_the_archive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shelf = Shelf::with(Hook::Wait);
+    let bed = settle(open_with_archive(Some(folder.path()), &shelf), 3).await;
+    configure(&bed.leaf, archived(1)).await;
+    bed.leaf.merge_all();
+    std::thread::scope(|scope| {
+        let archiving = scope.spawn(|| bed.leaf.archive_all());
+        while !folder.path().join(NOTE).exists() {
+            std::thread::yield_now();
+        }
+        bed.leaf.stop().expect("stops");
+        assert!(!archiving.join().expect("ends"));
+    });
+    drop(bed);
+    let shelf = Arc::default();
+    let bed = open_with_archive(Some(folder.path()), &shelf);
+    assert_eq!(values(&bed.leaf).await.0, of_days(1..=3));
+    bed.clock.pass(900);
+    archive_days(&bed, 1).await;
+    assert_eq!(shelf.values(), of_days(2..=3));
+}
+
+#[tokio::test]
+async fn a_table_that_is_too_large_loses_its_oldest_rows_to_the_archive() {
+    let shelf = Arc::default();
+    let bed = settle(open_with_archive(None, &shelf), 5).await;
+    let bytes = table(&bed).bytes();
+    let settings = TableSettings { bytes: Some(bytes - 1), ..archived(30) };
+    configure(&bed.leaf, settings).await;
+    bed.leaf.merge_all();
+    assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "they do not go before");
+    assert!(bed.leaf.archive_all());
+    assert_eq!(shelf.values(), of_days(5..=5), "a fifth is more than a tenth");
+    let (kept, partial) = values(&bed.leaf).await;
+    assert_eq!(kept, of_days(1..=4));
+    assert_eq!(partial.warnings.iter().count(), 1, "nobody asked for it: {:?}", partial.warnings);
+}
+
+#[tokio::test]
+async fn without_an_archive_rows_stay() {
+    let bed = settle(open(None), 3).await;
+    configure(&bed.leaf, archived(1)).await;
+    bed.leaf.merge_all();
+    assert!(bed.leaf.archive_all());
+    assert_eq!(values(&bed.leaf).await.0, of_days(1..=3));
+}
+
+#[tokio::test]
+async fn a_note_that_cannot_be_read_is_told_at_the_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    drop(open(Some(folder.path())));
+    fs::write(folder.path().join(NOTE), "nonsense").expect("written");
+    let error = Leaf::open(config(Some(folder.path()))).err().expect("refused").to_string();
+    assert!(error.contains("archiving") && error.contains("no note of an archive"), "{error}");
+}
