@@ -185,7 +185,7 @@ fn csv_is_taken() {
 fn a_table_is_dropped() {
     let server = server();
     let drop = || server.request("DELETE", "/v1/tables/requests").send();
-    assert_eq!(drop().ok(), json!({ "table": "requests", "rows": 3 }));
+    assert_eq!(drop().ok(), json!({ "table": "requests", "rows": 3, "settings_kept": false }));
     drop().problem(404, "unknown-table");
     server.sql("SELECT count(*) FROM requests").problem(404, "unknown-table");
     server.log("requests", "{\"a\": 1}");
