@@ -134,6 +134,8 @@ export interface Settings {
   /** What the next look for rows that are too old will drop; null where there is no limit. */
   next_expiry: { at: string; until: string; rows: number; bytes: number } | null;
   archive_place: string | null;
+  /** What of the settings comes to nothing, or not to what one would expect. */
+  notes: string[];
 }
 
 /** Settings by their names; what is left out is the default. */

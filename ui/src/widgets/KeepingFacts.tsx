@@ -1,11 +1,11 @@
 import { Text } from "@mantine/core";
 import type { Settings, Table } from "../api/types";
-import { bytes, counted } from "../base/format";
+import { bytes, counted, visible } from "../base/format";
 import type { Zone } from "../base/zone";
 import classes from "./Keeping.module.css";
 import { KeepingStrip } from "./KeepingStrip";
-import { changesOf, type Texts } from "./keeping";
-import { limitsWith, minuteWords, nextWords, soonerWith } from "./keepingLimits";
+import type { Texts } from "./keeping";
+import { limitsOf, limitsWith, minuteWords, nextWords, soonerWith } from "./keepingLimits";
 import { stripOf, stripWords } from "./keepingStrip";
 
 interface Props {
@@ -18,20 +18,26 @@ interface Props {
 
 const momentOf = (time: string | null | undefined) => (time ? Date.parse(time) : null);
 
+/** Until when rows are too old at the next look; null where none go. */
+function untilOf({ next_expiry, effective, archive_place }: Settings): number | null {
+  return effective.archive && archive_place === null ? null : momentOf(next_expiry?.until);
+}
+
 /** The table's time, with what goes next, or would with what is typed. */
 export function KeepingPicture(props: Props & { edits: Partial<Texts> }) {
   const { told, table, edits, now, zone } = props;
-  const limits = limitsWith(told, edits);
+  const [rules, limits] = [limitsOf(told), limitsWith(told, edits)];
   const first = momentOf(table.first_time);
-  const next = told.next_expiry && told.next_expiry.rows > 0 ? told.next_expiry : null;
   const until = soonerWith(told, edits).age
     ? now - limits.age * 1000
-    : limits.age === told.effective.age_seconds
-      ? momentOf(next?.until)
+    : limits.age === rules.age
+      ? untilOf(told)
       : null;
   const facts = { first, last: momentOf(table.last_time), now, until, limits };
   const strip = stripOf(facts);
-  const drafted = Object.keys(changesOf(told, edits)).length > 0;
+  const drafted = (["age", "cold", "sample", "oneIn"] as const).some(
+    (it) => rules[it] !== limits[it],
+  );
   const notes = [
     drafted && "As it would be, once saved.",
     strip.bent && "Old times are drawn closer together.",
@@ -57,11 +63,11 @@ const NEARLY = 0.95;
 
 /** How much there is of how much there may be, and what goes next. */
 export function KeepingFacts({ told, table, now, zone }: Props) {
-  const { rows, block_bytes, effective, next_expiry } = told;
+  const { rows, block_bytes, effective } = told;
   const share = block_bytes / effective.bytes;
   const full = share >= NEARLY;
   const dropped = momentOf(table.dropped_until);
-  const goes = (next_expiry?.rows ?? 0) > 0;
+  const [first, until] = [momentOf(table.first_time), untilOf(told)];
   return (
     <div className={classes.facts}>
       <div>
@@ -78,14 +84,19 @@ export function KeepingFacts({ told, table, now, zone }: Props) {
         </Text>
       )}
       <Text size="xs" data-testid="next">
-        {goes && <span className={classes.swatch} />}
-        {nextWords(told, momentOf(table.first_time), now, zone)}
+        {first !== null && until !== null && first < until && <span className={classes.swatch} />}
+        {nextWords(told, first, now, zone)}
       </Text>
       {dropped !== null && (
         <Text size="xs" c="dimmed">
           Being full, it gave up older rows until {minuteWords(dropped, now, zone)}.
         </Text>
       )}
+      {told.notes.map((note) => (
+        <Text key={note} size="xs" c="orange.8" role="note">
+          {visible(note)}
+        </Text>
+      ))}
     </div>
   );
 }

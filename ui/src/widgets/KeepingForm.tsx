@@ -1,4 +1,4 @@
-import { Switch, Text, TextInput } from "@mantine/core";
+import { Input, Switch, TextInput } from "@mantine/core";
 import { IconArrowsSplit } from "@tabler/icons-react";
 import { type KeyboardEvent, useState } from "react";
 import type { Column, Settings } from "../api/types";
@@ -131,9 +131,9 @@ function SampleBy({ columns, texts, wrong, onEdit }: Props) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a key from going further
     <div className={`${classes.wide} ${lines.picker}`} onKeyDown={keyDown}>
-      <Text component="label" size="xs" fw={500} htmlFor={inputId("sample_by")}>
+      <Input.Label size="xs" htmlFor={inputId("sample_by")}>
         Sample by
-      </Text>
+      </Input.Label>
       {chosen.length > 0 && (
         <div className={lines.chips}>
           {chosen.map((name) => (
@@ -164,14 +164,8 @@ function SampleBy({ columns, texts, wrong, onEdit }: Props) {
           </PickOption>
         )}
       </PickInput>
-      {wrong?.name === "sample_by" && (
-        <Text size="xs" c="red.7" role="alert">
-          {wrong.reason}
-        </Text>
-      )}
-      <Text size="xs" c="dimmed" className={classes.about}>
-        Groups of these columns keep some rows each
-      </Text>
+      {wrong?.name === "sample_by" && <Input.Error size="xs">{wrong.reason}</Input.Error>}
+      <Input.Description size="xs">Groups of these columns keep some rows each</Input.Description>
     </div>
   );
 }

@@ -75,5 +75,5 @@ const aside = (x: number) => (x < 50 ? { dx: 4 } : { dx: -4, textAnchor: "end" a
 /** Beneath the first row, and clear of the end. */
 function placed(first: number | null) {
   if (first === null || first < 45) return { x: `${first ?? 0}%` };
-  return { x: `${Math.min(first + 4, 88)}%`, textAnchor: "end" as const };
+  return { x: `${Math.min(first, 88)}%`, textAnchor: "end" as const };
 }

@@ -15,6 +15,8 @@ import { settingsKey, useSaving } from "./useSaving";
 
 /** Rows go and come while one looks. */
 const AGAIN_MS = 10_000;
+/** The id of the form, whose buttons are in the foot. */
+const FORM = "keeping-form";
 
 interface Props {
   table: Table;
@@ -66,7 +68,7 @@ function Keeping(props: Props & { told: Settings; now: number }) {
       <KeepingPicture told={told} table={table} edits={draft.edits} now={now} zone={zone} />
       <KeepingFacts told={told} table={table} now={now} zone={zone} />
       {/* What is wrong is said by the server, in words. */}
-      <form onSubmit={submit} noValidate className={classes.tab}>
+      <form id={FORM} onSubmit={submit} noValidate>
         <KeepingForm
           told={told}
           columns={columns}
@@ -74,25 +76,23 @@ function Keeping(props: Props & { told: Settings; now: number }) {
           wrong={wrongOf(problem?.body)}
           onEdit={edit}
         />
-        <div className={classes.foot}>
-          {differs && (
-            <KeepingNotes told={told} table={table} draft={draft} now={now} zone={zone} />
-          )}
-          {problem && <Trouble problem={problem} stale={draft.seen?.version !== told.version} />}
-          <Group gap="xs">
-            <Button type="submit" size="xs" disabled={!differs} loading={saving.busy}>
-              Save
-            </Button>
-            <Button size="xs" variant="default" disabled={!differs || saving.busy} onClick={undo}>
-              Undo
-            </Button>
-            <Text size="xs" c="teal" role="status">
-              {saving.saved && "Saved"}
-            </Text>
-          </Group>
-        </div>
       </form>
-      {problem?.needsToken && <TokenForm onDone={() => void saving.save()} />}
+      <div className={classes.foot}>
+        {differs && <KeepingNotes told={told} table={table} draft={draft} now={now} zone={zone} />}
+        {problem && <Trouble problem={problem} stale={draft.seen?.version !== told.version} />}
+        {problem?.needsToken && <TokenForm onDone={() => void saving.save()} />}
+        <Group gap="xs">
+          <Button type="submit" form={FORM} size="xs" disabled={!differs} loading={saving.busy}>
+            Save
+          </Button>
+          <Button size="xs" variant="default" disabled={!differs || saving.busy} onClick={undo}>
+            Undo
+          </Button>
+          <Text size="xs" c="teal" role="status">
+            {saving.saved && "Saved"}
+          </Text>
+        </Group>
+      </div>
     </div>
   );
 }
@@ -103,7 +103,8 @@ function Trouble({ problem, stale }: { problem: Problem; stale: boolean }) {
   if (!problem.refused) return <ProblemCard problem={problem} />;
   return (
     <Text size="xs" c="red.7" role="alert">
-      Not saved: to change settings, this server wants the admin token. {problem.message}
+      Not saved: to change settings, this server wants the admin token
+      {problem.needsToken ? "." : ` (${problem.message}).`}
     </Text>
   );
 }

@@ -27,5 +27,6 @@ export function madeUp(settings: SetSettings): Settings {
     block_bytes: 4 * 2 ** 20,
     next_expiry: null,
     archive_place: null,
+    notes: [],
   };
 }

@@ -73,6 +73,7 @@ describe("soonerWith", () => {
     expect(soonerWith(told, { sample_by: '["a"]' })).toEqual(sample);
     expect(soonerWith(told, { sample_keep: "1/5", sample_least: "9" })).toEqual(none);
     expect(soonerWith(told, { sample_after: "none", sample_keep: "1/100" })).toEqual(none);
+    expect(soonerWith(told, { age: "5d", sample_keep: "1/100" })).toEqual({ ...none, age: true });
   });
 });
 
@@ -125,13 +126,20 @@ describe("nextWords", () => {
     expect(words(archived)).toBe(
       "About 1,000 rows (1 KiB) from before Oct 23 15:07 go at Nov 22 15:07, to the archive.",
     );
-    expect(words({ ...archived, archive_place: null })).toMatch(/^Nothing goes: .+ no archive\.$/);
+    expect(words({ ...archived, archive_place: null })).toBe(
+      "Nothing goes, as there is no archive to write it to.",
+    );
   });
 
   it("says when the oldest row is due where nothing goes", () => {
-    expect(words({ ...madeUp({}), next_expiry: { at, until, rows: 0, bytes: 0 } })).toBe(
-      "Nothing goes at Nov 22 15:07, when rows from before Oct 23 15:07 are too old. " +
-        "The oldest row is too old on Dec 12 15:00.",
+    const yet = "Nothing goes for its age yet: the oldest row is too old on Dec 12 15:00.";
+    const next_expiry = { at, until, rows: 0, bytes: 0 };
+    expect(words({ ...madeUp({}), next_expiry })).toBe(yet);
+    expect(words(madeUp({}))).toBe(yet);
+    const old = NOW - 30 * DAY * 1000;
+    expect(nextWords({ ...madeUp({}), next_expiry }, old, NOW, "UTC")).toBe(
+      "Nothing goes at Nov 22 15:07: rows from before Oct 23 15:07 go within a day, with the rest of " +
+        "their row blocks.",
     );
   });
 

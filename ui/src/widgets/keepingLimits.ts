@@ -83,7 +83,8 @@ export const ageText = (seconds: number): string => durationWords(durationText(s
 /** What goes sooner with another set of limits than it would with those that rule. */
 export function soonerWith(told: Settings, edits: Partial<Texts>) {
   const [now, then] = [limitsOf(told), limitsWith(told, edits)];
-  const samples = Number.isFinite(then.sample);
+  // Rows that are gone by then are not sampled.
+  const samples = then.sample < then.age;
   const harder = then.oneIn > now.oneIn || then.least < now.least;
   const otherwise = changesOf(told, edits).sample_by !== undefined;
   return {
@@ -136,16 +137,18 @@ export const minuteWords = (ms: number, now: number, zone: Zone): string =>
 export function nextWords(told: Settings, first: number | null, now: number, zone: Zone): string {
   const { next_expiry: next, effective, archive_place } = told;
   if (effective.archive && archive_place === null) {
-    return "Nothing goes: the table is set to be archived, and this server has no archive.";
+    return "Nothing goes, as there is no archive to write it to.";
   }
   const limit = effective.age_seconds;
   if (limit === null) return "Nothing goes for its age.";
   const due = first === null ? Number.NaN : first + limit * 1000;
-  const oldest = due > now ? ` The oldest row is too old on ${minuteWords(due, now, zone)}.` : "";
-  if (!next) return `Rows go once they are older than ${ageText(limit)}.${oldest}`;
+  if (next ? next.rows === 0 && due > Date.parse(next.at) : due > now) {
+    return `Nothing goes for its age yet: the oldest row is too old on ${minuteWords(due, now, zone)}.`;
+  }
+  if (!next) return `Rows go once they are older than ${ageText(limit)}.`;
   const [at, until] = [next.at, next.until].map((it) => minuteWords(Date.parse(it), now, zone));
   if (next.rows === 0) {
-    return `Nothing goes at ${at}, when rows from before ${until} are too old.${oldest}`;
+    return `Nothing goes at ${at}: rows from before ${until} go within a day, with the rest of their row blocks.`;
   }
   const rows = `About ${counted(next.rows, "row")} (${bytes(next.bytes)}) from before ${until}`;
   const verb = next.rows === 1 ? "goes" : "go";

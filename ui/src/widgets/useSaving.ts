@@ -33,7 +33,10 @@ export function useSaving(told: Settings, draft: Draft, onDraft: Dispatch<SetSta
       if (error.conflicts) await client.refetchQueries({ queryKey });
       setProblem(error);
       const wrong = wrongOf(error.body);
-      if (wrong) document.getElementById(inputId(wrong.name))?.focus();
+      const input = wrong && document.getElementById(inputId(wrong.name));
+      input?.focus({ preventScroll: true });
+      // The foot would hide it at the end of what is in sight.
+      input?.scrollIntoView({ block: "center" });
     } finally {
       setBusy(false);
     }
