@@ -63,7 +63,7 @@ export const tests = [
         const note = page.getByTestId("sooner");
         await note.getByText(/^[\d,]+ rows would go\.$/).waitFor();
         assert.match(await note.innerText(), /go at once\. What goes cannot be brought back\./);
-        await strip(page, /Those before .+ go next\. .*gone after 7 days/).waitFor();
+        await strip(page, /Those before .+ are too old\. .*gone after 7 days/).waitFor();
         await picture(page, "keeping-sooner");
         await save(page);
         await note.waitFor({ state: "detached" });

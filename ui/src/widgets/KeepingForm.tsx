@@ -101,7 +101,7 @@ function ArchiveSwitch({ told, texts, wrong, onEdit }: Props) {
       description={
         place === null
           ? "This server has none: start it with --archive PLACE"
-          : `Rows are written to ${visible(place)} before they go`
+          : `Writes rows to ${visible(place)} before they go`
       }
       error={wrong?.name === "archive" && wrong.reason}
       disabled={place === null && !on}

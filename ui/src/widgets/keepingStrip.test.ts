@@ -49,6 +49,12 @@ describe("stripOf", () => {
     expect(strip.marks[0]?.x).toBeLessThan(5);
   });
 
+  it("leaves out what rows do not live to see", () => {
+    const strip = stripOf(facts({ age: 7 * DAY, cold: 10 * DAY, sample: 7 * DAY }));
+    expect(strip.marks.map(({ text }) => text)).toEqual(["gone after 7 days"]);
+    expect(strip.parts.map(({ tone }) => tone)).toEqual(["whole"]);
+  });
+
   it("ends where the rows end", () => {
     const strip = stripOf(facts({}, { last: daysAgo(20) }));
     expect(strip.parts).toEqual([{ tone: "whole", from: 0, to: 50 }]);
@@ -82,7 +88,7 @@ describe("stripOf", () => {
 it("the strip has words", () => {
   const limits = { age: 30 * DAY, cold: 10 * DAY, sample: 20 * DAY };
   expect(stripWords(facts(limits, { until: daysAgo(30) }), "UTC")).toBe(
-    "Rows from Oct 13 15:00 on. Those before Oct 23 15:00 go next. Rows are cold after 10 days. " +
+    "Rows from Oct 13 15:00 on. Those before Oct 23 15:00 are too old. Rows are cold after 10 days. " +
       "About one in 10 is left after 20 days. Rows are gone after 30 days.",
   );
   expect(stripWords(facts({}, { first: null }), "UTC")).toBe(

@@ -43,8 +43,15 @@ const ROOM = 0.2;
 /** So much of the strip is left beyond the oldest limit. */
 const BEYOND = 1.06;
 
+/** The limits, without those that come to nothing since rows are gone by then. */
+function inTime(limits: Limits): Limits {
+  const within = (seconds: number) => (seconds < limits.age ? seconds : Number.POSITIVE_INFINITY);
+  return { ...limits, cold: within(limits.cold), sample: within(limits.sample) };
+}
+
 /** The strip. Where one age is far beyond another, old times are bent together, so that both are seen. */
-export function stripOf({ first, last, now, until, limits }: StripFacts): Strip {
+export function stripOf({ first, last, now, until, ...facts }: StripFacts): Strip {
+  const limits = inTime(facts.limits);
   const age = (ms: number) => Math.max(now - ms, 0) / 1000;
   const cuts = [
     { seconds: limits.age, text: `gone after ${ageText(limits.age)}` },
@@ -94,11 +101,15 @@ function partsOf(
 }
 
 /** What the strip shows, for those who do not see it. */
-export function stripWords({ first, now, until, limits }: StripFacts, zone: Zone): string {
+export function stripWords({ first, now, until, ...facts }: StripFacts, zone: Zone): string {
+  const limits = inTime(facts.limits);
   const moment = (ms: number) => minuteWords(ms, now, zone);
   const words = [
     first === null ? "No rows yet." : `Rows from ${moment(first)} on.`,
-    until !== null && first !== null && until > first && `Those before ${moment(until)} go next.`,
+    until !== null &&
+      first !== null &&
+      until > first &&
+      `Those before ${moment(until)} are too old.`,
     Number.isFinite(limits.cold) && `Rows are cold after ${ageText(limits.cold)}.`,
     Number.isFinite(limits.sample) &&
       `About one in ${limits.oneIn} is left after ${ageText(limits.sample)}.`,
