@@ -1,6 +1,6 @@
 // What a table keeps: what goes of it and when, and the settings that say so.
 import { strict as assert } from "node:assert";
-import { startServer } from "./demo.mjs";
+import { freshFolder, startServer } from "./demo.mjs";
 import { ask, drop, log, open, picture } from "./steps.mjs";
 
 const tab = (page) => page.getByRole("tab", { name: "Keeping" });
@@ -153,6 +153,29 @@ export const tests = [
       await page.getByRole("status").filter({ hasText: "Saved" }).waitFor();
       assert.equal((await settingsOf(url, "guarded")).settings.bytes, 2_000_000_000);
       await drop(url, "guarded");
+    },
+  ],
+  [
+    "has rows archived before they go, where the server can",
+    async ({ page }) => {
+      const [data, archive] = [freshFolder(), freshFolder()];
+      const server = await startServer("serve", "--data", data.path, "--archive", archive.path);
+      try {
+        await openKept(page, server.url, "archived");
+        await page.getByText(`Writes rows to ${archive.path} before they go`).waitFor();
+        await page.getByRole("switch", { name: "Archive" }).click();
+        await field(page, "Age").fill("7d");
+        await page.getByText("The archive gets these rows first.").waitFor();
+        await save(page);
+        assert.deepEqual((await settingsOf(server.url, "archived")).settings, { age: "7d", archive: true });
+        await picture(page, "keeping-archived");
+        await page.getByRole("switch", { name: "Archive" }).click();
+        await page.getByText("Rows that go are not archived any more. What goes cannot be brought back.").waitFor();
+      } finally {
+        await server.stop();
+        data.remove();
+        archive.remove();
+      }
     },
   ],
   [
