@@ -3,13 +3,14 @@
 import { tests as answers } from "./answers.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
 import { tests as diving } from "./diving.mjs";
+import { tests as keeping } from "./keeping.mjs";
 import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
 import { tests as opening } from "./opening.mjs";
 import { tests as tables } from "./tables.mjs";
 
 // Each is a name and what a person does.
-const tests = [opening, diving, marks, answers, tables, live].flat();
+const tests = [opening, diving, marks, answers, tables, keeping, live].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

@@ -62,3 +62,16 @@ export async function bound(page, key) {
   const link = await page.evaluate(() => navigator.clipboard.readText());
   return new URL(link).searchParams.get(key);
 }
+
+/** Logs rows into a table. */
+export async function log(url, table, rows, headers = {}) {
+  const response = await fetch(`${url}/v1/log/${table}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(rows),
+  });
+  assert.ok(response.ok, await response.text());
+}
+
+/** Drops a table. */
+export const drop = (url, table) => fetch(`${url}/v1/tables/${table}`, { method: "DELETE" });

@@ -1,18 +1,6 @@
 // What the page says of a table as a whole.
 import { strict as assert } from "node:assert";
-import { open, picture } from "./steps.mjs";
-
-/** Logs rows into a table. */
-async function log(url, table, rows, headers = {}) {
-  const response = await fetch(`${url}/v1/log/${table}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", ...headers },
-    body: JSON.stringify(rows),
-  });
-  assert.ok(response.ok, await response.text());
-}
-
-const drop = (url, table) => fetch(`${url}/v1/tables/${table}`, { method: "DELETE" });
+import { drop, log, open, picture } from "./steps.mjs";
 
 export const tests = [
   [

@@ -1,7 +1,17 @@
 // The requests that the page makes. Each takes a signal: an answer that nobody waits for any more
 // is cancelled on the server when its connection closes.
 
-import type { Answer, Cell, Column, ColumnValue, ProblemBody, QuerySpec, Table } from "./types";
+import type {
+  Answer,
+  Cell,
+  Column,
+  ColumnValue,
+  ProblemBody,
+  QuerySpec,
+  SetSettings,
+  Settings,
+  Table,
+} from "./types";
 
 /** What went wrong, as the server says it, or that it could not be reached (`status` 0). */
 export class Problem extends Error {
@@ -32,6 +42,16 @@ export class Problem extends Error {
   get repeats(): boolean {
     const plain = (text: string) => text.trim().replace(/\.$/, "").toLowerCase();
     return plain(this.body.title) === plain(this.body.detail);
+  }
+
+  /** Whether somebody else was first. */
+  get conflicts(): boolean {
+    return this.body.status === 409;
+  }
+
+  /** Whether it is a matter of who asks. */
+  get refused(): boolean {
+    return this.needsToken || this.body.status === 403;
   }
 
   /** Whether the server wants a token. */
@@ -148,6 +168,23 @@ export async function fetchElements(
   const place = `/v1/tables/${encodeURIComponent(table)}/columns/${encodeURIComponent(column)}`;
   const keys = new URLSearchParams({ limit: "20", prefix, from, to });
   return (await get<{ values: ColumnValue[] }>(`${place}/values?${keys}`, signal)).values;
+}
+
+const settingsPath = (table: string) => `/v1/tables/${encodeURIComponent(table)}/settings`;
+
+/** What is set for a table, what that comes to, and what will go. */
+export const fetchSettings = (table: string, signal?: AbortSignal) =>
+  get<Settings>(settingsPath(table), signal);
+
+/** Sets all settings of a table at once, based on a version of them. */
+export function putSettings(
+  table: string,
+  version: number,
+  settings: SetSettings,
+): Promise<Settings> {
+  const body = JSON.stringify({ version, settings });
+  const headers = { "Content-Type": "application/json" };
+  return send<Settings>(settingsPath(table), { method: "PUT", headers, body });
 }
 
 /** A question as it is sent. Columns that the table does not have are null. */

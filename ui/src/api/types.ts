@@ -105,6 +105,42 @@ export interface Table {
   state: string;
 }
 
+/** The settings of a table, and what they come to. */
+export interface Settings {
+  table: string;
+  /** The table has rows, or had some. */
+  exists: boolean;
+  /** What a change must be based on. */
+  version: number;
+  /** Those that are set. */
+  settings: SetSettings;
+  /** All of them, set or not; seconds are null where there is no limit. */
+  effective: {
+    age: string;
+    age_seconds: number | null;
+    archive: boolean;
+    bytes: number;
+    cold_after: string;
+    cold_after_seconds: number | null;
+    sample_after: string;
+    sample_after_seconds: number | null;
+    sample_by: string[];
+    sample_keep: string;
+    sample_least: number;
+    time_column: string | null;
+  };
+  rows: number;
+  block_bytes: number;
+  /** What the next look for rows that are too old will drop; null where there is no limit. */
+  next_expiry: { at: string; until: string; rows: number; bytes: number } | null;
+  archive_place: string | null;
+  /** What of the settings comes to nothing, or not to what one would expect. */
+  notes: string[];
+}
+
+/** Settings by their names; what is left out is the default. */
+export type SetSettings = Record<string, string | number | boolean | string[]>;
+
 export type Kind = "number" | "string" | "set" | "vector";
 
 export interface Column {

@@ -1,8 +1,8 @@
-import { Button, Center, Group, Loader, PasswordInput, Stack, Text, Title } from "@mantine/core";
+import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
-import { fetchColumns, fetchTables, keepToken, type Problem, serverNow } from "../api/client";
+import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import { ExplorePage } from "../pages/ExplorePage";
@@ -12,6 +12,7 @@ import { StartPage } from "../pages/StartPage";
 import { opening, type Question } from "../query/question";
 import { rangeOf, rangeWithData } from "../query/time";
 import { ProblemCard } from "../widgets/ProblemCard";
+import { TokenForm } from "../widgets/TokenForm";
 import { useAddress } from "./address";
 import { useKeys } from "./keys";
 import { useZone } from "./settings";
@@ -228,36 +229,5 @@ function Trouble({ problem }: { problem: Problem }) {
         <ProblemCard problem={problem} onRetry={retry} />
       )}
     </Middle>
-  );
-}
-
-/** A server that other machines reach wants to know who asks. */
-function TokenForm({ onDone }: { onDone: () => void }) {
-  const [token, setToken] = useState("");
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        keepToken(token.trim());
-        onDone();
-      }}
-    >
-      <Stack>
-        <Title order={2} fz="lg">
-          This server wants a token
-        </Title>
-        <PasswordInput
-          label="Token"
-          description="It stands in the file admin-token of the server's data folder, and is kept for this tab only."
-          value={token}
-          onChange={(event) => setToken(event.currentTarget.value)}
-        />
-        <Group>
-          <Button type="submit" disabled={token.trim() === ""}>
-            Enter
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   );
 }

@@ -1,5 +1,5 @@
 import { Group, Select, Stack, Switch, Tabs, Text, TextInput } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { toggleGroup, withFilter } from "../query/edit";
@@ -9,15 +9,18 @@ import { stepped } from "../query/time";
 import { ColumnsTab } from "../widgets/ColumnsTab";
 import { FilterBar } from "../widgets/FilterBar";
 import { GroupPicker } from "../widgets/GroupPicker";
+import { KeepingTab } from "../widgets/KeepingTab";
+import { NO_DRAFT } from "../widgets/keeping";
 import { MeasurePicker } from "../widgets/MeasurePicker";
 import { NumberKnob } from "../widgets/NumberKnob";
 import { TablePicker } from "../widgets/TablePicker";
 import { TimeRangeControl } from "../widgets/TimeRangeControl";
 import { useDive } from "./dive";
 
-/** Every knob of the question in sight, and in a second tab the table's columns. */
+/** Every knob of the question in sight, and in further tabs the table's columns and what it keeps. */
 export function Rail(props: { tables: Table[]; onZone: (zone: Zone) => void }) {
-  const { question, commit } = useDive();
+  const { question, columns, table, zone, commit } = useDive();
+  const [draft, setDraft] = useState(NO_DRAFT);
   return (
     <Stack gap="sm" h="100%">
       <TablePicker
@@ -29,12 +32,22 @@ export function Rail(props: { tables: Table[]; onZone: (zone: Zone) => void }) {
         <Tabs.List grow mb="sm">
           <Tabs.Tab value="question">Question</Tabs.Tab>
           <Tabs.Tab value="columns">Columns</Tabs.Tab>
+          <Tabs.Tab value="keeping">Keeping</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="question">
           <Knobs onZone={props.onZone} />
         </Tabs.Panel>
         <Tabs.Panel value="columns">
           <Columns />
+        </Tabs.Panel>
+        <Tabs.Panel value="keeping">
+          <KeepingTab
+            table={table}
+            columns={[...columns]}
+            zone={zone}
+            draft={draft}
+            onDraft={setDraft}
+          />
         </Tabs.Panel>
       </Tabs>
     </Stack>

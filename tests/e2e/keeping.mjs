@@ -1,0 +1,201 @@
+// What a table keeps: what goes of it and when, and the settings that say so.
+import { strict as assert } from "node:assert";
+import { freshFolder, startServer } from "./demo.mjs";
+import { ask, drop, log, open, picture } from "./steps.mjs";
+
+const tab = (page) => page.getByRole("tab", { name: "Keeping" });
+const field = (page, name) => page.getByRole("textbox", { name, exact: true });
+const strip = (page, words) => page.getByRole("img", { name: words });
+const button = (page, name) => page.getByRole("tabpanel").getByRole("button", { name, exact: true });
+
+/** Saves, and waits until it is said that it is. */
+async function save(page) {
+  await button(page, "Save").click();
+  await page.getByRole("status").filter({ hasText: "Saved" }).waitFor();
+}
+
+/** A table whose rows are up to 20 days old, which is of any age by that, and its tab. */
+async function openKept(page, url, name) {
+  const rows = [...Array(21).keys()].map((days) => ({ time: new Date(Date.now() - days * 86_400_000).toISOString(), host: `h${days % 3}` }));
+  await log(url, name, rows);
+  await open(page, `${url}/?table=${name}&from=-30d`);
+  await tab(page).click();
+  await strip(page, /Rows of any age are kept/).waitFor();
+}
+
+const settingsOf = (url, table) => fetch(`${url}/v1/tables/${table}/settings`).then((response) => response.json());
+
+/** Sets settings without the page. */
+async function put(url, table, settings) {
+  const { version } = await settingsOf(url, table);
+  const body = JSON.stringify({ version, settings });
+  const response = await fetch(`${url}/v1/tables/${table}/settings`, { method: "PUT", body });
+  assert.ok(response.ok, await response.text());
+}
+
+export const tests = [
+  [
+    "shows what goes and when, and lets it be changed",
+    async ({ page, wrong }) => {
+      // A demo of its own, since rows go.
+      const demo = await startServer("demo", "--rows", "20000", "--seed", "1", "--no-browser");
+      try {
+        await open(page, `${demo.url}/?table=requests`);
+        await tab(page).click();
+        await strip(page, /^Rows from .+ on\. Rows are gone after 30 days\./).waitFor();
+        const facts = await page.getByRole("tabpanel").innerText();
+        assert.match(facts, /[\d,]+ rows, [\d.]+ [KM]iB of 1 GiB/);
+        assert.match(await page.getByTestId("next").innerText(), /30 days|too old/);
+        assert.ok(await button(page, "Save").isDisabled());
+        await picture(page, "keeping");
+
+        const age = field(page, "Age");
+        assert.equal(await age.getAttribute("placeholder"), "30d");
+        await age.fill("soon");
+        await button(page, "Save").click();
+        await page.getByText('"soon" is no age').waitFor();
+        assert.equal(await age.getAttribute("aria-invalid"), "true");
+        assert.ok(await age.evaluate((it) => it === document.activeElement));
+        await picture(page, "keeping-wrong");
+        wrong.splice(0); // The browser notes the 400.
+
+        await age.fill("7d");
+        const note = page.getByTestId("sooner");
+        await note.getByText(/^[\d,]+ rows would go\.$/).waitFor();
+        assert.match(await note.innerText(), /go at once\. What goes cannot be brought back\./);
+        await strip(page, /Those before .+ are too old\. .*gone after 7 days/).waitFor();
+        await picture(page, "keeping-sooner");
+        await save(page);
+        await note.waitFor({ state: "detached" });
+        await page.reload();
+        await tab(page).click();
+        await strip(page, /Rows are gone after 7 days/).waitFor();
+        assert.equal(await age.inputValue(), "7d");
+        assert.equal((await settingsOf(demo.url, "requests")).settings.age, "7d");
+
+        await age.fill("");
+        assert.ok(await button(page, "Save").isEnabled());
+        await save(page);
+        await page.reload();
+        await tab(page).click();
+        await strip(page, /Rows are gone after 30 days/).waitFor();
+        assert.equal(await age.inputValue(), "");
+        assert.deepEqual((await settingsOf(demo.url, "requests")).settings, {});
+        assert.ok((await ask(demo.url, "SELECT count(*) FROM requests"))[0][0] > 0);
+      } finally {
+        await demo.stop();
+      }
+    },
+  ],
+  [
+    "tells who saves settings second, and keeps what they typed",
+    async ({ page, url, wrong }) => {
+      await openKept(page, url, "kept");
+      const before = await settingsOf(url, "kept");
+      // The page is told nothing new until it is second.
+      let second = false;
+      await page.route("**/kept/settings", async (route) => {
+        if (route.request().method() !== "PUT") return second ? route.continue() : route.fulfill({ json: before });
+        const response = await route.fetch();
+        second = true;
+        return route.fulfill({ response });
+      });
+      await field(page, "Cold after").fill("3d");
+      await put(url, "kept", { age: "25d" });
+      await button(page, "Save").click();
+      await page.getByText("Somebody changed the settings meanwhile: age=25d.").waitFor();
+      assert.equal(await field(page, "Age").inputValue(), "25d");
+      assert.equal(await field(page, "Cold after").inputValue(), "3d");
+      await picture(page, "keeping-second");
+      wrong.splice(0); // The browser notes the 409.
+      await save(page);
+      assert.deepEqual((await settingsOf(url, "kept")).settings, { age: "25d", cold_after: "3d" });
+      await drop(url, "kept");
+    },
+  ],
+  [
+    "undoes what was typed, and keeps it over a look at another tab",
+    async ({ page, url }) => {
+      await openKept(page, url, "undone");
+      await field(page, "Sample after").fill("2d");
+      await page.getByLabel("Sample by").fill("host");
+      await page.getByRole("option", { name: /host/ }).click();
+      await page.getByText("cannot be brought back").waitFor();
+      await page.getByRole("tab", { name: "Columns" }).click();
+      await tab(page).click();
+      assert.equal(await field(page, "Sample after").inputValue(), "2d");
+      await page.getByRole("button", { name: "Remove host" }).waitFor();
+      await button(page, "Undo").click();
+      assert.equal(await field(page, "Sample after").inputValue(), "");
+      assert.ok(await button(page, "Save").isDisabled());
+      assert.ok(await page.getByRole("switch", { name: "Archive" }).isDisabled());
+      await page.getByText("This server has none").waitFor();
+      await drop(url, "undone");
+    },
+  ],
+  [
+    "asks for the admin token where the server wants one",
+    async ({ page, url, wrong }) => {
+      await openKept(page, url, "guarded");
+      await page.route("**/guarded/settings", (route) => {
+        const { method, headers } = { method: route.request().method(), headers: route.request().headers() };
+        if (method !== "PUT" || headers.authorization === "Bearer sesame") return route.continue();
+        const json = { type: "about:blank", title: "A token is needed", status: 401, detail: "the request has not the admin token" };
+        return route.fulfill({ status: 401, json });
+      });
+      await field(page, "Bytes").fill("2GB");
+      await button(page, "Save").click();
+      await page.getByText("this server wants the admin token").waitFor();
+      await picture(page, "keeping-token");
+      wrong.splice(0); // The browser notes the 401.
+      await page.getByLabel("Token").fill("sesame");
+      await button(page, "Enter").click();
+      await page.getByRole("status").filter({ hasText: "Saved" }).waitFor();
+      assert.equal((await settingsOf(url, "guarded")).settings.bytes, 2_000_000_000);
+      await drop(url, "guarded");
+    },
+  ],
+  [
+    "has rows archived before they go, where the server can",
+    async ({ page }) => {
+      const [data, archive] = [freshFolder(), freshFolder()];
+      const server = await startServer("serve", "--data", data.path, "--archive", archive.path);
+      try {
+        await openKept(page, server.url, "archived");
+        await page.getByText(`Writes rows to ${archive.path} before they go`).waitFor();
+        await page.getByRole("switch", { name: "Archive" }).click();
+        await field(page, "Age").fill("7d");
+        await page.getByText("The archive gets these rows first.").waitFor();
+        await save(page);
+        assert.deepEqual((await settingsOf(server.url, "archived")).settings, { age: "7d", archive: true });
+        await picture(page, "keeping-archived");
+        await page.getByRole("switch", { name: "Archive" }).click();
+        await page.getByText("Rows that go are not archived any more. What goes cannot be brought back.").waitFor();
+      } finally {
+        await server.stop();
+        data.remove();
+        archive.remove();
+      }
+    },
+  ],
+  [
+    "shows what a table keeps on a phone, light and dark",
+    async ({ page, url }) => {
+      await openKept(page, url, "small");
+      await put(url, "small", { age: "30d", cold_after: "3d", sample_after: "10d", sample_by: ["host"], sample_keep: "1/100" });
+      await page.reload();
+      await tab(page).click();
+      await strip(page, /cold after 3 days.+one in 100 is left after 10 days/).waitFor();
+      await picture(page, "keeping-limits");
+      await page.getByRole("button", { name: "Dark" }).click();
+      await picture(page, "keeping-dark");
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByRole("button", { name: "The question" }).click();
+      await strip(page, /cold after/).waitFor();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
+      await picture(page, "keeping-phone-dark");
+      await drop(url, "small");
+    },
+  ],
+];

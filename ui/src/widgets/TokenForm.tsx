@@ -1,0 +1,34 @@
+import { Button, Group, PasswordInput, Stack, Title } from "@mantine/core";
+import { useState } from "react";
+import { keepToken } from "../api/client";
+
+/** A server that other machines reach wants to know who asks. */
+export function TokenForm({ onDone }: { onDone: () => void }) {
+  const [token, setToken] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        keepToken(token.trim());
+        onDone();
+      }}
+    >
+      <Stack>
+        <Title order={2} fz="lg">
+          This server wants a token
+        </Title>
+        <PasswordInput
+          label="Token"
+          description="It stands in the file admin-token of the server's data folder, and is kept for this tab only."
+          value={token}
+          onChange={(event) => setToken(event.currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" disabled={token.trim() === ""}>
+            Enter
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
