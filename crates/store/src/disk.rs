@@ -10,6 +10,7 @@
 mod folder;
 #[cfg(test)]
 pub(crate) mod simulated;
+mod written;
 
 use std::fmt::Debug;
 use std::io;
@@ -138,7 +139,8 @@ pub trait SegmentFile: Debug + Send + Sync {
     /// As the system says; also when the file is shorter.
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()>;
 
-    /// Whether some of a range was never written, or was given back.
+    /// Whether some of a range was never written, or was given back; perhaps also where it was written
+    /// since this was first asked.
     ///
     /// # Errors
     /// As the system says.

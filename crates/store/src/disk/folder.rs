@@ -6,15 +6,15 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
-use rustix::fs::{
-    Advice, AtFlags, CWD, Dir, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, Stat,
-};
+use rustix::fs::{Advice, AtFlags, CWD, Dir, FallocateFlags, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use super::written::Written;
 use super::{AppendFile, Disk, SegmentFile};
 use crate::error::Error;
+use crate::lock::lock;
 use crate::segment::mapping::Mapping;
 
 /// A folder of the file system. Files in it are made with mode 0600, and symbolic links in it are
@@ -199,12 +199,14 @@ struct PlacedFile {
     file: File,
     length: u64,
     mapping: OnceLock<Mapping>,
+    /// What was written of it, once that was asked.
+    written: Mutex<Option<Written>>,
 }
 
 impl PlacedFile {
     fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        Ok(Self { file, length, mapping: OnceLock::new() })
+        Ok(Self { file, length, mapping: OnceLock::new(), written: Mutex::new(None) })
     }
 }
 
@@ -259,8 +261,12 @@ impl SegmentFile for PlacedFile {
     }
 
     fn has_hole(&self, offset: u64, length: u64) -> io::Result<bool> {
-        let hole = rustix::fs::seek(&self.file, SeekFrom::Hole(offset))?;
-        Ok(hole < offset.saturating_add(length))
+        let mut written = lock(&self.written);
+        let written = match &mut *written {
+            Some(written) => written,
+            unknown => unknown.insert(Written::of(&self.file)?),
+        };
+        Ok(!written.covers(&(offset..offset.saturating_add(length))))
     }
 
     fn forget(&self, offset: u64, length: u64) {
@@ -270,6 +276,9 @@ impl SegmentFile for PlacedFile {
     }
 
     fn punch(&self, offset: u64, length: u64) -> io::Result<()> {
+        if let Some(written) = &mut *lock(&self.written) {
+            written.remove(&(offset..offset.saturating_add(length)));
+        }
         let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         unless_unsupported(rustix::fs::fallocate(&self.file, mode, offset, length))
     }

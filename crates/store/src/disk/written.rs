@@ -1,0 +1,85 @@
+//! Which ranges of a sparse file were written, as it was when that was first asked.
+//!
+//! A file system tells where the next hole is by looking at page after page up to there; asked for each
+//! of a thousand blocks of a file, it looks at most of the file a thousand times. So all is asked for
+//! once, and kept. What is given back later is taken out; what is written later may be missing, so
+//! "written" is always true and "not written" need not be.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
+
+/// Ranges of a file, in ascending order.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Written(Vec<Range<u64>>);
+
+impl Written {
+    /// What was written of a file. Cost: O(pages of the file).
+    pub(super) fn of(file: &File) -> io::Result<Self> {
+        let (mut ranges, mut end) = (Vec::new(), 0);
+        loop {
+            let start = match rustix::fs::seek(file, SeekFrom::Data(end)) {
+                // There is no data any more.
+                Err(Errno::NXIO) => return Ok(Self(ranges)),
+                start => start?,
+            };
+            end = rustix::fs::seek(file, SeekFrom::Hole(start))?;
+            ranges.push(start..end);
+        }
+    }
+
+    /// Whether all of a range was written.
+    pub(super) fn covers(&self, range: &Range<u64>) -> bool {
+        let after = self.0.partition_point(|own| own.start <= range.start);
+        let own = after.checked_sub(1).and_then(|at| self.0.get(at));
+        own.is_some_and(|own| range.end <= own.end)
+    }
+
+    /// Takes out what is given back.
+    pub(super) fn remove(&mut self, range: &Range<u64>) {
+        let left = |own: Range<u64>| {
+            let before = own.start..own.end.min(range.start);
+            let after = own.start.max(range.end)..own.end;
+            [before, after].into_iter().filter(|part| !part.is_empty())
+        };
+        self.0 = std::mem::take(&mut self.0).into_iter().flat_map(left).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    const PAGE: u64 = 4_096;
+
+    #[test]
+    fn what_was_written_is_known_and_what_is_given_back_is_not() {
+        let file = tempfile::tempfile().expect("a file");
+        file.set_len(20 * PAGE).expect("as long");
+        assert_eq!(Written::of(&file).expect("told"), Written(vec![]));
+        for page in [2, 3, 4, 9] {
+            file.write_all_at(&[1; PAGE as usize], page * PAGE).expect("written");
+        }
+        let mut written = Written::of(&file).expect("told");
+        assert_eq!(written, Written(vec![2 * PAGE..5 * PAGE, 9 * PAGE..10 * PAGE]));
+        for (from, to, is_so) in [
+            (2, 5, true),
+            (3, 4, true),
+            (4, 6, false),
+            (1, 3, false),
+            (9, 10, true),
+            (7, 8, false),
+            (15, 16, false),
+        ] {
+            assert_eq!(written.covers(&(from * PAGE..to * PAGE)), is_so, "{from}..{to}");
+        }
+        written.remove(&(3 * PAGE..4 * PAGE));
+        written.remove(&(8 * PAGE..20 * PAGE));
+        assert_eq!(written, Written(vec![2 * PAGE..3 * PAGE, 4 * PAGE..5 * PAGE]));
+    }
+}
