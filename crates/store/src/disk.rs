@@ -146,6 +146,10 @@ pub trait SegmentFile: Debug + Send + Sync {
     /// As the system says.
     fn has_hole(&self, offset: u64, length: u64) -> io::Result<bool>;
 
+    /// Tells the system that a range is read before long, so that it need not be waited for then. Only
+    /// advice.
+    fn expect(&self, offset: u64, length: u64);
+
     /// Tells the system that a range which was synced is not read again before long, so that it
     /// takes no memory. Only advice: nothing depends on it.
     fn forget(&self, offset: u64, length: u64);

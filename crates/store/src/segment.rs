@@ -5,6 +5,7 @@
 //! where the store has some of its own. [`BlockBytes`] is a range of one. It keeps its segment alive; and the range of a block that was removed is given back when the last
 //! `BlockBytes` of it is dropped, so readers need no lock and no epoch.
 
+mod file;
 mod guard;
 pub(crate) mod mapping;
 pub(crate) mod open;
@@ -20,7 +21,8 @@ use hadal_types::Held;
 use hadal_types::limits::BLOCK_BYTES_MAX;
 
 use crate::error::Error;
-use pool::{Pool, Segment};
+use file::Segment;
+use pool::Pool;
 
 /// Block starts in memory are multiples of this.
 const ALIGNMENT: usize = 8;

@@ -269,6 +269,11 @@ impl SegmentFile for PlacedFile {
         Ok(!written.covers(&(offset..offset.saturating_add(length))))
     }
 
+    fn expect(&self, offset: u64, length: u64) {
+        // What is not read ahead is waited for.
+        let _ = rustix::fs::fadvise(&self.file, offset, NonZeroU64::new(length), Advice::WillNeed);
+    }
+
     fn forget(&self, offset: u64, length: u64) {
         let length = NonZeroU64::new(length);
         // What stays cached is only slower to get rid of.

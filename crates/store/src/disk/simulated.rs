@@ -450,6 +450,10 @@ impl SegmentFile for SimulatedSegment {
         self.real.has_hole(offset, length)
     }
 
+    fn expect(&self, offset: u64, length: u64) {
+        self.real.expect(offset, length);
+    }
+
     fn forget(&self, offset: u64, length: u64) {
         self.real.forget(offset, length);
     }

@@ -63,7 +63,7 @@ mod tests {
         file.set_len(20 * PAGE).expect("as long");
         assert_eq!(Written::of(&file).expect("told"), Written(vec![]));
         for page in [2, 3, 4, 9] {
-            file.write_all_at(&[1; PAGE as usize], page * PAGE).expect("written");
+            file.write_all_at(&[1; 4_096], page * PAGE).expect("written");
         }
         let mut written = Written::of(&file).expect("told");
         assert_eq!(written, Written(vec![2 * PAGE..5 * PAGE, 9 * PAGE..10 * PAGE]));

@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::pool::{
-    HEADER_USED, PAGE, Pool, Segment, Shelf, Shelves, file_name, header, number_of, paged,
-};
+use super::file::Segment;
+use super::pool::{HEADER_USED, PAGE, Pool, Shelf, Shelves, file_name, header, number_of, paged};
 use super::ranges::FreeRanges;
 use super::{BlockBytes, Place};
 use crate::change::BlockNumber;
@@ -198,8 +197,9 @@ impl Pool {
         }
         let is_memory_old = in_memory.is_some();
         let memory = in_memory.or_else(|| self.memory_for(number, file.length()));
-        let is_dirty = AtomicBool::new(false);
-        let segment = Arc::new(Segment { number, file, memory, is_memory_old, is_dirty });
+        let (is_dirty, ahead_from) = (AtomicBool::new(false), AtomicU64::new(u64::MAX));
+        let segment =
+            Arc::new(Segment { number, file, memory, is_memory_old, is_dirty, ahead_from });
         let mut free = FreeRanges::new(PAGE, segment.file.length() - PAGE);
         let mut is_whole = true;
         for &at in blocks {

@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use hadal_types::{Budget, Held};
 use twox_hash::XxHash3_64;
 
+use super::file::Segment;
 use super::open::verified;
 use super::ranges::FreeRanges;
-use super::{BlockBytes, FileExtent, Place, Residence, checked_length};
+use super::{BlockBytes, FileExtent, Place, checked_length};
 use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
@@ -24,56 +25,6 @@ pub(crate) const PAGE: u64 = 4_096;
 const MAGIC: [u8; 8] = *b"\x89HDLSEG\x01";
 const HEADER_SUMMED: usize = 32;
 pub(super) const HEADER_USED: usize = 40;
-
-/// One segment file.
-#[derive(Debug)]
-pub(crate) struct Segment {
-    pub(super) number: u32,
-    /// What survives the machine.
-    pub(super) file: Box<dyn SegmentFile>,
-    /// What is read instead, where the store has memory of its own: the same bytes, at the same
-    /// places.
-    pub(super) memory: Option<Box<dyn SegmentFile>>,
-    /// Whether an earlier process wrote the file in memory.
-    pub(super) is_memory_old: bool,
-    /// Whether something was written since the last sync.
-    pub(super) is_dirty: AtomicBool,
-}
-
-impl Segment {
-    /// The bytes of a block.
-    pub(super) fn bytes(&self, place: Place, residence: &Residence) -> Option<&[u8]> {
-        let length = usize::try_from(place.length).ok()?;
-        match residence {
-            Residence::Disk => self.file.bytes(place.offset, length),
-            Residence::Memory(_) => self.memory.as_ref()?.bytes(place.offset, length),
-        }
-    }
-
-    /// How many pages of the file that is read could not be.
-    pub(super) fn faults(&self, residence: &Residence) -> u64 {
-        match residence {
-            Residence::Disk => self.file.faults(),
-            Residence::Memory(_) => self.memory.as_ref().map_or(0, |memory| memory.faults()),
-        }
-    }
-
-    /// Whether some of what is mapped could not be read: there are zeros now, whatever is written.
-    pub(super) fn has_faults(&self) -> bool {
-        self.file.faults() > 0 || self.memory.as_ref().is_some_and(|memory| memory.faults() > 0)
-    }
-
-    /// Gives back the memory of a range, where it has some.
-    fn punch_memory(&self, offset: u64, length: u64) -> std::io::Result<()> {
-        self.memory.as_ref().map_or(Ok(()), |memory| memory.punch(offset, length))
-    }
-
-    /// Gives back the memory and the disk of a range.
-    pub(super) fn punch(&self, offset: u64, length: u64) -> std::io::Result<()> {
-        self.punch_memory(offset, length)?;
-        self.file.punch(offset, length)
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct Shelf {
@@ -214,6 +165,7 @@ impl Pool {
             block.reside_in_memory(held);
             return Ok(());
         }
+        segment.read_ahead(place);
         let bytes = self.read_from_disk(segment, place, checksum)?;
         let kept = self.keep(block, segment, place, &bytes);
         kept.map_err(|error| format!("{} cannot be mapped: {error}", block.location()))
@@ -313,8 +265,14 @@ impl Pool {
             return Err(failed(error));
         }
         let memory = self.memory_for(number, length);
-        let is_dirty = AtomicBool::new(true);
-        Ok(Arc::new(Segment { number, file, memory, is_memory_old: false, is_dirty }))
+        Ok(Arc::new(Segment {
+            number,
+            file,
+            memory,
+            is_memory_old: false,
+            is_dirty: AtomicBool::new(true),
+            ahead_from: AtomicU64::new(u64::MAX),
+        }))
     }
 
     /// A new file in memory for a segment; `None` where the store has no memory of its own, or it
