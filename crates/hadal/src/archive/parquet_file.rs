@@ -37,13 +37,15 @@ pub(super) fn write<'a>(
         if is_stopping() {
             return Err("the server stops".to_owned());
         }
-        let rows = rows_of(part)?;
+        // Of its own: what is thawed of it goes with it.
+        let block = BlockView::parse(part.block.bytes()).map_err(words)?;
+        let rows = rows_of(&block, part)?;
         if rows.is_empty() {
             continue;
         }
         let mut arrays = Vec::with_capacity(columns.len());
         for column in &columns {
-            let view = part.block.column(column.name.as_str(), column.kind);
+            let view = block.column(column.name.as_str(), column.kind);
             let data = view.map(|view| view.decode()).transpose().map_err(words)?;
             arrays.push(array(data.as_ref(), column.form, &rows).map_err(words)?);
         }
@@ -64,8 +66,8 @@ fn properties(parts: &[ArchivePart<'_>]) -> Result<WriterProperties, String> {
 }
 
 /// The rows of a part, by their numbers in the block.
-fn rows_of(part: &ArchivePart<'_>) -> Result<Vec<u32>, String> {
-    let ArchivePart { block, from, until } = part;
+fn rows_of(block: &BlockView<'_>, part: &ArchivePart<'_>) -> Result<Vec<u32>, String> {
+    let ArchivePart { from, until, .. } = part;
     let all = 0u32..;
     let (first, last) = block.time_range();
     if *from <= first && last < *until {
