@@ -91,7 +91,11 @@ pub trait AppendFile: Debug + Send {
     /// As the system says.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts the file to its first `length` bytes.
+    /// Has room for so many bytes from `offset` on set aside for what is appended later; returns whether
+    /// there is.
+    fn set_aside(&mut self, offset: u64, bytes: u64) -> bool;
+
+    /// Cuts the file to its first `length` bytes; what was set aside may go.
     ///
     /// # Errors
     /// As the system says.

@@ -16,6 +16,9 @@ pub(crate) struct Journal {
     file: Box<dyn AppendFile>,
     place: String,
     length: u64,
+    /// Bytes that are kept free beyond the end, and up to where they are.
+    reserve: u64,
+    free_to: u64,
     /// Since when there are bytes that may not be durable.
     unsynced: Option<Instant>,
     failure: Option<Error>,
@@ -24,7 +27,22 @@ pub(crate) struct Journal {
 impl Journal {
     /// Goes on with a file that has `length` durable bytes; `place` is its path, for messages.
     pub(crate) fn new(file: Box<dyn AppendFile>, place: String, length: u64) -> Self {
-        Self { file, place, length, unsynced: None, failure: None }
+        Self { file, place, length, reserve: 0, free_to: 0, unsynced: None, failure: None }
+    }
+
+    /// Keeps about so many bytes free beyond the end, so that appending little goes on when the disk is
+    /// full: what makes room there is told by the manifest.
+    pub(crate) fn keeping_free(mut self, bytes: u64) -> Self {
+        self.reserve = bytes;
+        self.keep_free();
+        self
+    }
+
+    fn keep_free(&mut self) {
+        let is_enough = self.length.saturating_add(self.reserve / 2) <= self.free_to;
+        if !is_enough && self.file.set_aside(self.length, self.reserve) {
+            self.free_to = self.length.saturating_add(self.reserve);
+        }
     }
 
     /// Bytes of the file.
@@ -49,6 +67,9 @@ impl Journal {
     /// machine; and are not in the file when it returns [`Error::Full`].
     pub(crate) fn append<B: AsRef<[u8]>>(&mut self, frames: &[B]) -> Result<(), Error> {
         self.check()?;
+        if self.reserve > 0 {
+            self.keep_free();
+        }
         let mut length = self.length;
         for frame in frames {
             self.file.append(frame.as_ref()).map_err(|error| self.undo(error))?;
@@ -77,6 +98,7 @@ impl Journal {
     fn undo(&mut self, error: std::io::Error) -> Error {
         match Error::io("append to", &self.place, error) {
             full @ Error::Full(_) => {
+                self.free_to = 0;
                 match self.file.cut(self.length).and_then(|()| self.file.sync()) {
                     Ok(()) => full,
                     Err(error) => self.poison("cut", error),

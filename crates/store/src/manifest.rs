@@ -19,6 +19,9 @@ pub(crate) use record::{BlockPlace, Checksum, Record};
 pub(crate) use sequences::Sequences;
 pub(crate) use state::State;
 
+/// Bytes beyond the end of the manifest that are kept free: drops and expiry go on when the disk is full.
+const RESERVE: u64 = 64 << 10;
+
 /// The file name of the manifest.
 pub(crate) const NAME: &str = "manifest";
 /// The file name of a manifest that is being compacted.
@@ -102,7 +105,7 @@ impl Manifest {
         // What an earlier process wrote and did not sync is believed from here on.
         let synced = file.sync().and_then(|()| disk.sync_folder());
         synced.map_err(|error| Error::io("sync", &place, error))?;
-        let journal = Journal::new(file, place, length as u64);
+        let journal = Journal::new(file, place, length as u64).keeping_free(RESERVE);
         let compact_above = bytes_min.max(length as u64);
         let mut manifest = Self { disk, salt, journal, next_record, bytes_min, compact_above };
         if version != VERSION {
@@ -190,7 +193,7 @@ fn write_new(disk: &dyn Disk, salt: u64, state: &State) -> Result<(Journal, u64)
         frames.push(seal(&record, salt, number)?);
     }
     let file = disk.create(NEW_NAME).map_err(|error| Error::io("create", &place, error))?;
-    let mut journal = Journal::new(file, place, 0);
+    let mut journal = Journal::new(file, place, 0).keeping_free(RESERVE);
     journal.write(&frames)?;
     Ok((journal, frames.len() as u64))
 }

@@ -87,7 +87,7 @@ pub enum SinkError {
     #[error("{0}")]
     Limit(String),
     /// The disk is full.
-    #[error("no space is left to log the batch: {0}")]
+    #[error("no space is left: {0}")]
     Full(String),
     /// The log or a segment could not be written.
     #[error("cannot store the batch: {0}")]

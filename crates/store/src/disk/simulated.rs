@@ -383,6 +383,10 @@ impl AppendFile for SimulatedFile {
         if is_up { result } else { Err(io::Error::other("the power failed")) }
     }
 
+    fn set_aside(&mut self, _: u64, _: u64) -> bool {
+        false
+    }
+
     fn cut(&mut self, length: u64) -> io::Result<()> {
         let length = size(length);
         self.world.machine().operate_whole(|machine| machine.files[self.file].now.truncate(length))

@@ -524,3 +524,22 @@ fn a_log_of_which_nothing_is_needed_takes_no_disk() {
     assert_eq!(recovery.report.log_files_lost, [""; 0]);
     assert_eq!(recovery.tables[&requests].frames.len(), 1);
 }
+
+#[test]
+fn changes_go_on_when_the_disk_is_full() {
+    let Some(tmpfs) = Tmpfs::mount() else { return println!("skipped: needs root") };
+    let (store, _) = open(&tmpfs.0);
+    let requests = table("requests");
+    let mut ballast = fs::File::create(tmpfs.path().join("ballast")).expect("made");
+    while std::io::Write::write_all(&mut ballast, &[1; 4_096]).is_ok() {}
+    // More than a page of the manifest.
+    for number in 0..100 {
+        let settings = vec![(requests.clone(), format!("{number:0100}").into_bytes())];
+        store.commit(&Change { settings, ..Change::default() }).expect("committed");
+    }
+    drop(store);
+    let (store, recovery) = open(&tmpfs.0);
+    let settings = recovery.tables[&requests].settings.as_deref().expect("set");
+    assert_eq!(settings, format!("{:0100}", 99).as_bytes());
+    drop((store, recovery, ballast));
+}
