@@ -203,21 +203,22 @@ impl TableSettings {
         Err(SettingsError::new("bytes", reason))
     }
 
-    /// The columns, if rows may be grouped by so many, and each is named once.
+    /// The columns, each once, if rows may be grouped by so many.
     ///
     /// # Errors
-    /// [`SettingsError`] with the range, or the column.
+    /// [`SettingsError`] with the range.
     pub fn check_sample_by(columns: Vec<ColumnName>) -> Result<Vec<ColumnName>, SettingsError> {
-        let wrong = |reason: String| SettingsError::new("sample_by", reason);
         if !(1..=SAMPLE_COLUMNS_MAX).contains(&columns.len()) {
-            let found = columns.len();
-            return Err(wrong(format!("{found} columns; write 1 to {SAMPLE_COLUMNS_MAX}")));
+            let reason = format!("{} columns; write 1 to {SAMPLE_COLUMNS_MAX}", columns.len());
+            return Err(SettingsError::new("sample_by", reason));
         }
-        let twice = columns.iter().enumerate().find(|(at, name)| columns[..*at].contains(name));
-        match twice {
-            Some((_, name)) => Err(wrong(format!("{name} is named twice; once is enough"))),
-            None => Ok(columns),
+        let mut once: Vec<ColumnName> = Vec::with_capacity(columns.len());
+        for column in columns {
+            if !once.contains(&column) {
+                once.push(column);
+            }
         }
+        Ok(once)
     }
 
     /// The rows, if a group can keep so many.
@@ -277,7 +278,7 @@ mod tests {
             ("bytes", "2GB"),
             ("cold_after", "2d"),
             ("sample_after", "4d"),
-            ("sample_by", "host,service"),
+            ("sample_by", "host,service,host"),
             ("sample_keep", "0.01"),
             ("sample_least", "5"),
             ("time_column", "ts"),
@@ -311,7 +312,6 @@ mod tests {
             ("cold_after", "9", "cold_after: 9 seconds are not between 1m and 36500d"),
             ("sample_after", "9", "sample_after: 9 seconds are not between 1m and 36500d"),
             ("sample_by", "a,b,c,d,e,f,g,h,i", "sample_by: 9 columns; write 1 to 8"),
-            ("sample_by", "a,b,a", "sample_by: a is named twice; once is enough"),
             (
                 "sample_keep",
                 "0.3",

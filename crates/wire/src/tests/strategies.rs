@@ -353,9 +353,10 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
     };
     let bytes = TABLE_BYTES_SET_MIN..=TABLE_BYTES_SET_MAX;
     let keep = 2..=SAMPLE_ONE_IN_MAX;
+    let columns = collection::vec(column_name(), 1..=SAMPLE_COLUMNS_MAX);
     let sampling = (
         age(),
-        option::of(collection::vec(column_name(), 1..=SAMPLE_COLUMNS_MAX)),
+        option::of(columns.prop_filter_map("fit", |it| TableSettings::check_sample_by(it).ok())),
         option::of(keep.prop_filter_map("in range", OneIn::new)),
         option::of(1..=65_536u32),
     );
