@@ -83,7 +83,11 @@ pub(crate) async fn put(
     let table = named(name)?;
     let body = RequestBody::new(request.into_body()).all(limits::TABLE_SETTINGS_BYTES_MAX).await?;
     let (version, settings) = read(&body)?;
-    if settings.is_archived() && doors.config.archive.is_none() {
+    let was_archived = async || {
+        let own = doors.rules.read(&doors.app, &table).await?;
+        Ok::<_, Problem>(own.is_some_and(|own| own.value.is_archived()))
+    };
+    if settings.is_archived() && doors.config.archive.is_none() && !was_archived().await? {
         let reason = "this server has no archive; start it with --archive PLACE".to_owned();
         return Err(Problem::of_settings(&SettingsError { field: "archive".to_owned(), reason }));
     }

@@ -121,6 +121,8 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
     let shown = server.run(&["settings", "t"], b"").stdout;
     let note = "note: archive=on: this server has no archive, so no rows are dropped";
     assert!(shown.contains(note), "{shown}");
+    let shown = show(&server, &["age=8d"]);
+    assert!(shown.contains("age           8d          set") && shown.contains(note), "{shown}");
     for (place, told) in [("gs://old", "gs:// is not known"), ("s3://", "names no bucket")] {
         let refused = finish(hadal(&["serve", "--data", path, "--archive", place]), b"");
         assert_eq!(refused.code, 2);

@@ -90,6 +90,8 @@ enum PassError {
     Rows(#[from] MergeError),
     #[error("cannot note in {place} what is archived: {source}")]
     Note { place: String, source: io::Error },
+    #[error("whether the blocks of the last pass are gone is known at the next start")]
+    Unknown,
     #[error("the leaf stops")]
     Stopping,
 }
@@ -164,10 +166,8 @@ impl Inner {
             // What a pass leaves is there for the next one.
             while let Some(mut pass) = self.plan_pass(&table) {
                 let done = self.carry_out_pass(&mut note, &**archive, &mut pass);
-                let folder = self.archiver.folder.as_deref();
-                let settled = settle(&mut note, folder, &self.store);
+                let settled = self.settle_pass(&mut note, &done);
                 drop(pass);
-                let settled = settled.map_err(|source| self.not_noted(source));
                 let settled = settled.and_then(|()| self.remove_files(&mut note, &**archive));
                 if !self.told(&table, done.and_then(|rows| settled.map(|()| rows))) {
                     return false;
@@ -175,6 +175,20 @@ impl Inner {
             }
         }
         true
+    }
+
+    /// Finds out what became of a pass, unless nobody knows: a record that was written and could not be
+    /// synced may be there at the next start, or not, and so may the blocks.
+    fn settle_pass(
+        &self,
+        note: &mut Option<Note>,
+        done: &Result<u64, PassError>,
+    ) -> Result<(), PassError> {
+        if let Err(PassError::Rows(MergeError::Store(hadal_store::Error::Poisoned { .. }))) = done {
+            return Err(PassError::Unknown);
+        }
+        let folder = self.archiver.folder.as_deref();
+        settle(note, folder, &self.store).map_err(|source| self.not_noted(source))
     }
 
     fn told(&self, table: &Table, done: Result<u64, PassError>) -> bool {
@@ -199,6 +213,9 @@ impl Inner {
         let Some(noted) = note else { return Ok(()) };
         if self.is_stopping() {
             return Err(PassError::Stopping);
+        }
+        if !noted.blocks.is_empty() {
+            return Err(PassError::Unknown);
         }
         noted.files.iter().try_for_each(|path| archive.remove(path))?;
         *note = None;
@@ -272,10 +289,6 @@ impl Inner {
                 .collect();
             archive.write(path, &parts, &|| self.is_stopping())?;
         }
-        if let Some(one) = leaving.iter().find(|one| one.block.faults() != one.faults) {
-            // The next pass finds out which columns are damaged.
-            return Err(MergeError::Unreadable(one.block.origin.to_string()).into());
-        }
         self.drop_archived(pass, &leaving)
     }
 
@@ -323,6 +336,11 @@ impl Inner {
                 rows -= u64::from(kept);
                 adds.push(self.store.write_block(&table.name, kept, bytes)?);
             }
+        }
+        // All is read that will be.
+        if let Some(one) = leaving.iter().find(|one| one.block.faults() != one.faults) {
+            // The next pass finds out which columns are damaged.
+            return Err(MergeError::Unreadable(one.block.origin.to_string()).into());
         }
         let dropped_rows = pass.dropped(rows);
         let Some(_turn) = self.turn_to_change() else { return Err(PassError::Stopping) };
