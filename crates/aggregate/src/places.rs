@@ -14,6 +14,9 @@ use crate::wholes::reserve_spare;
 pub(crate) const NOWHERE: u32 = u32::MAX;
 /// Combinations of the numbers of several keys that an array is made for.
 const COMBINATIONS_MAX: usize = 1 << 20;
+/// Groups of so many keys have their numbers in arrays of their own width; those of more, in wider
+/// ones.
+const EXACT_MAX: usize = 4;
 
 /// The places of groups, 0 and on.
 #[derive(Clone, Debug)]
@@ -91,10 +94,19 @@ impl Places {
         tag_by(&self.hasher, numbers)
     }
 
-    /// Where the groups of these numbers are, where groups [are hashed](Self::are_hashed): sooner
-    /// found together than one by one. New ones are made of those that there are not yet.
+    /// Those of these numbers that are a group's: the others stand after them because what is of
+    /// any width at run time is slower.
+    #[inline]
+    pub(crate) fn own<'n, const N: usize>(&self, numbers: &'n [u32; N]) -> &'n [u32] {
+        own(numbers, self.width)
+    }
+
+    /// Where the groups of [these numbers](Self::own) are, where groups
+    /// [are hashed](Self::are_hashed): sooner found together than one by one. New ones are made of
+    /// those that there are not yet.
     pub(crate) fn of_all<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
-        assert_eq!(self.width, N, "numbers of a group");
+        assert!(self.width == N || N > EXACT_MAX && self.width < N, "numbers of a group");
+        let width = self.width;
         let Self { count, numbers: kept, known: Known::ByHash(slots), hasher, .. } = self else {
             return vec![NOWHERE; all.len()];
         };
@@ -105,19 +117,23 @@ impl Places {
             slots.reserve_ahead(batch.len(), 0);
             let tags = &mut tags[..batch.len()];
             for (tag, numbers) in tags.iter_mut().zip(batch) {
-                *tag = tag_by(hasher, &numbers[..]);
+                *tag = tag_by(hasher, own(numbers, width));
             }
             slots.read(tags, &mut read);
             for ((slot, &tag), numbers) in read.iter().zip(&*tags).zip(batch) {
                 let is_it = |kept: &[u32], place: u32| {
-                    kept.as_chunks::<N>().0.get(place as usize) == Some(numbers)
+                    if N <= EXACT_MAX {
+                        return kept.as_chunks::<N>().0.get(place as usize) == Some(numbers);
+                    }
+                    kept.get(place as usize * width..)
+                        .is_some_and(|kept| kept.get(..width) == numbers.get(..width))
                 };
                 // As in `wholes.rs`: only what was found is sure.
                 let near = slot.number_of(tag).filter(|&place| is_it(kept, place));
                 places.push(near.unwrap_or_else(|| {
                     let is_it = |kept: &Vec<u32>, place| is_it(kept, place);
                     slots.find_or_push(tag, kept, is_it, |kept| {
-                        kept.extend_from_slice(numbers);
+                        kept.extend_from_slice(own(numbers, width));
                         *count += 1;
                         short(*count - 1)
                     })
@@ -216,6 +232,12 @@ impl Places {
         self.reserve(count, 0);
         (0..).take(count).for_each(|place| self.note(place));
     }
+}
+
+/// The numbers of a group of so many keys.
+#[inline]
+fn own<const N: usize>(numbers: &[u32; N], width: usize) -> &[u32] {
+    if N <= EXACT_MAX { numbers } else { &numbers[..width.min(N)] }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "more groups would not fit the budget")]

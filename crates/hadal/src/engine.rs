@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_store::{Report, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
-use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
+use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{Budget, Clock, TableName};
 use hadal_wire::{LeafName, Sink};
 
@@ -80,7 +80,9 @@ impl Engine {
             fresh: Arc::clone(&fresh),
             room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.room)),
         };
-        let limits = LeafLimits { fresh, ..LeafLimits::of_one_in(count) };
+        let disk_reserve_bytes =
+            config.folder.as_deref().map_or(0, disk_reserve_in) / count.max(1) as u64;
+        let limits = LeafLimits { fresh, disk_reserve_bytes, ..LeafLimits::of_one_in(count) };
         let pool =
             ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
         let open = |index| open_leaf(config, &pool, &limits, &budget, index).map(Arc::new);
@@ -205,6 +207,14 @@ fn open_leaf(
         clock: Arc::clone(&config.clock),
         archive: config.archive.clone(),
     })?)
+}
+
+/// Bytes of disk that all leaves of a data folder set aside together: a part of the disk, up to a limit;
+/// none where the system does not say how large it is.
+fn disk_reserve_in(folder: &Path) -> u64 {
+    let Ok(found) = rustix::fs::statvfs(folder) else { return 0 };
+    let disk = found.f_frsize.saturating_mul(found.f_blocks);
+    (disk / DISK_RESERVE_PART).min(DISK_RESERVE_BYTES)
 }
 
 fn leaf_name(index: usize) -> String {

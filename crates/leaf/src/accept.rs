@@ -71,8 +71,10 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
     let (done, logged) = oneshot::channel();
     // Not the leaf itself: on the log's thread its end would be the end of that thread.
     let (name, signal, id) = (inner.name.clone(), Arc::clone(&inner.merge_signal), batch.id);
+    let fullness = Arc::clone(&inner.fullness);
     let bytes_max = inner.limits.table_bytes(lock(&table.settings).as_ref());
     ticket.then(move |outcome| {
+        fullness.note(&name, outcome.as_ref().copied());
         let outcome = match outcome {
             Ok(()) => {
                 lock(&table.batches).remember(&id, known);
@@ -108,8 +110,11 @@ fn log(
         })?),
         false => None,
     };
-    let ticket = inner.store.append(table, id, bytes);
-    Ok((hold, ticket.map_err(|error| sink_error(&inner.name, error))?))
+    let ticket = inner.store.append(table, id, bytes).map_err(|error| {
+        inner.fullness.note(&inner.name, Err(&error));
+        sink_error(&inner.name, error)
+    })?;
+    Ok((hold, ticket))
 }
 
 /// Bytes from another process are checked whole before they are logged.

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_query::Query;
-use hadal_store::{Change, Config, Durability, MemoryConfig, Report, Store, WaitingBlock};
+use hadal_store::{Change, Config, Durability, MemoryConfig, Report, Sizes, Store, WaitingBlock};
 use hadal_types::{BatchId, Budget, Clock, TableName, TableSettings};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
@@ -20,6 +20,7 @@ use crate::accept::{accept, sink_error};
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};
 use crate::expiry::{Expiry, drop_oldest};
+use crate::fullness::Fullness;
 use crate::inspect::inspect;
 use crate::limits::LeafLimits;
 use crate::merge::{MergeError, merge_next};
@@ -93,6 +94,7 @@ pub(crate) struct Inner {
     /// When rows that are too old were looked for.
     pub(crate) expiry: Expiry,
     pub(crate) pressure: Pressure,
+    pub(crate) fullness: Arc<Fullness>,
     pub(crate) archiver: Archiver,
     /// One merge, or pass of expiry, at a time, whoever makes it.
     pub(crate) merging: Mutex<()>,
@@ -111,7 +113,9 @@ impl Leaf {
             Some(folder) => {
                 let memory = config.memory.clone();
                 let durability = config.durability;
-                let place = Config { memory, durability, ..Config::new(folder) };
+                let reserve_bytes = config.limits.disk_reserve_bytes;
+                let sizes = Sizes { reserve_bytes, ..Sizes::default() };
+                let place = Config { memory, durability, sizes, ..Config::new(folder) };
                 let (store, recovery) = Store::open(&place)?;
                 let recovered = recover::tables(recovery, &store, &config.limits.fresh);
                 (store, recovered)
@@ -123,6 +127,7 @@ impl Leaf {
         let inner = Arc::new(Inner {
             expiry,
             pressure: Pressure::default(),
+            fullness: Arc::default(),
             archiver,
             has_folder: config.folder.is_some(),
             durability: config.durability,

@@ -22,6 +22,7 @@ mod block_list;
 mod block_list_tests;
 mod chill;
 mod expiry;
+mod fullness;
 mod handout;
 mod house;
 mod inspect;

@@ -19,13 +19,15 @@ pub struct LeafLimits {
     pub fresh: Arc<FreshBytes>,
     /// Bytes of row blocks that are verified in a second, after the first round.
     pub scrub_bytes_per_second: u64,
+    /// Disk that is set aside for row blocks, from which batches are kept where it is full.
+    pub disk_reserve_bytes: u64,
     /// Leaves that a table's bytes are shared out to, this one among them; at least 1.
     pub leaves: u64,
 }
 
 impl LeafLimits {
     /// The usual limits of each of the leaves of one process: of a table's bytes it has its share,
-    /// as placement spreads every table evenly.
+    /// as placement spreads every table evenly. No disk is set aside.
     #[must_use]
     pub fn of_one_in(leaves: usize) -> Self {
         Self {
@@ -33,6 +35,7 @@ impl LeafLimits {
             merge_bytes_max: MERGE_BYTES_MAX,
             fresh: FreshBytes::new(FRESH_BYTES_MAX),
             scrub_bytes_per_second: SCRUB_BYTES_PER_SECOND / leaves.max(1) as u64,
+            disk_reserve_bytes: 0,
             leaves: leaves.max(1) as u64,
         }
     }

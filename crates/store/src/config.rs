@@ -79,6 +79,8 @@ pub struct Sizes {
     pub log_file_bytes: u64,
     /// Below this a manifest is never compacted.
     pub manifest_bytes_min: u64,
+    /// Disk that is set aside for blocks, from which batches are kept where it is full; none where 0.
+    pub reserve_bytes: u64,
 }
 
 impl Default for Sizes {
@@ -87,6 +89,7 @@ impl Default for Sizes {
             segment_bytes: SEGMENT_BYTES,
             log_file_bytes: LOG_FILE_BYTES,
             manifest_bytes_min: MANIFEST_BYTES_MIN,
+            reserve_bytes: 0,
         }
     }
 }

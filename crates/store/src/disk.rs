@@ -91,9 +91,12 @@ pub trait AppendFile: Debug + Send {
     /// As the system says.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Has room for so many bytes from `offset` on set aside for what is appended later; returns whether
-    /// there is.
-    fn set_aside(&mut self, offset: u64, bytes: u64) -> bool;
+    /// Has room for so many bytes from `offset` on set aside for what is appended later.
+    ///
+    /// # Errors
+    /// As the system says: also when there is no room, of which a part may be set aside then, and where
+    /// the file system cannot do it.
+    fn set_aside(&mut self, offset: u64, bytes: u64) -> io::Result<()>;
 
     /// Cuts the file to its first `length` bytes; what was set aside may go.
     ///

@@ -98,7 +98,7 @@ impl Error {
 }
 
 /// Whether the file system, or the user's share of it, has no room.
-fn is_full(error: &io::Error) -> bool {
+pub(crate) fn is_full(error: &io::Error) -> bool {
     let codes = [Errno::NOSPC, Errno::DQUOT].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }

@@ -40,7 +40,7 @@ impl Journal {
 
     fn keep_free(&mut self) {
         let is_enough = self.length.saturating_add(self.reserve / 2) <= self.free_to;
-        if !is_enough && self.file.set_aside(self.length, self.reserve) {
+        if !is_enough && self.file.set_aside(self.length, self.reserve).is_ok() {
             self.free_to = self.length.saturating_add(self.reserve);
         }
     }

@@ -27,6 +27,7 @@ mod log;
 mod manifest;
 mod memory;
 mod recovery;
+mod reserve;
 mod segment;
 mod stopped;
 mod store;

@@ -18,6 +18,7 @@ use crate::lock::lock;
 use crate::log::{Log, Ticket};
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
 use crate::recovery::{self, LostBlock, Opened, Recovery, WaitingBlock};
+use crate::reserve::Reserve;
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, Place, checked_length};
 use crate::stopped;
@@ -70,6 +71,7 @@ impl Catalog {
 struct Durable {
     pool: Arc<Pool>,
     log: Log,
+    reserve: Reserve,
 }
 
 /// The store of one leaf. All methods may be called from any thread.
@@ -136,7 +138,8 @@ impl Store {
         let file_bytes = sizes.log_file_bytes;
         let log =
             Log::start(disk, salt, file_bytes, &mut replayed, begun, durability, with_committer)?;
-        store.durable = Some(Durable { pool, log });
+        let reserve = Reserve::open(Arc::clone(&folders.root), sizes.reserve_bytes);
+        store.durable = Some(Durable { pool, log, reserve });
         Ok((store, recovery))
     }
 
@@ -157,7 +160,8 @@ impl Store {
     /// Appends a batch to the log. Does not wait for the disk: the ticket does.
     ///
     /// # Errors
-    /// [`Error::Busy`] when too much waits already; [`Error::Poisoned`] after an earlier failure;
+    /// [`Error::Busy`] when too much waits already; [`Error::Full`] while the disk that is set aside is
+    /// in use; [`Error::Poisoned`] after an earlier failure;
     /// [`Error::BlockSize`] and [`Error::BatchId`] when the batch cannot be logged.
     pub fn append(
         &self,
@@ -166,7 +170,10 @@ impl Store {
         bytes: &[u8],
     ) -> Result<Ticket, Error> {
         match &self.durable {
-            Some(durable) => durable.log.append(table, batch, bytes),
+            Some(durable) => {
+                durable.reserve.check()?;
+                durable.log.append(table, batch, bytes)
+            }
             None => {
                 checked_length(bytes)?;
                 Ok(Ticket::done(Sequence(self.next_sequence.fetch_add(1, Ordering::Relaxed))))
@@ -186,8 +193,8 @@ impl Store {
         bytes: Vec<u8>,
     ) -> Result<StoredBlock, Error> {
         let (bytes, checksum) = match &self.durable {
-            Some(durable) => {
-                (durable.pool.write(&bytes)?, Checksum::of(durable.pool.salt(), &bytes))
+            Some(Durable { pool, reserve, .. }) => {
+                (reserve.spend(|| pool.write(&bytes))?, Checksum::of(pool.salt(), &bytes))
             }
             None => {
                 checked_length(&bytes)?;
@@ -368,12 +375,13 @@ impl Store {
         self.durable.as_ref().and_then(|durable| durable.pool.room())
     }
 
-    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed; the
-    /// memory of blocks was given back with their last reader. To be called now and then: some
+    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed, and sets
+    /// disk aside again; the memory of blocks was given back with their last reader. To be called now and then: some
     /// milliseconds for a mebibyte. What fails is counted.
     pub fn give_back(&self) {
         let Some(durable) = &self.durable else { return };
         durable.pool.give_back();
+        durable.reserve.restore();
         if durable.log.leave_spent() {
             // The manifest names the files that are needed. Where it cannot be written now, the next
             // change does it.

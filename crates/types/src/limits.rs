@@ -66,6 +66,11 @@ pub const SCRUB_SECONDS_MAX: u64 = 60;
 pub const SCRUB_ROUND_SECONDS_MIN: u64 = 60;
 /// Bytes of row blocks that a process verifies in a second then.
 pub const SCRUB_BYTES_PER_SECOND: u64 = 16 << 20;
+/// Disk that the leaves of a process set aside together, so that what came in finds its place in segments
+/// when the disk is full: as much as batches in memory may take.
+pub const DISK_RESERVE_BYTES: u64 = FRESH_BYTES_MAX;
+/// But no more than one part in so many of the disk.
+pub const DISK_RESERVE_PART: u64 = 16;
 /// Bytes of a tmpfs below which row blocks are read from disk instead.
 pub const TMPFS_BYTES_MIN: u64 = 256 << 20;
 /// The least memory that a process can be told to get along with, in bytes.

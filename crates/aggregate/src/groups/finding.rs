@@ -1,6 +1,7 @@
 //! Where groups are, one by one and many together.
 
 use hadal_encoding::LiftedTexts;
+use hadal_types::limits::GROUP_KEYS_MAX;
 
 use super::Groups;
 use crate::key_dictionary::KeyDictionary;
@@ -33,15 +34,10 @@ impl Groups {
             [_, _] => self.places_of_numbers(&side_by_side::<2>(keys)),
             [_, _, _] => self.places_of_numbers(&side_by_side::<3>(keys)),
             [_, _, _, _] => self.places_of_numbers(&side_by_side::<4>(keys)),
-            _ => {
-                let mut numbers = Vec::new();
-                let place = |at: usize| {
-                    numbers.clear();
-                    numbers.extend(keys.iter().map(|key| key[at]));
-                    self.place(&numbers).unwrap_or(NOWHERE)
-                };
-                (0..count).map(place).collect()
-            }
+            [] => vec![self.place(&[]).unwrap_or(NOWHERE); count],
+            [_] => self.places_of_numbers(&side_by_side::<1>(keys)),
+            _ if keys.len() <= 8 => self.places_of_numbers(&side_by_side::<8>(keys)),
+            _ => self.places_of_numbers(&side_by_side::<GROUP_KEYS_MAX>(keys)),
         }
     }
 
@@ -125,16 +121,18 @@ impl Groups {
         places
     }
 
-    /// Where the groups of these numbers are, one of each key: as [`Self::place`].
+    /// Where the groups of these numbers are, one of each key, as [`Self::place`]; what is beyond
+    /// them does not count.
     pub(super) fn places_of_numbers<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
         if self.key_max.is_none() && self.places.are_hashed() {
             return self.places.of_all(all);
         }
-        all.iter().map(|numbers| self.place(numbers).unwrap_or(NOWHERE)).collect()
+        let width = self.keys.len();
+        all.iter().map(|numbers| self.place(&numbers[..width]).unwrap_or(NOWHERE)).collect()
     }
 }
 
-/// The numbers of all keys, those of each group side by side.
+/// The numbers of all keys, those of each group side by side, and zeros after them.
 pub(super) fn side_by_side<const N: usize>(keys: &[Vec<u32>]) -> Vec<[u32; N]> {
     let mut all = vec![[0; N]; keys.first().map_or(0, Vec::len)];
     for (key, numbers) in keys.iter().enumerate().take(N) {

@@ -3,6 +3,7 @@
 
 use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
+use hadal_types::limits::GROUP_KEYS_MAX;
 
 use super::Groups;
 use super::finding::side_by_side;
@@ -12,9 +13,6 @@ use crate::pending::{PARTS, Pending, WIDTH_MAX};
 use crate::pending_texts::PendingTexts;
 use crate::places::NOWHERE;
 use crate::wholes::Whole;
-
-/// Groups of more keys are looked for at once.
-const KEYS_MAX: usize = 4;
 
 /// Fewer groups than this are found in a cache, in whatever order they are asked for.
 pub(super) const GROUPS_MIN: usize = 1 << 16;
@@ -65,20 +63,25 @@ enum By {
     Two(Pending<[u32; 2]>),
     Three(Pending<[u32; 3]>),
     Four(Pending<[u32; 4]>),
+    /// Of five keys to eight.
+    Eight(Pending<[u32; 8]>),
+    /// Of more.
+    Most(Pending<[u32; GROUP_KEYS_MAX]>),
 }
 
 impl By {
-    /// What waits for groups of these keys, with so many numbers; `None` where they cannot wait.
-    fn new(keys: Later<'_>, width: usize) -> Option<Self> {
-        Some(match keys {
+    /// What waits for groups of these keys, with so many numbers.
+    fn new(keys: Later<'_>, width: usize) -> Self {
+        match keys {
             Later::Wholes(_) => Self::Wholes(Pending::new(width)),
             Later::Lifted(_) => Self::Forms(Pending::new(width)),
             Later::Texts(_) => Self::Texts(PendingTexts::new(width)),
             Later::Numbers([_, _]) => Self::Two(Pending::new(width)),
             Later::Numbers([_, _, _]) => Self::Three(Pending::new(width)),
             Later::Numbers([_, _, _, _]) => Self::Four(Pending::new(width)),
-            Later::Numbers(_) => return None,
-        })
+            Later::Numbers(keys) if keys.len() <= 8 => Self::Eight(Pending::new(width)),
+            Later::Numbers(_) => Self::Most(Pending::new(width)),
+        }
     }
 
     /// Whether that is so here.
@@ -90,6 +93,9 @@ impl By {
             (Self::Two(own), Later::Numbers([_, _])) => own.width() == width,
             (Self::Three(own), Later::Numbers([_, _, _])) => own.width() == width,
             (Self::Four(own), Later::Numbers([_, _, _, _])) => own.width() == width,
+            // The keys of groups do not change.
+            (Self::Eight(own), Later::Numbers(_)) => own.width() == width,
+            (Self::Most(own), Later::Numbers(_)) => own.width() == width,
             _ => false,
         }
     }
@@ -132,7 +138,7 @@ impl<W: KeyWhole> Waits for W {
 impl<const N: usize> Waits for [u32; N] {
     #[inline]
     fn tag(self, groups: &Groups) -> u32 {
-        groups.places.tag(&self)
+        groups.places.tag(groups.places.own(&self))
     }
 
     fn places(all: &[Self], groups: &mut Groups) -> Vec<u32> {
@@ -140,7 +146,8 @@ impl<const N: usize> Waits for [u32; N] {
     }
 
     fn count_new(some: &[Self], groups: &mut Groups) -> usize {
-        let is_new = |numbers: &Self| groups.places.find(numbers).is_none();
+        let places = &groups.places;
+        let is_new = |numbers: &Self| places.find(places.own(numbers)).is_none();
         let mut new: Vec<Self> = some.iter().copied().filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
@@ -162,19 +169,20 @@ impl Waiting {
             By::Two(own) => own.bytes(),
             By::Three(own) => own.bytes(),
             By::Four(own) => own.bytes(),
+            By::Eight(own) => own.bytes(),
+            By::Most(own) => own.bytes(),
         };
         own + self.added_up.capacity() * size_of::<i64>()
     }
 }
 
 impl Groups {
-    /// Whether it is worth while to look for groups later: they have few keys, are many, and none
+    /// Whether it is worth while to look for groups later: they are many, found by hash, and none
     /// were dropped.
     #[must_use]
     pub fn can_wait(&self) -> bool {
-        let is_of_few =
-            self.keys.len() == 1 || self.keys.len() <= KEYS_MAX && self.places.are_hashed();
-        is_of_few && self.len() >= GROUPS_MIN && self.key_max.is_none()
+        let is_hashed = self.keys.len() == 1 || self.places.are_hashed();
+        is_hashed && self.len() >= GROUPS_MIN && self.key_max.is_none()
     }
 
     /// Lets `add` add rows to the numbers of groups that are looked for later: those of these keys,
@@ -211,10 +219,8 @@ impl Groups {
         if !is_kept_so {
             return false;
         }
-        let waiting = self.pending.take().or_else(|| {
-            By::new(keys, width).map(|by| Box::new(Waiting { by, added_up: Vec::new() }))
-        });
-        let Some(mut waiting) = waiting else { return false };
+        let new = || Box::new(Waiting { by: By::new(keys, width), added_up: Vec::new() });
+        let mut waiting = self.pending.take().unwrap_or_else(new);
         let mut numbers = std::mem::take(&mut waiting.added_up);
         numbers.clear();
         numbers.resize((keys.len() + 1) * width, 0);
@@ -239,6 +245,12 @@ impl Groups {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
             (Later::Numbers(keys), By::Four(own)) => {
+                self.wait_all(own, &side_by_side(keys), &numbers);
+            }
+            (Later::Numbers(keys), By::Eight(own)) => {
+                self.wait_all(own, &side_by_side(keys), &numbers);
+            }
+            (Later::Numbers(keys), By::Most(own)) => {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
             _ => debug_assert!(false, "what waits fits the keys"),
@@ -315,6 +327,8 @@ impl Groups {
                 By::Two(own) => self.bring_in(own),
                 By::Three(own) => self.bring_in(own),
                 By::Four(own) => self.bring_in(own),
+                By::Eight(own) => self.bring_in(own),
+                By::Most(own) => self.bring_in(own),
             }
         }
     }

@@ -116,6 +116,37 @@ fn a_full_disk_refuses_rows_and_loses_none() {
 }
 
 #[test]
+fn a_disk_is_filled_by_two_tables_and_one_of_them_goes() {
+    let Some(disk) = Small::mount(64) else { return println!("skipped: needs root") };
+    let data = disk.path().join("data");
+    let server = start(&data, &["--storage", "mmap"]);
+    let post_to = |table: &str, batch: usize| {
+        let taken =
+            post(&server.url, &format!("/v1/log/{table}"), &format!("b{batch}"), &body(batch));
+        taken.expect("the server answers")
+    };
+    // Side by side in the same files of the log.
+    let end = (0..10_000).find(|&batch| !post_to("gone", batch) || !post_to("t", batch));
+    let end = end.expect("the disk is full");
+    assert!(server.process.wait_for_error("no space").contains("rows are refused"));
+    let dropped = server.run(&["drop", "gone", "--yes"], b"");
+    assert_eq!(dropped.code, 0, "{}", dropped.stderr);
+    let (start_of_wait, half) = (Instant::now(), end / 2);
+    let mut next = end;
+    while next < end + half {
+        if post_to("t", next) {
+            next += 1;
+        } else {
+            assert!(
+                start_of_wait.elapsed() < DEADLINE,
+                "there is no room for batch {next} of {end}"
+            );
+        }
+    }
+    has_all(&server, next);
+}
+
+#[test]
 fn a_full_tmpfs_refuses_nothing_and_rows_are_read_from_disk() {
     let Some(tmpfs) = Small::mount(6) else { return println!("skipped: needs root") };
     let folder = tempfile::tempdir().unwrap();

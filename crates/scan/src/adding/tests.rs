@@ -48,7 +48,7 @@ fn many(key_count: usize) -> Groups {
         let _ = groups.places_of_wholes(&(0..70_000).collect::<Vec<i64>>());
     } else {
         let numbers = |key: usize| {
-            let most = [70_000, 40, 3, 3, 3][key];
+            let most = *[70_000, 40].get(key).unwrap_or(&3);
             let wholes: Vec<i64> = (0..70_000).map(|at| at % most).collect();
             let mut numbers = Vec::new();
             groups.key_mut(key).numbers_of_wholes(&wholes, &mut numbers);
@@ -57,7 +57,7 @@ fn many(key_count: usize) -> Groups {
         let keys: Vec<Vec<u32>> = (0..key_count).map(numbers).collect();
         let _ = groups.places(&keys, 70_000);
     }
-    assert_eq!(groups.can_wait(), key_count < 5);
+    assert!(groups.can_wait(), "they are many");
     groups
 }
 
@@ -115,7 +115,6 @@ proptest! {
         let (mut own, mut plain) = (many(key_count), many(key_count));
         for _ in 0..again {
             let waits = adding.add_later_to(&mut own, &block, &rows);
-            prop_assert!(!waits || key_count < 5);
             if !waits {
                 let placed = Placed::new(&block, &rows.used(), &rows, &mut own);
                 prop_assert!(adding.add_directly_to(&mut own, &placed, &rows));

@@ -184,8 +184,8 @@ impl AppendFile for Appended {
         self.0.write_all(bytes)
     }
 
-    fn set_aside(&mut self, offset: u64, bytes: u64) -> bool {
-        rustix::fs::fallocate(&self.0, FallocateFlags::KEEP_SIZE, offset, bytes).is_ok()
+    fn set_aside(&mut self, offset: u64, bytes: u64) -> io::Result<()> {
+        Ok(rustix::fs::fallocate(&self.0, FallocateFlags::KEEP_SIZE, offset, bytes)?)
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {

@@ -31,6 +31,15 @@ struct Content {
     durable: Vec<u8>,
     /// Of a segment file: what was written since the last sync.
     unsynced: Vec<Range<u64>>,
+    /// From its beginning on so many bytes are its own, also where there are none yet.
+    aside: usize,
+}
+
+impl Content {
+    /// Bytes of the disk that it takes.
+    fn held(&self) -> usize {
+        self.now.len().max(self.aside)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -155,7 +164,8 @@ impl World {
     pub(crate) fn set_bytes(&self, folder: &'static str, name: &str, bytes: Vec<u8>) {
         let mut machine = self.machine();
         let file = machine.folders[folder].now[name];
-        machine.files[file] = Content { now: bytes.clone(), durable: bytes, unsynced: Vec::new() };
+        let (now, durable) = (bytes.clone(), bytes);
+        machine.files[file] = Content { now, durable, ..Content::default() };
     }
 
     /// The names in a folder, in order.
@@ -344,8 +354,11 @@ impl Disk for SimulatedFolder {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         let mut machine = self.world.machine();
-        machine.find(self.name, name)?;
-        machine.change(self.name, vec![Renaming::Gone(name.to_owned())])
+        let file = machine.find(self.name, name)?;
+        machine.change(self.name, vec![Renaming::Gone(name.to_owned())])?;
+        let held = machine.files[file].held();
+        machine.room = machine.room.map(|room| room + held);
+        Ok(())
     }
 
     fn sync_folder(&self) -> io::Result<()> {
@@ -383,8 +396,13 @@ impl AppendFile for SimulatedFile {
         if is_up { result } else { Err(io::Error::other("the power failed")) }
     }
 
-    fn set_aside(&mut self, _: u64, _: u64) -> bool {
-        false
+    fn set_aside(&mut self, offset: u64, bytes: u64) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        let wanted = size(offset + bytes);
+        let held = machine.files[self.file].held();
+        let (fits, result) = machine.fit(wanted.saturating_sub(held));
+        machine.files[self.file].aside = held + fits;
+        result
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {

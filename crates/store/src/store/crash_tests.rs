@@ -14,8 +14,12 @@ use crate::disk::simulated::{Random, World};
 use hadal_types::Micros;
 
 const SEEDS: u64 = 400;
-const SIZES: Sizes =
-    Sizes { segment_bytes: 8 * 4_096, log_file_bytes: 1_500, manifest_bytes_min: 400 };
+const SIZES: Sizes = Sizes {
+    segment_bytes: 8 * 4_096,
+    log_file_bytes: 1_500,
+    manifest_bytes_min: 400,
+    reserve_bytes: 2_500,
+};
 
 /// What must be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -180,7 +180,8 @@ proptest! {
     fn what_waits_comes_to_the_same(
         mut blocks in prop::collection::vec(block(), 1..9), cut in 0usize..9,
         is_short in any::<bool>(), are_texts in any::<bool>(), are_mixed in any::<bool>(),
-        key_count in 1usize..6, are_lifted in any::<bool>(),
+        key_count in prop_oneof![1usize..6, Just(8), Just(9), Just(GROUP_KEYS_MAX)],
+        are_lifted in any::<bool>(),
     ) {
         for block in &mut blocks {
             block.key_count = key_count;
@@ -269,7 +270,7 @@ fn texts_stay_lifted_when_nothing_or_other_texts_are_merged() {
 
 #[test]
 fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
-    for key_count in 2..=KEYS_MAX {
+    for key_count in [2, 3, 4, 5, 8, 9, GROUP_KEYS_MAX] {
         let wholes: Vec<i64> = (0..120_000).map(|at| at % 80_000 * 3).collect();
         let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
         let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
