@@ -98,6 +98,12 @@ pub trait AppendFile: Debug + Send {
     /// the file system cannot do it.
     fn set_aside(&mut self, offset: u64, bytes: u64) -> io::Result<()>;
 
+    /// Gives back the disk of a range, which reads as zeros then; nothing need be synced.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn punch(&mut self, offset: u64, length: u64) -> io::Result<()>;
+
     /// Cuts the file to its first `length` bytes; what was set aside may go.
     ///
     /// # Errors

@@ -67,6 +67,8 @@ impl Draft {
 /// A whole frame in a file.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
+    /// Where it begins.
+    pub(crate) offset: usize,
     pub(crate) sequence: u64,
     pub(crate) body: &'a [u8],
 }
@@ -115,27 +117,33 @@ fn read_header(kind: Kind, salt: u64, bytes: &[u8]) -> Option<Header> {
 
 /// The frame that `bytes` begin with, if it is whole.
 pub(crate) fn first(kind: Kind, salt: u64, bytes: &[u8]) -> Option<Frame<'_>> {
+    at(kind, salt, bytes, 0)
+}
+
+/// The frame that begins at `offset`, if it is whole.
+fn at(kind: Kind, salt: u64, bytes: &[u8], offset: usize) -> Option<Frame<'_>> {
+    let bytes = bytes.get(offset..)?;
     let header = read_header(kind, salt, bytes)?;
     let body = bytes.get(HEADER_BYTES..HEADER_BYTES + header.length)?;
     let is_sound = XxHash3_64::oneshot_with_seed(salt, body) == header.body_sum;
-    is_sound.then_some(Frame { sequence: header.sequence, body })
+    is_sound.then_some(Frame { offset, sequence: header.sequence, body })
 }
 
 /// Reads all frames of a file, passing over damage to the next whole frame.
 pub(crate) fn scan(kind: Kind, salt: u64, bytes: &[u8]) -> Scan<'_> {
     let mut scan = Scan::default();
     let mut damage = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        if let Some(frame) = first(kind, salt, &bytes[at..]) {
-            at += frame.length();
+    let mut offset = 0;
+    while offset < bytes.len() {
+        if let Some(frame) = at(kind, salt, bytes, offset) {
+            offset += frame.length();
             scan.frames.push(frame);
             scan.damage.append(&mut damage);
-            scan.end = at;
+            scan.end = offset;
         } else {
-            let next = next_header(kind, salt, bytes, at);
-            damage.push(at..next);
-            at = next;
+            let next = next_header(kind, salt, bytes, offset);
+            damage.push(offset..next);
+            offset = next;
         }
     }
     scan

@@ -11,10 +11,12 @@
 
 mod body;
 mod replay;
+mod spent;
 mod ticket;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -30,6 +32,7 @@ use crate::frame::Draft;
 use crate::lock::lock;
 use crate::manifest::Sequences;
 pub(crate) use replay::{Replayed, replay};
+use spent::LogFile;
 pub use ticket::Ticket;
 use ticket::{Promise, ticket};
 use writer::Writer;
@@ -52,11 +55,12 @@ struct Waiting {
     promise: Promise,
 }
 
-/// A frame that is not consumed; `file` is `None` until it is written.
+/// A frame that is not consumed.
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) table: TableName,
-    pub(crate) file: Option<u64>,
+    /// Its file, and where in it; `None` until it is written.
+    pub(crate) at: Option<(u64, Range<u64>)>,
 }
 
 /// What all threads share about the log.
@@ -68,8 +72,12 @@ struct Queue {
     is_closed: bool,
     failure: Option<Error>,
     live: BTreeMap<Sequence, Live>,
-    /// Log files with a frame, and how many live ones each has.
-    files: BTreeMap<u64, u64>,
+    /// Log files with a frame.
+    files: BTreeMap<u64, LogFile>,
+    /// Sequences of frames that found no room: there is nothing of them.
+    void: Sequences,
+    /// Whether a frame has found no room lately.
+    is_short: bool,
     /// The file that is written to; it is not removed.
     current: Option<u64>,
 }
@@ -114,6 +122,8 @@ impl Log {
             failure: None,
             live: std::mem::take(&mut replayed.live),
             files: std::mem::take(&mut replayed.files),
+            void: Sequences::default(),
+            is_short: false,
             current: writer.current(),
         };
         let shared = Arc::new(Shared {
@@ -151,7 +161,7 @@ impl Log {
         let sequence = Sequence(queue.next_sequence);
         queue.next_sequence += 1;
         queue.bytes += draft.length();
-        queue.live.insert(sequence, Live { table: table.clone(), file: None });
+        queue.live.insert(sequence, Live { table: table.clone(), at: None });
         let (ticket, promise) = ticket(sequence);
         queue.waiting.push(Waiting { sequence, draft, promise });
         drop(queue);
@@ -181,10 +191,11 @@ impl Log {
     /// one that is written to.
     pub(crate) fn needed(&self, consumed: &Sequences) -> BTreeSet<u64> {
         let queue = lock(&self.shared.queue);
-        let mut files = queue.files.clone();
+        let mut files: BTreeMap<u64, u64> =
+            queue.files.iter().map(|(&number, file)| (number, file.live)).collect();
         for (first, last) in consumed.iter() {
             for (_, frame) in queue.live.range(Sequence(first)..=Sequence(last)) {
-                if let Some(live) = frame.file.and_then(|file| files.get_mut(&file)) {
+                if let Some(live) = frame.at.as_ref().and_then(|at| files.get_mut(&at.0)) {
                     *live = live.saturating_sub(1);
                 }
             }
@@ -193,16 +204,23 @@ impl Log {
         files.into_keys().collect()
     }
 
+    /// The sequences of frames that found no room, and of which no change has said yet that they are
+    /// consumed: else they would be missed where others beside them were given back.
+    pub(crate) fn void(&self) -> Sequences {
+        lock(&self.shared.queue).void.clone()
+    }
+
     /// Drops consumed frames, and removes the files that are not `needed`. Returns how many files
     /// could not be removed; they are tried again the next time.
     pub(crate) fn consume(&self, consumed: &Sequences, needed: &BTreeSet<u64>) -> u64 {
         let mut queue = lock(&self.shared.queue);
         for (first, last) in consumed.iter() {
+            queue.void.remove_all(first, last);
             let range = Sequence(first)..=Sequence(last);
             let gone: Vec<Sequence> = queue.live.range(range).map(|(&at, _)| at).collect();
             gone.into_iter().for_each(|sequence| queue.forget(sequence));
         }
-        let is_empty = |&(file, live): &(&u64, &u64)| *live == 0 && !needed.contains(file);
+        let is_empty = |own: &(&u64, &LogFile)| own.1.live == 0 && !needed.contains(own.0);
         let empty: Vec<u64> = queue.files.iter().filter(is_empty).map(|(&file, _)| file).collect();
         let mut failures = 0;
         for file in empty {
@@ -220,8 +238,9 @@ impl Log {
     pub(crate) fn leave_spent(&self) -> bool {
         let mut writer = lock(&self.shared.writer);
         let mut queue = lock(&self.shared.queue);
-        let live = queue.current.and_then(|number| queue.files.get(&number));
-        let is_spent = live == Some(&0) && queue.bytes == 0 && !queue.is_closed;
+        let current = queue.current.and_then(|number| queue.files.get(&number));
+        let is_spent =
+            current.is_some_and(|file| file.live == 0) && queue.bytes == 0 && !queue.is_closed;
         if !is_spent || !writer.leave() {
             return false;
         }
@@ -294,16 +313,18 @@ impl Queue {
     }
 
     fn forget(&mut self, sequence: Sequence) {
-        let file = self.live.remove(&sequence).and_then(|live| live.file);
-        if let Some(live) = file.and_then(|file| self.files.get_mut(&file)) {
-            *live = live.saturating_sub(1);
+        let at = self.live.remove(&sequence).and_then(|live| live.at);
+        if let Some(file) = at.and_then(|at| self.files.get_mut(&at.0)) {
+            file.live = file.live.saturating_sub(1);
         }
     }
 
-    fn written(&mut self, sequence: Sequence, number: u64) {
+    fn written(&mut self, sequence: Sequence, number: u64, range: Range<u64>) {
+        let file = self.files.entry(number).or_default();
+        file.last = range.start;
         if let Some(live) = self.live.get_mut(&sequence) {
-            live.file = Some(number);
-            *self.files.entry(number).or_insert(0) += 1;
+            live.at = Some((number, range));
+            file.live += 1;
         }
     }
 }
@@ -367,9 +388,9 @@ impl Shared {
         }
     }
 
-    /// Writes a group to the current file, or to a new one; returns its number. The first group of a
-    /// file is synced in any case: the manifest then expects the file to be there.
-    fn write(&self, frames: &[Vec<u8>]) -> Result<u64, Error> {
+    /// Writes a group to the current file, or to a new one; returns its number, and where in it the
+    /// group begins. The first group of a file is synced in any case: the manifest then expects the file to be there.
+    fn write(&self, frames: &[Vec<u8>]) -> Result<(u64, u64), Error> {
         let mut writer = lock(&self.writer);
         if writer.is_full() {
             let number = writer.rotate()?;
@@ -388,22 +409,28 @@ impl Shared {
         &self,
         promises: &[(Sequence, Promise)],
         frames: &[Vec<u8>],
-        result: Result<&u64, &Error>,
+        result: Result<&(u64, u64), &Error>,
     ) -> Option<u64> {
         let mut queue = lock(&self.queue);
-        let begun = result.ok().filter(|&number| !queue.files.contains_key(number)).copied();
-        if let Some(number) = begun {
-            queue.files.insert(number, 0);
-        }
+        let number = result.ok().map(|&(number, _)| number);
+        let begun = number.filter(|number| !queue.files.contains_key(number));
         queue.bytes -= frames.iter().map(Vec::len).sum::<usize>();
-        for &(sequence, _) in promises {
+        let mut next = result.map_or(0, |&(_, from)| from);
+        for (&(sequence, _), frame) in promises.iter().zip(frames) {
+            let from = next;
+            next += frame.len() as u64;
             match result {
-                Ok(&number) => queue.written(sequence, number),
+                Ok(&(number, _)) => queue.written(sequence, number, from..next),
                 Err(_) => queue.forget(sequence),
             }
         }
-        if let Err(failure @ Error::Poisoned { .. }) = result {
-            queue.failure = Some(failure.clone());
+        match result {
+            Err(failure @ Error::Poisoned { .. }) => queue.failure = Some(failure.clone()),
+            Err(Error::Full(_)) => {
+                queue.is_short = true;
+                promises.iter().for_each(|own| queue.void.insert(own.0.0, own.0.0));
+            }
+            _ => {}
         }
         begun
     }

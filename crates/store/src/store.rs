@@ -295,6 +295,9 @@ impl Store {
             }
         }
         if let Some(durable) = &self.durable {
+            for (first, last) in durable.log.void().iter() {
+                record.consumed.insert(first, last);
+            }
             record.logs = durable.log.needed(&record.consumed);
         }
         // A block of a dropped table may be named in the change as well.
@@ -375,13 +378,15 @@ impl Store {
         self.durable.as_ref().and_then(|durable| durable.pool.room())
     }
 
-    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed, and sets
+    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed, where
+    /// disk is short also of parts of it, and sets
     /// disk aside again; the memory of blocks was given back with their last reader. To be called now and then: some
     /// milliseconds for a mebibyte. What fails is counted.
     pub fn give_back(&self) {
         let Some(durable) = &self.durable else { return };
         durable.pool.give_back();
         durable.reserve.restore();
+        self.count_failures(durable.log.give_back(durable.reserve.check().is_err()));
         if durable.log.leave_spent() {
             // The manifest names the files that are needed. Where it cannot be written now, the next
             // change does it.

@@ -88,10 +88,16 @@ fn a_full_disk_refuses_rows_and_loses_none() {
     let mmap = ["--storage", "mmap"];
     let mut server = start(&data, &mmap);
     server.log(&["other"], "{\"n\": 1}\n");
-    let end = fill(&server, 0, 10_000);
+    let mut end = fill(&server, 0, 10_000);
     assert!((10..10_000).contains(&end), "{end}");
-    let told = server.run(&["log", "t"], body(end).as_bytes());
-    assert_ne!(told.code, 0);
+    // Merges make a little room again and again, for a while.
+    let told = loop {
+        let told = server.run(&["log", "t"], body(end).as_bytes());
+        if told.code != 0 {
+            break told;
+        }
+        end += 1;
+    };
     assert!(told.stderr.contains("no space is left"), "{}", told.stderr);
     has_all(&server, end);
     // A crash and a stop with a full disk.
@@ -131,9 +137,9 @@ fn a_disk_is_filled_by_two_tables_and_one_of_them_goes() {
     assert!(server.process.wait_for_error("no space").contains("rows are refused"));
     let dropped = server.run(&["drop", "gone", "--yes"], b"");
     assert_eq!(dropped.code, 0, "{}", dropped.stderr);
-    let (start_of_wait, half) = (Instant::now(), end / 2);
+    let start_of_wait = Instant::now();
     let mut next = end;
-    while next < end + half {
+    while next < 2 * end {
         if post_to("t", next) {
             next += 1;
         } else {

@@ -188,6 +188,11 @@ impl AppendFile for Appended {
         Ok(rustix::fs::fallocate(&self.0, FallocateFlags::KEEP_SIZE, offset, bytes)?)
     }
 
+    fn punch(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        unless_unsupported(rustix::fs::fallocate(&self.0, mode, offset, length))
+    }
+
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.0.set_len(length)
     }

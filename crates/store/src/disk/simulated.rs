@@ -7,7 +7,7 @@
 
 mod random;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -33,12 +33,14 @@ struct Content {
     unsynced: Vec<Range<u64>>,
     /// From its beginning on so many bytes are its own, also where there are none yet.
     aside: usize,
+    /// These of them were given back since.
+    holes: BTreeSet<usize>,
 }
 
 impl Content {
     /// Bytes of the disk that it takes.
     fn held(&self) -> usize {
-        self.now.len().max(self.aside)
+        self.now.len().max(self.aside) - self.holes.len()
     }
 }
 
@@ -232,6 +234,21 @@ impl Machine {
         (fits, if fits == length { Ok(()) } else { Err(full()) })
     }
 
+    /// Lets a file that is appended to have disk up to there; returns up to where it has, and the error
+    /// if that is less.
+    fn grow(&mut self, file: usize, end: usize) -> (usize, io::Result<()>) {
+        let own = &self.files[file];
+        let held = own.now.len().max(own.aside);
+        let (fits, result) = self.fit(end.saturating_sub(held));
+        (end.min(held + fits), result)
+    }
+
+    /// Counts disk that a file gave back.
+    fn shrunk(&mut self, file: usize, held_before: usize) {
+        let given_back = held_before - self.files[file].held();
+        self.room = self.room.map(|room| room + given_back);
+    }
+
     fn crash(&mut self) {
         for file in &mut self.files {
             file.now = survivors(&mut self.random, &file.durable, &file.now);
@@ -385,10 +402,11 @@ impl AppendFile for SimulatedFile {
         let mut machine = self.world.machine();
         let is_up = machine.operate()?;
         let written = if is_up { bytes.len() } else { machine.random.below(bytes.len() + 1) };
-        let (fits, result) = machine.fit(written);
+        let length = machine.files[self.file].now.len();
+        let (end, result) = machine.grow(self.file, length + written);
         let is_written_back = machine.random.below(4) == 0;
         let file = &mut machine.files[self.file];
-        file.now.extend_from_slice(&bytes[..fits]);
+        file.now.extend_from_slice(&bytes[..end - length]);
         if is_written_back {
             // The system may write at any time what nobody asked it to sync.
             file.durable.clone_from(&file.now);
@@ -398,16 +416,41 @@ impl AppendFile for SimulatedFile {
 
     fn set_aside(&mut self, offset: u64, bytes: u64) -> io::Result<()> {
         let mut machine = self.world.machine();
-        let wanted = size(offset + bytes);
-        let held = machine.files[self.file].held();
-        let (fits, result) = machine.fit(wanted.saturating_sub(held));
-        machine.files[self.file].aside = held + fits;
+        let before = machine.room;
+        let (end, result) = machine.grow(self.file, size(offset + bytes));
+        match &result {
+            Ok(()) => machine.files[self.file].aside = end,
+            Err(_) => machine.room = before,
+        }
         result
+    }
+
+    fn punch(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        let mut machine = self.world.machine();
+        let is_up = machine.operate()?;
+        let range = size(offset)..size(offset + length);
+        let is_written_back = machine.random.flip();
+        let file = &mut machine.files[self.file];
+        file.now[range.clone()].fill(0);
+        if is_written_back && let Some(durable) = file.durable.get_mut(range.clone()) {
+            durable.fill(0);
+        }
+        let held = file.held();
+        file.holes.extend(range);
+        machine.shrunk(self.file, held);
+        if is_up { Ok(()) } else { Err(io::Error::other("the power failed")) }
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
         let length = size(length);
-        self.world.machine().operate_whole(|machine| machine.files[self.file].now.truncate(length))
+        self.world.machine().operate_whole(|machine| {
+            let file = &mut machine.files[self.file];
+            let held = file.held();
+            file.now.truncate(length);
+            file.holes.retain(|&at| at < length);
+            file.aside = 0;
+            machine.shrunk(self.file, held);
+        })
     }
 
     fn sync(&mut self) -> io::Result<()> {

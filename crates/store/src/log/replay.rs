@@ -1,7 +1,9 @@
 //! Reading the log at open. `spec/wal.md`, section 4.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
+use super::spent::LogFile;
 use super::writer::Resume;
 use super::{Live, body, file_name, number_of};
 use crate::change::Sequence;
@@ -18,8 +20,8 @@ pub(crate) struct Replayed {
     /// The batches that are not consumed, in the order of their sequences.
     pub(crate) batches: BTreeMap<Sequence, body::Batch>,
     pub(crate) live: BTreeMap<Sequence, Live>,
-    /// Files with a whole frame, and how many live ones each has.
-    pub(crate) files: BTreeMap<u64, u64>,
+    /// Files with a whole frame.
+    pub(crate) files: BTreeMap<u64, LogFile>,
     pub(crate) resume: Option<Resume>,
     pub(crate) next_sequence: u64,
 }
@@ -75,8 +77,12 @@ impl Replay<'_> {
         };
         let bytes = disk.read(&name).map_err(failed("read"))?;
         let scan = scan(LOG, salt, &bytes);
-        self.report.frames_damaged += scan.damage.len() as u64;
-        self.report.damaged_bytes += scan.damage.iter().map(|gap| gap.len() as u64).sum::<u64>();
+        for gap in &scan.damage {
+            if !self.is_spent(&scan.frames, gap) {
+                self.report.frames_damaged += 1;
+                self.report.damaged_bytes += gap.len() as u64;
+            }
+        }
         let live: u64 = scan.frames.iter().map(|frame| u64::from(self.frame(frame, number))).sum();
         let torn = (bytes.len() - scan.end) as u64;
         // A file that is still named goes with the next change, so that it is not missed.
@@ -91,8 +97,8 @@ impl Replay<'_> {
             let mut file = disk.open(&name).map_err(failed("open"))?;
             file.cut(end).and_then(|()| file.sync()).map_err(failed("cut the torn tail of"))?;
         }
-        if !scan.frames.is_empty() {
-            self.out.files.insert(number, live);
+        if let Some(last) = scan.frames.last() {
+            self.out.files.insert(number, LogFile::new(live, last.offset as u64));
         }
         if is_last {
             // What an earlier process wrote and did not sync is believed from here on.
@@ -101,6 +107,17 @@ impl Replay<'_> {
             self.out.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
         }
         Ok(())
+    }
+
+    /// Whether all that a gap between whole frames of a file held is known to be consumed: then its disk
+    /// was given back, or nobody misses it.
+    fn is_spent(&self, frames: &[Frame<'_>], gap: &Range<usize>) -> bool {
+        let after = frames.partition_point(|frame| frame.offset < gap.start);
+        let (before, earlier) = (frames[..after].last(), self.seen.last().copied());
+        let before = before.map(|frame| frame.sequence).or(earlier);
+        let first = before.map_or(0, |sequence| sequence.saturating_add(1));
+        let end = frames.get(after).map_or(first, |frame| frame.sequence);
+        first < end && self.state.consumed.contains_all(first, end - 1)
     }
 
     /// Takes one whole frame; returns whether it is to be replayed.
@@ -119,7 +136,8 @@ impl Replay<'_> {
             self.report.damaged_bytes += frame.length() as u64;
             return false;
         };
-        let live = Live { table: batch.table.clone(), file: Some(number) };
+        let range = frame.offset as u64..(frame.offset + frame.length()) as u64;
+        let live = Live { table: batch.table.clone(), at: Some((number, range)) };
         self.out.live.insert(Sequence(frame.sequence), live);
         self.out.batches.insert(Sequence(frame.sequence), batch);
         self.report.frames_replayed += 1;

@@ -77,15 +77,25 @@ impl Writer {
         true
     }
 
+    /// Bytes of a full file.
+    pub(super) const fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
     /// Appends a group to the current file, and syncs it if it `is_synced`; returns the file's
-    /// number.
-    pub(super) fn write(&mut self, frames: &[Vec<u8>], is_synced: bool) -> Result<u64, Error> {
+    /// number, and where in it the group begins.
+    pub(super) fn write(
+        &mut self,
+        frames: &[Vec<u8>],
+        is_synced: bool,
+    ) -> Result<(u64, u64), Error> {
         let (number, journal) = self.current.as_mut().ok_or(Error::Closed)?;
+        let from = journal.length();
         match is_synced {
             true => journal.write(frames)?,
             false => journal.append(frames)?,
         }
-        Ok(*number)
+        Ok((*number, from))
     }
 
     /// Makes all that was written durable.

@@ -29,9 +29,29 @@ impl Sequences {
         self.ranges.insert(first, last);
     }
 
+    /// Removes all of `first..=last`.
+    pub(crate) fn remove_all(&mut self, first: u64, last: u64) {
+        while let Some((&start, &end)) = self.ranges.range(..=last).next_back()
+            && end >= first
+        {
+            self.ranges.remove(&start);
+            if start < first {
+                self.ranges.insert(start, first - 1);
+            }
+            if end > last {
+                self.ranges.insert(last + 1, end);
+            }
+        }
+    }
+
+    /// Whether all of `first..=last` are in the set.
+    pub(crate) fn contains_all(&self, first: u64, last: u64) -> bool {
+        self.ranges.range(..=first).next_back().is_some_and(|(_, &end)| last <= end)
+    }
+
     /// Whether the sequence is in the set.
     pub(crate) fn contains(&self, sequence: u64) -> bool {
-        self.ranges.range(..=sequence).next_back().is_some_and(|(_, &last)| sequence <= last)
+        self.contains_all(sequence, sequence)
     }
 
     /// The largest sequence in the set.
@@ -70,14 +90,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_agree_with_a_plain_set(inserts in prop::collection::vec((0u64..60, 0u64..8), 0..40)) {
+        fn ranges_agree_with_a_plain_set(
+            changes in prop::collection::vec((0u64..60, 0u64..8, 0..4), 0..40),
+        ) {
             let mut plain = BTreeSet::new();
             let mut set = Sequences::default();
-            for (first, more) in inserts {
-                plain.extend(first..=first + more);
-                set.insert(first, first + more);
+            for (first, more, kind) in changes {
+                if kind == 0 {
+                    plain.retain(|own| !(first..=first + more).contains(own));
+                    set.remove_all(first, first + more);
+                } else {
+                    plain.extend(first..=first + more);
+                    set.insert(first, first + more);
+                }
                 for sequence in 0..70 {
                     prop_assert_eq!(set.contains(sequence), plain.contains(&sequence));
+                    let all = (sequence..=sequence + more).all(|own| plain.contains(&own));
+                    prop_assert_eq!(set.contains_all(sequence, sequence + more), all);
                 }
                 let ranges: Vec<_> = set.iter().collect();
                 for pair in ranges.windows(2) {
@@ -96,5 +125,7 @@ mod tests {
         set.insert(5, 4);
         assert!(set.contains(u64::MAX) && set.contains(0) && !set.contains(5));
         assert_eq!(set.range_count(), 2);
+        set.remove_all(0, u64::MAX - 1);
+        assert!(set.contains(u64::MAX) && set.range_count() == 1);
     }
 }

@@ -526,6 +526,60 @@ fn a_log_of_which_nothing_is_needed_takes_no_disk() {
 }
 
 #[test]
+fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
+    let world = World::new(3);
+    let sizes = Sizes { log_file_bytes: 64 << 10, ..Sizes::default() };
+    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false);
+    let (store, _) = open().expect("opened");
+    let append = |store: &Store, name: &str, id: &str, length: usize| {
+        let ticket = store.append(&table(name), &batch(id), &Random::new(9).bytes(length));
+        store.step_log();
+        ticket.expect("queued").wait()
+    };
+    for round in 0..3 {
+        append(&store, "gone", &format!("gone-{round}"), 3_000).expect("durable");
+        append(&store, "kept", &format!("kept-{round}"), 10).expect("durable");
+    }
+    // Nothing is short yet.
+    store.commit(&Change { drops: vec![table("other")], ..Change::default() }).expect("committed");
+    store.give_back();
+    world.machine().room = Some(2_000);
+    assert!(matches!(append(&store, "kept", "large", 3_000), Err(Error::Full(_))));
+    store.give_back();
+    assert_eq!(world.machine().room, Some(2_000), "all of it is needed");
+    assert!(matches!(append(&store, "kept", "large", 3_000), Err(Error::Full(_))));
+    store.commit(&Change { drops: vec![table("gone")], ..Change::default() }).expect("committed");
+    store.give_back();
+    let room = world.machine().room.expect("set");
+    assert!((9_000..12_000).contains(&room), "{room}");
+    append(&store, "kept", "large", 3_000).expect("there is room");
+    store.give_back();
+    for is_killed in [true, false] {
+        if is_killed {
+            world.kill()
+        } else {
+            world.crash()
+        }
+        let (_, recovery) = open().expect("opened");
+        let report = &recovery.report;
+        assert_eq!(
+            (report.frames_damaged, report.log_bytes_cut, report.frames_replayed),
+            (0, 0, 4)
+        );
+        assert_eq!(recovery.tables[&table("kept")].frames.len(), 4);
+        assert!(!recovery.tables.contains_key(&table("gone")));
+    }
+    // What is damaged all the same is told.
+    let mut bytes = world.bytes("log", "00000001.log");
+    let within_a_small_frame = bytes.len() - 3_080;
+    bytes[within_a_small_frame] ^= 1;
+    world.set_bytes("log", "00000001.log", bytes);
+    let (_, recovery) = open().expect("opened");
+    let report = &recovery.report;
+    assert!(report.frames_replayed == 3 && report.frames_damaged > 0, "{report:?}");
+}
+
+#[test]
 fn changes_go_on_when_the_disk_is_full() {
     let Some(tmpfs) = Tmpfs::mount() else { return println!("skipped: needs root") };
     let (store, _) = open(&tmpfs.0);
