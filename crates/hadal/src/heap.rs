@@ -48,7 +48,11 @@ impl Memories {
     }
 }
 
-/// Keeps what the process takes beyond its shares from row blocks, until it is dropped.
+/// Asked of the allocator at once by [`give_free_memory_back`]: more than it keeps for small things.
+const ASKED_BYTES: usize = 4 << 20;
+
+/// Keeps what the process takes beyond its shares from row blocks, and has memory that is free given back
+/// to the system, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct HeapWatch {
     is_over: Arc<AtomicBool>,
@@ -56,25 +60,26 @@ pub(crate) struct HeapWatch {
 }
 
 impl HeapWatch {
-    /// Watches, where row blocks are in memory.
+    /// Watches from now on.
     pub(crate) fn start(memories: &Memories) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        let watch = memories.room.clone().map(|room| {
-            let (is_over, shares) = (Arc::clone(&is_over), memories.shares);
-            move || {
-                let mut taken = room.hold();
-                while !is_over.load(Ordering::SeqCst) {
-                    if let Some(heap) = heap_bytes() {
-                        take(&room, &mut taken, shares.overdrawn(heap));
-                    }
-                    std::thread::park_timeout(INTERVAL);
+        let (is_at_end, shares, room) =
+            (Arc::clone(&is_over), memories.shares, memories.room.clone());
+        let watch = move || {
+            let mut taken = room.as_ref().map(|room| room.hold());
+            while !is_at_end.load(Ordering::SeqCst) {
+                give_free_memory_back();
+                if let (Some(room), Some(taken)) = (&room, &mut taken)
+                    && let Some(heap) = heap_bytes()
+                {
+                    take(room, taken, shares.overdrawn(heap));
                 }
+                std::thread::park_timeout(INTERVAL);
             }
-        });
-        let start =
-            |watch| std::thread::Builder::new().name("hadal-memory".to_owned()).spawn(watch);
+        };
+        let thread = std::thread::Builder::new().name("hadal-memory".to_owned()).spawn(watch);
         // A process that gets no thread for it has other troubles.
-        Self { is_over, thread: watch.and_then(|watch| start(watch).ok()) }
+        Self { is_over, thread: thread.ok() }
     }
 }
 
@@ -87,6 +92,12 @@ impl Drop for HeapWatch {
             let _ = thread.join();
         }
     }
+}
+
+/// The allocator gives free memory back about a second later, but does so only when more is freed then:
+/// after the last of some large questions it would keep it.
+fn give_free_memory_back() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(ASKED_BYTES)));
 }
 
 /// Takes so many bytes of the room, or as many as are free.
@@ -111,6 +122,8 @@ fn anonymous(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -120,6 +133,19 @@ mod tests {
         let some = vec![1u8; 64 << 20];
         let told = heap_bytes().expect("told");
         assert!(told >= some.len() as u64, "{told}");
+    }
+
+    #[test]
+    fn memory_that_is_free_goes_back_to_the_system() {
+        let (start, before) = (Instant::now(), heap_bytes().expect("told"));
+        let some: Vec<Vec<u8>> = (0..8).map(|_| vec![1u8; 16 << 20]).collect();
+        assert!(heap_bytes().expect("told") > before + (100 << 20));
+        drop(some);
+        while heap_bytes().expect("told") > before + (64 << 20) {
+            give_free_memory_back();
+            assert!(start.elapsed() < Duration::from_mins(1), "it is kept");
+            std::thread::yield_now();
+        }
     }
 
     #[test]

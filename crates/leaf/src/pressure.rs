@@ -41,7 +41,7 @@ impl Inner {
         match (was_so, is_so) {
             (false, true) => tracing::warn!(
                 %leaf, held, of,
-                "memory for row blocks is nearly taken: old rows go sooner, and old blocks become cold"
+                "memory for row blocks is nearly taken: what is too old goes sooner, and old blocks become cold"
             ),
             (true, false) => {
                 tracing::info!(%leaf, held, of, "there is memory for row blocks again");

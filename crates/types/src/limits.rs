@@ -105,7 +105,7 @@ pub const ARCHIVE_TO_PERCENT: u64 = 90;
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
 /// Columns by which subsampling groups rows.
 pub const SAMPLE_COLUMNS_MAX: usize = 8;
-/// Once more than so many percent of the memory for row blocks are taken, old rows go sooner and old
+/// Once more than so many percent of the memory for row blocks are taken, what is too old goes sooner and old
 /// row blocks become cold.
 pub const PRESSED_PERCENT: usize = 90;
 /// While less than so many percent of it are taken, row blocks that are read from disk come to memory.
