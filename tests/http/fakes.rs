@@ -187,6 +187,14 @@ impl Sink for Taking {
         Box::pin(async { Err(SinkError::Full("the disk".to_owned())) })
     }
 
+    fn revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+        Box::pin(async { Ok(0) })
+    }
+
     fn configure(
         &self,
         _table: TableName,
@@ -275,6 +283,14 @@ impl Sink for Uneven {
     }
 
     fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
         Box::pin(async { Ok(0) })
     }
 

@@ -31,5 +31,5 @@ pub use data::{ColumnData, Exacts, Values};
 pub use directory::Zone;
 pub use error::{BlockError, Place};
 pub use header::BatchRows;
-pub use merge::{MergeOrder, Sampling, merge, merge_from, sample};
+pub use merge::{MergeOrder, Sampling, merge, merge_from, merge_without, sample};
 pub use view::{BlockView, CodedNumbers, ColumnView, NearNumbers, NumbersView, StringsView};

@@ -1,6 +1,8 @@
 //! Making large blocks of small ones, a column at a time: each input column is decoded once, its
 //! dictionary mapped to one for all blocks, and its rows gathered in their new order.
 
+use std::ops::Range;
+
 use hadal_encoding::Bitmap;
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX};
 use hadal_types::{ColumnName, Decimal, Kind, Logical, Micros, Number};
@@ -15,11 +17,13 @@ use crate::view::{BlockView, ColumnView};
 
 mod concatenate;
 mod expire;
+mod revoke;
 mod sample;
 mod settle;
 
 use concatenate::Concatenated;
 pub use expire::merge_from;
+pub use revoke::merge_without;
 pub use sample::{Sampling, sample};
 use settle::settle;
 
@@ -52,21 +56,30 @@ pub fn merge(
     {
         return Ok(vec![settled]);
     }
-    merge_rows(blocks, order, None, created_at)
+    merge_rows(blocks, order, &Kept::All, created_at)
 }
 
-/// Merges the rows whose times are not before `from`, where that is given.
+/// Which rows of blocks are kept.
+enum Kept {
+    All,
+    /// Those whose times are not before this; in the order of time only.
+    From(Micros),
+    /// Those whose numbers are in none of these ranges; in the order of arrival only.
+    Outside(Vec<Range<usize>>),
+}
+
+/// Merges the rows that are kept.
 fn merge_rows(
     blocks: &[BlockView<'_>],
     order: MergeOrder,
-    from: Option<Micros>,
+    kept: &Kept,
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
     // Rows are cut into blocks by how large they are on average. Where large rows happen to come
     // together, cut finer.
     let mut rows_max = BLOCK_ROWS_MAX;
     loop {
-        match merge_into_blocks_of(rows_max, blocks, order, from, created_at) {
+        match merge_into_blocks_of(rows_max, blocks, order, kept, created_at) {
             Err(BlockError::TooLarge(_)) if rows_max > 1 => rows_max /= 2,
             merged => return merged,
         }
@@ -77,13 +90,13 @@ fn merge_into_blocks_of(
     rows_max: usize,
     blocks: &[BlockView<'_>],
     order: MergeOrder,
-    from: Option<Micros>,
+    kept: &Kept,
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
     let Some(time_column) = time_column(blocks)? else { return Ok(Vec::new()) };
     let kept_one_in = kept_one_in(blocks)?;
     let inputs = Inputs::new(blocks);
-    let outputs = plan_outputs(&inputs, time_column, order, from, rows_max)?;
+    let outputs = plan_outputs(&inputs, time_column, order, kept, rows_max)?;
     let mut columns: Vec<(Vec<EncodedColumn>, Sections)> = Vec::new();
     columns.resize_with(outputs.len(), Default::default);
     for (name, kind) in inputs.columns() {
@@ -161,18 +174,16 @@ impl<'b, 'a> Inputs<'b, 'a> {
         move |row| shares[starts.partition_point(|&start| start <= row as usize) - 1]
     }
 
-    /// The batches of an output whose rows are consecutive.
+    /// The batches of an output whose rows are in the order of arrival.
     fn batches_of(&self, rows: &[u32]) -> Vec<BatchRows> {
-        let from = rows.first().map_or(0, |&row| row as usize);
-        let to = from + rows.len();
+        let place = |row: usize| rows.partition_point(|&own| (own as usize) < row);
         let mut batches = Vec::new();
         for (block, start) in self.blocks.iter().zip(&self.starts) {
             for batch in block.batches() {
-                let first = (start + batch.first_row).max(from);
-                let end = (start + batch.first_row + batch.rows).min(to);
-                if first < end {
-                    let (first_row, rows) = (first - from, end - first);
-                    batches.push(BatchRows { first_row, rows, ..batch.clone() });
+                let first = start + batch.first_row;
+                let (first_row, end) = (place(first), place(first + batch.rows));
+                if first_row < end {
+                    batches.push(BatchRows { first_row, rows: end - first_row, ..batch.clone() });
                 }
             }
         }
@@ -180,21 +191,25 @@ impl<'b, 'a> Inputs<'b, 'a> {
     }
 }
 
-/// The numbers of the rows that go into each output, in their new order; `from` leaves rows out
-/// only where the order is by time.
+/// The numbers of the rows that go into each output, in their new order.
 fn plan_outputs(
     inputs: &Inputs<'_, '_>,
     time_column: &ColumnName,
     order: MergeOrder,
-    from: Option<Micros>,
+    kept: &Kept,
     rows_max: usize,
 ) -> Result<Vec<Vec<u32>>, BlockError> {
     let mut rows: Vec<u32> = (0u32..).take(inputs.rows()).collect();
+    if let Kept::Outside(ranges) = kept {
+        rows.retain(|&row| !ranges.iter().any(|range| range.contains(&(row as usize))));
+    }
     let mut days = Vec::new();
     if order == MergeOrder::Time {
         let times = Concatenated::new(inputs, time_column, Kind::Number)?.into_times();
         let mut timed: Vec<(i64, u32)> = times.iter().copied().zip(rows).collect();
-        timed.retain(|(time, _)| from.is_none_or(|from| *time >= from.0));
+        if let Kept::From(from) = kept {
+            timed.retain(|(time, _)| *time >= from.0);
+        }
         timed.sort_unstable();
         rows = timed.into_iter().map(|(_, row)| row).collect();
         days = times.into_iter().map(|time| time.div_euclid(DAY)).collect();

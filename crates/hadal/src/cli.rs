@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::commands::{
-    demo, drop, import, inspect, log, open, query, serve, settings, status, stop,
+    demo, drop, import, inspect, log, open, query, revoke, serve, settings, status, stop,
 };
 use crate::error::Error;
 
@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Log(log::LogArgs),
     Import(import::ImportArgs),
     Query(query::QueryArgs),
+    Revoke(revoke::RevokeArgs),
     Drop(drop::DropArgs),
     Settings(settings::SettingsArgs),
     Status(status::StatusArgs),
@@ -68,6 +69,7 @@ impl Command {
             Self::Log(args) => log::run(&args),
             Self::Import(args) => import::run(&args),
             Self::Query(args) => query::run(&args),
+            Self::Revoke(args) => revoke::run(&args),
             Self::Drop(args) => drop::run(&args),
             Self::Settings(args) => settings::run(&args),
             Self::Status(args) => status::run(&args),

@@ -175,6 +175,18 @@ impl Client {
         }
     }
 
+    /// Takes a batch back; returns how many rows it had.
+    pub(crate) fn revoke(&self, table: &TableName, batch: &BatchId) -> Result<u64, Error> {
+        #[derive(serde::Deserialize)]
+        struct Revoked {
+            rows: u64,
+        }
+        let path = format!("/v1/log/{table}");
+        let headers = vec![("Hadal-Batch", batch.to_string())];
+        let ask = Ask { headers, ..Ask::new(Method::DELETE, &path) };
+        self.json::<Revoked>(&ask).map(|revoked| revoked.rows)
+    }
+
     /// Drops a table; returns how many rows it had.
     pub(crate) fn drop_table(&self, table: &TableName) -> Result<u64, Error> {
         #[derive(serde::Deserialize)]

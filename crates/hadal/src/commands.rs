@@ -7,6 +7,7 @@ pub(crate) mod inspect;
 pub(crate) mod log;
 pub(crate) mod open;
 pub(crate) mod query;
+pub(crate) mod revoke;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod status;

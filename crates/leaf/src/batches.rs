@@ -71,6 +71,20 @@ impl Batches {
         }
     }
 
+    /// What was taken under a client's id, its parts and chunks; `None` while some of it is under way.
+    /// Cost: a look at all ids.
+    pub(crate) fn of_client(&self, client: &BatchId) -> Option<Vec<(BatchId, Known)>> {
+        let own = self.known.iter().filter(|(id, _)| id.is_of(client));
+        own.map(|(id, known)| Some((id.clone(), (*known)?))).collect()
+    }
+
+    /// Notes that a batch which was taken has no rows any more.
+    pub(crate) fn note_revoked(&mut self, id: &BatchId) {
+        if let Some(Some(known)) = self.known.get_mut(id) {
+            known.rows = 0;
+        }
+    }
+
     /// Whether the id was taken, or is reserved.
     pub(crate) fn knows(&self, id: &BatchId) -> bool {
         self.known.contains_key(id)

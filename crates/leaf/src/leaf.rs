@@ -28,6 +28,7 @@ use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
 use crate::pressure::Pressure;
 use crate::recover::{self, Recovered};
+use crate::revoke::revoke;
 use crate::rewrite::Pass;
 use crate::scan_pool::ScanPool;
 use crate::settings::configure;
@@ -449,6 +450,20 @@ impl Sink for Leaf {
             });
             let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
             dropping.await.unwrap_or_else(|_| gone())
+        })
+    }
+
+    fn revoke<'a>(
+        &'a self,
+        table: &'a TableName,
+        id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let (inner, table, id) = (Arc::clone(&self.inner), table.clone(), id.clone());
+            // It waits for merges and the disk, which no runtime thread should.
+            let revoking = tokio::task::spawn_blocking(move || revoke(&inner, &table, &id));
+            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
+            revoking.await.unwrap_or_else(|_| gone())
         })
     }
 

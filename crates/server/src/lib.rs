@@ -33,6 +33,7 @@ mod outgoing;
 mod page;
 mod problem;
 mod query;
+mod revoke;
 mod routes;
 mod rules;
 mod serve;

@@ -34,7 +34,7 @@ use crate::tables::readable;
 use intake::Intake;
 use outbox::{Outbox, Sent};
 pub(crate) use room::Room;
-use wish::Wish;
+pub(crate) use wish::Wish;
 
 /// Bytes of a body as they came, in a row.
 type Piece = Vec<Bytes>;

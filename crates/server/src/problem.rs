@@ -21,6 +21,7 @@ pub(crate) enum ProblemKind {
     UnknownRoute,
     UnknownTable,
     UnknownColumn,
+    UnknownBatch,
     Method,
     Stalled,
     BatchConflict,
@@ -52,6 +53,7 @@ impl ProblemKind {
             Self::UnknownRoute => ("unknown-route", "There is nothing here", Http::NOT_FOUND),
             Self::UnknownTable => ("unknown-table", "There is no such table", Http::NOT_FOUND),
             Self::UnknownColumn => ("unknown-column", "There is no such column", Http::NOT_FOUND),
+            Self::UnknownBatch => ("unknown-batch", "There is no such batch", Http::NOT_FOUND),
             Self::Method => {
                 ("method", "The method is not for this address", Http::METHOD_NOT_ALLOWED)
             }

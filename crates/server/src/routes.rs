@@ -7,7 +7,7 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 
 use crate::app::Doors;
 use crate::auth::Scope;
-use crate::{blocks, columns, log, page, query, settings, status, tables, values};
+use crate::{blocks, columns, log, page, query, revoke, settings, status, tables, values};
 
 /// One door.
 pub(crate) struct Route {
@@ -25,6 +25,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         route(Method::POST, "/v1/log/{table}", Some(Log), post(log::accept)),
         route(Method::PUT, "/v1/log/{table}", Some(Log), put(log::accept)),
+        route(Method::DELETE, "/v1/log/{table}", Some(Define), delete(revoke::revoke)),
         route(Method::POST, "/v1/query", Some(Query), post(query::post)),
         route(Method::GET, "/v1/tables", Some(Query), get(tables::list)),
         route(Method::GET, "/v1/tables/{table}", Some(Query), get(tables::get)),

@@ -19,6 +19,13 @@ impl Ledger {
         *self.lock().entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
     }
 
+    /// Notes that a leaf has given up rows.
+    pub fn sub(&self, leaf: &LeafName, table: &TableName, rows: u64) {
+        if let Some(own) = self.lock().get_mut(leaf).and_then(|tables| tables.get_mut(table)) {
+            *own = own.saturating_sub(rows);
+        }
+    }
+
     /// Notes what a leaf itself says that it holds: it knows better, having expired rows.
     pub fn set(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         self.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);

@@ -160,6 +160,23 @@ impl Sink for Placement {
         })
     }
 
+    fn revoke<'a>(
+        &'a self,
+        table: &'a TableName,
+        id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let mut rows = 0;
+            // Parts of it have ids of their own, and so may be anywhere.
+            for leaf in &self.leaves {
+                let revoked = leaf.sink.revoke(table, id).await?;
+                self.ledger.sub(&leaf.name, table, revoked);
+                rows += revoked;
+            }
+            Ok(rows)
+        })
+    }
+
     fn configure(
         &self,
         table: TableName,

@@ -88,6 +88,13 @@ impl BatchId {
         }
     }
 
+    /// Whether this is what came under a client's id: the batch itself, or a chunk or part of it.
+    #[must_use]
+    pub fn is_of(&self, client: &Self) -> bool {
+        let rest = self.0.strip_prefix(client.0.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(SEPARATOR))
+    }
+
     /// The id's text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -124,6 +131,9 @@ mod tests {
             for id in parts(&own(text).expect("an id")) {
                 assert!(id.as_str() == text || own(id.as_str()).is_err(), "{id}");
                 assert!(BatchId::new(id.as_str()).is_some(), "{id} is stored");
+                for client in ["x", "x.1", "x1", "1"] {
+                    assert_eq!(id.is_of(&own(client).expect("an id")), client == text, "{id}");
+                }
                 assert!(all.insert(id.clone()), "{id} is there twice");
             }
         }

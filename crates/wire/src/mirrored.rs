@@ -168,6 +168,20 @@ impl<S: Sink + ?Sized> Sink for Mirrored<S> {
         })
     }
 
+    /// It takes the words of other doors: which batch, and how many rows went.
+    fn revoke<'a>(
+        &'a self,
+        table: &'a TableName,
+        id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let asked = decode_knows(encode_knows(table, id));
+            let (table, id) = asked.map_err(|error| self.lost(error))?;
+            let revoked = self.inner.revoke(&table, &id).await;
+            decode_dropped(encode_dropped(&revoked)).map_err(|error| self.lost(error))?
+        })
+    }
+
     fn configure(
         &self,
         table: TableName,

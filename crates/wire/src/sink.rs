@@ -21,6 +21,18 @@ pub trait Sink: Send + Sync {
     /// [`SinkError`] when the drop could not be made durable.
     fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>>;
 
+    /// Takes back what came under a client's id, with all of its parts; returns how many rows that were,
+    /// 0 if no such batch is known or it was taken back before. What is sent under the id again adds nothing.
+    ///
+    /// # Errors
+    /// [`SinkError::Limit`] when its rows are no longer told from others; [`SinkError::Busy`] while some of it
+    /// is under way; others when it could not be made durable everywhere. Then some leaves may have done it.
+    fn revoke<'a>(
+        &'a self,
+        table: &'a TableName,
+        id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>>;
+
     /// Makes these the settings of a table, there or not: from now on, and after a restart, until
     /// others are set or the table is dropped.
     ///

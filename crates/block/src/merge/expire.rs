@@ -1,6 +1,8 @@
 //! A block that loses its oldest rows.
 
-use super::{BlockError, BlockView, Concatenated, Inputs, Kind, MergeOrder, Micros, merge_rows};
+use super::{
+    BlockError, BlockView, Concatenated, Inputs, Kept, Kind, MergeOrder, Micros, merge_rows,
+};
 
 /// Makes blocks of the rows of `block` whose times are not before `from`, in the order of their
 /// times; none where all are. Like [`super::merge`] by time it drops batches, so only what is
@@ -13,7 +15,7 @@ pub fn merge_from(
     from: Micros,
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
-    merge_rows(&[block], MergeOrder::Time, Some(from), created_at)
+    merge_rows(&[block], MergeOrder::Time, &Kept::From(from), created_at)
 }
 
 impl BlockView<'_> {

@@ -4,7 +4,9 @@ use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{BatchId, Kind, Micros, Value};
 
 use super::model::{Random, Row, assert_same, build, name, push, random_rows, read};
-use crate::{BatchRows, BlockBuilder, BlockError, BlockView, MergeOrder, merge, merge_from};
+use crate::{
+    BatchRows, BlockBuilder, BlockError, BlockView, MergeOrder, merge, merge_from, merge_without,
+};
 
 const DAY: i64 = 86_400 * Micros::SECOND;
 
@@ -79,6 +81,37 @@ fn the_oldest_rows_are_left_out() {
             assert_eq!(old + expected.len(), rows.len());
             assert_eq!(kept.is_empty(), expected.is_empty());
         }
+    }
+}
+
+#[test]
+fn rows_of_batches_are_left_out_and_the_others_told_apart_as_before() {
+    for seed in 300..360 {
+        println!("seed {seed}");
+        let mut random = Random::new(seed);
+        let inputs = random_blocks(&mut random, 300);
+        let id = |index: usize| BatchId::new(&format!("b{index}")).expect("valid");
+        let batches = inputs.iter().enumerate().map(|(index, rows)| build(rows, Some(&id(index))));
+        let whole = merge_bytes(&batches.collect::<Vec<_>>(), MergeOrder::Arrival);
+        let [whole] = &whole[..] else { panic!("one block") };
+        let view = || BlockView::parse(whole).expect("parses");
+        let revoked: Vec<usize> = (0..inputs.len()).filter(|_| random.below(2) == 0).collect();
+        let ids: Vec<BatchId> = revoked.iter().map(|&index| id(index)).collect();
+        let left = merge_without(view(), &ids, Micros(7)).expect("merges");
+        let kept = (0..inputs.len()).filter(|index| !revoked.contains(index));
+        let expected: Vec<Row> = kept.clone().flat_map(|index| inputs[index].clone()).collect();
+        assert_eq!(left.is_empty(), expected.is_empty());
+        let Some(left) = left.first() else { continue };
+        assert_same(&read(left), &expected);
+        let left = BlockView::parse(left).expect("parses");
+        let mut first_row = 0;
+        let own = |index: usize| {
+            let rows = inputs[index].len();
+            let before = view().batches().iter().find(|own| own.id == id(index)).cloned();
+            first_row += rows;
+            BatchRows { first_row: first_row - rows, rows, ..before.expect("there") }
+        };
+        assert_eq!(left.batches(), kept.map(own).collect::<Vec<_>>());
     }
 }
 

@@ -51,6 +51,34 @@ fn the_same_batch_twice_is_once() {
 }
 
 #[test]
+fn a_batch_is_taken_back_and_nothing_else() {
+    let server = Server::start_with(&["--memory", "--leaves", "3"]);
+    let line = format!("{{\"a\": 1, \"padding\":\"{}\"}}\n", "x".repeat(1_000));
+    // In several chunks, of several parts each.
+    let rows = 70_000;
+    server.log(&["t", "--batch", "import"], &line.repeat(rows));
+    server.log(&["t", "--batch", "import2"], "{\"a\": 2}\n");
+    let revoke = |id: &str| server.run(&["revoke", "t", id], b"");
+    let said = revoke("import");
+    assert_eq!((said.code, &*said.stderr), (0, "took back batch import of table t: 70,000 rows\n"));
+    assert_eq!(server.query("SELECT a, count(*) FROM t GROUP BY a"), ["2,1"]);
+    assert!(revoke("import").stderr.contains("taken back before"));
+    let again = server.log(&["t", "--batch", "import"], &line.repeat(rows));
+    assert_eq!(again, "nothing new: batch import was there already\n");
+    for (id, problem) in [("monday", "no batch monday of table t is known"), ("a#1", "a#1")] {
+        let said = revoke(id);
+        assert!(said.code != 0 && said.stderr.contains(problem), "{}", said.stderr);
+    }
+    let said = server.run(&["revoke", "u", "import2"], b"");
+    assert!(
+        said.code != 0 && said.stderr.contains("no batch import2 of table u"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(server.query("SELECT a, count(*) FROM t GROUP BY a"), ["2,1"]);
+}
+
+#[test]
 fn a_batch_is_not_taken_for_a_part_of_another() {
     let server = Server::start_with(&["--memory"]);
     let line = format!("{{\"padding\":\"{}\"}}\n", "x".repeat(1_000));

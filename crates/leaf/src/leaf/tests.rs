@@ -20,6 +20,7 @@ mod limits;
 mod pressure;
 mod raw_rows;
 mod restart;
+mod revoke;
 mod sample;
 mod unreadable;
 

@@ -34,6 +34,14 @@ impl Sink for FakeSink {
         Box::pin(async move { Ok(self.rows.swap(0, Ordering::SeqCst)) })
     }
 
+    fn revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+        Box::pin(async { Ok(3) })
+    }
+
     fn configure(
         &self,
         _table: TableName,

@@ -60,6 +60,14 @@ impl Sink for Fake {
         Box::pin(async move { self.accepted.clone().map_or(Ok(rows), Err) })
     }
 
+    fn revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+        Box::pin(async { self.accepted.clone().map_or(Ok(7), Err) })
+    }
+
     fn configure(
         &self,
         table: TableName,
@@ -114,6 +122,8 @@ proptest! {
         prop_assert_eq!(now(sink.drop_table(batch.table.clone())), Ok(batch.rows as u64));
         let refusing = mirrored(Fake { accepted: Some(error.clone()), ..Fake::default() });
         prop_assert_eq!(now(refusing.drop_table(batch.table.clone())), Err(error.clone()));
+        prop_assert_eq!(now(sink.revoke(&batch.table, &batch.id)), Ok(7));
+        prop_assert_eq!(now(refusing.revoke(&batch.table, &batch.id)), Err(error.clone()));
         prop_assert_eq!(now(sink.configure(batch.table.clone(), settings.clone())), Ok(()));
         let configured = sink.inner.configured.lock().unwrap().pop();
         prop_assert_eq!(configured, Some((batch.table.clone(), settings.clone())));

@@ -1,0 +1,156 @@
+//! A batch is taken back: all of its rows go, and no others.
+//!
+//! That is possible for as long as row blocks know which of their rows came with which batch, which is
+//! until they are settled. One change of the store removes the blocks that have rows of the batch, and
+//! adds what is left of them; so a crash leaves all of the batch or nothing. Its id stays known, without
+//! rows: what is sent under it again adds nothing.
+
+use std::sync::Arc;
+
+use hadal_block::{BlockError, BlockView, merge_without};
+use hadal_store::{Change, Error, RememberedBatch, StoredBlock};
+use hadal_types::limits::BATCH_SETTLED_SECONDS;
+use hadal_types::{BatchId, TableName};
+use hadal_wire::SinkError;
+
+use crate::accept::sink_error;
+use crate::batches::Known;
+use crate::block::Block;
+use crate::leaf::Inner;
+use crate::merge::{MergeError, checked, origins, remembered, stored_block};
+use crate::sync::{lock, read};
+use crate::table::Table;
+
+/// The batches that a client sent under one id.
+type Parts = Vec<(BatchId, Known)>;
+
+/// A block that has rows of them, and what is to come for it.
+type Rewritten = (Arc<Block>, Vec<StoredBlock>);
+
+/// Takes back what came under a client's id; returns how many rows that were, which is none where no
+/// such batch is known, or it was taken back before.
+pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u64, SinkError> {
+    let busy = || SinkError::Busy(inner.name.to_string());
+    // What merges are about to write would have the rows still.
+    let _one = lock(&inner.merging);
+    let Some(table) = read(&inner.tables).get(name).cloned() else { return Ok(0) };
+    let parts = lock(&table.batches).of_client(id).ok_or_else(busy)?;
+    let rows: u64 = parts.iter().map(|(_, known)| u64::from(known.rows)).sum();
+    if rows == 0 {
+        return Ok(0);
+    }
+    let blocks = blocks_with(&table, &parts).map_err(|error| damaged(id, &error))?;
+    let Some(blocks) = blocks else { return Err(settled(id)) };
+    let rewritten = write_rest(inner, &table, &parts, blocks);
+    let rewritten = rewritten.map_err(|error| match error {
+        MergeError::Store(error) => sink_error(&inner.name, error),
+        MergeError::Block(error) => damaged(id, &error),
+        MergeError::Unreadable(_) => busy(),
+    })?;
+    if !commit(inner, &table, &parts, rewritten).map_err(|error| sink_error(&inner.name, error))? {
+        return Err(SinkError::Unavailable(inner.name.to_string()));
+    }
+    tracing::info!(leaf = %inner.name, table = %name, batch = %id, rows, "a batch was taken back");
+    Ok(rows)
+}
+
+/// The blocks that have rows of these batches; `None` where some of the rows are told from others no
+/// more.
+fn blocks_with(table: &Table, parts: &Parts) -> Result<Option<Vec<Arc<Block>>>, BlockError> {
+    let (mut blocks, mut rows) = (Vec::new(), 0);
+    for block in table.snapshot().iter().filter(|block| block.has_batches) {
+        let view = block.view()?;
+        let own = view.batches().iter().filter(|own| parts.iter().any(|part| part.0 == own.id));
+        let own: usize = own.map(|own| own.rows).sum();
+        if own > 0 {
+            rows += own as u64;
+            blocks.push(Arc::clone(block));
+        }
+    }
+    let expected: u64 = parts.iter().map(|(_, known)| u64::from(known.rows)).sum();
+    Ok((rows == expected).then_some(blocks))
+}
+
+/// Writes what the blocks have besides these batches. Until a change says so, nothing has happened.
+fn write_rest(
+    inner: &Inner,
+    table: &Table,
+    parts: &Parts,
+    blocks: Vec<Arc<Block>>,
+) -> Result<Vec<Rewritten>, MergeError> {
+    let ids: Vec<BatchId> = parts.iter().map(|(id, _)| id.clone()).collect();
+    let mut rewritten = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let faults = block.faults();
+        let rest = checked(&block).and_then(|view| {
+            let created_at = view.created_at();
+            merge_without(view, &ids, created_at)
+        });
+        let rest = rest.inspect_err(|error| table.quarantine(&block, error))?;
+        if block.faults() != faults {
+            return Err(MergeError::Unreadable(block.origin.to_string()));
+        }
+        let stored = rest.into_iter().map(|bytes| {
+            let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
+            Ok(inner.store.write_block(&table.name, rows, bytes)?)
+        });
+        rewritten.push((block, stored.collect::<Result<_, MergeError>>()?));
+    }
+    Ok(rewritten)
+}
+
+/// Makes the change, in the store and in what can be seen; returns whether it was made, which it is not
+/// where the leaf stops or the table was dropped.
+fn commit(
+    inner: &Inner,
+    table: &Table,
+    parts: &Parts,
+    rewritten: Vec<Rewritten>,
+) -> Result<bool, Error> {
+    let Some(_turn) = inner.turn_to_change() else { return Ok(false) };
+    let dropped = read(&table.dropped);
+    if *dropped {
+        return Ok(false);
+    }
+    let mut added = Vec::with_capacity(rewritten.len());
+    for (_, stored) in &rewritten {
+        let blocks = stored.iter().cloned().map(|one| stored_block(one).map(Arc::new));
+        added.push(blocks.collect::<Result<Vec<_>, _>>().map_err(|error| Error::Corrupt {
+            place: table.name.to_string(),
+            what: error.to_string(),
+        })?);
+    }
+    let old: Vec<Arc<Block>> = rewritten.iter().map(|(old, _)| Arc::clone(old)).collect();
+    let (consumed, removes) = origins(&old);
+    let mut batches = remembered(table, &old);
+    batches.retain(|own| parts.iter().all(|(id, _)| *id != own.batch));
+    batches.extend(parts.iter().map(|(id, known)| RememberedBatch {
+        table: table.name.clone(),
+        batch: id.clone(),
+        content_hash: known.content_hash,
+        rows: 0,
+        time: known.time,
+    }));
+    let adds = rewritten.iter().flat_map(|(_, stored)| stored.iter().cloned()).collect();
+    let change = Change { removes, adds, consumed, remembered: batches, ..Change::default() };
+    inner.store.commit(&change)?;
+    for ((old, _), new) in rewritten.iter().zip(added) {
+        // One by one, so that each keeps its place among the others.
+        table.swap(std::slice::from_ref(old), new);
+    }
+    let mut known = lock(&table.batches);
+    parts.iter().for_each(|(id, _)| known.note_revoked(id));
+    Ok(true)
+}
+
+fn settled(id: &BatchId) -> SinkError {
+    SinkError::Limit(format!(
+        "batch {id} cannot be taken back: its rows are told from others for {BATCH_SETTLED_SECONDS} seconds only"
+    ))
+}
+
+fn damaged(id: &BatchId, error: &BlockError) -> SinkError {
+    SinkError::Store(format!(
+        "batch {id} cannot be taken back, as some rows cannot be read: {error}"
+    ))
+}
