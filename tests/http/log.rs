@@ -21,6 +21,23 @@ fn count(server: &Server) -> serde_json::Value {
 }
 
 #[test]
+fn a_batch_is_taken_back_by_its_id() {
+    let server = Server::start();
+    server.request("POST", "/v1/log/t").header("Hadal-Batch", "b").body("{\"a\": 1}").send().ok();
+    server.log("t", "{\"a\": 2}\n");
+    let revoke = |id: &str| {
+        let request = server.request("DELETE", "/v1/log/t");
+        if id.is_empty() { request.send() } else { request.header("Hadal-Batch", id).send() }
+    };
+    revoke("").problem(400, "bad-request");
+    revoke("b#1").problem(400, "bad-request");
+    revoke("c").problem(404, "unknown-batch");
+    assert_eq!(revoke("b").ok(), json!({ "table": "t", "batch": "b", "rows": 1 }));
+    assert_eq!(revoke("b").ok()["rows"], 0);
+    assert_eq!(server.rows("SELECT a FROM t"), json!([[2]]));
+}
+
+#[test]
 fn the_answer_has_the_fixed_shape() {
     let server = Server::start();
     let logged = post(&server).body(TWO).send();
