@@ -1,6 +1,7 @@
 //! A disk that is full, and a tmpfs that is: what was acknowledged stays, what finds no room is refused,
 //! and once there is room again everything goes on.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -179,6 +180,82 @@ fn a_full_tmpfs_refuses_nothing_and_rows_are_read_from_disk() {
     std::fs::remove_file(&ballast).unwrap();
     assert_eq!(fill(&server, batches, 10), batches + 10);
     has_all(&server, batches + 10);
+}
+
+/// Bytes that the files in a folder and the folders in it take, and how many of them are segments.
+fn taken(folder: &Path) -> (u64, u64) {
+    let (mut bytes, mut segments) = (0, 0);
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let (own_bytes, own_segments) = taken(&path);
+            (bytes, segments) = (bytes + own_bytes, segments + own_segments);
+        } else if path.extension().is_some_and(|own| own == "segment") {
+            // One that goes at this moment takes nothing.
+            bytes += std::fs::metadata(&path).map_or(0, |found| found.blocks() * 512);
+            segments += 1;
+        }
+    }
+    (bytes, segments)
+}
+
+#[test]
+fn bytes_of_blocks_are_told_as_the_system_tells_them() {
+    const PAGE: u64 = 4_096;
+    let Some(tmpfs) = Small::mount(300) else { return println!("skipped: needs root") };
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let flags = ["--tmpfs", tmpfs.path().to_str().unwrap(), "--no-journal"];
+    let mut server = start(&data, &flags);
+    let batches = 150;
+    assert_eq!(fill(&server, 0, batches), batches);
+    server.log(&["u"], &"{\"a\": 1, \"b\": [\"x\", \"y\"]}\n".repeat(70_000));
+    // A stop gives all of them their place.
+    server.process.stop(Signal::TERM);
+    server = start(&data, &flags);
+    let told = |table: &str| -> serde_json::Value {
+        let response = server.get(&format!("/v1/tables/{table}/blocks?limit=1000"));
+        let (_, body) = response.split_once("\r\n\r\n").unwrap_or(("", &response));
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"))
+    };
+    let start = Instant::now();
+    loop {
+        let tables = ["t", "u"].map(told);
+        let blocks: Vec<&serde_json::Value> =
+            tables.iter().flat_map(|table| table["blocks"].as_array().unwrap()).collect();
+        let paged =
+            |block: &&serde_json::Value| block["bytes"].as_u64().unwrap().next_multiple_of(PAGE);
+        let own: u64 = blocks.iter().map(paged).sum();
+        let metrics = server.get("/metrics");
+        let held =
+            metrics.lines().find_map(|line| line.strip_prefix("hadal_memory_row_block_bytes "));
+        let ((memory, files), (disk, _)) = (taken(tmpfs.path()), taken(&data));
+        let is_settled = blocks.iter().all(|block| block["fresh"] == false);
+        // A page of each file is its head; what merges have replaced goes within a second or two.
+        let is_so =
+            held == Some(&own.to_string()) && memory == own + files * PAGE && disk == memory;
+        if is_settled && is_so {
+            for table in &tables {
+                let sum = |list: &str| -> u64 {
+                    table[list]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|own| own["bytes"].as_u64().unwrap())
+                        .sum()
+                };
+                let (columns, blocks) = (sum("columns"), sum("blocks"));
+                assert_eq!(Some(blocks), table["bytes"].as_u64());
+                assert!(
+                    columns < blocks && blocks < columns + columns / 10,
+                    "{columns} of {blocks}"
+                );
+            }
+            return;
+        }
+        let seen = (own, held, memory, disk, files, is_settled);
+        assert!(start.elapsed() < DEADLINE, "{seen:?}");
+    }
 }
 
 #[test]
