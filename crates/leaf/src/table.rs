@@ -17,6 +17,9 @@ use crate::recover::sound;
 use crate::status;
 use crate::sync::lock;
 
+/// What a status is of: the table's version, and when the next pass of expiry is.
+type StatusOf = (u64, Micros);
+
 /// One table of a leaf.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -42,7 +45,7 @@ pub(crate) struct Table {
     /// What a person set for it; `None` until the leaf is told, and it remembers that.
     pub(crate) settings: Mutex<Option<TableSettings>>,
     version: AtomicU64,
-    status: Mutex<Option<(u64, Arc<TableStatus>)>>,
+    status: Mutex<Option<(StatusOf, Arc<TableStatus>)>>,
 }
 
 impl Table {
@@ -216,11 +219,10 @@ impl Table {
     }
 
     /// What the table holds; `None` while it has no blocks and misses none. Cheap
-    /// unless blocks have changed, or [`Self::touch`] said so, which it does when `next_expiry` is
-    /// another.
+    /// unless blocks have changed, or `next_expiry`, or [`Self::touch`] said so.
     pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
-        let version = self.version.load(Ordering::Acquire);
+        let version = (self.version.load(Ordering::Acquire), next_expiry);
         if let Some((of, status)) = &*cached
             && *of == version
         {
