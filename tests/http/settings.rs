@@ -92,6 +92,25 @@ fn a_change_is_followed_by_a_look_at_once() {
 }
 
 #[test]
+fn who_ends_archiving_is_told_what_goes_unarchived() {
+    let server = Server::with(|config| config.archive = Some("/srv/old".to_owned()));
+    server.log("t", &(NEW.repeat(40) + OLD + OLD));
+    let set = |settings: Value| {
+        let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
+        put(&server, version, &settings).ok()["notes"].clone()
+    };
+    let note = "archive=off: rows older than age=7d, 2 of them, are dropped unarchived";
+    assert_eq!(set(json!({ "age": "7d", "archive": true })), json!([]));
+    assert_eq!(set(json!({ "age": "7d" })), json!([note]));
+    assert_eq!(server.get(PATH).ok()["notes"], json!([]), "it is told once");
+    assert_eq!(set(json!({ "archive": true })), json!([]));
+    assert_eq!(set(json!({ "age": "none" })), json!([]), "nothing goes");
+    set(json!({ "age": "30d", "archive": true }));
+    let told = server.request("DELETE", PATH).send().ok();
+    assert_eq!(told["notes"], json!([]), "none is older than 30 days");
+}
+
+#[test]
 fn a_wish_for_rows_of_any_age_makes_a_table_one_of_any_age() {
     let server = Server::start();
     server.log("t", NEW);
