@@ -17,7 +17,7 @@ use hadal_leaf::Durability;
 use hadal_server::{About, App, Config, Token, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
-use hadal_types::{Clock, SystemClock, TableName};
+use hadal_types::{Clock, SystemClock, TableName, TableSettings};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
@@ -195,6 +195,19 @@ impl Service {
     /// Where rows are kept, in words.
     pub(crate) fn data(&self) -> &str {
         &self.config.about.data
+    }
+
+    /// Tells definitions and leaves of tables that are filled by other ways than the doors, which would tell
+    /// them: such a table has the defaults unless somebody has set something.
+    pub(crate) fn settle(&self, tables: &[TableName]) -> Result<(), Error> {
+        let new = |table: &TableName| (table.clone(), TableSettings::of_new(table));
+        let new: Vec<_> = tables.iter().map(new).collect();
+        self.runtime.block_on(async {
+            let added = self.app.definitions.add_table_settings(&new).await;
+            added.map_err(|error| Error::Server(error.to_string()))?;
+            let told = restore_settings(&self.app).await;
+            told.map_err(|error| Error::Server(error.to_string()))
+        })
     }
 
     /// For threads that hand batches over.
