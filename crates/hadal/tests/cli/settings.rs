@@ -48,6 +48,11 @@ fn settings_are_shown_changed_and_kept() {
     let refused = server.run(&["settings", "t", "age=soon"], b"");
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("age: \"soon\" is no age; write 30d"), "{}", refused.stderr);
+    let refused = server.run(&["settings", "t", "age=9d", "bytes=1GB", "age=8d"], b"");
+    assert_eq!(refused.code, 2);
+    let told = "age is set twice, to 9d and to 8d; say it once";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    assert!(show(&server, &[]).contains("age           7d          set"), "nothing was set");
 }
 
 #[test]
@@ -97,6 +102,9 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     let server = Server::start(folder.path());
+    let shown = server.run(&["settings", "t"], b"").stdout;
+    let line = "archive       off         default  rows are dropped; this server has no archive";
+    assert!(shown.contains(line), "{shown}");
     let refused = server.run(&["settings", "t", "archive=on"], b"");
     assert_ne!(refused.code, 0);
     let told = "this server has no archive; start it with --archive PLACE";
