@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_console::{Definitions, Place};
-use hadal_leaf::Durability;
+use hadal_leaf::{Archive, Durability};
 use hadal_server::{About, App, Config, Token, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
@@ -23,7 +23,7 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::archive::ArchivePlace;
+use crate::archive::{ArchivePlace, Watch};
 use crate::cli::DoorArgs;
 use crate::engine::{Engine, EngineConfig, Recovered, make_folder};
 use crate::error::Error;
@@ -143,9 +143,8 @@ impl Service {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
             None => Place::Memory,
         });
-        let archive = config.archive.as_ref().map(ArchivePlace::open);
         let engine = EngineConfig {
-            archive: archive.transpose()?,
+            archive: archive(config.archive.as_ref(), &doors)?,
             folder: config.folder,
             durability: config.durability,
             memory,
@@ -288,6 +287,17 @@ async fn listener(
         return Ok((TcpListener::bind(listen).await.map_err(failed())?, Some(before)));
     }
     Ok((TcpListener::bind(listen).await.map_err(failed())?, None))
+}
+
+/// The archive at a place, if there is to be one; whether it can be written is looked at from now on.
+fn archive(
+    place: Option<&ArchivePlace>,
+    doors: &Config,
+) -> Result<Option<Arc<dyn Archive>>, Error> {
+    let Some(place) = place else { return Ok(None) };
+    let files = place.open()?;
+    Watch::start(Arc::clone(&files), Arc::clone(&doors.archive_error))?;
+    Ok(Some(files))
 }
 
 /// Becomes ready when the process is asked to end, or a successor has been given the socket.

@@ -47,6 +47,7 @@ pub(crate) fn of_table(
         state: LeafState::Alive,
         settings: None,
         expiry: None,
+        archive_error: None,
     })
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Table {
     dropped_rows: Mutex<Option<DroppedRows>>,
     /// What a person set for it; `None` until the leaf is told, and it remembers that.
     pub(crate) settings: Mutex<Option<TableSettings>>,
+    /// Why rows that are to go cannot be archived.
+    archive_error: Mutex<Option<String>>,
     version: AtomicU64,
     status: Mutex<Option<(StatusOf, Arc<TableStatus>)>>,
 }
@@ -62,6 +64,7 @@ impl Table {
             waiting_disk_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
             settings: Mutex::default(),
+            archive_error: Mutex::default(),
             version: AtomicU64::new(0),
             status: Mutex::default(),
         }
@@ -196,6 +199,15 @@ impl Table {
         lock(&self.settings).as_ref().is_some_and(TableSettings::is_archived)
     }
 
+    /// Notes why rows that are to go cannot be archived, or that nothing is in their way any more.
+    pub(crate) fn note_archive_error(&self, error: Option<String>) {
+        let mut own = lock(&self.archive_error);
+        if *own != error {
+            *own = error;
+            self.touch();
+        }
+    }
+
     /// Whether it has rows, or had some that it tells of; settings alone make no table.
     pub(crate) fn has_rows_to_tell(&self) -> bool {
         self.holdings().0 > 0 || self.dropped_rows().is_some()
@@ -234,6 +246,7 @@ impl Table {
         let mut status = status::of_table(&self.name, &blocks, self.dropped_rows(), missing)?;
         status.state = self.state();
         status.settings.clone_from(&lock(&self.settings));
+        status.archive_error.clone_from(&lock(&self.archive_error));
         status.expiry = forecast(&blocks, status.settings.as_ref(), next_expiry);
         let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));
