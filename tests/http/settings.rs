@@ -92,6 +92,29 @@ fn a_change_is_followed_by_a_look_at_once() {
 }
 
 #[test]
+fn a_table_whose_rows_have_all_gone_is_there_still() {
+    let server = Server::start();
+    server.log("t", NEW);
+    put(
+        &server,
+        server.get(PATH).ok()["version"].as_i64().expect("a version"),
+        &json!({ "age": "30m" }),
+    )
+    .ok();
+    // The look that a change brings is soon.
+    while count(&server) != json!([[0]]) {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.rows("SELECT a, count(*) FROM t GROUP BY a"), json!([]));
+    let table = server.get("/v1/tables/t").ok();
+    assert_eq!((&table["rows"], &table["column_count"]), (&json!(0), &json!(2)));
+    let told = server.get(PATH).ok();
+    assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(0)));
+    server.request("DELETE", "/v1/tables/t").send().ok();
+    server.get("/v1/tables/t").problem(404, "unknown-table");
+}
+
+#[test]
 fn who_ends_archiving_is_told_what_goes_unarchived() {
     let server = Server::with(|config| config.archive = Some("/srv/old".to_owned()));
     server.log("t", &(NEW.repeat(40) + OLD + OLD));

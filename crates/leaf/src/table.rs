@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
 use hadal_store::{DroppedRows, LostBlock, StoredBlock, WaitingBlock};
-use hadal_types::{Micros, TableName, TableSettings};
+use hadal_types::{Micros, TableName, TableSchema, TableSettings};
 use hadal_wire::{LeafState, TableStatus};
 
 use crate::batches::Batches;
@@ -44,6 +44,9 @@ pub(crate) struct Table {
     dropped_rows: Mutex<Option<DroppedRows>>,
     /// What a person set for it; `None` until the leaf is told, and it remembers that.
     pub(crate) settings: Mutex<Option<TableSettings>>,
+    /// What its last blocks said of it, once all of them have gone: until the process ends, it is there
+    /// without rows, since who asks about it would else be told that there is no such table.
+    emptied: Mutex<Option<TableSchema>>,
     /// Why rows that are to go cannot be archived.
     archive_error: Mutex<Option<String>>,
     version: AtomicU64,
@@ -64,6 +67,7 @@ impl Table {
             waiting_disk_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
             settings: Mutex::default(),
+            emptied: Mutex::default(),
             archive_error: Mutex::default(),
             version: AtomicU64::new(0),
             status: Mutex::default(),
@@ -128,7 +132,11 @@ impl Table {
 
     /// Swaps blocks: see [`BlockList::swap`].
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
+        let is_left = !added.is_empty();
         let swapped = self.blocks.swap(removed, added);
+        if swapped && !is_left && self.blocks.snapshot().is_empty() {
+            *lock(&self.emptied) = status::schema(&self.name, removed).map(TableSchema::emptied);
+        }
         self.version.fetch_add(1, Ordering::Release);
         swapped
     }
@@ -210,7 +218,8 @@ impl Table {
 
     /// Whether it has rows, or had some that it tells of; settings alone make no table.
     pub(crate) fn has_rows_to_tell(&self) -> bool {
-        self.holdings().0 > 0 || self.dropped_rows().is_some()
+        let is_emptied = || lock(&self.emptied).is_some();
+        self.holdings().0 > 0 || self.dropped_rows().is_some() || is_emptied()
     }
 
     /// Encoded bytes of its blocks.
@@ -243,7 +252,9 @@ impl Table {
         self.unfold();
         let missing = self.missing_rows();
         let blocks = self.blocks.snapshot();
-        let mut status = status::of_table(&self.name, &blocks, self.dropped_rows(), missing)?;
+        let emptied = lock(&self.emptied).clone();
+        let dropped = self.dropped_rows();
+        let mut status = status::of_table(&self.name, &blocks, dropped, missing, emptied)?;
         status.state = self.state();
         status.settings.clone_from(&lock(&self.settings));
         status.archive_error.clone_from(&lock(&self.archive_error));
