@@ -170,7 +170,10 @@ export const tests = [
         assert.deepEqual((await settingsOf(server.url, "archived")).settings, { age: "7d", archive: true });
         await picture(page, "keeping-archived");
         await page.getByRole("switch", { name: "Archive" }).click();
-        await page.getByText("Rows that go are not archived any more. What goes cannot be brought back.").waitFor();
+        // The last rows of a table wait for ten minutes before they go to the archive.
+        await page.getByTestId("sooner").getByText(/^1[34] rows would go\.$/).waitFor();
+        await page.getByText(/go at once\. Rows that go are not archived any more\. What goes cannot be brought back\./).waitFor();
+        await picture(page, "keeping-unarchived");
       } finally {
         await server.stop();
         data.remove();

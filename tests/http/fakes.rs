@@ -138,6 +138,7 @@ impl Peer for Answering {
             state: LeafState::Alive,
             settings: None,
             expiry: None,
+            archive_error: None,
         };
         let leaf = LeafStatus {
             name: LeafName("fake".into()),

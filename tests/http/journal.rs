@@ -17,11 +17,13 @@ fn after(app: &App, acts: impl FnOnce(&Server)) -> Server {
 #[test]
 fn questions_are_written_down_with_what_became_of_them() {
     let app = memory_app(None);
+    let mut tables = 0;
     let server = after(&app, |server| {
         server.log("t", "{\"n\": 1}\n{\"n\": 2}\n{\"n\": 3}\n");
         server.rows("SELECT n FROM t WHERE n > 1");
         server.sql("SELECT m FROM t").problem(400, "bad-query");
-        server.rows("SHOW TABLES");
+        // What was written down before makes tables of its own.
+        tables = server.rows("SHOW TABLES").as_array().expect("tables").len();
         let body = json!({ "query": { "table": "t", "aggregates": "count(*)" } }).to_string();
         server.request("POST", "/v1/query").header("User-Agent", "a page").body(body).send().ok();
     });
@@ -30,7 +32,7 @@ fn questions_are_written_down_with_what_became_of_them() {
     assert_eq!(
         server.rows(select),
         json!([
-            [null, "SHOW TABLES", "answered", 1, 0, null],
+            [null, "SHOW TABLES", "answered", tables, 0, null],
             ["t", "SELECT n FROM t WHERE n > 1", "answered", 2, 2, null],
             ["t", "SELECT count(*) FROM \"t\" GROUP BY ALL", "answered", 1, 3, "a page"],
             [null, "SELECT m FROM t", "bad-query", 0, 0, null],

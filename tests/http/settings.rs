@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::Reply;
-use crate::server::Server;
+use crate::server::{NOW, Server};
 
 const PATH: &str = "/v1/tables/t/settings";
 const NEW: &str = "{\"time\": \"2026-11-21T11:00:00Z\", \"a\": 1}\n";
@@ -76,6 +76,61 @@ fn settings_rule_at_once() {
     let version = told["version"].as_i64().expect("a version");
     put(&server, version, &json!({ "age": "none" })).ok();
     server.log("t", OLD);
+}
+
+#[test]
+fn a_change_is_followed_by_a_look_at_once() {
+    let server = Server::start();
+    server.log("t", NEW);
+    server.log("t", OLD);
+    assert_eq!(server.get(PATH).ok()["next_expiry"]["at"], "2026-11-21T12:15:00Z");
+    let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
+    let told = put(&server, version, &json!({ "age": "7d" })).ok();
+    // It may be over by now; but what is there to go does not wait for a quarter of an hour.
+    let next = &told["next_expiry"];
+    assert!(next["rows"] == 0 || next["at"] == NOW, "{told}");
+}
+
+#[test]
+fn a_table_whose_rows_have_all_gone_is_there_still() {
+    let server = Server::start();
+    server.log("t", NEW);
+    put(
+        &server,
+        server.get(PATH).ok()["version"].as_i64().expect("a version"),
+        &json!({ "age": "30m" }),
+    )
+    .ok();
+    // The look that a change brings is soon.
+    while count(&server) != json!([[0]]) {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.rows("SELECT a, count(*) FROM t GROUP BY a"), json!([]));
+    let table = server.get("/v1/tables/t").ok();
+    assert_eq!((&table["rows"], &table["column_count"]), (&json!(0), &json!(2)));
+    let told = server.get(PATH).ok();
+    assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(0)));
+    server.request("DELETE", "/v1/tables/t").send().ok();
+    server.get("/v1/tables/t").problem(404, "unknown-table");
+}
+
+#[test]
+fn who_ends_archiving_is_told_what_goes_unarchived() {
+    let server = Server::with(|config| config.archive = Some("/srv/old".to_owned()));
+    server.log("t", &(NEW.repeat(40) + OLD + OLD));
+    let set = |settings: Value| {
+        let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
+        put(&server, version, &settings).ok()["notes"].clone()
+    };
+    let note = "archive=off: rows older than age=7d, 2 of them, are dropped unarchived";
+    assert_eq!(set(json!({ "age": "7d", "archive": true })), json!([]));
+    assert_eq!(set(json!({ "age": "7d" })), json!([note]));
+    assert_eq!(server.get(PATH).ok()["notes"], json!([]), "it is told once");
+    assert_eq!(set(json!({ "archive": true })), json!([]));
+    assert_eq!(set(json!({ "age": "none" })), json!([]), "nothing goes");
+    set(json!({ "age": "30d", "archive": true }));
+    let told = server.request("DELETE", PATH).send().ok();
+    assert_eq!(told["notes"], json!([]), "none is older than 30 days");
 }
 
 #[test]

@@ -202,6 +202,7 @@ fn the_server_tells_how_it_is() {
     let status = server.get("/v1/status").ok();
     assert_eq!((&status["tables"], &status["rows"]), (&json!(1), &json!(3)));
     assert_eq!(names(&status["leaves"]), ["leaf-0", "leaf-1"]);
+    assert_eq!(status["archive"], json!({ "place": null, "error": null, "failing": [] }));
     let expected: u64 = status["leaves"]
         .as_array()
         .expect("leaves")

@@ -2,7 +2,11 @@
 //! before they are dropped.
 //!
 //! What goes there and when is the leaf's affair ([`hadal_leaf::Archive`]); here it is turned into
-//! files that other programs read. `docs/archive.md` tells people, `spec/archive.md` programs.
+//! files that other programs read, as `docs/archive.md` tells.
+//!
+//! A folder is never made: where it is missing, so may be the disk that it is on, and rows would go to
+//! another one. Until it is there rows stay, as while a bucket is out of reach. So that who starts a server
+//! learns of either before rows go, a file is written and removed at the start ([`Watch`]).
 
 mod bucket;
 mod cells;
@@ -11,6 +15,7 @@ mod folder;
 mod parquet_file;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -19,10 +24,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hadal_leaf::{Archive, ArchiveError, ArchivePart};
+use hadal_types::{Clock, SystemClock};
 
 use crate::error::Error;
 use bucket::Bucket;
 use folder::Folder;
+pub(crate) use watch::Watch;
 
 /// Where the archive is, as a person says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +73,8 @@ impl fmt::Display for ArchivePlace {
 }
 
 impl ArchivePlace {
-    /// The archive at this place. A bucket is not asked for before something is written.
-    pub(crate) fn open(&self) -> Result<Arc<dyn Archive>, Error> {
+    /// The archive at this place, whether it is there or not.
+    pub(crate) fn open(&self) -> Result<Arc<Files>, Error> {
         let place: Box<dyn Place> = match self {
             Self::Folder(path) => Box::new(Folder::open(path)?),
             Self::Bucket { name, prefix } => Box::new(Bucket::open(name, prefix)?),
@@ -100,12 +107,28 @@ trait Upload: Write + Send {
 
 /// Files of Parquet at a place.
 #[derive(Debug)]
-struct Files {
+pub(crate) struct Files {
     place: Box<dyn Place>,
     name: String,
 }
 
+/// What the name of a file begins with that is there for a moment, to see if there can be any.
+const CHECK: &str = "hadal-check";
+
 impl Files {
+    /// Writes a file, and removes it.
+    pub(crate) fn check(&self) -> Result<(), ArchiveError> {
+        // Nobody else's: an archive may be shared.
+        let path = format!("{CHECK}-{}-{}", std::process::id(), SystemClock.now().0);
+        let write = || {
+            let mut file = self.place.begin(&path, &|| false)?;
+            file.write_all(b"written to see if it can be\n")?;
+            file.finish()
+        };
+        write().map_err(|error| self.failed("write", &path)(error.to_string()))?;
+        self.remove(&path)
+    }
+
     fn failed(&self, action: &'static str, path: &str) -> impl Fn(String) -> ArchiveError {
         let place = format!("{}/{path}", self.name);
         move |reason| ArchiveError { action, place: place.clone(), reason }

@@ -46,6 +46,11 @@ pub(crate) struct Demo {
 pub(crate) type Progress = dyn Fn(u64) + Send + Sync;
 
 impl Demo {
+    /// The tables that it fills: the web shop's requests, and the machine's processes.
+    pub(crate) fn tables() -> Result<[TableName; 2], Error> {
+        Ok([TableName::new("requests")?, TableName::new("processes")?])
+    }
+
     /// Starts to fill both tables, each on threads of its own, until `to` says stop. Returns when
     /// `requests` has rows, so that whoever looks then finds it.
     pub(crate) fn start(
@@ -53,8 +58,7 @@ impl Demo {
         to: &Destination,
         progress: Arc<Progress>,
     ) -> Result<Vec<JoinHandle<()>>, Error> {
-        let table = TableName::new("requests")?;
-        let machine = TableName::new("processes")?;
+        let [table, machine] = Self::tables()?;
         let requests = Arc::new(Requests::new(self.seed, self.now, self.rows));
         let mut threads = Vec::new();
         if !self.has_history {

@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_console::{Definitions, Place};
-use hadal_leaf::Durability;
+use hadal_leaf::{Archive, Durability};
 use hadal_server::{About, App, Config, Token, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
-use hadal_types::{Clock, SystemClock, TableName};
+use hadal_types::{Clock, SystemClock, TableName, TableSettings};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::archive::ArchivePlace;
+use crate::archive::{ArchivePlace, Watch};
 use crate::cli::DoorArgs;
 use crate::engine::{Engine, EngineConfig, Recovered, make_folder};
 use crate::error::Error;
@@ -143,9 +143,8 @@ impl Service {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
             None => Place::Memory,
         });
-        let archive = config.archive.as_ref().map(ArchivePlace::open);
         let engine = EngineConfig {
-            archive: archive.transpose()?,
+            archive: archive(config.archive.as_ref(), &doors)?,
             folder: config.folder,
             durability: config.durability,
             memory,
@@ -195,6 +194,19 @@ impl Service {
     /// Where rows are kept, in words.
     pub(crate) fn data(&self) -> &str {
         &self.config.about.data
+    }
+
+    /// Tells definitions and leaves of tables that are filled by other ways than the doors, which would tell
+    /// them: such a table has the defaults unless somebody has set something.
+    pub(crate) fn settle(&self, tables: &[TableName]) -> Result<(), Error> {
+        let new = |table: &TableName| (table.clone(), TableSettings::of_new(table));
+        let new: Vec<_> = tables.iter().map(new).collect();
+        self.runtime.block_on(async {
+            let added = self.app.definitions.add_table_settings(&new).await;
+            added.map_err(|error| Error::Server(error.to_string()))?;
+            let told = restore_settings(&self.app).await;
+            told.map_err(|error| Error::Server(error.to_string()))
+        })
     }
 
     /// For threads that hand batches over.
@@ -275,6 +287,17 @@ async fn listener(
         return Ok((TcpListener::bind(listen).await.map_err(failed())?, Some(before)));
     }
     Ok((TcpListener::bind(listen).await.map_err(failed())?, None))
+}
+
+/// The archive at a place, if there is to be one; whether it can be written is looked at from now on.
+fn archive(
+    place: Option<&ArchivePlace>,
+    doors: &Config,
+) -> Result<Option<Arc<dyn Archive>>, Error> {
+    let Some(place) = place else { return Ok(None) };
+    let files = place.open()?;
+    Watch::start(Arc::clone(&files), Arc::clone(&doors.archive_error))?;
+    Ok(Some(files))
 }
 
 /// Becomes ready when the process is asked to end, or a successor has been given the socket.

@@ -49,6 +49,8 @@ struct State {
     jump: Option<(Duration, i64)>,
     /// What the clock said at the last pass that believed it.
     believed: Option<Micros>,
+    /// Whether the last pass is not done yet.
+    is_under_way: bool,
 }
 
 /// What both clocks said.
@@ -75,7 +77,8 @@ impl Expiry {
     /// The first pass comes as long after this as one after another: a clock that is wrong at the
     /// start of its machine has time to be set.
     pub(crate) fn new(clock: &dyn Clock) -> Self {
-        let state = State { last: Moment::of(clock), jump: None, believed: None };
+        let last = Moment::of(clock);
+        let state = State { last, jump: None, believed: None, is_under_way: false };
         Self { state: Mutex::new(state), wanted: AtomicBool::new(false) }
     }
 
@@ -94,13 +97,18 @@ impl Expiry {
         }
     }
 
-    /// When the next pass is due, if nobody asks for one before: at once where somebody has.
+    /// When the next pass is due, if nobody asks for one before: at once where somebody has, and the
+    /// moment of the one that is under way.
     pub(crate) fn next(&self, clock: &dyn Clock) -> Micros {
+        // A pass begins under the lock, so one that was wanted is seen either way.
+        let state = lock(&self.state);
         if self.wanted.load(Ordering::SeqCst) {
             return clock.now();
         }
-        let last = lock(&self.state).last.now;
-        Micros(last.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND))
+        match state.is_under_way {
+            true => state.last.now,
+            false => Micros(state.last.now.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND)),
+        }
     }
 
     /// What the clock said at the last pass that believed it; `None` before the first. Whatever else
@@ -121,6 +129,7 @@ impl Expiry {
         }
         let ahead = moment.ahead_of(state.last);
         state.last = moment;
+        state.is_under_way = true;
         if ahead > CLOCK_JUMP_SECONDS {
             state.jump = Some((moment.running, ahead));
         }
@@ -130,6 +139,11 @@ impl Expiry {
             state.believed = Some(moment.now);
         }
         Some((moment, jump.map(|(_, ahead)| ahead)))
+    }
+
+    /// Ends the pass that was begun.
+    fn end(&self) {
+        lock(&self.state).is_under_way = false;
     }
 }
 
@@ -159,8 +173,7 @@ impl Inner {
     pub(crate) fn expire_if_due(&self, tables: &[Arc<Table>]) {
         let Some((moment, jumped)) = self.expiry.begin(&*self.clock) else { return };
         self.expire(tables, moment.now, jumped);
-        // What goes next is told by when the next pass is.
-        tables.iter().for_each(|table| table.touch());
+        self.expiry.end();
     }
 
     pub(crate) fn expire(&self, tables: &[Arc<Table>], now: Micros, jumped: Option<i64>) {

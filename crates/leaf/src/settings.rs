@@ -33,8 +33,8 @@ pub(crate) fn configure(
     inner.store.commit(&change).map_err(|error| sink_error(&inner.name, error))?;
     *own = Some(settings.clone());
     drop(own);
-    table.touch();
     inner.expiry.want();
+    table.touch();
     inner.merge_signal.wake();
     Ok(())
 }

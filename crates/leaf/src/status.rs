@@ -10,29 +10,30 @@ use hadal_wire::{LeafState, TableStatus};
 use crate::block::{Block, BlockColumn};
 
 /// The status of a table with these blocks; `None` without any, unless it has lost or dropped some,
-/// or waits for some. Rows of damaged blocks are lost, but their columns are told with all of their
+/// waits for some, or is `emptied`: then that is its schema. Rows of damaged blocks are lost, but their columns are told with all of their
 /// rows: what can be read of them is still looked at, and what a column means is not to change.
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],
     dropped: Option<DroppedRows>,
     (lost_rows, waiting_rows): (u64, u64),
+    emptied: Option<TableSchema>,
 ) -> Option<TableStatus> {
-    if blocks.is_empty() && lost_rows + waiting_rows == 0 && dropped.is_none() {
+    let emptied = emptied.filter(|_| blocks.is_empty());
+    let is_missing_some = lost_rows + waiting_rows > 0 || dropped.is_some();
+    if blocks.is_empty() && !is_missing_some && emptied.is_none() {
         return None;
     }
     let rows_of = |blocks: &mut dyn Iterator<Item = &Arc<Block>>| {
         blocks.map(|block| block.rows as u64).sum::<u64>()
     };
     let damaged_rows = rows_of(&mut blocks.iter().filter(|block| block.is_damaged()));
-    let first = blocks.iter().map(|block| block.time_range.0).min();
-    let last = blocks.iter().map(|block| block.time_range.1).max();
-    let schema = TableSchema {
-        name: name.clone(),
-        time_column: time_column(blocks).or_else(|| ColumnName::new("time").ok())?,
-        columns: columns(blocks),
-        rows: rows_of(&mut blocks.iter()) - damaged_rows,
-        time_range: first.zip(last),
+    let schema = match emptied {
+        Some(schema) => schema,
+        None => {
+            let whole = schema(name, blocks)?;
+            TableSchema { rows: whole.rows - damaged_rows, ..whole }
+        }
     };
     Some(TableStatus {
         schema: Arc::new(schema),
@@ -47,6 +48,20 @@ pub(crate) fn of_table(
         state: LeafState::Alive,
         settings: None,
         expiry: None,
+        archive_error: None,
+    })
+}
+
+/// What these blocks say of their table, damaged ones included.
+pub(crate) fn schema(name: &TableName, blocks: &[Arc<Block>]) -> Option<TableSchema> {
+    let first = blocks.iter().map(|block| block.time_range.0).min();
+    let last = blocks.iter().map(|block| block.time_range.1).max();
+    Some(TableSchema {
+        name: name.clone(),
+        time_column: time_column(blocks).or_else(|| ColumnName::new("time").ok())?,
+        columns: columns(blocks),
+        rows: blocks.iter().map(|block| block.rows as u64).sum(),
+        time_range: first.zip(last),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
 use hadal_store::{DroppedRows, LostBlock, StoredBlock, WaitingBlock};
-use hadal_types::{Micros, TableName, TableSettings};
+use hadal_types::{Micros, TableName, TableSchema, TableSettings};
 use hadal_wire::{LeafState, TableStatus};
 
 use crate::batches::Batches;
@@ -16,6 +16,9 @@ use crate::interners::Interners;
 use crate::recover::sound;
 use crate::status;
 use crate::sync::lock;
+
+/// What a status is of: the table's version, and when the next pass of expiry is.
+type StatusOf = (u64, Micros);
 
 /// One table of a leaf.
 #[derive(Debug)]
@@ -41,8 +44,13 @@ pub(crate) struct Table {
     dropped_rows: Mutex<Option<DroppedRows>>,
     /// What a person set for it; `None` until the leaf is told, and it remembers that.
     pub(crate) settings: Mutex<Option<TableSettings>>,
+    /// What its last blocks said of it, once all of them have gone: until the process ends, it is there
+    /// without rows, since who asks about it would else be told that there is no such table.
+    emptied: Mutex<Option<TableSchema>>,
+    /// Why rows that are to go cannot be archived.
+    archive_error: Mutex<Option<String>>,
     version: AtomicU64,
-    status: Mutex<Option<(u64, Arc<TableStatus>)>>,
+    status: Mutex<Option<(StatusOf, Arc<TableStatus>)>>,
 }
 
 impl Table {
@@ -59,6 +67,8 @@ impl Table {
             waiting_disk_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
             settings: Mutex::default(),
+            emptied: Mutex::default(),
+            archive_error: Mutex::default(),
             version: AtomicU64::new(0),
             status: Mutex::default(),
         }
@@ -122,7 +132,11 @@ impl Table {
 
     /// Swaps blocks: see [`BlockList::swap`].
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
+        let is_left = !added.is_empty();
         let swapped = self.blocks.swap(removed, added);
+        if swapped && !is_left && self.blocks.snapshot().is_empty() {
+            *lock(&self.emptied) = status::schema(&self.name, removed).map(TableSchema::emptied);
+        }
         self.version.fetch_add(1, Ordering::Release);
         swapped
     }
@@ -193,9 +207,19 @@ impl Table {
         lock(&self.settings).as_ref().is_some_and(TableSettings::is_archived)
     }
 
+    /// Notes why rows that are to go cannot be archived, or that nothing is in their way any more.
+    pub(crate) fn note_archive_error(&self, error: Option<String>) {
+        let mut own = lock(&self.archive_error);
+        if *own != error {
+            *own = error;
+            self.touch();
+        }
+    }
+
     /// Whether it has rows, or had some that it tells of; settings alone make no table.
     pub(crate) fn has_rows_to_tell(&self) -> bool {
-        self.holdings().0 > 0 || self.dropped_rows().is_some()
+        let is_emptied = || lock(&self.emptied).is_some();
+        self.holdings().0 > 0 || self.dropped_rows().is_some() || is_emptied()
     }
 
     /// Encoded bytes of its blocks.
@@ -216,11 +240,10 @@ impl Table {
     }
 
     /// What the table holds; `None` while it has no blocks and misses none. Cheap
-    /// unless blocks have changed, or [`Self::touch`] said so, which it does when `next_expiry` is
-    /// another.
+    /// unless blocks have changed, or `next_expiry`, or [`Self::touch`] said so.
     pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
-        let version = self.version.load(Ordering::Acquire);
+        let version = (self.version.load(Ordering::Acquire), next_expiry);
         if let Some((of, status)) = &*cached
             && *of == version
         {
@@ -229,9 +252,12 @@ impl Table {
         self.unfold();
         let missing = self.missing_rows();
         let blocks = self.blocks.snapshot();
-        let mut status = status::of_table(&self.name, &blocks, self.dropped_rows(), missing)?;
+        let emptied = lock(&self.emptied).clone();
+        let dropped = self.dropped_rows();
+        let mut status = status::of_table(&self.name, &blocks, dropped, missing, emptied)?;
         status.state = self.state();
         status.settings.clone_from(&lock(&self.settings));
+        status.archive_error.clone_from(&lock(&self.archive_error));
         status.expiry = forecast(&blocks, status.settings.as_ref(), next_expiry);
         let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hadal_types::limits;
 use tokio::sync::Notify;
@@ -30,6 +30,8 @@ pub struct Config {
     /// Where rows of tables that are set so go before they are dropped, in words; `None`: nowhere, and
     /// no table can be set so.
     pub archive: Option<String>,
+    /// Why nothing could be written there when that was last tried for its own sake, by whoever serves.
+    pub archive_error: Arc<Mutex<Option<String>>>,
     /// What `/v1/version` says.
     pub about: About,
     /// Notified when a client asks the server to stop: whoever serves it waits for that.
@@ -81,6 +83,7 @@ impl Config {
             connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
             keeps_journal: true,
             archive: None,
+            archive_error: Arc::default(),
             about: About::default(),
             stop: Arc::default(),
         }

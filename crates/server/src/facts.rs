@@ -121,6 +121,12 @@ impl<'d> Asker<'d> {
         .await
     }
 
+    /// How many rows are in `range`, as far as was looked.
+    pub(crate) async fn rows(&self, range: TimeRange) -> Result<u64, Problem> {
+        let question = Question { range, ..Measures::default().query() };
+        Ok(self.ask(question).await?.stats.rows_matched)
+    }
+
     async fn ask(&self, question: Question) -> Result<Answer, Problem> {
         let Question { range, filter, shape, outputs, order, limit } = question;
         let query = Query {

@@ -123,6 +123,7 @@ impl Metrics {
             head(&mut text, name, kind, help);
             line(&mut text, name, "", value);
         }
+        write_unarchived(&mut text, catalog);
         text
     }
 
@@ -151,6 +152,14 @@ impl Metrics {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, u16), u64>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn write_unarchived(text: &mut String, catalog: &Catalog) {
+    let tables = catalog.tables.values().filter(|table| table.archive_error.is_some()).count();
+    let (name, help) =
+        ("tables_unarchived", "tables whose rows stay because they cannot be archived");
+    head(text, name, "gauge", help);
+    line(text, name, "", tables as u64);
 }
 
 fn write_memory(text: &mut String, memory: MemoryUse) {

@@ -1,10 +1,13 @@
 //! `/v1/tables/{table}/settings`: what is set for a table, what that comes to, and what will go.
 
+use std::time::Duration;
+
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use hadal_console::Versioned;
-use hadal_types::{AgeLimit, Held, SettingsError, TableName, TableSettings, limits};
+use hadal_types::settings::spell_bytes;
+use hadal_types::{AgeLimit, Held, SettingsError, TableName, TableSettings, TimeRange, limits};
 use hadal_wire::{ExpiryForecast, TableStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::answer::json;
 use crate::app::Doors;
 use crate::body::RequestBody;
+use crate::facts::Asker;
 use crate::problem::{Problem, ProblemKind};
 use crate::rules::{age_limit, half_done, set};
 use crate::tables::{readable, unknown_table};
@@ -30,7 +34,8 @@ struct Told {
     next_expiry: Option<NextExpiry>,
     /// Where the archive is, if this server has one.
     archive_place: Option<String>,
-    /// What of the settings comes to nothing, or not to what one would expect.
+    /// What of the settings comes to nothing, or not to what one would expect; and what the change
+    /// makes go unarchived that this answers.
     notes: Vec<String>,
 }
 
@@ -71,7 +76,7 @@ pub(crate) async fn get(
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
     let table = named(name)?;
-    tell(&doors, &table).await
+    tell(&doors, &table, Vec::new()).await
 }
 
 /// `PUT`: all settings at once, based on the version that the caller saw.
@@ -83,16 +88,16 @@ pub(crate) async fn put(
     let table = named(name)?;
     let body = RequestBody::new(request.into_body()).all(limits::TABLE_SETTINGS_BYTES_MAX).await?;
     let (version, settings) = read(&body)?;
-    let was_archived = async || {
-        let own = doors.rules.read(&doors.app, &table).await?;
-        Ok::<_, Problem>(own.is_some_and(|own| own.value.is_archived()))
-    };
-    if settings.is_archived() && doors.config.archive.is_none() && !was_archived().await? {
+    let own = doors.rules.read(&doors.app, &table).await?;
+    let was_archived = own.as_ref().is_some_and(|own| own.value.is_archived());
+    if settings.is_archived() && doors.config.archive.is_none() && !was_archived {
         let reason = "this server has no archive; start it with --archive PLACE".to_owned();
         return Err(Problem::of_settings(&SettingsError { field: "archive".to_owned(), reason }));
     }
+    // Told from before the change: what it makes go may be gone right after it.
+    let lost = unarchived(&doors, &table, own.as_ref(), &settings).await;
     set(&doors, &table, version, settings).await?;
-    tell(&doors, &table).await
+    tell(&doors, &table, lost).await
 }
 
 /// `DELETE`: back to the defaults, which rule at once.
@@ -105,7 +110,8 @@ pub(crate) async fn delete(
     let Query(BasedOn { version }) = readable(based_on)?;
     let (app, rules) = (&doors.app, &doors.rules);
     let own = rules.read(app, &table).await?;
-    let based_on = version.unwrap_or_else(|| own.map_or(0, |own| own.version));
+    let based_on = version.unwrap_or_else(|| own.as_ref().map_or(0, |own| own.version));
+    let lost = unarchived(&doors, &table, own.as_ref(), &TableSettings::of_new(&table)).await;
     if doors.app.root.table(table.as_str()).await.is_some() {
         // Not removed: then its rows would be asked again what nobody set.
         set(&doors, &table, based_on, TableSettings::of_new(&table)).await?;
@@ -117,7 +123,7 @@ pub(crate) async fn delete(
             told.map_err(|error| half_done(&error))?;
         }
     }
-    tell(&doors, &table).await
+    tell(&doors, &table, lost).await
 }
 
 /// The version that a change is based on; without one, whichever is there.
@@ -158,12 +164,49 @@ fn read(body: &[u8]) -> Result<(i64, TableSettings), Problem> {
     Ok((version, settings.map_err(|error| Problem::of_settings(&error))?))
 }
 
+/// How long rows are counted that a change makes go.
+const COUNT_TIME: Duration = Duration::from_secs(2);
+
 const EXAMPLE: &str = "send {\"version\": 0, \"settings\": {\"age\": \"7d\", \"bytes\": \"2GB\"}}";
 
-async fn tell(doors: &Doors, table: &TableName) -> Result<Response, Problem> {
+/// What a change makes go that the archive would have got, a sentence each.
+async fn unarchived(
+    doors: &Doors,
+    table: &TableName,
+    own: Option<&Versioned<TableSettings>>,
+    settings: &TableSettings,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if settings.is_archived() || !own.is_some_and(|own| own.value.is_archived()) {
+        return notes;
+    }
+    let Some(status) = doors.app.root.table(table.as_str()).await else { return notes };
+    let age = settings.age_limit();
+    if let Some(to) = age.cutoff(doors.app.clock.now()) {
+        let asker = Asker::new(doors, &status.schema, COUNT_TIME);
+        // Who has not the time to count them warns all the same.
+        let which = match asker.rows(TimeRange { from: None, to: Some(to) }).await {
+            Ok(0) => None,
+            Ok(rows) => Some(format!("rows older than age={age}, {rows} of them,")),
+            Err(_) => Some(format!("rows older than age={age}")),
+        };
+        notes.extend(which.map(|rows| format!("archive=off: {rows} are dropped unarchived")));
+    }
+    let bytes = settings.bytes_max();
+    if status.block_bytes > bytes {
+        let bytes = spell_bytes(bytes);
+        notes.push(format!("archive=off: rows beyond bytes={bytes} are dropped unarchived"));
+    }
+    notes
+}
+
+/// Tells of a table's settings, with what a change of them has just made go.
+async fn tell(doors: &Doors, table: &TableName, lost: Vec<String>) -> Result<Response, Problem> {
     let own = doors.rules.read(&doors.app, table).await?;
     let status = doors.app.root.table(table.as_str()).await;
-    json(&told(doors, table, own, status.as_ref()), Held::default())
+    let mut all = told(doors, table, own, status.as_ref());
+    all.notes.extend(lost);
+    json(&all, Held::default())
 }
 
 fn told(

@@ -1,14 +1,18 @@
 //! How the server is: for people, for whoever restarts it, and for Prometheus.
 
+use std::sync::PoisonError;
+
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hadal_tree::Catalog;
 use hadal_types::Held;
 use hadal_wire::{LeafState, TableStatus};
 use serde::Serialize;
 
 use crate::answer::json;
 use crate::app::Doors;
+use crate::config::Config;
 use crate::memory::MemoryUse;
 use crate::problem::{Problem, ProblemKind};
 
@@ -64,7 +68,34 @@ struct Status {
     waiting_rows: u64,
     memory: MemoryUse,
     damage: Vec<String>,
+    archive: Archive,
     leaves: Vec<Leaf>,
+}
+
+/// Where old rows go, and what keeps them from it.
+#[derive(Serialize)]
+struct Archive {
+    place: Option<String>,
+    /// Why nothing could be written there.
+    error: Option<String>,
+    /// Tables whose rows stay because of that, or because of something else.
+    failing: Vec<Failing>,
+}
+
+#[derive(Serialize)]
+struct Failing {
+    table: String,
+    error: String,
+}
+
+impl Archive {
+    fn new(config: &Config, catalog: &Catalog) -> Self {
+        let error = config.archive_error.lock().unwrap_or_else(PoisonError::into_inner);
+        let failing = catalog.tables.iter().filter_map(|(table, status)| {
+            Some(Failing { table: table.to_string(), error: status.archive_error.clone()? })
+        });
+        Self { place: config.archive.clone(), error: error.clone(), failing: failing.collect() }
+    }
 }
 
 #[derive(Serialize)]
@@ -100,6 +131,7 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         waiting_rows: sum(|table| table.waiting_rows),
         memory: (doors.app.memory)(),
         damage: doors.app.damage.to_vec(),
+        archive: Archive::new(&doors.config, &catalog),
         leaves: leaves.collect(),
     };
     json(&status, Held::default())

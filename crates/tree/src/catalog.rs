@@ -67,6 +67,9 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     if own.settings.is_none() {
         own.settings.clone_from(&other.settings);
     }
+    if own.archive_error.is_none() {
+        own.archive_error.clone_from(&other.archive_error);
+    }
     own.expiry = match (own.expiry, other.expiry) {
         (Some(one), Some(two)) => Some(one.and(two)),
         (one, two) => one.or(two),
@@ -104,6 +107,7 @@ mod tests {
                 state: if rows > 1 { LeafState::DiskRecovery } else { LeafState::Alive },
                 settings: (rows > 1).then(TableSettings::default),
                 expiry: Some(forecast(rows)),
+                archive_error: (rows > 1).then(|| "it is full".to_owned()),
             };
             (name, Arc::new(status))
         };
@@ -134,6 +138,7 @@ mod tests {
             assert_eq!((table.dropped_rows, table.dropped_bytes), (4 * blocks, 6 * blocks));
             assert_eq!(catalog.tables.get(name), Some(&table));
             assert_eq!(table.settings, Some(TableSettings::default()), "one of them knows");
+            assert_eq!(table.archive_error.as_deref(), Some("it is full"), "of one of them");
         }
         let until = |name| Catalog::table_of(&status, name).and_then(|table| table.dropped_until);
         assert_eq!((until("t"), until("u")), (Some(Micros(2)), Some(Micros(10))));

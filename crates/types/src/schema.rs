@@ -119,11 +119,33 @@ impl TableSchema {
         self.columns.get(at)
     }
 
+    /// The same table without rows: what it is called, and which columns it had.
+    #[must_use]
+    pub fn emptied(mut self) -> Self {
+        self.rows = 0;
+        self.time_range = None;
+        let parts = self.columns.iter_mut().flat_map(|column| &mut column.parts);
+        parts.for_each(|part| part.rows = 0);
+        self
+    }
+
+    /// Whether it tells only of rows that are gone.
+    fn is_emptied(&self) -> bool {
+        let parts = self.columns.iter().flat_map(|column| &column.parts);
+        self.rows == 0 && parts.map(|part| part.rows).all(|rows| rows == 0)
+    }
+
     /// What both schemas say together: rows added up, columns and parts united.
     ///
-    /// Both must be of the same table; the time column is taken from the one with more rows.
+    /// Both must be of the same table; the time column is taken from the one with more rows. What one was
+    /// like that has [no rows any more](Self::emptied) is of no account where the other has some.
     #[must_use]
     pub fn merge(mut self, other: &Self) -> Self {
+        match (self.is_emptied(), other.is_emptied()) {
+            (true, false) => return other.clone(),
+            (false, true) => return self,
+            (true, true) | (false, false) => (),
+        }
         if other.rows > self.rows {
             self.time_column = other.time_column.clone();
         }
@@ -154,5 +176,38 @@ impl TableSchema {
             }
         }
         own.parts.sort_unstable_by_key(|part| part.kind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(time_column: &str, column: &str, rows: u64) -> TableSchema {
+        let name = |name: &str| ColumnName::new(name).expect("a name");
+        let part = ColumnPart { kind: Kind::Number, logical: Logical::Plain, rows };
+        TableSchema {
+            name: TableName::new("t").expect("a name"),
+            time_column: name(time_column),
+            columns: vec![ColumnSchema { name: name(column), parts: vec![part] }],
+            rows,
+            time_range: Some((Micros(1), Micros(2))),
+        }
+    }
+
+    #[test]
+    fn what_has_no_rows_any_more_is_of_no_account_where_there_are_some() {
+        let (full, gone) = (schema("ts", "a", 3), schema("time", "b", 2).emptied());
+        assert_eq!((gone.rows, gone.time_range), (0, None));
+        assert_eq!(gone.clone().merge(&full), full);
+        assert_eq!(full.clone().merge(&gone), full);
+        let both = gone.clone().merge(&full.clone().emptied());
+        let names: Vec<&str> = both.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!((names, both.rows), (vec!["a", "b"], 0));
+        // Rows that are damaged are not counted, but their columns are.
+        let unknown = TableSchema { rows: 0, columns: Vec::new(), ..full };
+        assert_eq!(unknown.merge(&gone).columns, gone.columns);
+        let damaged = TableSchema { rows: 0, ..schema("ts", "a", 3) };
+        assert_eq!(damaged.clone().merge(&gone), damaged);
     }
 }

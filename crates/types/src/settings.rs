@@ -315,7 +315,7 @@ mod tests {
             (
                 "sample_keep",
                 "0.3",
-                "sample_keep: \"0.3\" is no share of one row in 2 to 10000; write 1/10 or 0.1",
+                "sample_keep: \"0.3\" is not 1/n for a whole n from 2 to 10000; write 1/10 or 0.1",
             ),
             ("sample_least", "few", "sample_least: \"few\" is no number of rows; write 10"),
             ("sample_least", "0", "sample_least: 0 rows are not between 1 and 65536"),

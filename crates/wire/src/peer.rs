@@ -127,6 +127,8 @@ pub struct TableStatus {
     pub settings: Option<TableSettings>,
     /// What its age limit will make go next; `None` where it has none.
     pub expiry: Option<ExpiryForecast>,
+    /// Why rows that are to go cannot be archived, where the last try failed: they stay meanwhile.
+    pub archive_error: Option<String>,
 }
 
 /// What will be dropped of a table for its age when the leaf looks next, as things are.

@@ -87,6 +87,7 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
             rows: expiry.rows,
             bytes: expiry.bytes,
         }),
+        archive_error: table.archive_error.clone(),
     }
 }
 
@@ -107,6 +108,7 @@ fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireErr
         },
         settings: table.settings.as_deref().map(decode_settings).transpose().at("settings")?,
         expiry: table.expiry.map(decode_expiry),
+        archive_error: table.archive_error,
     })
 }
 

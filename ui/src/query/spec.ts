@@ -187,6 +187,16 @@ export function summarySpec(asked: Asked, column: string): QuerySpec {
   };
 }
 
+/** Bars of a distribution at most. */
+export const BARS_MAX = 60;
+
+/**
+ * Buckets to ask for of each side of a comparison. Those that fit the values of one side best need not
+ * be those of the other; but as their widths are 1, 2 or 5 times a power of ten, buckets of which five
+ * times as many may be are narrow enough to lie each in one bar of both.
+ */
+const BUCKETS_COMPARED = 5 * BARS_MAX + 1;
+
 /**
  * How the values of a column spread over buckets between two numbers, both included; with all their
  * digits, since those of large ones are more than a double has.
@@ -194,10 +204,11 @@ export function summarySpec(asked: Asked, column: string): QuerySpec {
 export function histogramSpec(asked: Asked, column: string, low: string, high: string): QuerySpec {
   const { filter = [], ...rest } = base(asked);
   const name = quoteName(column);
+  const buckets = asked.question.compare === "" ? BARS_MAX : BUCKETS_COMPARED;
   return {
     ...rest,
     filter: [...filter, `${name} BETWEEN ${low} AND ${high}`],
-    aggregates: [`histogram(${name}, 60) AS spread`],
+    aggregates: [`histogram(${name}, ${buckets}) AS spread`],
     ...compareOf(asked.question, asked.range),
   };
 }

@@ -105,8 +105,14 @@ describe("warningsOf", () => {
         "Of rows from before Nov 19 15:00 about one in 10 stays. The archive gets these rows first. " +
         "What sampling takes is not archived, and cannot be brought back.",
     );
+    // What waits for the archive does so no more.
     expect(words(told, { archive: "" })).toBe(
-      "Rows that go are not archived any more. What goes cannot be brought back.",
+      "Rows from before Oct 23 15:00 go at once. Rows that go are not archived any more. " +
+        "What goes cannot be brought back.",
+    );
+    expect(words({ ...told, block_bytes: 2 ** 31 }, { archive: "", age: "none" })).toBe(
+      "The table has 2 GiB: its oldest rows go until it has 1 GiB. " +
+        "Rows that go are not archived any more. What goes cannot be brought back.",
     );
   });
 });

@@ -87,11 +87,13 @@ export function soonerWith(told: Settings, edits: Partial<Texts>) {
   const samples = then.sample < then.age;
   const harder = then.oneIn > now.oneIn || then.least < now.least;
   const otherwise = changesOf(told, edits).sample_by !== undefined;
+  const unarchived = now.archive && !then.archive;
   return {
-    age: then.age < now.age,
-    bytes: then.bytes < now.bytes,
+    // What waits for the archive, and only goes there by whole days, is gone at once without it.
+    age: then.age < now.age || (unarchived && then.age < Number.POSITIVE_INFINITY),
+    bytes: then.bytes < now.bytes || (unarchived && told.block_bytes > then.bytes),
     sample: samples && (then.sample < now.sample || harder || otherwise),
-    unarchived: now.archive && !then.archive,
+    unarchived,
   };
 }
 

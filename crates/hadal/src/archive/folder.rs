@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::{IsStopping, Place, Upload};
-use crate::engine::make_folder;
 use crate::error::Error;
 
 /// What is added to the name of a file that is not finished.
@@ -18,11 +17,37 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder at `root`, which is made if it is not there.
+    /// The folder at `root`, wherever this process goes from here.
     pub(super) fn open(root: &Path) -> Result<Self, Error> {
-        make_folder(root)?;
-        let root = root.canonicalize().map_err(Error::io("open the archive", root.display()))?;
-        Ok(Self { root })
+        let root = std::path::absolute(root);
+        Ok(Self { root: root.map_err(Error::io("find", "the folder of the archive"))? })
+    }
+
+    /// Refuses to go on where there is no such folder: what is not there may be on a disk that is missing.
+    fn check_root(&self) -> io::Result<()> {
+        match fs::metadata(&self.root) {
+            Ok(found) if found.is_dir() => Ok(()),
+            Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("there is no folder {}; it is awaited, not made", self.root.display()),
+            )),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes the folders of a file, below the root.
+    fn make_folders(&self, path: &str) -> io::Result<()> {
+        self.check_root()?;
+        let mut folder = self.root.clone();
+        for part in Path::new(path).parent().into_iter().flatten() {
+            folder.push(part);
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Makes the folder that a file is in durable, and those around it in the archive.
@@ -42,10 +67,8 @@ fn unfinished(file: &Path) -> PathBuf {
 
 impl Place for Folder {
     fn begin<'a>(&self, path: &str, _: IsStopping<'a>) -> io::Result<Box<dyn Upload + 'a>> {
+        self.make_folders(path)?;
         let place = self.root.join(path);
-        if let Some(folder) = place.parent() {
-            fs::create_dir_all(folder)?;
-        }
         if place.try_exists()? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -55,6 +78,8 @@ impl Place for Folder {
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {
+        // What is on a missing disk is not removed.
+        self.check_root()?;
         let place = self.root.join(path);
         for file in [unfinished(&place), place.clone()] {
             match fs::remove_file(&file) {

@@ -129,8 +129,9 @@ fn sample() -> (Vec<Vec<u8>>, Value) {
 
 fn folder() -> (TempDir, Arc<dyn Archive>) {
     let folder = tempfile::tempdir().expect("a folder");
-    let place = ArchivePlace::Folder(folder.path().join("archive"));
-    let archive = place.open().expect("opens");
+    let place = folder.path().join("archive");
+    std::fs::create_dir(&place).expect("made");
+    let archive = ArchivePlace::Folder(place).open().expect("opens");
     (folder, archive)
 }
 
@@ -268,6 +269,25 @@ fn who_gives_up_leaves_nothing() {
 }
 
 #[test]
+fn what_is_on_a_missing_disk_is_neither_written_nor_taken_for_removed() {
+    let (folder, archive) = folder();
+    let (blocks, _) = sample();
+    archive.write(PATH, &whole(&blocks), GOES_ON).expect("written");
+    let (root, away) = (folder.path().join("archive"), folder.path().join("away"));
+    std::fs::rename(&root, &away).expect("renamed");
+    for done in
+        [archive.write("t/2023-11-14/a.parquet", &whole(&blocks), GOES_ON), archive.remove(PATH)]
+    {
+        let error = done.expect_err("it is not there").to_string();
+        assert!(error.contains("there is no folder "), "{error}");
+    }
+    assert!(!root.exists(), "it is not made");
+    std::fs::rename(&away, &root).expect("renamed");
+    archive.remove(PATH).expect("removed");
+    assert_eq!(files(folder.path()), Vec::<String>::new());
+}
+
+#[test]
 fn a_file_goes_with_what_is_left_of_it() {
     let (folder, archive) = folder();
     let (blocks, _) = sample();
@@ -372,6 +392,17 @@ fn a_bucket_has_what_was_archived() {
     let error = archive.write(PATH, &whole(&blocks), &|| true).expect_err("given up");
     assert!(error.to_string().ends_with("the server stops"), "{error}");
     assert_eq!(store.holds(&python)["keys"], json!([]));
+    archive.check().expect("can be written");
+    assert_eq!(store.holds(&python)["keys"], json!([]), "nothing is left of it");
+    let builder = || {
+        let builder = Bucket::builder("new").with_endpoint(&store.address).with_allow_http(true);
+        let builder = builder.with_access_key_id("a").with_secret_access_key("b");
+        builder.with_region("us-east-1")
+    };
+    let other = Bucket::of(builder(), "").expect("set up");
+    let other = Files { place: Box::new(other), name: "s3://new".to_owned() };
+    let error = other.check().expect_err("there is no such bucket").to_string();
+    assert!(error.contains("s3://new/hadal-check-") && error.contains("NoSuchBucket"), "{error}");
     // A file of several parts.
     let large: Vec<u8> =
         (0u32..3_000_000).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();

@@ -83,6 +83,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         threads: machine::cores(),
         has_history: catalog.tables.contains_key("requests"),
     };
+    service.settle(&Demo::tables()?)?;
     let stop = Stop::default();
     let sink = Arc::clone(&service.engine.sink);
     let to = Destination { sink, clock, runtime, stop: stop.clone() };

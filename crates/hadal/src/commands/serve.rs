@@ -51,8 +51,8 @@ pub(crate) struct ServeArgs {
     /// sqlite:FILE [default: definitions.sqlite in the data folder]
     #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
     definitions: Option<Place>,
-    /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a folder,
-    /// or s3://BUCKET/PREFIX [default: nowhere]
+    /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a folder
+    /// that is there, or s3://BUCKET/PREFIX [default: nowhere]
     #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE")]
     archive: Option<ArchivePlace>,
     /// Seconds that a stop may take; then the process ends, and the next one recovers as after a crash

@@ -81,6 +81,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Error> {
     let changes: Vec<(&str, &str)> =
         args.changes.iter().map(|change| pair(change)).collect::<Result<_, _>>()?;
     // Before a server is asked for anything.
+    each_once(&changes)?;
     apply(&mut TableSettings::default(), &changes)?;
     let client = args.server.client()?;
     let path = format!("/v1/tables/{table}/settings");
@@ -100,6 +101,17 @@ fn pair(change: &str) -> Result<(&str, &str), Error> {
         let names = TableSettings::NAMES.join("=…, ");
         Error::Usage(format!("{change:?} sets nothing; write {names}=…"))
     })
+}
+
+/// Refuses a setting that is named twice: nobody can tell which of its values is meant.
+fn each_once(changes: &[(&str, &str)]) -> Result<(), Error> {
+    for (place, (name, value)) in changes.iter().enumerate() {
+        if let Some((_, before)) = changes.iter().take(place).find(|(before, _)| before == name) {
+            let message = format!("{name} is set twice, to {before} and to {value}; say it once");
+            return Err(Error::Usage(message));
+        }
+    }
+    Ok(())
 }
 
 fn apply(settings: &mut TableSettings, changes: &[(&str, &str)]) -> Result<(), Error> {
@@ -122,8 +134,7 @@ fn text(table: &TableName, told: &Told) -> String {
     let (by, least) = (effective.sample_by.join(","), effective.sample_least.to_string());
     let by = if by.is_empty() { "-" } else { &by };
     let archive = if effective.archive { "on" } else { "off" };
-    let place = told.archive_place.as_deref().unwrap_or("(this server has none)");
-    let archived = format!("rows go to the archive first: {place}");
+    let archived = archive_meaning(effective.archive, told.archive_place.as_deref());
     let lines = [
         ("age", effective.age.as_str(), "older rows are refused, and dropped"),
         ("archive", archive, archived.as_str()),
@@ -145,6 +156,16 @@ fn text(table: &TableName, told: &Told) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// What becomes of rows that are too old or too many, archived or not.
+fn archive_meaning(is_on: bool, place: Option<&str>) -> String {
+    match (is_on, place) {
+        (true, Some(place)) => format!("rows go to the archive first: {place}"),
+        (true, None) => "rows would go to an archive first; this server has none".to_owned(),
+        (false, Some(place)) => format!("rows are dropped; with archive=on they go to {place}"),
+        (false, None) => "rows are dropped; this server has no archive".to_owned(),
+    }
 }
 
 /// What will go, and when.
@@ -210,6 +231,18 @@ mod tests {
         let none = told(&json!({ "age": "none" }), &Value::Null);
         assert!(expiry(&none).contains("nothing goes for its age"));
         assert_eq!(expiry(&Told { exists: false, ..none }), "");
+    }
+
+    #[test]
+    fn what_becomes_of_rows_is_told_as_it_is() {
+        for (is_on, place, told) in [
+            (true, Some("s3://old"), "rows go to the archive first: s3://old"),
+            (true, None, "rows would go to an archive first; this server has none"),
+            (false, Some("s3://old"), "rows are dropped; with archive=on they go to s3://old"),
+            (false, None, "rows are dropped; this server has no archive"),
+        ] {
+            assert_eq!(archive_meaning(is_on, place), told);
+        }
     }
 
     #[test]

@@ -31,7 +31,21 @@ struct Status {
     memory: Option<Memory>,
     #[serde(default)]
     damage: Vec<String>,
+    archive: Option<Archive>,
     leaves: Vec<Leaf>,
+}
+
+#[derive(Deserialize)]
+struct Archive {
+    place: Option<String>,
+    error: Option<String>,
+    failing: Vec<Failing>,
+}
+
+#[derive(Deserialize)]
+struct Failing {
+    table: String,
+    error: String,
 }
 
 #[derive(Deserialize)]
@@ -96,6 +110,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
     for line in &status.damage {
         text.push_str(&format!("{line}\n"));
     }
+    text.push_str(&status.archive.as_ref().map(archive_lines).unwrap_or_default());
     if tables.tables.is_empty() {
         text.push_str(
             "no tables yet; make one: echo '{\"hello\": \"world\"}' | hadal log greetings\n",
@@ -105,6 +120,22 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
         text.push_str(&line(table));
     }
     output::print(&text)
+}
+
+/// Where the archive is, and what keeps rows from it; nothing where there is none.
+fn archive_lines(archive: &Archive) -> String {
+    let Archive { place, error, failing } = archive;
+    let mut text = match (place, error) {
+        (None, _) => String::new(),
+        (Some(place), None) => format!("archive: {place}\n"),
+        (Some(place), Some(error)) => format!("archive: {place} CANNOT BE WRITTEN: {error}\n"),
+    };
+    for Failing { table, error } in failing {
+        text.push_str(&format!(
+            "archive: rows of table {table} STAY, as they cannot be archived: {error}\n"
+        ));
+    }
+    text
 }
 
 fn memory_line(memory: &Memory) -> String {
@@ -232,6 +263,22 @@ mod tests {
         let words = "; 4,096 rows LOST: their blocks are missing or damaged; disk recovery: \
             1 more row being brought back since the start\n";
         assert!(told.ends_with(words), "{told}");
+    }
+
+    #[test]
+    fn what_keeps_rows_from_the_archive_is_told() {
+        let mut archive = Archive { place: None, error: None, failing: Vec::new() };
+        assert_eq!(archive_lines(&archive), "");
+        archive.place = Some("/srv/old".to_owned());
+        assert_eq!(archive_lines(&archive), "archive: /srv/old\n");
+        archive.error = Some("it is full".to_owned());
+        archive.failing =
+            vec![Failing { table: "t".to_owned(), error: "no such block".to_owned() }];
+        assert_eq!(
+            archive_lines(&archive),
+            "archive: /srv/old CANNOT BE WRITTEN: it is full\n\
+             archive: rows of table t STAY, as they cannot be archived: no such block\n"
+        );
     }
 
     #[test]

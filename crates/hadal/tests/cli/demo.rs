@@ -107,6 +107,16 @@ fn both_tables_go_on_living() {
 }
 
 #[test]
+fn leaves_know_the_settings_of_both_tables_from_the_start() {
+    let demo = Demo::start("70000", "1", &[]);
+    let shown =
+        |table: &str| finish(hadal(&["settings", table, "--server", &demo.url]), b"").stdout;
+    assert!(shown("requests").contains("next expiry: nothing, at "), "{}", shown("requests"));
+    demo.wait_until("SELECT count(*) FROM processes", |line| line != "0");
+    assert!(shown("processes").contains("next expiry: nothing, at "), "{}", shown("processes"));
+}
+
+#[test]
 fn history_is_made_once_for_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let data = ["--data", folder.path().to_str().unwrap()];

@@ -48,6 +48,11 @@ fn settings_are_shown_changed_and_kept() {
     let refused = server.run(&["settings", "t", "age=soon"], b"");
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("age: \"soon\" is no age; write 30d"), "{}", refused.stderr);
+    let refused = server.run(&["settings", "t", "age=9d", "bytes=1GB", "age=8d"], b"");
+    assert_eq!(refused.code, 2);
+    let told = "age is set twice, to 9d and to 8d; say it once";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    assert!(show(&server, &[]).contains("age           7d          set"), "nothing was set");
 }
 
 #[test]
@@ -97,6 +102,9 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     let server = Server::start(folder.path());
+    let shown = server.run(&["settings", "t"], b"").stdout;
+    let line = "archive       off         default  rows are dropped; this server has no archive";
+    assert!(shown.contains(line), "{shown}");
     let refused = server.run(&["settings", "t", "archive=on"], b"");
     assert_ne!(refused.code, 0);
     let told = "this server has no archive; start it with --archive PLACE";
@@ -107,6 +115,7 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
         server.run(&[&["settings", "t"], args].concat(), b"").stdout
     };
     let old = folder.path().join("old");
+    std::fs::create_dir(&old).unwrap();
     let server = Server::start_with(&["--data", path, "--archive", old.to_str().unwrap()]);
     let shown = show(&server, &["archive=on"]);
     let place = old.canonicalize().unwrap();
@@ -128,4 +137,27 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
         assert_eq!(refused.code, 2);
         assert!(refused.stderr.contains(told), "{}", refused.stderr);
     }
+}
+
+#[test]
+fn an_archive_that_is_not_there_is_told_of_and_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, old) = (folder.path().join("data"), folder.path().join("old"));
+    let flags = ["--data", data.to_str().unwrap(), "--archive", old.to_str().unwrap()];
+    let server = Server::start_with(&flags);
+    let told = format!("there is no folder {}", old.display());
+    let warning = server.process.wait_for_error("the archive CANNOT BE WRITTEN: ");
+    assert!(warning.contains(&told), "{warning}");
+    assert!(warning.ends_with("rows of tables with archive=on stay until it can be"), "{warning}");
+    let set = server.run(&["settings", "t", "archive=on"], b"");
+    assert_eq!(set.code, 0, "{}", set.stderr);
+    let status = server.run(&["status"], b"").stdout;
+    assert!(status.contains("CANNOT BE WRITTEN: ") && status.contains(&told), "{status}");
+    assert!(server.process.stop(Signal::TERM).success());
+    assert!(!old.exists());
+
+    std::fs::create_dir(&old).unwrap();
+    let server = Server::start_with(&flags);
+    let status = server.run(&["status"], b"").stdout;
+    assert!(status.contains(&format!("archive: {}\n", old.display())), "{status}");
 }

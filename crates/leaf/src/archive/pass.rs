@@ -160,6 +160,9 @@ impl Inner {
         let mut note = lock(&self.archiver.note);
         if let Err(error) = self.remove_files(&mut note, &**archive) {
             tracing::error!(leaf = %self.name, %error, "what was archived half-way stays for now");
+            for table in self.all_tables() {
+                table.note_archive_error(table.is_archived().then(|| error.to_string()));
+            }
             return false;
         }
         for table in self.all_tables() {
@@ -173,6 +176,7 @@ impl Inner {
                     return false;
                 }
             }
+            table.note_archive_error(None);
         }
         true
     }
@@ -191,13 +195,14 @@ impl Inner {
         settle(note, folder, &self.store).map_err(|source| self.not_noted(source))
     }
 
-    fn told(&self, table: &Table, done: Result<u64, PassError>) -> bool {
-        let (leaf, table) = (&self.name, &table.name);
+    fn told(&self, of: &Table, done: Result<u64, PassError>) -> bool {
+        let (leaf, table) = (&self.name, &of.name);
         match done {
             Ok(rows) => tracing::info!(%leaf, %table, rows, "old rows are in the archive"),
             Err(PassError::Stopping) => return false,
             Err(error) => {
                 tracing::error!(%leaf, %table, %error, "old rows stay: they cannot be archived");
+                of.note_archive_error(Some(error.to_string()));
                 return false;
             }
         }

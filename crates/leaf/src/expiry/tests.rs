@@ -6,7 +6,9 @@ const DAY: u32 = 86_400;
 
 /// Whether a pass is due, and the seconds that the clock jumped ahead.
 fn begin(expiry: &Expiry, clock: &FixedClock) -> Option<Option<i64>> {
-    expiry.begin(clock).map(|(_, jumped)| jumped)
+    let begun = expiry.begin(clock).map(|(_, jumped)| jumped);
+    expiry.end();
+    begun
 }
 
 fn seconds(count: i64) -> Micros {
@@ -30,6 +32,19 @@ fn passes_come_every_fifteen_minutes_and_when_they_are_wanted() {
     assert_eq!(begin(&expiry, &clock), Some(None));
     assert_eq!(begin(&expiry, &clock), None);
     assert_eq!(expiry.next(&clock), seconds(2_800));
+}
+
+#[test]
+fn while_a_pass_is_under_way_it_is_the_next() {
+    let clock = FixedClock::new(seconds(1_000));
+    let expiry = Expiry::new(&clock);
+    expiry.want();
+    clock.pass(5);
+    assert!(expiry.begin(&clock).is_some());
+    clock.pass(60);
+    assert_eq!(expiry.next(&clock), seconds(1_005), "what is due may not be gone yet");
+    expiry.end();
+    assert_eq!(expiry.next(&clock), seconds(1_905));
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl FromStr for OneIn {
         };
         read.ok_or_else(|| {
             format!(
-                "{text:?} is no share of one row in 2 to {SAMPLE_ONE_IN_MAX}; write 1/10 or 0.1"
+                "{text:?} is not 1/n for a whole n from 2 to {SAMPLE_ONE_IN_MAX}; write 1/10 or 0.1"
             )
         })
     }
@@ -96,7 +96,10 @@ mod tests {
             "10",
         ] {
             let error = text.parse::<OneIn>().expect_err(text);
-            assert!(error.contains("one row in 2 to 10000; write 1/10 or 0.1"), "{error}");
+            assert!(
+                error.contains("is not 1/n for a whole n from 2 to 10000; write 1/10 or 0.1"),
+                "{error}"
+            );
         }
     }
 

@@ -312,9 +312,10 @@ fn schema(name: TableName) -> impl Strategy<Value = TableSchema> {
 pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let table = table_name().prop_flat_map(schema);
     let until = option::of(any::<i64>().prop_map(Micros));
-    let rules = (option::of(settings()), option::of(expiry()));
+    let rules = (option::of(settings()), option::of(expiry()), option::of("\\PC{0,9}"));
     let table = (table, any::<[u64; 7]>(), until, rules, coded::<LeafState>());
-    let table = table.prop_map(|(schema, counts, dropped_until, (settings, expiry), state)| {
+    let table = table.prop_map(|(schema, counts, dropped_until, rules, state)| {
+        let (settings, expiry, archive_error) = rules;
         let [blocks, block_bytes, raw_bytes, dropped_rows, dropped_bytes, lost_rows, waiting_rows] =
             counts;
         let name = schema.name.clone();
@@ -332,6 +333,7 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
             state,
             settings,
             expiry,
+            archive_error,
         };
         (name, Arc::new(status))
     });

@@ -219,6 +219,7 @@ fn status() -> PeerStatus {
         state: LeafState::Alive,
         settings: None,
         expiry: None,
+        archive_error: None,
     };
     let leaf = |name: &str, state, tables| LeafStatus {
         name: LeafName(name.into()),

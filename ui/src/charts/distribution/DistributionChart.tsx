@@ -134,7 +134,7 @@ function BarTip(props: { data: Spread; bar: Bar; at: Point; text: (value: number
       key: "before",
       colour: BEFORE_COLOUR,
       name: "before",
-      values: [`${data.approximate ? "≈ " : ""}${count(bar.before)}`, percent(before)],
+      values: [count(bar.before), percent(before)],
     },
   ];
   const shift = change(now, before);

@@ -1,6 +1,7 @@
 // From the answer of a histogram to bars: one grid for both sides of a comparison.
 
 import type { Answer, Cell } from "../../api/types";
+import { BARS_MAX } from "../../query/spec";
 
 export interface Bar {
   readonly from: number;
@@ -15,9 +16,10 @@ export interface Spread {
   readonly total: number;
   readonly totalBefore: number;
   readonly compared: boolean;
-  /** Whether the sides had buckets of different lengths, so that one was spread over the other's. */
-  readonly approximate: boolean;
 }
+
+/** A bar that is being filled. */
+type Filling = { -readonly [Key in keyof Bar]: Bar[Key] };
 
 interface Bucket {
   from: number;
@@ -33,16 +35,10 @@ export function spreadOf(answer: Answer): Spread {
   const now = sideOf("now");
   const before = compared ? sideOf("before") : [];
   const sum = (buckets: Bucket[]) => buckets.reduce((total, { count }) => total + count, 0);
-  const { grid, approximate } = gridOf(now, before);
-  const nows = spreadOver(now, grid);
-  const befores = spreadOver(before, grid);
-  const bars = grid.map(({ from, to }, at) => ({
-    from,
-    to,
-    now: nows[at] ?? 0,
-    before: befores[at] ?? 0,
-  }));
-  return { bars, total: sum(now), totalBefore: sum(before), compared, approximate };
+  const bars = compared
+    ? common(now, before)
+    : now.map(({ from, to, count }) => ({ from, to, now: count, before: 0 }));
+  return { bars, total: sum(now), totalBefore: sum(before), compared };
 }
 
 function bucketsOf(cell: Cell): Bucket[] {
@@ -61,52 +57,61 @@ function placeOf(value: number | string): number {
   return Number.isNaN(number) ? Date.parse(String(value)) : number;
 }
 
-const close = (a: number, b: number, width: number) => Math.abs(a - b) < width * 1e-6;
-const widthOf = (buckets: Bucket[]) => (buckets[0] ? buckets[0].to - buckets[0].from : 0);
+/** How close two ends are that are the same, in widths. */
+const NEAR = 1e-6;
+
+/** Both sides over the narrowest bars of a round width that are few enough for all values. */
+function common(now: Bucket[], before: Bucket[]): Filling[] {
+  const all = [...now, ...before];
+  const widest = Math.max(0, ...all.map(({ from, to }) => to - from));
+  if (widest === 0) return points(now, before);
+  const low = Math.min(...all.map(({ from }) => from));
+  const high = Math.max(...all.map(({ to }) => to));
+  const places = (width: number) => {
+    const first = Math.floor(low / width + NEAR);
+    return { first, last: Math.max(first, Math.ceil(high / width - NEAR) - 1) };
+  };
+  const fits = (width: number) => places(width).last - places(width).first < BARS_MAX;
+  const width = roundWidths(Math.max(widest, (high - low) / BARS_MAX)).find(fits) ?? high - low;
+  const { first, last } = places(width);
+  const edge = (place: number) => Number((place * width).toFixed(decimalsOf(width)));
+  const bars = Array.from({ length: last - first + 1 }, (_, at) => {
+    return { from: edge(first + at), to: edge(first + at + 1), now: 0, before: 0 };
+  });
+  const add = (buckets: Bucket[], side: "now" | "before") => {
+    for (const { from, to, count } of buckets) {
+      // A bucket lies around its middle, and a single value may be an edge.
+      const place = Math.floor((from + to) / 2 / width + (from === to ? NEAR : 0));
+      const bar = bars[Math.min(place, last) - first];
+      if (bar) bar[side] += count;
+    }
+  };
+  add(now, "now");
+  add(before, "before");
+  return bars;
+}
 
 /** The single values that each side has instead of buckets. */
-function points(now: Bucket[], before: Bucket[]): Bucket[] {
-  const places = new Map([...now, ...before].map((it) => [it.from, it]));
+function points(now: Bucket[], before: Bucket[]): Filling[] {
+  const places = new Map<number, Filling>();
+  const at = (value: number) => {
+    const bar = places.get(value) ?? { from: value, to: value, now: 0, before: 0 };
+    places.set(value, bar);
+    return bar;
+  };
+  for (const { from, count } of now) at(from).now += count;
+  for (const { from, count } of before) at(from).before += count;
   return [...places.values()].sort((a, b) => a.from - b.from);
 }
 
-function gridOf(now: Bucket[], before: Bucket[]) {
-  if (widthOf(now) === 0 && widthOf(before) === 0)
-    return { grid: points(now, before), approximate: false };
-  const coarse = widthOf(now) >= widthOf(before) ? now : before;
-  const fine = coarse === now ? before : now;
-  const width = widthOf(coarse);
-  const approximate = fine.length > 0 && !close(widthOf(fine), width, width);
-  const grid = [...coarse];
-  const low = fine[0]?.from ?? Number.POSITIVE_INFINITY;
-  const high = fine.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
-  for (let first = grid[0]; first && first.from - low > width * 1e-6; first = grid[0]) {
-    grid.unshift({ from: first.from - width, to: first.from, count: 0 });
-    if (grid.length > 1000) break;
-  }
-  for (let last = grid.at(-1); last && high - last.to > width * 1e-6; last = grid.at(-1)) {
-    grid.push({ from: last.to, to: last.to + width, count: 0 });
-    if (grid.length > 2000) break;
-  }
-  return { grid, approximate };
+/** Some widths of 1, 2 and 5 times a power of ten, the least of them about as wide as said. */
+function roundWidths(least: number): number[] {
+  const power = Math.floor(Math.log10(least));
+  const widths = [0, 1, 2].flatMap((more) =>
+    [1, 2, 5].map((it) => Number(`${it}e${power + more}`)),
+  );
+  return widths.filter((width) => width >= least * (1 - NEAR));
 }
 
-/** Counts over another grid: as they are where buckets are the same, else by how much overlaps. */
-function spreadOver(buckets: Bucket[], grid: Bucket[]): number[] {
-  const counts = new Array<number>(grid.length).fill(0);
-  let at = 0;
-  for (const { from, to, count } of buckets) {
-    const width = to - from;
-    const passed = (cell: Bucket | undefined) =>
-      width === 0 ? (cell?.to ?? 0) < from : (cell?.to ?? 0) <= from + width * 1e-6;
-    while (at < grid.length - 1 && passed(grid[at])) at++;
-    for (let place = at; place < grid.length; place++) {
-      const cell = grid[place];
-      if (!cell || (place > at && cell.from >= to - width * 1e-6)) break;
-      const overlap = Math.min(to, cell.to) - Math.max(from, cell.from);
-      const share = width === 0 ? 1 : overlap / width;
-      counts[place] = (counts[place] ?? 0) + count * (share > 0.999999 ? 1 : Math.max(0, share));
-    }
-  }
-  return counts;
-}
+const decimalsOf = (width: number) =>
+  Math.min(100, Math.max(0, -Math.floor(Math.log10(width) + NEAR)));

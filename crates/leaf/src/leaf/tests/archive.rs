@@ -231,6 +231,24 @@ async fn an_archive_that_fails_has_each_row_once_in_the_end() {
 }
 
 #[tokio::test]
+async fn why_an_archive_fails_is_told_until_it_does_no_more() {
+    let shelf = Shelf::with(Hook::Fail((0, When::Before)));
+    let bed = settle(open_with_archive(None, &shelf), 3).await;
+    let told = async || {
+        let status = bed.leaf.status().await;
+        status.leaves[0].tables[&name("t")].archive_error.clone()
+    };
+    assert_eq!(told().await, None);
+    configure(&bed.leaf, archived(2)).await;
+    bed.leaf.merge_all();
+    assert!(!bed.leaf.archive_all());
+    let error = told().await.expect("an error");
+    assert!(error.starts_with("write t/2023-11-11/") && error.ends_with(": it is full"), "{error}");
+    assert!(bed.leaf.archive_all());
+    assert_eq!(told().await, None);
+}
+
+#[tokio::test]
 async fn what_failed_and_cannot_be_removed_stays_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let shelf = Shelf::with(Hook::Fail((1, When::After)));

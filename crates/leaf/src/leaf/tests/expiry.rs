@@ -65,6 +65,28 @@ async fn rows_that_are_too_old_go_and_stay_away() {
 }
 
 #[tokio::test]
+async fn a_table_whose_rows_have_all_gone_is_there_without_rows() {
+    let bed = open(None);
+    let told = async || bed.leaf.status().await.leaves[0].tables.get(&name("t")).cloned();
+    configure(&bed.leaf, &age(DAY)).await;
+    assert_eq!(told().await, None, "settings alone make no table");
+    log(&bed.leaf, "a", [HOUR, 2 * HOUR]).await;
+    let before = told().await.expect("a table");
+    configure(&bed.leaf, &age(HOUR - 1)).await;
+    bed.leaf.merge_all();
+    let empty = told().await.expect("a table still");
+    assert_eq!(*empty.schema, (*before.schema).clone().emptied());
+    assert_eq!((empty.blocks, empty.schema.rows, empty.schema.columns.len()), (0, 0, 2));
+    assert_eq!(empty.settings, Some(age(HOUR - 1)));
+    assert!(values(&bed.leaf).await.0.is_empty());
+    log(&bed.leaf, "b", [HOUR / 2]).await;
+    let again = told().await.expect("a table");
+    assert_eq!((again.schema.rows, again.schema.columns[1].parts[0].rows), (1, 1));
+    assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(1));
+    assert_eq!(told().await, None, "dropped is gone");
+}
+
+#[tokio::test]
 async fn a_leaf_that_was_told_nothing_drops_nothing_for_its_age() {
     let bed = open(None);
     log(&bed.leaf, "old", [400 * DAY]).await;

@@ -1,0 +1,75 @@
+//! Looks at the start whether the archive can be written, and goes on to look while it cannot.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hadal_types::limits::ARCHIVE_RETRY_SECONDS;
+
+use super::Files;
+use crate::error::Error;
+use crate::output;
+
+/// What keeps the archive from being written, as far as it was tried for its own sake.
+pub(crate) type Trouble = Arc<Mutex<Option<String>>>;
+
+/// A watch over the archive, which ends once it can be written: from then on passes tell.
+pub(crate) struct Watch {
+    files: Arc<Files>,
+    trouble: Trouble,
+}
+
+impl Watch {
+    /// Starts it, on a thread of its own: an archive that is out of reach must not keep a server from
+    /// starting, and may take long to say so.
+    pub(crate) fn start(files: Arc<Files>, trouble: Trouble) -> Result<(), Error> {
+        let watch = Self { files, trouble };
+        let thread = std::thread::Builder::new().name("hadal-archive-watch".to_owned());
+        let watching = move || {
+            while !watch.look() {
+                std::thread::sleep(Duration::from_secs(ARCHIVE_RETRY_SECONDS));
+            }
+        };
+        thread.spawn(watching).map_err(Error::io("start", "a thread that checks the archive"))?;
+        Ok(())
+    }
+
+    /// Whether the archive can be written; says when that is another than before.
+    fn look(&self) -> bool {
+        let error = self.files.check().err().map(|error| error.to_string());
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *trouble, error.clone());
+        drop(trouble);
+        match (&before, &error) {
+            (None, Some(error)) => output::say(&format!(
+                "the archive CANNOT BE WRITTEN: {error}; rows of tables with archive=on stay until it can be"
+            )),
+            (Some(_), None) => output::say("the archive can be written now"),
+            _ => {}
+        }
+        error.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::ArchivePlace;
+
+    #[test]
+    fn a_folder_is_awaited_and_not_made() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path().join("old");
+        let files = ArchivePlace::Folder(folder.clone()).open().expect("set up");
+        let watch = Watch { files, trouble: Trouble::default() };
+        let told = || watch.trouble.lock().expect("not poisoned").clone();
+        assert!(!watch.look());
+        let error = told().expect("an error");
+        assert!(error.contains("there is no folder "), "{error}");
+        assert!(!folder.exists());
+        std::fs::create_dir(&folder).expect("made");
+        assert!(watch.look());
+        assert_eq!(told(), None);
+        let left = std::fs::read_dir(&folder).expect("read").count();
+        assert_eq!(left, 0, "nothing is left of it");
+    }
+}
