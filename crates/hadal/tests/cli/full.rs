@@ -247,10 +247,9 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
                 };
                 let (columns, blocks) = (sum("columns"), sum("blocks"));
                 assert_eq!(Some(blocks), table["bytes"].as_u64());
-                assert!(
-                    columns < blocks && blocks < columns + columns / 10,
-                    "{columns} of {blocks}"
-                );
+                // The rest is what blocks begin with: what they are, where their columns are, batches.
+                let most = PAGE * table["block_count"].as_u64().unwrap();
+                assert!((columns..columns + most).contains(&blocks), "{columns} of {blocks}");
             }
             return;
         }

@@ -10,6 +10,8 @@ mod docs;
 #[cfg(test)]
 mod flags;
 #[cfg(test)]
+mod frozen;
+#[cfg(test)]
 mod full;
 #[cfg(test)]
 mod harness;
