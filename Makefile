@@ -3,13 +3,14 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test fuzz bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo test fuzz siege bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
 	@echo 'make demo ARGS="--help"     the same, with arguments for "hadal demo"'
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, so many seconds a target'
+	@echo 'make siege                  ten minutes of random lives: kill -9, full disks, altered files; ARGS="--minutes 2 --seed 7"'
 	@echo 'make bench                  measure kernels, whole questions, and what is promised; fails where one is missed'
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
 	@echo 'make bench-native           a build for any x86-64 beside one for this processor'
@@ -36,6 +37,13 @@ test:
 fuzz:
 	@make/need cargo rustfmt cc
 	@make/fuzz $(ARGS)
+
+# With debug assertions, as tests have them.
+siege:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --profile ci --package hadal
+	@exec python3 -B bench/siege/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
 
 bench:
 	@make/need cargo cc git node npm chromium python3

@@ -90,23 +90,25 @@ class Hadal:
 
     name = "hadal"
 
-    def __init__(self, program, folder, environment, log, cores=None, options=()):
+    def __init__(self, program, folder, environment, log, cores=None, options=(), listen="127.0.0.1:0"):
         """Started on these cores, it has as many threads as they are; else on those of this program."""
         self.program = program
         self.process = subprocess.Popen(
-            [program, "serve", "--listen", "127.0.0.1:0", "--data", folder, *options], text=True,
+            [program, "serve", "--listen", listen, "--data", folder, *options], text=True,
             env=os.environ | environment, stdout=subprocess.PIPE, stderr=log,
             preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None)
         atexit.register(self.stop)
-        for line in self.process.stdout:
-            if found := re.search(r"http://(127\.0\.0\.1:\d+)", line):
-                break
-        else:
-            raise Failed(f"hadal serve ended with {self.process.wait()}")
-        self.address = found[1]
+        self.address = self.heard()
         version = self.get("/v1/version")
         self.title = f"Hadal {version['version']} {version['commit'][:9]}"
         self.commit = version["commit"]
+
+    def heard(self):
+        """Where it says that it listens."""
+        for line in self.process.stdout:
+            if found := re.search(r"http://(127\.0\.0\.1:\d+)", line):
+                return found[1]
+        raise Failed(f"hadal serve ended with {self.process.wait()}")
 
     def request(self, method, path, body=None, headers=None):
         """The body of the answer, as it came, and the seconds until it had come."""

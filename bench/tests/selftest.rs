@@ -1,4 +1,4 @@
-//! What the comparisons must never get wrong: `selftest.py` of `bench/rivals` and `bench/posts`.
+//! What the comparisons, and the siege, must never get wrong: `selftest.py` of `bench/rivals`, `bench/posts` and `bench/siege`.
 
 use std::process::Command;
 
@@ -22,4 +22,9 @@ fn the_comparison_judges_rightly() {
 #[test]
 fn published_benchmarks_are_told_rightly() {
     passes("posts/selftest.py");
+}
+
+#[test]
+fn the_siege_judges_rightly() {
+    passes("siege/selftest.py");
 }

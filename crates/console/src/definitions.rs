@@ -50,6 +50,7 @@ impl Definitions {
                 if file::is_missing(path)? {
                     Self::make(place, path).await?;
                 }
+                file::remove_half_made(path);
                 let own = Self::connect(place, &file::url(path)).await?;
                 own.check().await?;
                 migrate(&own).await?;

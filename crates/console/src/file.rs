@@ -1,12 +1,16 @@
 //! The SQLite file: made whole and for its owner only, and never taken for empty when it is not
 //! whole.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, DirEntry, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::ConsoleError;
+
+/// What the name of a file that is being made has behind the file's; the number of the process follows.
+const NEW: &str = ".new-";
 
 /// Whether the file has to be made first. An empty file is none that this program made.
 ///
@@ -31,7 +35,7 @@ pub(crate) fn begin(file: &Path) -> Result<PathBuf, ConsoleError> {
         made.map_err(failed("make", folder))?;
     }
     let mut name = file.as_os_str().to_owned();
-    name.push(format!(".new-{}", std::process::id()));
+    name.push(format!("{NEW}{}", std::process::id()));
     let new = PathBuf::from(name);
     // What a process of this number left half made.
     remove(&new)?;
@@ -44,12 +48,30 @@ pub(crate) fn begin(file: &Path) -> Result<PathBuf, ConsoleError> {
 pub(crate) fn finish(new: &Path, file: &Path) -> Result<(), ConsoleError> {
     match fs::hard_link(new, file) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        // That one has removed this one's, too.
+        Err(error) if error.kind() == ErrorKind::NotFound && file.exists() => {}
         linked => linked.map_err(failed("make", file))?,
     }
     remove(new)?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("sync", folder))
+}
+
+/// Removes what processes left that made the file and did not come to their end, with what SQLite had beside:
+/// the file is there, so nobody needs it. What cannot be removed is in nobody's way.
+pub(crate) fn remove_half_made(file: &Path) {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let (Some(name), Ok(entries)) =
+        (file.file_name().and_then(OsStr::to_str), fs::read_dir(folder.unwrap_or(Path::new("."))))
+    else {
+        return;
+    };
+    let half_made = format!("{name}{NEW}");
+    let is_one = |entry: &DirEntry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with(&half_made))
+    };
+    entries.flatten().filter(is_one).for_each(|entry| drop(remove(&entry.path())));
 }
 
 fn remove(file: &Path) -> Result<(), ConsoleError> {

@@ -50,6 +50,20 @@ fn a_file_and_its_folder_are_for_their_owner_only() {
 }
 
 #[test]
+fn what_a_process_left_half_made_goes_with_the_next_one() {
+    let (folder, file) = filled();
+    // Killed in the middle, or without room; another one's file is somebody else's.
+    for name in ["d.sqlite.new-7", "d.sqlite.new-7-journal", "other.sqlite.new-7"] {
+        fs::write(folder.path().join(name), "").expect("written");
+    }
+    drop(open(&file).expect("opens"));
+    let names = fs::read_dir(folder.path()).expect("a folder").flatten();
+    let mut names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["d.sqlite", "other.sqlite.new-7"]);
+}
+
+#[test]
 fn a_damaged_file_is_an_error_that_says_so() {
     type Tamper = fn(&mut Vec<u8>);
     let tampers: [(&str, Tamper); 5] = [

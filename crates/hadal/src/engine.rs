@@ -230,13 +230,15 @@ struct Leaves {
 }
 
 /// The leaves of a data folder: as many as were noted, and as the highest number of a leaf's folder
-/// says, so that none is left out.
+/// says, so that none is left out. Leaves beyond the noted ones may be half made, by a start that did
+/// not end: nothing was acknowledged before they were noted, so nothing of them is lost.
 fn leaves_in(folder: &Path) -> Result<Leaves, Error> {
     make_folder(folder)?;
     let at = |index: &usize| folder.join(leaf_name(*index));
     let last = (0..LEAVES_IN_PROCESS_MAX).rev().find(|index| at(index).is_dir());
-    let count = noted_leaves(folder)?.max(last.map_or(0, |index| index + 1));
-    let lost = (0..count).filter(|index| !Store::is_in(&at(index)));
+    let noted = noted_leaves(folder)?;
+    let count = noted.max(last.map_or(0, |index| index + 1));
+    let lost = (0..noted).filter(|index| !Store::is_in(&at(index)));
     Ok(Leaves { count, lost: lost.map(|index| LeafName(leaf_name(index).into())).collect() })
 }
 
@@ -308,6 +310,17 @@ mod tests {
         std::fs::remove_dir_all(leaf(2)).expect("removed");
         std::fs::create_dir(leaf(2)).expect("made");
         assert_eq!(lost_in(&folder), (3, vec!["leaf-1".to_owned(), "leaf-2".to_owned()]));
+    }
+
+    #[test]
+    fn a_leaf_that_was_never_whole_is_not_missed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let leaf = |index| folder.path().join(leaf_name(index));
+        std::fs::create_dir(leaf(1)).expect("made");
+        assert_eq!(lost_in(folder.path()), (2, vec![]));
+        drop(Store::open(&Config::new(leaf(0))).expect("made"));
+        note_leaves(folder.path(), 1).expect("noted");
+        assert_eq!(lost_in(folder.path()), (2, vec![]));
     }
 
     #[test]

@@ -359,26 +359,41 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
 /// The token in a file that only its owner may read; a file that is not there is made.
 fn token(file: &Path) -> Result<Token, Error> {
     let place = file.display().to_string();
-    match fs::read_to_string(file) {
-        Ok(text) => Token::parse(&text)
-            .ok_or_else(|| Error::Usage(format!("{place} does not hold 64 hexadecimal digits"))),
+    let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let token = Token::random()
-                .map_err(|error| Error::Server(format!("cannot make a token: {error}")))?;
-            if let Some(folder) = file.parent() {
-                make_folder(folder)?;
-            }
-            fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(file)
-                .and_then(|mut file| writeln!(file, "{}", token.reveal()))
-                .map_err(Error::io("write", &place))?;
-            Ok(token)
+            make_token(file)?;
+            fs::read_to_string(file)
         }
-        Err(error) => Err(Error::io("read", &place)(error)),
+        read => read,
+    };
+    Token::parse(&text.map_err(Error::io("read", &place))?)
+        .ok_or_else(|| Error::Usage(format!("{place} does not hold 64 hexadecimal digits")))
+}
+
+/// Makes a file with a new token, which has its name only once it is whole: a full disk or a kill must not
+/// leave one that every later start refuses.
+fn make_token(file: &Path) -> Result<(), Error> {
+    let token =
+        Token::random().map_err(|error| Error::Server(format!("cannot make a token: {error}")))?;
+    if let Some(folder) = file.parent() {
+        make_folder(folder)?;
     }
+    let mut new = file.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    let write = || {
+        // What a start before this one left half written.
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut options = fs::OpenOptions::new();
+        let mut written = options.write(true).create_new(true).mode(0o600).open(&new)?;
+        writeln!(written, "{}", token.reveal())?;
+        written.sync_all()?;
+        fs::rename(&new, file)
+    };
+    write().map_err(Error::io("write", file.display()))
 }
 
 /// Says on standard error what a recovery found that a person should look at.
@@ -487,5 +502,16 @@ mod tests {
         assert!(token(&file).expect("a token").matches(&first));
         fs::write(&file, "secret").expect("written");
         assert!(matches!(token(&file), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn a_token_that_was_not_written_to_its_end_is_made_anew() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(TOKEN_FILE);
+        // A kill, or a disk that was full.
+        fs::write(folder.path().join("admin-token.new"), "0123").expect("written");
+        let first = token(&file).expect("a token");
+        assert!(token(&file).expect("a token").matches(&first));
+        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 1);
     }
 }

@@ -4,7 +4,8 @@
 //! A query verifies a column's checksum when it first reads it, and believes it from then on; so of
 //! what is altered later (by a failing disk or memory, or by whoever writes to the files) only a scrub
 //! learns. What it finds it reads from disk again, where the copy there is as it was written; else the
-//! block is quarantined, its rows count as lost, and no query believes it any more.
+//! block is quarantined, its rows count as lost, and no query believes it any more. So are blocks read from disk of
+//! which an earlier process left a front in memory that cannot be read.
 //!
 //! After a start that believed what is in memory the first round takes half of [`SCRUB_SECONDS_MAX`];
 //! all others take [`SCRUB_ROUND_SECONDS_MIN`] at least, and longer where the leaf's share of
@@ -14,7 +15,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use hadal_store::Change;
+use hadal_store::{Change, LostBlock};
 use hadal_types::limits::{SCRUB_ROUND_SECONDS_MIN, SCRUB_SECONDS_MAX};
 
 use crate::block::{Block, Origin};
@@ -83,6 +84,7 @@ impl Inner {
     /// when it says no. No block that goes meanwhile is kept by that.
     pub(crate) fn scrub_round(&self, mut may_go_on: impl FnMut(u64) -> bool) {
         for table in self.all_tables() {
+            self.find_unread(&table);
             let blocks: Vec<Weak<Block>> = table.snapshot().iter().map(Arc::downgrade).collect();
             for block in blocks {
                 let Some(bytes) = block.upgrade().map(|block| block.byte_count() as u64) else {
@@ -96,6 +98,43 @@ impl Inner {
                 }
             }
         }
+    }
+
+    /// Reads from disk what was lost because its front cannot be read in memory.
+    fn find_unread(&self, table: &Table) {
+        for lost in table.take_unread() {
+            let (number, rows) = (lost.number, lost.rows);
+            match self.find(table, &lost) {
+                Ok(true) => tracing::warn!(
+                    leaf = %self.name, table = %table.name, block = %number, rows,
+                    "a row block that was lost in memory is read from disk again"
+                ),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::error!(leaf = %self.name, table = %table.name, block = %number, "{error}");
+                    table.put_unread(lost);
+                }
+            }
+        }
+    }
+
+    /// Puts what the disk has of a lost block in its place; false where it has not, or nothing may change any more.
+    fn find(&self, table: &Table, lost: &LostBlock) -> Result<bool, MergeError> {
+        let Some(bytes) = self.store.copy_on_disk(lost.number) else { return Ok(false) };
+        let stored = self.store.write_block(&table.name, lost.rows, bytes)?;
+        let Some(_turn) = self.turn_to_change() else { return Ok(false) };
+        let dropped = read(&table.dropped);
+        if *dropped {
+            return Ok(false);
+        }
+        let found = stored_block(stored.clone())?;
+        self.store.commit(&Change {
+            removes: vec![lost.number],
+            adds: vec![stored],
+            ..Change::default()
+        })?;
+        table.push_found(found);
+        Ok(true)
     }
 
     fn scrub_block(&self, table: &Table, block: &Arc<Block>) {

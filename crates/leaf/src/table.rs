@@ -28,6 +28,8 @@ pub(crate) struct Table {
     /// Blocks that an earlier process left, and at which nobody has looked yet: to read their fronts
     /// takes far longer than to know that they are there.
     folded: Mutex<Vec<StoredBlock>>,
+    /// Those of them whose fronts cannot be read in memory, and count as lost: the disk may have them.
+    unread: Mutex<Vec<LostBlock>>,
     pub(crate) batches: Mutex<Batches>,
     pub(crate) interners: Arc<Interners>,
     /// True once the table is dropped. Whoever changes what the store holds of the table reads
@@ -59,6 +61,7 @@ impl Table {
             name,
             blocks: BlockList::default(),
             folded: Mutex::default(),
+            unread: Mutex::default(),
             batches: Mutex::default(),
             interners: Arc::default(),
             dropped: RwLock::new(false),
@@ -91,11 +94,33 @@ impl Table {
         for stored in std::mem::take(&mut *folded) {
             match sound(&self.name, stored) {
                 Ok(block) => blocks.push(Arc::new(block)),
-                Err(lost) => self.lose(&lost),
+                Err(lost) => {
+                    self.lose(&lost);
+                    self.put_unread(lost);
+                }
             }
         }
         self.blocks.put_first(blocks);
         self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes the blocks that were lost when they were first looked at in memory.
+    pub(crate) fn take_unread(&self) -> Vec<LostBlock> {
+        self.unfold();
+        std::mem::take(&mut lock(&self.unread))
+    }
+
+    /// Keeps such a block for another try.
+    pub(crate) fn put_unread(&self, lost: LostBlock) {
+        lock(&self.unread).push(lost);
+    }
+
+    /// Makes a block visible that had been lost.
+    pub(crate) fn push_found(&self, block: Block) {
+        let rows = block.rows as u64;
+        self.push(block);
+        self.lost_rows.fetch_sub(rows, Ordering::SeqCst);
+        self.touch();
     }
 
     /// Its blocks, as they are now.

@@ -1,8 +1,8 @@
 //! Which leaf a batch goes to: one of two that its id names, the one with less of its table in it.
 //!
 //! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3), and so each table, whose
-//! limit is shared out evenly. They depend on the batch's id alone, so a retry asks the same two,
-//! and a batch that one of them has sticks to it.
+//! limit is shared out evenly. A batch that some leaf has sticks to it: which two an id names changes
+//! where leaves were added since, so a retry is looked for on all, on those two first.
 
 mod tables;
 
@@ -16,6 +16,9 @@ use twox_hash::XxHash3_64;
 
 use crate::ledger::Ledger;
 use tables::Tables;
+
+/// Leaves that a new batch may go to.
+const CHOICES: usize = 2;
 
 /// A leaf that batches can be placed on.
 pub struct PlacementLeaf {
@@ -41,8 +44,18 @@ struct Placed {
 
 struct State {
     tables: Tables,
-    /// Batches on their way, with the leaf that they go to.
-    under_way: HashMap<(TableName, BatchId), usize>,
+    under_way: HashMap<Key, Tries>,
+}
+
+/// A batch, for as long as it is on its way.
+type Key = (TableName, BatchId);
+
+/// Requests to place the same batch that overlap in time. They go to the same leaf, whichever of them
+/// chooses it: a request that looked for the batch before another one placed it does not find it.
+#[derive(Default)]
+struct Tries {
+    count: usize,
+    leaf: Option<usize>,
 }
 
 impl Placement {
@@ -71,15 +84,15 @@ impl Placement {
         }
     }
 
-    /// The two leaves that the id names, by rendezvous hashing; one where there is but one.
+    /// All leaves in the order in which the id names them, by rendezvous hashing. A new batch goes to one
+    /// of the first [`CHOICES`].
     fn candidates(&self, id: &BatchId) -> Vec<usize> {
         let score = |index: &usize| {
             let seed = XxHash3_64::oneshot(self.leaves[*index].name.0.as_bytes());
             std::cmp::Reverse(XxHash3_64::oneshot_with_seed(seed, id.as_str().as_bytes()))
         };
         let mut indices: Vec<usize> = (0..self.leaves.len()).collect();
-        indices.sort_by_key(score);
-        indices.truncate(2);
+        indices.sort_by_cached_key(score);
         indices
     }
 
@@ -92,17 +105,19 @@ impl Placement {
             }
         }
         let state = self.lock();
-        candidates.into_iter().min_by_key(|&index| state.tables.load(table, index))
+        let choices = candidates.into_iter().take(CHOICES);
+        choices.min_by_key(|&index| state.tables.load(table, index))
     }
 
     async fn place(&self, batch: Batch) -> Result<Receipt, SinkError> {
         let key = (batch.table.clone(), batch.id.clone());
-        self.lock().tables.begin(&key.0)?;
-        let _done = UnderWay { placement: self, key: &key };
+        let _done = self.begin(&key)?;
         let chosen = self.choose(&batch.table, &batch.id).await;
         let chosen = chosen.ok_or_else(|| SinkError::Unavailable("every leaf".to_owned()))?;
-        // Of two tries at the same time, the later one follows the earlier.
-        let index = *self.lock().under_way.entry(key.clone()).or_insert(chosen);
+        let index = match self.lock().under_way.get_mut(&key) {
+            Some(tries) => *tries.leaf.get_or_insert(chosen),
+            None => chosen,
+        };
         let leaf = &self.leaves[index];
         let bytes = batch.block.len() as u64;
         let receipt = leaf.sink.accept(batch).await?;
@@ -113,21 +128,34 @@ impl Placement {
         Ok(receipt)
     }
 
+    /// Puts a batch on the list of those under way.
+    fn begin<'p>(&'p self, key: &'p Key) -> Result<UnderWay<'p>, SinkError> {
+        let mut state = self.lock();
+        state.tables.begin(&key.0)?;
+        state.under_way.entry(key.clone()).or_default().count += 1;
+        Ok(UnderWay { placement: self, key })
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Takes a batch off the list of those under way, however its placing ends.
+/// Takes a batch off the list of those under way, however its placing ends, once no other try is.
 struct UnderWay<'p> {
     placement: &'p Placement,
-    key: &'p (TableName, BatchId),
+    key: &'p Key,
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         let mut state = self.placement.lock();
-        state.under_way.remove(self.key);
+        if let Some(tries) = state.under_way.get_mut(self.key) {
+            tries.count -= 1;
+            if tries.count == 0 {
+                state.under_way.remove(self.key);
+            }
+        }
         state.tables.end(&self.key.0);
     }
 }

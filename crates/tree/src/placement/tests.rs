@@ -1,5 +1,9 @@
 use std::collections::HashSet;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+
+use tokio::sync::oneshot;
 
 use super::*;
 
@@ -9,6 +13,8 @@ struct FakeSink {
     taken: Mutex<HashSet<BatchId>>,
     rows: AtomicU64,
     fails: bool,
+    /// Whoever looks for a batch next waits for this, and then tells what it saw before.
+    slow_look: Option<Arc<Mutex<Option<oneshot::Receiver<()>>>>>,
     settings: Mutex<Option<TableSettings>>,
 }
 
@@ -27,7 +33,14 @@ impl Sink for FakeSink {
     }
 
     fn knows<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
-        Box::pin(async move { self.taken.lock().expect("no poison").contains(id) })
+        Box::pin(async move {
+            let is_there = self.taken.lock().expect("no poison").contains(id);
+            let wait = self.slow_look.as_ref().and_then(|it| it.lock().expect("no poison").take());
+            if let Some(wait) = wait {
+                wait.await.expect("told to go on");
+            }
+            is_there
+        })
     }
 
     fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
@@ -117,6 +130,43 @@ async fn a_retry_goes_where_the_batch_is() {
     let expected = |leaf: &Placed| ledger.expected(&leaf.name, &table);
     assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 500);
     assert_eq!(placement.drop_table(table).await, Ok(500));
+}
+
+#[tokio::test]
+async fn a_retry_goes_where_the_batch_is_also_when_leaves_were_added() {
+    let sinks: Vec<Arc<FakeSink>> = (0..8).map(|_| Arc::default()).collect();
+    for leaves in [1, 2, 3, 8] {
+        let (placement, _) = placement(&sinks[..leaves]);
+        for number in 0..200 {
+            let is_new = !placement.accept(batch(number, 1)).await.expect("taken").duplicate;
+            assert_eq!(is_new, leaves == 1, "batch {number} with {leaves} leaves");
+            assert!(placement.knows(&name("t"), &batch(number, 1).id).await);
+        }
+    }
+    let rows: u64 = sinks.iter().map(|sink| sink.rows.load(Ordering::SeqCst)).sum();
+    assert_eq!(rows, 200);
+}
+
+#[tokio::test]
+async fn of_two_tries_at_the_same_time_one_adds_nothing() {
+    let (go_on, wait) = oneshot::channel();
+    let slow_look = Some(Arc::new(Mutex::new(Some(wait))));
+    let sink = || FakeSink { slow_look: slow_look.clone(), ..FakeSink::default() };
+    let sinks = [Arc::new(sink()), Arc::new(sink())];
+    let (placement, ledger) = placement(&sinks);
+    // It has looked on the leaf where the batch will be, and not chosen one yet.
+    let mut slow = placement.accept(batch(1, 1));
+    poll_fn(|context| {
+        assert!(slow.as_mut().poll(context).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+    assert!(!placement.accept(batch(1, 1)).await.expect("taken").duplicate);
+    go_on.send(()).expect("somebody waits");
+    assert!(slow.await.expect("taken").duplicate);
+    assert!(placement.lock().under_way.is_empty());
+    let expected = |leaf: &Placed| ledger.expected(&leaf.name, &name("t"));
+    assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 1);
 }
 
 #[tokio::test]

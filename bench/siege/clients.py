@@ -1,0 +1,153 @@
+"""Those who send and those who ask, while the server comes and goes."""
+
+import http.client
+import json
+import threading
+import time
+
+from model import ABSENT, ACKNOWLEDGED, DOUBTFUL
+from processes import Failed
+
+# Tables that rows go to, the first one mostly.
+TABLES = ("t", "t", "u")
+# Answers that say that nothing of a batch was taken.
+NOT_NOW = (429, 503)
+# A pause after an answer that says so.
+PAUSE_SECONDS = 0.02
+
+
+class Connection:
+    """Sends batches to a server, or to its successor."""
+
+    def __init__(self, address):
+        self.connection = http.client.HTTPConnection(address, timeout=60)
+
+    def send(self, batch):
+        """Status and text of the answer; `None` where nobody knows what became of the batch."""
+        headers = {"Hadal-Batch": batch.name, "Content-Type": "application/x-ndjson"}
+        try:
+            self.connection.request("POST", f"/v1/log/{batch.table}", batch.body(), headers)
+            response = self.connection.getresponse()
+            return response.status, response.read().decode(errors="replace")
+        except (OSError, http.client.HTTPException):
+            self.connection.close()
+            return None
+
+
+def learned(before, batch, answer):
+    """What is known of a batch after an answer to it, from what was known before; and what is wrong with the answer."""
+    if answer is None:
+        return (ACKNOWLEDGED if before == ACKNOWLEDGED else DOUBTFUL), None
+    status, text = answer
+    said = f"batch {batch.name} of {batch.count} rows ({before}): {status} {text[:300]}"
+    if status in NOT_NOW:
+        return before, (said if json.loads(text).get("accepted") else None)
+    if status != 200:
+        return before, said
+    told = json.loads(text)
+    is_wrong = (told["accepted"] != batch.count or told["rejected_count"] or (before == ACKNOWLEDGED and not told["duplicate"])
+                or (before == ABSENT and told["duplicate"]))
+    return ACKNOWLEDGED, (said if is_wrong else None)
+
+
+def send(model, connection, batch):
+    """Sends a batch once, and notes what is known of it then; returns the answer and what is wrong with it."""
+    before = model.state[batch.name]
+    if before == ABSENT:
+        model.note(batch, DOUBTFUL)
+    answer = connection.send(batch)
+    after, fault = learned(before, batch, answer)
+    model.note(batch, after)
+    return answer, fault
+
+
+class Ingest:
+    """Clients that send batch after batch, each until it is acknowledged, and one that asks, until they are told to end."""
+
+    def __init__(self, model, address, chances, plan):
+        self.model, self.address, self.plan = model, address, plan
+        self.over, self.lock = threading.Event(), threading.Lock()
+        self.faults, self.taken, self.refused, self.unheard, self.asked = [], 0, 0, 0, 0
+        # Each is sent by one client at a time.
+        self.again = model.unacknowledged()
+        self.threads = [threading.Thread(target=self.produce, args=(chance,), daemon=True) for chance in chances]
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def end(self):
+        """No request begins from now on; returns once none is under way."""
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def next(self, chance):
+        with self.lock:
+            if self.again:
+                return self.again.pop(0)
+        table = chance.choice(TABLES)
+        # The same id again adds nothing.
+        if chance.random() < 0.05 and (known := self.model.acknowledged(table)):
+            return chance.choice(known)
+        if self.model.bytes > self.plan.bytes_max:
+            return None
+        return self.model.new(table, chance.choice(self.plan.batch_rows), self.plan.width)
+
+    def produce(self, chance):
+        connection = Connection(self.address)
+        while not self.over.is_set():
+            batch = self.next(chance)
+            if batch and chance.random() < 0.03:
+                self.send_twice(connection, batch)
+            # None when there is enough.
+            while batch and not self.over.is_set():
+                answer, fault = send(self.model, connection, batch)
+                if fault:
+                    self.faults.append(fault)
+                if fault or (answer and answer[0] == 200):
+                    self.taken += not fault
+                    break
+                self.unheard += answer is None
+                self.refused += answer is not None
+                self.over.wait(PAUSE_SECONDS)
+            if not batch:
+                self.over.wait(PAUSE_SECONDS)
+
+    def send_twice(self, connection, batch):
+        """Sends a batch on two connections at the same moment: nobody knows which of them comes first."""
+        if self.model.state[batch.name] == ABSENT:
+            self.model.note(batch, DOUBTFUL)
+        other = threading.Thread(target=Connection(self.address).send, args=(batch,))
+        other.start()
+        connection.send(batch)
+        other.join()
+
+    def watch(self, server):
+        """Asks once for all rows of a table: those acknowledged before are there, and none that were not sent."""
+        least = self.model.rows_acknowledged("t")
+        try:
+            answer = server.ask("SELECT count(*) FROM t", rows=True)
+        except (Failed, OSError):
+            # Who stops or is killed does not answer, and where nothing was sent there is no table.
+            return
+        count, most = answer["rows"][0][0], self.model.rows_sent("t")
+        self.asked += 1
+        if answer["covered"] == 1 and not least <= count <= most:
+            self.faults.append(f"asked meanwhile, t has {count} rows, of {least} acknowledged and {most} sent")
+
+
+def send_all(model, address, seconds):
+    """Sends again what is not acknowledged, until it is; returns what is wrong."""
+    connection, end = Connection(address), time.monotonic() + seconds
+    for batch in model.unacknowledged():
+        while True:
+            answer, fault = send(model, connection, batch)
+            if fault:
+                return fault
+            if answer and answer[0] == 200:
+                break
+            if time.monotonic() > end:
+                return f"batch {batch.name} of {batch.count} rows is not taken within {seconds} s: {answer}"
+            time.sleep(PAUSE_SECONDS)
+    return None
