@@ -35,13 +35,25 @@ pub(crate) fn open(root: &Path, folder: &Path) -> Result<Folder, Error> {
     // Nobody else can have it for longer than a look: its leaf is locked.
     let memory = Folder::open_private(&path, true)?.ok_or_else(|| in_use(&path))?;
     let failed = |error| Error::io("write", &memory.place(LEAF), error);
-    let names = memory.list().map_err(failed)?;
-    if !names.iter().any(|name| name == LEAF) {
-        let whole = folder.canonicalize().map_err(failed)?;
-        let mut file = memory.create(LEAF).map_err(failed)?;
-        file.append(whole.as_os_str().as_bytes()).map_err(failed)?;
+    let whole = folder.canonicalize().map_err(failed)?;
+    match note_leaf(&memory, whole.as_os_str().as_bytes()).map_err(failed) {
+        // It is noted the next time; whoever cleans up before that costs a look at the disk.
+        Err(Error::Full(_)) | Ok(()) => Ok(memory),
+        Err(error) => Err(error),
     }
-    Ok(memory)
+}
+
+/// Notes whose memory it is, unless that is noted.
+fn note_leaf(memory: &Folder, leaf: &[u8]) -> std::io::Result<()> {
+    let is_there = memory.list()?.iter().any(|name| name == LEAF);
+    if is_there && memory.read(LEAF)? == leaf {
+        return Ok(());
+    }
+    if is_there {
+        memory.remove(LEAF)?;
+    }
+    let written = memory.create(LEAF).and_then(|mut file| file.append(leaf));
+    written.inspect_err(|_| drop(memory.remove(LEAF)))
 }
 
 /// Removes the memory of the leaf in `folder`, if there is some: it is not used any more.
@@ -73,10 +85,17 @@ pub fn sweep(root: &Path) -> usize {
     of_user.filter(|entry| sweep_one(root, &entry.path()).unwrap_or(false)).count()
 }
 
-/// Removes one folder if its leaf is no more.
+/// Removes one folder if its leaf is no more, or nobody knows which it is.
 fn sweep_one(root: &Path, path: &Path) -> Option<bool> {
+    let name = path.file_name()?.to_str()?.strip_prefix(&prefix())?;
+    if name.len() != 16 || !name.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
     let _locked = Folder::open_private(path, false).ok()??;
-    let leaf = fs::read(path.join(LEAF)).ok()?;
+    let leaf = match fs::read(path.join(LEAF)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return None,
+        leaf => leaf.unwrap_or_default(),
+    };
     let leaf = Path::new(std::ffi::OsStr::from_bytes(&leaf));
     let is_its = leaf.join(manifest::NAME).exists() && path_of(root, leaf).ok()? == path;
     Some(!is_its && fs::remove_dir_all(path).is_ok())
@@ -165,5 +184,32 @@ mod tests {
         assert_eq!(sweep(&root), 1);
         assert!(open(&root, &kept).is_ok());
         assert_eq!(sweep(&scratch.path().join("nowhere")), 0);
+    }
+
+    #[test]
+    fn whose_memory_it_is_is_noted_once_there_is_room() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let root = scratch.path().join("tmpfs");
+        fs::create_dir(&root).expect("a folder");
+        let one = leaf(scratch.path(), "one");
+        let path = path_of(&root, &one).expect("a path");
+        drop(open(&root, &one).expect("opened"));
+        // As a start that found no room left it.
+        fs::write(path.join(LEAF), "").expect("written");
+        drop(open(&root, &one).expect("opened"));
+        let noted = fs::read(path.join(LEAF)).expect("noted");
+        assert_eq!(noted, one.canonicalize().expect("a path").as_os_str().as_bytes());
+        assert_eq!(sweep(&root), 0);
+        for unknown in ["", "nothing"] {
+            drop(open(&root, &one).expect("opened"));
+            fs::write(path.join(LEAF), unknown).expect("written");
+            assert_eq!(sweep(&root), 1, "{unknown:?}");
+            assert!(!path.exists());
+        }
+        let held = open(&root, &one).expect("opened");
+        fs::remove_file(path.join(LEAF)).expect("removed");
+        assert_eq!(sweep(&root), 0, "somebody holds it");
+        drop(held);
+        assert_eq!(sweep(&root), 1);
     }
 }
