@@ -31,7 +31,7 @@ fn a_table_without_settings_has_the_defaults() {
             "age": "30d", "age_seconds": 2_592_000, "archive": false, "bytes": 1 << 30, "time_column": "time",
             "cold_after": "none", "cold_after_seconds": null,
             "sample_after": "none", "sample_after_seconds": null, "sample_by": [],
-            "sample_keep": "1/10", "sample_least": 1,
+            "sample_keep": "1/10", "sample_least": 1, "storage": "memory",
         })
     );
     assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(1)));

@@ -5,7 +5,7 @@ mod file;
 mod postgres;
 
 use hadal_console::{ConsoleError, Definitions, Place, Versioned};
-use hadal_types::{AgeLimit, ColumnName, OneIn, TableName, TableSettings};
+use hadal_types::{AgeLimit, ColumnName, OneIn, TableName, TableSettings, TableStorage};
 use tokio::runtime::Runtime;
 
 fn runtime() -> Runtime {
@@ -47,6 +47,7 @@ fn all_settings() -> TableSettings {
         sample_by: Some(vec![ColumnName::new("a,b").expect("a name")]),
         sample_keep: OneIn::new(20),
         sample_least: Some(3),
+        storage: Some(TableStorage::Mmap),
         time_column: Some(ColumnName::new("zeit ä'\"").expect("a name")),
     }
 }

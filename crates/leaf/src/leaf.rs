@@ -328,6 +328,7 @@ impl Inner {
         // What is sampled need not be made cold before.
         self.sample_old(&tables, &mut pass);
         self.chill_old(&tables, self.clock.now(), &mut pass);
+        self.move_to_disk(&tables, &mut pass);
         self.relieve(&tables, &mut pass);
         self.store.give_back();
     }
@@ -384,6 +385,7 @@ impl Inner {
         self.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
         *dropped = true;
         tables.remove(name);
+        self.store.keep_on_disk(name, false);
         Ok(table.clear())
     }
 }

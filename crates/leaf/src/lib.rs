@@ -39,6 +39,7 @@ mod pool;
 mod pool_tests;
 mod pressure;
 mod recover;
+mod residence;
 mod revoke;
 mod rewrite;
 mod rounds;

@@ -94,7 +94,8 @@ impl Inner {
             let on_disk = blocks.iter().filter(|it| it.may_be_rewritten() && !it.is_in_memory());
             on_disk.map(|block| (Arc::clone(table), Arc::clone(block))).collect::<Vec<_>>()
         };
-        let mut all: Vec<(Arc<Table>, Arc<Block>)> = tables.iter().flat_map(on_disk).collect();
+        let in_memory = tables.iter().filter(|table| !table.is_on_disk());
+        let mut all: Vec<(Arc<Table>, Arc<Block>)> = in_memory.flat_map(on_disk).collect();
         all.sort_by_key(|(_, block)| Reverse(block.time_range.1));
         for (table, block) in all {
             let held = room.held();

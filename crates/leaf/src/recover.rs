@@ -40,6 +40,7 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
             folded = std::mem::take(&mut recovered.blocks);
         }
         let table = Arc::new(table(&name, recovered, fresh, &mut report.lost_blocks));
+        store.keep_on_disk(&name, table.is_on_disk());
         table.fold(folded);
         blocks.iter().for_each(|block| table.await_rows(block));
         // So that its columns are known.

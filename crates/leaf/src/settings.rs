@@ -9,6 +9,7 @@ use hadal_wire::SinkError;
 
 use crate::accept::{sink_error, table};
 use crate::leaf::Inner;
+use crate::residence::is_on_disk;
 use crate::sync::{lock, read};
 
 /// Makes these the settings of a table, which is made if it is not there. What is set already is
@@ -32,6 +33,7 @@ pub(crate) fn configure(
     let change = Change { settings: vec![(name.clone(), bytes)], ..Change::default() };
     inner.store.commit(&change).map_err(|error| sink_error(&inner.name, error))?;
     *own = Some(settings.clone());
+    inner.store.keep_on_disk(name, is_on_disk(Some(settings)));
     drop(own);
     inner.expiry.want();
     table.touch();

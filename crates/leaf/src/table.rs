@@ -14,6 +14,7 @@ use crate::block_list::BlockList;
 use crate::expiry::forecast;
 use crate::interners::Interners;
 use crate::recover::sound;
+use crate::residence::is_on_disk;
 use crate::status;
 use crate::sync::lock;
 
@@ -239,6 +240,11 @@ impl Table {
             *own = error;
             self.touch();
         }
+    }
+
+    /// Whether its blocks are read from disk though others are in memory.
+    pub(crate) fn is_on_disk(&self) -> bool {
+        is_on_disk(lock(&self.settings).as_ref())
     }
 
     /// Whether it has rows, or had some that it tells of; settings alone make no table.

@@ -52,6 +52,7 @@ struct Effective {
     sample_by: Vec<String>,
     sample_keep: String,
     sample_least: u32,
+    storage: String,
     time_column: Option<String>,
 }
 
@@ -242,6 +243,7 @@ fn told(
             sample_by: value.sample_columns().iter().map(ToString::to_string).collect(),
             sample_keep: value.sample_share().to_string(),
             sample_least: value.sample_rows_min(),
+            storage: value.storage().to_string(),
             time_column: time_column.map(ToString::to_string),
         },
         rows: schema.map_or(0, |schema| schema.rows),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use hadal_types::limits::TABLE_SETTINGS_BYTES_MAX;
 use hadal_types::{BatchId, Budget, TableName};
@@ -87,6 +87,8 @@ pub struct Store {
     /// Sequences of a store without a log.
     next_sequence: AtomicU64,
     reclaim_failures: AtomicU64,
+    /// Tables whose blocks never come to memory.
+    on_disk: RwLock<BTreeSet<TableName>>,
 }
 
 impl Store {
@@ -154,6 +156,7 @@ impl Store {
             durable: None,
             next_sequence: AtomicU64::new(0),
             reclaim_failures: AtomicU64::new(0),
+            on_disk: RwLock::default(),
         }
     }
 
@@ -181,6 +184,20 @@ impl Store {
         }
     }
 
+    /// Says whether blocks of a table stay on disk, and are read from there: those that are written or
+    /// brought back from now on.
+    pub fn keep_on_disk(&self, table: &TableName, is_so: bool) {
+        let mut on_disk = self.on_disk.write().unwrap_or_else(PoisonError::into_inner);
+        match is_so {
+            true => on_disk.insert(table.clone()),
+            false => on_disk.remove(table),
+        };
+    }
+
+    fn may_be_in_memory(&self, table: &TableName) -> bool {
+        !self.on_disk.read().unwrap_or_else(PoisonError::into_inner).contains(table)
+    }
+
     /// Writes a merged block of so many rows to a segment. It counts once a [`Change`] adds it; if
     /// none does, its space is given back with the last clone of its bytes.
     ///
@@ -194,7 +211,9 @@ impl Store {
     ) -> Result<StoredBlock, Error> {
         let (bytes, checksum) = match &self.durable {
             Some(Durable { pool, reserve, .. }) => {
-                (reserve.spend(|| pool.write(&bytes))?, Checksum::of(pool.salt(), &bytes))
+                let may_be_in_memory = self.may_be_in_memory(table);
+                let written = reserve.spend(|| pool.write(&bytes, may_be_in_memory))?;
+                (written, Checksum::of(pool.salt(), &bytes))
             }
             None => {
                 checked_length(&bytes)?;
@@ -214,7 +233,7 @@ impl Store {
     pub fn bring_back(&self, block: WaitingBlock) -> Result<Option<StoredBlock>, LostBlock> {
         let WaitingBlock { number, rows, table, bytes, checksum, .. } = block;
         if let Some(Durable { pool, .. }) = &self.durable {
-            let brought = pool.bring_back(&bytes, checksum);
+            let brought = pool.bring_back(&bytes, checksum, self.may_be_in_memory(&table));
             brought.map_err(|reason| LostBlock { number, table: table.clone(), rows, reason })?;
         }
         let mut catalog = lock(&self.catalog);

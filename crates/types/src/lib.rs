@@ -23,7 +23,7 @@ pub use decimal::Decimal;
 pub use name::{ColumnName, NameError, TableName};
 pub use number::{Form, Number};
 pub use schema::{ColumnPart, ColumnSchema, Kind, Logical, TableSchema};
-pub use settings::{AgeLimit, OneIn, SettingsError, TableSettings};
+pub use settings::{AgeLimit, OneIn, SettingsError, TableSettings, TableStorage};
 pub use time::{Micros, TimeRange};
 pub use value::Value;
 pub use weight::{Weight, WeightError};

@@ -11,10 +11,12 @@ mod age;
 mod json;
 mod one_in;
 mod size;
+mod storage;
 
 pub use age::AgeLimit;
 pub use one_in::OneIn;
 pub use size::{parse_bytes, spell_bytes};
+pub use storage::TableStorage;
 
 use crate::limits::{
     BLOCK_ROWS_MAX, OWN_TABLE_BYTES, SAMPLE_COLUMNS_MAX, TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX,
@@ -44,6 +46,8 @@ pub struct TableSettings {
     /// Rows that are kept of each group of a row block, if it has so many; always one that
     /// [`Self::check_sample_least`] lets through.
     pub sample_least: Option<u32>,
+    /// Where its row blocks are read from.
+    pub storage: Option<TableStorage>,
     /// The column that holds a row's time.
     pub time_column: Option<ColumnName>,
 }
@@ -66,7 +70,7 @@ impl SettingsError {
 
 impl TableSettings {
     /// The names of all settings, as they are spelled everywhere.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 10] = [
         "age",
         "archive",
         "bytes",
@@ -75,6 +79,7 @@ impl TableSettings {
         "sample_by",
         "sample_keep",
         "sample_least",
+        "storage",
         "time_column",
     ];
 
@@ -133,6 +138,12 @@ impl TableSettings {
         self.sample_least.unwrap_or(1)
     }
 
+    /// Where row blocks are read from, set or not: from memory.
+    #[must_use]
+    pub fn storage(&self) -> TableStorage {
+        self.storage.unwrap_or_default()
+    }
+
     /// What of these settings comes to nothing because of another one, a sentence each.
     #[must_use]
     pub fn idle(&self) -> Vec<String> {
@@ -181,6 +192,7 @@ impl TableSettings {
                 let rows = given.map(|text| text.parse().map_err(|_| wrong(no_rows(text))));
                 self.sample_least = rows.transpose()?.map(Self::check_sample_least).transpose()?;
             }
+            "storage" => self.storage = given.map(str::parse).transpose().map_err(wrong)?,
             "time_column" => {
                 let column = given.map(ColumnName::new).transpose();
                 self.time_column = column.map_err(|error| wrong(error.to_string()))?;
@@ -267,6 +279,7 @@ mod tests {
         assert_eq!(settings.sample_age(), AgeLimit::Unlimited);
         assert_eq!(settings.sample_columns(), []);
         assert_eq!((settings.sample_share().rows(), settings.sample_rows_min()), (10, 1));
+        assert_eq!(settings.storage(), TableStorage::Memory);
     }
 
     #[test]
@@ -281,6 +294,7 @@ mod tests {
             ("sample_by", "host,service,host"),
             ("sample_keep", "0.01"),
             ("sample_least", "5"),
+            ("storage", "mmap"),
             ("time_column", "ts"),
         ] {
             settings.set(name, text).expect("set");
@@ -293,6 +307,7 @@ mod tests {
         let columns: Vec<&str> = settings.sample_columns().iter().map(ColumnName::as_str).collect();
         assert_eq!(columns, ["host", "service"]);
         assert_eq!((settings.sample_share().rows(), settings.sample_rows_min()), (100, 5));
+        assert_eq!(settings.storage(), TableStorage::Mmap);
         assert_eq!(settings.time_column.as_ref().map(ColumnName::as_str), Some("ts"));
         for name in TableSettings::NAMES {
             settings.set(name, "default").expect("unset");
@@ -318,12 +333,13 @@ mod tests {
                 "sample_keep: \"0.3\" is not 1/n for a whole n from 2 to 10000; write 1/10 or 0.1",
             ),
             ("sample_least", "few", "sample_least: \"few\" is no number of rows; write 10"),
+            ("storage", "tape", "storage: \"tape\" is neither; write memory or mmap"),
             ("sample_least", "0", "sample_least: 0 rows are not between 1 and 65536"),
             (
                 "ages",
                 "7d",
                 "ages: there is no such setting; there are age, archive, bytes, cold_after, \
-                 sample_after, sample_by, sample_keep, sample_least, time_column",
+                 sample_after, sample_by, sample_keep, sample_least, storage, time_column",
             ),
         ] {
             let error = settings.set(name, text).expect_err(text);

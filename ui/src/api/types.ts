@@ -127,6 +127,7 @@ export interface Settings {
     sample_by: string[];
     sample_keep: string;
     sample_least: number;
+    storage: string;
     time_column: string | null;
   };
   rows: number;

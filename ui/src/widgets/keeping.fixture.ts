@@ -21,6 +21,7 @@ export function madeUp(settings: SetSettings): Settings {
       sample_by: [],
       sample_keep: "1/10",
       sample_least: 1,
+      storage: "memory",
       time_column: "time",
     },
     rows: 1000,

@@ -32,6 +32,7 @@ describe("textsOf", () => {
       sample_by: '["host","a,b"]',
       sample_keep: "",
       sample_least: "1000",
+      storage: "",
       time_column: "",
     });
   });

@@ -12,6 +12,7 @@ export const NAMES = [
   "sample_by",
   "sample_keep",
   "sample_least",
+  "storage",
   "time_column",
 ] as const;
 
@@ -39,6 +40,7 @@ export const DEFAULTS: Texts = {
   sample_by: "",
   sample_keep: "1/10",
   sample_least: "1",
+  storage: "memory",
   time_column: "told from the first rows",
 };
 

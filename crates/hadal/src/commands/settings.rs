@@ -21,6 +21,7 @@ use crate::output;
   hadal settings clicks cold_after=3d       store older rows in fewer bytes, slower to read
   hadal settings clicks sample_after=7d sample_keep=1/100
                                             keep one older row in a hundred
+  hadal settings clicks storage=mmap        read its rows from disk, not from memory
   hadal settings clicks archive=on          write rows to the archive before they go
   hadal settings clicks time_column=ts      rows have their time in ts
   hadal settings clicks bytes=default       back to the default
@@ -32,7 +33,7 @@ pub(crate) struct SettingsArgs {
     table: String,
     /// Settings to change: age=30d, 12h, 90m or none; archive=on; bytes=2GB or 512MiB;
     /// cold_after=3d or none; sample_after=7d or none, sample_keep=1/10 or 0.1,
-    /// sample_by=COLUMN,COLUMN, sample_least=ROWS; time_column=COLUMN; NAME=default unsets one
+    /// sample_by=COLUMN,COLUMN, sample_least=ROWS; storage=memory or mmap; time_column=COLUMN; NAME=default unsets one
     #[arg(value_name = "NAME=VALUE")]
     changes: Vec<String>,
     #[command(flatten)]
@@ -64,6 +65,7 @@ struct Effective {
     sample_by: Vec<String>,
     sample_keep: String,
     sample_least: u32,
+    storage: String,
     time_column: Option<String>,
 }
 
@@ -144,6 +146,7 @@ fn text(table: &TableName, told: &Told) -> String {
         ("sample_by", by, "groups of these columns keep some each"),
         ("sample_keep", effective.sample_keep.as_str(), "so many of them are kept"),
         ("sample_least", least.as_str(), "rows that each group of a row block keeps"),
+        ("storage", effective.storage.as_str(), "row blocks are read from there"),
         ("time_column", time_column, "has the time of a row"),
     ];
     for (name, value, meaning) in lines {
@@ -194,7 +197,7 @@ mod tests {
             "archive_place": "s3://old/hadal", "notes": ["cold_after=8d does nothing"],
             "effective": { "age": "7d", "archive": true, "bytes": 2_000_000_000, "cold_after": "none",
                            "sample_after": "none", "sample_by": ["a", "b"], "sample_keep": "1/10",
-                           "sample_least": 1, "time_column": "ts" },
+                           "sample_least": 1, "storage": "memory", "time_column": "ts" },
             "next_expiry": next_expiry,
         });
         serde_json::from_value(told).expect("as a server tells it")
@@ -216,6 +219,7 @@ mod tests {
              sample_by     a,b         default  groups of these columns keep some each\n  \
              sample_keep   1/10        default  so many of them are kept\n  \
              sample_least  1           default  rows that each group of a row block keeps\n  \
+             storage       memory      default  row blocks are read from there\n  \
              time_column   ts          set      has the time of a row\n\
              next expiry: about 1,000 rows (1.0 KiB) before UNTIL, at AT\n\
              note: cold_after=8d does nothing\n"

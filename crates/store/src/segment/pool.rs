@@ -127,8 +127,12 @@ impl Pool {
     /// Writes a block to a segment. It is neither synced nor named; if it never is, its range is
     /// given back with the last of the returned bytes.
     ///
-    /// Where memory has no room, the block is read from disk.
-    pub(crate) fn write(self: &Arc<Self>, bytes: &[u8]) -> Result<BlockBytes, Error> {
+    /// Where it may not be in memory, or that has no room, the block is read from disk.
+    pub(crate) fn write(
+        self: &Arc<Self>,
+        bytes: &[u8],
+        may_be_in_memory: bool,
+    ) -> Result<BlockBytes, Error> {
         let length = checked_length(bytes)?;
         let opened = self.while_open().ok_or(Error::Closed)?;
         let (segment, offset) = self.take(paged(length))?;
@@ -138,7 +142,7 @@ impl Pool {
         let failed = |error| Error::io("write", &self.place(segment.number), error);
         let written = segment.file.write(offset, bytes).and_then(|()| {
             segment.is_dirty.store(true, Ordering::Release);
-            self.keep(&block, &segment, place, bytes)
+            self.keep(&block, &segment, place, bytes, may_be_in_memory)
         });
         // Before the block can be dropped: that gives its range back.
         drop(opened);
@@ -154,10 +158,24 @@ impl Pool {
     }
 
     /// Brings a block back that an earlier process wrote: from memory, if it is there as it was
-    /// written, else from disk. Fails, in words, when it is in neither place.
-    pub(crate) fn bring_back(&self, block: &BlockBytes, checksum: Checksum) -> Result<(), String> {
+    /// written, else from disk. What may not be in memory is not read for that, but mapped. Fails, in
+    /// words, when it is in neither place.
+    pub(crate) fn bring_back(
+        &self,
+        block: &BlockBytes,
+        checksum: Checksum,
+        may_be_in_memory: bool,
+    ) -> Result<(), String> {
         let Some((segment, place)) = block.waiting() else { return Ok(()) };
         let Some(_opened) = self.while_open() else { return Err(Error::Closed.to_string()) };
+        let unmapped = |error| format!("{} cannot be mapped: {error}", block.location());
+        if !may_be_in_memory {
+            let length = u64::from(place.length);
+            return match segment.file.has_hole(place.offset, length).map_err(unmapped)? {
+                true => Err(format!("{} was never written there", block.location())),
+                false => self.leave_on_disk(block, segment, place).map_err(unmapped),
+            };
+        }
         if let Some(memory) = segment.memory.as_deref().filter(|_| segment.is_memory_old)
             && verified(memory, place, checksum, self.salt).is_some()
             && let Some(held) = self.room_for(place)
@@ -167,8 +185,7 @@ impl Pool {
         }
         segment.read_ahead(place);
         let bytes = self.read_from_disk(segment, place, checksum)?;
-        let kept = self.keep(block, segment, place, &bytes);
-        kept.map_err(|error| format!("{} cannot be mapped: {error}", block.location()))
+        self.keep(block, segment, place, &bytes, true).map_err(unmapped)
     }
 
     /// What the file on disk has of a block whose checksum is known, if that is what was written there:
@@ -197,22 +214,34 @@ impl Pool {
         Ok(bytes)
     }
 
-    /// Writes the bytes of a block that is on disk to memory, if there is room, and says where it
-    /// is read from now.
+    /// Writes the bytes of a block that is on disk to memory, if it may be there and there is room, and
+    /// says where it is read from now.
     fn keep(
         &self,
         block: &BlockBytes,
         segment: &Segment,
         place: Place,
         bytes: &[u8],
+        may_be_in_memory: bool,
     ) -> std::io::Result<()> {
         if let Some(memory) = &segment.memory
+            && may_be_in_memory
             && let Some(held) = self.room_for(place)
             && memory.write(place.offset, bytes).is_ok()
         {
             block.reside_in_memory(held);
             return Ok(());
         }
+        self.leave_on_disk(block, segment, place)
+    }
+
+    /// Has a block read from disk.
+    fn leave_on_disk(
+        &self,
+        block: &BlockBytes,
+        segment: &Segment,
+        place: Place,
+    ) -> std::io::Result<()> {
         if let Some(memory) = &segment.memory {
             // An earlier process, with more room, may have left it there.
             self.count_failure(memory.punch(place.offset, paged(place.length)));

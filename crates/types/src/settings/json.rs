@@ -34,6 +34,7 @@ impl TableSettings {
             ("sample_by", self.sample_by.as_deref().map(names)),
             ("sample_keep", self.sample_keep.map(|share| share.to_string().into())),
             ("sample_least", self.sample_least.map(Value::from)),
+            ("storage", self.storage.map(|storage| storage.to_string().into())),
             ("time_column", self.time_column.as_ref().map(|column| column.as_str().into())),
         ];
         let set = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -52,7 +53,7 @@ impl TableSettings {
 
     /// Reads an object: `archive` is a truth or a text, `age`, `cold_after` and `sample_after` are texts or numbers of seconds,
     /// `bytes` and `sample_keep` texts or numbers, `sample_by` a list of names or a text of them with
-    /// commas between, `sample_least` a number, `time_column` a text; `null` is what is not set.
+    /// commas between, `sample_least` a number, `storage` and `time_column` texts; `null` is what is not set.
     /// `format` may be left out.
     ///
     /// # Errors
@@ -77,6 +78,10 @@ impl TableSettings {
                 },
                 "sample_keep" => settings.sample_keep = Some(sample_keep(value)?),
                 "sample_least" => settings.sample_least = Some(sample_least(value)?),
+                "storage" => match value {
+                    Value::String(text) => settings.set(name, text)?,
+                    _ => return Err(no_storage(value)),
+                },
                 "time_column" => settings.time_column = Some(time_column(value)?),
                 _ => return Err(Self::unknown(name)),
             }
@@ -149,6 +154,10 @@ fn sample_least(value: &Value) -> Result<u32, SettingsError> {
     TableSettings::check_sample_least(rows)
 }
 
+fn no_storage(value: &Value) -> SettingsError {
+    SettingsError::new("storage", format!("{value} is no text; write \"memory\" or \"mmap\""))
+}
+
 fn time_column(value: &Value) -> Result<ColumnName, SettingsError> {
     let Value::String(text) = value else {
         let reason = format!("{value} is no name; write the name of a column");
@@ -160,6 +169,7 @@ fn time_column(value: &Value) -> Result<ColumnName, SettingsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TableStorage;
 
     fn error(text: &str) -> String {
         TableSettings::from_json(text).expect_err(text).to_string()
@@ -177,11 +187,12 @@ mod tests {
             sample_by: Some(["a", "b,c"].map(|name| ColumnName::new(name).expect("ok")).into()),
             sample_keep: OneIn::new(100),
             sample_least: Some(7),
+            storage: Some(TableStorage::Mmap),
             time_column: Some(ColumnName::new("ts").expect("a name")),
         };
         let text = concat!(
             r#"{"age":"7d","archive":true,"bytes":2000000000,"cold_after":"36h","format":1,"#,
-            r#""sample_after":"3d","sample_by":["a","b,c"],"sample_keep":"1/100","sample_least":7,"time_column":"ts"}"#
+            r#""sample_after":"3d","sample_by":["a","b,c"],"sample_keep":"1/100","sample_least":7,"storage":"mmap","time_column":"ts"}"#
         );
         assert_eq!(all.to_json(), text);
         assert_eq!(TableSettings::from_json(text), Ok(all));
@@ -207,7 +218,7 @@ mod tests {
         assert_eq!(
             error(r#"{"cold": "1d"}"#),
             "cold: there is no such setting; there are age, archive, bytes, cold_after, \
-             sample_after, sample_by, sample_keep, sample_least, time_column"
+             sample_after, sample_by, sample_keep, sample_least, storage, time_column"
         );
         assert_eq!(error(r#"{"age": true}"#).split(':').next(), Some("age"));
         assert_eq!(error(r#"{"cold_after": 1.5}"#).split(':').next(), Some("cold_after"));

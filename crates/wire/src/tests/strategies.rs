@@ -20,7 +20,7 @@ use hadal_types::limits::{
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
     AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, Logical, Micros,
-    Number, OneIn, TableName, TableSchema, TableSettings, TimeRange, Value, Weight,
+    Number, OneIn, TableName, TableSchema, TableSettings, TableStorage, TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
 use proptest::{collection, option};
@@ -368,9 +368,10 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
         option::of(bytes),
         age(),
         sampling,
+        option::of(prop_oneof![Just(TableStorage::Memory), Just(TableStorage::Mmap)]),
         option::of(column_name()),
     )
-        .prop_map(|(age, archive, bytes, cold_after, sampling, time_column)| {
+        .prop_map(|(age, archive, bytes, cold_after, sampling, storage, time_column)| {
             let (sample_after, sample_by, sample_keep, sample_least) = sampling;
             TableSettings {
                 age,
@@ -381,6 +382,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
                 sample_by,
                 sample_keep,
                 sample_least,
+                storage,
                 time_column,
             }
         })

@@ -2,7 +2,9 @@
 
 use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::limits::PRESSED_EXPIRY_SECONDS;
-use hadal_types::{AgeLimit, TableSettings};
+use hadal_types::{AgeLimit, TableSettings, TableStorage};
+
+use hadal_wire::LeafState;
 
 use super::chill::{DAY, blocks, configure, has_all_rows, settle, table};
 use super::*;
@@ -122,5 +124,45 @@ async fn blocks_come_to_memory_once_there_is_room() {
     drop(bed);
     let (bed, _room) = open_in(folder.path(), 1 << 30, clock);
     assert_eq!(in_memory(&bed), [true; 6]);
+    assert!(has_all_rows(&bed, DAYS).await);
+}
+
+#[tokio::test]
+async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let clock = Arc::new(FixedClock::new(NOW));
+    let open = || open_in(folder.path(), 1 << 30, Arc::clone(&clock));
+    let (bed, room) = open();
+    let mut bed = settle(bed, DAYS).await;
+    let in_memory = |bed: &Bed| {
+        let blocks = table(bed).snapshot();
+        blocks.iter().filter(|block| block.is_in_memory()).count()
+    };
+    assert_eq!(in_memory(&bed), 6);
+    let stored = |storage| TableSettings {
+        age: Some(AgeLimit::Unlimited),
+        storage: Some(storage),
+        ..TableSettings::default()
+    };
+    configure(&bed.leaf, stored(TableStorage::Mmap)).await;
+    bed.leaf.merge_all();
+    assert_eq!((in_memory(&bed), room.held()), (0, 0));
+    assert!(has_all_rows(&bed, DAYS).await);
+    for is_stopped in [true, false] {
+        if is_stopped {
+            bed.leaf.stop().expect("stopped");
+        }
+        drop(bed);
+        bed = open().0;
+        while bed.leaf.state() != LeafState::Alive {
+            std::thread::yield_now();
+        }
+        assert!(has_all_rows(&bed, DAYS).await);
+        bed.leaf.merge_all();
+        assert_eq!(in_memory(&bed), 0, "stopped: {is_stopped}");
+    }
+    configure(&bed.leaf, stored(TableStorage::Memory)).await;
+    bed.leaf.merge_all();
+    assert_eq!(in_memory(&bed), 6);
     assert!(has_all_rows(&bed, DAYS).await);
 }
