@@ -188,6 +188,14 @@ impl Sink for Taking {
         Box::pin(async { Err(SinkError::Full("the disk".to_owned())) })
     }
 
+    fn can_revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async { Ok(()) })
+    }
+
     fn revoke<'a>(
         &'a self,
         _table: &'a TableName,
@@ -285,6 +293,14 @@ impl Sink for Uneven {
 
     fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async { Ok(0) })
+    }
+
+    fn can_revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async { Ok(()) })
     }
 
     fn revoke<'a>(

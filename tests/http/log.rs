@@ -32,6 +32,8 @@ fn a_batch_is_taken_back_by_its_id() {
     revoke("").problem(400, "bad-request");
     revoke("b#1").problem(400, "bad-request");
     revoke("c").problem(404, "unknown-batch");
+    let chunk = server.request("DELETE", "/v1/log/t").header("Hadal-Batch", "b");
+    chunk.header("Hadal-Chunk", "1").send().problem(400, "bad-request");
     assert_eq!(revoke("b").ok(), json!({ "table": "t", "batch": "b", "rows": 1 }));
     assert_eq!(revoke("b").ok()["rows"], 0);
     assert_eq!(server.rows("SELECT a FROM t"), json!([[2]]));

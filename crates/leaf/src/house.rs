@@ -48,6 +48,16 @@ impl Peer for House {
         })
     }
 
+    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
+        Box::pin(async move {
+            let mut all = PeerStatus::default();
+            for leaf in &self.leaves {
+                all.leaves.extend(leaf.status_of(tables).await.leaves);
+            }
+            all
+        })
+    }
+
     fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
         Box::pin(async move {
             let mut all = Vec::with_capacity(self.leaves.len());

@@ -10,13 +10,9 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_query::Query;
 use hadal_store::{Change, Config, Durability, MemoryConfig, Report, Sizes, Store, WaitingBlock};
-use hadal_types::{BatchId, Budget, Clock, TableName, TableSettings};
-use hadal_wire::{
-    Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
-    TableBlocks,
-};
+use hadal_types::{Budget, Clock, TableName};
+use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks};
 
-use crate::accept::{accept, sink_error};
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};
 use crate::expiry::{Expiry, drop_oldest};
@@ -28,10 +24,8 @@ use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
 use crate::pressure::Pressure;
 use crate::recover::{self, Recovered};
-use crate::revoke::revoke;
 use crate::rewrite::Pass;
 use crate::scan_pool::ScanPool;
-use crate::settings::configure;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 use crate::worker::Worker;
@@ -266,6 +260,8 @@ impl Drop for Leaf {
 
 impl Inner {
     fn merge_until_stopped(&self) {
+        // At first others have more use for the machine: to merge means to look at all tables.
+        self.merge_signal.wait();
         while !self.is_stopping() {
             self.merge_all();
             self.merge_signal.wait();
@@ -390,27 +386,36 @@ impl Inner {
     }
 }
 
+impl Leaf {
+    fn status_of_those(&self, is_asked: impl Fn(&TableName) -> bool) -> PeerStatus {
+        let next_expiry = self.inner.expiry.next(&*self.inner.clock);
+        let tables: BTreeMap<_, _> = read(&self.inner.tables)
+            .iter()
+            .filter(|(name, _)| is_asked(name))
+            .filter_map(|(name, table)| Some((name.clone(), table.status(next_expiry)?)))
+            .collect();
+        PeerStatus {
+            leaves: vec![LeafStatus {
+                name: self.inner.name.clone(),
+                state: self.state(),
+                block_bytes: tables.values().map(|table| table.block_bytes).sum(),
+                tables: Arc::new(tables),
+            }],
+        }
+    }
+}
+
 impl Peer for Leaf {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move { answer(&[self], query, deadline).await })
     }
 
     fn status(&self) -> BoxFuture<'_, PeerStatus> {
-        Box::pin(async move {
-            let next_expiry = self.inner.expiry.next(&*self.inner.clock);
-            let tables: BTreeMap<_, _> = read(&self.inner.tables)
-                .iter()
-                .filter_map(|(name, table)| Some((name.clone(), table.status(next_expiry)?)))
-                .collect();
-            PeerStatus {
-                leaves: vec![LeafStatus {
-                    name: self.inner.name.clone(),
-                    state: self.state(),
-                    block_bytes: tables.values().map(|table| table.block_bytes).sum(),
-                    tables: Arc::new(tables),
-                }],
-            }
-        })
+        Box::pin(async move { self.status_of_those(|_| true) })
+    }
+
+    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
+        Box::pin(async move { self.status_of_those(|name| tables.contains(name)) })
     }
 
     fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
@@ -426,64 +431,6 @@ impl Peer for Leaf {
     }
 }
 
-impl Sink for Leaf {
-    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
-        Box::pin(async move {
-            if self.inner.is_stopping() {
-                return Err(SinkError::Unavailable(self.inner.name.to_string()));
-            }
-            accept(&self.inner, batch).await
-        })
-    }
-
-    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
-        Box::pin(async move {
-            let tables = read(&self.inner.tables);
-            tables.get(table).is_some_and(|table| lock(&table.batches).knows(id))
-        })
-    }
-
-    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let inner = Arc::clone(&self.inner);
-            // It waits for the disk, which no runtime thread should.
-            let dropping = tokio::task::spawn_blocking(move || {
-                inner.drop_table(&table).map_err(|error| sink_error(&inner.name, error))
-            });
-            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
-            dropping.await.unwrap_or_else(|_| gone())
-        })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        table: &'a TableName,
-        id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let (inner, table, id) = (Arc::clone(&self.inner), table.clone(), id.clone());
-            // It waits for merges and the disk, which no runtime thread should.
-            let revoking = tokio::task::spawn_blocking(move || revoke(&inner, &table, &id));
-            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
-            revoking.await.unwrap_or_else(|_| gone())
-        })
-    }
-
-    fn configure(
-        &self,
-        table: TableName,
-        settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        Box::pin(async move {
-            let inner = Arc::clone(&self.inner);
-            // It waits for the disk, which no runtime thread should.
-            let configuring =
-                tokio::task::spawn_blocking(move || configure(&inner, &table, &settings));
-            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
-            configuring.await.unwrap_or_else(|_| gone())
-        })
-    }
-}
-
+mod sink;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! A batch is taken back: all of its rows go, and no others.
 //!
-//! That is possible for as long as row blocks know which of their rows came with which batch, which is
-//! until they are settled. One change of the store removes the blocks that have rows of the batch, and
+//! That is possible while row blocks know which of their rows came with which batch, which is until they
+//! are settled; all leaves are asked before the first does it. One change of the store removes the blocks that have rows of the batch, and
 //! adds what is left of them; so a crash leaves all of the batch or nothing. Its id stays known, without
 //! rows: what is sent under it again adds nothing.
 
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use hadal_block::{BlockError, BlockView, merge_without};
 use hadal_store::{Change, Error, RememberedBatch, StoredBlock};
-use hadal_types::limits::BATCH_SETTLED_SECONDS;
-use hadal_types::{BatchId, TableName};
+use hadal_types::limits::BATCH_REVOKED_SECONDS;
+use hadal_types::{BatchId, Micros, TableName};
 use hadal_wire::SinkError;
 
 use crate::accept::sink_error;
@@ -40,7 +40,7 @@ pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u6
         return Ok(0);
     }
     let blocks = blocks_with(&table, &parts).map_err(|error| damaged(id, &error))?;
-    let Some(blocks) = blocks else { return Err(settled(id)) };
+    let Some(blocks) = blocks else { return Err(too_late(id)) };
     let rewritten = write_rest(inner, &table, &parts, blocks);
     let rewritten = rewritten.map_err(|error| match error {
         MergeError::Store(error) => sink_error(&inner.name, error),
@@ -52,6 +52,23 @@ pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u6
     }
     tracing::info!(leaf = %inner.name, table = %name, batch = %id, rows, "a batch was taken back");
     Ok(rows)
+}
+
+/// Whether it can be taken back, and for long enough that other leaves can do so, too.
+pub(crate) fn can_revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<(), SinkError> {
+    let Some(table) = read(&inner.tables).get(name).cloned() else { return Ok(()) };
+    let parts = lock(&table.batches).of_client(id);
+    let mut parts = parts.ok_or_else(|| SinkError::Busy(inner.name.to_string()))?;
+    parts.retain(|(_, known)| known.rows > 0);
+    let oldest = Micros(inner.clock.now().0.saturating_sub(BATCH_REVOKED_SECONDS * Micros::SECOND));
+    if parts.iter().any(|(_, known)| known.time < oldest) {
+        return Err(too_late(id));
+    }
+    match blocks_with(&table, &parts) {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => Err(too_late(id)),
+        Err(error) => Err(damaged(id, &error)),
+    }
 }
 
 /// The blocks that have rows of these batches; `None` where some of the rows are told from others no
@@ -143,9 +160,9 @@ fn commit(
     Ok(true)
 }
 
-fn settled(id: &BatchId) -> SinkError {
+fn too_late(id: &BatchId) -> SinkError {
     SinkError::Limit(format!(
-        "batch {id} cannot be taken back: its rows are told from others for {BATCH_SETTLED_SECONDS} seconds only"
+        "batch {id} cannot be taken back: that is possible for {BATCH_REVOKED_SECONDS} seconds, and some of it came before"
     ))
 }
 

@@ -18,6 +18,7 @@ use hadal_wire::Sink;
 use tokio::sync::Semaphore;
 
 use crate::auth::{Scope, admit, one_host};
+use crate::coming::Coming;
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::known::Known;
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) rules: Rules,
     /// Bodies that are parsed at the same time: as many as there are cores.
     pub(crate) parsers: Semaphore,
+    /// Bodies that are logged.
+    pub(crate) coming: Coming,
     /// Memory of bodies that are logged.
     pub(crate) room: Room,
 }
@@ -79,6 +82,7 @@ impl Shared {
             facts: Known::default(),
             rules: Rules::default(),
             parsers: Semaphore::new(cores),
+            coming: Coming::default(),
             room: Room::default(),
         }
     }

@@ -17,6 +17,7 @@ mod blocks;
 mod body;
 mod cell;
 mod columns;
+mod coming;
 mod config;
 mod connection;
 mod describe;

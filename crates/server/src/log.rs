@@ -80,6 +80,7 @@ async fn take(
     let wish = Wish::read(headers)?;
     let now = doors.app.clock.now();
     let batch_id = wish.batch.map_or_else(random_id, Ok)?;
+    let _comes = doors.coming.begin(table, &batch_id);
     let status = doors.app.root.table(table.as_str()).await;
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
     let schema = status.map(|table| table.schema);

@@ -1,6 +1,6 @@
 //! `POST /v1/query`: SQL or a query in JSON to an answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
@@ -103,11 +103,10 @@ impl Ask {
     fn lower(
         &self,
         doors: &Doors,
-        status: &PeerStatus,
+        catalog: &dyn hadal_sql::Catalog,
     ) -> Result<(Statement, Option<String>), Problem> {
-        let tables = Tables { status };
         let context = Context {
-            catalog: &tables,
+            catalog,
             now: doors.app.clock.now(),
             unknown_columns: match self.null_if_absent {
                 true => UnknownColumns::Null,
@@ -181,6 +180,38 @@ impl hadal_sql::Catalog for Tables<'_> {
     }
 }
 
+/// No tables: it notes which are asked for.
+#[derive(Default)]
+struct Wanted(Mutex<Vec<TableName>>);
+
+impl hadal_sql::Catalog for Wanted {
+    fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
+        let name = TableName::new(name).ok()?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        None
+    }
+
+    fn table_names(&self) -> Vec<TableName> {
+        Vec::new()
+    }
+}
+
+/// What the question is asked of: the tables that it names, since a leaf that has just started has not
+/// looked at the others yet; all tables, where it names none, or one that is not there.
+async fn status_for(doors: &Doors, ask: &Ask) -> PeerStatus {
+    let wanted = Wanted::default();
+    // That none is there is no error yet.
+    let _ = ask.lower(doors, &wanted);
+    let names = wanted.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !names.is_empty() {
+        let status = doors.app.root.status_of(&names).await;
+        if names.iter().all(|name| Catalog::table_of(&status, name.as_str()).is_some()) {
+            return status;
+        }
+    }
+    doors.app.root.status().await
+}
+
 async fn answer(
     doors: &Doors,
     ask: &Ask,
@@ -188,8 +219,8 @@ async fn answer(
     until: Instant,
 ) -> Result<Answered, Problem> {
     note.sql = ask.sql.clone().unwrap_or_default();
-    let status = doors.app.root.status().await;
-    let (statement, sql) = ask.lower(doors, &status)?;
+    let status = status_for(doors, ask).await;
+    let (statement, sql) = ask.lower(doors, &Tables { status: &status })?;
     note.table = statement.table().cloned();
     if let Some(sql) = &sql {
         note.sql.clone_from(sql);

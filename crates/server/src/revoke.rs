@@ -27,10 +27,17 @@ pub(crate) async fn revoke(
     }
     let Path(name) = readable(name)?;
     let table = TableName::new(&name).map_err(|_| unknown_table(&name))?;
+    let wrong = |detail: &str| Problem::new(ProblemKind::BadRequest, detail);
+    if headers.contains_key("hadal-chunk") {
+        return Err(wrong("a batch is taken back with all of its chunks: leave out Hadal-Chunk"));
+    }
     let Some(batch) = Wish::read(&headers)?.batch else {
-        let detail = "there is no header Hadal-Batch, which says what is to be taken back";
-        return Err(Problem::new(ProblemKind::BadRequest, detail));
+        return Err(wrong("there is no header Hadal-Batch, which says what is to be taken back"));
     };
+    if doors.coming.has(&table, &batch) {
+        let detail = format!("batch {batch} is still coming in; take it back once it is there");
+        return Err(Problem::new(ProblemKind::Busy, detail));
+    }
     let sink = &doors.app.sink;
     let revoked = sink.revoke(&table, &batch).await;
     let rows = revoked.map_err(|error| Problem::of_sink(&error))?;

@@ -156,22 +156,27 @@ impl Child {
     }
 }
 
+/// What all of them say, by the names of leaves.
+async fn together(mut asked: FuturesUnordered<BoxFuture<'_, PeerStatus>>) -> PeerStatus {
+    let mut leaves = Vec::new();
+    while let Some(status) = asked.next().await {
+        leaves.extend(status.leaves);
+    }
+    leaves.sort_by(|left, right| left.name.cmp(&right.name));
+    PeerStatus { leaves }
+}
+
 impl Peer for Aggregator {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(self.ask(query, deadline))
     }
 
     fn status(&self) -> BoxFuture<'_, PeerStatus> {
-        Box::pin(async move {
-            let mut asked: FuturesUnordered<_> =
-                self.children.iter().map(|child| child.peer.status()).collect();
-            let mut leaves = Vec::new();
-            while let Some(status) = asked.next().await {
-                leaves.extend(status.leaves);
-            }
-            leaves.sort_by(|left, right| left.name.cmp(&right.name));
-            PeerStatus { leaves }
-        })
+        Box::pin(together(self.children.iter().map(|child| child.peer.status()).collect()))
+    }
+
+    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
+        Box::pin(together(self.children.iter().map(|child| child.peer.status_of(tables)).collect()))
     }
 
     fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {

@@ -188,12 +188,27 @@ impl Sink for Placement {
         })
     }
 
+    fn can_revoke<'a>(
+        &'a self,
+        table: &'a TableName,
+        id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async move {
+            for leaf in &self.leaves {
+                leaf.sink.can_revoke(table, id).await?;
+            }
+            Ok(())
+        })
+    }
+
     fn revoke<'a>(
         &'a self,
         table: &'a TableName,
         id: &'a BatchId,
     ) -> BoxFuture<'a, Result<u64, SinkError>> {
         Box::pin(async move {
+            // None of it goes where not all of it can.
+            self.can_revoke(table, id).await?;
             let mut rows = 0;
             // Parts of it have ids of their own, and so may be anywhere.
             for leaf in &self.leaves {

@@ -126,6 +126,11 @@ impl Root {
         self.tree.status().await
     }
 
+    /// What every leaf holds now of these tables, without a look at others.
+    pub async fn status_of(&self, tables: &[TableName]) -> PeerStatus {
+        self.tree.status_of(tables).await
+    }
+
     /// The state of every leaf, without a look at its tables.
     pub async fn states(&self) -> Vec<(LeafName, LeafState)> {
         self.tree.states().await
@@ -136,9 +141,10 @@ impl Root {
         Catalog::new(&self.status().await)
     }
 
-    /// One table as it is now, without the work of merging the others.
+    /// One table as it is now, without a look at the others.
     pub async fn table(&self, name: &str) -> Option<TableStatus> {
-        Catalog::table_of(&self.status().await, name)
+        let tables = [TableName::new(name).ok()?];
+        Catalog::table_of(&self.status_of(&tables).await, name)
     }
 
     /// The row blocks of a table, in the order of their times.

@@ -56,6 +56,9 @@ pub const FRESH_BYTES_MAX: u64 = 256 << 20;
 pub const MERGE_BYTES_MAX: u64 = 64 << 20;
 /// Until then a batch can still be revoked, so its rows keep arrival order, in seconds.
 pub const BATCH_SETTLED_SECONDS: i64 = 120;
+/// After so many seconds a batch cannot be taken back any more: sooner than it may be settled, so that all
+/// leaves that have parts of it can still do what all of them said that they could.
+pub const BATCH_REVOKED_SECONDS: i64 = 90;
 /// Rows further in the future than this are refused, in seconds.
 pub const FUTURE_SECONDS_MAX: i64 = 86_400;
 /// Default age limit of a table, in days.

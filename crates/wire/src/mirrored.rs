@@ -168,7 +168,21 @@ impl<S: Sink + ?Sized> Sink for Mirrored<S> {
         })
     }
 
-    /// It takes the words of other doors: which batch, and how many rows went.
+    /// It takes the words of other doors: which batch, and whether all is well.
+    fn can_revoke<'a>(
+        &'a self,
+        table: &'a TableName,
+        id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async move {
+            let asked = decode_knows(encode_knows(table, id));
+            let (table, id) = asked.map_err(|error| self.lost(error))?;
+            let told = self.inner.can_revoke(&table, &id).await;
+            decode_configured(encode_configured(&told)).map_err(|error| self.lost(error))?
+        })
+    }
+
+    /// The same: which batch, and how many rows went.
     fn revoke<'a>(
         &'a self,
         table: &'a TableName,

@@ -23,6 +23,20 @@ pub trait Peer: Send + Sync {
     /// The state of every leaf at or below this peer, and what tables it holds.
     fn status(&self) -> BoxFuture<'_, PeerStatus>;
 
+    /// The same, but of all tables these only: a leaf need not look at others for that.
+    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
+        Box::pin(async move {
+            let mut status = self.status().await;
+            for leaf in &mut status.leaves {
+                let own = leaf.tables.iter().filter(|(name, _)| tables.contains(name));
+                let own = own.map(|(name, table)| (name.clone(), Arc::clone(table))).collect();
+                leaf.tables = Arc::new(own);
+                leaf.block_bytes = leaf.tables.values().map(|table| table.block_bytes).sum();
+            }
+            status
+        })
+    }
+
     /// The states of the leaves at or below this peer, sorted by name: as often as one likes, where it
     /// can be told without a look at their tables.
     fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {

@@ -21,12 +21,23 @@ pub trait Sink: Send + Sync {
     /// [`SinkError`] when the drop could not be made durable.
     fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>>;
 
+    /// Whether what came under a client's id can be taken back, at this moment and for some seconds.
+    ///
+    /// # Errors
+    /// [`SinkError::Limit`] when some of it came too long ago; [`SinkError::Busy`] while some of it is under
+    /// way.
+    fn can_revoke<'a>(
+        &'a self,
+        table: &'a TableName,
+        id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>>;
+
     /// Takes back what came under a client's id, with all of its parts; returns how many rows that were,
     /// 0 if no such batch is known or it was taken back before. What is sent under the id again adds nothing.
     ///
     /// # Errors
-    /// [`SinkError::Limit`] when its rows are no longer told from others; [`SinkError::Busy`] while some of it
-    /// is under way; others when it could not be made durable everywhere. Then some leaves may have done it.
+    /// As [`Self::can_revoke`], and then nothing has changed; others when it could not be made durable
+    /// everywhere. Then some leaves may have done it, and it may be tried again.
     fn revoke<'a>(
         &'a self,
         table: &'a TableName,

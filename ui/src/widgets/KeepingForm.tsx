@@ -51,7 +51,13 @@ export function KeepingForm(props: Props) {
         label="Sample least"
         about="Rows that each group of a row block keeps"
       />
-      <Field {...props} wide name="storage" label="Storage" about="Rows are read from memory, or mmap" />
+      <Field
+        {...props}
+        wide
+        name="storage"
+        label="Storage"
+        about="Rows are read from memory, or mmap"
+      />
       <Field
         {...props}
         wide

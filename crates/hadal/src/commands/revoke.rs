@@ -7,7 +7,7 @@ use crate::cli::ServerArgs;
 use crate::error::Error;
 use crate::output;
 
-/// Take back what was logged under a batch id, within two minutes
+/// Take back what was logged under a batch id, within 90 seconds
 #[derive(Args)]
 #[command(after_help = "Examples:
   hadal log clicks --batch monday < clicks.jsonl

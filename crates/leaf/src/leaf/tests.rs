@@ -6,7 +6,8 @@ use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, WarningCode};
 use hadal_block::BlockBuilder;
 use hadal_query::{Expr, Input, Shape};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
-use hadal_types::{ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
+use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
+use hadal_wire::{Batch, Receipt, Sink, SinkError};
 
 use super::*;
 use crate::block::Block;

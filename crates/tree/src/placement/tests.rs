@@ -47,12 +47,22 @@ impl Sink for FakeSink {
         Box::pin(async move { Ok(self.rows.swap(0, Ordering::SeqCst)) })
     }
 
+    fn can_revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async {
+            if self.fails { Err(SinkError::Limit("late".to_owned())) } else { Ok(()) }
+        })
+    }
+
     fn revoke<'a>(
         &'a self,
         _table: &'a TableName,
         _id: &'a BatchId,
     ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async { Ok(3) })
+        Box::pin(async move { Ok(self.rows.swap(0, Ordering::SeqCst)) })
     }
 
     fn configure(
@@ -260,4 +270,19 @@ async fn settings_reach_every_leaf() {
     let sinks = [Arc::default(), Arc::new(failing)];
     let set = placement(&sinks).0.configure(name("t"), settings).await;
     assert_eq!(set, Err(SinkError::Busy("it".to_owned())), "not all of them have them");
+}
+
+#[tokio::test]
+async fn nothing_is_taken_back_where_not_all_of_it_can_be() {
+    let sinks = [false, true]
+        .map(|fails| Arc::new(FakeSink { rows: AtomicU64::new(5), fails, ..FakeSink::default() }));
+    let id = BatchId::new("b").expect("an id");
+    let (placement, ledger) = placement(&sinks);
+    ledger.add(&LeafName("leaf-0".into()), &name("t"), 7);
+    assert!(matches!(placement.revoke(&name("t"), &id).await, Err(SinkError::Limit(_))));
+    assert_eq!(sinks[0].rows.load(Ordering::SeqCst), 5);
+    let (placement, ledger) = self::placement(&sinks[..1]);
+    ledger.add(&LeafName("leaf-0".into()), &name("t"), 7);
+    assert_eq!(placement.revoke(&name("t"), &id).await, Ok(5));
+    assert_eq!(ledger.expected(&LeafName("leaf-0".into()), &name("t")), 2);
 }

@@ -60,6 +60,14 @@ impl Sink for Fake {
         Box::pin(async move { self.accepted.clone().map_or(Ok(rows), Err) })
     }
 
+    fn can_revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async { self.accepted.clone().map_or(Ok(()), Err) })
+    }
+
     fn revoke<'a>(
         &'a self,
         _table: &'a TableName,
@@ -123,6 +131,8 @@ proptest! {
         let refusing = mirrored(Fake { accepted: Some(error.clone()), ..Fake::default() });
         prop_assert_eq!(now(refusing.drop_table(batch.table.clone())), Err(error.clone()));
         prop_assert_eq!(now(sink.revoke(&batch.table, &batch.id)), Ok(7));
+        prop_assert_eq!(now(sink.can_revoke(&batch.table, &batch.id)), Ok(()));
+        prop_assert_eq!(now(refusing.can_revoke(&batch.table, &batch.id)), Err(error.clone()));
         prop_assert_eq!(now(refusing.revoke(&batch.table, &batch.id)), Err(error.clone()));
         prop_assert_eq!(now(sink.configure(batch.table.clone(), settings.clone())), Ok(()));
         let configured = sink.inner.configured.lock().unwrap().pop();

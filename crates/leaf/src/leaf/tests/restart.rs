@@ -230,3 +230,18 @@ async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_c
     assert_eq!(leaf.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
 }
+
+#[tokio::test]
+async fn a_table_is_told_of_without_a_look_at_others() {
+    let bed = open(None);
+    let of = |table: &str| Batch { table: name(table), ..batch("a", 1, 0..3) };
+    for table in ["t", "u", "v"] {
+        assert!(bed.leaf.accept(of(table)).await.is_ok());
+    }
+    let all = bed.leaf.status().await.leaves.remove(0);
+    let asked = [name("u"), name("nothing"), name("v")];
+    let told = bed.leaf.status_of(&asked).await.leaves.remove(0);
+    assert_eq!(told.tables.keys().collect::<Vec<_>>(), [&name("u"), &name("v")]);
+    assert!(told.tables.iter().all(|(name, table)| all.tables[name] == *table));
+    assert_eq!(told.block_bytes * 3, all.block_bytes * 2);
+}

@@ -81,11 +81,18 @@ async fn what_is_settled_stays() {
     let bed = open(Some(folder.path()));
     accept(&bed, "a", 0..5_000).await;
     bed.leaf.merge_all();
+    let can =
+        async |bed: &Bed| bed.leaf.can_revoke(&name("t"), &BatchId::new("a").expect("an id")).await;
+    assert_eq!(can(&bed).await, Ok(()));
+    bed.clock.set(Micros(NOW.0 + 91 * Micros::SECOND));
+    accept(&bed, "a#1", 6_000..6_003).await;
+    // Some of it came too long ago, though none is settled.
+    assert!(matches!(can(&bed).await, Err(SinkError::Limit(_))));
     bed.clock.set(Micros(NOW.0 + 3_600 * Micros::SECOND));
     bed.leaf.merge_all();
     let refused = revoke(&bed, "a").await.expect_err("settled");
     assert!(matches!(&refused, SinkError::Limit(text) if text.contains("batch a")), "{refused}");
-    assert_eq!(seen(&bed).await.len(), 5_000);
+    assert_eq!(seen(&bed).await.len(), 5_003);
     // A leaf without a folder can do it, too.
     let bed = open(None);
     accept(&bed, "a", 0..3).await;
