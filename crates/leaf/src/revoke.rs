@@ -41,6 +41,10 @@ pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u6
     }
     let blocks = blocks_with(&table, &parts).map_err(|error| damaged(id, &error))?;
     let Some(blocks) = blocks else { return Err(too_late(id)) };
+    // What the archive has of them would be there twice, or there alone.
+    if blocks.iter().any(|block| block.is_leaving()) {
+        return Err(busy());
+    }
     let rewritten = write_rest(inner, &table, &parts, blocks);
     let rewritten = rewritten.map_err(|error| match error {
         MergeError::Store(error) => sink_error(&inner.name, error),

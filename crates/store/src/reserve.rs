@@ -20,15 +20,20 @@ pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
     bytes: u64,
     is_whole: AtomicBool,
-    /// Whoever writes what found no room has it, so that none is set aside meanwhile.
-    changing: Mutex<()>,
+    /// Whether the folder is another process's. Whoever writes what found no room has this, so that none
+    /// is set aside meanwhile.
+    is_stopped: Mutex<bool>,
 }
 
 impl Reserve {
     /// Sets so many bytes aside, if they are free; with none, nothing is ever kept back.
     pub(crate) fn open(disk: Arc<dyn Disk>, bytes: u64) -> Self {
-        let own =
-            Self { disk, bytes, is_whole: AtomicBool::new(bytes == 0), changing: Mutex::default() };
+        let own = Self {
+            disk,
+            bytes,
+            is_whole: AtomicBool::new(bytes == 0),
+            is_stopped: Mutex::default(),
+        };
         own.restore();
         own
     }
@@ -43,8 +48,8 @@ impl Reserve {
     pub(crate) fn spend<T>(&self, write: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         match write() {
             Err(Error::Full(place)) if self.bytes > 0 => {
-                let _one = lock(&self.changing);
-                if !self.is_whole.swap(false, Ordering::AcqRel) {
+                let is_stopped = lock(&self.is_stopped);
+                if *is_stopped || !self.is_whole.swap(false, Ordering::AcqRel) {
                     return Err(Error::Full(place));
                 }
                 // Where it cannot be removed nothing is gained, and nothing lost.
@@ -55,10 +60,15 @@ impl Reserve {
         }
     }
 
+    /// Leaves what is set aside to the next process.
+    pub(crate) fn stop(&self) {
+        *lock(&self.is_stopped) = true;
+    }
+
     /// Sets aside again what was in use, if it is free. To be called now and then.
     pub(crate) fn restore(&self) {
-        let _one = lock(&self.changing);
-        if self.is_whole.load(Ordering::Acquire) {
+        let is_stopped = lock(&self.is_stopped);
+        if *is_stopped || self.is_whole.load(Ordering::Acquire) {
             return;
         }
         let file = self.disk.open(NAME).or_else(|_| self.disk.create(NAME));
@@ -108,9 +118,16 @@ mod tests {
         assert!(reserve.check().is_ok(), "there is room again");
         let names = world.names("root");
         assert_eq!(names, [NAME]);
-        // Another process finds it as it is.
+        // Another process finds it as it is, and nobody takes it from it.
+        reserve.spend(write(900)).expect("it is set aside");
+        disk.remove("blocks").expect("removed");
+        reserve.stop();
         let again = Reserve::open(Arc::clone(&disk), 600);
         assert!(again.check().is_ok());
+        world.machine().room = Some(0);
+        reserve.restore();
+        assert!(matches!(reserve.spend(write(100)), Err(Error::Full(_))));
+        assert_eq!(world.names("root"), [NAME]);
     }
 
     #[test]

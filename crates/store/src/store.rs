@@ -441,6 +441,7 @@ impl Store {
             stopped::write(memory, manifest.salt(), manifest.position(), &elsewhere)
         });
         durable.pool.stop();
+        durable.reserve.stop();
         let unlocked = durable.pool.unlock();
         drop(catalog);
         stopped.and(unlocked)
