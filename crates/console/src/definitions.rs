@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
-use sqlx::{AnyPool, ConnectOptions, Row};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Row};
 
 use crate::error::ConsoleError;
 use crate::migrate::migrate;
@@ -26,6 +27,10 @@ const CODES_OF_DAMAGE: [&str; 2] = ["11", "26"];
 pub struct Definitions {
     pub(crate) pool: AnyPool,
     place: Place,
+    // Never used. A database in memory is gone with the last connection to it, and the pool loses
+    // connections: with the runtime that was to take one back, or where one failed. A mutex, as a
+    // connection is not `Sync`.
+    _keeps_memory: Option<Arc<Mutex<AnyConnection>>>,
 }
 
 impl Definitions {
@@ -37,7 +42,7 @@ impl Definitions {
     pub async fn open(place: &Place) -> Result<Self, ConsoleError> {
         match place {
             Place::Memory => {
-                let own = Self::connect(place, "sqlite::memory:").await?;
+                let own = Self::connect(place, &new_memory()).await?;
                 migrate(&own).await?;
                 Ok(own)
             }
@@ -72,18 +77,22 @@ impl Definitions {
         static DRIVERS: Once = Once::new();
         DRIVERS.call_once(install_default_drivers);
         let failed = |source| Self::failure(place, "open", source);
-        let options = AnyConnectOptions::from_str(url).map_err(failed)?;
+        let options = AnyConnectOptions::from_str(url).map_err(failed)?.disable_statement_logging();
+        let keeps_memory = match place {
+            Place::Memory => Some(AnyConnection::connect_with(&options).await.map_err(failed)?),
+            Place::File(_) | Place::Postgres(_) => None,
+        };
         let connections = if matches!(place, Place::Postgres(_)) { CONNECTIONS_MAX } else { 1 };
         let pool = AnyPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(PATIENCE)
-            // Memory is gone with the connection that has it.
             .idle_timeout(None)
             .max_lifetime(None)
-            .connect_with(options.disable_statement_logging())
+            .connect_with(options)
             .await
             .map_err(failed)?;
-        Ok(Self { pool, place: place.clone() })
+        let keeps_memory = keeps_memory.map(|connection| Arc::new(Mutex::new(connection)));
+        Ok(Self { pool, place: place.clone(), _keeps_memory: keeps_memory })
     }
 
     /// Whether the file is whole.
@@ -134,5 +143,37 @@ impl Definitions {
             }
             _ => ConsoleError::Database { action, place: place_name, source },
         }
+    }
+}
+
+/// The URL of a database in memory that has no other user.
+fn new_memory() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("sqlite:file:hadal-definitions-{number}?mode=memory&cache=shared")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_outlives_the_connections_and_the_runtime_of_a_pool() {
+        let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let table = hadal_types::TableName::new("kept").expect("a name");
+        let settings = hadal_types::TableSettings::default();
+        let first = runtime().expect("a runtime");
+        let (store, other) = first.block_on(async {
+            let store = Definitions::open(&Place::Memory).await.expect("opens");
+            store.set_table_settings(&table, 0, &settings).await.expect("set");
+            let connection = store.pool.acquire().await.expect("a connection");
+            connection.close().await.expect("closed");
+            (store, Definitions::open(&Place::Memory).await.expect("opens another"))
+        });
+        drop(first);
+        runtime().expect("a runtime").block_on(async {
+            assert_eq!(store.all_table_settings().await.expect("read").len(), 1);
+            assert_eq!(other.all_table_settings().await.expect("read").len(), 0, "its own");
+        });
     }
 }

@@ -82,7 +82,9 @@ impl Engine {
         };
         let disk_reserve_bytes =
             config.folder.as_deref().map_or(0, disk_reserve_in) / count.max(1) as u64;
-        let limits = LeafLimits { fresh, disk_reserve_bytes, ..LeafLimits::of_one_in(count) };
+        let recovery_threads = (machine::cores() / count.max(1)).max(1);
+        let limits = LeafLimits::of_one_in(count);
+        let limits = LeafLimits { fresh, disk_reserve_bytes, recovery_threads, ..limits };
         let pool =
             ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
         let open = |index| open_leaf(config, &pool, &limits, &budget, index).map(Arc::new);

@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_query::Query;
-use hadal_store::{Change, Config, Durability, MemoryConfig, Report, Sizes, Store, WaitingBlock};
+use hadal_store::{
+    Change, Config, Durability, MemoryConfig, Recovery, Report, Sizes, Store, WaitingBlock,
+};
 use hadal_types::{Budget, Clock, TableName};
 use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks};
 
@@ -103,20 +105,27 @@ impl Leaf {
     /// # Errors
     /// When the folder is in use or cannot be read, or a thread cannot be started.
     pub fn open(config: LeafConfig) -> Result<Self, hadal_store::Error> {
-        let (store, recovered) = match &config.folder {
-            None => (Store::in_memory(), Recovered::default()),
+        let (store, recovery) = match &config.folder {
+            None => (Store::in_memory(), Recovery::default()),
             Some(folder) => {
                 let memory = config.memory.clone();
                 let durability = config.durability;
                 let reserve_bytes = config.limits.disk_reserve_bytes;
                 let sizes = Sizes { reserve_bytes, ..Sizes::default() };
-                let place = Config { memory, durability, sizes, ..Config::new(folder) };
-                let (store, recovery) = Store::open(&place)?;
-                let recovered = recover::tables(recovery, &store, &config.limits.fresh);
-                (store, recovered)
+                Store::open(&Config { memory, durability, sizes, ..Config::new(folder) })?
             }
         };
-        let Recovered { tables, waiting, report } = recovered;
+        Self::start(config, store, recovery)
+    }
+
+    /// Starts the leaf on its store, which has just been opened.
+    fn start(
+        config: LeafConfig,
+        store: Store,
+        recovery: Recovery,
+    ) -> Result<Self, hadal_store::Error> {
+        let Recovered { tables, waiting, report } =
+            recover::tables(recovery, &store, &config.limits.fresh);
         let expiry = Expiry::new(&*config.clock);
         let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
         let inner = Arc::new(Inner {
@@ -270,7 +279,8 @@ impl Inner {
 
     /// Brings blocks back until all are there, or the leaf stops.
     fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>) {
-        recover::bring_all_back(waiting, &self.store, || self.is_stopping());
+        let threads = self.limits.recovery_threads;
+        recover::bring_all_back(waiting, &self.store, threads, || self.is_stopping());
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -21,13 +21,15 @@ pub struct LeafLimits {
     pub scrub_bytes_per_second: u64,
     /// Disk that is set aside for row blocks, from which batches are kept where it is full.
     pub disk_reserve_bytes: u64,
+    /// Threads that bring row blocks back after a start that believes none of them; at least 1.
+    pub recovery_threads: usize,
     /// Leaves that a table's bytes are shared out to, this one among them; at least 1.
     pub leaves: u64,
 }
 
 impl LeafLimits {
     /// The usual limits of each of the leaves of one process: of a table's bytes it has its share,
-    /// as placement spreads every table evenly. No disk is set aside.
+    /// as placement spreads every table evenly. No disk is set aside, and one thread recovers.
     #[must_use]
     pub fn of_one_in(leaves: usize) -> Self {
         Self {
@@ -36,6 +38,7 @@ impl LeafLimits {
             fresh: FreshBytes::new(FRESH_BYTES_MAX),
             scrub_bytes_per_second: SCRUB_BYTES_PER_SECOND / leaves.max(1) as u64,
             disk_reserve_bytes: 0,
+            recovery_threads: 1,
             leaves: leaves.max(1) as u64,
         }
     }

@@ -49,8 +49,7 @@ fn write<'a>(
     change: &mut Change,
 ) -> Result<Option<Moving<'a>>, MergeError> {
     let dropped = read(&table.dropped);
-    let blocks = table.snapshot();
-    let fresh: Vec<Arc<Block>> = blocks.iter().filter(|b| b.origin.is_log()).cloned().collect();
+    let fresh = table.fresh_blocks();
     if *dropped || fresh.is_empty() {
         return Ok(None);
     }

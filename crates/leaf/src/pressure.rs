@@ -85,7 +85,7 @@ impl Inner {
     /// Gives the newest blocks that are read from disk a place in memory, as many as the pass still takes
     /// and while there is room to spare. They are written once more, as blocks stay where they are.
     fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &Budget) {
-        let goal = room.bytes_max() / 100 * ROOMY_PERCENT;
+        let goal = roomy_bytes(room);
         if room.held() >= goal || self.pressure.is_refused.load(Ordering::Relaxed) {
             return;
         }
@@ -119,6 +119,11 @@ impl Inner {
 /// Only what is in memory takes some of it.
 fn may_be_chilled(block: &Block) -> bool {
     block.may_be_rewritten() && block.may_become_cold() && block.is_in_memory()
+}
+
+/// So much may be taken by blocks that could be read from disk as well.
+pub(crate) fn roomy_bytes(room: &Budget) -> usize {
+    room.bytes_max() / 100 * ROOMY_PERCENT
 }
 
 fn is_pressed(room: &Budget) -> bool {

@@ -3,8 +3,9 @@
 //! Blocks that the store must read first come one after the other, those with the newest rows
 //! first, while queries are answered from what is there; but no table is without any.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hadal_store::{LostBlock, RecoveredTable, Recovery, Report, Store, StoredBlock, WaitingBlock};
 use hadal_types::TableName;
@@ -12,6 +13,8 @@ use hadal_types::TableName;
 use crate::batches::Known;
 use crate::block::{Block, Origin};
 use crate::limits::FreshBytes;
+use crate::pressure::roomy_bytes;
+use crate::residence::is_on_disk;
 use crate::settings::settings;
 use crate::sync::{lock, read};
 use crate::table::Table;
@@ -31,7 +34,10 @@ pub(crate) struct Recovered {
 /// A block that cannot be read is lost, like one that the store did not find. It stays in the store
 /// as it is, so it is lost again at the next start; a drop of its table ends that.
 pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>) -> Recovered {
-    let Recovery { tables: recovered, mut report } = recovery;
+    let Recovery { tables: mut recovered, mut report } = recovery;
+    if report.was_stopped {
+        stay_on_disk(&mut recovered, store);
+    }
     let (mut tables, mut waiting) = (BTreeMap::new(), Vec::new());
     for (name, mut recovered) in recovered {
         let mut blocks = std::mem::take(&mut recovered.waiting);
@@ -62,19 +68,63 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
     Recovered { tables, waiting, report }
 }
 
-/// Brings blocks back, from the last to the first, until `is_stopping`.
-pub(crate) fn bring_all_back(
-    mut waiting: Vec<(Arc<Table>, WaitingBlock)>,
-    store: &Store,
-    is_stopping: impl Fn() -> bool,
-) {
-    while !is_stopping()
-        && let Some((table, block)) = waiting.pop()
-    {
-        if let Err(lost) = bring_back(&table, block, store) {
-            table.lose(&lost);
+/// Leaves blocks where an orderly stop left them, on disk, rather than have them brought back while
+/// queries miss them: those of tables that are read from there, and the oldest of those for which there is
+/// hardly room in memory.
+fn stay_on_disk(recovered: &mut BTreeMap<TableName, RecoveredTable>, store: &Store) {
+    let waiting = |(name, own): (&TableName, &mut RecoveredTable)| {
+        let settings = own.settings.as_deref().and_then(|bytes| settings(name, bytes));
+        let is_on_disk = is_on_disk(settings.as_ref());
+        let blocks = std::mem::take(&mut own.waiting).into_iter();
+        blocks.map(|block| (name.clone(), is_on_disk, block)).collect::<Vec<_>>()
+    };
+    let mut waiting: Vec<_> = recovered.iter_mut().flat_map(waiting).collect();
+    waiting.sort_by_key(|(.., block)| Reverse(block.number));
+    let mut roomy = store.room().map_or(0, |room| roomy_bytes(room).saturating_sub(room.held()));
+    for (name, is_on_disk, block) in waiting {
+        let Some(own) = recovered.get_mut(&name) else { continue };
+        let left = roomy.checked_sub(block.byte_count as usize).filter(|_| !is_on_disk);
+        roomy = left.unwrap_or(roomy);
+        let stays = if left.is_some() { Err(block) } else { store.leave_on_disk(block) };
+        match stays {
+            Ok(stored) => own.blocks.push(stored),
+            Err(block) => own.waiting.push(block),
         }
     }
+    for own in recovered.values_mut() {
+        own.blocks.sort_by_key(|block| block.number);
+        own.waiting.sort_by_key(|block| block.number);
+    }
+}
+
+/// Brings blocks back, from the last to the first, on so many threads, until `is_stopping`.
+pub(crate) fn bring_all_back(
+    waiting: Vec<(Arc<Table>, WaitingBlock)>,
+    store: &Store,
+    threads: usize,
+    is_stopping: impl Fn() -> bool + Sync,
+) {
+    if waiting.is_empty() {
+        return;
+    }
+    let waiting = Mutex::new(waiting);
+    let next = || lock(&waiting).pop().filter(|_| !is_stopping());
+    let work = || {
+        while let Some((table, block)) = next() {
+            if let Err(lost) = bring_back(&table, block, store) {
+                table.lose(&lost);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Without another thread it takes longer.
+            let _ =
+                std::thread::Builder::new().name("recover".to_owned()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    store.has_brought_back();
 }
 
 /// Brings one block back and makes it visible, unless its table was dropped.

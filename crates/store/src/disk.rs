@@ -8,8 +8,8 @@
 //! [`Folder`] is the real one. The tests have a simulated one that counts, tears and forgets.
 
 mod folder;
-#[cfg(test)]
-pub(crate) mod simulated;
+#[cfg(any(test, feature = "simulated"))]
+pub mod simulated;
 mod written;
 
 use std::fmt::Debug;

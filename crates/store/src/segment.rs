@@ -5,6 +5,7 @@
 //! where the store has some of its own. [`BlockBytes`] is a range of one. It keeps its segment alive; and the range of a block that was removed is given back when the last
 //! `BlockBytes` of it is dropped, so readers need no lock and no epoch.
 
+mod ahead;
 mod file;
 mod guard;
 pub(crate) mod mapping;

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, Ticket};
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
-use crate::recovery::{self, LostBlock, Opened, Recovery, WaitingBlock};
+use crate::recovery::{self, Opened, Recovery};
 use crate::reserve::Reserve;
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, Place, checked_length};
@@ -222,41 +222,6 @@ impl Store {
         };
         let number = BlockNumber(self.next_block.fetch_add(1, Ordering::Relaxed));
         Ok(StoredBlock { number, table: table.clone(), rows, bytes, checksum })
-    }
-
-    /// Brings back a block of an earlier process: from memory if it is there as it was written,
-    /// which is verified, else from disk to memory. `None` when it was removed meanwhile. Takes as
-    /// long as reading its bytes does; any thread may bring any block back.
-    ///
-    /// # Errors
-    /// The block, with the reason, when it is in neither place as it was written.
-    pub fn bring_back(&self, block: WaitingBlock) -> Result<Option<StoredBlock>, LostBlock> {
-        let WaitingBlock { number, rows, table, bytes, checksum, .. } = block;
-        if let Some(Durable { pool, .. }) = &self.durable {
-            let brought = pool.bring_back(&bytes, checksum, self.may_be_in_memory(&table));
-            brought.map_err(|reason| LostBlock { number, table: table.clone(), rows, reason })?;
-        }
-        let mut catalog = lock(&self.catalog);
-        if !catalog.state.blocks.contains_key(&number) {
-            bytes.set_named(false);
-            return Ok(None);
-        }
-        catalog.held.insert(number, bytes.clone());
-        Ok(Some(StoredBlock { number, table, rows, bytes, checksum }))
-    }
-
-    /// The bytes of a block as its file on disk has them, if they are what was written there: for
-    /// when those that are read are not. `None` also when the block was removed. Takes as long as
-    /// reading them does.
-    #[must_use]
-    pub fn copy_on_disk(&self, number: BlockNumber) -> Option<Vec<u8>> {
-        let pool = &self.durable.as_ref()?.pool;
-        let (bytes, checksum) = {
-            let catalog = lock(&self.catalog);
-            let checksum = catalog.state.blocks.get(&number)?.checksum;
-            (catalog.held.get(&number)?.clone(), checksum)
-        };
-        pool.copy_on_disk(&bytes, checksum)
     }
 
     /// Makes one atomic, durable change: syncs the added blocks, then the record. Blocks on disk.
@@ -477,6 +442,7 @@ impl Durable {
     }
 }
 
+mod bring_back;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]

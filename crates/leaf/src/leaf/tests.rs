@@ -15,6 +15,7 @@ use crate::merge::SEGMENT_ROWS_MIN;
 
 mod archive;
 mod chill;
+mod crashes;
 mod expiry;
 mod house;
 mod limits;

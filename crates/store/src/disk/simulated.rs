@@ -5,6 +5,9 @@
 //! chance, and of the folder's un-synced changes a prefix does. Segment files are real ones in a
 //! folder of their own, since they are mapped; their un-synced ranges are spoiled by chance.
 
+#![expect(clippy::expect_used, reason = "for tests only, which may fail")]
+#![cfg_attr(not(test), expect(dead_code, reason = "the tests of other crates use some of it only"))]
+
 mod files;
 mod random;
 
@@ -92,14 +95,16 @@ pub(crate) struct Machine {
 
 /// A simulated machine with one store's folders.
 #[derive(Clone, Debug)]
-pub(crate) struct World {
+pub struct World {
     machine: Arc<Mutex<Machine>>,
     changed: Arc<Condvar>,
     _scratch: Arc<TempDir>,
 }
 
 impl World {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// A machine with nothing on its disk; what happens by chance depends on the seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         let scratch = TempDir::new().expect("a folder");
         let machine = Machine {
             random: Random::new(seed),
@@ -118,7 +123,9 @@ impl World {
         Self { machine, changed: Arc::default(), _scratch: Arc::new(scratch) }
     }
 
-    pub(crate) fn folders(&self) -> Folders {
+    /// The folders of a store that is read from disk.
+    #[must_use]
+    pub fn folders(&self) -> Folders {
         let folder = |name| Arc::new(SimulatedFolder { world: self.clone(), name });
         Folders {
             root: folder("root"),
@@ -129,7 +136,8 @@ impl World {
     }
 
     /// The same, with memory for segments: it outlives the process, but not the power.
-    pub(crate) fn folders_with_memory(&self) -> Folders {
+    #[must_use]
+    pub fn folders_with_memory(&self) -> Folders {
         let folder = Arc::new(SimulatedFolder { world: self.clone(), name: MEMORY });
         let room = Budget::new(self.machine().memory_room);
         Folders {
@@ -142,6 +150,17 @@ impl World {
         lock(&self.machine)
     }
 
+    /// Has the power fail with the operation of this number from now on, 1 being the next.
+    pub fn fail_at(&self, operation: u64) {
+        self.machine().power = Some(operation);
+    }
+
+    /// Whether the power has failed: every operation fails until [`Self::crash`] or [`Self::kill`].
+    #[must_use]
+    pub fn is_down(&self) -> bool {
+        self.machine().is_down
+    }
+
     /// Lets syncs that were held go on.
     pub(crate) fn release_syncs(&self) {
         self.machine().holds_sync = false;
@@ -149,12 +168,12 @@ impl World {
     }
 
     /// The power fails, if it has not yet, and comes back.
-    pub(crate) fn crash(&self) {
+    pub fn crash(&self) {
         self.machine().crash();
     }
 
     /// The process ends, and the machine goes on: nothing that was written is lost.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         self.machine().restart();
     }
 

@@ -114,7 +114,8 @@ impl Record {
         let mut reader = Reader(body);
         let drops = reader.list(Reader::table)?;
         let removes = reader.list(|reader| reader.u64().map(BlockNumber))?;
-        let adds = reader.list(|reader| reader.block_place(has_checksums))?;
+        let mut last: Option<TableName> = None;
+        let adds = reader.list(|reader| reader.block_place(has_checksums, &mut last))?;
         let mut consumed = Sequences::default();
         for (first, last) in reader.list(|reader| Some((reader.u64()?, reader.u64()?)))? {
             consumed.insert(first, last);
@@ -197,7 +198,12 @@ impl<'a> Reader<'a> {
         Some(entries)
     }
 
-    fn block_place(&mut self, has_checksum: bool) -> Option<BlockPlace> {
+    /// Reads a block; `last` is the table of the one before, which most have, too.
+    fn block_place(
+        &mut self,
+        has_checksum: bool,
+        last: &mut Option<TableName>,
+    ) -> Option<BlockPlace> {
         let number = BlockNumber(self.u64()?);
         let (offset, segment, length) = (self.u64()?, self.u32()?, self.u32()?);
         let rows = self.u32()?;
@@ -208,7 +214,11 @@ impl<'a> Reader<'a> {
         let place = Place { segment, offset, length };
         let is_length = (1..=BLOCK_BYTES_MAX as u64).contains(&u64::from(length));
         let is_offset = offset >= PAGE && offset % PAGE == 0;
-        let table = self.table()?;
+        let name = self.text()?;
+        let table = match last {
+            Some(table) if table.as_str() == name => table.clone(),
+            _ => last.insert(TableName::new(name).ok()?).clone(),
+        };
         let block = BlockPlace { number, table, rows, place, checksum };
         (is_length && is_offset).then_some(block)
     }

@@ -1,9 +1,12 @@
 //! A segment file: on disk, and in memory where the store has some.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
+use super::ahead::{AHEAD, Ahead};
 use super::{Place, Residence};
 use crate::disk::SegmentFile;
+use crate::lock::lock;
 
 /// One segment file.
 #[derive(Debug)]
@@ -18,12 +21,9 @@ pub(crate) struct Segment {
     pub(super) is_memory_old: bool,
     /// Whether something was written since the last sync.
     pub(super) is_dirty: AtomicBool,
-    /// From where on the file on disk is read ahead.
-    pub(super) ahead_from: AtomicU64,
+    /// What of the file on disk is read ahead.
+    pub(super) ahead: Mutex<Ahead>,
 }
-
-/// Bytes of a file that are read ahead of blocks which are brought back.
-const AHEAD: u64 = 8 << 20;
 
 impl Segment {
     /// The bytes of a block.
@@ -35,19 +35,15 @@ impl Segment {
         }
     }
 
-    /// Has the bytes before a block read ahead, from the last block to the first as they are brought
-    /// back: small blocks would be waited for one by one.
+    /// Has the bytes before a block read ahead where blocks are brought back from the last to the first:
+    /// small ones would be waited for one by one. What lies behind it was read, and is forgotten, not
+    /// block by block either: that takes as long as to read one.
     pub(super) fn read_ahead(&self, place: Place) {
         let end = place.offset.saturating_add(u64::from(place.length));
-        let from = self.ahead_from.load(Ordering::Relaxed).min(end);
-        // While half of what was asked for is not read yet, it may well be on its way.
-        let is_on_its_way = from < end && from.saturating_add(AHEAD / 2) < end;
-        if is_on_its_way || from == 0 {
-            return;
+        if let Some(range) = lock(&self.ahead).next(place.offset, end) {
+            self.file.expect(range.start, range.end - range.start);
+            self.file.forget(end, 2 * AHEAD);
         }
-        let before = from.saturating_sub(AHEAD);
-        self.file.expect(before, from - before);
-        self.ahead_from.store(before, Ordering::Relaxed);
     }
 
     /// How many pages of the file that is read could not be.

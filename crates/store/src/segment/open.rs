@@ -2,8 +2,8 @@
 //! belongs to none. `spec/segments.md`, sections 2 and 5.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use super::file::Segment;
 use super::pool::{HEADER_USED, PAGE, Pool, Shelf, Shelves, file_name, header, number_of, paged};
@@ -109,9 +109,8 @@ impl Pool {
         };
         let pool = Arc::new(Self::new(folders, salt, segment_bytes, shelves));
         let mut found = Found::default();
-        for block in named.blocks {
-            found.blocks.push(Err(format!("{} is missing", pool.place(block.place.segment))));
-        }
+        // Said below of those that stay so: most of them are there.
+        found.blocks.resize_with(named.blocks.len(), || Err(String::new()));
         for number in stored.iter().filter(|number| !named.by_segment.contains_key(number)) {
             pool.remove_orphan(*number, &mut found)?;
         }
@@ -124,6 +123,13 @@ impl Pool {
         for &number in named.by_segment.keys() {
             let files = pool.files_of(number, &stored, &in_memory)?;
             pool.adopt(number, files, &named, on_disk, &mut found)?;
+        }
+        for (block, bytes) in named.blocks.iter().zip(&mut found.blocks) {
+            if let Err(reason) = bytes
+                && reason.is_empty()
+            {
+                *reason = format!("{} is missing", pool.place(block.place.segment));
+            }
         }
         Ok((pool, found))
     }
@@ -197,9 +203,8 @@ impl Pool {
         }
         let is_memory_old = in_memory.is_some();
         let memory = in_memory.or_else(|| self.memory_for(number, file.length()));
-        let (is_dirty, ahead_from) = (AtomicBool::new(false), AtomicU64::new(u64::MAX));
-        let segment =
-            Arc::new(Segment { number, file, memory, is_memory_old, is_dirty, ahead_from });
+        let (is_dirty, ahead) = (AtomicBool::new(false), Mutex::default());
+        let segment = Arc::new(Segment { number, file, memory, is_memory_old, is_dirty, ahead });
         let mut free = FreeRanges::new(PAGE, segment.file.length() - PAGE);
         let mut is_whole = true;
         for &at in blocks {

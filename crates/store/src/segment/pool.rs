@@ -188,12 +188,20 @@ impl Pool {
         self.keep(block, segment, place, &bytes, true).map_err(unmapped)
     }
 
+    /// Has a block that waits to be brought back read from disk.
+    pub(crate) fn leave_waiting_on_disk(&self, block: &BlockBytes) -> std::io::Result<()> {
+        let Some((segment, place)) = block.waiting() else { return Ok(()) };
+        self.leave_on_disk(block, segment, place)
+    }
+
     /// What the file on disk has of a block whose checksum is known, if that is what was written there:
     /// for when what is read of it elsewhere is not.
     pub(crate) fn copy_on_disk(&self, block: &BlockBytes, checksum: Checksum) -> Option<Vec<u8>> {
         let _opened = self.while_open()?;
         let (segment, place) = block.in_segment().filter(|_| checksum.is_known())?;
-        self.read_from_disk(segment, place, checksum).ok()
+        let bytes = self.read_from_disk(segment, place, checksum).ok();
+        segment.file.forget(place.offset, u64::from(place.length));
+        bytes
     }
 
     fn read_from_disk(
@@ -206,12 +214,23 @@ impl Pool {
         let length = usize::try_from(place.length).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length];
         let read = segment.file.read(place.offset, &mut bytes);
-        segment.file.forget(place.offset, u64::from(place.length));
         read.map_err(|error| format!("{} cannot be read: {error}", location()))?;
         if checksum.is_known() && Checksum::of(self.salt, &bytes) != checksum {
             return Err(format!("{} is not what was written there", location()));
         }
         Ok(bytes)
+    }
+
+    /// Has the system keep nothing of the files on disk whose blocks are read from memory.
+    pub(crate) fn forget_disk(&self) {
+        for segment in self.segments().iter().filter(|segment| segment.memory.is_some()) {
+            segment.file.forget(0, segment.file.length());
+        }
+    }
+
+    fn segments(&self) -> Vec<Arc<Segment>> {
+        let shelves = lock(&self.shelves);
+        shelves.segments.values().map(|shelf| Arc::clone(&shelf.segment)).collect()
     }
 
     /// Writes the bytes of a block that is on disk to memory, if it may be there and there is room, and
@@ -300,7 +319,7 @@ impl Pool {
             memory,
             is_memory_old: false,
             is_dirty: AtomicBool::new(true),
-            ahead_from: AtomicU64::new(u64::MAX),
+            ahead: Mutex::default(),
         }))
     }
 
@@ -320,12 +339,9 @@ impl Pool {
 
     /// Makes all blocks written so far durable. Not to be called by two threads at once.
     pub(crate) fn sync(&self) -> Result<(), Error> {
-        let mut shelves = lock(&self.shelves);
-        let is_folder_dirty = std::mem::take(&mut shelves.is_folder_dirty);
-        let segments: Vec<_> =
-            shelves.segments.values().map(|shelf| Arc::clone(&shelf.segment)).collect();
-        drop(shelves);
-        for segment in segments {
+        // Before the segments: of those that are made from now on the next sync knows.
+        let is_folder_dirty = std::mem::take(&mut lock(&self.shelves).is_folder_dirty);
+        for segment in self.segments() {
             if segment.is_dirty.swap(false, Ordering::AcqRel) {
                 let failed = |error| Error::io("sync", &self.place(segment.number), error);
                 segment.file.sync().map_err(failed)?;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::*;
+use crate::LostBlock;
 use crate::change::RememberedBatch;
 use crate::disk::simulated::{Random, World};
 use hadal_types::Micros;

@@ -25,8 +25,14 @@ impl Place {
     }
 
     fn open(&self) -> Leaf {
-        let memory = Some(self.memory(AfterCrash::Memory));
-        Leaf::open(LeafConfig { memory, ..config(Some(&self.folder())) }).expect("opens")
+        self.open_with(Budget::new(usize::MAX))
+    }
+
+    fn open_with(&self, room: Arc<Budget>) -> Leaf {
+        let memory = Some(MemoryConfig { room, ..self.memory(AfterCrash::Memory) });
+        let limits = LeafLimits { recovery_threads: 3, ..LeafLimits::of_one_in(1) };
+        let config = LeafConfig { memory, limits, ..config(Some(&self.folder())) };
+        Leaf::open(config).expect("opens")
     }
 
     fn memory(&self, after_crash: AfterCrash) -> MemoryConfig {
@@ -83,6 +89,37 @@ async fn a_stopped_leaf_is_there_again_at_once() {
 }
 
 #[tokio::test]
+async fn what_a_stop_left_on_disk_is_there_at_once() {
+    let place = Place::new();
+    let room = Budget::new(usize::MAX);
+    place.filled().await.stop().expect("stopped");
+    let leaf = place.open_with(Arc::clone(&room));
+    let all = room.held();
+    leaf.stop().expect("stopped");
+    let in_memory = |leaf: &Leaf| {
+        let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
+        (blocks.iter().filter(|block| block.is_in_memory()).count(), blocks.len())
+    };
+    // The first of these starts finds in memory what it has no room for, the second finds it on disk.
+    for _ in 0..2 {
+        let leaf = place.open_with(Budget::new(all / 2));
+        assert!(leaf.recovery_report().was_stopped);
+        assert_eq!(leaf.state(), LeafState::Alive);
+        assert!(all_rows(&leaf).await);
+        let (some, blocks) = in_memory(&leaf);
+        assert!((1..blocks).contains(&some), "{some} of {blocks}");
+        leaf.stop().expect("stopped");
+    }
+    let leaf = place.open();
+    while leaf.state() != LeafState::Alive {
+        std::thread::yield_now();
+    }
+    let (some, blocks) = in_memory(&leaf);
+    assert_eq!(some, blocks, "there is room again");
+    assert!(all_rows(&leaf).await);
+}
+
+#[tokio::test]
 async fn a_killed_leaf_answers_with_growing_coverage() {
     for (is_memory_gone, after_crash) in
         [(false, AfterCrash::Memory), (true, AfterCrash::Memory), (false, AfterCrash::Disk)]
@@ -114,7 +151,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
                 _ => LeafState::DiskRecovery,
             };
             assert_eq!((table.state(), status.state), (state, state));
-            recover::bring_all_back(vec![next], &store, || false);
+            recover::bring_all_back(vec![next], &store, 1, || false);
         }
         assert_eq!(table.missing_rows(), (0, 0));
         assert_eq!(table.state(), LeafState::Alive);

@@ -1,0 +1,295 @@
+//! A leaf whose power fails, or whose process is killed, at each operation on its disk: in every step of
+//! taking batches, merging, revoking, expiry, changes of settings, drops, stops and starts.
+//!
+//! The same life is led again and again, and ends one operation later each time, until it ends by itself.
+//! After each end the leaf must have what was acknowledged, once; of what was under way all or nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hadal_store::disk::simulated::World;
+use hadal_store::{Error, Sizes, Store};
+use hadal_types::{AgeLimit, TableSettings};
+
+use super::*;
+
+const HOUR: i64 = 3_600;
+const DAY: i64 = 24 * HOUR;
+const BATCH: i64 = 20;
+/// Small, so that files end and manifests are written anew.
+const SIZES: Sizes = Sizes {
+    segment_bytes: 16 * 4_096,
+    log_file_bytes: 4_000,
+    manifest_bytes_min: 400,
+    reserve_bytes: 0,
+};
+
+/// How a life ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    PowerFails,
+    Killed,
+}
+
+/// A machine, and how leaves are opened on it.
+struct Machine {
+    world: World,
+    has_memory: bool,
+    clock: Arc<FixedClock>,
+    /// Where notes of an archive would be.
+    folder: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new(seed: u64, has_memory: bool) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let clock = Arc::new(FixedClock::new(NOW));
+        Self { world: World::new(seed), has_memory, clock, folder }
+    }
+
+    fn open(&self) -> Result<Leaf, Error> {
+        let folders = match self.has_memory {
+            true => self.world.folders_with_memory(),
+            false => self.world.folders(),
+        };
+        let (store, recovery) = Store::open_on(&folders, SIZES)?;
+        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        Leaf::start(LeafConfig { clock, ..config(Some(self.folder.path())) }, store, recovery)
+    }
+
+    /// The leaf with all that it can bring back.
+    fn open_whole(&self) -> Leaf {
+        let leaf = self.open().expect("opens");
+        assert_eq!(leaf.recovery_report().lost_blocks, []);
+        while leaf.state() != LeafState::Alive {
+            std::thread::yield_now();
+        }
+        leaf
+    }
+}
+
+/// The rows that must be there, and those of which nobody knows.
+#[derive(Default)]
+struct Model {
+    /// By the value of its first row.
+    batches: BTreeMap<i64, Presence>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Presence {
+    There,
+    /// All of it or nothing.
+    Unknown,
+    /// Any of its rows, as they go block by block.
+    Going,
+    Gone,
+}
+
+/// The power has failed.
+struct Down;
+
+/// One life of a leaf.
+struct Life<'a> {
+    machine: &'a Machine,
+    leaf: Option<Leaf>,
+    model: Model,
+}
+
+/// A batch of table `t` whose rows are so many seconds old and a little more; their values are the seconds.
+fn aged(first: i64) -> Batch {
+    let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+    let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
+    for age in first..first + BATCH {
+        builder.push_number(column, Number::integer(age)).expect("taken");
+        builder.end_row(Micros(NOW.0 - age * Micros::SECOND));
+    }
+    let id = id_of(first);
+    let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
+    let rows = usize::try_from(BATCH).expect("small");
+    Batch { table: name("t"), id, content_hash: 1, rows, block }
+}
+
+fn id_of(first: i64) -> BatchId {
+    BatchId::new(&format!("b{first}")).expect("an id")
+}
+
+impl Life<'_> {
+    fn leaf(&self) -> &Leaf {
+        self.leaf.as_ref().expect("it lives")
+    }
+
+    /// What a step came to; whatever goes wrong does because the power failed.
+    fn outcome<T, E: std::fmt::Debug>(&self, result: Result<T, E>) -> Result<T, Down> {
+        result.map_err(|error| {
+            assert!(self.machine.world.is_down(), "{error:?}");
+            Down
+        })
+    }
+
+    fn unless_down(&self) -> Result<(), Down> {
+        if self.machine.world.is_down() { Err(Down) } else { Ok(()) }
+    }
+
+    fn mark(&mut self, which: impl Fn(i64) -> bool, presence: Presence) {
+        let marked = self
+            .model
+            .batches
+            .iter_mut()
+            .filter(|(first, own)| which(**first) && **own != Presence::Gone);
+        marked.for_each(|(_, own)| *own = presence);
+    }
+
+    async fn accept(&mut self, first: i64) -> Result<(), Down> {
+        self.model.batches.insert(first, Presence::Unknown);
+        let taken = self.leaf().accept(aged(first)).await;
+        assert!(!self.outcome(taken)?.duplicate);
+        self.mark(|own| own == first, Presence::There);
+        Ok(())
+    }
+
+    async fn revoke(&mut self, first: i64) -> Result<(), Down> {
+        self.mark(|own| own == first, Presence::Unknown);
+        let revoked = self.leaf().revoke(&name("t"), &id_of(first)).await;
+        assert_eq!(self.outcome(revoked)?, BATCH.unsigned_abs());
+        self.mark(|own| own == first, Presence::Gone);
+        Ok(())
+    }
+
+    fn merge(&self, seconds: u32) -> Result<(), Down> {
+        self.machine.clock.pass(seconds);
+        self.leaf().merge_all();
+        self.unless_down()
+    }
+
+    async fn limit_age(&mut self, seconds: i64) -> Result<(), Down> {
+        self.mark(|first| first > seconds, Presence::Going);
+        let age = Some(AgeLimit::Seconds(seconds));
+        let settings = TableSettings { age, ..TableSettings::default() };
+        let set = self.leaf().configure(name("t"), settings).await;
+        self.outcome(set)?;
+        self.merge(0)?;
+        self.mark(|first| first > seconds, Presence::Gone);
+        Ok(())
+    }
+
+    async fn drop_table(&mut self) -> Result<(), Down> {
+        self.mark(|_| true, Presence::Unknown);
+        let dropped = self.leaf().drop_table(name("t")).await;
+        self.outcome(dropped)?;
+        self.mark(|_| true, Presence::Gone);
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<(), Down> {
+        let stopped = self.leaf().stop();
+        self.outcome(stopped)?;
+        self.leaf = None;
+        self.leaf = Some(self.outcome(self.machine.open())?);
+        Ok(())
+    }
+
+    /// Everything that changes what a leaf has.
+    async fn live(&mut self) -> Result<(), Down> {
+        self.leaf = Some(self.outcome(self.machine.open())?);
+        for first in [HOUR, 2 * HOUR, 8 * DAY] {
+            self.accept(first).await?;
+        }
+        self.merge(0)?;
+        self.accept(3 * HOUR).await?;
+        self.revoke(2 * HOUR).await?;
+        self.revoke(3 * HOUR).await?;
+        self.accept(9 * DAY).await?;
+        // Rows that are ten minutes old get a place in a segment.
+        self.merge(700)?;
+        self.accept(4 * HOUR).await?;
+        self.restart()?;
+        self.limit_age(7 * DAY).await?;
+        self.accept(5 * HOUR).await?;
+        self.merge(700)?;
+        self.accept(6 * HOUR).await?;
+        self.restart()?;
+        // Settled blocks are merged by time.
+        self.merge(700)?;
+        self.limit_age(5 * HOUR - 1).await?;
+        self.drop_table().await?;
+        self.accept(7 * HOUR).await?;
+        self.restart()
+    }
+
+    /// Compares what a leaf has with what it must have.
+    async fn check(&mut self, leaf: &Leaf) {
+        let (values, partial) = values(leaf).await;
+        let ((scanned, expected), _) = seen_of(&partial);
+        assert_eq!((scanned, expected), (values.len() as u64, values.len() as u64));
+        let distinct: BTreeSet<i64> = values.iter().copied().collect();
+        assert_eq!(distinct.len(), values.len(), "a row is there twice");
+        let mut known = 0;
+        for (first, presence) in &mut self.model.batches {
+            let rows = distinct.range(first..&(first + BATCH)).count();
+            known += rows;
+            let all = usize::try_from(BATCH).expect("small");
+            let fits = match presence {
+                Presence::There => rows == all,
+                Presence::Unknown => rows == 0 || rows == all,
+                Presence::Going => rows <= all,
+                Presence::Gone => rows == 0,
+            };
+            assert!(fits, "{rows} rows of {first}, which is {presence:?}");
+            if *presence == Presence::Unknown {
+                *presence = if rows == 0 { Presence::Gone } else { Presence::There };
+            }
+        }
+        assert_eq!(known, values.len(), "rows that nobody sent: {values:?}");
+    }
+
+    /// Batches that are there add nothing when they come again.
+    async fn retry(&self, leaf: &Leaf) {
+        for (first, presence) in &self.model.batches {
+            if *presence == Presence::There {
+                let again = leaf.accept(aged(*first)).await;
+                assert_eq!(again, receipt(20, true, true), "{first}");
+            }
+        }
+    }
+}
+
+/// Leads the life that ends with this operation; false where it ended by itself before.
+async fn ends_with(operation: u64, has_memory: bool, end: End) -> bool {
+    println!("{end:?} at operation {operation}, with memory of its own: {has_memory}");
+    let machine = Machine::new(operation, has_memory);
+    machine.world.fail_at(operation);
+    let mut life = Life { machine: &machine, leaf: None, model: Model::default() };
+    let was_cut = life.live().await.is_err();
+    life.leaf = None;
+    match end {
+        End::PowerFails => machine.world.crash(),
+        End::Killed => machine.world.kill(),
+    }
+    for round in 0..2 {
+        let leaf = machine.open_whole();
+        life.check(&leaf).await;
+        if round == 0 {
+            life.retry(&leaf).await;
+            machine.clock.pass(700);
+            leaf.merge_all();
+            life.check(&leaf).await;
+        }
+        leaf.stop().expect("stops");
+    }
+    was_cut
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_it_is_doing_when_it_ends_nothing_is_lost_or_doubled() {
+    for (has_memory, end) in [
+        (true, End::Killed),
+        (true, End::PowerFails),
+        (false, End::Killed),
+        (false, End::PowerFails),
+    ] {
+        let mut operation = 1;
+        while ends_with(operation, has_memory, end).await {
+            operation += 1;
+        }
+        assert!(operation > 100, "it ended by itself after {operation} operations");
+    }
+}
