@@ -26,7 +26,7 @@ fn the_rows_that_are_left_answer_with_their_weights() {
         let mut random = Random::new(derive(seed, 1_000));
         let sampling = Sampling {
             one_in: *random.pick(&[2, 3, 10, 100]),
-            key: None,
+            key: *random.pick(&[None, Some(&by[1])]),
             by: &by[..random.below(4)],
             least: *random.pick(&[1, 5]),
         };
