@@ -162,10 +162,8 @@ fn read(body: &[u8]) -> Result<(i64, TableSettings), Problem> {
         bad("version", "the version that the change is based on is missing; GET tells it")
     })?;
     let settings = object.get("settings").ok_or_else(|| bad("settings", "it is missing"))?;
-    let settings = TableSettings::from_value(settings).and_then(|settings| {
-        settings.check_together()?;
-        Ok(settings)
-    });
+    let settings = TableSettings::from_value(settings)
+        .and_then(|settings| settings.check_together().map(|()| settings));
     Ok((version, settings.map_err(|error| Problem::of_settings(&error))?))
 }
 
