@@ -47,7 +47,7 @@ export function KeepingForm(props: Props) {
         wide
         name="sample_key"
         label="Sample key"
-        about="Rows with the same value in it, as a user’s, stay or go together"
+        about="Rows of one value in it stay or go together"
       />
       <SampleBy {...props} />
       <Field
