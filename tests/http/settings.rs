@@ -31,7 +31,7 @@ fn a_table_without_settings_has_the_defaults() {
             "age": "30d", "age_seconds": 2_592_000, "archive": false, "bytes": 1 << 30, "time_column": "time",
             "cold_after": "none", "cold_after_seconds": null,
             "sample_after": "none", "sample_after_seconds": null, "sample_by": [],
-            "sample_keep": "1/10", "sample_least": 1, "storage": "memory",
+            "sample_keep": "1/10", "sample_key": null, "sample_least": 1, "storage": "memory",
         })
     );
     assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(1)));
@@ -115,6 +115,17 @@ fn a_table_whose_rows_have_all_gone_is_there_still() {
 }
 
 #[test]
+fn a_key_is_set_and_told_along_with_what_makes_it_do_nothing() {
+    let server = Server::start();
+    let told = put(&server, 0, &json!({ "sample_key": "user" })).ok();
+    assert_eq!(told["notes"], json!(["sample_key does nothing without sample_after"]));
+    let settings = json!({ "sample_after": "14d", "sample_key": "user" });
+    let told = put(&server, told["version"].as_i64().expect("a version"), &settings).ok();
+    assert_eq!((&told["settings"], &told["notes"]), (&settings, &json!([])));
+    assert_eq!(told["effective"]["sample_key"], "user");
+}
+
+#[test]
 fn who_ends_archiving_is_told_what_goes_unarchived() {
     let server = Server::with(|config| config.archive = Some("/srv/old".to_owned()));
     server.log("t", &(NEW.repeat(40) + OLD + OLD));
@@ -183,6 +194,9 @@ fn what_cannot_be_is_refused_by_its_name() {
         (json!({ "sample_after": 59 }), "sample_after"),
         (json!({ "sample_by": ["a", 1] }), "sample_by"),
         (json!({ "sample_keep": 2 }), "sample_keep"),
+        (json!({ "sample_key": ["a"] }), "sample_key"),
+        (json!({ "sample_key": "a", "sample_by": ["b"] }), "sample_key"),
+        (json!({ "sample_key": "a", "sample_least": 2 }), "sample_key"),
         (json!({ "sample_least": 0 }), "sample_least"),
         (json!([]), "settings"),
     ] {

@@ -26,6 +26,7 @@ fn the_rows_that_are_left_answer_with_their_weights() {
         let mut random = Random::new(derive(seed, 1_000));
         let sampling = Sampling {
             one_in: *random.pick(&[2, 3, 10, 100]),
+            key: *random.pick(&[None, Some(&by[1])]),
             by: &by[..random.below(4)],
             least: *random.pick(&[1, 5]),
         };
@@ -198,7 +199,7 @@ fn assert_honest(records: &BTreeMap<(String, usize), Record>) {
 
 #[test]
 fn estimates_of_uniform_samples_are_honest() {
-    let records = records(&Sampling { one_in: 10, by: &[], least: 1 });
+    let records = records(&Sampling { one_in: 10, key: None, by: &[], least: 1 });
     assert_eq!(records.len(), 8);
     assert_honest(&records);
     // Nor are intervals wider than they need to be, where the number of rows is not fixed.
@@ -211,7 +212,7 @@ fn estimates_of_uniform_samples_are_honest() {
 #[test]
 fn estimates_of_samples_by_group_are_honest() {
     let by = [name("service")];
-    let records = records(&Sampling { one_in: 50, by: &by, least: 20 });
+    let records = records(&Sampling { one_in: 50, key: None, by: &by, least: 20 });
     assert_honest(&records);
     // How many rows a group had is known to within one factor in each block.
     for (service, factor) in [("web", 50.0), ("api", 32.0), ("batch", 16.0), ("rare", 4.0)] {

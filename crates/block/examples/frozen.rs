@@ -248,7 +248,7 @@ fn write(path: &Path, rows: &[(i64, Cells)], bytes: &[u8]) {
 fn sampled() -> (Vec<(i64, Cells)>, Vec<u8>) {
     let whole: Vec<_> = (0..SAMPLED.rows).map(|row| (row, (SAMPLED.cells)(row))).collect();
     let (by, whole) = ([name("few")], block(&whole));
-    let sampling = Sampling { one_in: 50, by: &by, least: 10 };
+    let sampling = Sampling { one_in: 50, key: None, by: &by, least: 10 };
     let bytes = sample(&BlockView::parse(&whole).expect("parses"), &sampling).expect("samples");
     let block = BlockView::parse(&bytes[0]).expect("parses");
     let column = |name: &str| block.column(name, Kind::Number).expect("there").decode();

@@ -9,4 +9,5 @@ mod merging;
 mod model;
 mod round_trip;
 mod sampling;
+mod sampling_by_key;
 mod strings;

@@ -46,6 +46,7 @@ fn all_settings() -> TableSettings {
         sample_after: Some(AgeLimit::Seconds(7_200)),
         sample_by: Some(vec![ColumnName::new("a,b").expect("a name")]),
         sample_keep: OneIn::new(20),
+        sample_key: Some(ColumnName::new("user id").expect("a name")),
         sample_least: Some(3),
         storage: Some(TableStorage::Mmap),
         time_column: Some(ColumnName::new("zeit ä'\"").expect("a name")),

@@ -4,7 +4,8 @@
 //!
 //! **Nothing goes twice.** A block says in its front by how much it was sampled, and the sampled block
 //! takes the place of the whole one in one record of the manifest; so whatever happens in between,
-//! there is either the one or the other. Which rows are kept depends on the block's bytes alone: a
+//! there is either the one or the other; nothing, where no key in it is kept. Which rows are kept
+//! depends on the block's bytes alone, or on their keys, which are the same in all leaves: a
 //! pass that was cut short makes the very same block when it is made again. Merges take blocks
 //! together only that were sampled alike, so rows that come late are sampled on their own.
 //!
@@ -83,6 +84,7 @@ impl Inner {
 pub(crate) fn sampling(settings: &TableSettings) -> Sampling<'_> {
     Sampling {
         one_in: settings.sample_share().rows(),
+        key: settings.sample_key.as_ref(),
         by: settings.sample_columns(),
         least: settings.sample_rows_min(),
     }

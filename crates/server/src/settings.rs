@@ -51,6 +51,7 @@ struct Effective {
     sample_after_seconds: Option<i64>,
     sample_by: Vec<String>,
     sample_keep: String,
+    sample_key: Option<String>,
     sample_least: u32,
     storage: String,
     time_column: Option<String>,
@@ -161,7 +162,8 @@ fn read(body: &[u8]) -> Result<(i64, TableSettings), Problem> {
         bad("version", "the version that the change is based on is missing; GET tells it")
     })?;
     let settings = object.get("settings").ok_or_else(|| bad("settings", "it is missing"))?;
-    let settings = TableSettings::from_value(settings);
+    let settings = TableSettings::from_value(settings)
+        .and_then(|settings| settings.check_together().map(|()| settings));
     Ok((version, settings.map_err(|error| Problem::of_settings(&error))?))
 }
 
@@ -242,6 +244,7 @@ fn told(
             sample_after_seconds: value.sample_age().seconds(),
             sample_by: value.sample_columns().iter().map(ToString::to_string).collect(),
             sample_keep: value.sample_share().to_string(),
+            sample_key: value.sample_key.as_ref().map(ToString::to_string),
             sample_least: value.sample_rows_min(),
             storage: value.storage().to_string(),
             time_column: time_column.map(ToString::to_string),
@@ -282,6 +285,10 @@ mod tests {
             (r#"{"version": 1, "settings": {}, "age": 1}"#, "age: there is no such field"),
             (r#"{"version": 1, "settings": {"ages": 1}}"#, "ages: there is no such setting"),
             (r#"{"version": 1, "settings": {"age": "x"}}"#, "age: \"x\" is no age"),
+            (
+                r#"{"version": 1, "settings": {"sample_key": "a", "sample_least": 2}}"#,
+                "sample_key: rows are kept by key or by group, not both; unset it, or sample_least",
+            ),
         ] {
             let problem = read(body.as_bytes()).expect_err(body);
             assert!(problem.detail().contains(told), "{body}: {}", problem.detail());

@@ -22,7 +22,7 @@ use crate::limits::{
     BLOCK_ROWS_MAX, OWN_TABLE_BYTES, SAMPLE_COLUMNS_MAX, TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX,
     TABLE_BYTES_SET_MIN,
 };
-use crate::name::{ColumnName, NameError, TableName};
+use crate::name::{ColumnName, TableName};
 
 /// The settings of a table; `None`: the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +43,9 @@ pub struct TableSettings {
     pub sample_by: Option<Vec<ColumnName>>,
     /// The share of rows that is kept of them.
     pub sample_keep: Option<OneIn>,
+    /// The column by whose value a row is kept or goes, as all others that have it: see
+    /// [`Self::check_together`].
+    pub sample_key: Option<ColumnName>,
     /// Rows that are kept of each group of a row block, if it has so many; always one that
     /// [`Self::check_sample_least`] lets through.
     pub sample_least: Option<u32>,
@@ -70,7 +73,7 @@ impl SettingsError {
 
 impl TableSettings {
     /// The names of all settings, as they are spelled everywhere.
-    pub const NAMES: [&str; 10] = [
+    pub const NAMES: [&str; 11] = [
         "age",
         "archive",
         "bytes",
@@ -78,6 +81,7 @@ impl TableSettings {
         "sample_after",
         "sample_by",
         "sample_keep",
+        "sample_key",
         "sample_least",
         "storage",
         "time_column",
@@ -147,12 +151,19 @@ impl TableSettings {
     /// What of these settings comes to nothing because of another one, a sentence each.
     #[must_use]
     pub fn idle(&self) -> Vec<String> {
+        let mut idle = Vec::new();
         let age = self.age_limit();
-        let Some(limit) = age.seconds() else { return Vec::new() };
-        let after = [("cold_after", self.cold_age()), ("sample_after", self.sample_age())];
-        let idle =
-            after.into_iter().filter(|(_, own)| own.seconds().is_some_and(|own| own >= limit));
-        idle.map(|(name, own)| format!("{name}={own} does nothing: rows go at age={age}")).collect()
+        for (name, own) in [("cold_after", self.cold_age()), ("sample_after", self.sample_age())] {
+            if age.seconds().zip(own.seconds()).is_some_and(|(limit, own)| own >= limit) {
+                idle.push(format!("{name}={own} does nothing: rows go at age={age}"));
+            }
+        }
+        if self.sample_age() == AgeLimit::Unlimited {
+            let how = self.set_of(&["sample_by", "sample_keep", "sample_key", "sample_least"]);
+            let tell = |name: &str| format!("{name} does nothing without sample_after");
+            idle.extend(how.into_iter().map(tell));
+        }
+        idle
     }
 
     /// Whether nothing is set.
@@ -182,21 +193,18 @@ impl TableSettings {
                 self.sample_after = given.map(str::parse).transpose().map_err(wrong)?;
             }
             "sample_by" => {
-                let names = given.map(|text| text.split(',').map(ColumnName::new).collect());
-                let names =
-                    names.transpose().map_err(|error: NameError| wrong(error.to_string()))?;
+                let names = given.map(|text| text.split(',').map(column).collect());
+                let names = names.transpose().map_err(wrong)?;
                 self.sample_by = names.map(Self::check_sample_by).transpose()?;
             }
             "sample_keep" => self.sample_keep = given.map(str::parse).transpose().map_err(wrong)?,
+            "sample_key" => self.sample_key = given.map(column).transpose().map_err(wrong)?,
             "sample_least" => {
                 let rows = given.map(|text| text.parse().map_err(|_| wrong(no_rows(text))));
                 self.sample_least = rows.transpose()?.map(Self::check_sample_least).transpose()?;
             }
             "storage" => self.storage = given.map(str::parse).transpose().map_err(wrong)?,
-            "time_column" => {
-                let column = given.map(ColumnName::new).transpose();
-                self.time_column = column.map_err(|error| wrong(error.to_string()))?;
-            }
+            "time_column" => self.time_column = given.map(column).transpose().map_err(wrong)?,
             _ => return Err(Self::unknown(name)),
         }
         Ok(())
@@ -246,6 +254,26 @@ impl TableSettings {
         })
     }
 
+    /// Whether all of these may be set at once. To be asked where a person sets them, and nowhere else:
+    /// what was set stays readable, whatever else is refused one day.
+    ///
+    /// # Errors
+    /// [`SettingsError`] that names the settings of which one has to go.
+    pub fn check_together(&self) -> Result<(), SettingsError> {
+        let others = self.set_of(&["sample_by", "sample_least"]).join(" and ");
+        if self.sample_key.is_none() || others.is_empty() {
+            return Ok(());
+        }
+        let reason = format!("rows are kept by key or by group, not both; unset it, or {others}");
+        Err(SettingsError::new("sample_key", reason))
+    }
+
+    /// Those of these settings that are set.
+    fn set_of<'n>(&self, names: &[&'n str]) -> Vec<&'n str> {
+        let set = self.to_object();
+        names.iter().copied().filter(|name| set.contains_key(*name)).collect()
+    }
+
     fn unknown(name: &str) -> SettingsError {
         let names = Self::NAMES.join(", ");
         SettingsError::new(name, format!("there is no such setting; there are {names}"))
@@ -258,6 +286,10 @@ fn on_or_off(text: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err(format!("{text:?} is neither; write on or off")),
     }
+}
+
+fn column(name: &str) -> Result<ColumnName, String> {
+    ColumnName::new(name).map_err(|error| error.to_string())
 }
 
 fn no_rows(text: &str) -> String {
@@ -293,6 +325,7 @@ mod tests {
             ("sample_after", "4d"),
             ("sample_by", "host,service,host"),
             ("sample_keep", "0.01"),
+            ("sample_key", "user"),
             ("sample_least", "5"),
             ("storage", "mmap"),
             ("time_column", "ts"),
@@ -307,6 +340,7 @@ mod tests {
         let columns: Vec<&str> = settings.sample_columns().iter().map(ColumnName::as_str).collect();
         assert_eq!(columns, ["host", "service"]);
         assert_eq!((settings.sample_share().rows(), settings.sample_rows_min()), (100, 5));
+        assert_eq!(settings.sample_key.as_ref().map(ColumnName::as_str), Some("user"));
         assert_eq!(settings.storage(), TableStorage::Mmap);
         assert_eq!(settings.time_column.as_ref().map(ColumnName::as_str), Some("ts"));
         for name in TableSettings::NAMES {
@@ -339,13 +373,15 @@ mod tests {
                 "ages",
                 "7d",
                 "ages: there is no such setting; there are age, archive, bytes, cold_after, \
-                 sample_after, sample_by, sample_keep, sample_least, storage, time_column",
+                 sample_after, sample_by, sample_keep, sample_key, sample_least, storage, \
+                 time_column",
             ),
         ] {
             let error = settings.set(name, text).expect_err(text);
             assert_eq!(error.to_string(), expected);
         }
         assert!(settings.set("time_column", "").is_err());
+        assert!(settings.set("sample_key", "").is_err());
         assert!(settings.set("sample_by", "a,,b").is_err());
         assert!(settings.is_default(), "nothing was set");
     }
@@ -358,6 +394,7 @@ mod tests {
             ("cold_after", "30d", vec!["cold_after=30d does nothing: rows go at age=30d"]),
             ("age", "none", vec![]),
             ("sample_after", "8d", vec![]),
+            ("sample_key", "user", vec![]),
             (
                 "age",
                 "7d",
@@ -366,9 +403,44 @@ mod tests {
                     "sample_after=8d does nothing: rows go at age=7d",
                 ],
             ),
+            ("cold_after", "none", vec!["sample_after=8d does nothing: rows go at age=7d"]),
+            ("sample_after", "none", vec!["sample_key does nothing without sample_after"]),
+            (
+                "sample_keep",
+                "1/5",
+                vec![
+                    "sample_keep does nothing without sample_after",
+                    "sample_key does nothing without sample_after",
+                ],
+            ),
         ] {
             settings.set(name, text).expect("set");
             assert_eq!(settings.idle(), idle, "{name}={text}");
+        }
+    }
+
+    #[test]
+    fn rows_are_kept_by_key_or_by_group() {
+        let mut settings = TableSettings::default();
+        for (name, text, refused) in [
+            ("sample_least", "2", None),
+            ("sample_by", "page", None),
+            ("sample_key", "user", Some("sample_by and sample_least")),
+            ("sample_by", "default", Some("sample_least")),
+            ("sample_least", "default", None),
+            ("sample_by", "page", Some("sample_by")),
+            ("sample_key", "default", None),
+        ] {
+            settings.set(name, text).expect("set");
+            let told = settings.check_together().map_err(|error| error.to_string());
+            let expected = refused.map(|others| {
+                format!(
+                    "sample_key: rows are kept by key or by group, not both; unset it, or {others}"
+                )
+            });
+            assert_eq!(told.err(), expected, "{name}={text}");
+            // What was stored can be read, whatever is refused by now.
+            assert_eq!(TableSettings::from_json(&settings.to_json()), Ok(settings.clone()));
         }
     }
 

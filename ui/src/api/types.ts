@@ -126,6 +126,7 @@ export interface Settings {
     sample_after_seconds: number | null;
     sample_by: string[];
     sample_keep: string;
+    sample_key: string | null;
     sample_least: number;
     storage: string;
     time_column: string | null;

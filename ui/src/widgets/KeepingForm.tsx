@@ -42,6 +42,13 @@ export function KeepingForm(props: Props) {
         about="Of older rows some stay, and weigh more: 14d"
       />
       <Field {...props} name="sample_keep" label="Sample keep" about="Their share: 1/100, 0.01" />
+      <Field
+        {...props}
+        wide
+        name="sample_key"
+        label="Sample key"
+        about="Rows of one value in it stay or go together"
+      />
       <SampleBy {...props} />
       <Field
         {...props}

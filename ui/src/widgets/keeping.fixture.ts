@@ -20,6 +20,7 @@ export function madeUp(settings: SetSettings): Settings {
       sample_after_seconds: null,
       sample_by: [],
       sample_keep: "1/10",
+      sample_key: null,
       sample_least: 1,
       storage: "memory",
       time_column: "time",

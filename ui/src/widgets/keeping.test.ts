@@ -31,6 +31,7 @@ describe("textsOf", () => {
       sample_after: "",
       sample_by: '["host","a,b"]',
       sample_keep: "",
+      sample_key: "",
       sample_least: "1000",
       storage: "",
       time_column: "",
@@ -52,6 +53,7 @@ it("an empty input says what rules without it", () => {
   expect(defaultOf("age", madeUp({}))).toBe("30d");
   expect(defaultOf("bytes", madeUp({}))).toBe("1GiB");
   expect(defaultOf("sample_least", madeUp({}))).toBe("1");
+  expect(defaultOf("sample_key", madeUp({}))).toBe("no column");
   expect(defaultOf("time_column", madeUp({}))).toBe("time");
   expect(defaultOf("time_column", madeUp({ time_column: "ts" }))).toBe("told from the first rows");
   const hostile = madeUp({});
@@ -86,6 +88,13 @@ it("what was not edited is sent as it came", () => {
     bytes: 2_000_000_000,
     sample_by: ["c"],
     sample_least: 20,
+  });
+  const byKey = { sample_by: "", sample_key: " 12 ", sample_least: "" };
+  expect(settingsWith(set, byKey)).toEqual({
+    age: "7d",
+    archive: true,
+    bytes: 2_000_000_000,
+    sample_key: "12",
   });
 });
 

@@ -71,6 +71,7 @@ describe("soonerWith", () => {
     expect(soonerWith(told, { sample_keep: "1/100" })).toEqual(sample);
     expect(soonerWith(told, { sample_least: "" })).toEqual(sample);
     expect(soonerWith(told, { sample_by: '["a"]' })).toEqual(sample);
+    expect(soonerWith(told, { sample_key: "user" })).toEqual(sample);
     expect(soonerWith(told, { sample_keep: "1/5", sample_least: "9" })).toEqual(none);
     expect(soonerWith(told, { sample_after: "none", sample_keep: "1/100" })).toEqual(none);
     expect(soonerWith(told, { age: "5d", sample_keep: "1/100" })).toEqual({ ...none, age: true });

@@ -86,7 +86,8 @@ export function soonerWith(told: Settings, edits: Partial<Texts>) {
   // Rows that are gone by then are not sampled.
   const samples = then.sample < then.age;
   const harder = then.oneIn > now.oneIn || then.least < now.least;
-  const otherwise = changesOf(told, edits).sample_by !== undefined;
+  const { sample_by, sample_key } = changesOf(told, edits);
+  const otherwise = sample_by !== undefined || sample_key !== undefined;
   const unarchived = now.archive && !then.archive;
   return {
     // What waits for the archive, and only goes there by whole days, is gone at once without it.

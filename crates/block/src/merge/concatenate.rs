@@ -1,5 +1,6 @@
 //! One column of all inputs: decoded, mapped to one scale or one dictionary, end to end.
 
+use std::borrow::Cow;
 use std::hash::Hash;
 
 use hashbrown::HashMap;
@@ -106,16 +107,33 @@ impl Concatenated<'_> {
 
     /// The numbers by row; `None` where a row has none, and everywhere in columns of other kinds.
     pub(super) fn numbers(&self) -> impl Iterator<Item = Option<Number>> + '_ {
-        let number = |row: usize| match &self.values {
+        (0..self.len()).map(|row| self.number(row))
+    }
+
+    /// The strings by row, or the texts of the numbers; `None` where a row has none, and everywhere in
+    /// columns of lists.
+    pub(super) fn texts(&self) -> impl Iterator<Item = Option<Cow<'_, str>>> + '_ {
+        (0..self.len()).map(|row| match &self.values {
+            Joined::Strings { codes, strings } => {
+                self.has_value(row).then(|| strings.get(codes[row]).into())
+            }
+            _ => self.number(row).map(|number| number.to_string().into()),
+        })
+    }
+
+    fn number(&self, row: usize) -> Option<Number> {
+        match &self.values {
+            _ if !self.has_value(row) => None,
             Joined::Decimals { mantissas, scale } => {
                 Decimal::new(mantissas[row].into(), *scale).map(Number::from)
             }
             Joined::Numbers(numbers) => Some(numbers[row]),
             Joined::Strings { .. } | Joined::Lists { .. } => None,
-        };
-        let has_value =
-            |row: usize| self.validity.as_ref().is_none_or(|validity| validity.get(row));
-        (0..self.len()).map(move |row| if has_value(row) { number(row) } else { None })
+        }
+    }
+
+    fn has_value(&self, row: usize) -> bool {
+        self.validity.as_ref().is_none_or(|validity| validity.get(row))
     }
 
     fn len(&self) -> usize {

@@ -14,9 +14,16 @@
 //! keeps at least, the largest power of two that does not: so weights are of few classes, which is
 //! what makes counting them fast.
 //!
-//! Which rows are kept is told by a hash of the block's front, which has the checksums of all that
-//! is in the block, and the row: the same block always keeps the same rows, wherever it lies, and
-//! two blocks keep theirs independently (stratified sampling and the estimator of its sums:
+//! Where a column holds a *key*, as that of a user, its rows are not drawn: all rows with the same
+//! key are kept or none, in every block and leaf, as a hash of the key says (`spec/row-block.md`). One
+//! key in `factor` is left, and a block may be left without any. The hash is divided by what the
+//! block was sampled by before. Where that was by the same key, what is left now is what would have
+//! been left at once; where it was not, each key that is left has one chance in `factor` all the same
+//! (cluster sampling: Cochran, chapter 9A).
+//!
+//! Which of the others are kept is told by a hash of the block's front, which has the checksums of all
+//! that is in the block, and the row: the same block always keeps the same rows, wherever it lies,
+//! and two blocks keep theirs independently (stratified sampling and the estimator of its sums:
 //! Cochran, "Sampling Techniques", chapters 5 and 5A; Horvitz and Thompson, JASA 1952).
 
 use hadal_types::limits::BLOCK_ROWS_MAX;
@@ -34,6 +41,9 @@ use crate::header::{CHECKSUM_BYTES, SAMPLED_VERSION};
 pub struct Sampling<'s> {
     /// Of how many rows one is to be left, counted from before any sampling.
     pub one_in: u16,
+    /// The column whose numbers and strings are keys: rows that have one are kept by it, all others
+    /// by their group.
+    pub key: Option<&'s ColumnName>,
     /// The columns whose values tell groups apart; none: all rows are one group.
     pub by: &'s [ColumnName],
     /// Rows that each group keeps, if it has them; at least one.
@@ -50,8 +60,9 @@ impl Sampling<'_> {
 }
 
 /// Makes blocks of the rows of `block` that are kept, in their order: almost always one, which says
-/// in its front by how much it was sampled. Like [`super::merge`] by time it drops batches, so only
-/// what is settled may be given to it. Checksums are verified on the way.
+/// in its front by how much it was sampled; none where no key in it is kept. Like [`super::merge`] by
+/// time it drops batches, so only what is settled may be given to it. Checksums are verified on the
+/// way.
 ///
 /// # Errors
 /// When the block is corrupt.
@@ -62,11 +73,11 @@ pub fn sample(block: &BlockView<'_>, sampling: &Sampling<'_>) -> Result<Vec<Vec<
     let blocks = std::slice::from_ref(block);
     let inputs = Inputs::new(blocks);
     let weights = weights(&inputs)?;
-    let groups = groups(&inputs, sampling.by)?;
+    let fates = fates(&inputs, sampling, factor)?;
     // Where times are weights, weights cannot change.
     let is_fixed = block.time_column().name().as_str() == Weight::COLUMN;
-    let kept = choose(&weights, &groups, factor, sampling.least.max(1), block.seed());
-    if is_fixed || kept.len() == block.rows() {
+    let kept = choose(&weights, &fates, factor, sampling.least.max(1), block.seed());
+    if is_fixed || kept.iter().map(|(_, weight)| weight).eq(&weights) {
         return Ok(vec![with_front(block, |header| {
             header.kept_one_in = kept_one_in;
             header.encoding_version = header.encoding_version.max(SAMPLED_VERSION);
@@ -100,6 +111,51 @@ fn is_weight(name: &ColumnName, kind: Kind) -> bool {
     name.as_str() == Weight::COLUMN && kind == Kind::Number
 }
 
+/// What becomes of a row, unless it weighs too much to stand for more.
+#[derive(Clone, Copy)]
+enum Fate {
+    /// Its key is kept, or goes.
+    ByKey { is_kept: bool },
+    /// Rows are drawn of this group.
+    Drawn { group: u32 },
+}
+
+fn fates(
+    inputs: &Inputs<'_, '_>,
+    sampling: &Sampling<'_>,
+    factor: u16,
+) -> Result<Vec<Fate>, BlockError> {
+    let groups = groups(inputs, sampling.by)?.into_iter();
+    let mut fates: Vec<Fate> = groups.map(|group| Fate::Drawn { group }).collect();
+    let before = inputs.blocks[0].kept_one_in();
+    for (name, kind) in inputs.columns() {
+        if sampling.key != Some(name) {
+            continue;
+        }
+        let column = Concatenated::new(inputs, name, kind)?;
+        for (fate, text) in fates.iter_mut().zip(column.texts()) {
+            if let Some(key) = text {
+                *fate = Fate::ByKey { is_kept: is_kept(&key, before, factor) };
+            }
+        }
+    }
+    Ok(fates)
+}
+
+/// Tells the hashes of keys from all others of the same texts: to those that count different values,
+/// the keys that are left are like any.
+const KEYS: u64 = u64::from_le_bytes(*b"hadalkey");
+
+/// Whether a key is kept in a block of which one row in `before` is left, and of those one in
+/// `factor` is to be.
+fn is_kept(key: &str, before: u16, factor: u16) -> bool {
+    (hash_of_key(key) / u64::from(before)).is_multiple_of(factor.into())
+}
+
+fn hash_of_key(key: &str) -> u64 {
+    XxHash3_64::oneshot_with_seed(KEYS, key.as_bytes())
+}
+
 /// The group of each row: one where no column tells rows apart.
 fn groups(inputs: &Inputs<'_, '_>, by: &[ColumnName]) -> Result<Vec<u32>, BlockError> {
     let mut groups = vec![0; inputs.rows()];
@@ -112,16 +168,18 @@ fn groups(inputs: &Inputs<'_, '_>, by: &[ColumnName]) -> Result<Vec<u32>, BlockE
 }
 
 /// The rows that are kept, ascending.
-fn choose(weights: &[i64], groups: &[u32], factor: u16, least: u32, seed: u64) -> Vec<Kept> {
+fn choose(weights: &[i64], fates: &[Fate], factor: u16, least: u32, seed: u64) -> Vec<Kept> {
     let factor = u64::from(factor);
     let heaviest = Weight::MILLIONTHS_MAX / factor.cast_signed();
     let mut kept: Vec<Kept> = Vec::new();
     let mut rows: Vec<(u32, u64, u32)> = Vec::with_capacity(weights.len());
-    for (row, (&weight, &group)) in (0u32..).zip(weights.iter().zip(groups)) {
-        match weight > heaviest {
+    for (row, (&weight, &fate)) in (0u32..).zip(weights.iter().zip(fates)) {
+        match fate {
             // No weight would be large enough for what it would stand for.
-            true => kept.push((row, weight)),
-            false => rows.push((group, hash(seed, row.into()), row)),
+            _ if weight > heaviest => kept.push((row, weight)),
+            Fate::ByKey { is_kept: true } => kept.push((row, weight * factor.cast_signed())),
+            Fate::ByKey { is_kept: false } => {}
+            Fate::Drawn { group } => rows.push((group, hash(seed, row.into()), row)),
         }
     }
     rows.sort_unstable();
@@ -212,5 +270,25 @@ impl BlockView<'_> {
         let front = self.header().front_bytes();
         let checksum = self.bytes().get(front - CHECKSUM_BYTES..front);
         checksum.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_kept_by_the_same_hash_for_ever() {
+        // As in spec/row-block.md: what is kept of a user today must be what is kept in ten years.
+        for (key, hash) in [
+            ("", 10_340_663_154_582_448_090),
+            ("7", 15_728_024_893_682_450_167),
+            ("-12.5", 13_794_741_255_147_426_059),
+            ("1e300", 17_467_729_809_495_384_585),
+            ("user-42", 8_274_327_304_651_346_578),
+            ("Zo\u{eb}", 16_715_580_364_479_322_848),
+        ] {
+            assert_eq!(hash_of_key(key), hash, "{key:?}");
+        }
     }
 }

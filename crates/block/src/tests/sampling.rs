@@ -8,25 +8,25 @@ use super::cold::with_front;
 use super::model::{Random, Row, assert_same, build, cold, name, random_rows, read};
 use crate::{BlockError, BlockView, MergeOrder, Sampling, merge, merge_from, sample};
 
-fn view(bytes: &[u8]) -> BlockView<'_> {
+pub(super) fn view(bytes: &[u8]) -> BlockView<'_> {
     let block = BlockView::parse(bytes).expect("parses");
     block.verify().expect("checksums are right");
     block
 }
 
-const fn one_in(one_in: u16) -> Sampling<'static> {
-    Sampling { one_in, by: &[], least: 1 }
+pub(super) const fn one_in(one_in: u16) -> Sampling<'static> {
+    Sampling { one_in, key: None, by: &[], least: 1 }
 }
 
 /// The one block that is left of these bytes.
-fn sampled(bytes: &[u8], sampling: &Sampling<'_>) -> Vec<u8> {
+pub(super) fn sampled(bytes: &[u8], sampling: &Sampling<'_>) -> Vec<u8> {
     let mut made = sample(&view(bytes), sampling).expect("samples");
     assert_eq!(made.len(), 1);
     made.remove(0)
 }
 
 /// What a row weighs, in millionths.
-fn weight(row: &Row) -> i64 {
+pub(super) fn weight(row: &Row) -> i64 {
     let rate = match row.cells.get(Weight::COLUMN) {
         Some(Value::Number(rate)) => *rate,
         _ => Number::integer(1),
@@ -101,7 +101,8 @@ fn any_rows_can_be_sampled() {
         let columns = [name("c0"), name("c1"), name("nowhere")];
         let by = &columns[..random.below(4)];
         let least = random.pick(&[1, 1, 2, 10, 65_536]);
-        let sampling = Sampling { one_in: random.pick(&[2, 3, 10, 100, 10_000]), by, least };
+        let share = random.pick(&[2, 3, 10, 100, 10_000]);
+        let sampling = Sampling { one_in: share, key: None, by, least };
         let bytes = build(&rows, BatchId::new("a-batch").as_ref());
         let made = sampled(&bytes, &sampling);
         // As it is read: truths may have become numbers.
@@ -146,7 +147,7 @@ fn services(count: i64) -> Vec<Row> {
 fn every_group_keeps_some_rows() {
     let rows = services(4_096);
     let by = [name("service")];
-    let sampling = Sampling { one_in: 100, by: &by, least: 10 };
+    let sampling = Sampling { one_in: 100, key: None, by: &by, least: 10 };
     let kept = read(&sampled(&build(&rows, None), &sampling));
     let kept = groups(&kept, &by);
     assert_eq!(kept.len(), 13, "no service is gone");
@@ -195,7 +196,7 @@ fn a_share_that_becomes_smaller_is_sampled_once_more() {
 fn a_block_of_which_all_is_kept_only_says_so() {
     let rows = services(9);
     let bytes = cold(&build(&rows, None));
-    let sampling = Sampling { one_in: 100, by: &[], least: 20 };
+    let sampling = Sampling { one_in: 100, key: None, by: &[], least: 20 };
     let made = sampled(&bytes, &sampling);
     assert_eq!((read(&made), view(&made).kept_one_in()), (rows, 100));
     assert!(view(&made).columns().iter().all(|column| column.is_cold()));
@@ -208,7 +209,7 @@ fn what_weighs_too_much_to_stand_for_more_stays() {
     for (row, rate) in rows.iter_mut().zip([10_000_000, 10_000_001, 1_000_000_000]) {
         row.cells.insert(Weight::COLUMN.to_owned(), Value::integer(rate));
     }
-    let sampling = Sampling { one_in: 100, by: &[name("v")], least: 1 };
+    let sampling = Sampling { one_in: 100, key: None, by: &[name("v")], least: 1 };
     let kept = read(&sampled(&build(&rows, None), &sampling));
     assert_eq!(kept.len(), 1_000, "each row is a group");
     let kept = read(&sampled(&build(&rows, None), &one_in(100)));

@@ -21,6 +21,8 @@ use crate::output;
   hadal settings clicks cold_after=3d       store older rows in fewer bytes, slower to read
   hadal settings clicks sample_after=7d sample_keep=1/100
                                             keep one older row in a hundred
+  hadal settings clicks sample_after=7d sample_key=user_id
+                                            of one older user in ten keep all rows
   hadal settings clicks storage=mmap        read its rows from disk, not from memory
   hadal settings clicks archive=on          write rows to the archive before they go
   hadal settings clicks time_column=ts      rows have their time in ts
@@ -33,7 +35,7 @@ pub(crate) struct SettingsArgs {
     table: String,
     /// Settings to change: age=30d, 12h, 90m or none; archive=on; bytes=2GB or 512MiB;
     /// cold_after=3d or none; sample_after=7d or none, sample_keep=1/10 or 0.1,
-    /// sample_by=COLUMN,COLUMN, sample_least=ROWS; storage=memory or mmap; time_column=COLUMN; NAME=default unsets one
+    /// sample_key=COLUMN, or sample_by=COLUMN,COLUMN sample_least=ROWS; storage=memory or mmap; time_column=COLUMN; NAME=default unsets one
     #[arg(value_name = "NAME=VALUE")]
     changes: Vec<String>,
     #[command(flatten)]
@@ -64,6 +66,7 @@ struct Effective {
     sample_after: String,
     sample_by: Vec<String>,
     sample_keep: String,
+    sample_key: Option<String>,
     sample_least: u32,
     storage: String,
     time_column: Option<String>,
@@ -118,7 +121,8 @@ fn each_once(changes: &[(&str, &str)]) -> Result<(), Error> {
 
 fn apply(settings: &mut TableSettings, changes: &[(&str, &str)]) -> Result<(), Error> {
     let set = |(name, value): &(&str, &str)| settings.set(name, value);
-    changes.iter().try_for_each(set).map_err(|error| Error::Usage(error.to_string()))
+    let set = changes.iter().try_for_each(set).and_then(|()| settings.check_together());
+    set.map_err(|error| Error::Usage(error.to_string()))
 }
 
 fn text(table: &TableName, told: &Told) -> String {
@@ -135,6 +139,7 @@ fn text(table: &TableName, told: &Told) -> String {
     let bytes = spell_bytes(effective.bytes);
     let (by, least) = (effective.sample_by.join(","), effective.sample_least.to_string());
     let by = if by.is_empty() { "-" } else { &by };
+    let key = effective.sample_key.as_deref().unwrap_or("-");
     let archive = if effective.archive { "on" } else { "off" };
     let archived = archive_meaning(effective.archive, told.archive_place.as_deref());
     let lines = [
@@ -145,6 +150,7 @@ fn text(table: &TableName, told: &Told) -> String {
         ("sample_after", effective.sample_after.as_str(), "of older rows only some are kept"),
         ("sample_by", by, "groups of these columns keep some each"),
         ("sample_keep", effective.sample_keep.as_str(), "so many of them are kept"),
+        ("sample_key", key, "rows with the same value in it stay or go together"),
         ("sample_least", least.as_str(), "rows that each group of a row block keeps"),
         ("storage", effective.storage.as_str(), "row blocks are read from there"),
         ("time_column", time_column, "has the time of a row"),
@@ -196,7 +202,7 @@ mod tests {
             "exists": true, "version": 3, "settings": settings, "rows": 1_234, "block_bytes": 2_048,
             "archive_place": "s3://old/hadal", "notes": ["cold_after=8d does nothing"],
             "effective": { "age": "7d", "archive": true, "bytes": 2_000_000_000, "cold_after": "none",
-                           "sample_after": "none", "sample_by": ["a", "b"], "sample_keep": "1/10",
+                           "sample_after": "none", "sample_by": ["a", "b"], "sample_keep": "1/10", "sample_key": null,
                            "sample_least": 1, "storage": "memory", "time_column": "ts" },
             "next_expiry": next_expiry,
         });
@@ -218,6 +224,7 @@ mod tests {
              sample_after  none        default  of older rows only some are kept\n  \
              sample_by     a,b         default  groups of these columns keep some each\n  \
              sample_keep   1/10        default  so many of them are kept\n  \
+             sample_key    -           default  rows with the same value in it stay or go together\n  \
              sample_least  1           default  rows that each group of a row block keeps\n  \
              storage       memory      default  row blocks are read from there\n  \
              time_column   ts          set      has the time of a row\n\

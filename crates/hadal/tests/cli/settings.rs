@@ -43,6 +43,12 @@ fn settings_are_shown_changed_and_kept() {
     let shown = show(&server, &["sample_by=default", "sample_keep=default"]);
     assert!(shown.contains("sample_by     -           default"), "{shown}");
     assert!(shown.contains("sample_keep   1/10        default"), "{shown}");
+    let refused = server.run(&["settings", "t", "sample_key=user"], b"");
+    assert_eq!(refused.code, 2);
+    let told = "sample_key: rows are kept by key or by group, not both; unset it, or sample_least";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    let shown = show(&server, &["sample_key=user", "sample_least=default"]);
+    assert!(shown.contains("sample_key    user        set"), "{shown}");
     let status = server.run(&["status"], b"");
     assert!(status.stdout.contains("none older than 7 days"), "{}", status.stdout);
     let refused = server.run(&["settings", "t", "age=soon"], b"");

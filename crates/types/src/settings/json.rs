@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{AgeLimit, OneIn, SettingsError, TableSettings, no_rows, on_or_off, parse_bytes};
+use super::{
+    AgeLimit, OneIn, SettingsError, TableSettings, column, no_rows, on_or_off, parse_bytes,
+};
 use crate::name::ColumnName;
 
 /// How settings are spelled now. A later format is refused, not guessed at.
@@ -33,6 +35,7 @@ impl TableSettings {
             ("sample_after", self.sample_after.map(|age| age.to_string().into())),
             ("sample_by", self.sample_by.as_deref().map(names)),
             ("sample_keep", self.sample_keep.map(|share| share.to_string().into())),
+            ("sample_key", self.sample_key.as_ref().map(|column| column.as_str().into())),
             ("sample_least", self.sample_least.map(Value::from)),
             ("storage", self.storage.map(|storage| storage.to_string().into())),
             ("time_column", self.time_column.as_ref().map(|column| column.as_str().into())),
@@ -53,7 +56,7 @@ impl TableSettings {
 
     /// Reads an object: `archive` is a truth or a text, `age`, `cold_after` and `sample_after` are texts or numbers of seconds,
     /// `bytes` and `sample_keep` texts or numbers, `sample_by` a list of names or a text of them with
-    /// commas between, `sample_least` a number, `storage` and `time_column` texts; `null` is what is not set.
+    /// commas between, `sample_least` a number, `sample_key`, `storage` and `time_column` texts; `null` is what is not set.
     /// `format` may be left out.
     ///
     /// # Errors
@@ -77,12 +80,13 @@ impl TableSettings {
                     _ => settings.sample_by = Some(sample_by(value)?),
                 },
                 "sample_keep" => settings.sample_keep = Some(sample_keep(value)?),
+                "sample_key" => settings.sample_key = Some(column_name(name, value)?),
                 "sample_least" => settings.sample_least = Some(sample_least(value)?),
                 "storage" => match value {
                     Value::String(text) => settings.set(name, text)?,
                     _ => return Err(no_storage(value)),
                 },
-                "time_column" => settings.time_column = Some(time_column(value)?),
+                "time_column" => settings.time_column = Some(column_name(name, value)?),
                 _ => return Err(Self::unknown(name)),
             }
         }
@@ -137,7 +141,7 @@ fn sample_by(value: &Value) -> Result<Vec<ColumnName>, SettingsError> {
     let names = value.as_array().ok_or_else(|| wrong(format!("{value} is no list of columns")))?;
     let name = |name: &Value| {
         let name = name.as_str().ok_or_else(|| wrong(format!("{name} is no name")))?;
-        ColumnName::new(name).map_err(|error| wrong(error.to_string()))
+        column(name).map_err(wrong)
     };
     TableSettings::check_sample_by(names.iter().map(name).collect::<Result<_, _>>()?)
 }
@@ -158,12 +162,12 @@ fn no_storage(value: &Value) -> SettingsError {
     SettingsError::new("storage", format!("{value} is no text; write \"memory\" or \"mmap\""))
 }
 
-fn time_column(value: &Value) -> Result<ColumnName, SettingsError> {
-    let Value::String(text) = value else {
-        let reason = format!("{value} is no name; write the name of a column");
-        return Err(SettingsError::new("time_column", reason));
+fn column_name(name: &str, value: &Value) -> Result<ColumnName, SettingsError> {
+    let read = match value {
+        Value::String(text) => column(text),
+        _ => Err(format!("{value} is no name; write the name of a column")),
     };
-    ColumnName::new(text).map_err(|error| SettingsError::new("time_column", error.to_string()))
+    read.map_err(|reason| SettingsError::new(name, reason))
 }
 
 #[cfg(test)]
@@ -186,13 +190,15 @@ mod tests {
             sample_after: Some(AgeLimit::Seconds(3 * 86_400)),
             sample_by: Some(["a", "b,c"].map(|name| ColumnName::new(name).expect("ok")).into()),
             sample_keep: OneIn::new(100),
+            sample_key: Some(ColumnName::new("user").expect("a name")),
             sample_least: Some(7),
             storage: Some(TableStorage::Mmap),
             time_column: Some(ColumnName::new("ts").expect("a name")),
         };
         let text = concat!(
             r#"{"age":"7d","archive":true,"bytes":2000000000,"cold_after":"36h","format":1,"#,
-            r#""sample_after":"3d","sample_by":["a","b,c"],"sample_keep":"1/100","sample_least":7,"storage":"mmap","time_column":"ts"}"#
+            r#""sample_after":"3d","sample_by":["a","b,c"],"sample_keep":"1/100","sample_key":"user","#,
+            r#""sample_least":7,"storage":"mmap","time_column":"ts"}"#
         );
         assert_eq!(all.to_json(), text);
         assert_eq!(TableSettings::from_json(text), Ok(all));
@@ -218,7 +224,7 @@ mod tests {
         assert_eq!(
             error(r#"{"cold": "1d"}"#),
             "cold: there is no such setting; there are age, archive, bytes, cold_after, \
-             sample_after, sample_by, sample_keep, sample_least, storage, time_column"
+             sample_after, sample_by, sample_keep, sample_key, sample_least, storage, time_column"
         );
         assert_eq!(error(r#"{"age": true}"#).split(':').next(), Some("age"));
         assert_eq!(error(r#"{"cold_after": 1.5}"#).split(':').next(), Some("cold_after"));
@@ -238,6 +244,8 @@ mod tests {
             (r#"{"sample_by": true}"#, "sample_by"),
             (r#"{"sample_keep": 10}"#, "sample_keep"),
             (r#"{"sample_keep": []}"#, "sample_keep"),
+            (r#"{"sample_key": ["a"]}"#, "sample_key"),
+            (r#"{"sample_key": ""}"#, "sample_key"),
             (r#"{"sample_least": 0}"#, "sample_least"),
             (r#"{"sample_least": "7"}"#, "sample_least"),
         ] {

@@ -360,6 +360,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
         age(),
         option::of(columns.prop_filter_map("fit", |it| TableSettings::check_sample_by(it).ok())),
         option::of(keep.prop_filter_map("in range", OneIn::new)),
+        option::of(column_name()),
         option::of(1..=65_536u32),
     );
     (
@@ -372,7 +373,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
         option::of(column_name()),
     )
         .prop_map(|(age, archive, bytes, cold_after, sampling, storage, time_column)| {
-            let (sample_after, sample_by, sample_keep, sample_least) = sampling;
+            let (sample_after, sample_by, sample_keep, sample_key, sample_least) = sampling;
             TableSettings {
                 age,
                 archive,
@@ -381,6 +382,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
                 sample_after,
                 sample_by,
                 sample_keep,
+                sample_key,
                 sample_least,
                 storage,
                 time_column,

@@ -154,6 +154,72 @@ async fn groups_keep_so_many_rows_each() {
     assert_eq!(held(&bed), [Held { rows, kept_one_in: 100, ..day(1, 1) }]);
 }
 
+/// Keeps one number of a row in ten.
+fn by_number() -> TableSettings {
+    let v = ColumnName::new("v").expect("a name");
+    TableSettings { sample_key: Some(v), ..sample_after(60, 10) }
+}
+
+#[tokio::test]
+async fn leaves_keep_the_same_keys_once_and_for_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = settled(Some(folder.path()), 2).await;
+    configure(&bed.leaf, by_number()).await;
+    bed.leaf.merge_all();
+    let kept = rows(&bed).await;
+    // 1,000 with a standard deviation of 30.
+    assert!((850..1_150).contains(&kept.len()), "{}", kept.len());
+    for Held { rows, kept_one_in, events, .. } in held(&bed) {
+        let stand_for = i64::try_from(rows * 10).expect("fits");
+        assert_eq!((kept_one_in, events), (10, stand_for * Weight::UNIT));
+    }
+    bed.leaf.merge_all();
+    assert_eq!(rows(&bed).await, kept, "nothing goes twice");
+    drop(bed);
+    let bed = open(Some(folder.path()));
+    bed.clock.pass(1_000);
+    bed.leaf.merge_all();
+    assert_eq!(rows(&bed).await, kept);
+    // Other blocks of the same keys, which nobody knows of here.
+    let other = open(None);
+    other.leaf.accept(aged("other", 3 * DAY, 8_000, 4_000, false)).await.expect("taken");
+    other.clock.pass(700);
+    other.leaf.merge_all();
+    configure(&other.leaf, by_number()).await;
+    other.leaf.merge_all();
+    let expected = kept.into_iter().filter(|key| (8_000..12_000).contains(key));
+    assert_eq!(rows(&other).await, expected.collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_block_without_a_key_that_is_kept_goes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = open(Some(folder.path()));
+    for key in 20..40 {
+        // Of another day each, so that none are merged.
+        let batch = aged(&format!("b{key}"), key * DAY, key, 1, false);
+        bed.leaf.accept(batch).await.expect("taken");
+    }
+    bed.clock.pass(700);
+    bed.leaf.merge_all();
+    assert_eq!(held(&bed).len(), 20);
+    configure(&bed.leaf, by_number()).await;
+    // A few blocks at a time.
+    (0..20).for_each(|_| bed.leaf.merge_all());
+    let kept = rows(&bed).await;
+    assert!(kept.len() < 20, "{kept:?}");
+    assert!(held(&bed).len() == kept.len() && held(&bed).iter().all(|held| held.kept_one_in == 10));
+    drop(bed);
+    let bed = open(Some(folder.path()));
+    assert_eq!(rows(&bed).await, kept, "what is gone does not come back");
+    // Nor is the table gone with its last block.
+    let settings = TableSettings { sample_keep: OneIn::new(10_000), ..by_number() };
+    configure(&bed.leaf, settings).await;
+    bed.leaf.merge_all();
+    assert_eq!((rows(&bed).await, held(&bed)), (vec![], vec![]));
+    assert_eq!(bed.leaf.status().await.leaves[0].tables[&name("t")].schema.rows, 0);
+}
+
 #[tokio::test]
 async fn a_crash_leaves_the_whole_block_or_the_sampled_one() {
     let folder = tempfile::tempdir().expect("a folder");
