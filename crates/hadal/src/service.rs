@@ -125,6 +125,8 @@ impl Service {
             .build()
             .map_err(Error::io("start", "the runtime"))?;
         let listen = config.doors.listen;
+        // Before another server stops for this one: what is wrong with it is none of its business.
+        let memory = Memory::decide(&config.memory, config.folder.is_some())?;
         let before = match &config.folder {
             Some(folder) if config.takes_over => Predecessor::ask(folder)?,
             _ => None,
@@ -138,7 +140,6 @@ impl Service {
             output::say(&format!("the limit of open files leaves {connections} at the same time"));
         }
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
-        let memory = Memory::decide(&config.memory, config.folder.is_some())?;
         let place = config.definitions.unwrap_or_else(|| match &config.folder {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
             None => Place::Memory,

@@ -42,10 +42,11 @@ pub struct StoredBlock {
 }
 
 impl StoredBlock {
-    /// Whether all of its bytes are known to be as they were written, once it was brought back.
+    /// Whether all of its bytes are known to be as they were written, once it was brought back: in memory,
+    /// then. What is mapped from disk was not read for that.
     #[must_use]
     pub fn is_verified(&self) -> bool {
-        self.checksum.is_known()
+        self.checksum.is_known() && self.bytes.is_in_memory()
     }
 }
 

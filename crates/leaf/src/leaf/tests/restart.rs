@@ -1,6 +1,7 @@
 //! What a leaf with memory of its own does when it stops, and when it is killed.
 
 use hadal_store::{AfterCrash, MemoryConfig};
+use hadal_types::{TableSettings, TableStorage};
 
 use super::*;
 
@@ -217,6 +218,48 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     leaf.inner.scrub_round(|_| true);
     assert!(all_rows(&leaf).await);
     assert!(!table(&leaf).snapshot().iter().any(|block| block.is_damaged()));
+}
+
+/// A batch of so many values that take nearly all of its block.
+fn unlike_each_other(id: &str, rows: usize) -> Batch {
+    let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+    let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
+    let mut value = 1i64;
+    for _ in 0..rows {
+        value = value * 48_271 % 0x7fff_ffff;
+        builder.push_number(column, Number::integer(value)).expect("taken");
+        builder.end_row(NOW);
+    }
+    let id = BatchId::new(id).expect("an id");
+    let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
+    Batch { table: name("t"), id, content_hash: 1, rows, block }
+}
+
+#[tokio::test]
+async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_mapped() {
+    let place = Place::new();
+    let leaf = place.open();
+    let storage = Some(TableStorage::Mmap);
+    let settings = TableSettings { storage, ..TableSettings::default() };
+    leaf.configure(name("t"), settings).await.expect("set");
+    leaf.accept(unlike_each_other("b", 5_000)).await.expect("taken");
+    leaf.stop().expect("stopped");
+    let leaf = place.open();
+    let (on_disk, at) = segment(&place.folder());
+    let bytes = read(&leaf.inner.tables)[&name("t")].bytes();
+    // Killed.
+    drop(leaf);
+    let bytes = usize::try_from(bytes).expect("small");
+    let middle = at + bytes * 3 / 4;
+    flip(&on_disk, middle..middle + 1);
+    let leaf = place.open();
+    while leaf.state() != LeafState::Alive {
+        std::thread::yield_now();
+    }
+    assert!(!leaf.recovery_report().was_stopped);
+    let (values, partial) = values(&leaf).await;
+    assert_eq!(seen_of(&partial).0, (values.len() as u64, 5_000));
+    assert!(values.is_empty(), "{} values of a damaged column", values.len());
 }
 
 #[tokio::test]
