@@ -406,7 +406,8 @@ pub(crate) fn say_damage(recovered: &Recovered) {
         if report.log_bytes_cut + report.manifest_bytes_cut > 0 {
             let cut = output::bytes(report.log_bytes_cut + report.manifest_bytes_cut);
             output::say(&format!(
-                "{leaf}: cut {cut} that a crash left half written; they were never acknowledged"
+                "{leaf}: cut {cut} at the end of its files that are not whole: what a crash leaves half \
+                 written was never acknowledged, but bytes altered since would look the same"
             ));
         }
     }

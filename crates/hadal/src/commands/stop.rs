@@ -6,7 +6,7 @@ use crate::cli::ServerArgs;
 use crate::error::Error;
 use crate::output;
 
-/// Stop a server in order: it finishes what runs, and the next one has all rows at once
+/// Stop a server in order: it finishes what runs, and the next one finds what is in memory as it is
 ///
 /// Returns as soon as the server knows; it ends when what runs is finished.
 #[derive(Args)]
