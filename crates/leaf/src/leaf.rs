@@ -10,7 +10,8 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_query::Query;
 use hadal_store::{
-    Change, Config, Durability, MemoryConfig, Recovery, Report, Sizes, Store, WaitingBlock,
+    BlockNumber, Change, Config, Durability, MemoryConfig, Recovery, Report, Sizes, Store,
+    WaitingBlock,
 };
 use hadal_types::{Budget, Clock, TableName};
 use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks};
@@ -124,7 +125,7 @@ impl Leaf {
         store: Store,
         recovery: Recovery,
     ) -> Result<Self, hadal_store::Error> {
-        let Recovered { tables, waiting, report } =
+        let Recovered { tables, waiting, moving, report } =
             recover::tables(recovery, &store, &config.limits.fresh);
         let expiry = Expiry::new(&*config.clock);
         let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
@@ -162,7 +163,7 @@ impl Leaf {
         leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
         let is_believed = leaf.report.was_stopped;
         leaf.work(&leaf.keeper, "keep", move |inner| {
-            inner.bring_back(waiting);
+            inner.bring_back(waiting, moving);
             inner.scrub(is_believed);
         })?;
         if leaf.inner.archiver.has_place() {
@@ -277,10 +278,11 @@ impl Inner {
         }
     }
 
-    /// Brings blocks back until all are there, or the leaf stops.
-    fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>) {
+    /// Brings blocks back until all are there, and moves others to memory, unless the leaf stops.
+    fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>, moving: Vec<BlockNumber>) {
         let threads = self.limits.recovery_threads;
         recover::bring_all_back(waiting, &self.store, threads, || self.is_stopping());
+        recover::move_all_to_memory(moving, &self.store, threads, || self.is_stopping());
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hadal_store::Moved;
 use hadal_types::Budget;
 use hadal_types::limits::{PRESSED_PERCENT, ROOMY_PERCENT};
 
@@ -82,8 +83,8 @@ impl Inner {
 }
 
 impl Inner {
-    /// Gives the newest blocks that are read from disk a place in memory, as many as the pass still takes
-    /// and while there is room to spare. They are written once more, as blocks stay where they are.
+    /// Has the newest blocks that are read from disk read from memory, as many as the pass still takes
+    /// and while there is room to spare.
     fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &Budget) {
         let goal = roomy_bytes(room);
         if room.held() >= goal || self.pressure.is_refused.load(Ordering::Relaxed) {
@@ -91,29 +92,29 @@ impl Inner {
         }
         let on_disk = |table: &Arc<Table>| {
             let blocks = table.snapshot();
-            let on_disk = blocks.iter().filter(|it| it.may_be_rewritten() && !it.is_in_memory());
-            on_disk.map(|block| (Arc::clone(table), Arc::clone(block))).collect::<Vec<_>>()
+            let on_disk = blocks.iter().filter(|block| is_sound_on_disk(block));
+            on_disk.cloned().collect::<Vec<_>>()
         };
         let in_memory = tables.iter().filter(|table| !table.is_on_disk());
-        let mut all: Vec<(Arc<Table>, Arc<Block>)> = in_memory.flat_map(on_disk).collect();
-        all.sort_by_key(|(_, block)| Reverse(block.time_range.1));
-        for (table, block) in all {
-            let held = room.held();
-            if held.saturating_add(block.byte_count()) > goal || !pass.takes(&block) {
+        let mut all: Vec<Arc<Block>> = in_memory.flat_map(on_disk).collect();
+        all.sort_by_key(|block| Reverse(block.time_range.1));
+        for block in all {
+            let Some(number) = block.number() else { continue };
+            let is_too_much = room.held().saturating_add(block.byte_count()) > goal;
+            if is_too_much || self.is_stopping() || !pass.takes(&block) {
                 return;
             }
-            let copied =
-                self.rewrite(&table, &[block], |view| Ok(Some(vec![view.bytes().to_vec()])));
-            if let Err(error) = copied.and_then(|copied| self.replace(&table, copied)) {
-                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
-                return;
-            }
-            if room.held() <= held {
+            if self.store.move_to_memory(number) == Moved::NoRoom {
                 self.pressure.is_refused.store(true, Ordering::Relaxed);
                 return;
             }
         }
     }
+}
+
+/// Whether it could as well be in memory.
+fn is_sound_on_disk(block: &Block) -> bool {
+    block.number().is_some() && !block.is_in_memory() && !block.is_damaged()
 }
 
 /// Only what is in memory takes some of it.

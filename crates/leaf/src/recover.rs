@@ -1,13 +1,16 @@
 //! From what a store recovered to tables: merged blocks, then what the log still holds.
 //!
 //! Blocks that the store must read first come one after the other, those with the newest rows
-//! first, while queries are answered from what is there; but no table is without any.
+//! first, while queries are answered from what is there; but no table is without any. What an orderly
+//! stop left on disk is read from there at once, and comes to memory afterwards.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use hadal_store::{LostBlock, RecoveredTable, Recovery, Report, Store, StoredBlock, WaitingBlock};
+use hadal_store::{
+    BlockNumber, LostBlock, Moved, RecoveredTable, Recovery, Report, Store, StoredBlock,
+    WaitingBlock,
+};
 use hadal_types::TableName;
 
 use crate::batches::Known;
@@ -25,6 +28,8 @@ pub(crate) struct Recovered {
     pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
     /// What is to be brought back, the newest last.
     pub(crate) waiting: Vec<(Arc<Table>, WaitingBlock)>,
+    /// What is read from disk, and is to come to memory while there is room to spare, the newest last.
+    pub(crate) moving: Vec<BlockNumber>,
     /// What was found on the way.
     pub(crate) report: Report,
 }
@@ -35,8 +40,9 @@ pub(crate) struct Recovered {
 /// as it is, so it is lost again at the next start; a drop of its table ends that.
 pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>) -> Recovered {
     let Recovery { tables: mut recovered, mut report } = recovery;
+    let mut moving = Vec::new();
     if report.was_stopped {
-        stay_on_disk(&mut recovered, store);
+        moving = stay_on_disk(&mut recovered, store);
     }
     let (mut tables, mut waiting) = (BTreeMap::new(), Vec::new());
     for (name, mut recovered) in recovered {
@@ -65,36 +71,32 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
         let own = tables.entry(lost.table.clone());
         own.or_insert_with(|| Arc::new(Table::new(lost.table.clone()))).lose(lost);
     }
-    Recovered { tables, waiting, report }
+    Recovered { tables, waiting, moving, report }
 }
 
 /// Leaves blocks where an orderly stop left them, on disk, rather than have them brought back while
-/// queries miss them: those of tables that are read from there, and the oldest of those for which there is
-/// hardly room in memory.
-fn stay_on_disk(recovered: &mut BTreeMap<TableName, RecoveredTable>, store: &Store) {
-    let waiting = |(name, own): (&TableName, &mut RecoveredTable)| {
+/// queries miss them. Returns those that are to come to memory, the newest last.
+fn stay_on_disk(
+    recovered: &mut BTreeMap<TableName, RecoveredTable>,
+    store: &Store,
+) -> Vec<BlockNumber> {
+    let mut moving = Vec::new();
+    for (name, own) in recovered {
         let settings = own.settings.as_deref().and_then(|bytes| settings(name, bytes));
         let is_on_disk = is_on_disk(settings.as_ref());
-        let blocks = std::mem::take(&mut own.waiting).into_iter();
-        blocks.map(|block| (name.clone(), is_on_disk, block)).collect::<Vec<_>>()
-    };
-    let mut waiting: Vec<_> = recovered.iter_mut().flat_map(waiting).collect();
-    waiting.sort_by_key(|(.., block)| Reverse(block.number));
-    let mut roomy = store.room().map_or(0, |room| roomy_bytes(room).saturating_sub(room.held()));
-    for (name, is_on_disk, block) in waiting {
-        let Some(own) = recovered.get_mut(&name) else { continue };
-        let left = roomy.checked_sub(block.byte_count as usize).filter(|_| !is_on_disk);
-        roomy = left.unwrap_or(roomy);
-        let stays = if left.is_some() { Err(block) } else { store.leave_on_disk(block) };
-        match stays {
-            Ok(stored) => own.blocks.push(stored),
-            Err(block) => own.waiting.push(block),
+        for block in std::mem::take(&mut own.waiting) {
+            match store.leave_on_disk(block) {
+                Ok(stored) => {
+                    moving.extend((!is_on_disk).then_some(stored.number));
+                    own.blocks.push(stored);
+                }
+                Err(block) => own.waiting.push(block),
+            }
         }
-    }
-    for own in recovered.values_mut() {
         own.blocks.sort_by_key(|block| block.number);
-        own.waiting.sort_by_key(|block| block.number);
     }
+    moving.sort_unstable();
+    moving
 }
 
 /// Brings blocks back, from the last to the first, on so many threads, until `is_stopping`.
@@ -104,27 +106,60 @@ pub(crate) fn bring_all_back(
     threads: usize,
     is_stopping: impl Fn() -> bool + Sync,
 ) {
-    if waiting.is_empty() {
+    from_the_last(waiting, threads, |(table, block)| {
+        if is_stopping() {
+            return false;
+        }
+        if let Err(lost) = bring_back(&table, block, store) {
+            table.lose(&lost);
+        }
+        true
+    });
+    store.has_brought_back();
+}
+
+/// Moves blocks from disk to memory, from the last to the first, on so many threads, while there is room
+/// to spare and until `is_stopping`.
+pub(crate) fn move_all_to_memory(
+    moving: Vec<BlockNumber>,
+    store: &Store,
+    threads: usize,
+    is_stopping: impl Fn() -> bool + Sync,
+) {
+    let Some(room) = store.room() else { return };
+    from_the_last(moving, threads, |number| {
+        if is_stopping() || room.held() >= roomy_bytes(room) {
+            return false;
+        }
+        match store.move_to_memory(number) {
+            Moved::Yes => true,
+            // What is damaged there, whoever reads it learns, and the scrub before long.
+            Moved::Stays(reason) => {
+                tracing::debug!("a row block is not moved to memory: {reason}");
+                true
+            }
+            Moved::NoRoom => false,
+        }
+    });
+    store.has_brought_back();
+}
+
+/// Does work on things from the last to the first, on so many threads, until it returns false.
+fn from_the_last<T: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> bool + Sync) {
+    if things.is_empty() {
         return;
     }
-    let waiting = Mutex::new(waiting);
-    let next = || lock(&waiting).pop().filter(|_| !is_stopping());
-    let work = || {
-        while let Some((table, block)) = next() {
-            if let Err(lost) = bring_back(&table, block, store) {
-                table.lose(&lost);
-            }
-        }
-    };
+    let things = Mutex::new(things);
+    let next = || lock(&things).pop();
+    let each = || while next().is_some_and(&work) {};
     std::thread::scope(|scope| {
         for _ in 1..threads {
             // Without another thread it takes longer.
             let _ =
-                std::thread::Builder::new().name("recover".to_owned()).spawn_scoped(scope, work);
+                std::thread::Builder::new().name("recover".to_owned()).spawn_scoped(scope, each);
         }
-        work();
+        each();
     });
-    store.has_brought_back();
 }
 
 /// Brings one block back and makes it visible, unless its table was dropped.

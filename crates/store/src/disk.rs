@@ -167,6 +167,9 @@ pub trait SegmentFile: Debug + Send + Sync {
     /// takes no memory. Only advice: nothing depends on it.
     fn forget(&self, offset: u64, length: u64);
 
+    /// The same for a range that was read through the mapping, and is not any more.
+    fn forget_mapped(&self, offset: u64, length: u64);
+
     /// Gives the range's memory back; it reads as zeros. No bytes of it may be borrowed.
     ///
     /// # Errors

@@ -39,4 +39,5 @@ pub use log::Ticket;
 pub use memory::{remove as remove_memory, sweep as sweep_memory};
 pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report, WaitingBlock};
 pub use segment::BlockBytes;
+pub use segment::moved::Moved;
 pub use store::{Figures, Store};

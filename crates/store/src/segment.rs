@@ -9,6 +9,7 @@ mod ahead;
 mod file;
 mod guard;
 pub(crate) mod mapping;
+pub(crate) mod moved;
 pub(crate) mod open;
 pub(crate) mod pool;
 mod ranges;
@@ -21,6 +22,7 @@ use std::sync::{Arc, OnceLock};
 use hadal_types::Held;
 use hadal_types::limits::BLOCK_BYTES_MAX;
 
+use crate::disk::SegmentFile;
 use crate::error::Error;
 use file::Segment;
 use pool::Pool;
@@ -53,33 +55,59 @@ impl Place {
     pub(crate) const IN_MEMORY: Self = Self { segment: 0, offset: 0, length: 0 };
 }
 
-/// Where the bytes of a block are read from.
-#[derive(Debug)]
-pub(crate) enum Residence {
-    /// The file on disk.
-    Disk,
-    /// The file in memory, where it takes room.
-    Memory(#[expect(dead_code, reason = "given back on drop")] Held),
-}
-
 /// A range of a segment file. While it lives, the range is nobody else's.
+///
+/// It waits to be brought back until it is read from disk or from memory; and from disk it may still
+/// come to memory, never the other way: what was borrowed stays as it was.
 pub(crate) struct FileExtent {
     pool: Arc<Pool>,
     segment: Arc<Segment>,
     place: Place,
-    /// Where it is read from; not known while it waits to be brought back.
-    residence: OnceLock<Residence>,
+    /// Whether it may be read from the file on disk, which is mapped then.
+    is_on_disk: AtomicBool,
+    /// The room that it takes in memory, once it is read from there.
+    in_memory: OnceLock<Held>,
     /// Whether the manifest names the range, so that its bytes must stay when readers go.
     is_named: AtomicBool,
 }
 
 impl FileExtent {
-    fn bytes(&self) -> Option<&[u8]> {
-        self.segment.bytes(self.place, self.residence.get()?)
+    fn new(pool: Arc<Pool>, segment: Arc<Segment>, place: Place, is_named: bool) -> Self {
+        Self {
+            pool,
+            segment,
+            place,
+            is_on_disk: AtomicBool::new(false),
+            in_memory: OnceLock::new(),
+            is_named: AtomicBool::new(is_named),
+        }
     }
 
+    fn is_in_memory(&self) -> bool {
+        self.in_memory.get().is_some()
+    }
+
+    fn is_on_disk(&self) -> bool {
+        self.is_on_disk.load(Ordering::Acquire)
+    }
+
+    /// The file that it is read from; `None` while it waits.
+    fn file(&self) -> Option<&dyn SegmentFile> {
+        match self.is_in_memory() {
+            true => self.segment.memory(),
+            false => self.is_on_disk().then_some(&*self.segment.file),
+        }
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        self.file()?.bytes(self.place.offset, usize::try_from(self.place.length).ok()?)
+    }
+
+    /// Also those of the file that it was read from before: who has read zeros there is to learn of it.
     fn faults(&self) -> u64 {
-        self.residence.get().map_or(0, |residence| self.segment.faults(residence))
+        let memory = self.segment.memory().filter(|_| self.is_in_memory());
+        let disk = self.is_on_disk().then_some(&*self.segment.file);
+        memory.into_iter().chain(disk).map(SegmentFile::faults).sum()
     }
 }
 
@@ -136,25 +164,33 @@ impl BlockBytes {
     /// Where a block lies that waits to be brought back; `None` for all others.
     fn waiting(&self) -> Option<(&Segment, Place)> {
         match &*self.0 {
-            Extent::File(extent) if extent.residence.get().is_some() => None,
+            Extent::File(extent) if extent.is_in_memory() || extent.is_on_disk() => None,
             _ => self.in_segment(),
         }
     }
 
-    /// Says that the block is read from the file in memory.
+    /// Where a block lies that is read from disk; `None` for all others.
+    fn on_disk(&self) -> Option<(&Segment, Place)> {
+        match &*self.0 {
+            Extent::File(extent) if extent.is_on_disk() && !extent.is_in_memory() => {
+                self.in_segment()
+            }
+            _ => None,
+        }
+    }
+
+    /// Says that the block is read from the file in memory from now on.
     fn reside_in_memory(&self, held: Held) {
-        self.reside(Residence::Memory(held));
+        if let Extent::File(extent) = &*self.0 {
+            // Said once: nobody writes what may be borrowed.
+            let _ = extent.in_memory.set(held);
+        }
     }
 
     /// Says that the block is read from the file on disk, which is mapped.
     fn reside_on_disk(&self) {
-        self.reside(Residence::Disk);
-    }
-
-    fn reside(&self, residence: Residence) {
         if let Extent::File(extent) = &*self.0 {
-            // Said once: who waits has no bytes that could be read from elsewhere.
-            let _ = extent.residence.set(residence);
+            extent.is_on_disk.store(true, Ordering::Release);
         }
     }
 
@@ -171,8 +207,7 @@ impl BlockBytes {
     /// Whether the block lies in a file in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
-        matches!(&*self.0, Extent::File(extent)
-            if matches!(extent.residence.get(), Some(Residence::Memory(_))))
+        matches!(&*self.0, Extent::File(extent) if extent.is_in_memory())
     }
 
     /// Whether the block lies in the segment files of `pool`.

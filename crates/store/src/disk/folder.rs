@@ -8,7 +8,9 @@ use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use rustix::fs::{Advice, AtFlags, CWD, Dir, FallocateFlags, FlockOperation, Mode, OFlags, Stat};
+use rustix::fs::{
+    Advice, AtFlags, CWD, Dir, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat,
+};
 use rustix::io::Errno;
 
 use super::written::Written;
@@ -114,9 +116,13 @@ impl Folder {
     }
 
     fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Whoever opens a pipe waits for its other end, unless told not to; a file knows no difference.
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = rustix::fs::openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
-        Ok(File::from(file))
+        match FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) {
+            FileType::RegularFile => Ok(File::from(file)),
+            _ => Err(io::Error::other("it is no regular file")),
+        }
     }
 }
 
@@ -287,6 +293,13 @@ impl SegmentFile for PlacedFile {
         let length = NonZeroU64::new(length);
         // What stays cached is only slower to get rid of.
         let _ = rustix::fs::fadvise(&self.file, offset, length, Advice::DontNeed);
+    }
+
+    fn forget_mapped(&self, offset: u64, length: u64) {
+        if let Some(mapping) = self.mapping.get() {
+            mapping.forget(offset, length);
+        }
+        self.forget(offset, length);
     }
 
     fn punch(&self, offset: u64, length: u64) -> io::Result<()> {

@@ -1,10 +1,10 @@
 //! A segment file: on disk, and in memory where the store has some.
 
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, OnceLock};
 
+use super::Place;
 use super::ahead::{AHEAD, Ahead};
-use super::{Place, Residence};
 use crate::disk::SegmentFile;
 use crate::lock::lock;
 
@@ -16,7 +16,7 @@ pub(crate) struct Segment {
     pub(super) file: Box<dyn SegmentFile>,
     /// What is read instead, where the store has memory of its own: the same bytes, at the same
     /// places.
-    pub(super) memory: Option<Box<dyn SegmentFile>>,
+    pub(super) memory: OnceLock<Box<dyn SegmentFile>>,
     /// Whether an earlier process wrote the file in memory.
     pub(super) is_memory_old: bool,
     /// Whether something was written since the last sync.
@@ -26,13 +26,9 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The bytes of a block.
-    pub(super) fn bytes(&self, place: Place, residence: &Residence) -> Option<&[u8]> {
-        let length = usize::try_from(place.length).ok()?;
-        match residence {
-            Residence::Disk => self.file.bytes(place.offset, length),
-            Residence::Memory(_) => self.memory.as_ref()?.bytes(place.offset, length),
-        }
+    /// The file in memory, if there is one.
+    pub(super) fn memory(&self) -> Option<&dyn SegmentFile> {
+        self.memory.get().map(|memory| &**memory)
     }
 
     /// Has the bytes before a block read ahead where blocks are brought back from the last to the first:
@@ -46,22 +42,14 @@ impl Segment {
         }
     }
 
-    /// How many pages of the file that is read could not be.
-    pub(super) fn faults(&self, residence: &Residence) -> u64 {
-        match residence {
-            Residence::Disk => self.file.faults(),
-            Residence::Memory(_) => self.memory.as_ref().map_or(0, |memory| memory.faults()),
-        }
-    }
-
     /// Whether some of what is mapped could not be read: there are zeros now, whatever is written.
     pub(super) fn has_faults(&self) -> bool {
-        self.file.faults() > 0 || self.memory.as_ref().is_some_and(|memory| memory.faults() > 0)
+        self.file.faults() > 0 || self.memory().is_some_and(|memory| memory.faults() > 0)
     }
 
     /// Gives back the memory of a range, where it has some.
     pub(super) fn punch_memory(&self, offset: u64, length: u64) -> std::io::Result<()> {
-        self.memory.as_ref().map_or(Ok(()), |memory| memory.punch(offset, length))
+        self.memory().map_or(Ok(()), |memory| memory.punch(offset, length))
     }
 
     /// Gives back the memory and the disk of a range.

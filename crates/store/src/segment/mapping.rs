@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io;
 use std::slice;
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 use super::guard::Watch;
 
@@ -47,6 +47,20 @@ impl Mapping {
     /// How many pages could not be read so far, and are zeros since.
     pub(crate) fn faults(&self) -> u64 {
         self.watch.faults()
+    }
+
+    /// Has the system keep nothing of a range for this mapping: it is read from the file again when
+    /// somebody asks for it. Only advice.
+    pub(crate) fn forget(&self, offset: u64, length: u64) {
+        let range = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
+        let Some((offset, length)) = range else { return };
+        if offset.checked_add(length).is_none_or(|end| end > self.map.len()) {
+            return;
+        }
+        // SAFETY: the mapping is shared and of a file, so what is read after it is what the file has,
+        // and by the rules above that is what was read before, also by whoever borrows it now.
+        let _ =
+            unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, offset, length) };
     }
 
     /// The bytes of a range that was written, `None` outside of the file.

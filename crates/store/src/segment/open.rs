@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::file::Segment;
 use super::pool::{HEADER_USED, PAGE, Pool, Shelf, Shelves, file_name, header, number_of, paged};
@@ -203,6 +203,7 @@ impl Pool {
         }
         let is_memory_old = in_memory.is_some();
         let memory = in_memory.or_else(|| self.memory_for(number, file.length()));
+        let memory = memory.map_or_else(OnceLock::new, OnceLock::from);
         let (is_dirty, ahead) = (AtomicBool::new(false), Mutex::default());
         let segment = Arc::new(Segment { number, file, memory, is_memory_old, is_dirty, ahead });
         let mut free = FreeRanges::new(PAGE, segment.file.length() - PAGE);

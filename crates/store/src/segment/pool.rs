@@ -65,6 +65,8 @@ pub(crate) struct Pool {
     reclaim_failures: AtomicU64,
     /// Whoever writes or gives back has it meanwhile, so that nothing is under way once it is true.
     is_stopped: RwLock<bool>,
+    /// Whoever moves a block to memory writes it there with this: nobody writes what another has moved.
+    pub(super) moving: Mutex<()>,
 }
 
 /// The file name of segment `number`.
@@ -102,6 +104,7 @@ impl Pool {
             shelves: Mutex::new(shelves),
             reclaim_failures: AtomicU64::new(0),
             is_stopped: RwLock::new(false),
+            moving: Mutex::new(()),
         }
     }
 
@@ -115,13 +118,8 @@ impl Pool {
         place: Place,
         is_named: bool,
     ) -> BlockBytes {
-        BlockBytes::in_file(FileExtent {
-            pool: Arc::clone(self),
-            segment: Arc::clone(segment),
-            place,
-            residence: OnceLock::new(),
-            is_named: AtomicBool::new(is_named),
-        })
+        let (pool, segment) = (Arc::clone(self), Arc::clone(segment));
+        BlockBytes::in_file(FileExtent::new(pool, segment, place, is_named))
     }
 
     /// Writes a block to a segment. It is neither synced nor named; if it never is, its range is
@@ -152,7 +150,7 @@ impl Pool {
 
     /// Lets the caller change files while the returned value lives; `None` once they are another
     /// process's.
-    fn while_open(&self) -> Option<RwLockReadGuard<'_, bool>> {
+    pub(super) fn while_open(&self) -> Option<RwLockReadGuard<'_, bool>> {
         let stopped = self.is_stopped.read().unwrap_or_else(PoisonError::into_inner);
         (!*stopped).then_some(stopped)
     }
@@ -176,7 +174,7 @@ impl Pool {
                 false => self.leave_on_disk(block, segment, place).map_err(unmapped),
             };
         }
-        if let Some(memory) = segment.memory.as_deref().filter(|_| segment.is_memory_old)
+        if let Some(memory) = segment.memory().filter(|_| segment.is_memory_old)
             && verified(memory, place, checksum, self.salt).is_some()
             && let Some(held) = self.room_for(place)
         {
@@ -204,7 +202,7 @@ impl Pool {
         bytes
     }
 
-    fn read_from_disk(
+    pub(super) fn read_from_disk(
         &self,
         segment: &Segment,
         place: Place,
@@ -223,7 +221,7 @@ impl Pool {
 
     /// Has the system keep nothing of the files on disk whose blocks are read from memory.
     pub(crate) fn forget_disk(&self) {
-        for segment in self.segments().iter().filter(|segment| segment.memory.is_some()) {
+        for segment in self.segments().iter().filter(|segment| segment.memory().is_some()) {
             segment.file.forget(0, segment.file.length());
         }
     }
@@ -243,7 +241,7 @@ impl Pool {
         bytes: &[u8],
         may_be_in_memory: bool,
     ) -> std::io::Result<()> {
-        if let Some(memory) = &segment.memory
+        if let Some(memory) = segment.memory()
             && may_be_in_memory
             && let Some(held) = self.room_for(place)
             && memory.write(place.offset, bytes).is_ok()
@@ -261,7 +259,7 @@ impl Pool {
         segment: &Segment,
         place: Place,
     ) -> std::io::Result<()> {
-        if let Some(memory) = &segment.memory {
+        if let Some(memory) = segment.memory() {
             // An earlier process, with more room, may have left it there.
             self.count_failure(memory.punch(place.offset, paged(place.length)));
         }
@@ -316,7 +314,7 @@ impl Pool {
         Ok(Arc::new(Segment {
             number,
             file,
-            memory,
+            memory: memory.map_or_else(OnceLock::new, OnceLock::from),
             is_memory_old: false,
             is_dirty: AtomicBool::new(true),
             ahead: Mutex::default(),
@@ -345,7 +343,7 @@ impl Pool {
             if segment.is_dirty.swap(false, Ordering::AcqRel) {
                 let failed = |error| Error::io("sync", &self.place(segment.number), error);
                 segment.file.sync().map_err(failed)?;
-                if segment.memory.is_some() {
+                if segment.memory().is_some() {
                     segment.file.forget(0, segment.file.length());
                 }
             }
@@ -413,7 +411,7 @@ impl Pool {
             let removed = shelves.segments.remove(&number);
             let name = file_name(number);
             self.count_failure(self.folders.segments.remove(&name));
-            let in_memory = removed.is_some_and(|shelf| shelf.segment.memory.is_some());
+            let in_memory = removed.is_some_and(|shelf| shelf.segment.memory().is_some());
             if let Some(memory) = self.memory().filter(|_| in_memory) {
                 self.count_failure(memory.remove(&name));
             }
@@ -421,7 +419,7 @@ impl Pool {
         ranges
     }
 
-    fn count_failure(&self, result: std::io::Result<()>) -> bool {
+    pub(super) fn count_failure(&self, result: std::io::Result<()>) -> bool {
         if result.is_err() {
             self.reclaim_failures.fetch_add(1, Ordering::Relaxed);
         }

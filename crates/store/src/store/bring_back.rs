@@ -1,9 +1,10 @@
-//! Blocks of an earlier process: brought back to memory, or left on disk.
+//! Where blocks are read from: brought back to memory, left on disk, or moved from there to memory.
 
 use super::{Durable, Store};
 use crate::change::{BlockNumber, StoredBlock};
 use crate::lock::lock;
 use crate::recovery::{LostBlock, WaitingBlock};
+use crate::segment::moved::Moved;
 
 impl Store {
     /// Brings back a block of an earlier process: from memory if it is there as it was written,
@@ -41,6 +42,24 @@ impl Store {
         }
         lock(&self.catalog).held.insert(number, bytes.clone());
         Ok(StoredBlock { number, table: table.clone(), rows, bytes: bytes.clone(), checksum })
+    }
+
+    /// Has a block read from memory that is read from disk, if it is there as it was written: while it
+    /// is read, and without a change. Takes as long as reading its bytes does; any thread may move any
+    /// block.
+    #[must_use]
+    pub fn move_to_memory(&self, number: BlockNumber) -> Moved {
+        let stays = |reason: &str| Moved::Stays(format!("block {number} {reason}"));
+        let Some(Durable { pool, .. }) = &self.durable else { return stays("has no folder") };
+        let found = {
+            let catalog = lock(&self.catalog);
+            catalog.state.blocks.get(&number).cloned().zip(catalog.held.get(&number).cloned())
+        };
+        match found {
+            None => stays("is not there any more"),
+            Some((block, _)) if !self.may_be_in_memory(&block.table) => stays("is kept on disk"),
+            Some((block, bytes)) => pool.move_to_memory(&bytes, block.checksum),
+        }
     }
 
     /// Says that all blocks which could be brought back are there: the system need not keep what was

@@ -3,6 +3,7 @@
 use super::tests::{Tmpfs, add, table};
 use super::*;
 use crate::config::{AfterCrash, MemoryConfig};
+use crate::segment::moved::Moved;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -127,6 +128,21 @@ fn the_mark_of_a_stop_counts_once() {
 }
 
 #[test]
+fn a_mark_that_is_no_file_says_nothing_and_nobody_waits_for_it() {
+    let bed = Bed::new();
+    bed.filled().0.stop().expect("stopped");
+    let mark = bed.in_memory(1).with_file_name(stopped::NAME);
+    fs::remove_file(&mark).expect("there");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    let node = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, &mark, node, mode, 0).expect("made");
+    let (store, mut recovery) = bed.open();
+    assert!(!recovery.report.was_stopped);
+    assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
+    assert!(!mark.exists());
+}
+
+#[test]
 fn after_a_kill_memory_is_verified_and_the_rest_comes_from_disk() {
     let bed = Bed::new();
     drop(bed.filled());
@@ -217,6 +233,98 @@ fn what_finds_no_room_in_memory_is_read_from_disk() {
         drop((recovery, next));
         bed.open().0.stop().expect("stopped");
     }
+}
+
+/// A store of which nothing found room in memory, opened by a process that has some: it was
+/// stopped in order, and what it left on disk is read from there.
+fn left_on_disk(bed: &mut Bed, room: usize) -> (Store, Vec<StoredBlock>) {
+    bed.room = 0;
+    bed.filled().0.stop().expect("stopped");
+    bed.room = room;
+    let (store, mut recovery) = bed.open();
+    assert!(recovery.report.was_stopped);
+    let waiting = std::mem::take(&mut recovery.tables.get_mut("t").expect("a table").waiting);
+    let left = |block| store.leave_on_disk(block).expect("mapped");
+    let blocks = waiting.into_iter().map(left).collect();
+    assert_eq!(store.figures().memory_bytes, 0);
+    (store, blocks)
+}
+
+#[test]
+fn what_is_read_from_disk_comes_to_memory_while_it_is_read() {
+    let mut bed = Bed::new();
+    let (store, blocks) = left_on_disk(&mut bed, ALL);
+    for (at, block) in blocks.iter().enumerate() {
+        let before = &*block.bytes;
+        assert_eq!(store.move_to_memory(block.number), Moved::Yes);
+        assert_eq!(store.figures().memory_bytes, 20_000 * (at as u64 + 1));
+        let after = &*block.bytes;
+        assert_ne!(before.as_ptr(), after.as_ptr());
+        assert_eq!((before, after), (&[at as u8; 20_000][..], &[at as u8; 20_000][..]));
+        assert_eq!(store.move_to_memory(block.number), Moved::Yes, "it is there");
+    }
+    assert_eq!(store.figures().memory_bytes, 100_000);
+    // Memory is as good as what was written there at once.
+    store.stop().expect("stopped");
+    drop((store, blocks));
+    let (store, recovery) = bed.open();
+    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
+    drop((store, recovery));
+    let (store, mut recovery) = bed.open();
+    assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
+}
+
+#[test]
+fn threads_that_move_the_same_blocks_are_not_in_each_other_s_way() {
+    let mut bed = Bed::new();
+    let (store, blocks) = left_on_disk(&mut bed, ALL);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for block in blocks.iter().rev() {
+                    assert!(block.bytes.iter().all(|byte| *byte == block.bytes[0]));
+                    assert_eq!(store.move_to_memory(block.number), Moved::Yes);
+                    assert!(block.bytes.iter().all(|byte| *byte == block.bytes[0]));
+                }
+            });
+        }
+    });
+    assert_eq!(store.figures().memory_bytes, 100_000);
+    let room = store.room().expect("some").held();
+    assert_eq!(room, 5 * 20_480, "each takes its room once");
+    let numbers = blocks.iter().map(|block| block.number).collect();
+    drop(blocks);
+    store.commit(&Change { removes: numbers, ..Change::default() }).expect("committed");
+    assert_eq!(store.room().expect("some").held(), 0);
+}
+
+#[test]
+fn what_cannot_come_to_memory_stays_where_it_is() {
+    let mut bed = Bed::new();
+    let (store, blocks) = left_on_disk(&mut bed, 20_480);
+    let stays = |number| match store.move_to_memory(number) {
+        Moved::Stays(reason) => reason,
+        moved => panic!("{moved:?}"),
+    };
+    alter(&bed.on_disk(1));
+    let place = bed.on_disk(1).display().to_string();
+    let altered = stays(blocks[0].number);
+    assert_eq!(altered, format!("{place} at byte 4096 is not what was written there"));
+    store.keep_on_disk(&table("t"), true);
+    assert_eq!(stays(blocks[1].number), "block 1 is kept on disk");
+    store.keep_on_disk(&table("t"), false);
+    assert_eq!(stays(BlockNumber(99)), "block 99 is not there any more");
+    assert_eq!(store.move_to_memory(blocks[1].number), Moved::Yes);
+    assert_eq!(store.move_to_memory(blocks[2].number), Moved::NoRoom);
+    assert_eq!(store.figures().memory_bytes, 20_000);
+    store.stop().expect("stopped");
+    assert_eq!(stays(blocks[2].number), Error::Closed.to_string());
+    assert!(blocks[1..].iter().zip(1..).all(|(block, at)| *block.bytes == [at; 20_000]));
+    // What did not come is where it was for the next process, too.
+    drop((store, blocks));
+    let (store, mut recovery) = bed.open();
+    assert_eq!(seen(&recovery), (vec![1], 4));
+    assert_eq!(brought_back(&store, &mut recovery).0, [2, 3, 4]);
 }
 
 #[test]

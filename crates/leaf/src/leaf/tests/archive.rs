@@ -19,7 +19,7 @@ const NOTE: &str = "archiving";
 
 /// An archive that keeps the values of `v`, file by file.
 #[derive(Debug, Default)]
-struct Shelf {
+pub(super) struct Shelf {
     files: Mutex<BTreeMap<String, Vec<i64>>>,
     writes: AtomicUsize,
     /// What is done at each write, by its number: before the file is there, and after.
@@ -52,7 +52,7 @@ impl Shelf {
     }
 
     /// All values that it has, sorted.
-    fn values(&self) -> Vec<i64> {
+    pub(super) fn values(&self) -> Vec<i64> {
         let mut values: Vec<i64> = lock(&self.files).values().flatten().copied().collect();
         values.sort_unstable();
         values
@@ -151,7 +151,7 @@ fn open_with_archive(folder: Option<&Path>, archive: &Arc<Shelf>) -> Bed {
     Bed { clock, leaf: Leaf::open(config).expect("opens") }
 }
 
-fn archived(days: i64) -> TableSettings {
+pub(super) fn archived(days: i64) -> TableSettings {
     let age = Some(AgeLimit::Seconds(days * DAY));
     TableSettings { age, archive: Some(true), ..TableSettings::default() }
 }

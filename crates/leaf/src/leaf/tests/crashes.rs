@@ -1,8 +1,9 @@
 //! A leaf whose power fails, or whose process is killed, at each operation on its disk: in every step of
-//! taking batches, merging, revoking, expiry, changes of settings, drops, stops and starts.
+//! taking batches, merging, revoking, expiry, archiving, changes of settings, drops, stops and starts.
 //!
 //! The same life is led again and again, and ends one operation later each time, until it ends by itself.
-//! After each end the leaf must have what was acknowledged, once; of what was under way all or nothing.
+//! After each end the leaf must have what was acknowledged, once, or its archive has it; of what was under
+//! way all or nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +11,7 @@ use hadal_store::disk::simulated::World;
 use hadal_store::{Error, Sizes, Store};
 use hadal_types::{AgeLimit, TableSettings};
 
+use super::archive::{Shelf, archived};
 use super::*;
 
 const HOUR: i64 = 3_600;
@@ -35,15 +37,17 @@ struct Machine {
     world: World,
     has_memory: bool,
     clock: Arc<FixedClock>,
-    /// Where notes of an archive would be.
+    /// Where notes of the archive are.
     folder: tempfile::TempDir,
+    /// It is elsewhere, so it stays.
+    archive: Arc<Shelf>,
 }
 
 impl Machine {
     fn new(seed: u64, has_memory: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let clock = Arc::new(FixedClock::new(NOW));
-        Self { world: World::new(seed), has_memory, clock, folder }
+        Self { world: World::new(seed), has_memory, clock, folder, archive: Arc::default() }
     }
 
     fn open(&self) -> Result<Leaf, Error> {
@@ -52,8 +56,12 @@ impl Machine {
             false => self.world.folders(),
         };
         let (store, recovery) = Store::open_on(&folders, SIZES)?;
-        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
-        Leaf::start(LeafConfig { clock, ..config(Some(self.folder.path())) }, store, recovery)
+        let config = LeafConfig {
+            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            archive: Some(Arc::<Shelf>::clone(&self.archive)),
+            ..config(Some(self.folder.path()))
+        };
+        Leaf::start(config, store, recovery)
     }
 
     /// The leaf with all that it can bring back.
@@ -215,11 +223,36 @@ impl Life<'_> {
         self.restart()
     }
 
-    /// Compares what a leaf has with what it must have.
+    /// Everything that an archived table goes through.
+    async fn live_with_an_archive(&mut self) -> Result<(), Down> {
+        self.leaf = Some(self.outcome(self.machine.open())?);
+        let set = self.leaf().configure(name("t"), archived(2)).await;
+        self.outcome(set)?;
+        for first in [HOUR, 3 * DAY, 3 * DAY + HOUR, 5 * DAY] {
+            self.accept(first).await?;
+        }
+        self.archive()?;
+        self.restart()?;
+        for first in [2 * HOUR, 3 * DAY + 2 * HOUR, 9 * DAY] {
+            self.accept(first).await?;
+        }
+        self.archive()?;
+        self.restart()
+    }
+
+    /// Has rows settled, and those archived that are old enough.
+    fn archive(&self) -> Result<(), Down> {
+        self.merge(1_000)?;
+        self.leaf().archive_all();
+        self.unless_down()
+    }
+
+    /// Compares what a leaf and the archive have with what they must have.
     async fn check(&mut self, leaf: &Leaf) {
-        let (values, partial) = values(leaf).await;
+        let (mut values, partial) = values(leaf).await;
         let ((scanned, expected), _) = seen_of(&partial);
         assert_eq!((scanned, expected), (values.len() as u64, values.len() as u64));
+        values.extend(self.machine.archive.values());
         let distinct: BTreeSet<i64> = values.iter().copied().collect();
         assert_eq!(distinct.len(), values.len(), "a row is there twice");
         let mut known = 0;
@@ -252,13 +285,23 @@ impl Life<'_> {
     }
 }
 
+/// Which of the two lives is led.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Table {
+    Plain,
+    Archived,
+}
+
 /// Leads the life that ends with this operation; false where it ended by itself before.
-async fn ends_with(operation: u64, has_memory: bool, end: End) -> bool {
-    println!("{end:?} at operation {operation}, with memory of its own: {has_memory}");
+async fn ends_with(operation: u64, table: Table, has_memory: bool, end: End) -> bool {
+    println!("{table:?}: {end:?} at operation {operation}, with memory of its own: {has_memory}");
     let machine = Machine::new(operation, has_memory);
     machine.world.fail_at(operation);
     let mut life = Life { machine: &machine, leaf: None, model: Model::default() };
-    let was_cut = life.live().await.is_err();
+    let lived = match table {
+        Table::Plain => life.live().await,
+        Table::Archived => life.live_with_an_archive().await,
+    };
     life.leaf = None;
     match end {
         End::PowerFails => machine.world.crash(),
@@ -266,8 +309,15 @@ async fn ends_with(operation: u64, has_memory: bool, end: End) -> bool {
     }
     for round in 0..2 {
         let leaf = machine.open_whole();
+        if table == Table::Archived {
+            // What was archived half-way is both here and there, until it is settled.
+            machine.clock.pass(1_000);
+            leaf.merge_all();
+            assert!(leaf.archive_all(), "nothing is in its way");
+            assert!(!machine.folder.path().join("archiving").exists());
+        }
         life.check(&leaf).await;
-        if round == 0 {
+        if round == 0 && table == Table::Plain {
             life.retry(&leaf).await;
             machine.clock.pass(700);
             leaf.merge_all();
@@ -275,11 +325,14 @@ async fn ends_with(operation: u64, has_memory: bool, end: End) -> bool {
         }
         leaf.stop().expect("stops");
     }
-    was_cut
+    if lived.is_ok() && table == Table::Archived {
+        let archived = machine.archive.values();
+        assert_eq!(archived.len(), 5 * usize::try_from(BATCH).expect("small"), "{archived:?}");
+    }
+    lived.is_err()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_it_is_doing_when_it_ends_nothing_is_lost_or_doubled() {
+async fn ends_at_each_operation(table: Table) {
     for (has_memory, end) in [
         (true, End::Killed),
         (true, End::PowerFails),
@@ -287,9 +340,19 @@ async fn whatever_it_is_doing_when_it_ends_nothing_is_lost_or_doubled() {
         (false, End::PowerFails),
     ] {
         let mut operation = 1;
-        while ends_with(operation, has_memory, end).await {
+        while ends_with(operation, table, has_memory, end).await {
             operation += 1;
         }
-        assert!(operation > 100, "it ended by itself after {operation} operations");
+        assert!(operation > 70, "it ended by itself after {operation} operations");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_it_is_doing_when_it_ends_nothing_is_lost_or_doubled() {
+    ends_at_each_operation(Table::Plain).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_it_archives_when_it_ends_each_row_is_in_one_place() {
+    ends_at_each_operation(Table::Archived).await;
 }

@@ -140,6 +140,10 @@ impl SegmentFile for SimulatedSegment {
         self.real.forget(offset, length);
     }
 
+    fn forget_mapped(&self, offset: u64, length: u64) {
+        self.real.forget_mapped(offset, length);
+    }
+
     fn punch(&self, offset: u64, length: u64) -> io::Result<()> {
         if self.world.machine().operate()? {
             self.real.punch(offset, length)
