@@ -219,8 +219,11 @@ impl<'a> Binder<'a> {
     pub(crate) fn column(&mut self, parts: &[Ident]) -> Read<Column<'a>> {
         let column = self.scope.column(parts)?;
         if let Column::Absent(name) = &column {
-            let message = format!("there is no column {name}; it is null in every row");
-            self.note("unknown_column", message);
+            let why = match self.scope.has_columns() {
+                true => format!("there is no column {name}"),
+                false => format!("no row can be read, so nobody knows a column {name}"),
+            };
+            self.note("unknown_column", format!("{why}; it is null in every row"));
         }
         Ok(column)
     }

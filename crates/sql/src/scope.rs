@@ -89,8 +89,18 @@ impl<'a> Scope<'a> {
         match (found, self.context.unknown_columns) {
             (Some(column), _) => Ok(column),
             (None, UnknownColumns::Null) => Ok(Column::Absent(joined(unqualified))),
+            // Of a table of which nothing can be read now nobody knows its columns: that they are
+            // missing is for its coverage to tell.
+            (None, UnknownColumns::Error) if table.columns.is_empty() => {
+                Ok(Column::Absent(joined(unqualified)))
+            }
             (None, UnknownColumns::Error) => Err(unknown(table, &joined(unqualified), at)),
         }
+    }
+
+    /// Whether any column of the table is known.
+    pub(crate) fn has_columns(&self) -> bool {
+        self.table.is_some_and(|table| !table.columns.is_empty())
     }
 
     fn is_table(&self, table: &TableSchema, name: &Ident) -> bool {

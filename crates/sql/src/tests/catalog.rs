@@ -61,7 +61,8 @@ impl Tables {
                 ("service", &[STRING]),
             ],
         );
-        Self(vec![requests, events, paper, table("my-table", "at", &[("at", &[TIME])])])
+        let other = table("my-table", "at", &[("at", &[TIME])]);
+        Self(vec![requests, events, paper, other, table("lost", "time", &[])])
     }
 }
 

@@ -94,3 +94,18 @@ fn an_absent_column_can_be_null() {
     let codes: Vec<&str> = notes.iter().map(|note| note.code).collect();
     assert_eq!(codes, ["unknown_column"], "said once");
 }
+
+#[test]
+fn of_a_table_without_a_row_that_can_be_read_every_column_is_null() {
+    let (query, notes) = super::noted("SELECT sum(v), p95(v) FROM lost WHERE v > 1 GROUP BY s");
+    assert_eq!((show::filter(&query), show::keys(&query)), ("null".to_owned(), "null".to_owned()));
+    let said: Vec<&str> = notes.iter().map(|note| note.message.as_str()).collect();
+    let null = |name| {
+        format!("no row can be read, so nobody knows a column {name}; it is null in every row")
+    };
+    for name in ["v", "s"] {
+        assert!(said.contains(&null(name).as_str()), "{said:?}");
+    }
+    let error = error("SELECT sum(v) FROM lots");
+    assert!(matches!(error.message, crate::Message::UnknownTable { .. }));
+}
