@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! successor                                   server
-//!   "hadal handover 1" ───────────────────────> takes no more connections
+//!   "hadal handover 2" ───────────────────────>
 //!   <─────────────────────── the listening socket, which keeps whoever connects meanwhile
+//!   opens what can be wrong: the address,       serves as before, also if no more is said
+//!   the token, definitions, the archive
+//!   "stop" ───────────────────────────────────> takes no more connections
 //!                                               finishes what runs, seals, gives up the folder
 //!   <──────────────────────────────── "stopped"
 //!   opens the folder, serves                    ends
@@ -29,13 +32,16 @@ use tokio::io::AsyncReadExt;
 use tokio::net::UnixListener;
 
 use crate::error::Error;
+use crate::output;
 
 /// The socket's name in a data folder.
 const SOCKET: &str = "handover";
 /// What a successor says: the number is the version of all of this.
-const REQUEST: &[u8] = b"hadal handover 1\n";
+const REQUEST: &[u8] = b"hadal handover 2\n";
 /// What comes with the listening socket.
 const LISTENER: &[u8] = b"listener\n";
+/// What a successor says once nothing but the folder is missing.
+const STOP: &[u8] = b"stop\n";
 /// What is said once the folder is the successor's.
 const STOPPED: &[u8] = b"stopped\n";
 /// A server that takes longer to stop is given up, as in "Fast Database Restarts at Facebook"
@@ -43,6 +49,8 @@ const STOPPED: &[u8] = b"stopped\n";
 const STOP_TIME_MAX: Duration = Duration::from_secs(180);
 /// Who was let in and does not say what it wants is not listened to for longer.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(1);
+/// Nor is a successor waited for that does not get ready; another one may.
+const READY_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// Where a server waits for its successor.
 pub(crate) struct Door {
@@ -64,22 +72,45 @@ impl Door {
         Ok(Self { listener, path })
     }
 
-    /// Waits for a successor.
-    pub(crate) async fn successor(&self) -> Successor {
+    /// Waits for a successor that is ready, and hands the listening socket over to it. That stays open
+    /// here, too, and must not be accepted from any more.
+    pub(crate) async fn successor(&self, socket: &OwnedFd) -> Successor {
         loop {
             let Ok((mut stream, _)) = self.listener.accept().await else { continue };
-            let mut request = vec![0; REQUEST.len()];
-            let said =
-                tokio::time::timeout(REQUEST_TIME_MAX, stream.read_exact(&mut request)).await;
-            if matches!(said, Ok(Ok(_)))
-                && request == REQUEST
-                && let Ok(stream) = stream.into_std()
+            if !says(&mut stream, REQUEST, REQUEST_TIME_MAX).await {
+                continue;
+            }
+            if let Err(error) = give(&stream, socket) {
+                output::say(&format!("cannot hand over: {error}"));
+            } else if !says(&mut stream, STOP, READY_TIME_MAX).await {
+                output::say("who was to take over did not get ready: this server goes on");
+            } else if let Ok(stream) = stream.into_std()
                 && stream.set_nonblocking(false).is_ok()
             {
                 return Successor(stream);
             }
         }
     }
+}
+
+/// Whether this is what is said next.
+async fn says(stream: &mut tokio::net::UnixStream, expected: &[u8], within: Duration) -> bool {
+    let mut said = vec![0; expected.len()];
+    let read = tokio::time::timeout(within, stream.read_exact(&mut said)).await;
+    matches!(read, Ok(Ok(_))) && said == expected
+}
+
+/// Hands the listening socket over.
+fn give(stream: &tokio::net::UnixStream, listener: &OwnedFd) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let fds = [listener.as_fd()];
+    if !ancillary.push(SendAncillaryMessage::ScmRights(&fds)) {
+        return Err(io::Error::other("a socket does not fit into a message"));
+    }
+    let bytes = [IoSlice::new(LISTENER)];
+    rustix::net::sendmsg(stream, &bytes, &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
 }
 
 impl Drop for Door {
@@ -93,26 +124,13 @@ impl Drop for Door {
 pub(crate) struct Successor(UnixStream);
 
 impl Successor {
-    /// Hands the listening socket over. It stays open here, too, and must not be accepted from.
-    pub(crate) fn give(&self, listener: &OwnedFd) -> io::Result<()> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        let fds = [listener.as_fd()];
-        if !ancillary.push(SendAncillaryMessage::ScmRights(&fds)) {
-            return Err(io::Error::other("a socket does not fit into a message"));
-        }
-        let bytes = [IoSlice::new(LISTENER)];
-        rustix::net::sendmsg(&self.0, &bytes, &mut ancillary, SendFlags::NOSIGNAL)?;
-        Ok(())
-    }
-
     /// Says that the folder is free. Should it not hear that, it sees this process end.
     pub(crate) fn tell_stopped(mut self) {
         let _ = self.0.write_all(STOPPED);
     }
 }
 
-/// The server before this one, which has been asked to stop.
+/// The server before this one, which serves until it is told to stop.
 pub(crate) struct Predecessor {
     stream: UnixStream,
     /// The socket that it listened on.
@@ -120,7 +138,8 @@ pub(crate) struct Predecessor {
 }
 
 impl Predecessor {
-    /// Asks the server of a data folder to hand over; `None` when there is none.
+    /// Asks the server of a data folder for its socket; `None` when there is none. Should no more
+    /// be said, it goes on.
     pub(crate) fn ask(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(SOCKET);
         let failed = |error| Error::io("take over from the server at", path.display())(error);
@@ -139,10 +158,11 @@ impl Predecessor {
         Ok(Some(Self { stream, listener: TcpListener::from(listener) }))
     }
 
-    /// Waits until the folder is free.
-    pub(crate) fn wait(mut self) -> Result<TcpListener, Error> {
+    /// Has it stop, and waits until the folder is free.
+    pub(crate) fn stop(mut self) -> Result<TcpListener, Error> {
         let mut said = Vec::new();
-        let read = self.stream.read_to_end(&mut said);
+        let told = self.stream.write_all(STOP);
+        let read = told.and_then(|()| self.stream.read_to_end(&mut said));
         match read {
             // One that ended without a word has left the folder, too, but not in order.
             Ok(_) => Ok(self.listener),
@@ -170,7 +190,9 @@ fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     });
     let listener = fds.flatten().next();
     if received.bytes != LISTENER.len() || bytes != LISTENER {
-        return Err(io::Error::other("it does not speak version 1 of the handover"));
+        return Err(io::Error::other(
+            "it does not speak version 2 of the handover, and goes on: stop it first",
+        ));
     }
     listener.ok_or_else(|| io::Error::other("it did not hand its socket over"))
 }
@@ -195,14 +217,13 @@ mod tests {
         let path = folder.path().to_owned();
         let successor = std::thread::spawn(move || {
             let before = Predecessor::ask(&path).expect("asked").expect("there is one");
-            let listener = before.wait().expect("stopped");
+            let listener = before.stop().expect("stopped");
             let (mut stream, _) = listener.accept().expect("a client");
             let mut said = [0; 5];
             stream.read_exact(&mut said).expect("read");
             said
         });
-        let asked = runtime.block_on(door.successor());
-        asked.give(&OwnedFd::from(listener)).expect("given");
+        let asked = runtime.block_on(door.successor(&OwnedFd::from(listener)));
         // Neither accepts just now; the client need not know.
         let mut client = TcpStream::connect(address).expect("connected");
         client.write_all(b"hello").expect("written");
@@ -230,16 +251,34 @@ mod tests {
         let path = folder.path().to_owned();
         let client = std::thread::spawn(move || {
             let mut wrong = UnixStream::connect(path.join(SOCKET)).expect("connected");
-            wrong.write_all(b"hadal handover 2\n").expect("written");
+            wrong.write_all(b"hadal handover 1\n").expect("written");
             // It is closed before the right one is heard.
             let mut said = Vec::new();
             let _ = wrong.read_to_end(&mut said);
             assert!(said.is_empty());
-            Predecessor::ask(&path).map(|before| before.is_some())
+            // Nor is who goes away before it is ready.
+            drop(Predecessor::ask(&path).expect("asked").expect("there is one"));
+            Predecessor::ask(&path).expect("asked").expect("there is one").stop().map(drop)
         });
-        let asked = runtime.block_on(door.successor());
         let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
-        asked.give(&OwnedFd::from(listener)).expect("given");
-        assert!(client.join().expect("it ended").expect("asked"));
+        let asked = runtime.block_on(door.successor(&OwnedFd::from(listener)));
+        asked.tell_stopped();
+        client.join().expect("it ended").expect("stopped");
+    }
+
+    #[test]
+    fn a_server_that_speaks_otherwise_is_not_taken_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(SOCKET);
+        let door = std::os::unix::net::UnixListener::bind(path).expect("bound");
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = door.accept().expect("a successor");
+            let mut request = vec![0; REQUEST.len()];
+            stream.read_exact(&mut request).expect("read");
+        });
+        let refused = Predecessor::ask(folder.path()).map(|before| before.is_some());
+        let refused = refused.expect_err("refused").to_string();
+        assert!(refused.contains("does not speak version 2 of the handover"), "{refused}");
+        server.join().expect("it ended");
     }
 }

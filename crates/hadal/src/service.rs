@@ -125,7 +125,8 @@ impl Service {
             .build()
             .map_err(Error::io("start", "the runtime"))?;
         let listen = config.doors.listen;
-        // Before another server stops for this one: what is wrong with it is none of its business.
+        // From here on another server may know of this one. It is told to stop last: what is wrong with
+        // this one is none of its business.
         let memory = Memory::decide(&config.memory, config.folder.is_some())?;
         let before = match &config.folder {
             Some(folder) if config.takes_over => Predecessor::ask(folder)?,
@@ -134,11 +135,7 @@ impl Service {
         let (listener, before) = runtime.block_on(listener(listen, before))?;
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let mut doors = doors(&config, bound)?;
-        doors.connections_max = machine::connections_max(files);
-        if doors.connections_max < CONNECTIONS_MAX {
-            let connections = output::count(doors.connections_max as u64, "connection");
-            output::say(&format!("the limit of open files leaves {connections} at the same time"));
-        }
+        doors.connections_max = connections_max(files);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
         let place = config.definitions.unwrap_or_else(|| match &config.folder {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
@@ -152,7 +149,10 @@ impl Service {
             leaves: config.leaves,
             clock: Arc::clone(&config.clock),
         };
-        before.map(Predecessor::wait).transpose()?;
+        let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
+        let definitions = runtime.block_on(Definitions::open(&place));
+        let definitions = definitions.map_err(|error| refused(error.to_string()))?;
+        before.map(Predecessor::stop).transpose()?;
         let (opened, door) = runtime.block_on(async {
             let opened = Engine::open(&engine).await?;
             // Not before the folder is this process's: the door may be another's.
@@ -163,14 +163,12 @@ impl Service {
             Ok::<_, Error>((opened, door))
         })?;
         let (engine, recovered) = opened;
-        let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
-        let definitions = runtime.block_on(Definitions::open(&place));
         let memories = engine.memories.clone();
         let app = App {
             memory: Arc::new(move || memories.used()),
             root: engine.root.clone(),
             sink: Arc::clone(&engine.sink),
-            definitions: definitions.map_err(|error| refused(error.to_string()))?,
+            definitions,
             ledger: Arc::clone(&engine.ledger),
             clock: config.clock,
             damage: damage(&recovered).into(),
@@ -312,13 +310,7 @@ async fn told_or_succeeded(
 ) -> Option<Successor> {
     let succeeded = async {
         let Some(door) = door else { return pending().await };
-        loop {
-            let successor = door.successor().await;
-            match successor.give(socket) {
-                Ok(()) => return successor,
-                Err(error) => output::say(&format!("cannot hand over: {error}")),
-            }
-        }
+        door.successor(socket).await
     };
     tokio::select! {
         () = told => None,
@@ -358,6 +350,16 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
         },
     };
     Ok(doors)
+}
+
+/// How many connections this limit of open files leaves.
+fn connections_max(files: Option<u64>) -> usize {
+    let connections_max = machine::connections_max(files);
+    if connections_max < CONNECTIONS_MAX {
+        let connections = output::count(connections_max as u64, "connection");
+        output::say(&format!("the limit of open files leaves {connections} at the same time"));
+    }
+    connections_max
 }
 
 /// The token in a file that only its owner may read; a file that is not there is made.

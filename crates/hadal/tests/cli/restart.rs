@@ -163,6 +163,37 @@ fn there_need_be_nobody_to_take_over_from() {
 }
 
 #[test]
+fn a_successor_that_cannot_be_leaves_the_server_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), &[]);
+    server.log(&["t"], "{\"a\": 1}\n");
+    let listen = server.url.strip_prefix("http://").unwrap();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    let wrong = folder.path().join("wrong");
+    std::fs::write(&wrong, "no definitions and no token").unwrap();
+    let wrong = wrong.to_str().unwrap();
+    let definitions = format!("sqlite:{wrong}");
+    for (listen, more, reason) in [
+        (taken.as_str(), ["--storage", "memory"], "cannot listen on"),
+        (listen, ["--definitions", &definitions], "is not a database"),
+        (listen, ["--token-file", wrong], "does not hold 64 hexadecimal digits"),
+        (listen, ["--memory-max", "10MiB"], "10.0 MiB"),
+    ] {
+        let own = flags(folder.path());
+        let own = own.iter().map(String::as_str);
+        let flags = ["serve", "--take-over", "--listen", listen].into_iter().chain(own).chain(more);
+        let next = crate::harness::run(&flags.collect::<Vec<_>>(), b"");
+        assert_ne!(next.code, 0, "{more:?}");
+        assert!(next.stderr.contains(reason), "{more:?}: {}", next.stderr);
+        assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+    }
+    let next = start(folder.path(), &["--listen", listen, "--take-over"]);
+    assert!(server.process.wait().success());
+    assert_eq!(next.query("SELECT count(*) FROM t"), ["1"]);
+}
+
+#[test]
 fn a_server_that_says_where_it_listens_can_be_stopped() {
     let folder = tempfile::tempdir().unwrap();
     for _ in 0..20 {
