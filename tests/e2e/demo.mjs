@@ -17,9 +17,10 @@ const binary = process.env.HADAL_BINARY ?? join(target, "ci/hadal");
 export const pictures = process.env.HADAL_PICTURES ?? join(homedir(), ".cache/hadal/pictures");
 mkdirSync(pictures, { recursive: true });
 
-/** Starts `hadal` with arguments on a free port; resolves to its address and a way to end it. */
+/** Starts `hadal` with arguments, on a free port unless they say another; resolves to its address and a way to end it. */
 export function startServer(...args) {
-  const child = spawn(binary, [...args, "--listen", "127.0.0.1:0"], {
+  const listen = args.includes("--listen") ? [] : ["--listen", "127.0.0.1:0"];
+  const child = spawn(binary, [...args, ...listen], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, RUST_BACKTRACE: "1" },
   });
@@ -31,13 +32,13 @@ export function startServer(...args) {
       child.kill("SIGTERM");
     });
   return new Promise((resolve, reject) => {
-    const listen = (chunk) => {
+    const hear = (chunk) => {
       said.push(chunk.toString());
       const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(said.join("")) ?? [];
       if (url) resolve({ url, stop, said: () => said.join("") });
     };
-    child.stdout.on("data", listen);
-    child.stderr.on("data", listen);
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
     child.once("error", (error) => reject(new Error(`${binary} does not start: ${error.message}`)));
     child.once("exit", (code) => reject(new Error(`${binary} ended with ${code}: ${said.join("")}`)));
   });

@@ -7,10 +7,11 @@ import { tests as keeping } from "./keeping.mjs";
 import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
 import { tests as opening } from "./opening.mjs";
+import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
 
 // Each is a name and what a person does.
-const tests = [opening, diving, marks, answers, tables, keeping, live].flat();
+const tests = [opening, diving, marks, answers, tables, keeping, live, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

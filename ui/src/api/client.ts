@@ -81,15 +81,29 @@ function noteClock(response: Response): void {
   if (!Number.isNaN(apart)) skew = Math.abs(apart) > 2000 ? apart : 0;
 }
 
+const wasCancelled = (error: unknown) =>
+  error instanceof DOMException && error.name === "AbortError";
+
+/** The response, asked for once more where there was none: a server that another one follows may
+ * close a connection unheard, and the next one is the other's. What changes something is sent once. */
+async function respond(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    if (wasCancelled(error) || init.method === "PUT") throw error;
+    return fetch(path, init);
+  }
+}
+
 async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
   const headers = new Headers(init.headers);
   const token = sessionStorage.getItem(TOKEN_KEY);
   if (token) headers.set("Authorization", `Bearer ${token}`);
   let response: Response;
   try {
-    response = await fetch(path, { ...init, headers, signal: signal ?? null });
+    response = await respond(path, { ...init, headers, signal: signal ?? null });
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (wasCancelled(error)) throw error;
     throw new Problem(unreachable());
   }
   noteClock(response);
