@@ -106,6 +106,9 @@ pub(crate) fn bring_all_back(
     threads: usize,
     is_stopping: impl Fn() -> bool + Sync,
 ) {
+    if waiting.is_empty() {
+        return;
+    }
     from_the_last(waiting, threads, |(table, block)| {
         if is_stopping() {
             return false;
@@ -141,14 +144,11 @@ pub(crate) fn move_all_to_memory(
             Moved::NoRoom => false,
         }
     });
-    store.has_brought_back();
 }
 
 /// Does work on things from the last to the first, on so many threads, until it returns false.
 fn from_the_last<T: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> bool + Sync) {
-    if things.is_empty() {
-        return;
-    }
+    let threads = threads.min(things.len());
     let things = Mutex::new(things);
     let next = || lock(&things).pop();
     let each = || while next().is_some_and(&work) {};

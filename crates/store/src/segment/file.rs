@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock};
 
 use super::Place;
 use super::ahead::{AHEAD, Ahead};
+use super::pool::PAGE;
 use crate::disk::SegmentFile;
 use crate::lock::lock;
 
@@ -40,6 +41,11 @@ impl Segment {
             self.file.expect(range.start, range.end - range.start);
             self.file.forget(end, 2 * AHEAD);
         }
+    }
+
+    /// Has the system keep nothing of the file on disk but its header, which the next start reads.
+    pub(super) fn forget_disk(&self) {
+        self.file.forget(PAGE, self.file.length().saturating_sub(PAGE));
     }
 
     /// Whether some of what is mapped could not be read: there are zeros now, whatever is written.

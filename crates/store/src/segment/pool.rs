@@ -222,7 +222,7 @@ impl Pool {
     /// Has the system keep nothing of the files on disk whose blocks are read from memory.
     pub(crate) fn forget_disk(&self) {
         for segment in self.segments().iter().filter(|segment| segment.memory().is_some()) {
-            segment.file.forget(0, segment.file.length());
+            segment.forget_disk();
         }
     }
 
@@ -344,7 +344,7 @@ impl Pool {
                 let failed = |error| Error::io("sync", &self.place(segment.number), error);
                 segment.file.sync().map_err(failed)?;
                 if segment.memory().is_some() {
-                    segment.file.forget(0, segment.file.length());
+                    segment.forget_disk();
                 }
             }
         }
