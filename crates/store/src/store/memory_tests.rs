@@ -254,13 +254,13 @@ fn left_on_disk(bed: &mut Bed, room: usize) -> (Store, Vec<StoredBlock>) {
 fn what_is_read_from_disk_comes_to_memory_while_it_is_read() {
     let mut bed = Bed::new();
     let (store, blocks) = left_on_disk(&mut bed, ALL);
-    for (at, block) in blocks.iter().enumerate() {
+    for (at, block) in (0u8..).zip(&blocks) {
         let before = &*block.bytes;
         assert_eq!(store.move_to_memory(block.number), Moved::Yes);
-        assert_eq!(store.figures().memory_bytes, 20_000 * (at as u64 + 1));
+        assert_eq!(store.figures().memory_bytes, 20_000 * (u64::from(at) + 1));
         let after = &*block.bytes;
         assert_ne!(before.as_ptr(), after.as_ptr());
-        assert_eq!((before, after), (&[at as u8; 20_000][..], &[at as u8; 20_000][..]));
+        assert_eq!((before, after), (&[at; 20_000][..], &[at; 20_000][..]));
         assert_eq!(store.move_to_memory(block.number), Moved::Yes, "it is there");
     }
     assert_eq!(store.figures().memory_bytes, 100_000);
