@@ -164,8 +164,10 @@ impl Predecessor {
         let told = self.stream.write_all(STOP);
         let read = told.and_then(|()| self.stream.read_to_end(&mut said));
         match read {
-            // One that ended without a word has left the folder, too, but not in order.
+            // One that ended without a word, before or after it was told, has left the folder, too, but
+            // not in order.
             Ok(_) => Ok(self.listener),
+            Err(error) if is_ended(&error) => Ok(self.listener),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Error::Usage(format!(
                 "the server before this one has not stopped within {} s: stop it, with kill -9 if \
                  need be, and start this one again; nothing that was acknowledged is lost",
@@ -176,6 +178,11 @@ impl Predecessor {
     }
 }
 
+/// Whether who was spoken with is there no more.
+fn is_ended(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+}
+
 /// Receives the listening socket.
 fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -183,7 +190,9 @@ fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     let mut bytes = [0; LISTENER.len()];
     let mut slices = [IoSliceMut::new(&mut bytes)];
     let flags = RecvFlags::CMSG_CLOEXEC;
-    let received = rustix::net::recvmsg(stream, &mut slices, &mut ancillary, flags)?;
+    let received = rustix::io::retry_on_intr(|| {
+        rustix::net::recvmsg(stream, &mut slices, &mut ancillary, flags)
+    })?;
     let fds = ancillary.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(fds) => Some(fds),
         _ => None,
@@ -264,6 +273,23 @@ mod tests {
         let asked = runtime.block_on(door.successor(&OwnedFd::from(listener)));
         asked.tell_stopped();
         client.join().expect("it ended").expect("stopped");
+    }
+
+    #[test]
+    fn a_server_that_ends_before_it_is_told_to_stop_has_left_all_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runtime = runtime();
+        let door = runtime.block_on(async { Door::open(folder.path()) }).expect("opened");
+        let path = folder.path().to_owned();
+        let asking = std::thread::spawn(move || Predecessor::ask(&path));
+        let listener = OwnedFd::from(TcpListener::bind("127.0.0.1:0").expect("bound"));
+        let before = runtime.block_on(async {
+            let mut socket = door.listener.accept().await.expect("a successor").0;
+            assert!(says(&mut socket, REQUEST, REQUEST_TIME_MAX).await);
+            give(&socket, &listener).expect("given");
+            asking.join().expect("it goes on").expect("asked").expect("there is one")
+        });
+        before.stop().expect("the socket is there");
     }
 
     #[test]

@@ -241,7 +241,9 @@ impl Service {
         engine.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);
         engine.stop().iter().for_each(|failure| output::say(failure));
-        if let Ok((Some(successor), ..)) = given.blocking_recv() {
+        if let Ok((Some(successor), door, _)) = given.blocking_recv() {
+            // Before the successor opens its own in the same place.
+            drop(door);
             successor.tell_stopped();
         }
         // The system takes back what a process had when it ends, all at once: to drop a hundred thousand

@@ -36,7 +36,8 @@ pub(crate) fn write(
 }
 
 /// Removes the mark, and returns the blocks that are not in memory if it is one of this store and
-/// this position; `None` says that nothing in memory may be believed.
+/// this position; `None` says that nothing in memory may be believed. What cannot be read, as it is no
+/// file, may stay: nobody will believe it.
 pub(crate) fn take(
     memory: &dyn Disk,
     salt: u64,
@@ -47,8 +48,11 @@ pub(crate) fn take(
         return Ok(None);
     }
     let bytes = memory.read(NAME);
-    memory.remove(NAME).map_err(failed)?;
-    Ok(bytes.ok().and_then(|bytes| decode(&bytes, salt, position)))
+    match (memory.remove(NAME), bytes) {
+        (Ok(()), Ok(bytes)) => Ok(decode(&bytes, salt, position)),
+        (Err(error), Ok(_)) => Err(failed(error)),
+        (_, Err(_)) => Ok(None),
+    }
 }
 
 fn encode(salt: u64, position: Position, on_disk: &[BlockNumber]) -> Vec<u8> {

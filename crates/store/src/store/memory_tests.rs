@@ -129,17 +129,23 @@ fn the_mark_of_a_stop_counts_once() {
 
 #[test]
 fn a_mark_that_is_no_file_says_nothing_and_nobody_waits_for_it() {
-    let bed = Bed::new();
-    bed.filled().0.stop().expect("stopped");
-    let mark = bed.in_memory(1).with_file_name(stopped::NAME);
-    fs::remove_file(&mark).expect("there");
-    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    let node = rustix::fs::FileType::Fifo;
-    rustix::fs::mknodat(rustix::fs::CWD, &mark, node, mode, 0).expect("made");
-    let (store, mut recovery) = bed.open();
-    assert!(!recovery.report.was_stopped);
-    assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
-    assert!(!mark.exists());
+    for is_folder in [false, true] {
+        let bed = Bed::new();
+        bed.filled().0.stop().expect("stopped");
+        let mark = bed.in_memory(1).with_file_name(stopped::NAME);
+        fs::remove_file(&mark).expect("there");
+        if is_folder {
+            fs::create_dir(&mark).expect("made");
+        } else {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            let node = rustix::fs::FileType::Fifo;
+            rustix::fs::mknodat(rustix::fs::CWD, &mark, node, mode, 0).expect("made");
+        }
+        let (store, mut recovery) = bed.open();
+        assert!(!recovery.report.was_stopped);
+        assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
+        assert_eq!(mark.exists(), is_folder);
+    }
 }
 
 #[test]
