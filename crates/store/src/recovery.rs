@@ -50,8 +50,6 @@ pub struct WaitingBlock {
     pub number: BlockNumber,
     /// How many rows it holds.
     pub rows: u32,
-    /// How many bytes it has.
-    pub byte_count: u32,
     pub(crate) table: TableName,
     pub(crate) bytes: BlockBytes,
     pub(crate) checksum: Checksum,
@@ -187,11 +185,10 @@ impl Recovery {
         self.report.orphan_segments = found.orphan_segments;
         self.report.reclaimed_bytes = found.reclaimed_bytes;
         for (named, block) in state.blocks.values().zip(found.blocks) {
-            let BlockPlace { number, table, rows, place, checksum } = named.clone();
+            let BlockPlace { number, table, rows, checksum, .. } = named.clone();
             match block {
                 Ok(bytes) if bytes.is_waiting() => {
-                    let byte_count = place.length;
-                    let block = WaitingBlock { number, rows, byte_count, table, bytes, checksum };
+                    let block = WaitingBlock { number, rows, table, bytes, checksum };
                     self.table(&named.table).waiting.push(block);
                 }
                 Ok(bytes) => {
