@@ -16,6 +16,9 @@ use crate::error::Error;
 use crate::lock::lock;
 use crate::manifest::{BlockPlace, Checksum};
 
+/// From so many segments on another thread is worth its while.
+const SHARED_FROM: usize = 8;
+
 /// What opening the segment files found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -120,8 +123,9 @@ impl Pool {
                 remove(&*memory.folder, number)?;
             }
         }
-        for &number in named.by_segment.keys() {
-            let files = pool.files_of(number, &stored, &in_memory)?;
+        let numbers: Vec<u32> = named.by_segment.keys().copied().collect();
+        let files = pool.all_files(&numbers, &stored, &in_memory)?;
+        for (number, files) in numbers.into_iter().zip(files) {
             pool.adopt(number, files, &named, on_disk, &mut found)?;
         }
         for (block, bytes) in named.blocks.iter().zip(&mut found.blocks) {
@@ -132,6 +136,33 @@ impl Pool {
             }
         }
         Ok((pool, found))
+    }
+
+    /// The files of these segments, in their order. Many are opened by two threads: that is most of what
+    /// a start waits for where a leaf is large.
+    fn all_files(
+        &self,
+        numbers: &[u32],
+        stored: &BTreeSet<u32>,
+        in_memory: &BTreeSet<u32>,
+    ) -> Result<Vec<Files>, Error> {
+        let open = |numbers: &[u32]| -> Result<Vec<Files>, Error> {
+            numbers.iter().map(|&number| self.files_of(number, stored, in_memory)).collect()
+        };
+        if numbers.len() < SHARED_FROM {
+            return open(numbers);
+        }
+        let (first, second) = numbers.split_at(numbers.len() / 2);
+        let mut others = None;
+        let files = std::thread::scope(|scope| {
+            let work = || others = Some(open(second));
+            // Without another thread it takes longer.
+            drop(std::thread::Builder::new().name("open".to_owned()).spawn_scoped(scope, work));
+            open(first)
+        });
+        let mut files = files?;
+        files.extend(others.unwrap_or_else(|| open(second))?);
+        Ok(files)
     }
 
     /// The files of one segment, where they are there and have the right header. A file in memory

@@ -114,6 +114,33 @@ fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
 }
 
 #[test]
+fn of_many_segments_each_has_its_own_blocks() {
+    for is_stopped in [true, false] {
+        let bed = Bed::new();
+        let (store, _) = bed.open();
+        let all: Vec<u8> = (0..60).collect();
+        all.iter().for_each(|&at| drop(add(&store, &table("t"), &[at; 20_000])));
+        assert_eq!(store.figures().segments, 20);
+        if is_stopped {
+            store.stop().expect("stopped");
+        }
+        drop(store);
+        // One is in memory only, one nowhere.
+        fs::remove_file(bed.on_disk(12)).expect("removed");
+        fs::remove_file(bed.on_disk(17)).expect("removed");
+        fs::remove_file(bed.in_memory(17)).expect("removed");
+        let (store, mut recovery) = bed.open();
+        let lost: Vec<u64> =
+            recovery.report.lost_blocks.iter().map(|block| block.number.0).collect();
+        assert_eq!(lost.len(), 3, "{lost:?}");
+        let mut there = seen(&recovery).0;
+        there.extend(brought_back(&store, &mut recovery).0);
+        let without = |at: &u8| !(48..51).contains(at);
+        assert_eq!(there, all.iter().copied().filter(without).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn the_mark_of_a_stop_counts_once() {
     let bed = Bed::new();
     bed.filled().0.stop().expect("stopped");
