@@ -22,6 +22,7 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::net::{
@@ -49,6 +50,8 @@ const STOPPED: &[u8] = b"stopped\n";
 const STOP_TIME_MAX: Duration = Duration::from_secs(180);
 /// Who was let in and does not say what it wants is not listened to for longer.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(1);
+/// So often a successor asks who serves, where one after the other ends instead of an answer.
+const ASKED_MAX: usize = 3;
 /// Nor is a successor waited for that does not get ready; another one may.
 const READY_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -56,6 +59,8 @@ const READY_TIME_MAX: Duration = Duration::from_secs(60);
 pub(crate) struct Door {
     listener: UnixListener,
     path: PathBuf,
+    /// Who has the listening socket and gets ready.
+    guest: Mutex<Option<OwnedFd>>,
 }
 
 impl Door {
@@ -69,7 +74,7 @@ impl Door {
             _ => {}
         }
         let listener = UnixListener::bind(&path).map_err(failed)?;
-        Ok(Self { listener, path })
+        Ok(Self { listener, path, guest: Mutex::default() })
     }
 
     /// Waits for a successor that is ready, and hands the listening socket over to it. That stays open
@@ -80,16 +85,34 @@ impl Door {
             if !says(&mut stream, REQUEST, REQUEST_TIME_MAX).await {
                 continue;
             }
+            let Ok(kept) = stream.as_fd().try_clone_to_owned() else { continue };
             if let Err(error) = give(&stream, socket) {
                 output::say(&format!("cannot hand over: {error}"));
-            } else if !says(&mut stream, STOP, READY_TIME_MAX).await {
+                continue;
+            }
+            self.let_in(Some(kept));
+            if says(&mut stream, STOP, READY_TIME_MAX).await {
+                if let Some(successor) = self.guest() {
+                    return successor;
+                }
+            } else {
+                self.let_in(None);
                 output::say("who was to take over did not get ready: this server goes on");
-            } else if let Ok(stream) = stream.into_std()
-                && stream.set_nonblocking(false).is_ok()
-            {
-                return Successor(stream);
             }
         }
+    }
+
+    fn let_in(&self, guest: Option<OwnedFd>) {
+        *self.guest.lock().unwrap_or_else(PoisonError::into_inner) = guest;
+    }
+
+    /// Who was let in and gets ready, if anybody does: whatever this server stops for, the folder is
+    /// free for it then.
+    pub(crate) fn guest(&self) -> Option<Successor> {
+        let guest = self.guest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let stream = UnixStream::from(guest?);
+        stream.set_nonblocking(false).ok()?;
+        Some(Successor(stream))
     }
 }
 
@@ -126,6 +149,7 @@ pub(crate) struct Successor(UnixStream);
 impl Successor {
     /// Says that the folder is free. Should it not hear that, it sees this process end.
     pub(crate) fn tell_stopped(mut self) {
+        // It waits for nothing else, so there is room for a word.
         let _ = self.0.write_all(STOPPED);
     }
 }
@@ -142,19 +166,39 @@ impl Predecessor {
     /// be said, it goes on.
     pub(crate) fn ask(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(SOCKET);
-        let failed = |error| Error::io("take over from the server at", path.display())(error);
-        let mut stream = match UnixStream::connect(&path) {
+        let mut asked = 0;
+        loop {
+            asked += 1;
+            match Self::ask_once(&path) {
+                // It was about to end, or is another's predecessor: who serves now?
+                Err(error) if is_ended(&error) && asked < ASKED_MAX => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    let error = io::Error::other(
+                        "it does not speak version 2 of the handover, and goes on: stop it first",
+                    );
+                    return Err(Error::io("take over from the server at", path.display())(error));
+                }
+                other => {
+                    return other
+                        .map_err(Error::io("take over from the server at", path.display()));
+                }
+            }
+        }
+    }
+
+    fn ask_once(path: &Path) -> io::Result<Option<Self>> {
+        let mut stream = match UnixStream::connect(path) {
             Ok(stream) => stream,
             Err(error) => {
                 return match error.kind() {
                     io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(None),
-                    _ => Err(failed(error)),
+                    _ => Err(error),
                 };
             }
         };
-        stream.set_read_timeout(Some(STOP_TIME_MAX)).map_err(failed)?;
-        stream.write_all(REQUEST).map_err(failed)?;
-        let listener = receive(&stream).map_err(failed)?;
+        stream.set_read_timeout(Some(STOP_TIME_MAX))?;
+        stream.write_all(REQUEST)?;
+        let listener = receive(&stream)?;
         Ok(Some(Self { stream, listener: TcpListener::from(listener) }))
     }
 
@@ -180,7 +224,8 @@ impl Predecessor {
 
 /// Whether who was spoken with is there no more.
 fn is_ended(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 /// Receives the listening socket.
@@ -199,9 +244,7 @@ fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     });
     let listener = fds.flatten().next();
     if received.bytes != LISTENER.len() || bytes != LISTENER {
-        return Err(io::Error::other(
-            "it does not speak version 2 of the handover, and goes on: stop it first",
-        ));
+        return Err(io::ErrorKind::UnexpectedEof.into());
     }
     listener.ok_or_else(|| io::Error::other("it did not hand its socket over"))
 }
@@ -293,14 +336,68 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_stops_for_another_reason_tells_who_gets_ready() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runtime = runtime();
+        let door = runtime.block_on(async { Door::open(folder.path()) }).expect("opened");
+        let path = folder.path().to_owned();
+        let successor = std::thread::spawn(move || {
+            let before = Predecessor::ask(&path).expect("asked").expect("there is one");
+            let ready = before.listener.local_addr();
+            // It gets ready until the server stops.
+            let mut stream = before.stream.try_clone().expect("cloned");
+            let mut said = [0; STOPPED.len()];
+            stream.read_exact(&mut said).expect("read");
+            assert_eq!(said, STOPPED);
+            before.stop().expect("it has stopped").local_addr().expect("bound")
+                == ready.expect("bound")
+        });
+        let listener = OwnedFd::from(TcpListener::bind("127.0.0.1:0").expect("bound"));
+        let has_guest = async {
+            while door.guest.lock().expect("locked").is_none() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let told = runtime.block_on(async {
+            tokio::select! {
+                _ = door.successor(&listener) => false,
+                () = has_guest => true,
+            }
+        });
+        assert!(told, "nobody said that it is ready");
+        let guest = door.guest().expect("somebody gets ready");
+        drop(door);
+        guest.tell_stopped();
+        assert!(successor.join().expect("it took over"));
+    }
+
+    #[test]
+    fn whoever_waits_behind_the_door_of_a_server_that_ends_asks_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(SOCKET);
+        let door = std::os::unix::net::UnixListener::bind(&path).expect("bound");
+        let asking = std::thread::spawn({
+            let folder = folder.path().to_owned();
+            move || Predecessor::ask(&folder).map(|before| before.is_some())
+        });
+        let (waiting, _) = door.accept().expect("somebody is there");
+        fs::remove_file(&path).expect("removed");
+        drop(door);
+        drop(waiting);
+        assert!(!asking.join().expect("it goes on").expect("asked"), "nobody serves any more");
+    }
+
+    #[test]
     fn a_server_that_speaks_otherwise_is_not_taken_over() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(SOCKET);
         let door = std::os::unix::net::UnixListener::bind(path).expect("bound");
         let server = std::thread::spawn(move || {
-            let (mut stream, _) = door.accept().expect("a successor");
-            let mut request = vec![0; REQUEST.len()];
-            stream.read_exact(&mut request).expect("read");
+            for _ in 0..ASKED_MAX {
+                let (mut stream, _) = door.accept().expect("a successor");
+                let mut request = vec![0; REQUEST.len()];
+                stream.read_exact(&mut request).expect("read");
+            }
         });
         let refused = Predecessor::ask(folder.path()).map(|before| before.is_some());
         let refused = refused.expect_err("refused").to_string();

@@ -241,10 +241,15 @@ impl Service {
         engine.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);
         engine.stop().iter().for_each(|failure| output::say(failure));
-        if let Ok((Some(successor), door, _)) = given.blocking_recv() {
-            // Before the successor opens its own in the same place.
+        if let Ok((successor, door, socket)) = given.blocking_recv() {
+            let successor = successor.or_else(|| door.as_ref().and_then(Door::guest));
+            // Whoever finds nobody behind the door finds the address free; and the successor opens a door
+            // of its own in the same place.
+            drop(socket);
             drop(door);
-            successor.tell_stopped();
+            if let Some(successor) = successor {
+                successor.tell_stopped();
+            }
         }
         // The system takes back what a process had when it ends, all at once: to drop a hundred thousand
         // row blocks one by one would keep whoever waits for that end, and so would a merge that is still
