@@ -9,8 +9,12 @@
 //!   "stop" ───────────────────────────────────> takes no more connections
 //!                                               finishes what runs, seals, gives up the folder
 //!   <──────────────────────────────── "stopped"
-//!   opens the folder, serves                    ends
+//!   opens the folder, serves                    waits
+//!   closes the socket ────────────────────────> ends
 //! ```
+//!
+//! A server that stops for another reason says that it has stopped, too. It ends only once its successor serves: to
+//! take a process apart that has mapped gigabytes keeps a core busy that the successor has use for.
 //!
 //! They speak through a socket in the data folder, which only its owner can enter. The port is never
 //! closed, so no client is refused: whoever connects while neither serves waits for the successor.
@@ -52,6 +56,8 @@ const STOP_TIME_MAX: Duration = Duration::from_secs(180);
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(1);
 /// So often a successor asks who serves, where one after the other ends instead of an answer.
 const ASKED_MAX: usize = 3;
+/// A server that has stopped waits so long for its successor to serve before it ends.
+const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// Nor is a successor waited for that does not get ready; another one may.
 const READY_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -147,10 +153,14 @@ impl Drop for Door {
 pub(crate) struct Successor(UnixStream);
 
 impl Successor {
-    /// Says that the folder is free. Should it not hear that, it sees this process end.
+    /// Says that the folder is free, and waits until the successor serves, or is no more, or some
+    /// seconds are over. Should it not hear that, it sees this process end.
     pub(crate) fn tell_stopped(mut self) {
-        // It waits for nothing else, so there is room for a word.
-        let _ = self.0.write_all(STOPPED);
+        let told = self.0.write_all(STOPPED);
+        if told.is_ok() && self.0.set_read_timeout(Some(START_TIME_MAX)).is_ok() {
+            // It says no more, or what nobody asks for.
+            let _ = self.0.read_to_end(&mut Vec::new());
+        }
     }
 }
 
@@ -202,16 +212,16 @@ impl Predecessor {
         Ok(Some(Self { stream, listener: TcpListener::from(listener) }))
     }
 
-    /// Has it stop, and waits until the folder is free.
-    pub(crate) fn stop(mut self) -> Result<TcpListener, Error> {
-        let mut said = Vec::new();
+    /// Has it stop, and waits until the folder is free. It ends when what is returned is dropped.
+    pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
+        let mut said = [0; STOPPED.len()];
         let told = self.stream.write_all(STOP);
-        let read = told.and_then(|()| self.stream.read_to_end(&mut said));
+        let read = told.and_then(|()| self.stream.read_exact(&mut said));
         match read {
+            Ok(()) => Ok(Stopped(self)),
             // One that ended without a word, before or after it was told, has left the folder, too, but
             // not in order.
-            Ok(_) => Ok(self.listener),
-            Err(error) if is_ended(&error) => Ok(self.listener),
+            Err(error) if is_ended(&error) => Ok(Stopped(self)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Error::Usage(format!(
                 "the server before this one has not stopped within {} s: stop it, with kill -9 if \
                  need be, and start this one again; nothing that was acknowledged is lost",
@@ -221,6 +231,9 @@ impl Predecessor {
         }
     }
 }
+
+/// The server before this one, which has stopped, and ends once this is dropped.
+pub(crate) struct Stopped(#[expect(dead_code, reason = "it is there to be dropped")] Predecessor);
 
 /// Whether who was spoken with is there no more.
 fn is_ended(error: &io::Error) -> bool {
@@ -269,7 +282,9 @@ mod tests {
         let path = folder.path().to_owned();
         let successor = std::thread::spawn(move || {
             let before = Predecessor::ask(&path).expect("asked").expect("there is one");
-            let listener = before.stop().expect("stopped");
+            let listener = before.listener.try_clone().expect("cloned");
+            // Until this is dropped the other one waits.
+            let _stopped = before.stop().expect("stopped");
             let (mut stream, _) = listener.accept().expect("a client");
             let mut said = [0; 5];
             stream.read_exact(&mut said).expect("read");
@@ -343,14 +358,11 @@ mod tests {
         let path = folder.path().to_owned();
         let successor = std::thread::spawn(move || {
             let before = Predecessor::ask(&path).expect("asked").expect("there is one");
-            let ready = before.listener.local_addr();
-            // It gets ready until the server stops.
-            let mut stream = before.stream.try_clone().expect("cloned");
-            let mut said = [0; STOPPED.len()];
-            stream.read_exact(&mut said).expect("read");
-            assert_eq!(said, STOPPED);
-            before.stop().expect("it has stopped").local_addr().expect("bound")
-                == ready.expect("bound")
+            // It gets ready until the server has stopped.
+            let mut said = [0];
+            let seen = rustix::net::recv(&before.stream, &mut said[..], RecvFlags::PEEK);
+            assert_eq!(seen.map(|(_, received)| received), Ok(1));
+            before.stop().is_ok()
         });
         let listener = OwnedFd::from(TcpListener::bind("127.0.0.1:0").expect("bound"));
         let has_guest = async {

@@ -27,7 +27,7 @@ use crate::archive::{ArchivePlace, Watch};
 use crate::cli::DoorArgs;
 use crate::engine::{Engine, EngineConfig, Recovered, make_folder};
 use crate::error::Error;
-use crate::handover::{Door, Predecessor, Successor};
+use crate::handover::{Door, Predecessor, Stopped, Successor};
 use crate::memory::{Memory, MemoryArgs};
 use crate::{machine, output};
 
@@ -37,6 +37,8 @@ const TOKEN_FILE: &str = "admin-token";
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
 /// After a stop, queries and threads that are still at work are given so long.
 const STOP_TIME: Duration = Duration::from_secs(5);
+/// A server that this one follows ends so long after this one serves.
+const FIRST_ANSWERS_TIME: Duration = Duration::from_millis(100);
 /// The exit code of a process whose stop took too long.
 const STOP_LATE: i32 = 3;
 
@@ -73,6 +75,8 @@ pub(crate) struct Service {
     told: Pin<Box<dyn Future<Output = ()> + Send>>,
     runtime: Runtime,
     stop_max: Duration,
+    /// The server that this one follows.
+    before: Option<Stopped>,
 }
 
 impl ServiceConfig {
@@ -141,18 +145,22 @@ impl Service {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
             None => Place::Memory,
         });
-        let engine = EngineConfig {
+        let mut engine = EngineConfig {
             archive: archive(config.archive.as_ref(), &doors)?,
             folder: config.folder,
             durability: config.durability,
             memory,
+            early: Vec::new(),
             leaves: config.leaves,
             clock: Arc::clone(&config.clock),
         };
         let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
         let definitions = runtime.block_on(Definitions::open(&place));
         let definitions = definitions.map_err(|error| refused(error.to_string()))?;
-        before.map(Predecessor::stop).transpose()?;
+        if before.is_some() {
+            engine.open_early();
+        }
+        let before = before.map(Predecessor::stop).transpose()?;
         let (opened, door) = runtime.block_on(async {
             let opened = Engine::open(&engine).await?;
             // Not before the folder is this process's: the door may be another's.
@@ -178,7 +186,8 @@ impl Service {
         // Whoever reads where it listens may stop it at once.
         let told = Box::pin(runtime.block_on(async { told_to_stop() })?);
         let stop_max = config.stop_max;
-        Ok(Self { engine, recovered, config: doors, listener, door, app, told, runtime, stop_max })
+        let config = doors;
+        Ok(Self { engine, recovered, config, listener, door, app, told, runtime, stop_max, before })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -217,7 +226,8 @@ impl Service {
     /// requests, running ones finished, no more batches, files closed. `stop` is called when it begins
     /// to stop.
     pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let Self { engine, config, listener, door, app, told, runtime, stop_max, .. } = self;
+        let Self { engine, config, listener, door, app, told, runtime, stop_max, before, .. } =
+            self;
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", config.listen))?;
         let (give, given) = oneshot::channel();
@@ -230,6 +240,7 @@ impl Service {
             }
         };
         let shutdown = async move {
+            end_in_a_moment(before);
             let successor = told_or_succeeded(told, door.as_ref(), &socket).await;
             prepare();
             stop();
@@ -279,6 +290,17 @@ fn end_at_the_latest(stop_max: Duration) {
     };
     // Without a thread for it, the stop takes as long as it takes.
     let _ = std::thread::Builder::new().name("hadal-stop".to_owned()).spawn(wait);
+}
+
+/// Lets the server before this one end, once whoever waited for an answer has one: to take apart what it
+/// has mapped keeps a core busy.
+fn end_in_a_moment(before: Option<Stopped>) {
+    if before.is_some() {
+        tokio::spawn(async move {
+            tokio::time::sleep(FIRST_ANSWERS_TIME).await;
+            drop(before);
+        });
+    }
 }
 
 /// A socket for the address: the one of the server before, if it listens there, else a new one.

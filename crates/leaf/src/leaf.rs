@@ -10,8 +10,8 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_query::Query;
 use hadal_store::{
-    BlockNumber, Change, Config, Durability, MemoryConfig, Recovery, Report, Sizes, Store,
-    WaitingBlock,
+    BlockNumber, Change, Config, Durability, EarlyFiles, MemoryConfig, Recovery, Report, Sizes,
+    Store, WaitingBlock,
 };
 use hadal_types::{Budget, Clock, TableName};
 use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks};
@@ -42,6 +42,8 @@ pub struct LeafConfig {
     /// The memory from which rows are read, and in which they outlive the process; `None`: they are
     /// read from the folder, through the system's cache.
     pub memory: Option<MemoryConfig>,
+    /// Files of the folder that were opened before.
+    pub early: EarlyFiles,
     /// When a batch counts as taken.
     pub durability: Durability,
     /// The threads that scan, which all leaves of the process share.
@@ -109,11 +111,11 @@ impl Leaf {
         let (store, recovery) = match &config.folder {
             None => (Store::in_memory(), Recovery::default()),
             Some(folder) => {
-                let memory = config.memory.clone();
+                let (memory, early) = (config.memory.clone(), config.early.clone());
                 let durability = config.durability;
                 let reserve_bytes = config.limits.disk_reserve_bytes;
                 let sizes = Sizes { reserve_bytes, ..Sizes::default() };
-                Store::open(&Config { memory, durability, sizes, ..Config::new(folder) })?
+                Store::open(&Config { memory, durability, sizes, early, ..Config::new(folder) })?
             }
         };
         Self::start(config, store, recovery)

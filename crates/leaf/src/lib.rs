@@ -61,7 +61,7 @@ mod locks {
 
 pub use archive::{Archive, ArchiveError, ArchivePart};
 pub use hadal_scan::cpu_path;
-pub use hadal_store::Durability;
+pub use hadal_store::{Durability, EarlyFiles};
 pub use house::House;
 pub use leaf::{Leaf, LeafConfig};
 pub use limits::{FreshBytes, LeafLimits};

@@ -41,6 +41,13 @@ pub(crate) fn configure(
     Ok(())
 }
 
+/// Whether the table has these settings already, as far as that can be told without waiting.
+pub(crate) fn has(inner: &Inner, name: &TableName, settings: &TableSettings) -> bool {
+    let Ok(tables) = inner.tables.try_read() else { return false };
+    let own = tables.get(name).and_then(|table| table.settings.try_lock().ok());
+    own.is_some_and(|own| own.as_ref() == Some(settings))
+}
+
 /// The settings that the manifest has of a table. Those that a later version wrote are not guessed
 /// at: then nothing is dropped for its age, until the leaf is told again.
 pub(crate) fn settings(table: &TableName, bytes: &[u8]) -> Option<TableSettings> {

@@ -1,12 +1,13 @@
 //! Where a store lives: its folders on disk and in memory, and how it cuts its files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hadal_types::Budget;
 use hadal_types::limits::{LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES};
 
 use crate::disk::{Disk, Folder};
+use crate::early::EarlyFiles;
 use crate::error::Error;
 use crate::memory;
 
@@ -22,6 +23,8 @@ pub struct Config {
     pub memory: Option<MemoryConfig>,
     /// When a batch counts as taken.
     pub durability: Durability,
+    /// What was opened before.
+    pub early: EarlyFiles,
 }
 
 /// When a batch that was appended to the log counts as taken.
@@ -66,6 +69,7 @@ impl Config {
             sizes: Sizes::default(),
             memory: None,
             durability: Durability::Sync,
+            early: EarlyFiles::default(),
         }
     }
 }
@@ -119,18 +123,20 @@ pub struct Memory {
 }
 
 impl Folders {
-    /// Opens the real folders at and in `folder`, and one in `memory`, making them if need be, and locks them for as long as a clone of the returned value lives.
+    /// Opens the real folders of a store, making them if need be, and locks them for as long as a clone of
+    /// the returned value lives.
     ///
     /// # Errors
     /// [`Error::InUse`] when another store has it; [`Error::Foreign`] when the folder in memory is
     /// not this user's alone; [`Error::Io`] for all else.
-    pub fn open(folder: &Path, memory: Option<&MemoryConfig>) -> Result<Self, Error> {
+    pub fn open(config: &Config) -> Result<Self, Error> {
+        let Config { folder, memory, early, .. } = config;
         let root = Folder::open_locked(folder)?;
         let log = Arc::new(root.within("log")?);
-        let segments = Arc::new(root.within("segments")?);
+        let segments = Arc::new(root.within("segments")?.with(early.segments()));
         let memory = match memory {
             Some(MemoryConfig { tmpfs, room, after_crash }) => {
-                let folder = Arc::new(memory::open(tmpfs, folder)?);
+                let folder = Arc::new(memory::open(tmpfs, folder)?.with(early.memory()));
                 Some(Memory { folder, room: Arc::clone(room), after_crash: *after_crash })
             }
             None => None,

@@ -16,6 +16,7 @@ use std::fmt::Debug;
 use std::io;
 
 pub use folder::Folder;
+pub(crate) use folder::OpenedFiles;
 
 /// One flat folder of files.
 pub trait Disk: Debug + Send + Sync {
@@ -28,11 +29,11 @@ pub trait Disk: Debug + Send + Sync {
     /// As the system says.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// All bytes of a file.
+    /// All bytes of a file, which has at most so many.
     ///
     /// # Errors
-    /// As the system says.
-    fn read(&self, name: &str) -> io::Result<Vec<u8>>;
+    /// As the system says; also when it is no file, or larger.
+    fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>>;
 
     /// Makes an empty file to append to.
     ///

@@ -19,6 +19,7 @@
 mod change;
 mod config;
 pub mod disk;
+mod early;
 mod error;
 mod frame;
 mod journal;
@@ -34,6 +35,7 @@ mod store;
 
 pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, Sizes};
+pub use early::EarlyFiles;
 pub use error::Error;
 pub use log::Ticket;
 pub use memory::{remove as remove_memory, sweep as sweep_memory};

@@ -10,6 +10,8 @@ mod state;
 
 use std::sync::Arc;
 
+use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
+
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Draft, Frame, HEADER_BYTES, MANIFEST, first, scan};
@@ -52,10 +54,16 @@ pub(crate) struct Manifest {
 pub(crate) type Opened = (Manifest, State, u64);
 
 impl Manifest {
-    /// Opens the manifest, or makes one with this salt if there is none.
+    /// Opens the manifest, or makes one with this salt if there is none. What somebody has read of it
+    /// before need not be read again.
     ///
     /// `bytes_min` is the length below which it is never compacted.
-    pub(crate) fn open(disk: Arc<dyn Disk>, salt: u64, bytes_min: u64) -> Result<Opened, Error> {
+    pub(crate) fn open(
+        disk: Arc<dyn Disk>,
+        salt: u64,
+        bytes_min: u64,
+        early: Option<Beginning>,
+    ) -> Result<Opened, Error> {
         let place = disk.place(NAME);
         let failed = |error| Error::io("open", &place, error);
         let names = disk.list().map_err(failed)?;
@@ -63,7 +71,7 @@ impl Manifest {
             disk.remove(NEW_NAME).map_err(failed)?;
         }
         if names.iter().any(|name| name == NAME) {
-            return Self::read(disk, bytes_min);
+            return Self::read(disk, bytes_min, early);
         }
         let state = State::default();
         let (journal, next_record) = write_new(&*disk, salt, &state)?;
@@ -73,30 +81,21 @@ impl Manifest {
         Ok((manifest, state, 0))
     }
 
-    fn read(disk: Arc<dyn Disk>, bytes_min: u64) -> Result<Opened, Error> {
+    fn read(
+        disk: Arc<dyn Disk>,
+        bytes_min: u64,
+        early: Option<Beginning>,
+    ) -> Result<Opened, Error> {
         let place = disk.place(NAME);
-        let bytes = disk.read(NAME).map_err(|error| Error::io("read", &place, error))?;
-        let Head { version, length: head, salt, mut state } = read_head(&place, &bytes)?;
-        let records = scan(MANIFEST, salt, &bytes[head..]);
-        if let Some(damage) = records.damage.first() {
-            let (from, to) = (head + damage.start, head + damage.end);
-            let what = format!("bytes {from}..{to} are damaged and whole records follow");
-            return Err(Error::corrupt(&place, what));
-        }
-        let mut next_record = 1;
-        for frame in &records.frames {
-            let corrupt =
-                |what: String| Error::corrupt(&place, format!("record {next_record}: {what}"));
-            if frame.sequence != next_record {
-                return Err(corrupt(format!("found number {} instead", frame.sequence)));
-            }
-            let record = Record::decode(frame.body, version >= VERSION);
-            let record = record.ok_or_else(|| corrupt("its body does not decode".to_owned()))?;
-            state.apply(&record).map_err(|error| corrupt(error.to_string()))?;
-            next_record += 1;
-        }
-        let length = head + records.end;
-        let torn = (bytes.len() - length) as u64;
+        let failed = |error| Error::io("read", &place, error);
+        let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX).map_err(failed)?;
+        let all = bytes.len();
+        let Beginning { version, salt, state, next_record, length, .. } =
+            match early.filter(|early| early.is_of(&bytes)) {
+                Some(early) => early.read_on(&place, bytes)?,
+                None => Beginning::of(&place, bytes)?,
+            };
+        let torn = (all - length) as u64;
         let mut file = disk.open(NAME).map_err(|error| Error::io("open", &place, error))?;
         if torn > 0 {
             let cut = file.cut(length as u64);
@@ -217,6 +216,67 @@ struct Head {
     salt: u64,
     /// What the records begin with.
     state: State,
+}
+
+/// Whole records from the beginning of a manifest on, and what they say.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    /// The manifest as it was read; more may follow by now.
+    bytes: Vec<u8>,
+    /// Bytes of the records.
+    length: usize,
+    version: u32,
+    salt: u64,
+    state: State,
+    /// The number of the record that would follow.
+    next_record: u64,
+}
+
+impl Beginning {
+    /// What the manifest in a folder says just now, which another process may be writing.
+    ///
+    /// # Errors
+    /// As a start that reads it.
+    pub(crate) fn read(disk: &dyn Disk) -> Result<Self, Error> {
+        let place = disk.place(NAME);
+        let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX);
+        Self::of(&place, bytes.map_err(|error| Error::io("read", &place, error))?)
+    }
+
+    fn of(place: &str, bytes: Vec<u8>) -> Result<Self, Error> {
+        let Head { version, length, salt, state } = read_head(place, &bytes)?;
+        let head = Self { bytes: Vec::new(), length, version, salt, state, next_record: 1 };
+        head.read_on(place, bytes)
+    }
+
+    /// Whether a manifest begins with these very bytes.
+    fn is_of(&self, manifest: &[u8]) -> bool {
+        manifest.starts_with(&self.bytes[..self.length])
+    }
+
+    /// Reads the records that follow in the whole manifest, which begins as this does.
+    fn read_on(mut self, place: &str, bytes: Vec<u8>) -> Result<Self, Error> {
+        let records = scan(MANIFEST, self.salt, &bytes[self.length..]);
+        if let Some(damage) = records.damage.first() {
+            let (from, to) = (self.length + damage.start, self.length + damage.end);
+            let what = format!("bytes {from}..{to} are damaged and whole records follow");
+            return Err(Error::corrupt(place, what));
+        }
+        for frame in &records.frames {
+            let number = self.next_record;
+            let corrupt = |what: String| Error::corrupt(place, format!("record {number}: {what}"));
+            if frame.sequence != number {
+                return Err(corrupt(format!("found number {} instead", frame.sequence)));
+            }
+            let record = Record::decode(frame.body, self.version >= VERSION);
+            let record = record.ok_or_else(|| corrupt("its body does not decode".to_owned()))?;
+            self.state.apply(&record).map_err(|error| corrupt(error.to_string()))?;
+            self.next_record += 1;
+        }
+        self.length += records.end;
+        self.bytes = bytes;
+        Ok(self)
+    }
 }
 
 fn read_head(place: &str, bytes: &[u8]) -> Result<Head, Error> {

@@ -46,7 +46,7 @@ pub(crate) fn open(root: &Path, folder: &Path) -> Result<Folder, Error> {
 /// Notes whose memory it is, unless that is noted.
 fn note_leaf(memory: &Folder, leaf: &[u8]) -> std::io::Result<()> {
     let is_there = memory.list()?.iter().any(|name| name == LEAF);
-    if is_there && memory.read(LEAF)? == leaf {
+    if is_there && memory.read(LEAF, leaf.len() as u64).is_ok_and(|noted| noted == leaf) {
         return Ok(());
     }
     if is_there {
@@ -108,7 +108,7 @@ fn prefix() -> String {
 
 /// Where the memory of the leaf in `folder` is. Other leaves have other ones, also when their
 /// folders have the same path in other file systems.
-fn path_of(root: &Path, folder: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn path_of(root: &Path, folder: &Path) -> Result<PathBuf, Error> {
     let failed = |error| Error::io("look at", &folder.display().to_string(), error);
     let whole = folder.canonicalize().map_err(failed)?;
     let metadata = fs::metadata(&whole).map_err(failed)?;

@@ -10,7 +10,7 @@ use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredB
 use crate::config::{Folders, Sizes};
 use crate::error::Error;
 use crate::log::{self, Replayed};
-use crate::manifest::{self, BlockPlace, Checksum, Manifest, State};
+use crate::manifest::{self, Beginning, BlockPlace, Checksum, Manifest, State};
 use crate::segment::BlockBytes;
 use crate::segment::open::Found;
 use crate::segment::pool::{self, Pool};
@@ -130,10 +130,15 @@ pub(crate) struct Opened {
 }
 
 /// Opens manifest, segments and log, in this order.
-pub(crate) fn open(folders: &Folders, sizes: Sizes) -> Result<Opened, Error> {
+pub(crate) fn open(
+    folders: &Folders,
+    sizes: Sizes,
+    early: Option<Beginning>,
+) -> Result<Opened, Error> {
     refuse_orphaned_files(folders)?;
     let root = Arc::clone(&folders.root);
-    let (manifest, state, torn) = Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min)?;
+    let (manifest, state, torn) =
+        Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min, early)?;
     let salt = manifest.salt();
     let mut recovery = Recovery::default();
     recovery.report.manifest_bytes_cut = torn;
@@ -182,23 +187,30 @@ impl Recovery {
     }
 
     fn take_blocks(&mut self, state: &State, found: Found) {
-        self.report.orphan_segments = found.orphan_segments;
-        self.report.reclaimed_bytes = found.reclaimed_bytes;
+        let Self { tables, report } = self;
+        report.orphan_segments = found.orphan_segments;
+        report.reclaimed_bytes = found.reclaimed_bytes;
+        // Most blocks are of the same table as the one before.
+        let mut last: Option<(TableName, &mut RecoveredTable)> = None;
         for (named, block) in state.blocks.values().zip(found.blocks) {
             let BlockPlace { number, table, rows, checksum, .. } = named.clone();
-            match block {
-                Ok(bytes) if bytes.is_waiting() => {
-                    let block = WaitingBlock { number, rows, table, bytes, checksum };
-                    self.table(&named.table).waiting.push(block);
-                }
-                Ok(bytes) => {
-                    let block = StoredBlock { number, table, rows, bytes, checksum };
-                    self.table(&named.table).blocks.push(block);
-                }
+            let bytes = match block {
+                Ok(bytes) => bytes,
                 Err(reason) => {
-                    self.report.lost_blocks.push(LostBlock { number, table, rows, reason });
+                    report.lost_blocks.push(LostBlock { number, table, rows, reason });
+                    continue;
                 }
+            };
+            let own = match last.take() {
+                Some((last, own)) if last == table => own,
+                _ => tables.entry(table.clone()).or_default(),
+            };
+            if bytes.is_waiting() {
+                own.waiting.push(WaitingBlock { number, rows, table, bytes, checksum });
+            } else {
+                own.blocks.push(StoredBlock { number, table, rows, bytes, checksum });
             }
+            last = Some((named.table.clone(), own));
         }
     }
 

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use hadal_types::limits::STOP_MARK_BYTES_MAX;
 use twox_hash::XxHash3_64;
 
 use crate::change::BlockNumber;
@@ -47,7 +48,7 @@ pub(crate) fn take(
     if !memory.list().map_err(failed)?.iter().any(|name| name == NAME) {
         return Ok(None);
     }
-    let bytes = memory.read(NAME);
+    let bytes = memory.read(NAME, STOP_MARK_BYTES_MAX);
     match (memory.remove(NAME), bytes) {
         (Ok(()), Ok(bytes)) => Ok(decode(&bytes, salt, position)),
         (Err(error), Ok(_)) => Err(failed(error)),

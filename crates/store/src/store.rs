@@ -16,7 +16,7 @@ use crate::config::{Config, Durability, Folders, Sizes};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, Ticket};
-use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
+use crate::manifest::{self, Beginning, BlockPlace, Checksum, Manifest, Record, State};
 use crate::recovery::{self, Opened, Recovery};
 use crate::reserve::Reserve;
 use crate::segment::pool::Pool;
@@ -111,8 +111,8 @@ impl Store {
     /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
     /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
-        let Config { folder, sizes, memory, durability } = config;
-        Self::open_with(&Folders::open(folder, memory.as_ref())?, *sizes, *durability, true)
+        let early = config.early.manifest();
+        Self::open_with(&Folders::open(config)?, config.sizes, config.durability, true, early)
     }
 
     /// Opens the store in these folders, which a test may own.
@@ -120,7 +120,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_on(folders: &Folders, sizes: Sizes) -> Result<(Self, Recovery), Error> {
-        Self::open_with(folders, sizes, Durability::Sync, true)
+        Self::open_with(folders, sizes, Durability::Sync, true, None)
     }
 
     fn open_with(
@@ -128,9 +128,10 @@ impl Store {
         sizes: Sizes,
         durability: Durability,
         with_committer: bool,
+        early: Option<Beginning>,
     ) -> Result<(Self, Recovery), Error> {
         let Opened { manifest, state, pool, mut replayed, recovery } =
-            recovery::open(folders, sizes)?;
+            recovery::open(folders, sizes, early)?;
         let (disk, salt) = (Arc::clone(&folders.log), manifest.salt());
         let blocks = recovery.tables.values().flat_map(|table| &table.blocks);
         let held = blocks.map(|block| (block.number, block.bytes.clone())).collect();

@@ -129,6 +129,11 @@ pub const LOG_FILE_BYTES: u64 = 64 << 20;
 pub const LOG_QUEUE_BYTES_MAX: usize = 64 << 20;
 /// Bytes of a table's settings as the manifest keeps them.
 pub const TABLE_SETTINGS_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a log file or a manifest that a start reads: nobody writes larger ones, so one is refused.
+pub const FOLDER_FILE_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of the mark of an orderly stop that a start reads: a larger one is no mark. Each row block that is not in memory takes
+/// eight.
+pub const STOP_MARK_BYTES_MAX: u64 = 64 << 20;
 /// Bytes below which a manifest is never compacted.
 pub const MANIFEST_BYTES_MIN: u64 = 1 << 20;
 

@@ -111,6 +111,7 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
         folder: Some(folder.to_path_buf()),
         durability: Durability::Sync,
         memory: Memory::for_a_look(),
+        early: Vec::new(),
         leaves: 0,
         clock: Arc::new(SystemClock),
         archive: None,

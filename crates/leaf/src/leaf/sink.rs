@@ -8,7 +8,7 @@ use hadal_wire::{Batch, BoxFuture, Receipt, Sink, SinkError};
 use super::Leaf;
 use crate::accept::{accept, sink_error};
 use crate::revoke::{can_revoke, revoke};
-use crate::settings::configure;
+use crate::settings::{configure, has};
 use crate::sync::{lock, read};
 
 impl Sink for Leaf {
@@ -68,6 +68,10 @@ impl Sink for Leaf {
         settings: TableSettings,
     ) -> BoxFuture<'_, Result<(), SinkError>> {
         Box::pin(async move {
+            // So it is at a start, of all tables.
+            if has(&self.inner, &table, &settings) {
+                return Ok(());
+            }
             let inner = Arc::clone(&self.inner);
             // It waits for the disk, which no runtime thread should.
             let configuring =

@@ -1,12 +1,13 @@
 //! The real folder: files opened beneath a descriptor, never by a path that could be swapped.
 
+use std::collections::HashMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, Weak};
 
 use rustix::fs::{
     Advice, AtFlags, CWD, Dir, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat,
@@ -25,6 +26,52 @@ use crate::segment::mapping::Mapping;
 pub struct Folder {
     path: PathBuf,
     folder: OwnedFd,
+    /// Files that need not be opened any more.
+    opened: Weak<OpenedFiles>,
+}
+
+/// Segment files of a folder, opened by who did not have it then.
+#[derive(Debug)]
+pub(crate) struct OpenedFiles(Mutex<HashMap<String, PlacedFile>>);
+
+impl OpenedFiles {
+    /// Opens files of a folder, and maps them if that is wished. What cannot be opened is left out.
+    pub(crate) fn of(
+        path: &Path,
+        is_wanted: impl Fn(&str) -> bool,
+        maps: bool,
+    ) -> io::Result<Self> {
+        let folder = Folder::unlocked(path)?;
+        let mut files = HashMap::new();
+        for name in folder.list()?.into_iter().filter(|name| is_wanted(name)) {
+            let opened = folder.file(&name, OFlags::RDWR).and_then(PlacedFile::new);
+            let mapped = opened.and_then(|file| match maps {
+                true => file.map().map(|()| file),
+                false => Ok(file),
+            });
+            files.extend(mapped.ok().map(|file| (name, file)));
+        }
+        Ok(Self(Mutex::new(files)))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> usize {
+        lock(&self.0).len()
+    }
+
+    /// The file of this name, if it is the one that has it now.
+    fn take(
+        &self,
+        name: &str,
+        now: impl FnOnce() -> rustix::io::Result<Stat>,
+    ) -> Option<PlacedFile> {
+        let file = lock(&self.0).remove(name)?;
+        let opened = rustix::fs::fstat(&file.file).ok()?;
+        let now = now().ok()?;
+        let is_same = (opened.st_dev, opened.st_ino) == (now.st_dev, now.st_ino);
+        let length = u64::try_from(now.st_size).ok()?;
+        (is_same && length == file.length).then_some(file)
+    }
 }
 
 impl Folder {
@@ -52,7 +99,20 @@ impl Folder {
             let above = open(above).map_err(|errno| failed(errno.into()))?;
             rustix::fs::fsync(above).map_err(|errno| failed(errno.into()))?;
         }
-        Ok(Self { path: path.to_owned(), folder })
+        Ok(Self { path: path.to_owned(), folder, opened: Weak::new() })
+    }
+
+    /// Opens a folder that is there and may be another's: only to look at it.
+    pub(crate) fn unlocked(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
+        Ok(Self { path: path.to_owned(), folder, opened: Weak::new() })
+    }
+
+    /// The same folder, with files that were opened before; those that are still there need not be
+    /// opened anew as long as somebody has them.
+    pub(crate) fn with(self, opened: Weak<OpenedFiles>) -> Self {
+        Self { opened, ..self }
     }
 
     /// Opens the folder at `path`, making it (mode 0700) if need be, and locks it for as long as
@@ -93,7 +153,7 @@ impl Folder {
             }
             let is_same = |at: Stat| (at.st_dev, at.st_ino) == (stat.st_dev, stat.st_ino);
             if rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(is_same) {
-                return Ok(Some(Self { path: path.to_owned(), folder }));
+                return Ok(Some(Self { path: path.to_owned(), folder, opened: Weak::new() }));
             }
         }
     }
@@ -112,7 +172,7 @@ impl Folder {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder =
             rustix::fs::openat(&self.folder, name, flags, Mode::empty()).map_err(failed)?;
-        Ok(Self { path: self.path.join(name), folder })
+        Ok(Self { path: self.path.join(name), folder, opened: Weak::new() })
     }
 
     fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
@@ -140,9 +200,16 @@ impl Disk for Folder {
         Ok(names)
     }
 
-    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+    fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.file(name, OFlags::RDONLY)?.read_to_end(&mut bytes)?;
+        let file = self.file(name, OFlags::RDONLY)?;
+        // What it says of itself may be a hole that no machine has the memory for.
+        let length = file.metadata()?.len();
+        if length > bytes_max {
+            let what = format!("it has {length} bytes, and should have at most {bytes_max}");
+            return Err(io::Error::other(what));
+        }
+        file.take(bytes_max).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -162,6 +229,10 @@ impl Disk for Folder {
     }
 
     fn open_segment(&self, name: &str) -> io::Result<Box<dyn SegmentFile>> {
+        let now = || rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        if let Some(file) = self.opened.upgrade().and_then(|opened| opened.take(name, now)) {
+            return Ok(Box::new(file));
+        }
         Ok(Box::new(PlacedFile::new(self.file(name, OFlags::RDWR)?)?))
     }
 

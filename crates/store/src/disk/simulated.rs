@@ -352,11 +352,15 @@ impl Disk for SimulatedFolder {
         Ok(machine.names(self.name).now.keys().cloned().collect())
     }
 
-    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+    fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
         let mut machine = self.world.machine();
         machine.operate()?;
         let file = machine.find(self.name, name)?;
-        Ok(machine.files[file].now.clone())
+        let bytes = &machine.files[file].now;
+        if bytes.len() as u64 > bytes_max {
+            return Err(io::Error::other("it is too large"));
+        }
+        Ok(bytes.clone())
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn AppendFile>> {

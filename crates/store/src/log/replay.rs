@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
+
 use super::spent::LogFile;
 use super::writer::Resume;
 use super::{Live, body, file_name, number_of};
@@ -75,7 +77,7 @@ impl Replay<'_> {
             let place = place.clone();
             move |error| Error::io(action, &place, error)
         };
-        let bytes = disk.read(&name).map_err(failed("read"))?;
+        let bytes = disk.read(&name, FOLDER_FILE_BYTES_MAX).map_err(failed("read"))?;
         let scan = scan(LOG, salt, &bytes);
         for gap in &scan.damage {
             if !self.is_spent(&scan.frames, gap) {

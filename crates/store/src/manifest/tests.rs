@@ -9,7 +9,7 @@ use crate::segment::pool::PAGE;
 const SALT: u64 = 7;
 
 fn open(world: &World, bytes_min: u64) -> Result<Opened, Error> {
-    Manifest::open(world.folders().root, SALT, bytes_min)
+    Manifest::open(world.folders().root, SALT, bytes_min, None)
 }
 
 fn table() -> TableName {
@@ -100,6 +100,49 @@ fn every_flipped_bit_before_the_last_record_is_refused() {
         let (_, state, torn) = open(&world, 1 << 20).expect("opened");
         assert_eq!((numbers(&state), torn), (vec![0, 1, 2, 3], (ends[5] - ends[4]) as u64));
     }
+}
+
+/// Opens a manifest of which a part was read when it had these bytes.
+fn open_after(world: &World, bytes: &[u8]) -> Result<Opened, Error> {
+    let now = world.bytes("root", NAME);
+    world.set_bytes("root", NAME, bytes.to_vec());
+    let early = Beginning::read(&*world.folders().root).expect("read");
+    world.set_bytes("root", NAME, now);
+    Manifest::open(world.folders().root, SALT, 1 << 20, Some(early))
+}
+
+#[test]
+fn what_was_read_before_is_not_read_again_and_all_else_is() {
+    let (world, file, ends) = five();
+    let (_, expected, _) = open(&world, 1 << 20).expect("opened");
+    // Also while its last record was being written.
+    for cut in ends[0]..=file.len() {
+        let (mut manifest, state, torn) = open_after(&world, &file[..cut]).expect("opened");
+        assert_eq!((&state, torn), (&expected, 0), "cut at {cut}");
+        let (number, length) = manifest.position();
+        assert_eq!((number, length), (7, file.len() as u64));
+        manifest.append(&add(99)).expect("durable");
+        assert_eq!(open(&world, 1 << 20).expect("opened").1.blocks.len(), 6);
+        world.set_bytes("root", NAME, file.clone());
+    }
+}
+
+#[test]
+fn what_was_read_before_is_forgotten_where_it_is_another_manifest() {
+    let (world, file, ends) = five();
+    let (mut manifest, state, _) = open(&world, 1).expect("opened");
+    manifest.compact(&state).expect("compacted");
+    let compacted = world.bytes("root", NAME);
+    assert_ne!(compacted, file);
+    assert_eq!(open_after(&world, &file).expect("opened").1.blocks, state.blocks);
+    // Nor is what is damaged since taken for what it was.
+    let mut damaged = file.clone();
+    damaged[ends[2] + 40] ^= 1;
+    world.set_bytes("root", NAME, damaged);
+    let error = open_after(&world, &file).expect_err("corrupt");
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+    world.set_bytes("root", NAME, file[..ends[3]].to_vec());
+    assert_eq!(numbers(&open_after(&world, &file).expect("opened").1), [0, 1, 2]);
 }
 
 #[test]

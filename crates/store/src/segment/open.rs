@@ -38,8 +38,11 @@ struct Named<'a> {
 impl<'a> Named<'a> {
     fn new(blocks: &'a [&'a BlockPlace]) -> Self {
         let mut by_segment: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (at, block) in blocks.iter().enumerate() {
-            by_segment.entry(block.place.segment).or_default().push(at);
+        let mut at = 0;
+        for neighbours in blocks.chunk_by(|one, next| one.place.segment == next.place.segment) {
+            let own = by_segment.entry(neighbours[0].place.segment).or_default();
+            own.extend(at..at + neighbours.len());
+            at += neighbours.len();
         }
         Self { blocks, by_segment }
     }

@@ -76,7 +76,7 @@ struct Mode {
 
 fn open(world: &World, mode: Mode) -> Result<(Store, Recovery), Error> {
     let folders = if mode.has_memory { world.folders_with_memory() } else { world.folders() };
-    Store::open_with(&folders, SIZES, Durability::Sync, false)
+    Store::open_with(&folders, SIZES, Durability::Sync, false, None)
 }
 
 /// Brings all blocks back that wait; fails when the power does.

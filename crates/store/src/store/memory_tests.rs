@@ -3,6 +3,7 @@
 use super::tests::{Tmpfs, add, table};
 use super::*;
 use crate::config::{AfterCrash, MemoryConfig};
+use crate::early::EarlyFiles;
 use crate::segment::moved::Moved;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -111,6 +112,28 @@ fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
     drop(store);
     // Of what is written and freed after the stop, nothing is the next process's business.
     assert_eq!(bed.open().0.figures().blocks, 5);
+}
+
+#[test]
+fn files_opened_while_another_has_the_folder_are_those_that_it_leaves() {
+    let bed = Bed::new();
+    let (store, blocks) = bed.filled();
+    let early = EarlyFiles::open(&bed.config().folder, bed.config().memory.as_ref());
+    assert_eq!(early.left(), (2, 2));
+    // Two segments change, and one is made.
+    (5..8).for_each(|at| drop(add(&store, &table("t"), &[at; 20_000])));
+    store.commit(&Change { removes: vec![blocks[1]], ..Change::default() }).expect("committed");
+    store.stop().expect("stopped");
+    drop(store);
+    let config = Config { early: early.clone(), ..bed.config() };
+    let (next, recovery) = Store::open(&config).expect("opened");
+    assert!(recovery.report.was_stopped);
+    assert_eq!(seen(&recovery), (vec![0, 2, 3, 4, 5, 6, 7], 0));
+    assert_eq!(early.left(), (0, 0));
+    drop((early, config, recovery));
+    add(&next, &table("t"), &[8; 20_000]);
+    next.stop().expect("stopped");
+    assert_eq!(seen(&bed.open().1), (vec![0, 2, 3, 4, 5, 6, 7, 8], 0));
 }
 
 #[test]

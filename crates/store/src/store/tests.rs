@@ -419,7 +419,7 @@ fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
     for seed in 0..40 {
         let world = World::new(seed);
         let open = || {
-            Store::open_with(&world.folders(), Sizes::default(), Durability::Sync, false)
+            Store::open_with(&world.folders(), Sizes::default(), Durability::Sync, false, None)
                 .expect("opened")
         };
         let (store, _) = open();
@@ -529,7 +529,7 @@ fn a_log_of_which_nothing_is_needed_takes_no_disk() {
 fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
     let world = World::new(3);
     let sizes = Sizes { log_file_bytes: 64 << 10, ..Sizes::default() };
-    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false);
+    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false, None);
     let (store, _) = open().expect("opened");
     let append = |store: &Store, name: &str, id: &str, length: usize| {
         let ticket = store.append(&table(name), &batch(id), &Random::new(9).bytes(length));
