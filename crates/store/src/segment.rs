@@ -13,6 +13,7 @@ pub(crate) mod moved;
 pub(crate) mod open;
 pub(crate) mod pool;
 mod ranges;
+mod renew;
 
 use std::fmt;
 use std::ops::Deref;

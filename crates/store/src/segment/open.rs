@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::file::Segment;
 use super::pool::{HEADER_USED, PAGE, Pool, Shelf, Shelves, file_name, header, number_of, paged};
 use super::ranges::FreeRanges;
+use super::renew::{Renewed, remove_half_made};
 use super::{BlockBytes, Place};
 use crate::change::BlockNumber;
 use crate::config::{AfterCrash, Folders, Memory};
@@ -52,14 +53,17 @@ impl<'a> Named<'a> {
 struct Files {
     stored: Option<Box<dyn SegmentFile>>,
     in_memory: Option<Box<dyn SegmentFile>>,
-    /// There is one on disk, with a wrong header or length.
-    is_damaged: bool,
+    /// What is on disk instead, with a wrong header or length.
+    damaged: Option<Box<dyn SegmentFile>>,
 }
 
-/// The numbers of the segment files in a folder.
-fn numbers(disk: &dyn Disk) -> Result<BTreeSet<u32>, Error> {
-    let failed = |error| Error::io("list", &disk.place(""), error);
-    Ok(disk.list().map_err(failed)?.iter().filter_map(|name| number_of(name)).collect())
+fn names(disk: &dyn Disk) -> Result<Vec<String>, Error> {
+    disk.list().map_err(|error| Error::io("list", &disk.place(""), error))
+}
+
+/// The numbers of the segment files among these.
+fn numbers(names: &[String]) -> BTreeSet<u32> {
+    names.iter().filter_map(|name| number_of(name)).collect()
 }
 
 fn remove(disk: &dyn Disk, number: u32) -> Result<(), Error> {
@@ -93,10 +97,13 @@ impl Pool {
         named: &[&BlockPlace],
         on_disk: Option<&BTreeSet<BlockNumber>>,
     ) -> Result<(Arc<Self>, Found), Error> {
-        let stored = numbers(&*folders.segments)?;
+        let names = names(&*folders.segments)?;
+        remove_half_made(&*folders.segments, &names)?;
+        let stored = numbers(&names);
         let memory = folders.memory.as_ref();
-        let mut in_memory =
-            memory.map(|memory| numbers(&*memory.folder)).transpose()?.unwrap_or_default();
+        let in_memory =
+            memory.map(|memory| self::names(&*memory.folder)).transpose()?.unwrap_or_default();
+        let mut in_memory = numbers(&in_memory);
         let is_thrown_away = |memory: &&Memory| memory.after_crash == AfterCrash::Disk;
         if on_disk.is_none()
             && let Some(memory) = memory.filter(is_thrown_away)
@@ -115,7 +122,7 @@ impl Pool {
         };
         let pool = Arc::new(Self::new(folders, salt, segment_bytes, shelves));
         let mut found = Found::default();
-        // Said below of those that stay so: most of them are there.
+        // Said of each when its segment is looked at.
         found.blocks.resize_with(named.blocks.len(), || Err(String::new()));
         for number in stored.iter().filter(|number| !named.by_segment.contains_key(number)) {
             pool.remove_orphan(*number, &mut found)?;
@@ -130,13 +137,6 @@ impl Pool {
         let files = pool.all_files(&numbers, &stored, &in_memory)?;
         for (number, files) in numbers.into_iter().zip(files) {
             pool.adopt(number, files, &named, on_disk, &mut found)?;
-        }
-        for (block, bytes) in named.blocks.iter().zip(&mut found.blocks) {
-            if let Err(reason) = bytes
-                && reason.is_empty()
-            {
-                *reason = format!("{} is missing", pool.place(block.place.segment));
-            }
         }
         Ok((pool, found))
     }
@@ -177,12 +177,14 @@ impl Pool {
         in_memory: &BTreeSet<u32>,
     ) -> Result<Files, Error> {
         let name = file_name(number);
-        let mut files = Files { stored: None, in_memory: None, is_damaged: false };
+        let mut files = Files { stored: None, in_memory: None, damaged: None };
         if stored.contains(&number) {
             let failed = |error| Error::io("open", &self.place(number), error);
             let file = self.folders.segments.open_segment(&name).map_err(failed)?;
-            files.is_damaged = !self.has_header(number, &*file);
-            files.stored = (!files.is_damaged).then_some(file);
+            match self.has_header(number, &*file) {
+                true => files.stored = Some(file),
+                false => files.damaged = Some(file),
+            }
         }
         if let Some(memory) = self.memory()
             && in_memory.contains(&number)
@@ -216,18 +218,26 @@ impl Pool {
         found: &mut Found,
     ) -> Result<(), Error> {
         let blocks = named.by_segment.get(&number).map(Vec::as_slice).unwrap_or_default();
-        let Files { stored, in_memory, is_damaged } = files;
+        let Files { stored, in_memory, damaged } = files;
         let in_memory = in_memory
             .filter(|memory| stored.as_ref().is_none_or(|file| file.length() == memory.length()));
-        let stored = match (stored, &in_memory) {
-            (Some(file), _) => Some(file),
-            (None, Some(memory)) => self.renew(number, &**memory, named, blocks)?,
-            (None, None) => None,
-        };
-        let Some(file) = stored else {
-            if is_damaged {
-                let reason = format!("{} has a wrong header or length", self.place(number));
+        let renewed = match stored {
+            Some(file) => Some(Renewed { file, lost: BTreeSet::new() }),
+            None => {
+                let place = self.place(number);
+                let reason = match damaged {
+                    Some(_) => format!("{place} has a wrong header or length"),
+                    None => format!("{place} is missing"),
+                };
                 blocks.iter().for_each(|&at| found.blocks[at] = Err(reason.clone()));
+                let (memory, damaged) = (in_memory.as_deref(), damaged.as_deref());
+                self.renew(number, memory, damaged, named.blocks, blocks)?
+            }
+        };
+        let Some(Renewed { file, lost }) = renewed else {
+            // Nobody reads what is left there, nor counts it.
+            if let (Some(_), Some(memory)) = (in_memory, self.memory()) {
+                remove(memory, number)?;
             }
             return Ok(());
         };
@@ -244,7 +254,11 @@ impl Pool {
         let mut is_whole = true;
         for &at in blocks {
             let &BlockPlace { number: block, place, .. } = named.blocks[at];
-            if free.take(place.offset, paged(place.length)) {
+            let is_free = free.take(place.offset, paged(place.length));
+            if lost.contains(&at) {
+                continue;
+            }
+            if is_free {
                 let bytes = self.extent(&segment, place, true);
                 if self.folders.memory.is_none() {
                     bytes.reside_on_disk();
@@ -268,38 +282,6 @@ impl Pool {
             lock(&self.shelves).segments.insert(number, Shelf::new(segment, free));
         }
         Ok(())
-    }
-
-    /// Writes a segment's file on disk anew, from memory, when that has all of its blocks as they
-    /// were written; `None` when it does not.
-    fn renew(
-        &self,
-        number: u32,
-        memory: &dyn SegmentFile,
-        named: &Named<'_>,
-        blocks: &[usize],
-    ) -> Result<Option<Box<dyn SegmentFile>>, Error> {
-        let name = file_name(number);
-        let mut copies = Vec::with_capacity(blocks.len());
-        for &at in blocks {
-            let &BlockPlace { place, checksum, .. } = named.blocks[at];
-            let bytes = verified(memory, place, checksum, self.salt);
-            let Some(bytes) = bytes else { return Ok(None) };
-            copies.push((place.offset, bytes));
-        }
-        let failed = |error| Error::io("write anew", &self.place(number), error);
-        let disk = &self.folders.segments;
-        if numbers(&**disk)?.contains(&number) {
-            disk.remove(&name).map_err(failed)?;
-        }
-        let file = disk.create_segment(&name, memory.length()).map_err(failed)?;
-        file.write(0, &header(self.salt, memory.length(), number)).map_err(failed)?;
-        for (offset, bytes) in copies {
-            file.write(offset, bytes).map_err(failed)?;
-        }
-        file.sync().and_then(|()| disk.sync_folder()).map_err(failed)?;
-        file.forget(0, file.length());
-        Ok(Some(file))
     }
 
     fn punch_gaps(&self, segment: &Segment, free: &FreeRanges) -> Result<u64, Error> {

@@ -60,7 +60,7 @@ pub(crate) struct Pool {
     /// Keeps the leaf's folder locked as long as any block bytes live.
     pub(super) folders: Folders,
     pub(super) salt: u64,
-    segment_bytes: u64,
+    pub(super) segment_bytes: u64,
     pub(super) shelves: Mutex<Shelves>,
     reclaim_failures: AtomicU64,
     /// Whoever writes or gives back has it meanwhile, so that nothing is under way once it is true.
@@ -208,10 +208,20 @@ impl Pool {
         place: Place,
         checksum: Checksum,
     ) -> Result<Vec<u8>, String> {
+        self.bytes_of(&*segment.file, place, checksum)
+    }
+
+    /// What a file has of a block, if that is what was written.
+    pub(super) fn bytes_of(
+        &self,
+        file: &dyn SegmentFile,
+        place: Place,
+        checksum: Checksum,
+    ) -> Result<Vec<u8>, String> {
         let location = || format!("{} at byte {}", self.place(place.segment), place.offset);
         let length = usize::try_from(place.length).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length];
-        let read = segment.file.read(place.offset, &mut bytes);
+        let read = file.read(place.offset, &mut bytes);
         read.map_err(|error| format!("{} cannot be read: {error}", location()))?;
         if checksum.is_known() && Checksum::of(self.salt, &bytes) != checksum {
             return Err(format!("{} is not what was written there", location()));

@@ -255,6 +255,67 @@ fn a_copy_that_is_gone_from_disk_is_written_anew_from_memory() {
 }
 
 #[test]
+fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
+    let open = |bed: &Bed| {
+        let (store, mut recovery) = bed.open();
+        let mut there = seen(&recovery).0;
+        there.extend(brought_back(&store, &mut recovery).0);
+        let lost = std::mem::take(&mut recovery.report.lost_blocks);
+        drop(recovery);
+        (store, there, lost.into_iter().map(|block| block.reason).collect::<Vec<_>>())
+    };
+    // The first segment has three blocks, of which memory has two; what it has not is on disk.
+    for (is_stopped, header) in [(true, None), (false, None), (true, Some([7; 40]))] {
+        let mut bed = Bed::new();
+        bed.room = 2 * 20_480;
+        let (store, _) = bed.filled();
+        if is_stopped {
+            store.stop().expect("stopped");
+        }
+        drop(store);
+        match header {
+            None => fs::remove_file(bed.on_disk(1)).expect("removed"),
+            Some(header) => {
+                let file = OpenOptions::new().write(true).open(bed.on_disk(1)).expect("a file");
+                file.write_all_at(&header, 0).expect("written");
+            }
+        }
+        // Half of what an earlier process was about to do for the same reason.
+        let half_made = bed.on_disk(1).with_extension("segment.new");
+        fs::write(&half_made, "half").expect("written");
+        let (store, there, lost) = open(&bed);
+        assert!(!half_made.exists());
+        let place = bed.on_disk(1).display().to_string();
+        let expected = match header {
+            None => (vec![0, 1, 3, 4], vec![format!("{place} is missing")]),
+            Some(_) => (vec![0, 1, 2, 3, 4], vec![]),
+        };
+        assert_eq!((there, lost), expected);
+        drop(store);
+        // What was saved is on disk; what was lost stays so, in words.
+        fs::remove_dir_all(bed.tmpfs()).expect("removed");
+        fs::create_dir(bed.tmpfs()).expect("made");
+        let (_, there, _) = open(&bed);
+        assert_eq!(there, expected.0);
+    }
+}
+
+#[test]
+fn memory_of_which_nothing_is_left_on_disk_nor_saved_is_given_back() {
+    let bed = Bed::new();
+    bed.filled().0.stop().expect("stopped");
+    fs::remove_file(bed.on_disk(2)).expect("removed");
+    let memory = bed.in_memory(2);
+    let file = OpenOptions::new().write(true).open(&memory).expect("a file");
+    file.write_all_at(&[7; 60_000], 4_096).expect("written");
+    let (store, recovery) = bed.open();
+    assert_eq!(seen(&recovery), (vec![0, 1, 2], 0));
+    assert_eq!(recovery.report.lost_blocks.len(), 2);
+    assert!(!memory.exists());
+    assert_eq!(store.figures().memory_bytes, 60_000);
+}
+
+#[test]
 fn what_finds_no_room_in_memory_is_read_from_disk() {
     let mut bed = Bed::new();
     bed.room = 2 * 20_480;
