@@ -1,6 +1,6 @@
 //! What a store finds when it is opened: `spec/segments.md`, section 4.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::log::{self, Replayed};
 use crate::manifest::{self, Beginning, BlockPlace, Checksum, Manifest, State};
 use crate::segment::BlockBytes;
-use crate::segment::open::Found;
+use crate::segment::open::{Found, remove_all};
 use crate::segment::pool::{self, Pool};
 use crate::stopped;
 
@@ -143,9 +143,7 @@ pub(crate) fn open(
     let mut recovery = Recovery::default();
     recovery.report.manifest_bytes_cut = torn;
 
-    let memory = folders.memory.as_ref().map(|memory| &*memory.folder);
-    let stopped = memory.map(|memory| stopped::take(memory, salt, manifest.position()));
-    let on_disk = stopped.transpose()?.flatten();
+    let on_disk = left_on_disk(folders, &manifest, &state)?;
     recovery.report.was_stopped = on_disk.is_some();
     let named: Vec<_> = state.blocks.values().collect();
     let (pool, found) =
@@ -156,6 +154,25 @@ pub(crate) fn open(
     recovery.take_frames(&mut replayed);
     recovery.take_rest(&state);
     Ok(Opened { manifest, state, pool, replayed, recovery })
+}
+
+/// The blocks that an orderly stop left on disk only, all others being in memory; `None` where there was
+/// none, or this process has no memory of its own.
+fn left_on_disk(
+    folders: &Folders,
+    manifest: &Manifest,
+    state: &State,
+) -> Result<Option<BTreeSet<BlockNumber>>, Error> {
+    let (salt, position) = (manifest.salt(), manifest.position());
+    let without_memory = stopped::take(&*folders.root, salt, position)?.is_some();
+    let Some(memory) = &folders.memory else { return Ok(None) };
+    let with_memory = stopped::take(&*memory.folder, salt, position)?;
+    if with_memory.is_some() || !without_memory {
+        return Ok(with_memory);
+    }
+    // What is in memory is from before that process.
+    remove_all(&*memory.folder)?;
+    Ok(Some(state.blocks.keys().copied().collect()))
 }
 
 /// Without its manifest nobody can say what of a folder counts, so it is not touched.

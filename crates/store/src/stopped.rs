@@ -5,6 +5,10 @@
 //! so that a start that fails half-way is followed by one that verifies. It says how far the
 //! manifest had come: with any other manifest it means nothing. Layout: `spec/segments.md`,
 //! section 5.
+//!
+//! A store without memory of its own has one in its folder: it says the same of the segments on disk,
+//! for a process that has memory. In that way all of its rows are there at once, as they are after
+//! any orderly stop.
 
 use std::collections::BTreeSet;
 

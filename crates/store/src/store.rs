@@ -399,7 +399,12 @@ impl Store {
         let stopped = logged.and_then(|()| {
             let Some(manifest) = &catalog.manifest else { return Ok(()) };
             manifest.check()?;
-            let Some(memory) = durable.pool.memory() else { return Ok(()) };
+            let Some(memory) = durable.pool.memory() else {
+                let (salt, position) = (manifest.salt(), manifest.position());
+                // Without it a process with memory starts as after a crash.
+                drop(stopped::write(durable.pool.root(), salt, position, &[]));
+                return Ok(());
+            };
             let elsewhere = catalog.held.iter().filter(|(_, bytes)| !bytes.is_in_memory());
             let mut elsewhere: Vec<BlockNumber> = elsewhere.map(|(&number, _)| number).collect();
             let waiting = catalog.state.blocks.keys().filter(|at| !catalog.held.contains_key(at));

@@ -66,6 +66,11 @@ fn numbers(names: &[String]) -> BTreeSet<u32> {
     names.iter().filter_map(|name| number_of(name)).collect()
 }
 
+/// Removes all segment files of a folder.
+pub(crate) fn remove_all(disk: &dyn Disk) -> Result<(), Error> {
+    numbers(&names(disk)?).into_iter().try_for_each(|number| remove(disk, number))
+}
+
 fn remove(disk: &dyn Disk, number: u32) -> Result<(), Error> {
     let name = file_name(number);
     disk.remove(&name).map_err(|error| Error::io("remove", &disk.place(&name), error))
@@ -108,9 +113,8 @@ impl Pool {
         if on_disk.is_none()
             && let Some(memory) = memory.filter(is_thrown_away)
         {
-            std::mem::take(&mut in_memory)
-                .iter()
-                .try_for_each(|number| remove(&*memory.folder, *number))?;
+            remove_all(&*memory.folder)?;
+            in_memory.clear();
         }
         let named = Named::new(named);
         let all = stored.iter().chain(&in_memory).chain(named.by_segment.keys());

@@ -463,6 +463,11 @@ impl Pool {
         self.folders.unlock().map_err(failed)
     }
 
+    /// The folder of the store.
+    pub(crate) fn root(&self) -> &dyn Disk {
+        &*self.folders.root
+    }
+
     /// The folder in memory, if the store has one.
     pub(crate) fn memory(&self) -> Option<&dyn Disk> {
         self.folders.memory.as_ref().map(|memory| &*memory.folder)

@@ -316,6 +316,39 @@ fn memory_of_which_nothing_is_left_on_disk_nor_saved_is_given_back() {
 }
 
 #[test]
+fn what_a_process_without_memory_leaves_in_order_is_read_from_disk_at_once() {
+    let bed = Bed::new();
+    bed.filled().0.stop().expect("stopped");
+    let on_disk = Config { memory: None, ..bed.config() };
+    for (is_stopped, changes) in [(true, true), (true, false), (false, true)] {
+        let (store, recovery) = Store::open(&on_disk).expect("opened");
+        let mut expected = seen(&recovery).0;
+        if changes {
+            expected.push(9);
+            add(&store, &table("t"), &[9; 20_000]);
+        }
+        if is_stopped {
+            store.stop().expect("stopped");
+        }
+        drop((store, recovery));
+        // What memory has of the process before that one must not be taken for anything.
+        alter(&bed.in_memory(1));
+        let (store, mut recovery) = bed.open();
+        assert_eq!(recovery.report.was_stopped, is_stopped);
+        assert_eq!(seen(&recovery), (vec![], expected.len()));
+        let waiting = std::mem::take(&mut recovery.tables.get_mut("t").expect("there").waiting);
+        let left = waiting.into_iter().map(|block| store.leave_on_disk(block).expect("there"));
+        let left: Vec<_> = left.collect();
+        assert_eq!(left.iter().map(|block| block.bytes[0]).collect::<Vec<_>>(), expected);
+        assert!(left.iter().all(|block| block.bytes.iter().all(|it| *it == block.bytes[0])));
+        // It may have been done for a start that was killed just then.
+        drop((store, left));
+        assert!(!bed.open().1.report.was_stopped);
+        bed.open().0.stop().expect("stopped");
+    }
+}
+
+#[test]
 fn what_finds_no_room_in_memory_is_read_from_disk() {
     let mut bed = Bed::new();
     bed.room = 2 * 20_480;

@@ -307,6 +307,19 @@ async fn what_is_altered_in_both_places_is_lost() {
 }
 
 #[tokio::test]
+async fn who_follows_one_without_memory_has_all_rows_at_once() {
+    let place = Place::new();
+    place.filled().await.stop().expect("stopped");
+    let leaf = Leaf::open(config(Some(&place.folder()))).expect("opens");
+    assert!(all_rows(&leaf).await);
+    leaf.stop().expect("stopped");
+    drop(leaf);
+    let leaf = place.open();
+    assert_eq!(leaf.state(), LeafState::Alive);
+    assert!(all_rows(&leaf).await);
+}
+
+#[tokio::test]
 async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_crash() {
     let place = Place::new();
     place.filled().await.stop().expect("stopped");
