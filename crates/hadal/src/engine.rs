@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ use crate::output;
 
 /// The file in a data folder that says how many leaves it has.
 const LEAVES_FILE: &str = "leaves";
+/// Bytes that are read of a file that should have a line.
+const SMALL_FILE_BYTES_MAX: u64 = 4_096;
 /// Leaves in one process at most.
 pub(crate) const LEAVES_IN_PROCESS_MAX: usize = 64;
 
@@ -265,10 +267,28 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
     made.map_err(Error::io("make", folder.display()))
 }
 
+/// The text of a small file of a data folder. What is no file is not waited for, and no more is read than such
+/// a file has.
+pub(crate) fn read_small(file: &Path) -> std::io::Result<String> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let opened = File::options().read(true).custom_flags(flags).open(file)?;
+    if !opened.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    read_some(opened)
+}
+
+/// As much of a file's text as a small one has.
+pub(crate) fn read_some(file: File) -> std::io::Result<String> {
+    let mut text = String::new();
+    file.take(SMALL_FILE_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// How many leaves a data folder has, as it was noted; none in a new folder.
 fn noted_leaves(folder: &Path) -> Result<usize, Error> {
     let file = folder.join(LEAVES_FILE);
-    let text = match std::fs::read_to_string(&file) {
+    let text = match read_small(&file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
         read => read.map_err(Error::io("read", file.display()))?,
     };
@@ -338,6 +358,21 @@ mod tests {
         drop(Store::open(&Config::new(leaf(0))).expect("made"));
         note_leaves(folder.path(), 1).expect("noted");
         assert_eq!(lost_in(folder.path()), (2, vec![]));
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_nobody_waits_for_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(LEAVES_FILE);
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        let node = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &file, node, mode, 0).expect("made");
+        let refused = leaves_in(folder.path()).err().expect("refused").to_string();
+        assert!(refused.contains("it is no regular file"), "{refused}");
+        std::fs::remove_file(&file).expect("removed");
+        let huge = File::create(&file).and_then(|file| file.set_len(1 << 40));
+        huge.expect("made");
+        assert!(matches!(leaves_in(folder.path()), Err(Error::Usage(_))));
     }
 
     #[test]

@@ -1,20 +1,17 @@
 //! A server in this process: opened, announced, run until it is told to stop, closed.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::future::{Future, pending};
-use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_console::{Definitions, Place};
 use hadal_leaf::{Archive, Durability};
-use hadal_server::{About, App, Config, Token, restore_settings};
+use hadal_server::{About, App, Config, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock, TableName, TableSettings};
@@ -25,14 +22,12 @@ use tokio::sync::oneshot;
 
 use crate::archive::{ArchivePlace, Watch};
 use crate::cli::DoorArgs;
-use crate::engine::{Engine, EngineConfig, Recovered, make_folder};
+use crate::engine::{Engine, EngineConfig, Recovered};
 use crate::error::Error;
 use crate::handover::{Door, Predecessor, Stopped, Successor};
 use crate::memory::{Memory, MemoryArgs};
-use crate::{machine, output};
+use crate::{machine, output, token};
 
-/// The admin token's file in a data folder.
-const TOKEN_FILE: &str = "admin-token";
 /// The file of definitions in a data folder.
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
 /// After a stop, queries and threads that are still at work are given so long.
@@ -364,10 +359,11 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
     doors.no_tls = config.doors.no_tls;
     doors.keeps_journal = !config.doors.no_journal;
     doors.allowed_hosts.clone_from(&config.doors.allowed_host);
-    let in_folder = || Some(config.folder.as_ref()?.join(TOKEN_FILE));
-    if let Some(file) = config.doors.token_file.clone().or_else(in_folder) {
-        doors.admin_token = Some(token(&file)?);
-    }
+    doors.admin_token = match (&config.doors.token_file, &config.folder) {
+        (Some(file), _) => Some(token::given(file)?),
+        (None, Some(folder)) => Some(token::in_folder(folder)?),
+        (None, None) => None,
+    };
     doors.archive = config.archive.as_ref().map(ToString::to_string);
     doors.about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -389,46 +385,6 @@ fn connections_max(files: Option<u64>) -> usize {
         output::say(&format!("the limit of open files leaves {connections} at the same time"));
     }
     connections_max
-}
-
-/// The token in a file that only its owner may read; a file that is not there is made.
-fn token(file: &Path) -> Result<Token, Error> {
-    let place = file.display().to_string();
-    let text = match fs::read_to_string(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            make_token(file)?;
-            fs::read_to_string(file)
-        }
-        read => read,
-    };
-    Token::parse(&text.map_err(Error::io("read", &place))?)
-        .ok_or_else(|| Error::Usage(format!("{place} does not hold 64 hexadecimal digits")))
-}
-
-/// Makes a file with a new token, which has its name only once it is whole: a full disk or a kill must not
-/// leave one that every later start refuses.
-fn make_token(file: &Path) -> Result<(), Error> {
-    let token =
-        Token::random().map_err(|error| Error::Server(format!("cannot make a token: {error}")))?;
-    if let Some(folder) = file.parent() {
-        make_folder(folder)?;
-    }
-    let mut new = file.as_os_str().to_owned();
-    new.push(".new");
-    let new = PathBuf::from(new);
-    let write = || {
-        // What a start before this one left half written.
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut options = fs::OpenOptions::new();
-        let mut written = options.write(true).create_new(true).mode(0o600).open(&new)?;
-        writeln!(written, "{}", token.reveal())?;
-        written.sync_all()?;
-        fs::rename(&new, file)
-    };
-    write().map_err(Error::io("write", file.display()))
 }
 
 /// Says on standard error what a recovery found that a person should look at.
@@ -493,8 +449,6 @@ fn lost_tables(recovered: &Recovered) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use hadal_store::{BlockNumber, Report};
     use hadal_wire::LeafName;
 
@@ -524,30 +478,5 @@ mod tests {
                 format!("LOST: 1 row of table u in 1 row block, {until}; the first: reason 5"),
             ]
         );
-    }
-
-    #[test]
-    fn a_token_is_made_once_and_for_its_owner_only() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("data").join(TOKEN_FILE);
-        let first = token(&file).expect("a token");
-        let mode = fs::metadata(&file).expect("a file").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        let mode = fs::metadata(folder.path().join("data")).expect("a folder").permissions().mode();
-        assert_eq!(mode & 0o777, 0o700);
-        assert!(token(&file).expect("a token").matches(&first));
-        fs::write(&file, "secret").expect("written");
-        assert!(matches!(token(&file), Err(Error::Usage(_))));
-    }
-
-    #[test]
-    fn a_token_that_was_not_written_to_its_end_is_made_anew() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join(TOKEN_FILE);
-        // A kill, or a disk that was full.
-        fs::write(folder.path().join("admin-token.new"), "0123").expect("written");
-        let first = token(&file).expect("a token");
-        assert!(token(&file).expect("a token").matches(&first));
-        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 1);
     }
 }

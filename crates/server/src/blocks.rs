@@ -27,6 +27,7 @@ pub(crate) struct Page {
 struct Blocks<'a> {
     table: &'a str,
     rows: u64,
+    lost_rows: u64,
     bytes: u64,
     block_count: usize,
     columns: Vec<Column<'a>>,
@@ -66,13 +67,17 @@ pub(crate) async fn blocks(
     let limit = listed(page.limit, limits::BLOCKS_LISTED_MAX)?;
     let table = TableName::new(&name).map_err(|_| unknown_table(&name))?;
     let TableBlocks { blocks, columns } = doors.app.root.blocks(&table).await;
-    if blocks.is_empty() {
+    // A table of which all blocks are lost, or not back yet, has none.
+    let status = doors.app.root.table(&name).await;
+    if blocks.is_empty() && status.is_none() {
         return Err(unknown_table(&name));
     }
+    let lost_rows = status.map_or(0, |status| status.lost_rows);
     let listed = blocks.iter().skip(page.offset).take(limit);
     let blocks = Blocks {
         table: &name,
         rows: blocks.iter().map(|block| block.rows).sum(),
+        lost_rows,
         bytes: blocks.iter().map(|block| block.bytes).sum(),
         block_count: blocks.len(),
         columns: columns

@@ -43,6 +43,7 @@ pub(crate) struct InspectArgs {
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 struct Found {
     rows: u64,
+    lost_rows: u64,
     bytes: u64,
     block_count: u64,
     columns: Vec<Column>,
@@ -120,16 +121,17 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
     let (engine, recovered) = runtime.block_on(Engine::open(&config))?;
     say_damage(&recovered);
-    let found = Found::new(runtime.block_on(engine.root.blocks(table)));
-    if found.blocks.is_empty() {
+    let found = runtime.block_on(engine.root.blocks(table));
+    let status = runtime.block_on(engine.root.table(table.as_str()));
+    if found.blocks.is_empty() && status.is_none() {
         let message = format!("there is no table {table} in {}", folder.display());
         return Err(Error::Usage(message));
     }
-    Ok(found)
+    Ok(Found::new(found, status.map_or(0, |status| status.lost_rows)))
 }
 
 impl Found {
-    fn new(found: hadal_wire::TableBlocks) -> Self {
+    fn new(found: hadal_wire::TableBlocks, lost_rows: u64) -> Self {
         let blocks = found.blocks.into_iter().map(|block| Block {
             leaf: block.leaf.to_string(),
             rows: block.rows,
@@ -151,6 +153,7 @@ impl Found {
         let blocks: Vec<Block> = blocks.collect();
         Self {
             rows: blocks.iter().map(|block| block.rows).sum(),
+            lost_rows,
             bytes: blocks.iter().map(|block| block.bytes).sum(),
             block_count: blocks.len() as u64,
             columns: columns.collect(),
@@ -162,8 +165,12 @@ impl Found {
 
 fn overview(table: &TableName, found: &Found) -> String {
     let a_row = |bytes: u64| bytes as f64 / found.rows.max(1) as f64;
+    let lost = match found.lost_rows {
+        0 => String::new(),
+        rows => format!("; {} lost", output::count(rows, "row")),
+    };
     let mut text = format!(
-        "table {table}: {} in {}, {}, {:.1} bytes a row\n",
+        "table {table}: {} in {}, {}, {:.1} bytes a row{lost}\n",
         output::count(found.rows, "row"),
         output::count(found.block_count, "block"),
         output::bytes(found.bytes),
@@ -232,12 +239,19 @@ mod tests {
             column("string", "cold pages", 3, 90),
             column("string", "dictionary", 1, 20),
         ];
-        let found =
-            Found { rows: 40, bytes: 60, block_count: 4, columns, blocks: Vec::new(), more: false };
+        let found = Found {
+            rows: 40,
+            lost_rows: 2,
+            bytes: 60,
+            block_count: 4,
+            columns,
+            blocks: Vec::new(),
+            more: false,
+        };
         let table = TableName::new("t").expect("a name");
         assert_eq!(
             overview(&table, &found),
-            "table t: 40 rows in 4 blocks, 60 B, 1.5 bytes a row\n  \
+            "table t: 40 rows in 4 blocks, 60 B, 1.5 bytes a row; 2 rows lost\n  \
              c (number): 10 rows with a value, 20 B, 0.50 bytes a row; decimals × 4\n  \
              c (string): 20 rows with a value, 40 B, 1.00 bytes a row; cold pages × 3, dictionary × 1; \
              110 B when thawed\n"

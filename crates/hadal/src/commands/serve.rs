@@ -112,7 +112,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
 fn announcement(service: &Service) -> String {
     let recovered = &service.recovered;
     let found = match recovered.rows {
-        0 => "no rows yet".to_owned(),
+        0 if recovered.tables == 0 => "no rows yet".to_owned(),
+        // It was told why, of each.
+        0 => format!("no row is left of {}", output::count(recovered.tables as u64, "table")),
         rows => format!(
             "recovered {} of {} in {:.2} s",
             output::count(rows, "row"),
