@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test fuzz siege bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo test fuzz siege downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -11,6 +11,7 @@ help:
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, so many seconds a target'
 	@echo 'make siege                  ten minutes of random lives: kill -9, full disks, altered files; ARGS="--minutes 2 --seed 7"'
+	@echo 'make downgrade              the same with lives of an earlier version in between; BEFORE=COMMIT for another one'
 	@echo 'make bench                  measure kernels, whole questions, and what is promised; fails where one is missed'
 	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
 	@echo 'make bench-native           a build for any x86-64 beside one for this processor'
@@ -44,6 +45,15 @@ siege:
 	@make/page
 	cargo build --profile ci --package hadal
 	@exec python3 -B bench/siege/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
+
+# Until there are releases: the program whose numbers README's first tables had.
+BEFORE = 31f121f
+downgrade:
+	@make/need cargo cc git node npm python3
+	@make/page
+	cargo build --profile ci --package hadal
+	@before=$$(make/before "$(BEFORE)") && \
+		exec python3 -B bench/siege/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" --before "$$before" $(ARGS)
 
 bench:
 	@make/need cargo cc git node npm chromium python3

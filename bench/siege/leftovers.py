@@ -10,9 +10,11 @@ DATA = ("admin-token", r"definitions\.sqlite", "leaves", r"leaf-\d+", r"leaf-\d+
         rf"leaf-\d+/log/{NUMBERED}\.log", rf"leaf-\d+/segments/{NUMBERED}\.segment")
 WHILE_IT_RUNS = ("handover", r"definitions\.sqlite-(journal|wal|shm)")
 # What was being written when a process was killed; the next one that starts removes it.
-HALF_MADE = (r"leaf-\d+/manifest\.new", r"leaves\.new", r"admin-token\.new.*", r"definitions\.sqlite\.new-\d+(-journal)?")
+HALF_MADE = (r"leaf-\d+/manifest\.new", rf"leaf-\d+/segments/{NUMBERED}\.segment\.new", r"leaves\.new", r"admin-token\.new.*", r"definitions\.sqlite\.new-\d+(-journal)?")
 MEMORY = (r"hadal-\d+-[0-9a-f]{16}", rf"hadal-\d+-[0-9a-f]{{16}}/(leaf|{NUMBERED}\.segment)")
 MARK = (r"hadal-\d+-[0-9a-f]{16}/stopped",)
+# That of a server that had no memory.
+MARK_ON_DISK = (r"leaf-\d+/stopped",)
 RUNS, STOPPED, KILLED = "runs", "stopped", "killed"
 
 
@@ -32,9 +34,12 @@ def numbers(folder, ending):
     return {int(path.stem) for path in folder.glob(f"*.{ending}")}
 
 
-def in_data(folder, state):
-    """What is wrong with the files of a data folder."""
-    more = {RUNS: (WHILE_IT_RUNS,), STOPPED: (), KILLED: (WHILE_IT_RUNS, HALF_MADE)}[state]
+def in_data(folder, state, is_older=False):
+    """What is wrong with the files of a data folder, which an older program may have looked after."""
+    more = {RUNS: (WHILE_IT_RUNS,), STOPPED: (MARK_ON_DISK,), KILLED: (WHILE_IT_RUNS, HALF_MADE, MARK_ON_DISK)}[state]
+    if is_older:
+        # It lets files of other names alone.
+        more = (*more, MARK_ON_DISK, HALF_MADE)
     faults = [f"left behind: {name}" for name in unknown(names_in(folder), DATA, *more)]
     if state == STOPPED:
         for leaf in sorted(folder.glob("leaf-*")):
@@ -54,6 +59,11 @@ def in_leaf(leaf):
     return faults
 
 
+def owner(memory):
+    """Whose memory it is, if that is noted."""
+    return (memory / "leaf").read_text() if (memory / "leaf").exists() else ""
+
+
 def in_memory(tmpfs, data, state, is_used):
     """What is wrong with what is in the tmpfs: memory of these leaves, and of no others."""
     known = (MEMORY, (), ("ballast",)) if state == RUNS else (MEMORY, MARK, ("ballast",))
@@ -61,8 +71,11 @@ def in_memory(tmpfs, data, state, is_used):
     if state == KILLED:
         return faults
     leaves = {os.path.realpath(leaf): leaf for leaf in data.glob("leaf-*")} if is_used else {}
+    if os.statvfs(tmpfs).f_bavail == 0 and not all(owner(memory) for memory in tmpfs.glob("hadal-*")):
+        # There was no room to note whose it is.
+        return faults
     for memory in tmpfs.glob("hadal-*"):
-        of = (memory / "leaf").read_text() if (memory / "leaf").exists() else "nobody"
+        of = owner(memory) or "nobody"
         leaf = leaves.pop(of, None)
         if leaf is None:
             faults.append(f"left behind in the tmpfs: {memory.name}, memory of {of}")

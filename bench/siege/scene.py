@@ -55,6 +55,7 @@ class Scene:
         self.steps, self.logs, self.server, self.is_known = [], 0, None, False
         self.counts = {"kills": 0, "stops": 0, "take-overs": 0, "full disks": 0, "damages": 0, "batches": 0}
         self.settings = self.drawn_settings()
+        self.program = options.program
 
     def step(self, text):
         self.steps.append(f"{time.strftime('%H:%M:%S')} {text}")
@@ -78,7 +79,7 @@ class Scene:
     def start(self, **more):
         self.step(f"start {' '.join(self.settings)} {more or ''}, log {self.logs + 1:03}")
         settings = [*self.settings, *(("--take-over",) if more else ())]
-        self.server = started(self.options.program, self.data, self.log(), settings, **more)
+        self.server = started(self.program, self.data, self.log(), settings, **more)
         self.is_known = True
 
     def start_without_room(self):
@@ -86,7 +87,7 @@ class Scene:
         left = self.left()
         self.step(f"start on a disk that is full but for {left} bytes, log {self.logs + 1:03}")
         self.disk.fill(left)
-        if server := started_or_refused(self.options.program, self.data, self.log(), self.settings):
+        if server := started_or_refused(self.program, self.data, self.log(), self.settings):
             server.kill()
         self.disk.empty()
 
@@ -95,7 +96,7 @@ class Scene:
         return self.chance.choice((0, 4096 * self.chance.randrange(100), self.chance.randrange(3 * MIB)))
 
     def check_files(self, state):
-        faults = leftovers.in_data(self.data, state)
+        faults = leftovers.in_data(self.data, state, self.program != self.options.program)
         checks.demand(faults + leftovers.in_memory(self.tmpfs.path, self.data, state, self.is_in_memory))
 
     def play(self):
@@ -104,6 +105,9 @@ class Scene:
             self.step(f"life {life}")
             if self.chance.random() < 0.4:
                 self.settings = self.drawn_settings()
+            if self.options.before:
+                self.program = self.chance.choice((self.options.program, self.options.before))
+                self.step(f"by {self.program}")
             self.live()
         self.end()
 
@@ -114,7 +118,7 @@ class Scene:
         if chance.random() < 0.25:
             seconds = chance.uniform(0, 0.3)
             self.step(f"killed {seconds:.3f} s after its start, log {self.logs + 1:03}")
-            process = launched(self.options.program, self.data, self.log(), self.settings)
+            process = launched(self.program, self.data, self.log(), self.settings)
             time.sleep(seconds)
             kill_launched(process)
             self.counts["kills"] += 1
@@ -217,7 +221,7 @@ class Scene:
         is_first, times = chance.random() < 0.3, (chance.uniform(0, 0.2), chance.uniform(0, 0.3))
         self.step(f"a successor, log {self.logs + 1:03}; kill -9 {times} s later, {'the first one first' if is_first else 'it first'}")
         before = self.server
-        after = launched(self.options.program, self.data, self.log(), (*self.settings, "--take-over"), before.address)
+        after = launched(self.program, self.data, self.log(), (*self.settings, "--take-over"), before.address)
         time.sleep(times[0])
         if is_first:
             before.kill()
@@ -256,7 +260,7 @@ class Scene:
             # The second one rests on what the first made of it.
             for _ in range(2):
                 self.step(f"start over it, log {self.logs + 1:03}")
-                server = started_or_refused(self.options.program, self.data, self.log(), self.settings)
+                server = started_or_refused(self.program, self.data, self.log(), self.settings)
                 if server is None:
                     self.step("refused")
                     checks.demand([] if may_lose else ["it does not start, though the disk has everything"])
@@ -281,6 +285,7 @@ class Scene:
 
     def end(self):
         """Everything is sent until it is acknowledged; then nothing is wanted any more, and no file is left."""
+        self.program = self.options.program
         self.give_room()
         self.start()
         self.step("send all that is not acknowledged")

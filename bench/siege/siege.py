@@ -73,10 +73,15 @@ def told(counts):
     return ", ".join(f"{count:,} {what}" for what, count in counts.items())
 
 
+def version(program):
+    return subprocess.run([program, "--version"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", type=pathlib.Path, help="hadal")
+    parser.add_argument("--before", type=pathlib.Path, metavar="PROGRAM", help="an earlier hadal: each life is of this one or of that one, in any order")
     parser.add_argument("--minutes", type=float, default=10, help="how long [default: 10]")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "little"), help="of all that is drawn [default: another each time]")
     parser.add_argument("--scene", type=int, help="only this one of the seed's scenes")
@@ -84,10 +89,10 @@ def main():
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "hadal/siege"
     parser.add_argument("--keep", type=pathlib.Path, default=cache, help="folder for what is at work, and for what failed")
     options = parser.parse_args()
-    options.program = options.program.resolve()
+    options.program, options.before = options.program.resolve(), options.before and options.before.resolve()
     options.keep.mkdir(parents=True, exist_ok=True)
-    version = subprocess.run([options.program, "--version"], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
-    print(f"{version}, seed {options.seed}", flush=True)
+    versions = [version(program) for program in (options.program, options.before) if program]
+    print(f"{' and '.join(versions)}, seed {options.seed}", flush=True)
     root = pathlib.Path(tempfile.mkdtemp(prefix="at-work-", dir=options.keep))
     try:
         return 0 if siege(options, root) else 1
