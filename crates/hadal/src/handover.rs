@@ -22,7 +22,7 @@
 use std::fs;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -156,7 +156,8 @@ impl Successor {
     /// Says that the folder is free, and waits until the successor serves, or is no more, or some
     /// seconds are over. Should it not hear that, it sees this process end.
     pub(crate) fn tell_stopped(mut self) {
-        let told = self.0.write_all(STOPPED);
+        // Some successors read until there is no more.
+        let told = self.0.write_all(STOPPED).and_then(|()| self.0.shutdown(Shutdown::Write));
         if told.is_ok() && self.0.set_read_timeout(Some(START_TIME_MAX)).is_ok() {
             // It says no more, or what nobody asks for.
             let _ = self.0.read_to_end(&mut Vec::new());
@@ -381,6 +382,18 @@ mod tests {
         drop(door);
         guest.tell_stopped();
         assert!(successor.join().expect("it took over"));
+    }
+
+    #[test]
+    fn a_successor_that_reads_to_the_end_does_not_wait_for_the_end_of_the_server() {
+        let (server, mut successor) = UnixStream::pair().expect("a pair");
+        let telling = std::thread::spawn(move || Successor(server).tell_stopped());
+        let mut said = Vec::new();
+        successor.read_to_end(&mut said).expect("read");
+        assert_eq!(said, STOPPED);
+        assert!(!telling.is_finished());
+        drop(successor);
+        telling.join().expect("it ends");
     }
 
     #[test]
