@@ -164,7 +164,8 @@ fn left_on_disk(
     state: &State,
 ) -> Result<Option<BTreeSet<BlockNumber>>, Error> {
     let (salt, position) = (manifest.salt(), manifest.position());
-    let without_memory = stopped::take(&*folders.root, salt, position)?.is_some();
+    let salt_on_disk = stopped::salt_on_disk(salt).unwrap_or(salt);
+    let without_memory = stopped::take(&*folders.root, salt_on_disk, position)?.is_some();
     let Some(memory) = &folders.memory else { return Ok(None) };
     let with_memory = stopped::take(&*memory.folder, salt, position)?;
     if with_memory.is_some() || !without_memory {

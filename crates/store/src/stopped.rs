@@ -8,7 +8,8 @@
 //!
 //! A store without memory of its own has one in its folder: it says the same of the segments on disk,
 //! for a process that has memory. In that way all of its rows are there at once, as they are after
-//! any orderly stop.
+//! any orderly stop. After a reboot it means nothing: then nothing of the segments is cached, and whoever
+//! asks would wait for the disk rather than have a part of the rows at once.
 
 use std::collections::BTreeSet;
 
@@ -38,6 +39,13 @@ pub(crate) fn write(
     let failed = |error| Error::io("write", &memory.place(NAME), error);
     let mut file = memory.create(NAME).map_err(failed)?;
     file.append(&encode(salt, position, on_disk)).map_err(failed)
+}
+
+/// The salt of a mark on disk: another one after each start of the machine. `None` where the system does
+/// not tell these apart.
+pub(crate) fn salt_on_disk(salt: u64) -> Option<u64> {
+    let boot = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(XxHash3_64::oneshot_with_seed(salt, &boot))
 }
 
 /// Removes the mark, and returns the blocks that are not in memory if it is one of this store and

@@ -400,9 +400,10 @@ impl Store {
             let Some(manifest) = &catalog.manifest else { return Ok(()) };
             manifest.check()?;
             let Some(memory) = durable.pool.memory() else {
-                let (salt, position) = (manifest.salt(), manifest.position());
+                let root = durable.pool.root();
                 // Without it a process with memory starts as after a crash.
-                drop(stopped::write(durable.pool.root(), salt, position, &[]));
+                let salt = stopped::salt_on_disk(manifest.salt());
+                drop(salt.map(|salt| stopped::write(root, salt, manifest.position(), &[])));
                 return Ok(());
             };
             let elsewhere = catalog.held.iter().filter(|(_, bytes)| !bytes.is_in_memory());
