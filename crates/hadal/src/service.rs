@@ -117,12 +117,7 @@ impl Service {
             machine::keep_files_private();
         }
         let files = machine::raise_file_limit();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(machine::cores())
-            .thread_name("hadal")
-            .enable_all()
-            .build()
-            .map_err(Error::io("start", "the runtime"))?;
+        let runtime = runtime()?;
         let listen = config.doors.listen;
         // From here on another server may know of this one. It is told to stop last: what is wrong with
         // this one is none of its business.
@@ -263,6 +258,13 @@ impl Service {
         std::mem::forget(engine);
         served.map_err(|error| Error::Server(error.to_string()))
     }
+}
+
+/// Threads for all that waits: one for each core.
+fn runtime() -> Result<Runtime, Error> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(machine::cores()).thread_name("hadal").enable_all();
+    runtime.build().map_err(Error::io("start", "the runtime"))
 }
 
 /// Ends the process when the stop has not ended it before: what is under way is as after a crash, which

@@ -47,6 +47,11 @@ impl<'a> Named<'a> {
         }
         Self { blocks, by_segment }
     }
+
+    /// Which of them a segment has.
+    fn of(&self, number: u32) -> &[usize] {
+        self.by_segment.get(&number).map(Vec::as_slice).unwrap_or_default()
+    }
 }
 
 /// The files of one segment that can be used.
@@ -221,22 +226,13 @@ impl Pool {
         on_disk: Option<&BTreeSet<BlockNumber>>,
         found: &mut Found,
     ) -> Result<(), Error> {
-        let blocks = named.by_segment.get(&number).map(Vec::as_slice).unwrap_or_default();
+        let blocks = named.of(number);
         let Files { stored, in_memory, damaged } = files;
         let in_memory = in_memory
             .filter(|memory| stored.as_ref().is_none_or(|file| file.length() == memory.length()));
         let renewed = match stored {
             Some(file) => Some(Renewed { file, lost: BTreeSet::new() }),
-            None => {
-                let place = self.place(number);
-                let reason = match damaged {
-                    Some(_) => format!("{place} has a wrong header or length"),
-                    None => format!("{place} is missing"),
-                };
-                blocks.iter().for_each(|&at| found.blocks[at] = Err(reason.clone()));
-                let (memory, damaged) = (in_memory.as_deref(), damaged.as_deref());
-                self.renew(number, memory, damaged, named.blocks, blocks)?
-            }
+            None => self.renewed(number, in_memory.as_deref(), damaged.as_deref(), named, found)?,
         };
         let Some(Renewed { file, lost }) = renewed else {
             // Nobody reads what is left there, nor counts it.
@@ -286,6 +282,25 @@ impl Pool {
             lock(&self.shelves).segments.insert(number, Shelf::new(segment, free));
         }
         Ok(())
+    }
+
+    /// A segment whose file on disk is no good, written anew where some of it is left. Until its blocks are
+    /// found, they are lost, for the reason given here.
+    fn renewed(
+        &self,
+        number: u32,
+        in_memory: Option<&dyn SegmentFile>,
+        damaged: Option<&dyn SegmentFile>,
+        named: &Named<'_>,
+        found: &mut Found,
+    ) -> Result<Option<Renewed>, Error> {
+        let place = self.place(number);
+        let reason = match damaged {
+            Some(_) => format!("{place} has a wrong header or length"),
+            None => format!("{place} is missing"),
+        };
+        named.of(number).iter().for_each(|&at| found.blocks[at] = Err(reason.clone()));
+        self.renew(number, in_memory, damaged, named.blocks, named.of(number))
     }
 
     fn punch_gaps(&self, segment: &Segment, free: &FreeRanges) -> Result<u64, Error> {
