@@ -453,6 +453,8 @@ mod bring_back;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod lost_file_tests;
+#[cfg(test)]
 mod memory_tests;
 #[cfg(test)]
 mod tests;

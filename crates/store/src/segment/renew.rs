@@ -13,6 +13,10 @@ use crate::manifest::BlockPlace;
 /// The end of the name of a file that is being made.
 const HALF_MADE: &str = ".segment.new";
 
+fn half_made(number: u32) -> String {
+    file_name(number) + ".new"
+}
+
 /// A segment's file on disk that was written anew.
 pub(super) struct Renewed {
     pub(super) file: Box<dyn SegmentFile>,
@@ -51,18 +55,39 @@ impl Pool {
         let end = |(offset, bytes): &(u64, Cow<'_, [u8]>)| offset + paged_length(bytes);
         let Some(end) = saved.iter().map(end).max() else { return Ok(None) };
         let length = memory.map_or(end.max(self.segment_bytes), |memory| memory.length());
+        let disk = &*self.folders.segments;
+        match self.write_anew(number, length, &saved) {
+            Ok(file) => Ok(Some(Renewed { file, lost })),
+            Err(error) => {
+                drop(disk.remove(&half_made(number)));
+                // A full disk must not keep a server from its start: rows can be dropped only by one. What lies
+                // behind the damaged header waits there for a start with room; what memory has would be given up.
+                match error {
+                    Error::Full(_) if memory.is_none() => Ok(None),
+                    error => Err(error),
+                }
+            }
+        }
+    }
+
+    fn write_anew(
+        &self,
+        number: u32,
+        length: u64,
+        blocks: &[(u64, Cow<'_, [u8]>)],
+    ) -> Result<Box<dyn SegmentFile>, Error> {
         let failed = |error| Error::io("write anew", &self.place(number), error);
         let disk = &*self.folders.segments;
-        let (name, new) = (file_name(number), file_name(number) + ".new");
+        let (name, new) = (file_name(number), half_made(number));
         let file = disk.create_segment(&new, length).map_err(failed)?;
         file.write(0, &header(self.salt, length, number)).map_err(failed)?;
-        for (offset, bytes) in saved {
-            file.write(offset, &bytes).map_err(failed)?;
+        for (offset, bytes) in blocks {
+            file.write(*offset, bytes).map_err(failed)?;
         }
         file.sync().map_err(failed)?;
         disk.rename(&new, &name).and_then(|()| disk.sync_folder()).map_err(failed)?;
         file.forget(0, file.length());
-        Ok(Some(Renewed { file, lost }))
+        Ok(file)
     }
 
     /// The bytes of a block, from where it is as it was written.

@@ -15,23 +15,23 @@ use tempfile::TempDir;
 const ALL: usize = usize::MAX;
 
 /// The folder of a leaf and a tmpfs, which is a plain folder: that makes no difference here.
-struct Bed {
+pub(super) struct Bed {
     scratch: TempDir,
-    room: usize,
+    pub(super) room: usize,
 }
 
 impl Bed {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let scratch = TempDir::new().expect("a folder");
         fs::create_dir(scratch.path().join("tmpfs")).expect("a folder");
         Self { scratch, room: ALL }
     }
 
-    fn tmpfs(&self) -> PathBuf {
+    pub(super) fn tmpfs(&self) -> PathBuf {
         self.scratch.path().join("tmpfs")
     }
 
-    fn config(&self) -> Config {
+    pub(super) fn config(&self) -> Config {
         let memory = MemoryConfig {
             tmpfs: self.tmpfs(),
             room: Budget::new(self.room),
@@ -42,22 +42,22 @@ impl Bed {
         Config { memory: Some(memory), sizes, ..Config::new(folder) }
     }
 
-    fn open(&self) -> (Store, Recovery) {
+    pub(super) fn open(&self) -> (Store, Recovery) {
         Store::open(&self.config()).expect("opened")
     }
 
     /// A store with five blocks of 20,000 bytes, three to a segment; their numbers are returned.
-    fn filled(&self) -> (Store, Vec<BlockNumber>) {
+    pub(super) fn filled(&self) -> (Store, Vec<BlockNumber>) {
         let (store, _) = self.open();
         let blocks = (0..5u8).map(|at| add(&store, &table("t"), &[at; 20_000]).number).collect();
         (store, blocks)
     }
 
-    fn on_disk(&self, number: u32) -> PathBuf {
+    pub(super) fn on_disk(&self, number: u32) -> PathBuf {
         self.scratch.path().join(format!("leaf-0/segments/{number:08}.segment"))
     }
 
-    fn in_memory(&self, number: u32) -> PathBuf {
+    pub(super) fn in_memory(&self, number: u32) -> PathBuf {
         let folder =
             fs::read_dir(self.tmpfs()).expect("listed").next().expect("one").expect("read");
         folder.path().join(format!("{number:08}.segment"))
@@ -73,13 +73,13 @@ fn alter(path: &Path) {
 }
 
 /// The first bytes of all blocks that are there at once, and how many are to be brought back.
-fn seen(recovery: &Recovery) -> (Vec<u8>, usize) {
+pub(super) fn seen(recovery: &Recovery) -> (Vec<u8>, usize) {
     let Some(found) = recovery.tables.get("t") else { return (Vec::new(), 0) };
     (found.blocks.iter().map(|block| block.bytes[0]).collect(), found.waiting.len())
 }
 
 /// Brings all back; the blocks by content, the reasons of those that are lost.
-fn brought_back(store: &Store, recovery: &mut Recovery) -> (Vec<u8>, Vec<String>) {
+pub(super) fn brought_back(store: &Store, recovery: &mut Recovery) -> (Vec<u8>, Vec<String>) {
     let (mut there, mut lost) = (Vec::new(), Vec::new());
     for block in std::mem::take(&mut recovery.tables.get_mut("t").expect("a table").waiting) {
         match store.bring_back(block) {
@@ -230,89 +230,6 @@ fn without_its_memory_everything_comes_from_disk() {
     assert_eq!(store.figures().memory_bytes, 100_000);
     store.stop().expect("stopped");
     assert_eq!(seen(&bed.open().1), (vec![0, 1, 2, 3, 4], 0));
-}
-
-#[test]
-fn a_copy_that_is_gone_from_disk_is_written_anew_from_memory() {
-    for is_stopped in [true, false] {
-        let bed = Bed::new();
-        let (store, _) = bed.filled();
-        if is_stopped {
-            store.stop().expect("stopped");
-        }
-        drop(store);
-        fs::remove_file(bed.on_disk(1)).expect("removed");
-        fs::write(bed.on_disk(2), "nonsense").expect("written");
-        let (store, mut recovery) = bed.open();
-        assert_eq!(recovery.report.lost_blocks, []);
-        drop(brought_back(&store, &mut recovery));
-        drop((store, recovery));
-        fs::remove_dir_all(bed.tmpfs()).expect("removed");
-        fs::create_dir(bed.tmpfs()).expect("made");
-        let (store, mut recovery) = bed.open();
-        assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
-    }
-}
-
-#[test]
-fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
-    let open = |bed: &Bed| {
-        let (store, mut recovery) = bed.open();
-        let mut there = seen(&recovery).0;
-        there.extend(brought_back(&store, &mut recovery).0);
-        let lost = std::mem::take(&mut recovery.report.lost_blocks);
-        drop(recovery);
-        (store, there, lost.into_iter().map(|block| block.reason).collect::<Vec<_>>())
-    };
-    // The first segment has three blocks, of which memory has two; what it has not is on disk.
-    for (is_stopped, header) in [(true, None), (false, None), (true, Some([7; 40]))] {
-        let mut bed = Bed::new();
-        bed.room = 2 * 20_480;
-        let (store, _) = bed.filled();
-        if is_stopped {
-            store.stop().expect("stopped");
-        }
-        drop(store);
-        match header {
-            None => fs::remove_file(bed.on_disk(1)).expect("removed"),
-            Some(header) => {
-                let file = OpenOptions::new().write(true).open(bed.on_disk(1)).expect("a file");
-                file.write_all_at(&header, 0).expect("written");
-            }
-        }
-        // Half of what an earlier process was about to do for the same reason.
-        let half_made = bed.on_disk(1).with_extension("segment.new");
-        fs::write(&half_made, "half").expect("written");
-        let (store, there, lost) = open(&bed);
-        assert!(!half_made.exists());
-        let place = bed.on_disk(1).display().to_string();
-        let expected = match header {
-            None => (vec![0, 1, 3, 4], vec![format!("{place} is missing")]),
-            Some(_) => (vec![0, 1, 2, 3, 4], vec![]),
-        };
-        assert_eq!((there, lost), expected);
-        drop(store);
-        // What was saved is on disk; what was lost stays so, in words.
-        fs::remove_dir_all(bed.tmpfs()).expect("removed");
-        fs::create_dir(bed.tmpfs()).expect("made");
-        let (_, there, _) = open(&bed);
-        assert_eq!(there, expected.0);
-    }
-}
-
-#[test]
-fn memory_of_which_nothing_is_left_on_disk_nor_saved_is_given_back() {
-    let bed = Bed::new();
-    bed.filled().0.stop().expect("stopped");
-    fs::remove_file(bed.on_disk(2)).expect("removed");
-    let memory = bed.in_memory(2);
-    let file = OpenOptions::new().write(true).open(&memory).expect("a file");
-    file.write_all_at(&[7; 60_000], 4_096).expect("written");
-    let (store, recovery) = bed.open();
-    assert_eq!(seen(&recovery), (vec![0, 1, 2], 0));
-    assert_eq!(recovery.report.lost_blocks.len(), 2);
-    assert!(!memory.exists());
-    assert_eq!(store.figures().memory_bytes, 60_000);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn batch(name: &str) -> BatchId {
     BatchId::new(name).expect("an id")
 }
 
-fn open(folder: &TempDir) -> (Store, Recovery) {
+pub(super) fn open(folder: &TempDir) -> (Store, Recovery) {
     Store::open(&Config::new(folder.path().join("leaf-0"))).expect("opened")
 }
 
@@ -42,7 +42,7 @@ fn frames(table: &RecoveredTable) -> Vec<&[u8]> {
     table.frames.iter().map(|frame| &*frame.bytes).collect()
 }
 
-fn segment(folder: &TempDir, number: u32) -> PathBuf {
+pub(super) fn segment(folder: &TempDir, number: u32) -> PathBuf {
     folder.path().join(format!("leaf-0/segments/{number:08}.segment"))
 }
 
@@ -189,49 +189,6 @@ fn space_that_the_manifest_does_not_name_is_reclaimed() {
     assert_eq!(allocated(&path), before);
     assert!(!segment(&folder, 5).exists());
     assert!(folder.path().join("leaf-0/segments/notes.txt").exists());
-}
-
-#[test]
-fn missing_and_damaged_segments_are_lost_blocks() {
-    let folder = TempDir::new().expect("a folder");
-    let sizes = Sizes { segment_bytes: 2 * 4_096, ..Sizes::default() };
-    let config = Config { sizes, ..Config::new(folder.path().join("leaf-0")) };
-    let (store, _) = Store::open(&config).expect("opened");
-    let requests = table("requests");
-    let blocks: Vec<_> = (0..5u8).map(|at| add(&store, &requests, &[at; 50]).number).collect();
-    drop(store);
-    fs::remove_file(segment(&folder, 1)).expect("removed");
-    let truncate = |number, length| {
-        let file = fs::OpenOptions::new().write(true).open(segment(&folder, number));
-        file.and_then(|file| file.set_len(length)).expect("truncated");
-    };
-    truncate(2, 0);
-    truncate(3, 4_096);
-    let mut bytes = fs::read(segment(&folder, 4)).expect("read");
-    bytes[17] ^= 1;
-    fs::write(segment(&folder, 4), bytes).expect("written");
-    let (store, recovery) = Store::open(&config).expect("opened");
-    let lost: Vec<_> = recovery.report.lost_blocks.iter().map(|lost| lost.number).collect();
-    assert_eq!(lost, blocks[..3]);
-    let reasons = [(0, "is missing"), (2, "has a wrong header or length")];
-    for (at, reason) in reasons {
-        let lost = &recovery.report.lost_blocks[at];
-        let path = segment(&folder, u32::try_from(at + 1).expect("small"));
-        assert_eq!((&lost.table, lost.rows), (&requests, 7));
-        assert_eq!(lost.reason, format!("{} {reason}", path.display()));
-    }
-    // Of a file with a wrong header, what is as it was written is as good as ever.
-    let there = &recovery.tables[&requests].blocks;
-    assert_eq!([&*there[0].bytes, &*there[1].bytes], [&[3; 50], &[4; 50]]);
-    // Nothing new lands in a file that is in doubt; the lost can be given up.
-    let added = add(&store, &requests, b"new");
-    assert_eq!(added.bytes.place().map(|place| place.segment), Some(6));
-    store.commit(&Change { removes: lost, ..Change::default() }).expect("committed");
-    drop((store, recovery, added));
-    let (_, recovery) = Store::open(&config).expect("opened");
-    assert_eq!(recovery.report.lost_blocks, []);
-    assert_eq!(recovery.report.orphan_segments, 2);
-    assert_eq!(recovery.tables[&requests].blocks.len(), 3);
 }
 
 #[test]
