@@ -3,7 +3,7 @@
 A leaf is filled with so many bytes of encoded row blocks. Then it is restarted in order, on the same port, by a successor that
 takes over, and stopped and started; killed, and started again; and started with nothing in memory. A client asks all the while, on a
 connection for each question. Every count is compared with the one before. What the disk reads and the tmpfs takes is measured in
-the same run.
+the same run, and so is a leaf of 1 GiB, in turns with the large one.
 
 usage: restart.py PROGRAM GENERATOR MULTIPLY [--gib N] [--tables] ...; --help tells all
 """
@@ -30,6 +30,8 @@ from processes import SETTLED_SECONDS, say  # noqa: E402
 
 # After so long a server that was just filled is at rest.
 REST_SECONDS = 5
+# A large leaf is away not much longer than one of this size.
+SMALL_BYTES, TIMES_SMALL = 1 << 30, 1.5
 COUNT = 'SELECT count(*) FROM "{table}"'
 SUM = 'SELECT count(*), sum({column}) FROM "{table}"'
 
@@ -162,8 +164,8 @@ def median(values):
     return f"{statistics.median(values) * 1000:.0f} ms ({min(values) * 1000:.0f}-{max(values) * 1000:.0f}, n={len(values)})"
 
 
-def fill(options, folder, port):
-    """A leaf with as many bytes as are wanted; returns a table of it."""
+def load(options, folder, port):
+    """A leaf with the rows that are multiplied, at rest and stopped."""
     data = machine.Data(options.generator, options.cache / "data", 1_000_000, 10_000_000, 1_000_000)
     server = Server(options, folder, port)
     say("loading what is multiplied")
@@ -176,89 +178,117 @@ def fill(options, folder, port):
     time.sleep(SETTLED_SECONDS)
     server.process.terminate()
     server.process.wait()
-    leaf = folder / "leaf-0"
-    made = subprocess.run([options.multiply, leaf, str(options.bytes), str(options.blocks)], check=True, text=True, stdout=subprocess.PIPE)
-    say(made.stdout.strip())
-    return made.stdout.strip()
+
+
+class Leaf:
+    """A leaf with so many bytes of row blocks, and the server that has it at the moment."""
+
+    def __init__(self, options, folder, port, bytes):
+        self.options, self.folder, self.table = options, folder / "leaf-0", f"{options.table}-1"
+        made = subprocess.run([options.multiply, self.folder, str(bytes), str(options.blocks)], check=True, text=True, stdout=subprocess.PIPE)
+        self.made = made.stdout.strip()
+        say(self.made)
+        self.server = Server(options, folder, port)
+        self.gaps, self.sums, self.stops, self.failures, self.memory_over = [], [], [], 0, 0
+
+    def start_from_disk(self):
+        """Seconds until the first answer of a machine that was started anew, and until all rows are in memory."""
+        drop_caches()
+        # Such a machine has nothing in memory, nor believes what was said before.
+        (self.folder / "stopped").unlink(missing_ok=True)
+        say("started with nothing in memory")
+        start = time.perf_counter()
+        self.server.start()
+        first, _ = first_answer(self.server, self.table, start)
+        full(self.server)
+        seconds = time.perf_counter() - start
+        status = self.server.get("/v1/status")
+        self.rows, self.block_bytes, self.expected = status["rows"], status["block_bytes"], self.sum()
+        return first, seconds
+
+    def sum(self):
+        column = {"requests": "bytes", "readings": "temperature"}[self.options.table]
+        return self.server.ask(SUM.format(table=self.table, column=column))["rows"]
+
+    def take_over(self, before):
+        """A successor takes over while somebody asks; so many bytes of memory were in use before."""
+        watch = Watch(self.server, self.table)
+        watch.start()
+        time.sleep(0.3)
+        old, since = self.server.process, time.perf_counter()
+        self.server.start("--take-over")
+        self.server.wait_until_up()
+        if old.wait() != 0:
+            raise SystemExit("the server before did not end in order")
+        start = time.perf_counter()
+        if self.sum() != self.expected:
+            raise SystemExit("another answer after the restart")
+        self.sums.append(time.perf_counter() - start)
+        time.sleep(0.2)
+        watch.stop()
+        self.gaps.append(watch.gap(since))
+        self.failures += watch.failures
+        self.memory_over = max(self.memory_over, watch.memory - before)
+
+    def stop_and_start(self):
+        """From the signal to the first whole answer of the next server."""
+        start = time.perf_counter()
+        self.end()
+        self.server.start()
+        _, whole = first_answer(self.server, self.table, start)
+        self.stops.append(whole)
+
+    def kill(self):
+        """Seconds from a kill to the first answer of the next server, and until all is verified."""
+        self.server.process.send_signal(signal.SIGKILL)
+        self.server.process.wait()
+        start = time.perf_counter()
+        self.server.start()
+        first, _ = first_answer(self.server, self.table, start)
+        full(self.server)
+        seconds = time.perf_counter() - start
+        if (found := self.server.get("/v1/status")["rows"]) != self.rows:
+            raise SystemExit(f"{found} rows after a kill, {self.rows} before")
+        return first, seconds
+
+    def end(self):
+        self.server.process.terminate()
+        if self.server.process.wait() != 0:
+            raise SystemExit("the server did not end in order")
 
 
 def measure(options, folder):
     port = 20_000 + os.getpid() % 10_000
-    made = fill(options, folder, port)
-    table, results = f"{options.table}-1", {"made": made}
-    server = Server(options, folder, port)
+    load(options, folder / "large", port)
+    with_small = options.bytes > SMALL_BYTES
+    if with_small:
+        shutil.copytree(folder / "large", folder / "small")
+    large = Leaf(options, folder / "large", port, options.bytes)
+    leaves = [large] + ([Leaf(options, folder / "small", port + 1, SMALL_BYTES)] if with_small else [])
     say("what the disk reads and the tmpfs takes")
-    files = sorted((folder / "leaf-0" / "segments").iterdir())
-    results |= {"disk_bytes_per_s": read_speed(files), "tmpfs_bytes_per_s": fill_speed()}
-    drop_caches()
-    # A machine that was started anew has nothing in memory, nor believes what was said before.
-    (folder / "leaf-0" / "stopped").unlink(missing_ok=True)
-    say("started with nothing in memory")
-    start = time.perf_counter()
-    server.start()
-    results["from_disk_first_answer"], _ = first_answer(server, table, start)
-    full(server)
-    results["from_disk_all"] = time.perf_counter() - start
-    status = server.get("/v1/status")
-    rows, results["block_bytes"] = status["rows"], status["block_bytes"]
-    column = {"requests": "bytes", "readings": "temperature"}[options.table]
-    expected = server.ask(SUM.format(table=table, column=column))["rows"]
-
-    # What the first server takes while it looks at all that it has just read is not for two.
+    files = sorted((large.folder / "segments").iterdir())
+    results = {"made": large.made, "disk_bytes_per_s": read_speed(files), "tmpfs_bytes_per_s": fill_speed()}
+    results["from_disk_first_answer"], results["from_disk_all"] = large.start_from_disk()
+    for small in leaves[1:]:
+        small.start_from_disk()
+    # What the first servers take while they look at all that they have just read is not for two.
     time.sleep(REST_SECONDS)
+    say("restarting")
     before = memory()
-    gaps, sums, failures = [], [], 0
     for _ in range(options.rounds):
-        watch = Watch(server, table)
-        watch.start()
-        time.sleep(0.3)
-        old, since = server.process, time.perf_counter()
-        server.start("--take-over")
-        server.wait_until_up()
-        if old.wait() != 0:
-            raise SystemExit("the server before did not end in order")
-        start = time.perf_counter()
-        if server.ask(SUM.format(table=table, column=column))["rows"] != expected:
-            raise SystemExit("another answer after the restart")
-        sums.append(time.perf_counter() - start)
-        time.sleep(0.2)
-        watch.stop()
-        gaps.append(watch.gap(since))
-        failures += watch.failures
-        results["memory_over"] = max(results.get("memory_over", 0), watch.memory - before)
-    results |= {"taken_over": gaps, "sum_after": sums, "failures": failures}
-
-    results["stopped_and_started"] = stopped_and_started(options, server, table)
-    firsts, alls = [], []
+        for leaf in leaves:
+            leaf.take_over(before)
     for _ in range(options.rounds):
-        server.process.send_signal(signal.SIGKILL)
-        server.process.wait()
-        start = time.perf_counter()
-        server.start()
-        first, _ = first_answer(server, table, start)
-        full(server)
-        firsts.append(first)
-        alls.append(time.perf_counter() - start)
-        if (found := server.get("/v1/status")["rows"]) != rows:
-            raise SystemExit(f"{found} rows after a kill, {rows} before")
-    results |= {"killed_first_answer": firsts, "killed_all": alls}
-    server.process.terminate()
-    server.process.wait()
-    return results
-
-
-def stopped_and_started(options, server, table):
-    """Seconds from the signal to the first whole answer of the next."""
-    seconds = []
-    for _ in range(options.rounds):
-        start = time.perf_counter()
-        server.process.terminate()
-        if server.process.wait() != 0:
-            raise SystemExit("the server did not end in order")
-        server.start()
-        _, whole = first_answer(server, table, start)
-        seconds.append(whole)
-    return seconds
+        for leaf in leaves:
+            leaf.stop_and_start()
+    for small in leaves[1:]:
+        small.end()
+        results |= {"small_taken_over": small.gaps, "small_stopped_and_started": small.stops}
+    kills = [large.kill() for _ in range(options.rounds)]
+    large.end()
+    results |= {"block_bytes": large.block_bytes, "memory_over": large.memory_over, "failures": sum(leaf.failures for leaf in leaves)}
+    results |= {"taken_over": large.gaps, "sum_after": large.sums, "stopped_and_started": large.stops}
+    return results | {"killed_first_answer": [first for first, _ in kills], "killed_all": [all for _, all in kills]}
 
 
 def bars(results):
@@ -277,6 +307,10 @@ def bars(results):
             ("killed, until all is verified", upper("killed_all"), 3.0, median(results["killed_all"]), " s"),
             ("memory while two have it", share, 0.01, f"{share:.2%} more", " of the row blocks")):
         judged.judge(what, value, most, text, most=True, unit=unit)
+    for what, name in (("taken over, beside 1 GiB", "taken_over"), ("stopped and started, beside 1 GiB", "stopped_and_started")):
+        if small := results.get(f"small_{name}"):
+            low, middle, high = report.quartiles([one / other for one, other in zip(results[name], small)])
+            judged.judge(what, middle, TIMES_SMALL, f"{middle:.2f} ({low:.2f}-{high:.2f}); 1 GiB: {median(small)}", most=True)
     return judged
 
 
@@ -302,7 +336,7 @@ def main():
     parser.add_argument("--table", choices=("requests", "readings"), default="requests")
     parser.add_argument("--blocks", type=int, default=400, help="a table [default: 400]")
     parser.add_argument("--storage", choices=("memory", "mmap"), default="memory")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--results", type=pathlib.Path, default=report.RESULTS, help="folder for the file of results")
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "hadal/rivals"
     parser.add_argument("--cache", type=pathlib.Path, default=cache, help="folder for data")

@@ -243,7 +243,7 @@ fn csv_has_its_times_and_missing_numbers_told() {
     assert_eq!((&logged["accepted"], &logged["time_from"]), (&json!(2), &json!("column seen")));
     let warning = json!([{
         "code": "missing_number", "count": 1,
-        "message": "1 cells such as NA, among numbers, became null in column n",
+        "message": "1 cell such as NA, among numbers, became null in column n",
     }]);
     assert_eq!(logged["warnings"], warning);
     let expected = json!([["2026-11-21T11:00:00Z", 1], ["2026-11-21T11:00:01Z", null]]);

@@ -19,6 +19,7 @@ mod memory;
 mod output;
 mod render;
 mod service;
+mod stopping;
 mod token;
 mod transfer;
 mod visible;

@@ -17,8 +17,7 @@ use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock, TableName, TableSettings};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::archive::{ArchivePlace, Watch};
 use crate::cli::DoorArgs;
@@ -26,6 +25,7 @@ use crate::engine::{Engine, EngineConfig, Recovered};
 use crate::error::Error;
 use crate::handover::{Door, Predecessor, Stopped, Successor};
 use crate::memory::{Memory, MemoryArgs};
+use crate::stopping::{Reason, asked_by_signal, end_at_the_latest};
 use crate::{machine, output, token};
 
 /// The file of definitions in a data folder.
@@ -34,8 +34,6 @@ const DEFINITIONS_FILE: &str = "definitions.sqlite";
 const STOP_TIME: Duration = Duration::from_secs(5);
 /// A server that this one follows ends so long after this one serves.
 const FIRST_ANSWERS_TIME: Duration = Duration::from_millis(100);
-/// The exit code of a process whose stop took too long.
-const STOP_LATE: i32 = 3;
 
 /// What a server is made of.
 pub(crate) struct ServiceConfig {
@@ -67,7 +65,7 @@ pub(crate) struct Service {
     door: Option<Door>,
     app: App,
     /// Becomes ready when the process is asked to end, by a signal.
-    told: Pin<Box<dyn Future<Output = ()> + Send>>,
+    told: Pin<Box<dyn Future<Output = Reason> + Send>>,
     runtime: Runtime,
     stop_max: Duration,
     /// The server that this one follows.
@@ -174,7 +172,7 @@ impl Service {
         let restored = runtime.block_on(restore_settings(&app));
         restored.map_err(|error| refused(error.to_string()))?;
         // Whoever reads where it listens may stop it at once.
-        let told = Box::pin(runtime.block_on(async { told_to_stop() })?);
+        let told = Box::pin(runtime.block_on(async { asked_by_signal() })?);
         let stop_max = config.stop_max;
         let config = doors;
         Ok(Self { engine, recovered, config, listener, door, app, told, runtime, stop_max, before })
@@ -212,10 +210,10 @@ impl Service {
         self.runtime.handle().clone()
     }
 
-    /// Serves until SIGTERM or SIGINT comes or a client that may says so, then stops in order: no new
-    /// requests, running ones finished, no more batches, files closed. `stop` is called when it begins
+    /// Serves until a signal asks for the end, or a client that may, or a successor; then stops in order: no
+    /// new requests, running ones finished, no more batches, files closed. `stop` is called when it begins
     /// to stop.
-    pub(crate) fn run(self, stop: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    pub(crate) fn run(self, stop: impl FnOnce(Reason) + Send + 'static) -> Result<(), Error> {
         let Self { engine, config, listener, door, app, told, runtime, stop_max, before, .. } =
             self;
         let socket = listener.as_fd().try_clone_to_owned();
@@ -223,17 +221,11 @@ impl Service {
         let (give, given) = oneshot::channel();
         let prepare = engine.preparation();
         let asked = Arc::clone(&config.stop);
-        let told = async move {
-            tokio::select! {
-                () = told => (),
-                () = asked.notified() => (),
-            }
-        };
         let shutdown = async move {
             end_in_a_moment(before);
-            let successor = told_or_succeeded(told, door.as_ref(), &socket).await;
+            let (reason, successor) = asked_to_stop(told, &asked, door.as_ref(), &socket).await;
             prepare();
-            stop();
+            stop(reason);
             end_at_the_latest(stop_max);
             // Nobody waits for it when the server has failed meanwhile.
             let _ = give.send((successor, door, socket));
@@ -265,28 +257,6 @@ fn runtime() -> Result<Runtime, Error> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(machine::cores()).thread_name("hadal").enable_all();
     runtime.build().map_err(Error::io("start", "the runtime"))
-}
-
-/// Ends the process when the stop has not ended it before: what is under way is as after a crash, which
-/// loses nothing that was acknowledged ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3,
-/// has the same limit). Whoever waits for a server that hangs would wait for ever.
-fn end_at_the_latest(stop_max: Duration) {
-    let end = move || {
-        let seconds = stop_max.as_secs();
-        output::say(&format!(
-            "the stop takes longer than {seconds} s: it ends here, and the next start recovers as after a crash"
-        ));
-        std::process::exit(STOP_LATE);
-    };
-    if stop_max.is_zero() {
-        end();
-    }
-    let wait = move || {
-        std::thread::sleep(stop_max);
-        end();
-    };
-    // Without a thread for it, the stop takes as long as it takes.
-    let _ = std::thread::Builder::new().name("hadal-stop".to_owned()).spawn(wait);
 }
 
 /// Lets the server before this one end, once whoever waited for an answer has one: to take apart what it
@@ -329,31 +299,21 @@ fn archive(
 }
 
 /// Becomes ready when the process is asked to end, or a successor has been given the socket.
-async fn told_or_succeeded(
-    told: impl Future<Output = ()>,
+async fn asked_to_stop(
+    by_signal: impl Future<Output = Reason>,
+    by_client: &Notify,
     door: Option<&Door>,
     socket: &OwnedFd,
-) -> Option<Successor> {
+) -> (Reason, Option<Successor>) {
     let succeeded = async {
         let Some(door) = door else { return pending().await };
         door.successor(socket).await
     };
     tokio::select! {
-        () = told => None,
-        successor = succeeded => Some(successor),
+        reason = by_signal => (reason, None),
+        () = by_client.notified() => (Reason::Client, None),
+        successor = succeeded => (Reason::Successor, Some(successor)),
     }
-}
-
-/// Becomes ready when the process is asked to end.
-fn told_to_stop() -> Result<impl Future<Output = ()> + Send + use<>, Error> {
-    let handle = |kind| signal(kind).map_err(Error::io("handle", "signals"));
-    let (mut term, mut int) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = term.recv() => (),
-            _ = int.recv() => (),
-        }
-    })
 }
 
 fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use hadal_ingest::counted;
 use hadal_types::{BatchId, TableName};
 
 use crate::client::{Client, LogBatch, LogOptions, LogReceipt, Warning};
@@ -195,17 +196,22 @@ impl Outcome {
             return;
         }
         // `1200 rows have no time` of one chunk and `800 rows have no time` of the next are one.
-        let tail = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
-        let same = |own: &&mut Warning| tail(&own.message) == tail(&warning.message);
-        match self.warnings.iter_mut().find(same) {
-            Some(own) => {
-                let has_count = own.message.starts_with(&own.count.to_string());
-                own.count += warning.count;
-                if has_count {
-                    own.message = format!("{}{}", own.count, tail(&own.message));
-                }
-            }
-            None => self.warnings.push(warning),
+        let words = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+        let same = |own: &&mut Warning| {
+            own.code == warning.code
+                && (counted(&own.code, own.count).is_some()
+                    || words(&own.message) == words(&warning.message))
+        };
+        let Some(own) = self.warnings.iter_mut().find(same) else {
+            self.warnings.push(warning);
+            return;
+        };
+        let has_count = own.message.starts_with(&own.count.to_string());
+        own.count += warning.count;
+        if let Some(message) = counted(&own.code, own.count) {
+            own.message = message;
+        } else if has_count {
+            own.message = format!("{}{}", own.count, words(&own.message));
         }
     }
 
@@ -319,13 +325,18 @@ mod tests {
             for &chunk in chunks {
                 outcome.take_time(chunk.to_owned());
             }
-            outcome.warn(warning("arrival_time", "2 rows have no time", 2));
+            // As of another version of the server.
+            outcome.warn(warning("arrival_time", "1 row has no time", 1));
+            outcome.warn(warning("arrival_time", "1 row has no time", 1));
             outcome.warn(warning("json_as_text", "the first line is an object", 1));
             outcome.report(&TableName::new("t").expect("a name"))
         };
         let went = "2 rows went to table t in 0.0 s";
         assert_eq!(report(&["arrival time", ""]), format!("{went}, time of arrival"));
-        let some = format!("{went}, time from at\nwarning: 2 rows have no time");
+        let some = format!(
+            "{went}, time from at\nwarning: 2 rows have no time of their own; they got the time of \
+             arrival"
+        );
         assert_eq!(report(&["", "arrival time", "column at", "column b", "arrival time"]), some);
         let lines = report(&["the beginning of each line"]);
         assert!(lines.starts_with(&format!("{went}, time from the beginning of each line\n")));

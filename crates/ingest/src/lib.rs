@@ -30,5 +30,5 @@ pub use ingest::{Format, Ingest, Settings, age_limit_of};
 pub use names::distinct_names;
 pub use own_rows::{OwnRow, own_batch};
 pub use rejects::{REJECTS_TABLE, Reject, rejects_batch};
-pub use summary::{Summary, Warning};
+pub use summary::{Summary, Warning, counted};
 pub use time_column::CANDIDATES as TIME_COLUMNS;

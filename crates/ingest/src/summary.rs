@@ -81,7 +81,9 @@ pub(crate) fn missing(csv: &CsvToJson) -> Option<Warning> {
     let names: Vec<&str> = csv.missing().map(|(name, _)| name).collect();
     let noun = if names.len() == 1 { "column" } else { "columns" };
     let names = names.join(", ");
-    let message = format!("{count} cells such as NA, among numbers, became null in {noun} {names}");
+    let cells = if count == 1 { "cell" } else { "cells" };
+    let message =
+        format!("{count} {cells} such as NA, among numbers, became null in {noun} {names}");
     (count > 0).then_some(Warning { code: MISSING_NUMBER, count, message })
 }
 
@@ -99,39 +101,82 @@ pub(crate) fn no_times(usual: &str, instead: &str) -> Warning {
     Warning { code: NO_TIMES, count: 1, message }
 }
 
+/// What was changed so many times, in words; `None` where it is not told by code and count alone.
+#[must_use]
+pub fn counted(code: &str, count: u64) -> Option<String> {
+    let of = |one: &'static str, more: &'static str| if count == 1 { one } else { more };
+    let words = match code {
+        ARRIVAL_TIME => of(
+            "row has no time of its own; it got the time of arrival",
+            "rows have no time of their own; they got the time of arrival",
+        ),
+        CUT => of(
+            "value was longer than the limit and was cut",
+            "values were longer than the limit and were cut",
+        ),
+        DUPLICATE_KEY => of(
+            "field came twice in its row; the first value counts",
+            "fields came twice in their row; the first value counts",
+        ),
+        INVALID_UTF8 => of(
+            "record was not UTF-8; what was wrong became U+FFFD",
+            "records were not UTF-8; what was wrong became U+FFFD",
+        ),
+        MIXED_TIME_UNITS => of(
+            "time is a number of a size that says another unit than the first one of its batch; it was \
+             read in that unit",
+            "times are numbers of a size that says another unit than the first one of their batch; they \
+             were read in its unit",
+        ),
+        NESTED_ARRAY => of(
+            "array with arrays or objects in it is kept as JSON text",
+            "arrays with arrays or objects in them are kept as JSON text",
+        ),
+        NO_AGE_LIMIT => {
+            let rows = of("row is", "rows are");
+            return Some(format!(
+                "{count} {rows} older than {TABLE_AGE_DAYS} days; the table takes any age"
+            ));
+        }
+        NULL_ELEMENT => of(
+            "array had nulls among its elements; those are left out",
+            "arrays had nulls among their elements; those are left out",
+        ),
+        OVERFLOW => of(
+            "field had no room for a column of its own; it is in _overflow",
+            "fields had no room for a column of their own; they are in _overflow",
+        ),
+        ROUNDED => of(
+            "number has more digits than are kept; it was rounded to a double",
+            "numbers have more digits than are kept; they were rounded to doubles",
+        ),
+        TOO_OLD => of(
+            "row was older than the table's age limit",
+            "rows were older than the table's age limit",
+        ),
+        _ => return None,
+    };
+    Some(format!("{count} {words}"))
+}
+
 fn message(code: &str, count: u64) -> String {
     match code {
-        ARRIVAL_TIME => {
-            format!("{count} rows have no time of their own; they got the time of arrival")
-        }
-        CUT => format!("{count} values were longer than the limit and were cut"),
-        DUPLICATE_KEY => format!("{count} fields came twice in their row; the first value counts"),
-        INVALID_UTF8 => format!("{count} records were not UTF-8; what was wrong became U+FFFD"),
         JSON_AS_TEXT => "the first line is a JSON object, but the lines were taken as text, as \
             asked; to make columns of it send it as application/json or application/x-ndjson"
             .to_owned(),
-        MIXED_TIME_UNITS => format!(
-            "{count} times are numbers of a size that says another unit than the first one of \
-             their batch; they were read in its unit"
-        ),
-        NESTED_ARRAY => {
-            format!("{count} arrays with arrays or objects in them are kept as JSON text")
-        }
-        NO_AGE_LIMIT => {
-            format!("{count} rows are older than {TABLE_AGE_DAYS} days; the table takes any age")
-        }
-        NULL_ELEMENT => {
-            format!("{count} arrays had nulls among their elements; those are left out")
-        }
-        OVERFLOW => {
-            format!("{count} fields had no room for a column of their own; they are in _overflow")
-        }
-        ROUNDED => {
-            format!("{count} numbers have more digits than are kept; they were rounded to doubles")
-        }
-        TOO_OLD => {
-            format!("{count} rows were older than the table's age limit")
-        }
-        other => format!("{other}: {count}"),
+        other => counted(other, count).unwrap_or_else(|| format!("{other}: {count}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_told_as_one() {
+        let told = |count| counted(ARRIVAL_TIME, count).expect("told by its count");
+        assert_eq!(told(1), "1 row has no time of its own; it got the time of arrival");
+        assert_eq!(told(2), "2 rows have no time of their own; they got the time of arrival");
+        assert_eq!(counted(MISSING_NUMBER, 2), None, "it names columns");
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         open_browser(&url);
     }
     // The threads end before the leaves do, so that no row is refused.
-    service.run(move || {
+    service.run(move |_| {
         stop.stop();
         for thread in threads {
             // One that panicked has said so.

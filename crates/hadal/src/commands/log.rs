@@ -99,6 +99,6 @@ fn serve_and_send(args: &LogArgs, table: TableName, batch: BatchId) -> Result<()
                 output::say(&format!("error: {error}"));
             }
         });
-        service.run(|| output::say("stopping"))
+        service.run(|reason| output::say(&format!("stopping: {reason}")))
     })
 }

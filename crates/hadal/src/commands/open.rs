@@ -62,7 +62,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
                 open_browser(&url);
             }
         });
-        service.run(|| ())
+        service.run(|_| ())
     })
 }
 

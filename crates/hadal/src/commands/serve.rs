@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     })?;
     say_damage(&service.recovered);
     output::print(&announcement(&service))?;
-    service.run(|| output::say("stopping"))
+    service.run(|reason| output::say(&format!("stopping: {reason}")))
 }
 
 /// One line: where, with what, and what was there already.

@@ -33,7 +33,9 @@ fn a_name_of_this_machine_is_an_address() {
 #[test]
 fn a_clean_stop_keeps_rows() {
     let folder = tempfile::tempdir().unwrap();
-    for (round, signal) in [Signal::TERM, Signal::INT, Signal::TERM].into_iter().enumerate() {
+    for (round, signal) in
+        [Signal::TERM, Signal::INT, Signal::HUP, Signal::TERM].into_iter().enumerate()
+    {
         let server = Server::start(folder.path());
         if round > 0 {
             let recovered = format!("recovered {round} row");
@@ -43,7 +45,7 @@ fn a_clean_stop_keeps_rows() {
         assert!(server.process.stop(signal).success());
     }
     let server = Server::start(folder.path());
-    assert_eq!(server.query("SELECT round FROM t ORDER BY round"), ["0", "1", "2"]);
+    assert_eq!(server.query("SELECT round FROM t ORDER BY round"), ["0", "1", "2", "3"]);
 }
 
 #[test]
@@ -54,7 +56,7 @@ fn a_client_stops_a_server_as_a_signal_does() {
     let told = server.run(&["stop"], b"");
     assert_eq!((told.code, told.stdout.as_str()), (0, ""));
     assert!(told.stderr.contains("is stopping"), "{}", told.stderr);
-    server.process.wait_for_error("stopping");
+    server.process.wait_for_error("stopping: a client said so");
     assert!(server.process.wait().success());
     let gone = run(&["stop", "--server", &server.url], b"");
     assert_eq!(gone.code, 1, "{}", gone.stderr);

@@ -1,0 +1,104 @@
+//! Why a server stops, and the end of a stop that does not end.
+
+use std::fmt::{self, Display, Formatter};
+use std::fs;
+use std::future::{Future, pending};
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::error::Error;
+use crate::output;
+
+/// The exit code of a process whose stop took too long.
+const STOP_LATE: i32 = 3;
+
+/// Why a server stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// The process got a signal of this name.
+    Signal(&'static str),
+    /// A client that may do so said so.
+    Client,
+    /// A successor is ready.
+    Successor,
+}
+
+impl Display for Reason {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signal(name) => f.write_str(name),
+            Self::Client => f.write_str("a client said so"),
+            Self::Successor => f.write_str("a successor takes over"),
+        }
+    }
+}
+
+/// Becomes ready when the process gets a signal that asks it to end.
+pub(crate) fn asked_by_signal() -> Result<impl Future<Output = Reason> + Send + use<>, Error> {
+    let handle = |kind| signal(kind).map_err(Error::io("handle", "signals"));
+    let (mut term, mut int) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
+    // Whoever started it with `nohup` wants it to outlive the terminal.
+    let mut hangup = if ignores_hangups() { None } else { Some(handle(SignalKind::hangup())?) };
+    Ok(async move {
+        tokio::select! {
+            _ = term.recv() => Reason::Signal("SIGTERM"),
+            _ = int.recv() => Reason::Signal("SIGINT"),
+            () = received(hangup.as_mut()) => Reason::Signal("SIGHUP, the terminal is closed"),
+        }
+    })
+}
+
+/// Becomes ready when the signal comes; never where none is waited for.
+async fn received(signal: Option<&mut Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => pending().await,
+    }
+}
+
+/// Whether this process was started so that it does not hear of a terminal that is closed.
+fn ignores_hangups() -> bool {
+    fs::read_to_string("/proc/self/status").is_ok_and(|status| ignored(&status) & 1 != 0)
+}
+
+/// The signals that a process ignores, signal 1 (SIGHUP) in the lowest bit; 0 where the system does not
+/// say.
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Ends the process when the stop has not ended it before: what is under way is as after a crash, which
+/// loses nothing that was acknowledged ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3,
+/// has the same limit). Whoever waits for a server that hangs would wait for ever.
+pub(crate) fn end_at_the_latest(stop_max: Duration) {
+    let end = move || {
+        let seconds = stop_max.as_secs();
+        output::say(&format!(
+            "the stop takes longer than {seconds} s: it ends here, and the next start recovers as after a crash"
+        ));
+        std::process::exit(STOP_LATE);
+    };
+    if stop_max.is_zero() {
+        end();
+    }
+    let wait = move || {
+        std::thread::sleep(stop_max);
+        end();
+    };
+    // Without a thread for it, the stop takes as long as it takes.
+    let _ = std::thread::Builder::new().name("hadal-stop".to_owned()).spawn(wait);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_says_which_signals_are_ignored() {
+        assert_eq!(ignored("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\n"), 0x1001);
+        assert_eq!(ignored("SigIgn:\tnothing\n"), 0);
+        assert_eq!(ignored(""), 0);
+    }
+}
