@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hadal_console::{Definitions, Place};
 use hadal_leaf::{Archive, Durability};
@@ -32,6 +33,10 @@ use crate::{machine, output, token};
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
 /// After a stop, queries and threads that are still at work are given so long.
 const STOP_TIME: Duration = Duration::from_secs(5);
+/// A server that was killed as its successor came may have its address so long after it has left its door.
+const END_TIME: Duration = Duration::from_secs(1);
+/// So often an address is asked for meanwhile.
+const BIND_AGAIN: Duration = Duration::from_millis(5);
 /// A server that this one follows ends so long after this one serves.
 const FIRST_ANSWERS_TIME: Duration = Duration::from_millis(100);
 
@@ -124,7 +129,7 @@ impl Service {
             Some(folder) if config.takes_over => Predecessor::ask(folder)?,
             _ => None,
         };
-        let (listener, before) = runtime.block_on(listener(listen, before))?;
+        let (listener, before) = runtime.block_on(listener(listen, config.takes_over, before))?;
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let mut doors = doors(&config, bound)?;
         doors.connections_max = connections_max(files);
@@ -273,18 +278,35 @@ fn end_in_a_moment(before: Option<Stopped>) {
 /// A socket for the address: the one of the server before, if it listens there, else a new one.
 async fn listener(
     listen: SocketAddr,
+    takes_over: bool,
     before: Option<Predecessor>,
 ) -> Result<(TcpListener, Option<Predecessor>), Error> {
     let failed = || Error::io("listen on", listen);
-    if let Some(before) = before {
-        let socket = before.listener.try_clone().map_err(failed())?;
-        if socket.local_addr().is_ok_and(|address| address == listen) {
-            socket.set_nonblocking(true).map_err(failed())?;
-            return Ok((TcpListener::from_std(socket).map_err(failed())?, Some(before)));
-        }
-        return Ok((TcpListener::bind(listen).await.map_err(failed())?, Some(before)));
+    let Some(before) = before else {
+        let patience = if takes_over { END_TIME } else { Duration::ZERO };
+        return Ok((bind(listen, patience).await.map_err(failed())?, None));
+    };
+    let socket = before.listener.try_clone().map_err(failed())?;
+    if socket.local_addr().is_ok_and(|address| address == listen) {
+        socket.set_nonblocking(true).map_err(failed())?;
+        return Ok((TcpListener::from_std(socket).map_err(failed())?, Some(before)));
     }
-    Ok((TcpListener::bind(listen).await.map_err(failed())?, None))
+    Ok((TcpListener::bind(listen).await.map_err(failed())?, Some(before)))
+}
+
+/// A new socket for the address. Where somebody has it, it is asked for again for so long.
+async fn bind(listen: SocketAddr, patience: Duration) -> io::Result<TcpListener> {
+    let start = Instant::now();
+    loop {
+        match TcpListener::bind(listen).await {
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse && start.elapsed() < patience =>
+            {
+                tokio::time::sleep(BIND_AGAIN).await;
+            }
+            bound => return bound,
+        }
+    }
 }
 
 /// The archive at a place, if there is to be one; whether it can be written is looked at from now on.
@@ -415,6 +437,20 @@ mod tests {
     use hadal_wire::LeafName;
 
     use super::*;
+
+    #[test]
+    fn an_address_is_waited_for_that_is_about_to_be_free() {
+        let runtime = runtime().expect("a runtime");
+        let other = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+        let address = other.local_addr().expect("an address");
+        runtime.block_on(async {
+            let refused = bind(address, Duration::ZERO).await.expect_err("somebody has it");
+            assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+            let waiting = tokio::spawn(bind(address, Duration::from_secs(60)));
+            drop(other);
+            waiting.await.expect("no panic").expect("free");
+        });
+    }
 
     #[test]
     fn lost_blocks_are_told_by_table() {
