@@ -1,6 +1,8 @@
 //! One record of the manifest, and its bytes. `spec/segments.md`, section 3.
 
 use std::collections::BTreeSet;
+use std::hash::Hasher;
+use std::io;
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
@@ -47,6 +49,26 @@ impl Checksum {
     /// The checksum of `bytes`. The one value that means "unknown" stands for its neighbour.
     pub(crate) fn of(salt: u64, bytes: &[u8]) -> Self {
         Self(XxHash3_64::oneshot_with_seed(salt, bytes).max(1))
+    }
+
+    /// The checksum of so many bytes that are read part by part, each at its place.
+    pub(crate) fn of_read(
+        salt: u64,
+        length: u64,
+        part_max: usize,
+        mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let mut sum = XxHash3_64::with_seed(salt);
+        let size = usize::try_from(length).map_or(part_max, |length| length.min(part_max));
+        let (mut part, mut at) = (vec![0; size], 0);
+        while at < length {
+            let left = usize::try_from(length - at).unwrap_or(size);
+            let part = &mut part[..left.min(size)];
+            read(at, part)?;
+            sum.write(part);
+            at += part.len() as u64;
+        }
+        Ok(Self(sum.finish().max(1)))
     }
 
     pub(super) fn to_le_bytes(self) -> [u8; 8] {

@@ -11,7 +11,7 @@ use hadal_types::{Budget, Held};
 use twox_hash::XxHash3_64;
 
 use super::file::Segment;
-use super::open::verified;
+use super::open::is_verified;
 use super::ranges::FreeRanges;
 use super::{BlockBytes, FileExtent, Place, checked_length};
 use crate::config::Folders;
@@ -175,7 +175,7 @@ impl Pool {
             };
         }
         if let Some(memory) = segment.memory().filter(|_| segment.is_memory_old)
-            && verified(memory, place, checksum, self.salt).is_some()
+            && is_verified(memory, place, checksum, self.salt)
             && let Some(held) = self.room_for(place)
         {
             block.reside_in_memory(held);

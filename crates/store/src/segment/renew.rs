@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::open::verified;
+use super::open::is_verified;
 use super::pool::{PAGE, Pool, file_name, header};
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
@@ -98,7 +98,10 @@ impl Pool {
         block: &BlockPlace,
     ) -> Option<Cow<'a, [u8]>> {
         let &BlockPlace { place, checksum, .. } = block;
-        let in_memory = memory.and_then(|memory| verified(memory, place, checksum, self.salt));
+        let length = usize::try_from(place.length).ok()?;
+        let in_memory = memory
+            .filter(|memory| is_verified(*memory, place, checksum, self.salt))
+            .and_then(|memory| memory.bytes(place.offset, length));
         in_memory.map(Cow::Borrowed).or_else(|| {
             let file = damaged.filter(|_| checksum.is_known())?;
             let ends = place.offset.checked_add(u64::from(place.length))?;
