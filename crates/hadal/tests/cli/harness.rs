@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,6 +24,13 @@ pub(crate) fn hadal_after(first: &str, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let script = format!("{first} && exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_hadal")]).args(args);
+    without_settings(command)
+}
+
+/// The same, with a signal handled as this option of coreutils' `env` says, whoever runs the tests.
+pub(crate) fn hadal_with_signal(option: &str, args: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command.args([option, env!("CARGO_BIN_EXE_hadal")]).args(args);
     without_settings(command)
 }
 
@@ -115,13 +122,25 @@ impl Running {
     }
 
     /// Asks it to end, and waits until it has.
-    pub(crate) fn stop(mut self, signal: Signal) -> ExitStatus {
+    pub(crate) fn stop(self, signal: Signal) -> ExitStatus {
+        self.send(signal);
+        self.wait()
+    }
+
+    pub(crate) fn send(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
-        self.child.wait().unwrap()
     }
 
     /// Waits until it has ended by itself.
     pub(crate) fn wait(mut self) -> ExitStatus {
+        // It says nothing any more once it is gone.
+        let is_over = loop {
+            match self.stdout.recv_timeout(DEADLINE) {
+                Ok(_) => {}
+                Err(error) => break error == RecvTimeoutError::Disconnected,
+            }
+        };
+        assert!(is_over, "it does not end");
         self.child.wait().unwrap()
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hadal_types::limits::IDLE_SECONDS;
 use rustix::process::{Signal, geteuid};
 
-use crate::harness::{Server, hadal, hadal_after, run};
+use crate::harness::{Server, hadal, hadal_after, hadal_with_signal, run};
 
 #[test]
 fn it_says_where_it_is_and_what_it_has() {
@@ -33,9 +33,7 @@ fn a_name_of_this_machine_is_an_address() {
 #[test]
 fn a_clean_stop_keeps_rows() {
     let folder = tempfile::tempdir().unwrap();
-    for (round, signal) in
-        [Signal::TERM, Signal::INT, Signal::HUP, Signal::TERM].into_iter().enumerate()
-    {
+    for (round, signal) in [Signal::TERM, Signal::INT, Signal::TERM].into_iter().enumerate() {
         let server = Server::start(folder.path());
         if round > 0 {
             let recovered = format!("recovered {round} row");
@@ -45,7 +43,27 @@ fn a_clean_stop_keeps_rows() {
         assert!(server.process.stop(signal).success());
     }
     let server = Server::start(folder.path());
-    assert_eq!(server.query("SELECT round FROM t ORDER BY round"), ["0", "1", "2", "3"]);
+    assert_eq!(server.query("SELECT round FROM t ORDER BY round"), ["0", "1", "2"]);
+}
+
+#[test]
+fn a_terminal_that_is_closed_stops_a_server_that_was_not_started_to_outlive_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let args = ["serve", "--data", path, "--listen", "127.0.0.1:0", "--leaves", "1"];
+    let server = Server::by(hadal_with_signal("--default-signal=HUP", &args));
+    server.log(&["t"], "{\"a\": 1}\n");
+    server.process.send(Signal::HUP);
+    server.process.wait_for_error("stopping: SIGHUP");
+    assert!(server.process.wait().success());
+    // As `nohup` does.
+    let server = Server::by(hadal_with_signal("--ignore-signal=HUP", &args));
+    assert!(server.announcement.contains("recovered 1 row"), "{}", server.announcement);
+    server.process.send(Signal::HUP);
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+    server.process.send(Signal::TERM);
+    server.process.wait_for_error("stopping: SIGTERM");
+    assert!(server.process.wait().success());
 }
 
 #[test]
