@@ -13,8 +13,10 @@ function ingest(url) {
       const now = Date.now();
       const rows = Array.from({ length: BATCH_ROWS }, (_, row) => ({ time: now, n: batch * BATCH_ROWS + row }));
       const send = () => log(url, "t", rows, { "Hadal-Batch": `batch-${batch}` });
-      await send().catch(() => {
+      await send().catch(async () => {
         state.retries++;
+        // The pool of connections has not heard yet that another idle one was closed as well.
+        await new Promise(setImmediate);
         return send();
       });
       state.rows += BATCH_ROWS;
