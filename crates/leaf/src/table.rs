@@ -21,6 +21,14 @@ use crate::sync::lock;
 /// What a status is of: the table's version, and when the next pass of expiry is.
 type StatusOf = (u64, Micros);
 
+/// Blocks at which nobody has looked, and what is known of them all the same.
+#[derive(Debug, Default)]
+struct Folded {
+    blocks: Vec<StoredBlock>,
+    rows: u64,
+    bytes: u64,
+}
+
 /// One table of a leaf.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -28,7 +36,7 @@ pub(crate) struct Table {
     blocks: BlockList<Block>,
     /// Blocks that an earlier process left, and at which nobody has looked yet: to read their fronts
     /// takes far longer than to know that they are there.
-    folded: Mutex<Vec<StoredBlock>>,
+    folded: Mutex<Folded>,
     /// Those of them whose fronts cannot be read in memory, and count as lost: the disk may have them.
     unread: Mutex<Vec<LostBlock>>,
     pub(crate) batches: Mutex<Batches>,
@@ -80,7 +88,9 @@ impl Table {
 
     /// Takes blocks that are there, to be looked at when the table is first asked for.
     pub(crate) fn fold(&self, blocks: Vec<StoredBlock>) {
-        *lock(&self.folded) = blocks;
+        let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
+        let bytes = blocks.iter().map(|block| block.bytes.byte_count()).sum();
+        *lock(&self.folded) = Folded { blocks, rows, bytes };
         self.version.fetch_add(1, Ordering::Release);
     }
 
@@ -88,11 +98,11 @@ impl Table {
     /// are lost.
     pub(crate) fn unfold(&self) {
         let mut folded = lock(&self.folded);
-        if folded.is_empty() {
+        if folded.blocks.is_empty() {
             return;
         }
-        let mut blocks = Vec::with_capacity(folded.len());
-        for stored in std::mem::take(&mut *folded) {
+        let mut blocks = Vec::with_capacity(folded.blocks.len());
+        for stored in std::mem::take(&mut *folded).blocks {
             match sound(&self.name, stored) {
                 Ok(block) => blocks.push(Arc::new(block)),
                 Err(lost) => {
@@ -142,12 +152,9 @@ impl Table {
         let folded = lock(&self.folded);
         let (lost, waiting) = self.missing_rows();
         let blocks = self.blocks.snapshot();
-        let rows = folded.iter().map(|block| u64::from(block.rows));
-        let bytes = folded.iter().map(|block| block.bytes.len() as u64);
-        (
-            rows.chain(blocks.iter().map(|block| block.rows as u64)).sum::<u64>() + lost + waiting,
-            bytes.chain(blocks.iter().map(|block| block.byte_count() as u64)).sum(),
-        )
+        let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
+        let bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
+        (folded.rows + rows + lost + waiting, folded.bytes + bytes)
     }
 
     /// Makes a fresh block visible.

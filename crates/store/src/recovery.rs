@@ -127,6 +127,8 @@ pub(crate) struct Opened {
     pub(crate) pool: Arc<Pool>,
     pub(crate) replayed: Replayed,
     pub(crate) recovery: Recovery,
+    /// Of all blocks that need not be brought back.
+    pub(crate) held: BTreeMap<BlockNumber, BlockBytes>,
 }
 
 /// Opens manifest, segments and log, in this order.
@@ -148,12 +150,12 @@ pub(crate) fn open(
     let named: Vec<_> = state.blocks.values().collect();
     let (pool, found) =
         Pool::open(folders.clone(), salt, sizes.segment_bytes, &named, on_disk.as_ref())?;
-    recovery.take_blocks(&state, found);
+    let held = recovery.take_blocks(&state, found);
 
     let mut replayed = log::replay(&*folders.log, salt, &state, &mut recovery.report)?;
     recovery.take_frames(&mut replayed);
     recovery.take_rest(&state);
-    Ok(Opened { manifest, state, pool, replayed, recovery })
+    Ok(Opened { manifest, state, pool, replayed, recovery, held })
 }
 
 /// The blocks that an orderly stop left on disk only, all others being in memory; `None` where there was
@@ -204,17 +206,20 @@ impl Recovery {
         self.tables.entry(name.clone()).or_default()
     }
 
-    fn take_blocks(&mut self, state: &State, found: Found) {
+    /// Returns the bytes of those that need not be brought back.
+    fn take_blocks(&mut self, state: &State, found: Found) -> BTreeMap<BlockNumber, BlockBytes> {
         let Self { tables, report } = self;
         report.orphan_segments = found.orphan_segments;
         report.reclaimed_bytes = found.reclaimed_bytes;
+        let mut held = Vec::with_capacity(found.blocks.len());
         // Most blocks are of the same table as the one before.
-        let mut last: Option<(TableName, &mut RecoveredTable)> = None;
+        let mut last: Option<(&TableName, &mut RecoveredTable)> = None;
         for (named, block) in state.blocks.values().zip(found.blocks) {
-            let BlockPlace { number, table, rows, checksum, .. } = named.clone();
+            let BlockPlace { number, ref table, rows, checksum, .. } = *named;
             let bytes = match block {
                 Ok(bytes) => bytes,
                 Err(reason) => {
+                    let table = table.clone();
                     report.lost_blocks.push(LostBlock { number, table, rows, reason });
                     continue;
                 }
@@ -223,13 +228,16 @@ impl Recovery {
                 Some((last, own)) if last == table => own,
                 _ => tables.entry(table.clone()).or_default(),
             };
+            let of = table.clone();
             if bytes.is_waiting() {
-                own.waiting.push(WaitingBlock { number, rows, table, bytes, checksum });
+                own.waiting.push(WaitingBlock { number, rows, table: of, bytes, checksum });
             } else {
-                own.blocks.push(StoredBlock { number, table, rows, bytes, checksum });
+                held.push((number, bytes.clone()));
+                own.blocks.push(StoredBlock { number, table: of, rows, bytes, checksum });
             }
-            last = Some((named.table.clone(), own));
+            last = Some((table, own));
         }
+        held.into_iter().collect()
     }
 
     fn take_frames(&mut self, replayed: &mut Replayed) {

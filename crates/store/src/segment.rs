@@ -125,6 +125,12 @@ impl BlockBytes {
         Self(Arc::new(Extent::File(extent)))
     }
 
+    /// How many bytes the block has, also while it waits to be brought back.
+    #[must_use]
+    pub fn byte_count(&self) -> u64 {
+        self.place().map_or_else(|| self.len() as u64, |place| u64::from(place.length))
+    }
+
     /// Where the bytes lie, in words, for messages.
     #[must_use]
     pub fn location(&self) -> String {

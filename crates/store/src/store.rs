@@ -54,6 +54,17 @@ struct Catalog {
 }
 
 impl Catalog {
+    /// The blocks that count and are not in memory, in order.
+    fn not_in_memory(&self) -> Vec<BlockNumber> {
+        let mut held = self.held.iter().peekable();
+        let mut is_in_memory = |number: BlockNumber| {
+            while held.next_if(|(other, _)| **other < number).is_some() {}
+            let own = held.next_if(|(other, _)| **other == number);
+            own.is_some_and(|(_, bytes)| bytes.is_in_memory())
+        };
+        self.state.blocks.keys().copied().filter(|&number| !is_in_memory(number)).collect()
+    }
+
     /// Notes in the manifest that a log file is needed, so that it is missed should it be gone.
     ///
     /// When that fails the file is as good as before; the next record names it.
@@ -130,11 +141,9 @@ impl Store {
         with_committer: bool,
         early: Option<Beginning>,
     ) -> Result<(Self, Recovery), Error> {
-        let Opened { manifest, state, pool, mut replayed, recovery } =
+        let Opened { manifest, state, pool, mut replayed, recovery, held } =
             recovery::open(folders, sizes, early)?;
         let (disk, salt) = (Arc::clone(&folders.log), manifest.salt());
-        let blocks = recovery.tables.values().flat_map(|table| &table.blocks);
-        let held = blocks.map(|block| (block.number, block.bytes.clone())).collect();
         let mut store = Self::new(state, held, Some(manifest));
         let catalog = Arc::clone(&store.catalog);
         let begun = Box::new(move |number| lock(&catalog).begin_log(number));
@@ -406,11 +415,7 @@ impl Store {
                 drop(salt.map(|salt| stopped::write(root, salt, manifest.position(), &[])));
                 return Ok(());
             };
-            let elsewhere = catalog.held.iter().filter(|(_, bytes)| !bytes.is_in_memory());
-            let mut elsewhere: Vec<BlockNumber> = elsewhere.map(|(&number, _)| number).collect();
-            let waiting = catalog.state.blocks.keys().filter(|at| !catalog.held.contains_key(at));
-            elsewhere.extend(waiting);
-            stopped::write(memory, manifest.salt(), manifest.position(), &elsewhere)
+            stopped::write(memory, manifest.salt(), manifest.position(), &catalog.not_in_memory())
         });
         durable.pool.stop();
         durable.reserve.stop();

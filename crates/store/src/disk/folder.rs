@@ -201,7 +201,6 @@ impl Disk for Folder {
     }
 
     fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
         let file = self.file(name, OFlags::RDONLY)?;
         // What it says of itself may be a hole that no machine has the memory for.
         let length = file.metadata()?.len();
@@ -209,6 +208,8 @@ impl Disk for Folder {
             let what = format!("it has {length} bytes, and should have at most {bytes_max}");
             return Err(io::Error::other(what));
         }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
         file.take(bytes_max).read_to_end(&mut bytes)?;
         Ok(bytes)
     }

@@ -73,16 +73,14 @@ impl State {
                 return Err(Error::Block(*number, "is to be removed and is not there"));
             }
         }
-        // As they are where nothing else is going on: nothing to be looked up.
-        let last = self.blocks.last_key_value().map(|(last, _)| *last);
+        // In order, as they mostly are, none of them can be there twice.
         let are_in_order = record.adds.is_sorted_by(|one, next| one.number < next.number);
-        if are_in_order && record.adds.first().is_none_or(|first| Some(first.number) > last) {
-            return Ok(());
-        }
-        let mut added = BTreeMap::new();
-        for BlockPlace { number, .. } in &record.adds {
-            if self.blocks.contains_key(number) || added.insert(*number, ()).is_some() {
-                return Err(Error::Block(*number, "is to be added and is there"));
+        let last = self.blocks.last_key_value().map(|(last, _)| *last);
+        let mut added = BTreeSet::new();
+        for &BlockPlace { number, .. } in &record.adds {
+            let is_there = Some(number) <= last && self.blocks.contains_key(&number);
+            if is_there || (!are_in_order && !added.insert(number)) {
+                return Err(Error::Block(number, "is to be added and is there"));
             }
         }
         Ok(())
