@@ -22,12 +22,15 @@ use crate::settings::settings;
 use crate::sync::{lock, read};
 use crate::table::Table;
 
+/// A block that is to be brought back, and its table.
+type Waiting = (Arc<Table>, WaitingBlock);
+
 /// The tables of a recovered store.
 #[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
     /// What is to be brought back, the newest last.
-    pub(crate) waiting: Vec<(Arc<Table>, WaitingBlock)>,
+    pub(crate) waiting: Vec<Waiting>,
     /// What is read from disk, and is to come to memory while there is room to spare, the newest last.
     pub(crate) moving: Vec<BlockNumber>,
     /// What was found on the way.
@@ -101,7 +104,7 @@ fn stay_on_disk(
 
 /// Brings blocks back, from the last to the first, on so many threads, until `is_stopping`.
 pub(crate) fn bring_all_back(
-    waiting: Vec<(Arc<Table>, WaitingBlock)>,
+    waiting: Vec<Waiting>,
     store: &Store,
     threads: usize,
     is_stopping: impl Fn() -> bool + Sync,
@@ -109,7 +112,8 @@ pub(crate) fn bring_all_back(
     if waiting.is_empty() {
         return;
     }
-    from_the_last(waiting, threads, |(table, block)| {
+    let are_beside = |(_, one): &Waiting, (_, other): &Waiting| one.is_beside(other);
+    from_the_last(waiting, threads, are_beside, |(table, block)| {
         if is_stopping() {
             return false;
         }
@@ -130,28 +134,44 @@ pub(crate) fn move_all_to_memory(
     is_stopping: impl Fn() -> bool + Sync,
 ) {
     let Some(room) = store.room() else { return };
-    from_the_last(moving, threads, |number| {
-        if is_stopping() || room.held() >= roomy_bytes(room) {
-            return false;
-        }
-        match store.move_to_memory(number) {
-            Moved::Yes => true,
-            // What is damaged there, whoever reads it learns, and the scrub before long.
-            Moved::Stays(reason) => {
-                tracing::debug!("a row block is not moved to memory: {reason}");
-                true
+    from_the_last(
+        moving,
+        threads,
+        |_, _| false,
+        |number| {
+            if is_stopping() || room.held() >= roomy_bytes(room) {
+                return false;
             }
-            Moved::NoRoom => false,
-        }
-    });
+            match store.move_to_memory(number) {
+                Moved::Yes => true,
+                // What is damaged there, whoever reads it learns, and the scrub before long.
+                Moved::Stays(reason) => {
+                    tracing::debug!("a row block is not moved to memory: {reason}");
+                    true
+                }
+                Moved::NoRoom => false,
+            }
+        },
+    );
 }
 
 /// Does work on things from the last to the first, on so many threads, until it returns false.
-fn from_the_last<T: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> bool + Sync) {
+/// Neighbours that are beside each other are one thread's.
+fn from_the_last<T: Send>(
+    things: Vec<T>,
+    threads: usize,
+    are_beside: impl Fn(&T, &T) -> bool + Sync,
+    work: impl Fn(T) -> bool + Sync,
+) {
     let threads = threads.min(things.len());
     let things = Mutex::new(things);
-    let next = || lock(&things).pop();
-    let each = || while next().is_some_and(&work) {};
+    let next = || {
+        let mut things = lock(&things);
+        let length = things.chunk_by(&are_beside).next_back()?.len();
+        let first = things.len() - length;
+        Some(things.split_off(first))
+    };
+    let each = || while next().is_some_and(|own| own.into_iter().rev().all(&work)) {};
     std::thread::scope(|scope| {
         for _ in 1..threads {
             // Without another thread it takes longer.
@@ -244,4 +264,45 @@ fn remember(table: &Table, block: &Block) -> bool {
         }
         is_new
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::current;
+
+    use super::*;
+
+    #[test]
+    fn neighbours_are_one_threads_from_the_last_on() {
+        let things: Vec<(u32, u32)> = (0..40).map(|at| (at / 10, at)).collect();
+        for threads in [0, 1, 2, 7] {
+            let done = Mutex::new(Vec::new());
+            let work = |thing| {
+                lock(&done).push((thing, current().id()));
+                true
+            };
+            from_the_last(things.clone(), threads, |(one, _), (other, _)| one == other, work);
+            for group in 0..4 {
+                let of_group: Vec<_> =
+                    lock(&done).iter().filter(|((of, _), _)| *of == group).copied().collect();
+                assert!(of_group.iter().rev().map(|(thing, _)| thing).is_sorted(), "{of_group:?}");
+                assert!(
+                    of_group.iter().all(|(_, thread)| *thread == of_group[0].1),
+                    "{of_group:?}"
+                );
+                assert_eq!(of_group.len(), 10);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_more_is_done_once_work_says_so() {
+        let done = Mutex::new(Vec::new());
+        let work = |thing: u32| {
+            lock(&done).push(thing);
+            thing != 7
+        };
+        from_the_last((0..10).collect(), 1, |_, _| true, work);
+        assert_eq!(*lock(&done), [9, 8, 7]);
+    }
 }

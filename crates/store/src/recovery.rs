@@ -62,6 +62,13 @@ impl WaitingBlock {
     pub fn is_in_memory(&self) -> bool {
         self.bytes.has_old_memory()
     }
+
+    /// Whether both lie in the same segment: two threads that write to one file wait for each other.
+    #[must_use]
+    pub fn is_beside(&self, other: &Self) -> bool {
+        let segment = |block: &Self| block.bytes.place().map(|place| place.segment);
+        segment(self) == segment(other)
+    }
 }
 
 /// A batch from the log.
