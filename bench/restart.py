@@ -3,7 +3,7 @@
 A leaf is filled with so many bytes of encoded row blocks. Then it is restarted in order, on the same port, by a successor that
 takes over, and stopped and started; killed, and started again; and started with nothing in memory. A client asks all the while, on a
 connection for each question. Every count is compared with the one before. What the disk reads and the tmpfs takes is measured in
-the same run, and so is a leaf of 1 GiB, in turns with the large one.
+the same run, and so is a leaf of 1 GiB, in turns with the large one: one with fewer row blocks, or (--as-many) with smaller ones.
 
 usage: restart.py PROGRAM GENERATOR MULTIPLY [--gib N] [--tables] ...; --help tells all
 """
@@ -32,6 +32,8 @@ from processes import SETTLED_SECONDS, say  # noqa: E402
 REST_SECONDS = 5
 # A large leaf is away not much longer than one of this size.
 SMALL_BYTES, TIMES_SMALL = 1 << 30, 1.5
+# Rows of the tables that are multiplied, and the most that a row block has.
+ROWS, BLOCK_ROWS = {"requests": 1_000_000, "readings": 10_000_000}, 65_536
 COUNT = 'SELECT count(*) FROM "{table}"'
 SUM = 'SELECT count(*), sum({column}) FROM "{table}"'
 
@@ -164,9 +166,9 @@ def median(values):
     return f"{statistics.median(values) * 1000:.0f} ms ({min(values) * 1000:.0f}-{max(values) * 1000:.0f}, n={len(values)})"
 
 
-def load(options, folder, port):
+def load(options, folder, port, rows):
     """A leaf with the rows that are multiplied, at rest and stopped."""
-    data = machine.Data(options.generator, options.cache / "data", 1_000_000, 10_000_000, 1_000_000)
+    data = machine.Data(options.generator, options.cache / "data", rows, rows, rows)
     server = Server(options, folder, port)
     say("loading what is multiplied")
     server.start()
@@ -259,15 +261,17 @@ class Leaf:
 
 def measure(options, folder):
     port = 20_000 + os.getpid() % 10_000
-    load(options, folder / "large", port)
+    load(options, folder / "large", port, ROWS[options.table])
     with_small = options.bytes > SMALL_BYTES
-    if with_small:
+    if with_small and options.as_many:
+        load(options, folder / "small", port + 1, BLOCK_ROWS * SMALL_BYTES // options.bytes)
+    elif with_small:
         shutil.copytree(folder / "large", folder / "small")
     large = Leaf(options, folder / "large", port, options.bytes)
     leaves = [large] + ([Leaf(options, folder / "small", port + 1, SMALL_BYTES)] if with_small else [])
     say("what the disk reads and the tmpfs takes")
     files = sorted((large.folder / "segments").iterdir())
-    results = {"made": large.made, "disk_bytes_per_s": read_speed(files), "tmpfs_bytes_per_s": fill_speed()}
+    results = {"made": large.made, "made_small": [leaf.made for leaf in leaves[1:]], "disk_bytes_per_s": read_speed(files), "tmpfs_bytes_per_s": fill_speed()}
     results["from_disk_first_answer"], results["from_disk_all"] = large.start_from_disk()
     for small in leaves[1:]:
         small.start_from_disk()
@@ -335,6 +339,7 @@ def main():
     parser.add_argument("--gib", type=float, default=1, help="of encoded row blocks [default: 1]")
     parser.add_argument("--table", choices=("requests", "readings"), default="requests")
     parser.add_argument("--blocks", type=int, default=400, help="a table [default: 400]")
+    parser.add_argument("--as-many", action="store_true", help="row blocks in the leaf of 1 GiB, each of them smaller")
     parser.add_argument("--storage", choices=("memory", "mmap"), default="memory")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--results", type=pathlib.Path, default=report.RESULTS, help="folder for the file of results")
@@ -358,7 +363,7 @@ def main():
     version = subprocess.run([options.program, "--version"], check=True, text=True, stdout=subprocess.PIPE).stdout
     commit = re.search(r"[0-9a-f]{9,}", version)
     results |= {"machine": about, "commit": commit[0] if commit else version.strip(), "storage": options.storage}
-    print(report.keep(results, options.results, f"-restart-{options.table}-{options.gib:g}-gib"))
+    print(report.keep(results, options.results, f"-restart-{options.table}-{options.gib:g}-gib{'-as-many' * options.as_many}"))
     return 0 if all(line["reached"] for line in judged.lines) else 1
 
 

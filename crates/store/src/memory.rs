@@ -11,6 +11,7 @@
 //! is a cache of what is on disk: whatever is wrong with it, the answer is to read from disk.
 
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ use crate::manifest;
 
 /// The file that says whose memory it is.
 const LEAF: &str = "leaf";
+/// No system has longer paths.
+const PATH_BYTES_MAX: u64 = 1 << 20;
 
 /// Opens the memory of the leaf in `folder`, which is locked, beneath `root`, making it if need be,
 /// and locks it for as long as the returned value lives.
@@ -36,15 +39,19 @@ pub(crate) fn open(root: &Path, folder: &Path) -> Result<Folder, Error> {
     let memory = Folder::open_private(&path, true)?.ok_or_else(|| in_use(&path))?;
     let failed = |error| Error::io("write", &memory.place(LEAF), error);
     let whole = folder.canonicalize().map_err(failed)?;
-    match note_leaf(&memory, whole.as_os_str().as_bytes()).map_err(failed) {
+    match note_leaf(&memory, whole.as_os_str().as_bytes()) {
+        // A folder in its place is kept by whoever cleans up.
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(memory),
         // It is noted the next time; whoever cleans up before that costs a look at the disk.
-        Err(Error::Full(_)) | Ok(()) => Ok(memory),
-        Err(error) => Err(error),
+        noted => match noted.map_err(failed) {
+            Err(Error::Full(_)) | Ok(()) => Ok(memory),
+            Err(error) => Err(error),
+        },
     }
 }
 
 /// Notes whose memory it is, unless that is noted.
-fn note_leaf(memory: &Folder, leaf: &[u8]) -> std::io::Result<()> {
+fn note_leaf(memory: &Folder, leaf: &[u8]) -> io::Result<()> {
     let is_there = memory.list()?.iter().any(|name| name == LEAF);
     if is_there && memory.read(LEAF, leaf.len() as u64).is_ok_and(|noted| noted == leaf) {
         return Ok(());
@@ -91,9 +98,9 @@ fn sweep_one(root: &Path, path: &Path) -> Option<bool> {
     if name.len() != 16 || !name.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    let _locked = Folder::open_private(path, false).ok()??;
-    let leaf = match fs::read(path.join(LEAF)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return None,
+    let memory = Folder::open_private(path, false).ok()??;
+    let leaf = match memory.read(LEAF, PATH_BYTES_MAX) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return None,
         leaf => leaf.unwrap_or_default(),
     };
     let leaf = Path::new(std::ffi::OsStr::from_bytes(&leaf));

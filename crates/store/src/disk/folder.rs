@@ -178,12 +178,23 @@ impl Folder {
     fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
         // Whoever opens a pipe waits for its other end, unless told not to; a file knows no difference.
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let file = rustix::fs::openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+        let file = match rustix::fs::openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR) {
+            Err(Errno::LOOP) => return Err(no_file("it is a link, and links are not followed")),
+            Err(Errno::ISDIR | Errno::NXIO) => return Err(no_file(NO_FILE)),
+            file => file?,
+        };
         match FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) {
             FileType::RegularFile => Ok(File::from(file)),
-            _ => Err(io::Error::other("it is no regular file")),
+            _ => Err(no_file(NO_FILE)),
         }
     }
+}
+
+/// What has a file's name and is a pipe, a folder or the like.
+const NO_FILE: &str = "it is no regular file";
+
+fn no_file(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
 impl Disk for Folder {

@@ -2,6 +2,7 @@
 //! belongs to none. `spec/segments.md`, sections 2 and 5.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -71,14 +72,21 @@ fn numbers(names: &[String]) -> BTreeSet<u32> {
     names.iter().filter_map(|name| number_of(name)).collect()
 }
 
-/// Removes all segment files of a folder.
+/// Removes all segment files of a folder in memory.
 pub(crate) fn remove_all(disk: &dyn Disk) -> Result<(), Error> {
     numbers(&names(disk)?).into_iter().try_for_each(|number| remove(disk, number))
 }
 
-fn remove(disk: &dyn Disk, number: u32) -> Result<(), Error> {
+/// Removes what has the name of a segment in memory. A folder stays: nobody reads it, and what belongs
+/// there is read from disk.
+fn remove(memory: &dyn Disk, number: u32) -> Result<(), Error> {
     let name = file_name(number);
-    disk.remove(&name).map_err(|error| Error::io("remove", &disk.place(&name), error))
+    match memory.remove(&name) {
+        Err(error) if error.kind() != io::ErrorKind::IsADirectory => {
+            Err(Error::io("remove", &memory.place(&name), error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// So many bytes are read at once to be verified: they stay in a processor's own cache.
@@ -183,8 +191,8 @@ impl Pool {
         Ok(files)
     }
 
-    /// The files of one segment, where they are there and have the right header. A file in memory
-    /// that has not is removed.
+    /// The files of one segment, where they are there and have the right header. What is in memory
+    /// and is no such file is removed.
     fn files_of(
         &self,
         number: u32,
@@ -205,12 +213,16 @@ impl Pool {
             && in_memory.contains(&number)
         {
             let failed = |error| Error::io("open", &memory.place(&name), error);
-            let file = memory.open_segment(&name).map_err(failed)?;
-            if self.has_header(number, &*file) {
-                file.map().map_err(failed)?;
-                files.in_memory = Some(file);
-            } else {
-                remove(memory, number)?;
+            let file = match memory.open_segment(&name) {
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => None,
+                file => Some(file.map_err(failed)?),
+            };
+            match file.filter(|file| self.has_header(number, &**file)) {
+                Some(file) => {
+                    file.map().map_err(failed)?;
+                    files.in_memory = Some(file);
+                }
+                None => remove(memory, number)?,
             }
         }
         Ok(files)

@@ -178,23 +178,40 @@ fn the_mark_of_a_stop_counts_once() {
 }
 
 #[test]
-fn a_mark_that_is_no_file_says_nothing_and_nobody_waits_for_it() {
-    for is_folder in [false, true] {
-        let bed = Bed::new();
-        bed.filled().0.stop().expect("stopped");
-        let mark = bed.in_memory(1).with_file_name(stopped::NAME);
-        fs::remove_file(&mark).expect("there");
-        if is_folder {
-            fs::create_dir(&mark).expect("made");
-        } else {
+fn what_is_no_file_in_memory_is_not_waited_for_and_all_comes_from_disk() {
+    for name in ["stopped", "leaf", "00000001.segment"] {
+        for kind in ["pipe", "folder", "link"] {
+            let bed = Bed::new();
+            bed.filled().0.stop().expect("stopped");
+            let path = bed.in_memory(1).with_file_name(name);
+            fs::rename(&path, bed.scratch.path().join("elsewhere")).expect("moved");
+            make_odd(&path, kind);
+            let (store, mut recovery) = bed.open();
+            assert_eq!(recovery.report.was_stopped, name != stopped::NAME, "{name}, {kind}");
+            let (mut there, _) = seen(&recovery);
+            let (back, lost) = brought_back(&store, &mut recovery);
+            there.extend(back);
+            there.sort_unstable();
+            assert_eq!((there, lost), (vec![0, 1, 2, 3, 4], vec![]), "{name}, {kind}");
+            assert_eq!(path.is_dir(), kind == "folder", "{name}, {kind}");
+            // Where a folder has its place, no mark can be left.
+            let is_marked = (name, kind) != (stopped::NAME, "folder");
+            assert_eq!(store.stop().is_ok(), is_marked, "{name}, {kind}");
+            assert_eq!(bed.open().1.report.was_stopped, is_marked, "{name}, {kind}");
+        }
+    }
+}
+
+/// Makes a pipe, a folder, or a link to nowhere.
+fn make_odd(path: &Path, kind: &str) {
+    match kind {
+        "folder" => fs::create_dir(path).expect("made"),
+        "link" => std::os::unix::fs::symlink("/nowhere", path).expect("made"),
+        _ => {
             let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
             let node = rustix::fs::FileType::Fifo;
-            rustix::fs::mknodat(rustix::fs::CWD, &mark, node, mode, 0).expect("made");
+            rustix::fs::mknodat(rustix::fs::CWD, path, node, mode, 0).expect("made");
         }
-        let (store, mut recovery) = bed.open();
-        assert!(!recovery.report.was_stopped);
-        assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
-        assert_eq!(mark.exists(), is_folder);
     }
 }
 
