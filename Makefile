@@ -47,7 +47,7 @@ siege:
 	@exec python3 -B bench/siege/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
 
 # Until there are releases: the program whose numbers README's first tables had.
-BEFORE = 31f121f
+BEFORE = 4dea4a9
 downgrade:
 	@make/need cargo cc git node npm python3
 	@make/page

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use hadal_block::{BlockError, BlockView, ColumnView};
+use hadal_block::{BlockError, BlockView, ColumnView, Place};
 use hadal_scan::Interned;
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
@@ -42,6 +42,8 @@ pub(crate) struct Block {
     saves_nothing: AtomicBool,
     /// Whether some of it could not be read.
     damaged: AtomicBool,
+    /// Whether its bytes, sound as they may be, are not those that were written.
+    is_foreign: AtomicBool,
     /// Whether its rows are on their way to the archive.
     leaving: AtomicBool,
     is_in_order: OnceLock<bool>,
@@ -106,6 +108,7 @@ impl Block {
             verified,
             interned,
             damaged: AtomicBool::new(false),
+            is_foreign: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
             is_in_order: OnceLock::new(),
             bytes,
@@ -130,12 +133,22 @@ impl Block {
 
     /// The block, to be scanned.
     pub(crate) fn view(&self) -> Result<BlockView<'_>, BlockError> {
+        if self.is_foreign.load(Ordering::Relaxed) {
+            let reason = "its bytes are not those that were written".to_owned();
+            return Err(BlockError::Corrupt { place: Place::Front, reason });
+        }
         BlockView::parse(&self.bytes)
+    }
+
+    /// Says that its bytes are not those that were written, so that nothing of it can be read.
+    pub(crate) fn note_foreign(&self) {
+        self.is_foreign.store(true, Ordering::Relaxed);
     }
 
     /// Notes that some of it cannot be read; true the first time. What can be read of it is still
     /// looked at; merges leave it alone.
     pub(crate) fn note_damaged(&self) -> bool {
+        self.bytes.note_damaged();
         !self.damaged.swap(true, Ordering::Relaxed)
     }
 
@@ -227,6 +240,12 @@ impl Block {
         self
     }
 
+    /// Notes that all of its bytes were as they were written while its segment had so many faults.
+    pub(crate) fn note_verified(&self, faults: u64) {
+        let stamp = stamp(faults);
+        self.verified.iter().for_each(|verified| verified.store(stamp, Ordering::Relaxed));
+    }
+
     /// How many pages of its segment could not be read so far, and are zeros since. Who reads the
     /// block compares what that was before the checks with what it is in the end; where it has
     /// changed, what was read is worth nothing.
@@ -258,8 +277,12 @@ impl Block {
 
     /// What a column's `verified` is that is verified now.
     fn stamp(&self) -> u32 {
-        u32::try_from(self.faults()).unwrap_or(u32::MAX).saturating_add(1)
+        stamp(self.faults())
     }
+}
+
+fn stamp(faults: u64) -> u32 {
+    u32::try_from(faults).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 impl BlockColumn {

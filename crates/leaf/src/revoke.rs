@@ -40,7 +40,7 @@ pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u6
         return Ok(0);
     }
     let blocks = blocks_with(&table, &parts).map_err(|error| damaged(id, &error))?;
-    let Some(blocks) = blocks else { return Err(too_late(id)) };
+    let Some(blocks) = blocks else { return Err(not_at_hand(inner, id, &parts)) };
     // What the archive has of them would be there twice, or there alone.
     if blocks.iter().any(|block| block.is_leaving()) {
         return Err(busy());
@@ -64,13 +64,12 @@ pub(crate) fn can_revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Resul
     let parts = lock(&table.batches).of_client(id);
     let mut parts = parts.ok_or_else(|| SinkError::Busy(inner.name.to_string()))?;
     parts.retain(|(_, known)| known.rows > 0);
-    let oldest = Micros(inner.clock.now().0.saturating_sub(BATCH_REVOKED_SECONDS * Micros::SECOND));
-    if parts.iter().any(|(_, known)| known.time < oldest) {
+    if is_too_late(inner, &parts) {
         return Err(too_late(id));
     }
     match blocks_with(&table, &parts) {
         Ok(Some(_)) => Ok(()),
-        Ok(None) => Err(too_late(id)),
+        Ok(None) => Err(not_at_hand(inner, id, &parts)),
         Err(error) => Err(damaged(id, &error)),
     }
 }
@@ -162,6 +161,19 @@ fn commit(
     let mut known = lock(&table.batches);
     parts.iter().for_each(|(id, _)| known.note_revoked(id));
     Ok(true)
+}
+
+fn is_too_late(inner: &Inner, parts: &Parts) -> bool {
+    let oldest = Micros(inner.clock.now().0.saturating_sub(BATCH_REVOKED_SECONDS * Micros::SECOND));
+    parts.iter().any(|(_, known)| known.time < oldest)
+}
+
+/// Why not all rows are found: they are settled, or on their way, as they are brought back or merged.
+fn not_at_hand(inner: &Inner, id: &BatchId, parts: &Parts) -> SinkError {
+    match is_too_late(inner, parts) {
+        true => too_late(id),
+        false => SinkError::Busy(inner.name.to_string()),
+    }
 }
 
 fn too_late(id: &BatchId) -> SinkError {

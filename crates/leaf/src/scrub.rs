@@ -1,7 +1,8 @@
 //! The scrub: verifies a leaf's row blocks round after round for as long as it runs, also those that
 //! no query asks for.
 //!
-//! A query verifies a column's checksum when it first reads it, and believes it from then on; so of
+//! The bytes of a block are compared with the checksum that the manifest has of them, so that one whose file was
+//! put back from a backup is found, too. A query verifies a column's checksum when it first reads it, and believes it from then on; so of
 //! what is altered later (by a failing disk or memory, or by whoever writes to the files) only a scrub
 //! learns. What it finds it reads from disk again, where the copy there is as it was written; else the
 //! block is quarantined, its rows count as lost, and no query believes it any more. So are blocks read from disk of
@@ -15,6 +16,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use hadal_block::BlockError;
 use hadal_store::{Change, LostBlock};
 use hadal_types::limits::{SCRUB_ROUND_SECONDS_MIN, SCRUB_SECONDS_MAX};
 
@@ -142,7 +144,7 @@ impl Inner {
         if block.is_leaving() {
             return;
         }
-        let Err(damage) = block.verify() else { return };
+        let Err(damage) = self.verify(block) else { return };
         let (rows, file, number) = (block.rows, block.location(), &block.origin);
         match self.mend(table, block) {
             Ok(true) => tracing::warn!(
@@ -154,6 +156,24 @@ impl Inner {
                 tracing::error!(leaf = %self.name, table = %table.name, block = %number, "{error}");
                 table.quarantine(block, &damage);
             }
+        }
+    }
+
+    /// Verifies all bytes of a block, so that another block in its place is found, too; those that were never
+    /// summed as a whole column by column.
+    fn verify(&self, block: &Block) -> Result<(), BlockError> {
+        let faults = block.faults();
+        match block.number().and_then(|number| self.store.is_as_written(number)) {
+            Some(true) => {
+                block.note_verified(faults);
+                Ok(())
+            }
+            // Of one that is altered in part, what is sound can still be read.
+            Some(false) => block.verify().and_then(|()| {
+                block.note_foreign();
+                block.view().map(drop)
+            }),
+            None => block.verify(),
         }
     }
 

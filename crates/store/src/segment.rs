@@ -14,6 +14,7 @@ pub(crate) mod open;
 pub(crate) mod pool;
 mod ranges;
 mod renew;
+mod residence;
 
 use std::fmt;
 use std::ops::Deref;
@@ -70,6 +71,8 @@ pub(crate) struct FileExtent {
     in_memory: OnceLock<Held>,
     /// Whether the manifest names the range, so that its bytes must stay when readers go.
     is_named: AtomicBool,
+    /// Whether what is read is not what was written.
+    is_damaged: AtomicBool,
 }
 
 impl FileExtent {
@@ -81,6 +84,7 @@ impl FileExtent {
             is_on_disk: AtomicBool::new(false),
             in_memory: OnceLock::new(),
             is_named: AtomicBool::new(is_named),
+            is_damaged: AtomicBool::new(false),
         }
     }
 
@@ -114,6 +118,9 @@ impl FileExtent {
 
 impl Drop for FileExtent {
     fn drop(&mut self) {
+        if *self.is_damaged.get_mut() {
+            self.pool.end_doubt();
+        }
         if !self.is_named.load(Ordering::Acquire) {
             self.pool.free(&self.segment, self.place);
         }
@@ -149,6 +156,16 @@ impl BlockBytes {
         match &*self.0 {
             Extent::Heap { .. } => 0,
             Extent::File(extent) => extent.faults(),
+        }
+    }
+
+    /// Notes that what is read is not what was written: after a stop in order the next process verifies all
+    /// blocks, as after a crash, so that this one is not believed there.
+    pub fn note_damaged(&self) {
+        if let Extent::File(extent) = &*self.0
+            && !extent.is_damaged.swap(true, Ordering::Relaxed)
+        {
+            extent.pool.doubt();
         }
     }
 

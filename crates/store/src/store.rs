@@ -150,6 +150,9 @@ impl Store {
         let file_bytes = sizes.log_file_bytes;
         let log =
             Log::start(disk, salt, file_bytes, &mut replayed, begun, durability, with_committer)?;
+        if !recovery.report.lost_blocks.is_empty() {
+            pool.doubt();
+        }
         let reserve = Reserve::open(Arc::clone(&folders.root), sizes.reserve_bytes);
         store.durable = Some(Durable { pool, log, reserve });
         Ok((store, recovery))
@@ -408,6 +411,10 @@ impl Store {
         let stopped = logged.and_then(|()| {
             let Some(manifest) = &catalog.manifest else { return Ok(()) };
             manifest.check()?;
+            // What was lost or damaged is not to be believed by the next process either.
+            if durable.pool.is_doubted() {
+                return Ok(());
+            }
             let Some(memory) = durable.pool.memory() else {
                 let root = durable.pool.root();
                 // Without it a process with memory starts as after a crash.

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use hadal_store::BlockNumber;
 
 const NAME: &str = "archiving";
+/// A note of all blocks that a leaf may have, and as many files, is smaller.
+const NOTE_BYTES_MAX: u64 = 1 << 30;
 
 /// The files of one pass, and the blocks whose rows they have; without blocks, files that are to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,11 @@ impl Note {
     /// Writes the note; it is durable when this returns.
     pub(super) fn keep(&self, folder: &Path) -> io::Result<()> {
         let (new, place) = (folder.join(format!("{NAME}.new")), place(folder));
-        let mut file = File::create(&new)?;
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::create_new(&new)?;
         file.write_all(self.text().as_bytes())?;
         file.sync_all()?;
         fs::rename(new, place)?;
@@ -48,14 +54,16 @@ impl Note {
     /// # Errors
     /// When it cannot be read, or is none.
     pub(super) fn find(folder: &Path) -> io::Result<Option<Self>> {
-        let text = match fs::read_to_string(place(folder)) {
+        let place = place(folder);
+        let about = match fs::symlink_metadata(&place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            read => read?,
+            about => about?,
         };
-        match read(&text) {
-            Some(note) => Ok(Some(note)),
-            None => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no note of an archive")),
+        // Nobody writes to a pipe, and what is larger than any note fills the memory.
+        if !about.is_file() || about.len() > NOTE_BYTES_MAX {
+            return Err(no_note());
         }
+        read(&fs::read_to_string(place)?).map(Some).ok_or_else(no_note)
     }
 
     /// Removes the note of a folder, for good when this returns.
@@ -63,6 +71,10 @@ impl Note {
         fs::remove_file(place(folder))?;
         File::open(folder)?.sync_all()
     }
+}
+
+fn no_note() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it is no note of an archive")
 }
 
 /// Where the note of a folder is.
@@ -110,5 +122,17 @@ mod tests {
             let error = Note::find(folder.path()).expect_err(text);
             assert_eq!(error.to_string(), "it is no note of an archive", "{text}");
         }
+        let note = place(folder.path());
+        File::options()
+            .write(true)
+            .open(&note)
+            .and_then(|file| file.set_len(1 << 40))
+            .expect("cut");
+        let huge = Note::find(folder.path()).expect_err("larger than the memory");
+        fs::remove_file(&note).expect("there");
+        // A link says of itself what a pipe would.
+        std::os::unix::fs::symlink("/dev/zero", &note).expect("linked");
+        let endless = Note::find(folder.path()).expect_err("without an end");
+        assert_eq!(huge.to_string(), endless.to_string());
     }
 }

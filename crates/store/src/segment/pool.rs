@@ -4,21 +4,19 @@
 //! `spec/segments.md`. Nothing here decides what counts: that is the manifest's.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use hadal_types::{Budget, Held};
+use hadal_types::Budget;
 use twox_hash::XxHash3_64;
 
 use super::file::Segment;
-use super::open::is_verified;
 use super::ranges::FreeRanges;
 use super::{BlockBytes, FileExtent, Place, checked_length};
 use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
-use crate::manifest::Checksum;
 
 /// Blocks start at multiples of this, and the header takes one.
 pub(crate) const PAGE: u64 = 4_096;
@@ -63,6 +61,8 @@ pub(crate) struct Pool {
     pub(super) segment_bytes: u64,
     pub(super) shelves: Mutex<Shelves>,
     reclaim_failures: AtomicU64,
+    /// Blocks that are lost or damaged: while there are any, the next process is to verify all.
+    doubts: AtomicUsize,
     /// Whoever writes or gives back has it meanwhile, so that nothing is under way once it is true.
     is_stopped: RwLock<bool>,
     /// Whoever moves a block to memory writes it there with this: nobody writes what another has moved.
@@ -103,6 +103,7 @@ impl Pool {
             segment_bytes,
             shelves: Mutex::new(shelves),
             reclaim_failures: AtomicU64::new(0),
+            doubts: AtomicUsize::new(0),
             is_stopped: RwLock::new(false),
             moving: Mutex::new(()),
         }
@@ -148,85 +149,26 @@ impl Pool {
         Ok(block)
     }
 
+    /// Notes that a block is lost or damaged.
+    pub(crate) fn doubt(&self) {
+        self.doubts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a damaged block is nobody's any more.
+    pub(super) fn end_doubt(&self) {
+        self.doubts.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether a block is lost or damaged.
+    pub(crate) fn is_doubted(&self) -> bool {
+        self.doubts.load(Ordering::Relaxed) > 0
+    }
+
     /// Lets the caller change files while the returned value lives; `None` once they are another
     /// process's.
     pub(super) fn while_open(&self) -> Option<RwLockReadGuard<'_, bool>> {
         let stopped = self.is_stopped.read().unwrap_or_else(PoisonError::into_inner);
         (!*stopped).then_some(stopped)
-    }
-
-    /// Brings a block back that an earlier process wrote: from memory, if it is there as it was
-    /// written, else from disk. What may not be in memory is not read for that, but mapped. Fails, in
-    /// words, when it is in neither place.
-    pub(crate) fn bring_back(
-        &self,
-        block: &BlockBytes,
-        checksum: Checksum,
-        may_be_in_memory: bool,
-    ) -> Result<(), String> {
-        let Some((segment, place)) = block.waiting() else { return Ok(()) };
-        let Some(_opened) = self.while_open() else { return Err(Error::Closed.to_string()) };
-        let unmapped = |error| format!("{} cannot be mapped: {error}", block.location());
-        if !may_be_in_memory {
-            let length = u64::from(place.length);
-            return match segment.file.has_hole(place.offset, length).map_err(unmapped)? {
-                true => Err(format!("{} was never written there", block.location())),
-                false => self.leave_on_disk(block, segment, place).map_err(unmapped),
-            };
-        }
-        if let Some(memory) = segment.memory().filter(|_| segment.is_memory_old)
-            && is_verified(memory, place, checksum, self.salt)
-            && let Some(held) = self.room_for(place)
-        {
-            block.reside_in_memory(held);
-            return Ok(());
-        }
-        segment.read_ahead(place);
-        let bytes = self.read_from_disk(segment, place, checksum)?;
-        self.keep(block, segment, place, &bytes, true).map_err(unmapped)
-    }
-
-    /// Has a block that waits to be brought back read from disk.
-    pub(crate) fn leave_waiting_on_disk(&self, block: &BlockBytes) -> std::io::Result<()> {
-        let Some((segment, place)) = block.waiting() else { return Ok(()) };
-        self.leave_on_disk(block, segment, place)
-    }
-
-    /// What the file on disk has of a block whose checksum is known, if that is what was written there:
-    /// for when what is read of it elsewhere is not.
-    pub(crate) fn copy_on_disk(&self, block: &BlockBytes, checksum: Checksum) -> Option<Vec<u8>> {
-        let _opened = self.while_open()?;
-        let (segment, place) = block.in_segment().filter(|_| checksum.is_known())?;
-        let bytes = self.read_from_disk(segment, place, checksum).ok();
-        segment.file.forget(place.offset, u64::from(place.length));
-        bytes
-    }
-
-    pub(super) fn read_from_disk(
-        &self,
-        segment: &Segment,
-        place: Place,
-        checksum: Checksum,
-    ) -> Result<Vec<u8>, String> {
-        self.bytes_of(&*segment.file, place, checksum)
-    }
-
-    /// What a file has of a block, if that is what was written.
-    pub(super) fn bytes_of(
-        &self,
-        file: &dyn SegmentFile,
-        place: Place,
-        checksum: Checksum,
-    ) -> Result<Vec<u8>, String> {
-        let location = || format!("{} at byte {}", self.place(place.segment), place.offset);
-        let length = usize::try_from(place.length).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; length];
-        let read = file.read(place.offset, &mut bytes);
-        read.map_err(|error| format!("{} cannot be read: {error}", location()))?;
-        if checksum.is_known() && Checksum::of(self.salt, &bytes) != checksum {
-            return Err(format!("{} is not what was written there", location()));
-        }
-        Ok(bytes)
     }
 
     /// Has the system keep nothing of the files on disk whose blocks are read from memory.
@@ -239,50 +181,6 @@ impl Pool {
     fn segments(&self) -> Vec<Arc<Segment>> {
         let shelves = lock(&self.shelves);
         shelves.segments.values().map(|shelf| Arc::clone(&shelf.segment)).collect()
-    }
-
-    /// Writes the bytes of a block that is on disk to memory, if it may be there and there is room, and
-    /// says where it is read from now.
-    fn keep(
-        &self,
-        block: &BlockBytes,
-        segment: &Segment,
-        place: Place,
-        bytes: &[u8],
-        may_be_in_memory: bool,
-    ) -> std::io::Result<()> {
-        if let Some(memory) = segment.memory()
-            && may_be_in_memory
-            && let Some(held) = self.room_for(place)
-            && memory.write(place.offset, bytes).is_ok()
-        {
-            block.reside_in_memory(held);
-            return Ok(());
-        }
-        self.leave_on_disk(block, segment, place)
-    }
-
-    /// Has a block read from disk.
-    fn leave_on_disk(
-        &self,
-        block: &BlockBytes,
-        segment: &Segment,
-        place: Place,
-    ) -> std::io::Result<()> {
-        if let Some(memory) = segment.memory() {
-            // An earlier process, with more room, may have left it there.
-            self.count_failure(memory.punch(place.offset, paged(place.length)));
-        }
-        segment.file.map()?;
-        block.reside_on_disk();
-        Ok(())
-    }
-
-    /// Room in memory for a block, if there is some.
-    pub(super) fn room_for(&self, place: Place) -> Option<Held> {
-        let mut held = self.folders.memory.as_ref()?.room.hold();
-        held.resize(usize::try_from(paged(place.length)).ok()?).ok()?;
-        Some(held)
     }
 
     fn take(&self, length: u64) -> Result<(Arc<Segment>, u64), Error> {

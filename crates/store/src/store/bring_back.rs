@@ -3,7 +3,9 @@
 use super::{Durable, Store};
 use crate::change::{BlockNumber, StoredBlock};
 use crate::lock::lock;
+use crate::manifest::Checksum;
 use crate::recovery::{LostBlock, WaitingBlock};
+use crate::segment::BlockBytes;
 use crate::segment::moved::Moved;
 
 impl Store {
@@ -17,7 +19,10 @@ impl Store {
         let WaitingBlock { number, rows, table, bytes, checksum, .. } = block;
         if let Some(Durable { pool, .. }) = &self.durable {
             let brought = pool.bring_back(&bytes, checksum, self.may_be_in_memory(&table));
-            brought.map_err(|reason| LostBlock { number, table: table.clone(), rows, reason })?;
+            brought.map_err(|reason| {
+                pool.doubt();
+                LostBlock { number, table: table.clone(), rows, reason }
+            })?;
         }
         let mut catalog = lock(&self.catalog);
         if !catalog.state.blocks.contains_key(&number) {
@@ -76,11 +81,23 @@ impl Store {
     #[must_use]
     pub fn copy_on_disk(&self, number: BlockNumber) -> Option<Vec<u8>> {
         let pool = &self.durable.as_ref()?.pool;
-        let (bytes, checksum) = {
-            let catalog = lock(&self.catalog);
-            let checksum = catalog.state.blocks.get(&number)?.checksum;
-            (catalog.held.get(&number)?.clone(), checksum)
-        };
+        let (bytes, checksum) = self.held(number)?;
         pool.copy_on_disk(&bytes, checksum)
+    }
+
+    /// Whether what is read of a block is what was written; `None` where nobody knows: it is no block that
+    /// counts, or one that was added before checksums were kept. Takes as long as reading its bytes does.
+    #[must_use]
+    pub fn is_as_written(&self, number: BlockNumber) -> Option<bool> {
+        let pool = &self.durable.as_ref()?.pool;
+        let (bytes, checksum) = self.held(number)?;
+        checksum.is_known().then(|| Checksum::of(pool.salt(), &bytes) == checksum)
+    }
+
+    /// The bytes of a block that counts and is not waited for, and their checksum.
+    pub(super) fn held(&self, number: BlockNumber) -> Option<(BlockBytes, Checksum)> {
+        let catalog = lock(&self.catalog);
+        let checksum = catalog.state.blocks.get(&number)?.checksum;
+        Some((catalog.held.get(&number)?.clone(), checksum))
     }
 }

@@ -236,6 +236,31 @@ fn after_a_kill_memory_is_verified_and_the_rest_comes_from_disk() {
 }
 
 #[test]
+fn what_was_lost_is_lost_again_after_a_stop_in_order() {
+    let bed = Bed::new();
+    drop(bed.filled());
+    // Another block than was written there, which could be read, and memory that is gone.
+    let segment = fs::read(bed.on_disk(1)).expect("read");
+    let file = OpenOptions::new().write(true).open(bed.on_disk(1)).expect("opened");
+    file.write_all_at(&segment[4_096..24_096], 24_576).expect("written");
+    fs::remove_dir_all(bed.tmpfs()).expect("removed");
+    fs::create_dir(bed.tmpfs()).expect("made");
+    for life in 0..3 {
+        let (store, mut recovery) = bed.open();
+        assert!(!recovery.report.was_stopped, "life {life}");
+        let (there, lost) = brought_back(&store, &mut recovery);
+        assert_eq!((there, lost.len()), (vec![0, 2, 3, 4], 1), "life {life}");
+        store.stop().expect("stopped");
+    }
+    // Nor is believed what was found damaged while it was there.
+    let bed = Bed::new();
+    let (store, blocks) = bed.filled();
+    store.held(blocks[0]).expect("there").0.note_damaged();
+    store.stop().expect("stopped");
+    assert!(!bed.open().1.report.was_stopped);
+}
+
+#[test]
 fn without_its_memory_everything_comes_from_disk() {
     let bed = Bed::new();
     bed.filled().0.stop().expect("stopped");

@@ -76,6 +76,27 @@ async fn a_batch_goes_whole_with_its_parts_and_nothing_else_does() {
 }
 
 #[tokio::test]
+async fn what_is_not_at_hand_is_asked_for_again_as_long_as_it_may_go() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = open(Some(folder.path()));
+    accept(&bed, "a", 0..5_000).await;
+    bed.leaf.stop().expect("stopped");
+    drop(bed);
+    // As if its block was still to be brought back.
+    for file in std::fs::read_dir(folder.path().join("segments")).expect("listed") {
+        std::fs::remove_file(file.expect("read").path()).expect("removed");
+    }
+    let bed = open(Some(folder.path()));
+    let can =
+        async |bed: &Bed| bed.leaf.can_revoke(&name("t"), &BatchId::new("a").expect("an id")).await;
+    assert!(matches!(can(&bed).await, Err(SinkError::Busy(_))));
+    assert!(matches!(revoke(&bed, "a").await, Err(SinkError::Busy(_))));
+    bed.clock.set(Micros(NOW.0 + 91 * Micros::SECOND));
+    assert!(matches!(can(&bed).await, Err(SinkError::Limit(_))));
+    assert!(matches!(revoke(&bed, "a").await, Err(SinkError::Limit(_))));
+}
+
+#[tokio::test]
 async fn what_is_settled_stays() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = open(Some(folder.path()));

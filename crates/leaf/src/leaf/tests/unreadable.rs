@@ -105,6 +105,49 @@ async fn what_is_altered_after_it_was_verified_is_found_by_the_next_scrub() {
     assert!(leaf.status().await.leaves[0].tables.is_empty());
 }
 
+/// A leaf with a block in a segment.
+async fn with_a_block(folder: &Path, first: i64) -> Leaf {
+    let leaf = Leaf::open(config(Some(folder))).expect("opens");
+    leaf.accept(batch("a", 1, first..first + ROWS / 20)).await.expect("taken");
+    leaf.stop().expect("stopped");
+    drop(leaf);
+    Leaf::open(config(Some(folder))).expect("opens")
+}
+
+/// Puts a block of another leaf in the place of the first one, as who puts back a file does; returns its rows.
+async fn exchange(leaf: &Leaf, folder: &Path) -> u64 {
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let other = with_a_block(elsewhere.path(), 2 * ROWS).await;
+    let segment = |folder: &Path| folder.join("segments/00000001.segment");
+    let bytes_of = |folder| std::fs::read(segment(folder)).expect("read");
+    let its = first_block(&other, &bytes_of(elsewhere.path()));
+    let first = first_block(leaf, &bytes_of(folder));
+    assert_eq!((first.rows, first.byte_count()), (its.rows, its.byte_count()));
+    let file = std::fs::File::options().write(true).open(segment(folder)).expect("opened");
+    file.write_all_at(its.bytes(), 4_096).expect("written");
+    first.rows as u64
+}
+
+#[tokio::test]
+async fn another_block_in_the_place_of_one_is_found_by_the_next_scrub() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let leaf = with_a_block(folder.path(), 0).await;
+    let gone = exchange(&leaf, folder.path()).await;
+    leaf.accept(batch("b", 1, ROWS..ROWS + 5_000)).await.expect("taken");
+    for round in 0..3 {
+        leaf.inner.scrub_round(|_| true);
+        let (values, partial) = values(&leaf).await;
+        assert!(values.iter().copied().eq(ROWS..ROWS + 5_000), "round {round}");
+        let unreadable = (WarningCode::BlocksUnreadable, 1);
+        assert_eq!(seen_of(&partial), ((5_000, 5_000 + gone), vec![unreadable]));
+    }
+    leaf.merge_all();
+    drop(leaf);
+    let leaf = Leaf::open(config(Some(folder.path()))).expect("opens");
+    leaf.inner.scrub_round(|_| true);
+    assert_eq!(rows_and_lost(&leaf).await, (5_000, gone));
+}
+
 #[tokio::test]
 async fn what_is_altered_gets_no_new_checksums() {
     let folder = tempfile::tempdir().expect("a folder");
