@@ -47,6 +47,8 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
     if report.was_stopped {
         moving = stay_on_disk(&mut recovered, store);
     }
+    // One of each table is waited for: of a thousand tables, all at once.
+    recovered.values().filter_map(|own| own.waiting.last()).for_each(WaitingBlock::expect);
     let (mut tables, mut waiting) = (BTreeMap::new(), Vec::new());
     for (name, mut recovered) in recovered {
         let mut blocks = std::mem::take(&mut recovered.waiting);

@@ -63,6 +63,12 @@ impl WaitingBlock {
         self.bytes.has_old_memory()
     }
 
+    /// Tells the system that the block is brought back before long: where it must be read from disk, it need not
+    /// be waited for then.
+    pub fn expect(&self) {
+        self.bytes.expect();
+    }
+
     /// Whether both lie in the same segment: two threads that write to one file wait for each other.
     #[must_use]
     pub fn is_beside(&self, other: &Self) -> bool {

@@ -223,6 +223,14 @@ impl BlockBytes {
         self.in_segment().is_some_and(|(segment, _)| segment.is_memory_old)
     }
 
+    /// Tells the system that a block which waits is read from disk before long, unless an earlier process left
+    /// its segment in memory.
+    pub(crate) fn expect(&self) {
+        if let Some((segment, place)) = self.waiting().filter(|_| !self.has_old_memory()) {
+            segment.file.expect(place.offset, u64::from(place.length));
+        }
+    }
+
     /// Whether the block waits to be brought back.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting().is_some()
