@@ -1,6 +1,6 @@
 //! The whole database in this process: leaves, the tree over them, and placement.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -106,6 +106,7 @@ impl Engine {
         let open = |index| open_leaf(config, &pool, &limits, &budget, index).map(Arc::new);
         let leaves = open_side_by_side(count, open)?;
         if let Some(folder) = &config.folder {
+            refuse_copies(folder, &leaves)?;
             note_leaves(folder, count)?;
         }
         give_memory_back(config, count);
@@ -202,6 +203,22 @@ fn open_side_by_side(
         let died = || Error::Server("a thread that opened a leaf has died".to_owned());
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(died()))).collect()
     })
+}
+
+/// Refuses leaves whose folders are copies of one: its rows would count twice, and those of the other are not
+/// there.
+fn refuse_copies(folder: &Path, leaves: &[Arc<Leaf>]) -> Result<(), Error> {
+    let mut seen = BTreeMap::new();
+    for leaf in leaves {
+        if let Some(first) = seen.insert(leaf.recovery_report().salt, leaf.name()) {
+            let (place, second) = (folder.display(), leaf.name());
+            return Err(Error::Usage(format!(
+                "{place}: {first} and {second} are one folder and a copy of it, so its rows would count twice; put \
+                 back the folder of the other leaf, or remove the copy: that leaf's rows are told as lost then"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn open_leaf(

@@ -68,6 +68,7 @@ impl Manifest {
         let failed = |error| Error::io("open", &place, error);
         let names = disk.list().map_err(failed)?;
         if names.iter().any(|name| name == NEW_NAME) {
+            let failed = |error| Error::io("remove", &disk.place(NEW_NAME), error);
             disk.remove(NEW_NAME).map_err(failed)?;
         }
         if names.iter().any(|name| name == NAME) {

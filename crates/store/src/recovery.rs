@@ -91,6 +91,9 @@ pub struct RecoveredFrame {
 /// What was found when a store was opened. Frames, files, segments are counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// What the folder's checksums are seeded with: no other folder has it, unless one of them is a copy.
+    /// 0 where nothing is kept.
+    pub salt: u64,
     /// Log frames that were replayed.
     pub frames_replayed: u64,
     /// Log frames whose rows are in merged blocks, or dropped.
@@ -156,6 +159,7 @@ pub(crate) fn open(
         Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min, early)?;
     let salt = manifest.salt();
     let mut recovery = Recovery::default();
+    recovery.report.salt = salt;
     recovery.report.manifest_bytes_cut = torn;
 
     let on_disk = left_on_disk(folders, &manifest, &state)?;

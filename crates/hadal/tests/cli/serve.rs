@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use hadal_types::limits::IDLE_SECONDS;
@@ -106,6 +107,29 @@ fn two_servers_on_one_folder_are_refused() {
     // The first one is none the worse for it.
     server.log(&["t"], "{\"a\": 1}\n");
     assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+}
+
+#[test]
+fn a_leaf_that_is_a_copy_of_another_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    for n in 0..30 {
+        assert_eq!(server.post("/v1/log/t", &format!("b{n}"), "{\"a\": 1}\n"), Some(true));
+    }
+    assert!(server.process.stop(Signal::TERM).success());
+    let [leaf, other, aside] = ["leaf-0", "leaf-1", "aside"].map(|name| folder.path().join(name));
+    std::fs::rename(&other, &aside).unwrap();
+    let copied = Command::new("cp").arg("-r").args([&leaf, &other]).status();
+    assert!(copied.unwrap().success());
+    let path = folder.path().to_str().unwrap();
+    let refused = run(&["serve", "--listen", "127.0.0.1:0", "--data", path], b"");
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    let told = "leaf-0 and leaf-1 are one folder and a copy of it";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    std::fs::remove_dir_all(&other).unwrap();
+    std::fs::rename(&aside, &other).unwrap();
+    let server = Server::start(folder.path());
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["30"]);
 }
 
 #[test]
