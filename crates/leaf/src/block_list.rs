@@ -1,5 +1,7 @@
 //! The list of a table's blocks: immutable, and swapped as a whole.
 
+use std::collections::HashSet;
+
 use super::locks::{Arc, RwLock};
 
 /// A list that readers take a snapshot of and writers swap for another.
@@ -43,11 +45,12 @@ impl<T> BlockList<T> {
     ///
     /// Returns false, and changes nothing, when one of `removed` is not in the list any more.
     pub(crate) fn swap(&self, removed: &[Arc<T>], added: Vec<Arc<T>>) -> bool {
+        let gone: HashSet<*const T> = removed.iter().map(Arc::as_ptr).collect();
+        let is_removed = |block: &Arc<T>| gone.contains(&Arc::as_ptr(block));
         let mut list = match self.0.write() {
             Ok(list) => list,
             Err(poisoned) => poisoned.into_inner(),
         };
-        let is_removed = |block: &Arc<T>| removed.iter().any(|gone| Arc::ptr_eq(gone, block));
         let found = list.iter().filter(|block| is_removed(block)).count();
         if found != removed.len() {
             return false;

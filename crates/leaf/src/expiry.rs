@@ -200,10 +200,11 @@ impl Inner {
                 "many rows are older than the age limits of their tables: they are dropped"
             );
         }
-        for plan in &plans {
-            if let Err(error) = self.carry_out(plan, now) {
+        for plan in plans {
+            if let Err(error) = self.carry_out(&plan, now) {
                 tracing::error!(leaf = %self.name, table = %plan.table.name, "{error}");
             }
+            self.let_go(plan.whole);
         }
     }
 
@@ -347,14 +348,17 @@ fn share_before((first, last): (Micros, Micros), time: Micros, whole: u64) -> u6
     u64::try_from(i128::from(whole).saturating_mul(before) / length).unwrap_or(whole).min(whole)
 }
 
-/// Drops the blocks with the oldest rows until the table has at most `bytes_max`; returns how
-/// many rows were dropped.
-pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Result<u64, MergeError> {
+/// Takes out the blocks with the oldest rows until the table has at most `bytes_max`; returns those.
+pub(crate) fn drop_oldest(
+    table: &Table,
+    store: &Store,
+    bytes_max: u64,
+) -> Result<Vec<Arc<Block>>, MergeError> {
     let dropped = read(&table.dropped);
     let mut blocks: Vec<Arc<Block>> = table.snapshot().to_vec();
     let mut bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
     if bytes <= bytes_max || *dropped {
-        return Ok(0);
+        return Ok(Vec::new());
     }
     blocks.sort_by_key(|block| block.time_range.1);
     let mut oldest = Vec::new();
@@ -372,12 +376,12 @@ pub(crate) fn drop_oldest(table: &Table, store: &Store, bytes_max: u64) -> Resul
         bytes: block.byte_count() as u64,
         until: block.time_range.1,
     });
-    let Some(all) = each.reduce(DroppedRows::and) else { return Ok(0) };
+    let Some(all) = each.reduce(DroppedRows::and) else { return Ok(oldest) };
     let dropped_rows = vec![(table.name.clone(), all)];
     store.commit(&Change { removes, consumed, remembered, dropped_rows, ..Change::default() })?;
     table.count_dropped(all);
     table.swap(&oldest, Vec::new());
-    Ok(all.rows)
+    Ok(oldest)
 }
 
 #[cfg(test)]

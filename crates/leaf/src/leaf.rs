@@ -18,6 +18,7 @@ use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, T
 
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};
+use crate::block::Block;
 use crate::expiry::{Expiry, drop_oldest};
 use crate::fullness::Fullness;
 use crate::inspect::inspect;
@@ -360,14 +361,17 @@ impl Inner {
             return Ok(());
         }
         let bytes_max = self.limits.table_bytes(lock(&table.settings).as_ref());
-        let Some(_turn) = self.turn_to_change() else { return Ok(()) };
+        let Some(turn) = self.turn_to_change() else { return Ok(()) };
         let dropped = drop_oldest(table, &self.store, bytes_max)?;
-        if dropped > 0 {
+        drop(turn);
+        if !dropped.is_empty() {
+            let rows: u64 = dropped.iter().map(|block| block.rows as u64).sum();
             tracing::warn!(
-                leaf = %self.name, table = %table.name, rows = dropped,
+                leaf = %self.name, table = %table.name, rows,
                 "the table is over its size limit: its oldest rows were dropped"
             );
         }
+        self.let_go(dropped);
         Ok(())
     }
 
@@ -389,14 +393,21 @@ impl Inner {
     }
 
     fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
+        let gone = self.take_out(name)?;
+        Ok(gone.iter().map(|block| block.rows as u64).sum())
+    }
+
+    /// Takes a table out, and returns its blocks: whoever drops those gives back their memory, for which
+    /// others that want the list of tables should not wait.
+    fn take_out(&self, name: &TableName) -> Result<Vec<Arc<Block>>, hadal_store::Error> {
         let mut tables = write(&self.tables);
-        let Some(table) = tables.get(name).cloned() else { return Ok(0) };
+        let Some(table) = tables.get(name).cloned() else { return Ok(Vec::new()) };
         let mut dropped = write(&table.dropped);
         self.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
         *dropped = true;
         tables.remove(name);
         self.store.keep_on_disk(name, false);
-        Ok(table.clear())
+        Ok(table.clear().to_vec())
     }
 }
 

@@ -29,6 +29,7 @@ mod inspect;
 mod interners;
 mod job;
 mod leaf;
+mod let_go;
 mod limits;
 mod merge;
 mod merge_signal;

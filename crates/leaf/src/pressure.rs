@@ -31,6 +31,13 @@ pub(crate) struct Pressure {
     is_refused: AtomicBool,
 }
 
+impl Pressure {
+    /// Whether it was nearly taken when it was last looked at.
+    pub(crate) fn is_pressed(&self) -> bool {
+        self.is_pressed.load(Ordering::Relaxed)
+    }
+}
+
 impl Inner {
     /// Relieves the memory that row blocks share, where it is nearly taken: a step at a time, since
     /// a second later it is looked at again.

@@ -140,10 +140,10 @@ impl Table {
         self.blocks.snapshot()
     }
 
-    /// Takes all blocks out; returns how many rows they had.
-    pub(crate) fn clear(&self) -> u64 {
+    /// Takes all blocks out, and returns them.
+    pub(crate) fn clear(&self) -> Arc<Vec<Arc<Block>>> {
         self.snapshot();
-        self.blocks.clear().iter().map(|block| block.rows as u64).sum()
+        self.blocks.clear()
     }
 
     /// Rows that it should have, those that are missing included, and bytes that it has: without a

@@ -170,7 +170,9 @@ impl Inner {
             while let Some(mut pass) = self.plan_pass(&table) {
                 let done = self.carry_out_pass(&mut note, &**archive, &mut pass);
                 let settled = self.settle_pass(&mut note, &done);
+                let blocks = pass.blocks.clone();
                 drop(pass);
+                self.let_go(blocks);
                 let settled = settled.and_then(|()| self.remove_files(&mut note, &**archive));
                 if !self.told(&table, done.and_then(|rows| settled.map(|()| rows))) {
                     return false;
