@@ -2,7 +2,8 @@
 //!
 //! To give the memory of a gibibyte back keeps one processor busy for about 0.3 s, which those who ask
 //! miss. So whoever takes many blocks out lets go of them at [`BYTES_A_SECOND`], in small portions.
-//! Where memory is nearly taken, or the leaf stops, there is no pace.
+//! Where memory is nearly taken, or fresh blocks wait for the merge that does this, or the leaf stops,
+//! there is no pace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,11 +29,16 @@ impl Inner {
             if portion >= PORTION_BYTES {
                 gone += std::mem::take(&mut portion);
                 let rest = rest(gone, self.clock.running().saturating_sub(start));
-                if !rest.is_zero() && !self.is_stopping() && !self.pressure.is_pressed() {
+                if !rest.is_zero() && !self.is_in_a_hurry() {
                     std::thread::park_timeout(rest);
                 }
             }
         }
+    }
+
+    /// Whether memory, that for fresh blocks included, or somebody who stops the leaf waits for this.
+    fn is_in_a_hurry(&self) -> bool {
+        self.is_stopping() || self.pressure.is_pressed() || self.limits.fresh.is_pressed()
     }
 }
 
