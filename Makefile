@@ -46,8 +46,8 @@ siege:
 	cargo build --profile ci --package hadal
 	@exec python3 -B bench/siege/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
 
-# Until there are releases: the program whose numbers README's first tables had.
-BEFORE = 4dea4a9
+# Until there are releases: the program whose restarts README tells.
+BEFORE = 993032c
 downgrade:
 	@make/need cargo cc git node npm python3
 	@make/page

@@ -15,6 +15,7 @@ MEMORY = (r"hadal-\d+-[0-9a-f]{16}", rf"hadal-\d+-[0-9a-f]{{16}}/(leaf|{NUMBERED
 MARK = (r"hadal-\d+-[0-9a-f]{16}/stopped",)
 # That of a server that had no memory.
 MARK_ON_DISK = (r"leaf-\d+/stopped",)
+NOTES_PAGES = 16
 RUNS, STOPPED, KILLED = "runs", "stopped", "killed"
 
 
@@ -64,15 +65,22 @@ def owner(memory):
     return (memory / "leaf").read_text() if (memory / "leaf").exists() else ""
 
 
-def in_memory(tmpfs, data, state, is_used):
-    """What is wrong with what is in the tmpfs: memory of these leaves, and of no others."""
+def is_full(tmpfs):
+    """Whether there may be no room to note whose memory it is, of some leaves."""
+    return os.statvfs(tmpfs).f_bavail < NOTES_PAGES
+
+
+def in_memory(tmpfs, data, state, is_used, was_full):
+    """What is wrong with what is in the tmpfs: memory of these leaves, and of no others.
+
+    Where it was full as the last server started, some of it may be of nobody.
+    """
     known = (MEMORY, (), ("ballast",)) if state == RUNS else (MEMORY, MARK, ("ballast",))
     faults = [f"left behind in the tmpfs: {name}" for name in unknown(names_in(tmpfs), *known)]
     if state == KILLED:
         return faults
     leaves = {os.path.realpath(leaf): leaf for leaf in data.glob("leaf-*")} if is_used else {}
-    if os.statvfs(tmpfs).f_bavail == 0 and not all(owner(memory) for memory in tmpfs.glob("hadal-*")):
-        # There was no room to note whose it is.
+    if was_full and not all(owner(memory) for memory in tmpfs.glob("hadal-*")):
         return faults
     for memory in tmpfs.glob("hadal-*"):
         of = owner(memory) or "nobody"

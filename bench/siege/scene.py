@@ -78,6 +78,7 @@ class Scene:
 
     def start(self, **more):
         self.step(f"start {' '.join(self.settings)} {more or ''}, log {self.logs + 1:03}")
+        self.was_full = leftovers.is_full(self.tmpfs.path)
         settings = [*self.settings, *(("--take-over",) if more else ())]
         self.server = started(self.program, self.data, self.log(), settings, **more)
         self.is_known = True
@@ -97,7 +98,7 @@ class Scene:
 
     def check_files(self, state):
         faults = leftovers.in_data(self.data, state, self.program != self.options.program)
-        checks.demand(faults + leftovers.in_memory(self.tmpfs.path, self.data, state, self.is_in_memory))
+        checks.demand(faults + leftovers.in_memory(self.tmpfs.path, self.data, state, self.is_in_memory, self.was_full))
 
     def play(self):
         """All lives, and the end of the last one."""
