@@ -100,7 +100,9 @@ impl Engine {
             config.folder.as_deref().map_or(0, disk_reserve_in) / count.max(1) as u64;
         let recovery_threads = (machine::cores() / count.max(1)).max(1);
         let limits = LeafLimits::of_one_in(count);
-        let limits = LeafLimits { fresh, disk_reserve_bytes, recovery_threads, ..limits };
+        let table_bytes_max = config.memory.table_bytes_max / count.max(1) as u64;
+        let limits =
+            LeafLimits { table_bytes_max, fresh, disk_reserve_bytes, recovery_threads, ..limits };
         let pool =
             ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
         let open = |index| open_leaf(config, &pool, &limits, &budget, index).map(Arc::new);

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::Budget;
-use hadal_types::limits::{FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, TMPFS_BYTES_MIN};
+use hadal_types::limits::{
+    FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, TABLE_BYTES_MAX, TMPFS_BYTES_MIN,
+};
 use hadal_types::settings::parse_bytes;
 
 use crate::error::Error;
@@ -106,6 +108,13 @@ impl Shares {
         (self.queries as u64).saturating_add(self.fresh).saturating_add(self.blocks as u64)
     }
 
+    /// Bytes that a table may have where nothing is set: half of the ceiling in whole gibibytes, so that
+    /// the number can be read, but the usual where memory is small.
+    fn table_bytes_max(self) -> u64 {
+        let half = self.all() / 2;
+        (half - half % (1 << 30)).max(TABLE_BYTES_MAX)
+    }
+
     /// What a process of so many bytes of its own takes beyond what queries and fresh batches may.
     pub(crate) fn overdrawn(self, heap: u64) -> u64 {
         heap.saturating_sub((self.queries as u64).saturating_add(self.fresh))
@@ -116,6 +125,8 @@ impl Shares {
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) shares: Shares,
+    /// Bytes that a table may have over all leaves where nothing is set.
+    pub(crate) table_bytes_max: u64,
     /// The memory that row blocks are read from; `None`: they are read from disk.
     pub(crate) config: Option<MemoryConfig>,
     /// The tmpfs in which memory of earlier processes is given back, if any is.
@@ -123,9 +134,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// For a process that only has a look at a folder: it leaves memory of others as it is.
+    /// For a process that only has a look at a folder: it leaves memory of others as it is, and drops
+    /// no rows as it does not know the size that those who serve allow.
     pub(crate) fn for_a_look() -> Self {
-        Self { shares: Shares::of(MEMORY_BYTES_MIN), config: None, tmpfs: None }
+        let shares = Shares::of(MEMORY_BYTES_MIN);
+        Self { shares, table_bytes_max: u64::MAX, config: None, tmpfs: None }
     }
 
     /// Decides for a process that keeps its rows, if it does, in files, and says on standard error
@@ -156,7 +169,8 @@ impl Memory {
         let room = Budget::new(shares.blocks);
         let after_crash = args.after_crash.into();
         let config = is_used.then(|| MemoryConfig { tmpfs: tmpfs.clone(), room, after_crash });
-        Ok(Self { shares, config, tmpfs: has_files.then_some(tmpfs) })
+        let table_bytes_max = shares.table_bytes_max();
+        Ok(Self { shares, table_bytes_max, config, tmpfs: has_files.then_some(tmpfs) })
     }
 }
 
@@ -276,6 +290,16 @@ mod tests {
             assert_eq!((shares.all(), shares.overdrawn(fresh)), (ceiling, 0));
             assert_eq!(shares.overdrawn(queries as u64 + fresh + 7), 7);
         }
+    }
+
+    #[test]
+    fn a_table_may_have_half_of_the_ceiling() {
+        for (ceiling, bytes) in
+            [(MEMORY_BYTES_MIN, GIB), (4 * GIB - 1, GIB), (4 * GIB, 2 * GIB), (13 * GIB, 6 * GIB)]
+        {
+            assert_eq!(Shares::of(ceiling).table_bytes_max(), bytes, "{ceiling}");
+        }
+        assert_eq!(Memory::for_a_look().table_bytes_max, u64::MAX);
     }
 
     #[test]

@@ -133,6 +133,7 @@ impl Service {
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let mut doors = doors(&config, bound)?;
         doors.connections_max = connections_max(files);
+        doors.table_bytes_max = memory.table_bytes_max;
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
         let place = config.definitions.unwrap_or_else(|| match &config.folder {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),

@@ -25,6 +25,8 @@ pub struct Config {
     pub connections_max: usize,
     /// Connections at the same time from one address of another machine.
     pub connections_per_address_max: usize,
+    /// Encoded bytes that a table may have over all leaves where nothing is set.
+    pub table_bytes_max: u64,
     /// Whether what goes on is written down in Hadal's own tables.
     pub keeps_journal: bool,
     /// Where rows of tables that are set so go before they are dropped, in words; `None`: nowhere, and
@@ -81,6 +83,7 @@ impl Config {
             allowed_hosts: Vec::new(),
             connections_max: limits::CONNECTIONS_MAX,
             connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
+            table_bytes_max: limits::TABLE_BYTES_MAX,
             keeps_journal: true,
             archive: None,
             archive_error: Arc::default(),

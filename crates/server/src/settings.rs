@@ -29,6 +29,8 @@ struct Told {
     version: i64,
     settings: Map<String, Value>,
     effective: Effective,
+    /// What `bytes` is where it is not set.
+    bytes_default: u64,
     rows: u64,
     block_bytes: u64,
     next_expiry: Option<NextExpiry>,
@@ -195,7 +197,7 @@ async fn unarchived(
         };
         notes.extend(which.map(|rows| format!("archive=off: {rows} are dropped unarchived")));
     }
-    let bytes = settings.bytes_max();
+    let bytes = settings.bytes_max(doors.config.table_bytes_max);
     if status.block_bytes > bytes {
         let bytes = spell_bytes(bytes);
         notes.push(format!("archive=off: rows beyond bytes={bytes} are dropped unarchived"));
@@ -237,7 +239,7 @@ fn told(
             age: age.to_string(),
             age_seconds: AgeLimit::seconds(age),
             archive: value.is_archived(),
-            bytes: value.bytes_max(),
+            bytes: value.bytes_max(doors.config.table_bytes_max),
             cold_after: value.cold_age().to_string(),
             cold_after_seconds: value.cold_age().seconds(),
             sample_after: value.sample_age().to_string(),
@@ -249,6 +251,7 @@ fn told(
             storage: value.storage().to_string(),
             time_column: time_column.map(ToString::to_string),
         },
+        bytes_default: doors.config.table_bytes_max,
         rows: schema.map_or(0, |schema| schema.rows),
         block_bytes: status.map_or(0, |status| status.block_bytes),
         next_expiry: status.and_then(|status| status.expiry).map(NextExpiry::new),

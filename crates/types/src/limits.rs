@@ -41,8 +41,9 @@ pub const LIST_ELEMENTS_MAX: usize = 4_096;
 pub const JSON_DEPTH_MAX: usize = 64;
 /// Digits after the point that a stored decimal can have.
 pub const DECIMAL_SCALE_MAX: u8 = 18;
-/// Bytes of a table before its oldest blocks are dropped. Each leaf of a process has an even share
-/// of them; placement keeps the leaves of every table even, to within a batch or two.
+/// Bytes of a table before its oldest blocks are dropped, where nothing is set for it and half of the
+/// memory ceiling is not more. Each leaf of a process has an even share of them; placement keeps the
+/// leaves of every table even, to within a batch or two.
 pub const TABLE_BYTES_MAX: u64 = 1 << 30;
 /// Batches whose ids a leaf remembers per table.
 pub const BATCH_IDS_MAX: usize = 1_000_000;

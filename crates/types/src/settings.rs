@@ -19,8 +19,7 @@ pub use size::{parse_bytes, spell_bytes};
 pub use storage::TableStorage;
 
 use crate::limits::{
-    BLOCK_ROWS_MAX, OWN_TABLE_BYTES, SAMPLE_COLUMNS_MAX, TABLE_BYTES_MAX, TABLE_BYTES_SET_MAX,
-    TABLE_BYTES_SET_MIN,
+    BLOCK_ROWS_MAX, OWN_TABLE_BYTES, SAMPLE_COLUMNS_MAX, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN,
 };
 use crate::name::{ColumnName, TableName};
 
@@ -105,10 +104,10 @@ impl TableSettings {
         self.archive.unwrap_or(false)
     }
 
-    /// Bytes that the table may have over all leaves, set or not.
+    /// Bytes that the table may have over all leaves: those that are set, or these.
     #[must_use]
-    pub fn bytes_max(&self) -> u64 {
-        self.bytes.unwrap_or(TABLE_BYTES_MAX)
+    pub fn bytes_max(&self, usual: u64) -> u64 {
+        self.bytes.unwrap_or(usual)
     }
 
     /// From what age on row blocks are made cold, set or not: of no age unless it is set.
@@ -305,7 +304,7 @@ mod tests {
         let settings = TableSettings::default();
         assert!(settings.is_default());
         assert_eq!(settings.age_limit(), AgeLimit::Seconds(30 * 86_400));
-        assert_eq!(settings.bytes_max(), TABLE_BYTES_MAX);
+        assert_eq!(settings.bytes_max(7), 7);
         assert!(!settings.is_archived());
         assert_eq!(settings.cold_age(), AgeLimit::Unlimited);
         assert_eq!(settings.sample_age(), AgeLimit::Unlimited);

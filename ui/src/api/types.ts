@@ -131,6 +131,8 @@ export interface Settings {
     storage: string;
     time_column: string | null;
   };
+  /** What `bytes` is where it is not set. */
+  bytes_default: number;
   rows: number;
   block_bytes: number;
   /** What the next look for rows that are too old will drop; null where there is no limit. */

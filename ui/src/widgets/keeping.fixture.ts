@@ -25,6 +25,7 @@ export function madeUp(settings: SetSettings): Settings {
       storage: "memory",
       time_column: "time",
     },
+    bytes_default: 2 ** 30,
     rows: 1000,
     block_bytes: 4 * 2 ** 20,
     next_expiry: null,

@@ -52,6 +52,9 @@ it("an empty input says what rules without it", () => {
   expect(defaultOf("age", set)).toBe("30d");
   expect(defaultOf("age", madeUp({}))).toBe("30d");
   expect(defaultOf("bytes", madeUp({}))).toBe("1GiB");
+  expect(defaultOf("bytes", { ...madeUp({ bytes: "2GB" }), bytes_default: 6 * 2 ** 30 })).toBe(
+    "6GiB",
+  );
   expect(defaultOf("sample_least", madeUp({}))).toBe("1");
   expect(defaultOf("sample_key", madeUp({}))).toBe("no column");
   expect(defaultOf("time_column", madeUp({}))).toBe("time");

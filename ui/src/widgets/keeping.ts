@@ -31,11 +31,10 @@ export interface Draft {
 
 export const NO_DRAFT: Draft = { table: "", edits: {}, seen: null };
 
-/** What rules where nothing is set, as docs/settings.md has it. */
-export const DEFAULTS: Texts = {
+/** What rules where nothing is set, as docs/settings.md has it; of `bytes` the server knows it. */
+const DEFAULTS: Omit<Texts, "bytes"> = {
   age: "30d",
   archive: "off",
-  bytes: "1GiB",
   cold_after: "none",
   sample_after: "none",
   sample_by: "",
@@ -68,11 +67,16 @@ function textOf(name: Name, value: SetSettings[string] | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/** What rules where nothing is set. */
+export function usualOf(name: Name, told: Settings): string {
+  return name === "bytes" ? spellBytes(told.bytes_default) : DEFAULTS[name];
+}
+
 /** What rules where the input of a setting is empty. */
 export function defaultOf(name: Name, told: Settings): string {
-  if (name in ownOf(told)) return DEFAULTS[name];
+  if (name in ownOf(told)) return usualOf(name, told);
   const { [name]: value } = told.effective;
-  if (name === "sample_by" || value === null) return DEFAULTS[name];
+  if (name === "sample_by" || value === null) return usualOf(name, told);
   return visible(textOf(name, value));
 }
 

@@ -4,7 +4,7 @@ import type { Settings } from "../api/types";
 import { durationText, durationWords } from "../base/duration";
 import { bytes, counted } from "../base/format";
 import type { Zone } from "../base/zone";
-import { changesOf, DEFAULTS, type Name, PREFIXES, type Texts } from "./keeping";
+import { changesOf, type Name, PREFIXES, type Texts, usualOf } from "./keeping";
 import { momentWords } from "./timeWords";
 
 /** The settings that say what goes, as numbers: ages in seconds, Infinity without a limit. */
@@ -38,7 +38,7 @@ export function limitsWith(told: Settings, edits: Partial<Texts>): Limits {
   const changes = changesOf(told, edits);
   const read = <T>(name: Name, before: T, parse: (text: string) => T | null): T => {
     const text = changes[name];
-    return text === undefined ? before : (parse(text || DEFAULTS[name]) ?? before);
+    return text === undefined ? before : (parse(text || usualOf(name, told)) ?? before);
   };
   return {
     age: read("age", now.age, secondsOf),

@@ -34,10 +34,11 @@ fn settings_are_shown_changed_and_kept() {
         assert!(shown.contains(line), "{shown}");
     }
     assert!(server.process.stop(Signal::TERM).success());
-    let server = Server::start(folder.path());
+    let data = folder.path().to_str().unwrap();
+    let server = Server::start_with(&["--data", data, "--memory-max", "7GiB"]);
     let shown = show(&server, &["bytes=default"]);
     assert!(shown.contains("age           7d          set"), "{shown}");
-    assert!(shown.contains("bytes         1GiB        default"), "{shown}");
+    assert!(shown.contains("bytes         3GiB        default"), "{shown}");
     assert!(shown.contains("cold_after    3d          set"), "{shown}");
     assert!(shown.contains("sample_by     host,service  set"), "{shown}");
     let shown = show(&server, &["sample_by=default", "sample_keep=default"]);
