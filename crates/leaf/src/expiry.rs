@@ -201,6 +201,9 @@ impl Inner {
             );
         }
         for plan in plans {
+            if self.is_stopping() {
+                return;
+            }
             if let Err(error) = self.carry_out(&plan, now) {
                 tracing::error!(leaf = %self.name, table = %plan.table.name, "{error}");
             }
@@ -252,6 +255,10 @@ impl Inner {
         let table = plan.table;
         let (mut removed, mut adds) = (plan.whole.clone(), Vec::new());
         for (block, _) in &plan.partial {
+            if self.is_stopping() {
+                // Nothing changes any more, so what was written is for nobody.
+                break;
+            }
             let faults = block.faults();
             let kept = checked(block).and_then(|view| merge_from(view, plan.cutoff, now));
             let Ok(kept) = kept.inspect_err(|error| table.quarantine(block, error)) else {

@@ -253,6 +253,9 @@ async fn a_pass_that_ends_before_its_record_changes_nothing() {
     *lock(&tables[0].settings) = Some(age(DAY / 3 - 1));
     let written = inner.write_but_do_not_commit(&tables[0], NOW);
     assert_eq!(written, (1, 1), "a block would be replaced by another");
+    inner.stopping.store(true, Ordering::SeqCst);
+    let written = inner.write_but_do_not_commit(&tables[0], NOW);
+    assert_eq!(written, (0, 0), "who stops writes no more");
     drop(tables);
     drop(bed);
     let bed = open(Some(folder.path()));

@@ -171,6 +171,16 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
             std::thread::yield_now();
         }
         assert!(all_rows(&leaf).await);
+        drop(leaf);
+        let leaf = place.open();
+        let taken = leaf.accept(batch("more", 1, ROWS..ROWS + 10)).await;
+        assert_eq!(taken, receipt(10, false, true), "whatever is not back yet");
+        drop(leaf);
+        let leaf = place.open();
+        while leaf.state() != LeafState::Alive {
+            std::thread::yield_now();
+        }
+        assert_eq!(values(&leaf).await.0, (0..ROWS + 10).collect::<Vec<_>>());
     }
 }
 
