@@ -95,17 +95,33 @@ class Watch(threading.Thread):
 
     def __init__(self, server, table):
         super().__init__(daemon=True)
-        self.server, self.table, self.answers, self.failures, self.over, self.memory = server, table, [], 0, False, 0
+        self.server, self.table, self.answers, self.over, self.memory = server, table, [], False, 0
+        # Failures one after the other, of which a client that asks once more notices all but the first.
+        self.failures, self.in_a_row = 0, 0
 
     def run(self):
+        sampler = threading.Thread(target=self.sample, daemon=True)
+        sampler.start()
+        self.ask_again_and_again()
+        sampler.join()
+
+    def sample(self):
+        """Of memory, also while an answer is waited for."""
+        while not self.over:
+            self.memory = max(self.memory, memory())
+            time.sleep(0.005)
+
+    def ask_again_and_again(self):
+        in_a_row = 0
         while not self.over:
             try:
                 answer = self.server.ask(COUNT.format(table=self.table))
                 coverage = answer["coverage"]
                 self.answers.append((time.perf_counter(), coverage["rows_scanned"], coverage["rows_expected"]))
+                in_a_row = 0
             except (OSError, http.client.HTTPException, ValueError):
-                self.failures += 1
-            self.memory = max(self.memory, memory())
+                self.failures, in_a_row = self.failures + 1, in_a_row + 1
+                self.in_a_row = max(self.in_a_row, in_a_row)
 
     def stop(self):
         self.over = True
@@ -202,7 +218,7 @@ class Leaf:
         self.made = made.stdout.strip()
         say(self.made)
         self.server = Server(options, folder, port)
-        self.gaps, self.sums, self.stops, self.failures, self.memory_over = [], [], [], 0, 0
+        self.gaps, self.sums, self.stops, self.failures, self.in_a_row, self.memory_over = [], [], [], 0, 0, 0
 
     def forget(self):
         """As after a machine's start: no server, nothing in memory, and what was said of it not believed."""
@@ -247,6 +263,7 @@ class Leaf:
         watch.stop()
         self.gaps.append(watch.gap(since))
         self.failures += watch.failures
+        self.in_a_row = max(self.in_a_row, watch.in_a_row)
         self.memory_over = max(self.memory_over, watch.memory - before)
 
     def stop_and_start(self):
@@ -323,7 +340,8 @@ def measure(options, folder):
         results |= {"small_taken_over": small.gaps, "small_stopped_and_started": small.stops}
     kills = [large.kill() for _ in range(options.rounds)]
     large.end()
-    results |= {"block_bytes": large.block_bytes, "memory_over": large.memory_over, "failures": sum(leaf.failures for leaf in leaves)}
+    results |= {"block_bytes": large.block_bytes, "memory_over": large.memory_over, "failures": sum(leaf.failures for leaf in leaves),
+                "failures_in_a_row": max(leaf.in_a_row for leaf in leaves)}
     results |= {"taken_over": large.gaps, "sum_after": large.sums, "stopped_and_started": large.stops}
     return results | {"killed_first_answer": [first for first, _ in kills], "killed_all": [all for _, all in kills]}
 
@@ -338,14 +356,18 @@ def bars(results):
                  f"{statistics.median(shares):.2f} ({min(shares):.2f}-{max(shares):.2f}): {speeds(rates)} of"
                  f" {speeds(results['disk_bytes_per_s'])} and {speeds(results['tmpfs_bytes_per_s'])} GB/s")
     share = results["memory_over"] / results["block_bytes"]
+    # A count and a sum may take the bytes of their columns more; they need not.
+    results["summed"] = [gap + seconds for gap, seconds in zip(results["taken_over"], results["sum_after"])]
     upper = lambda name: report.quartiles(results[name])[2]
     for what, value, most, text, unit in (
             ("taken over, to the first whole answer", upper("taken_over"), 0.3, median(results["taken_over"]), " s"),
+            ("taken over, to a count and a sum", upper("summed"), 0.3, median(results["summed"]), " s"),
             ("stopped and started, to the first whole answer", upper("stopped_and_started"), 0.3, median(results["stopped_and_started"]), " s"),
             ("killed, to the first answer", upper("killed_first_answer"), 0.5, median(results["killed_first_answer"]), " s"),
             ("killed, until all is verified", upper("killed_all"), 3.0, median(results["killed_all"]), " s"),
             ("memory while two have it", share, 0.01, f"{share:.2%} more", " of the row blocks")):
         judged.judge(what, value, most, text, most=True, unit=unit)
+    judged.judge("failed requests in a row", results["failures_in_a_row"], 1, str(results["failures_in_a_row"]), most=True, unit="")
     for what, name in (("taken over, beside 1 GiB", "taken_over"), ("stopped and started, beside 1 GiB", "stopped_and_started")):
         if small := results.get(f"small_{name}"):
             low, middle, high = report.quartiles([one / other for one, other in zip(results[name], small)])

@@ -31,7 +31,7 @@ fn produce(url: &str, done: &AtomicUsize, is_over: &AtomicBool) -> (usize, usize
     let mut failures = 0;
     for batch in 0.. {
         let id = format!("batch-{batch}");
-        let mut tries = 0..2;
+        let mut tries = 0..1;
         while post(url, "/v1/log/t", &id, &body(batch)) != Some(true) {
             failures += 1;
             assert!(tries.next().is_some(), "batch {batch} was not taken when sent again");
