@@ -1,6 +1,7 @@
-"""What is promised of lifetimes: durable ingest beside one that does not wait, kill -9 again and again, expiry, row blocks on disk.
+"""What is promised of lifetimes: durable ingest beside one that does not wait, kill -9 again and again, expiry, row blocks on disk,
+more rows than memory.
 
-usage: lifetimes.py PROGRAM GENERATOR MULTIPLY [durable|kills|expiry|mapped ...]; --help tells all
+usage: lifetimes.py PROGRAM GENERATOR MULTIPLY [durable|kills|expiry|mapped|ceiling ...]; --help tells all
 """
 
 import argparse
@@ -18,12 +19,13 @@ sys.path.insert(0, str(HERE.parent / "rivals"))
 import machine  # noqa: E402
 import report  # noqa: E402
 
+import ceiling  # noqa: E402
 import durable  # noqa: E402
 import expiry  # noqa: E402
 import kills  # noqa: E402
 import mapped  # noqa: E402
 
-PARTS = {"durable": durable.measure, "kills": kills.measure, "expiry": expiry.measure, "mapped": mapped.measure}
+PARTS = {"durable": durable.measure, "kills": kills.measure, "expiry": expiry.measure, "mapped": mapped.measure, "ceiling": ceiling.measure}
 
 
 class Run:

@@ -1,7 +1,6 @@
 """Row blocks that are read from disk (`--storage mmap`), with less and less memory for them: the questions of bench/posts/druid.py in
 a control group that allows what the process takes for itself, and for files a part of the row blocks' bytes."""
 
-import contextlib
 import os
 import pathlib
 import statistics
@@ -14,6 +13,8 @@ import druid  # noqa: E402
 import machine  # noqa: E402
 from processes import SETTLED_SECONDS, Hadal, say  # noqa: E402
 from report import geometric_mean, short, table  # noqa: E402
+
+from group import Group  # noqa: E402
 
 # Bytes of row blocks to bytes of memory for them.
 RATIOS = (1, 1.33, 2, 4)
@@ -29,24 +30,6 @@ LEAST = 0.9
 OPTIONS = ("--leaves", "1", "--no-journal")
 # What the process takes for itself varies a little.
 SPARE = 16 << 20
-
-
-class Group:
-    """A control group, of version 1 or 2, that allows so many bytes of memory."""
-
-    def __init__(self, limit):
-        root = pathlib.Path("/sys/fs/cgroup")
-        old = (root / "memory").is_dir()
-        self.folder = (root / "memory" if old else root) / f"hadal-{os.getpid()}"
-        self.folder.mkdir()
-        (self.folder / ("memory.limit_in_bytes" if old else "memory.max")).write_text(str(limit))
-
-    def add(self, pid):
-        (self.folder / "cgroup.procs").write_text(str(pid))
-
-    def remove(self):
-        with contextlib.suppress(OSError):
-            self.folder.rmdir()
 
 
 def own_bytes(pid):

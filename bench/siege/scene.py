@@ -106,11 +106,15 @@ class Scene:
             self.step(f"life {life}")
             if self.chance.random() < 0.4:
                 self.settings = self.drawn_settings()
-            if self.options.before:
-                self.program = self.chance.choice((self.options.program, self.options.before))
-                self.step(f"by {self.program}")
+            self.draw_program()
             self.live()
         self.end()
+
+    def draw_program(self):
+        """Whoever starts next may be of another version."""
+        if self.options.before:
+            self.program = self.chance.choice((self.options.program, self.options.before))
+            self.step(f"by {self.program}")
 
     def live(self):
         chance = self.chance
@@ -187,6 +191,7 @@ class Scene:
         before = self.server
         if self.chance.random() < 0.3:
             self.settings = self.drawn_settings()
+        self.draw_program()
         self.start(listen=before.address)
         before.stop_in_order(lambda: None)
         self.counts["take-overs"] += 1
@@ -222,6 +227,7 @@ class Scene:
         is_first, times = chance.random() < 0.3, (chance.uniform(0, 0.2), chance.uniform(0, 0.3))
         self.step(f"a successor, log {self.logs + 1:03}; kill -9 {times} s later, {'the first one first' if is_first else 'it first'}")
         before = self.server
+        self.draw_program()
         after = launched(self.program, self.data, self.log(), (*self.settings, "--take-over"), before.address)
         time.sleep(times[0])
         if is_first:

@@ -36,6 +36,66 @@ export const tests = [
     },
   ],
   [
+    "grows by itself while rows come back after a start, and says how far it is",
+    async ({ page, url }) => {
+      // As many rows as wait; a start of so few rows is over before anybody looks.
+      let waiting = 0;
+      await page.route("**/v1/query", async (route) => {
+        const response = await route.fetch();
+        const answer = await response.json();
+        answer.coverage.rows_scanned = answer.coverage.rows_expected - waiting;
+        answer.coverage.fraction = answer.coverage.rows_scanned / answer.coverage.rows_expected;
+        await route.fulfill({ response, json: answer });
+      });
+      await page.route("**/v1/tables", async (route) => {
+        const response = await route.fetch();
+        const all = await response.json();
+        for (const table of all.tables) Object.assign(table, waiting > 0 && { waiting_rows: waiting, state: "disk recovery" });
+        await route.fulfill({ response, json: all });
+      });
+      waiting = 150_000;
+      await open(page, `${url}/?${STILL}&view=table`);
+      const said = page.getByRole("alert").filter({ hasText: "Incomplete" });
+      await said.getByText(/150,000 rows .* the answer grows by itself/).waitFor();
+      const bar = said.getByRole("progressbar", { name: "Rows that are back" });
+      const share = async () => Number(await bar.getAttribute("aria-valuenow"));
+      const first = await share();
+      assert.ok(first > 0 && first < 100, `${first}`);
+      await corner(page).click();
+      await page.getByText("Still to come after a restart (disk recovery)").waitFor();
+      await picture(page, "growing");
+      waiting = 50_000;
+      await said.getByText(/50,000 rows/).waitFor();
+      assert.ok((await share()) > first);
+      waiting = 0;
+      await said.waitFor({ state: "detached" });
+      assert.match(await corner(page).innerText(), /100 % of rows/);
+    },
+  ],
+  [
+    "leaves an answer alone that lacks rows for good",
+    async ({ page, url }) => {
+      let asked = 0;
+      await page.route("**/v1/query", async (route) => {
+        const response = await route.fetch();
+        const answer = await response.json();
+        answer.coverage.rows_scanned -= 9000;
+        answer.coverage.fraction = answer.coverage.rows_scanned / answer.coverage.rows_expected;
+        asked++;
+        await route.fulfill({ response, json: answer });
+      });
+      await open(page, `${url}/?${STILL}&view=table`);
+      const said = page.getByRole("alert").filter({ hasText: "9,000 rows" });
+      await said.waitFor();
+      // It is asked once more, in case they were on their way; the list of tables comes again and again.
+      for (let lists = 0; lists < 3; lists++) {
+        await page.waitForResponse((response) => response.url().endsWith("/v1/tables"));
+      }
+      assert.ok(asked <= 2, `${asked} times`);
+      assert.equal(await said.getByRole("progressbar").count(), 0);
+    },
+  ],
+  [
     "answers the very range, however long the buckets are",
     async ({ page, url }) => {
       const to = new Date(Date.parse(FROM) + 5_400_000).toISOString();

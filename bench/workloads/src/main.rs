@@ -5,9 +5,9 @@
 //! of them alike. Told are the median of all rounds, the quartiles, and the encoded bytes that were
 //! read beside what reading memory made of the same round. Every answer of every round is compared
 //! with the one that was computed the plain way while rows were made; a wrong one is named, and no
-//! figure of it told. With `--cold` each is asked of cold blocks, too, before or after the
-//! warm ones in turn, and how many times as long that took is told. A time is that from blocks to a partial answer: neither SQL, nor sorting the
-//! answer, nor threads are in it.
+//! figure of it told. With `--cold` each is asked of cold blocks, too, before or after the warm
+//! ones in turn, and how many times as long that took is told. A time is that from blocks to a
+//! partial answer: neither SQL, nor sorting the answer, nor threads are in it.
 
 mod asked;
 mod error;

@@ -58,8 +58,8 @@ pub(crate) fn finish(new: &Path, file: &Path) -> Result<(), ConsoleError> {
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("sync", folder))
 }
 
-/// Removes what processes left that made the file and did not come to their end, with what SQLite had beside:
-/// the file is there, so nobody needs it. What cannot be removed is in nobody's way.
+/// Removes what processes left that made the file and did not come to their end, with what SQLite
+/// had beside: the file is there, so nobody needs it. What cannot be removed is in nobody's way.
 pub(crate) fn remove_half_made(file: &Path) {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let (Some(name), Ok(entries)) =

@@ -207,8 +207,8 @@ fn open_side_by_side(
     })
 }
 
-/// Refuses leaves whose folders are copies of one: its rows would count twice, and those of the other are not
-/// there.
+/// Refuses leaves whose folders are copies of one: its rows would count twice, and those of the
+/// other are not there.
 fn refuse_copies(folder: &Path, leaves: &[Arc<Leaf>]) -> Result<(), Error> {
     let mut seen = BTreeMap::new();
     for leaf in leaves {
@@ -286,8 +286,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
     made.map_err(Error::io("make", folder.display()))
 }
 
-/// The text of a small file of a data folder. What is no file is not waited for, and no more is read than such
-/// a file has.
+/// The text of a small file of a data folder. What is no file is not waited for, and no more is
+/// read than such a file has.
 pub(crate) fn read_small(file: &Path) -> std::io::Result<String> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = File::options().read(true).custom_flags(flags).open(file)?;

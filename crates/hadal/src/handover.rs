@@ -13,8 +13,9 @@
 //!   closes the socket ────────────────────────> ends
 //! ```
 //!
-//! A server that stops for another reason says that it has stopped, too. It ends only once its successor serves: to
-//! take a process apart that has mapped gigabytes keeps a core busy that the successor has use for.
+//! A server that stops for another reason says that it has stopped, too. It ends only once its
+//! successor serves: to take a process apart that has mapped gigabytes keeps a core busy that the
+//! successor has use for.
 //!
 //! They speak through a socket in the data folder, which only its owner can enter. The port is never
 //! closed, so no client is refused: whoever connects while neither serves waits for the successor.

@@ -1,9 +1,9 @@
 //! How much memory this process takes, and from where its rows are read.
 //!
 //! There is one *ceiling*. Queries and fresh batches have their shares of it, and the row blocks of
-//! all leaves the rest, less what the process takes beyond these shares (`heap.rs`). Blocks lie in a tmpfs, where they outlive the process, and those that find
-//! no room there are read from disk through the system's cache; where there is no tmpfs worth the
-//! name, all of them are.
+//! all leaves the rest, less what the process takes beyond these shares (`heap.rs`). Blocks lie in
+//! a tmpfs, where they outlive the process, and those that find no room there are read from disk
+//! through the system's cache; where there is no tmpfs worth the name, all of them are.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,8 @@ use crate::visible::visible_lines;
 /// Columns of a terminal that does not tell.
 const LINE_WIDTH_DEFAULT: usize = 80;
 
-/// Writes what was asked for, byte for byte unless a person looks. A reader that has gone (`| head`) is no error.
+/// Writes what was asked for, byte for byte unless a person looks. A reader that has gone
+/// (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let text = if is_terminal() { visible_lines(text) } else { text.into() };
     let mut out = io::stdout().lock();

@@ -198,8 +198,8 @@ impl Service {
         &self.config.about.data
     }
 
-    /// Tells definitions and leaves of tables that are filled by other ways than the doors, which would tell
-    /// them: such a table has the defaults unless somebody has set something.
+    /// Tells definitions and leaves of tables that are filled by other ways than the doors, which
+    /// would tell them: such a table has the defaults unless somebody has set something.
     pub(crate) fn settle(&self, tables: &[TableName]) -> Result<(), Error> {
         let new = |table: &TableName| (table.clone(), TableSettings::of_new(table));
         let new: Vec<_> = tables.iter().map(new).collect();
@@ -216,9 +216,9 @@ impl Service {
         self.runtime.handle().clone()
     }
 
-    /// Serves until a signal asks for the end, or a client that may, or a successor; then stops in order: no
-    /// new requests, running ones finished, no more batches, files closed. `stop` is called when it begins
-    /// to stop.
+    /// Serves until a signal asks for the end, or a client that may, or a successor; then stops in
+    /// order: no new requests, running ones finished, no more batches, files closed. `stop` is
+    /// called when it begins to stop.
     pub(crate) fn run(self, stop: impl FnOnce(Reason) + Send + 'static) -> Result<(), Error> {
         let Self { engine, config, listener, door, app, told, runtime, stop_max, before, .. } =
             self;

@@ -1,10 +1,12 @@
-//! The list of a table's blocks: immutable, and swapped as a whole.
+//! The list of a table's blocks: a snapshot of it never changes.
 
 use std::collections::HashSet;
+use std::ops::DerefMut;
 
 use super::locks::{Arc, RwLock};
 
-/// A list that readers take a snapshot of and writers swap for another.
+/// A list that readers take a snapshot of. A writer changes it in place, where nobody has one, or
+/// else a copy: a table may have a hundred thousand blocks, and batches come one by one.
 ///
 /// What a writer takes out and puts in changes in one step: a snapshot has either all of what
 /// was taken out or all of what was put in.
@@ -26,18 +28,22 @@ impl<T> BlockList<T> {
         }
     }
 
+    /// The list for a writer.
+    fn locked(&self) -> impl DerefMut<Target = Arc<Vec<Arc<T>>>> {
+        match self.0.write() {
+            Ok(list) => list,
+            Err(poisoned) => poisoned.into_inner(),
+        }
+    }
+
     /// Appends `added`.
     pub(crate) fn push(&self, added: Arc<T>) {
-        self.swap(&[], vec![added]);
+        Arc::make_mut(&mut self.locked()).push(added);
     }
 
     /// Puts blocks before all others.
     pub(crate) fn put_first(&self, first: Vec<Arc<T>>) {
-        let mut list = match self.0.write() {
-            Ok(list) => list,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        *list = Arc::new(first.into_iter().chain(list.iter().cloned()).collect());
+        Arc::make_mut(&mut self.locked()).splice(..0, first);
     }
 
     /// Replaces the blocks `removed`, which are told by identity, by `added`, which come where
@@ -47,29 +53,20 @@ impl<T> BlockList<T> {
     pub(crate) fn swap(&self, removed: &[Arc<T>], added: Vec<Arc<T>>) -> bool {
         let gone: HashSet<*const T> = removed.iter().map(Arc::as_ptr).collect();
         let is_removed = |block: &Arc<T>| gone.contains(&Arc::as_ptr(block));
-        let mut list = match self.0.write() {
-            Ok(list) => list,
-            Err(poisoned) => poisoned.into_inner(),
-        };
+        let mut list = self.locked();
         let found = list.iter().filter(|block| is_removed(block)).count();
         if found != removed.len() {
             return false;
         }
         let at = list.iter().position(is_removed).unwrap_or(list.len());
-        let mut next: Vec<Arc<T>> = Vec::with_capacity(list.len() + added.len() - found);
-        next.extend_from_slice(&list[..at]);
-        next.extend(added);
-        next.extend(list[at..].iter().filter(|block| !is_removed(block)).cloned());
-        *list = Arc::new(next);
+        let list = Arc::make_mut(&mut list);
+        list.retain(|block| !is_removed(block));
+        list.splice(at..at, added);
         true
     }
 
     /// Takes all blocks out.
     pub(crate) fn clear(&self) -> Arc<Vec<Arc<T>>> {
-        let mut list = match self.0.write() {
-            Ok(list) => list,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        std::mem::take(&mut *list)
+        std::mem::take(&mut *self.locked())
     }
 }

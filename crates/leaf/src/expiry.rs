@@ -15,7 +15,8 @@
 //! **Clocks** are not believed blindly. When the clock went ahead of the time that has passed by
 //! more than [`CLOCK_JUMP_SECONDS`] since the pass before, or since the start, that pass drops
 //! nothing for its age, nor does one that is asked for before the next is due. More than
-//! [`EXPIRY_QUIET_PERCENT`] of a leaf's rows go only with a line in the log that says why. A table whose settings the leaf was never told drops nothing for its age.
+//! [`EXPIRY_QUIET_PERCENT`] of a leaf's rows go only with a line in the log that says why. A table
+//! whose settings the leaf was never told drops nothing for its age.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

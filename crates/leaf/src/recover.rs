@@ -1,8 +1,9 @@
 //! From what a store recovered to tables: merged blocks, then what the log still holds.
 //!
 //! Blocks that the store must read first come one after the other, those written last first (when
-//! their rows are of is not known before), while queries are answered from what is there; but no table is without any. What an orderly
-//! stop left on disk is read from there at once, and comes to memory afterwards.
+//! their rows are of is not known before), while queries are answered from what is there; but no
+//! table is without any. What an orderly stop left on disk is read from there at once, and comes to
+//! memory afterwards.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,9 +1,10 @@
 //! A batch is taken back: all of its rows go, and no others.
 //!
-//! That is possible while row blocks know which of their rows came with which batch, which is until they
-//! are settled; all leaves are asked before the first does it. One change of the store removes the blocks that have rows of the batch, and
-//! adds what is left of them; so a crash leaves all of the batch or nothing. Its id stays known, without
-//! rows: what is sent under it again adds nothing.
+//! That is possible while row blocks know which of their rows came with which batch, which is until
+//! they are settled; all leaves are asked before the first does it. One change of the store removes
+//! the blocks that have rows of the batch, and adds what is left of them; so a crash leaves all of
+//! the batch or nothing. Its id stays known, without rows: what is sent under it again adds
+//! nothing.
 
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
 //! The scrub: verifies a leaf's row blocks round after round for as long as it runs, also those that
 //! no query asks for.
 //!
-//! The bytes of a block are compared with the checksum that the manifest has of them, so that one whose file was
-//! put back from a backup is found, too. A query verifies a column's checksum when it first reads it, and believes it from then on; so of
-//! what is altered later (by a failing disk or memory, or by whoever writes to the files) only a scrub
-//! learns. What it finds it reads from disk again, where the copy there is as it was written; else the
-//! block is quarantined, its rows count as lost, and no query believes it any more. So are blocks read from disk of
-//! which an earlier process left a front in memory that cannot be read.
+//! The bytes of a block are compared with the checksum that the manifest has of them, so that one
+//! whose file was put back from a backup is found, too. A query verifies a column's checksum when
+//! it first reads it, and believes it from then on; so of what is altered later (by a failing disk
+//! or memory, or by whoever writes to the files) only a scrub learns. What it finds it reads from
+//! disk again, where the copy there is as it was written; else the block is quarantined, its rows
+//! count as lost, and no query believes it any more. So are blocks read from disk of which an
+//! earlier process left a front in memory that cannot be read.
 //!
 //! After a start that believed what is in memory the first round takes half of [`SCRUB_SECONDS_MAX`];
 //! all others take [`SCRUB_ROUND_SECONDS_MIN`] at least, and longer where the leaf's share of
@@ -120,7 +121,8 @@ impl Inner {
         }
     }
 
-    /// Puts what the disk has of a lost block in its place; false where it has not, or nothing may change any more.
+    /// Puts what the disk has of a lost block in its place; false where it has not, or nothing may
+    /// change any more.
     fn find(&self, table: &Table, lost: &LostBlock) -> Result<bool, MergeError> {
         let Some(bytes) = self.store.copy_on_disk(lost.number) else { return Ok(false) };
         let stored = self.store.write_block(&table.name, lost.rows, bytes)?;
@@ -159,8 +161,8 @@ impl Inner {
         }
     }
 
-    /// Verifies all bytes of a block, so that another block in its place is found, too; those that were never
-    /// summed as a whole column by column.
+    /// Verifies all bytes of a block, so that another block in its place is found, too; those that
+    /// were never summed as a whole column by column.
     fn verify(&self, block: &Block) -> Result<(), BlockError> {
         let faults = block.faults();
         match block.number().and_then(|number| self.store.is_as_written(number)) {

@@ -10,8 +10,9 @@ use hadal_wire::{LeafState, TableStatus};
 use crate::block::{Block, BlockColumn};
 
 /// The status of a table with these blocks; `None` without any, unless it has lost or dropped some,
-/// waits for some, or is `emptied`: then that is its schema. Rows of damaged blocks are lost, but their columns are told with all of their
-/// rows: what can be read of them is still looked at, and what a column means is not to change.
+/// waits for some, or is `emptied`: then that is its schema. Rows of damaged blocks are lost, but
+/// their columns are told with all of their rows: what can be read of them is still looked at, and
+/// what a column means is not to change.
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],

@@ -218,8 +218,9 @@ impl Table {
         }
     }
 
-    /// Rows that were lost before they became visible, and rows that are being brought back. Whoever unfolds before this, and
-    /// looks at the blocks after it, takes none for there that is missing.
+    /// Rows that were lost before they became visible, and rows that are being brought back.
+    /// Whoever unfolds before this, and looks at the blocks after it, takes none for there that is
+    /// missing.
     pub(crate) fn missing_rows(&self) -> (u64, u64) {
         (self.lost_rows.load(Ordering::SeqCst), self.waiting_rows.load(Ordering::SeqCst))
     }

@@ -11,10 +11,10 @@
 //!    with literals is asked of its packed integers or codes, which are then not decoded.
 //! 3. `keys`: the rows that are left get group numbers, by arrays where key values are few.
 //! 4. `accumulate`: measures run over arrays indexed by group number; then, once per group and
-//!    block, `groups` adds them to the partial, where `places` finds them. `sketching`: distributions and sets of values have
-//!    no arrays; they are added group by group, over the rows in the order of their groups.
-//!    `whole`: what a question without groups takes of a block is answered from its zones, or adds
-//!    up as it is encoded.
+//!    block, `groups` adds them to the partial, where `places` finds them. `sketching`:
+//!    distributions and sets of values have no arrays; they are added group by group, over the rows
+//!    in the order of their groups. `whole`: what a question without groups takes of a block is
+//!    answered from its zones, or adds up as it is encoded.
 //! 5. `raw_rows`: of a query for the rows themselves, those that are among the best are found by
 //!    `ranks` of one value; the others are not looked at, nor blocks whose zones say that no row of
 //!    theirs can be among the best.

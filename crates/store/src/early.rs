@@ -1,10 +1,10 @@
 //! What is opened before the folder is this process's.
 //!
-//! To open and map the segment files of a large leaf, and to read its manifest, is most of what a start
-//! does. Who is to take over does it while the server before still serves. Nothing is believed of such a
-//! file but that it is open: it is used only where the folder, once it is locked, has the same file by
-//! that name, and all else is looked at then. What the manifest said counts only where it begins with the same
-//! bytes then.
+//! To open and map the segment files of a large leaf, and to read its manifest, is most of what a
+//! start does. Who is to take over does it while the server before still serves. Nothing is
+//! believed of such a file but that it is open: it is used only where the folder, once it is
+//! locked, has the same file by that name, and all else is looked at then. What the manifest said
+//! counts only where it begins with the same bytes then.
 
 use std::io;
 use std::path::Path;

@@ -389,7 +389,8 @@ impl Shared {
     }
 
     /// Writes a group to the current file, or to a new one; returns its number, and where in it the
-    /// group begins. The first group of a file is synced in any case: the manifest then expects the file to be there.
+    /// group begins. The first group of a file is synced in any case: the manifest then expects the
+    /// file to be there.
     fn write(&self, frames: &[Vec<u8>]) -> Result<(u64, u64), Error> {
         let mut writer = lock(&self.writer);
         if writer.is_full() {

@@ -63,8 +63,8 @@ impl WaitingBlock {
         self.bytes.has_old_memory()
     }
 
-    /// Tells the system that the block is brought back before long: where it must be read from disk, it need not
-    /// be waited for then.
+    /// Tells the system that the block is brought back before long: where it must be read from
+    /// disk, it need not be waited for then.
     pub fn expect(&self) {
         self.bytes.expect();
     }

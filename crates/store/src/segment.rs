@@ -2,8 +2,9 @@
 //!
 //! A segment is either a run of heap memory (the bytes of one fresh batch, or of one block of a
 //! store without a folder) or a mapped file (merged blocks), which lies on disk, and also in memory
-//! where the store has some of its own. [`BlockBytes`] is a range of one. It keeps its segment alive; and the range of a block that was removed is given back when the last
-//! `BlockBytes` of it is dropped, so readers need no lock and no epoch.
+//! where the store has some of its own. [`BlockBytes`] is a range of one. It keeps its segment
+//! alive; and the range of a block that was removed is given back when the last `BlockBytes` of it
+//! is dropped, so readers need no lock and no epoch.
 
 mod ahead;
 mod file;
@@ -223,8 +224,8 @@ impl BlockBytes {
         self.in_segment().is_some_and(|(segment, _)| segment.is_memory_old)
     }
 
-    /// Tells the system that a block which waits is read from disk before long, unless an earlier process left
-    /// its segment in memory.
+    /// Tells the system that a block which waits is read from disk before long, unless an earlier
+    /// process left its segment in memory.
     pub(crate) fn expect(&self) {
         if let Some((segment, place)) = self.waiting().filter(|_| !self.has_old_memory()) {
             segment.file.expect(place.offset, u64::from(place.length));

@@ -375,10 +375,10 @@ impl Store {
         self.durable.as_ref().and_then(|durable| durable.pool.room())
     }
 
-    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed, where
-    /// disk is short also of parts of it, and sets
-    /// disk aside again; the memory of blocks was given back with their last reader. To be called now and then: some
-    /// milliseconds for a mebibyte. What fails is counted.
+    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed,
+    /// where disk is short also of parts of it, and sets disk aside again; the memory of blocks was
+    /// given back with their last reader. To be called now and then: some milliseconds for a
+    /// mebibyte. What fails is counted.
     pub fn give_back(&self) {
         let Some(durable) = &self.durable else { return };
         durable.pool.give_back();

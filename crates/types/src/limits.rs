@@ -109,8 +109,8 @@ pub const ARCHIVE_TO_PERCENT: u64 = 90;
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
 /// Columns by which subsampling groups rows.
 pub const SAMPLE_COLUMNS_MAX: usize = 8;
-/// Once more than so many percent of the memory for row blocks are taken, what is too old goes sooner and old
-/// row blocks become cold.
+/// Once more than so many percent of the memory for row blocks are taken, what is too old goes
+/// sooner and old row blocks become cold.
 pub const PRESSED_PERCENT: usize = 90;
 /// While less than so many percent of it are taken, row blocks that are read from disk come to memory.
 pub const ROOMY_PERCENT: usize = 75;
@@ -132,8 +132,8 @@ pub const LOG_QUEUE_BYTES_MAX: usize = 64 << 20;
 pub const TABLE_SETTINGS_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a log file or a manifest that a start reads: nobody writes larger ones, so one is refused.
 pub const FOLDER_FILE_BYTES_MAX: u64 = 4 << 30;
-/// Bytes of the mark of an orderly stop that a start reads: a larger one is no mark. Each row block that is not in memory takes
-/// eight.
+/// Bytes of the mark of an orderly stop that a start reads: a larger one is no mark. Each row block
+/// that is not in memory takes eight.
 pub const STOP_MARK_BYTES_MAX: u64 = 64 << 20;
 /// Bytes below which a manifest is never compacted.
 pub const MANIFEST_BYTES_MIN: u64 = 1 << 20;

@@ -24,16 +24,17 @@ pub trait Sink: Send + Sync {
     /// Whether what came under a client's id can be taken back, at this moment and for some seconds.
     ///
     /// # Errors
-    /// [`SinkError::Limit`] when some of it came too long ago; [`SinkError::Busy`] while some of it is under
-    /// way.
+    /// [`SinkError::Limit`] when some of it came too long ago; [`SinkError::Busy`] while some of it
+    /// is under way.
     fn can_revoke<'a>(
         &'a self,
         table: &'a TableName,
         id: &'a BatchId,
     ) -> BoxFuture<'a, Result<(), SinkError>>;
 
-    /// Takes back what came under a client's id, with all of its parts; returns how many rows that were,
-    /// 0 if no such batch is known or it was taken back before. What is sent under the id again adds nothing.
+    /// Takes back what came under a client's id, with all of its parts; returns how many rows that
+    /// were, 0 if no such batch is known or it was taken back before. What is sent under the id
+    /// again adds nothing.
     ///
     /// # Errors
     /// As [`Self::can_revoke`], and then nothing has changed; others when it could not be made durable

@@ -1,4 +1,4 @@
-import { Alert, Box, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Box, Button, Group, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
 import { type ReactNode, useEffect } from "react";
 import type { Answer, QuerySpec } from "../api/types";
@@ -101,13 +101,18 @@ const MOST_NOTES = 5;
 
 /** What an answer says of itself: rows that are missing, and warnings. */
 function Notes({ answer }: { answer: Answer }) {
-  const missing = missingWords(answer.coverage);
+  const { waiting_rows: waiting } = useDive().table;
+  const missing = missingWords(answer.coverage, waiting);
+  const share = answer.coverage.fraction * 100;
   const more = answer.warnings.length - MOST_NOTES;
   return (
     <>
       {missing && (
         <Alert variant="outline" color="orange" py="xs" mb="xs" role="alert" title="Incomplete">
           {missing}
+          {waiting > 0 && (
+            <Progress mt="xs" size="sm" color="orange" value={share} aria-label="Rows that are back" />
+          )}
         </Alert>
       )}
       {answer.warnings.slice(0, MOST_NOTES).map((warning) => (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Coverage, LeafCoverage } from "../api/types";
-import { missingWords } from "./coverage";
+import { mayGrow, missingWords } from "./coverage";
 
 const leaf = (name: string, outcome: LeafCoverage["outcome"]) =>
   ({ name, outcome, rows_expected: 500, rows_scanned: 500, micros: 1 }) satisfies LeafCoverage;
@@ -17,13 +17,32 @@ const coverage = (rows_scanned: number, leaves: LeafCoverage[] = []): Coverage =
 
 describe("missingWords", () => {
   it("says nothing where hardly a row is missing", () => {
-    expect(missingWords(coverage(996))).toBeNull();
+    expect(missingWords(coverage(996), 0)).toBeNull();
   });
 
   it("names who did not answer", () => {
     const leaves = [leaf("leaf-0", "answered"), leaf("leaf-1", "late")];
-    expect(missingWords(coverage(500, leaves))).toBe(
+    expect(missingWords(coverage(500, leaves), 0)).toBe(
       "500 rows (50.0 %) are not in this answer. No answer from leaf-1 (late).",
     );
+  });
+
+  it("says that more is to come after a start", () => {
+    expect(missingWords(coverage(999 - 499), 500)).toBe(
+      "500 rows (50.0 %) are not in this answer. Rows come back after a start; the answer grows by itself.",
+    );
+  });
+});
+
+describe("mayGrow", () => {
+  it("asks on while rows come back, and once more after that", () => {
+    expect(mayGrow(500, null, 0)).toBe(true);
+    expect(mayGrow(500, 500, 200)).toBe(true);
+    expect(mayGrow(300, 500, 0)).toBe(true);
+    expect(mayGrow(0, 300, 0)).toBe(false);
+  });
+
+  it("leaves rows alone that are lost", () => {
+    expect(mayGrow(7, 7, 0)).toBe(false);
   });
 });

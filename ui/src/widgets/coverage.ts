@@ -26,13 +26,25 @@ export function weigh(answer: Answer): Weighed {
   return total;
 }
 
-/** Said above the answer when too many rows are missing from it. */
-export function missingWords(coverage: Coverage): string | null {
+/** How many rows an answer should rest on and does not. */
+export function missingRows(coverage: Coverage): number {
+  return coverage.rows_expected - coverage.rows_scanned;
+}
+
+/** Whether an answer that lacks so many rows is worth asking for again: rows come back after a start, or did since
+ * the one before, which lacked another number of them (null: there was none). */
+export function mayGrow(missing: number, before: number | null, waiting: number): boolean {
+  return missing > 0 && (waiting > 0 || missing !== before);
+}
+
+/** Said above the answer when too many rows are missing from it; so many wait to be brought back after a start. */
+export function missingWords(coverage: Coverage, waiting: number): string | null {
   if (coverage.fraction >= COVERAGE_ENOUGH) return null;
-  const rows = coverage.rows_expected - coverage.rows_scanned;
+  const rows = missingRows(coverage);
   const silent = coverage.leaves.filter((leaf) => leaf.outcome !== "answered");
   const names = silent.slice(0, 5).map((leaf) => `${leaf.name} (${leaf.outcome})`);
   const who = names.length > 0 ? ` No answer from ${names.join(", ")}.` : "";
   const missing = `${counted(rows, "row")} (${percent(1 - coverage.fraction)})`;
-  return `${missing} ${rows === 1 ? "is" : "are"} not in this answer.${who}`;
+  const back = waiting > 0 ? " Rows come back after a start; the answer grows by itself." : "";
+  return `${missing} ${rows === 1 ? "is" : "are"} not in this answer.${who}${back}`;
 }

@@ -34,8 +34,9 @@ pub(crate) struct SettingsArgs {
     /// The table
     table: String,
     /// Settings to change: age=30d, 12h, 90m or none; archive=on; bytes=2GB or 512MiB;
-    /// cold_after=3d or none; sample_after=7d or none, sample_keep=1/10 or 0.1,
-    /// sample_key=COLUMN, or sample_by=COLUMN,COLUMN sample_least=ROWS; storage=memory or mmap; time_column=COLUMN; NAME=default unsets one
+    /// cold_after=3d or none; sample_after=7d or none, sample_keep=1/10 or 0.1, sample_key=COLUMN,
+    /// or sample_by=COLUMN,COLUMN sample_least=ROWS; storage=memory or mmap; time_column=COLUMN;
+    /// NAME=default unsets one
     #[arg(value_name = "NAME=VALUE")]
     changes: Vec<String>,
     #[command(flatten)]

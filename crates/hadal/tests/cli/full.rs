@@ -9,7 +9,7 @@ use std::time::Instant;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::harness::{DEADLINE, Server, post};
+use crate::harness::{DEADLINE, Server, post, run};
 
 /// Rows of one batch.
 const BATCH_ROWS: usize = 200;
@@ -251,11 +251,18 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
                 let most = PAGE * table["block_count"].as_u64().unwrap();
                 assert!((columns..columns + most).contains(&blocks), "{columns} of {blocks}");
             }
-            return;
+            break;
         }
         let seen = (own, held, memory, disk, files, is_settled);
         assert!(start.elapsed() < DEADLINE, "{seen:?}");
     }
+    // Whoever looks into the folder itself sees the same.
+    let asked = ["t", "u"].map(|table| server.run(&["inspect", table, "--blocks"], b"").stdout);
+    assert!(asked[0].contains("table t: 30,000 rows"), "{}", asked[0]);
+    server.process.stop(Signal::TERM);
+    let data = data.to_str().unwrap();
+    let looked = ["t", "u"].map(|table| run(&["inspect", table, "--blocks", "--data", data], b""));
+    assert_eq!(asked, looked.map(|looked| looked.stdout));
 }
 
 #[test]

@@ -44,8 +44,8 @@ fn produce(url: &str, done: &AtomicUsize, is_over: &AtomicBool) -> (usize, usize
     unreachable!("batches do not end")
 }
 
-/// Asks for the count again and again, once more where that fails; each answer must have all rows that were acknowledged before
-/// it was asked for. Returns how many answers there were.
+/// Asks for the count again and again, once more where that fails; each answer must have all rows
+/// that were acknowledged before it was asked for. Returns how many answers there were.
 fn ask(server: &str, done: &AtomicUsize, is_over: &AtomicBool) -> usize {
     let mut answers = 0;
     while !is_over.load(Ordering::SeqCst) {

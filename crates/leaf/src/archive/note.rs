@@ -1,8 +1,9 @@
 //! What a leaf is about to write to the archive, as a file of its folder: so that whoever comes after
 //! a crash knows which files may be there of rows that are still in the leaf.
 //!
-//! It names the blocks as well: where they are gone, the pass was carried out. Once it is known that one
-//! came to nothing, only its files are noted, which are to go. The file has a line for each: `file PATH` or `block NUMBER`; and ends with the line `end`.
+//! It names the blocks as well: where they are gone, the pass was carried out. Once it is known
+//! that one came to nothing, only its files are noted, which are to go. The file has a line for
+//! each: `file PATH` or `block NUMBER`; and ends with the line `end`.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

@@ -92,9 +92,9 @@ fn remove(memory: &dyn Disk, number: u32) -> Result<(), Error> {
 /// So many bytes are read at once to be verified: they stay in a processor's own cache.
 const PART: usize = 128 << 10;
 
-/// Whether memory has all bytes of a block as they were written. They are copied rather than read through the
-/// mapping, whose pages the system adds one by one, or few by few: that takes several times as long. Of a
-/// range that was never written nothing is read, as that could take memory.
+/// Whether memory has all bytes of a block as they were written. They are copied rather than read
+/// through the mapping, whose pages the system adds one by one, or few by few: that takes several
+/// times as long. Of a range that was never written nothing is read, as that could take memory.
 pub(super) fn is_verified(
     memory: &dyn SegmentFile,
     place: Place,

@@ -60,8 +60,9 @@ impl Pool {
             Ok(file) => Ok(Some(Renewed { file, lost })),
             Err(error) => {
                 drop(disk.remove(&half_made(number)));
-                // A full disk must not keep a server from its start: rows can be dropped only by one. What lies
-                // behind the damaged header waits there for a start with room; what memory has would be given up.
+                // A full disk must not keep a server from its start: rows can be dropped only by
+                // one. What lies behind the damaged header waits there for a start with room; what
+                // memory has would be given up.
                 match error {
                     Error::Full(_) if memory.is_none() => Ok(None),
                     error => Err(error),

@@ -1,5 +1,5 @@
-//! Where the blocks of the segment files are read from: from memory, or from the file on disk, mapped; brought
-//! back there after an earlier process, or left where they are.
+//! Where the blocks of the segment files are read from: from memory, or from the file on disk,
+//! mapped; brought back there after an earlier process, or left where they are.
 
 use hadal_types::Held;
 

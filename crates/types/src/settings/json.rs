@@ -54,10 +54,10 @@ impl TableSettings {
         Self::from_value(&value)
     }
 
-    /// Reads an object: `archive` is a truth or a text, `age`, `cold_after` and `sample_after` are texts or numbers of seconds,
-    /// `bytes` and `sample_keep` texts or numbers, `sample_by` a list of names or a text of them with
-    /// commas between, `sample_least` a number, `sample_key`, `storage` and `time_column` texts; `null` is what is not set.
-    /// `format` may be left out.
+    /// Reads an object: `archive` is a truth or a text, `age`, `cold_after` and `sample_after` are
+    /// texts or numbers of seconds, `bytes` and `sample_keep` texts or numbers, `sample_by` a list
+    /// of names or a text of them with commas between, `sample_least` a number, `sample_key`,
+    /// `storage` and `time_column` texts; `null` is what is not set. `format` may be left out.
     ///
     /// # Errors
     /// [`SettingsError`] that names the field: also for a field that is none.

@@ -114,7 +114,8 @@ async fn with_a_block(folder: &Path, first: i64) -> Leaf {
     Leaf::open(config(Some(folder))).expect("opens")
 }
 
-/// Puts a block of another leaf in the place of the first one, as who puts back a file does; returns its rows.
+/// Puts a block of another leaf in the place of the first one, as who puts back a file does;
+/// returns its rows.
 async fn exchange(leaf: &Leaf, folder: &Path) -> u64 {
     let elsewhere = tempfile::tempdir().expect("a folder");
     let other = with_a_block(elsewhere.path(), 2 * ROWS).await;
