@@ -23,6 +23,9 @@ use crate::settings::settings;
 use crate::sync::{lock, read};
 use crate::table::Table;
 
+/// Blocks whose fronts one thread reads at once: these take a few milliseconds.
+const BLOCKS_AT_ONCE: usize = 2_048;
+
 /// A block that is to be brought back, and its table.
 type Waiting = (Arc<Table>, WaitingBlock);
 
@@ -205,11 +208,33 @@ fn bring_back(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), L
 /// A block that the store has, if its front can be read.
 pub(crate) fn sound(table: &TableName, stored: StoredBlock) -> Result<Block, LostBlock> {
     let StoredBlock { number, rows, bytes, .. } = stored;
-    let location = bytes.location();
-    Block::new(bytes, Origin::Segment(number)).map_err(|error| {
-        let reason = format!("{location} is damaged: {error}");
+    Block::new(bytes.clone(), Origin::Segment(number)).map_err(|error| {
+        let reason = format!("{} is damaged: {error}", bytes.location());
         LostBlock { number, table: table.clone(), rows, reason }
     })
+}
+
+/// The same of many, in their order: of a large table on all processors.
+pub(crate) fn all_sound(
+    table: &TableName,
+    stored: Vec<StoredBlock>,
+) -> Vec<Result<Block, LostBlock>> {
+    let look = |some: Vec<StoredBlock>| some.into_iter().map(|block| sound(table, block)).collect();
+    let count = stored.len().div_ceil(BLOCKS_AT_ONCE);
+    if count < 2 {
+        return look(stored);
+    }
+    let mut rest = stored.into_iter();
+    let parts = (0..count).map(|at| (at, rest.by_ref().take(BLOCKS_AT_ONCE).collect())).collect();
+    let looked = Mutex::new(BTreeMap::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = |(at, part)| {
+        let part: Vec<_> = look(part);
+        lock(&looked).insert(at, part);
+        true
+    };
+    from_the_last(parts, threads, |_, _| false, work);
+    std::mem::take(&mut *lock(&looked)).into_values().flatten().collect()
 }
 
 fn table(

@@ -13,7 +13,7 @@ use crate::block::Block;
 use crate::block_list::BlockList;
 use crate::expiry::forecast;
 use crate::interners::Interners;
-use crate::recover::sound;
+use crate::recover::all_sound;
 use crate::residence::is_on_disk;
 use crate::status;
 use crate::sync::lock;
@@ -102,8 +102,8 @@ impl Table {
             return;
         }
         let mut blocks = Vec::with_capacity(folded.blocks.len());
-        for stored in std::mem::take(&mut *folded).blocks {
-            match sound(&self.name, stored) {
+        for looked in all_sound(&self.name, std::mem::take(&mut *folded).blocks) {
+            match looked {
                 Ok(block) => blocks.push(Arc::new(block)),
                 Err(lost) => {
                     self.lose(&lost);

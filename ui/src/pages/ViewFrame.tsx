@@ -111,7 +111,13 @@ function Notes({ answer }: { answer: Answer }) {
         <Alert variant="outline" color="orange" py="xs" mb="xs" role="alert" title="Incomplete">
           {missing}
           {waiting > 0 && (
-            <Progress mt="xs" size="sm" color="orange" value={share} aria-label="Rows that are back" />
+            <Progress
+              mt="xs"
+              size="sm"
+              color="orange"
+              value={share}
+              aria-label="Rows that are back"
+            />
           )}
         </Alert>
       )}

@@ -1,6 +1,11 @@
 // Answers of the server, kept while the question that they answer is on the page.
 
-import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  type UseQueryResult,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ask, Problem } from "../api/client";
 import type { Answer, Cell, QuerySpec } from "../api/types";
