@@ -19,6 +19,14 @@ import {
   weekBefore,
 } from "./steps.mjs";
 
+/** The same coverage, but that leaves have not so many of their rows, each its share. */
+function lacking(coverage, rows) {
+  const share = rows / coverage.leaves.length;
+  const leaves = coverage.leaves.map((leaf) => ({ ...leaf, rows_scanned: leaf.rows_expected - share }));
+  const scanned = coverage.rows_expected - rows;
+  return { ...coverage, rows_scanned: scanned, fraction: scanned / coverage.rows_expected, leaves };
+}
+
 export const tests = [
   [
     "the corner tells what the answer rests on",
@@ -43,9 +51,7 @@ export const tests = [
       await page.route("**/v1/query", async (route) => {
         const response = await route.fetch();
         const answer = await response.json();
-        answer.coverage.rows_scanned = answer.coverage.rows_expected - waiting;
-        answer.coverage.fraction = answer.coverage.rows_scanned / answer.coverage.rows_expected;
-        await route.fulfill({ response, json: answer });
+        await route.fulfill({ response, json: { ...answer, coverage: lacking(answer.coverage, waiting) } });
       });
       await page.route("**/v1/tables", async (route) => {
         const response = await route.fetch();
@@ -65,7 +71,7 @@ export const tests = [
       await page.getByText("Still to come after a restart (disk recovery)").waitFor();
       await picture(page, "growing");
       waiting = 50_000;
-      await said.getByText(/50,000 rows/).waitFor();
+      await said.getByText(/^50,000 rows/).waitFor();
       assert.ok((await share()) > first);
       waiting = 0;
       await said.waitFor({ state: "detached" });
@@ -75,14 +81,13 @@ export const tests = [
   [
     "leaves an answer alone that lacks rows for good",
     async ({ page, url }) => {
-      let asked = 0;
+      const asked = new Map();
       await page.route("**/v1/query", async (route) => {
         const response = await route.fetch();
         const answer = await response.json();
-        answer.coverage.rows_scanned -= 9000;
-        answer.coverage.fraction = answer.coverage.rows_scanned / answer.coverage.rows_expected;
-        asked++;
-        await route.fulfill({ response, json: answer });
+        const question = route.request().postData();
+        asked.set(question, (asked.get(question) ?? 0) + 1);
+        await route.fulfill({ response, json: { ...answer, coverage: lacking(answer.coverage, 9000) } });
       });
       await open(page, `${url}/?${STILL}&view=table`);
       const said = page.getByRole("alert").filter({ hasText: "9,000 rows" });
@@ -91,7 +96,7 @@ export const tests = [
       for (let lists = 0; lists < 3; lists++) {
         await page.waitForResponse((response) => response.url().endsWith("/v1/tables"));
       }
-      assert.ok(asked <= 2, `${asked} times`);
+      for (const [question, times] of asked) assert.ok(times <= 2, `${times} times: ${question}`);
       assert.equal(await said.getByRole("progressbar").count(), 0);
     },
   ],

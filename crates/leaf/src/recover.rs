@@ -298,6 +298,9 @@ fn remember(table: &Table, block: &Block) -> bool {
 mod tests {
     use std::thread::current;
 
+    use hadal_block::BlockBuilder;
+    use hadal_types::{ColumnName, Micros};
+
     use super::*;
 
     #[test]
@@ -320,6 +323,31 @@ mod tests {
                 );
                 assert_eq!(of_group.len(), 10);
             }
+        }
+    }
+
+    #[test]
+    fn many_are_looked_at_in_their_order() {
+        let store = Store::in_memory();
+        let table = TableName::new("t").expect("a name");
+        let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+        builder.end_row(Micros(7));
+        let block = builder.finish(Micros(7), None).expect("fits");
+        let many = u32::try_from(3 * BLOCKS_AT_ONCE + 5).expect("few");
+        let damaged = [0, many / 2, many - 1];
+        let write = |at: u32| {
+            let bytes = if damaged.contains(&at) { vec![1; 100] } else { block.clone() };
+            store.write_block(&table, at + 1, bytes).expect("written")
+        };
+        let stored: Vec<StoredBlock> = (0..many).map(write).collect();
+        let numbers: Vec<BlockNumber> = stored.iter().map(|block| block.number).collect();
+        let looked = all_sound(&table, stored);
+        for (at, (number, looked)) in (0..).zip(numbers.iter().zip(looked)) {
+            let found = match &looked {
+                Ok(block) => block.number().expect("of a segment"),
+                Err(lost) => lost.number,
+            };
+            assert_eq!((found, looked.is_err()), (*number, damaged.contains(&at)));
         }
     }
 

@@ -8,6 +8,7 @@ import { rangeOf, rangeWithData } from "../query/time";
 import type { Unread } from "../query/url";
 import { type Dive, DiveContext, type Mark } from "./dive";
 import { useKnown } from "./facts";
+import { useGrowth } from "./growth";
 import { isIdentifier } from "./informative";
 import { MarkMenu } from "./MarkMenu";
 import { Rail } from "./Rail";
@@ -38,6 +39,7 @@ export function ExplorePage(props: {
     () => fitted(props.question, columns, now),
     [props.question, columns, now],
   );
+  useGrowth(table);
   const [mark, setMark] = useState<Mark | null>(null);
   const [railOpen, rail] = useDisclosure(false);
   const openMenu = useCallback((it: Mark) => setMark(it), []);

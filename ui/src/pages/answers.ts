@@ -1,16 +1,9 @@
 // Answers of the server, kept while the question that they answer is on the page.
 
-import {
-  keepPreviousData,
-  type UseQueryResult,
-  useQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ask, Problem } from "../api/client";
 import type { Answer, Cell, QuerySpec } from "../api/types";
-import { mayGrow, missingRows } from "../widgets/coverage";
-import { useDive } from "./dive";
 
 /** An answer, what went wrong instead, or neither yet. */
 export interface Result {
@@ -27,8 +20,6 @@ export interface Result {
 /** So long an answer may take before the page says that what it shows is old. */
 const LATE_MS = 7000;
 const AGAIN_MS = 5000;
-/** After so long an answer that lacks rows is asked for again, while they come back. */
-const GROWING_MS = 1000;
 
 /**
  * The answer to a query; the one before it stays until it is there. Null asks nothing. While the
@@ -47,7 +38,6 @@ export function useAnswer(spec: QuerySpec | null): Result {
   const { data, error, isFetching, isPlaceholderData, dataUpdatedAt, failureReason } = result;
   const last = useRef<{ of: string; data: Answer; at: number; silent: boolean } | null>(null);
   const late = useLate(isFetching);
-  useGrowth(result);
   if (data && !isPlaceholderData && dataUpdatedAt !== last.current?.at) {
     last.current = { of: timeless(spec), data, at: dataUpdatedAt, silent: false };
   }
@@ -65,29 +55,6 @@ export function useAnswer(spec: QuerySpec | null): Result {
     silentSince: silent ? kept.at : null,
     refetch: result.refetch,
   };
-}
-
-/** Asks for an answer again, and how the table is, while rows of it come back after a start. */
-function useGrowth(result: UseQueryResult<Answer, Problem>): void {
-  const { data, dataUpdatedAt: at, isPlaceholderData, refetch } = result;
-  const { waiting_rows: waiting } = useDive().table;
-  const client = useQueryClient();
-  const last = useRef<{ at: number; missing: number; grows: boolean } | null>(null);
-  const missing = data && !isPlaceholderData ? missingRows(data.coverage) : null;
-  useEffect(() => {
-    if (missing === null) return;
-    const isNew = last.current?.at !== at;
-    const before = isNew ? (last.current?.missing ?? null) : missing;
-    // Once it is to be asked again it stays so, though all rows are said to be there meanwhile.
-    const grows = mayGrow(missing, before, waiting) || (!isNew && last.current?.grows === true);
-    last.current = { at, missing, grows };
-    if (!grows) return;
-    const timer = setTimeout(() => {
-      void refetch();
-      void client.invalidateQueries({ queryKey: ["tables"] });
-    }, GROWING_MS);
-    return () => clearTimeout(timer);
-  }, [missing, at, waiting, refetch, client]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Coverage, LeafCoverage } from "../api/types";
-import { mayGrow, missingWords } from "./coverage";
+import { mayGrow, missingWords, rowsToCome } from "./coverage";
 
 const leaf = (name: string, outcome: LeafCoverage["outcome"]) =>
   ({ name, outcome, rows_expected: 500, rows_scanned: 500, micros: 1 }) satisfies LeafCoverage;
@@ -44,5 +44,14 @@ describe("mayGrow", () => {
 
   it("leaves rows alone that are lost", () => {
     expect(mayGrow(7, 7, 0)).toBe(false);
+  });
+});
+
+describe("rowsToCome", () => {
+  it("leaves out what nobody had the time for", () => {
+    const leaves = [leaf("leaf-0", "answered"), leaf("leaf-1", "late"), leaf("leaf-2", "dead")];
+    const lacking = leaves.map((it) => ({ ...it, rows_scanned: 100 }));
+    expect(rowsToCome(coverage(300, lacking))).toBe(400);
+    expect(rowsToCome(coverage(1000, leaves))).toBe(0);
   });
 });

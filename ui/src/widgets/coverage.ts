@@ -27,12 +27,22 @@ export function weigh(answer: Answer): Weighed {
 }
 
 /** How many rows an answer should rest on and does not. */
-export function missingRows(coverage: Coverage): number {
+function missingRows(coverage: Coverage): number {
   return coverage.rows_expected - coverage.rows_scanned;
 }
 
-/** Whether an answer that lacks so many rows is worth asking for again: rows come back after a start, or did since
- * the one before, which lacked another number of them (null: there was none). */
+/** How many of these may come yet: those of leaves that had the time to answer, and have not all of their rows. */
+export function rowsToCome(coverage: Coverage): number {
+  const inTime = coverage.leaves.filter((leaf) =>
+    ["answered", "restarting"].includes(leaf.outcome),
+  );
+  return inTime.reduce((sum, leaf) => sum + leaf.rows_expected - leaf.rows_scanned, 0);
+}
+
+/**
+ * Whether answers that lack so many rows are worth asking for again: rows come back after a start, or did since the
+ * answer before, which lacked another number of them (null: there was none).
+ */
 export function mayGrow(missing: number, before: number | null, waiting: number): boolean {
   return missing > 0 && (waiting > 0 || missing !== before);
 }
