@@ -95,6 +95,7 @@ impl Engine {
             queries: Arc::clone(&budget),
             fresh: Arc::clone(&fresh),
             room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.room)),
+            taken: Arc::default(),
         };
         let disk_reserve_bytes =
             config.folder.as_deref().map_or(0, disk_reserve_in) / count.max(1) as u64;

@@ -3,12 +3,13 @@
 //!
 //! Who knows is the system: once a second it is asked how much memory the process has of its own, which
 //! is what no file and no tmpfs holds. That includes what nobody here counts: ids of strings, bodies that
-//! are parsed, what the allocator keeps. Row blocks then find less room, and what `pressure.rs` of the
-//! leaf does about that begins.
+//! are parsed, what the allocator keeps. Row blocks then find less room, or less than none, and what
+//! `pressure.rs` of the leaf does about that begins. They get it back slowly: who asked for much may ask
+//! again.
 
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ use crate::memory::Shares;
 /// How often the system is asked.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Of what the process needs no more, so large a part is given back each time: a half in twenty seconds.
+const GIVEN_BACK: usize = 32;
+
 /// What takes memory here.
 #[derive(Clone, Debug)]
 pub(crate) struct Memories {
@@ -29,19 +33,20 @@ pub(crate) struct Memories {
     pub(crate) fresh: Arc<FreshBytes>,
     /// What row blocks in memory share, if they are there.
     pub(crate) room: Option<Arc<Budget>>,
+    /// Bytes of it that the process's own memory takes.
+    pub(crate) taken: Arc<AtomicUsize>,
 }
 
 impl Memories {
     /// How much each takes at this moment.
     pub(crate) fn used(&self) -> MemoryUse {
-        let (heap, shares) = (heap_bytes().unwrap_or(0), self.shares);
-        let taken = shares.overdrawn(heap);
-        let held = self.room.as_ref().map_or(0, |room| room.held() as u64);
+        let (taken, shares) = (self.taken.load(Ordering::SeqCst), self.shares);
+        let held = self.room.as_ref().map_or(0, |room| room.held());
         MemoryUse {
             max: shares.all(),
-            row_blocks: held.saturating_sub(taken),
-            row_blocks_max: (shares.blocks as u64).saturating_sub(taken),
-            heap,
+            row_blocks: held.saturating_sub(taken) as u64,
+            row_blocks_max: shares.blocks.saturating_sub(taken) as u64,
+            heap: heap_bytes().unwrap_or(0),
             queries: self.queries.held() as u64,
             fresh: self.fresh.held(),
         }
@@ -63,16 +68,14 @@ impl HeapWatch {
     /// Watches from now on.
     pub(crate) fn start(memories: &Memories) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        let (is_at_end, shares, room) =
-            (Arc::clone(&is_over), memories.shares, memories.room.clone());
+        let (is_at_end, memories) = (Arc::clone(&is_over), memories.clone());
         let watch = move || {
-            let mut taken = room.as_ref().map(|room| room.hold());
+            let mut held = memories.room.as_ref().map(|room| room.hold());
             while !is_at_end.load(Ordering::SeqCst) {
                 give_free_memory_back();
-                if let (Some(room), Some(taken)) = (&room, &mut taken)
-                    && let Some(heap) = heap_bytes()
-                {
-                    take(room, taken, shares.overdrawn(heap));
+                if let (Some(held), Some(heap)) = (&mut held, heap_bytes()) {
+                    take(held, memories.shares.overdrawn(heap));
+                    memories.taken.store(held.bytes(), Ordering::SeqCst);
                 }
                 std::thread::park_timeout(INTERVAL);
             }
@@ -100,12 +103,12 @@ fn give_free_memory_back() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(ASKED_BYTES)));
 }
 
-/// Takes so many bytes of the room, or as many as are free.
-fn take(room: &Budget, taken: &mut Held, bytes: u64) {
-    let free = room.bytes_max().saturating_sub(room.held()).saturating_add(taken.bytes());
+/// Takes so many bytes of the room, free or not; where that is less than before, a part of the rest goes
+/// back.
+fn take(held: &mut Held, bytes: u64) {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    // Somebody may have been quicker: then the next second.
-    let _ = taken.resize(bytes.min(free));
+    let spare = held.bytes().saturating_sub(bytes);
+    held.overdraw(bytes.saturating_add(spare - spare.div_ceil(GIVEN_BACK)));
 }
 
 /// Bytes of memory that the process has of its own; `None` where the system does not say.
@@ -178,16 +181,17 @@ mod tests {
     #[test]
     fn what_is_beyond_the_shares_is_taken_from_row_blocks() {
         let room = Budget::new(1_000);
-        let (mut blocks, mut taken) = (room.hold(), room.hold());
+        let (mut blocks, mut held) = (room.hold(), room.hold());
         blocks.resize(700).expect("free");
-        take(&room, &mut taken, 200);
-        assert_eq!((taken.bytes(), room.held()), (200, 900));
-        take(&room, &mut taken, 5_000);
-        assert_eq!((taken.bytes(), room.held()), (300, 1_000), "as much as is free");
-        blocks.resize(100).expect("less");
-        take(&room, &mut taken, 500);
-        assert_eq!((taken.bytes(), room.held()), (500, 600));
-        take(&room, &mut taken, 0);
-        assert_eq!((taken.bytes(), room.held()), (0, 100));
+        take(&mut held, 200);
+        assert_eq!((held.bytes(), room.held()), (200, 900));
+        take(&mut held, 840);
+        assert_eq!((held.bytes(), room.held()), (840, 1_540), "more than is free");
+        take(&mut held, 200);
+        assert_eq!(held.bytes(), 200 + 640 - 640 / GIVEN_BACK, "a part of it is free again");
+        for _ in 0..200 {
+            take(&mut held, 0);
+        }
+        assert_eq!((held.bytes(), room.held()), (0, 700), "and all of it in the end");
     }
 }

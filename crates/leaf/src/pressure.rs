@@ -7,15 +7,17 @@
 //!
 //! A block that finds no room all the same is read from disk (`crates/store`), and comes to memory once
 //! less than [`ROOMY_PERCENT`] are taken, the newest first: nothing is refused or dropped for want of
-//! memory. What comes in faster than it finds its place is refused (`limits.rs`).
+//! memory. Where the process itself has taken more than row blocks leave, the oldest ones go to disk at
+//! once. What comes in faster than it finds its place is refused (`limits.rs`).
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hadal_store::Moved;
-use hadal_types::Budget;
-use hadal_types::limits::{PRESSED_PERCENT, ROOMY_PERCENT};
+use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
+use hadal_types::{Budget, TableName};
 
 use crate::block::Block;
 use crate::leaf::Inner;
@@ -60,6 +62,7 @@ impl Inner {
             self.bring_to_memory(tables, pass, room);
             return;
         }
+        self.leave_memory(tables, room);
         self.expiry.hurry(&*self.clock);
         // What expiry brings comes first: it has its turn before this is reached again.
         if was_so {
@@ -90,6 +93,35 @@ impl Inner {
 }
 
 impl Inner {
+    /// Has the blocks with the oldest rows read from disk, where more is taken than there is: so much
+    /// of them. They are written once more, as blocks stay where they are; for the new ones there is
+    /// no room in memory.
+    fn leave_memory(&self, tables: &[Arc<Table>], room: &Budget) {
+        let mut excess = room.held().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
+        let in_memory = |table: &Arc<Table>| {
+            let blocks = table.snapshot();
+            let in_memory = blocks.iter().filter(|it| it.may_be_rewritten() && it.is_in_memory());
+            in_memory.map(|block| (Arc::clone(table), Arc::clone(block))).collect::<Vec<_>>()
+        };
+        if excess == 0 {
+            return;
+        }
+        let mut all: Vec<(Arc<Table>, Arc<Block>)> = tables.iter().flat_map(in_memory).collect();
+        all.sort_by_key(|(_, block)| block.time_range.1);
+        let mut leaving: BTreeMap<TableName, (Arc<Table>, Vec<Arc<Block>>)> = BTreeMap::new();
+        for (table, block) in all {
+            if excess == 0 {
+                break;
+            }
+            excess = excess.saturating_sub(block.byte_count());
+            let of_table = leaving.entry(table.name.clone()).or_insert_with(|| (table, Vec::new()));
+            of_table.1.push(block);
+        }
+        for (table, blocks) in leaving.into_values() {
+            self.write_once_more(&table, &blocks);
+        }
+    }
+
     /// Has the newest blocks that are read from disk read from memory, as many as the pass still takes
     /// and while there is room to spare.
     fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &Budget) {

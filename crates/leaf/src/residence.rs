@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use hadal_types::{TableSettings, TableStorage};
 
+use crate::block::Block;
 use crate::leaf::Inner;
 use crate::rewrite::Pass;
 use crate::table::Table;
@@ -23,10 +24,15 @@ impl Inner {
             let blocks = table.snapshot();
             let in_memory = blocks.iter().filter(|it| it.may_be_rewritten() && it.is_in_memory());
             let taken: Vec<_> = in_memory.take_while(|block| pass.takes(block)).cloned().collect();
-            let copied = self.rewrite(table, &taken, |view| Ok(Some(vec![view.bytes().to_vec()])));
-            if let Err(error) = copied.and_then(|copied| self.replace(table, copied)) {
-                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
-            }
+            self.write_once_more(table, &taken);
+        }
+    }
+
+    /// Writes blocks once more, as they are: the new ones are where there is a place for them now.
+    pub(crate) fn write_once_more(&self, table: &Table, blocks: &[Arc<Block>]) {
+        let copied = self.rewrite(table, blocks, |view| Ok(Some(vec![view.bytes().to_vec()])));
+        if let Err(error) = copied.and_then(|copied| self.replace(table, copied)) {
+            tracing::error!(leaf = %self.name, table = %table.name, "{error}");
         }
     }
 }

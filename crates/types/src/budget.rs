@@ -3,7 +3,9 @@
 //! Whoever keeps more and more of something draws from a [`Budget`] as it grows and gives back
 //! what is dropped. A budget does not allocate; it counts what others say that they hold. Drawing
 //! is refused when too much is held already, and then it is for whoever draws to keep less: only
-//! those who hold nothing yet may wait ([`Budget::free`]), or all could wait for each other.
+//! those who hold nothing yet may wait ([`Budget::free`]), or all could wait for each other. What is
+//! taken without asking ([`Held::overdraw`]) may make it more than all can have, until others give
+//! some back.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -131,6 +133,17 @@ impl Held {
         Ok(())
     }
 
+    /// Holds exactly so many bytes from now on, also where they are not free: they are taken already.
+    pub fn overdraw(&mut self, bytes: usize) {
+        if let Some(budget) = &self.budget {
+            match bytes.checked_sub(self.bytes) {
+                Some(more) => budget.lock().held += more,
+                None => budget.give_back(self.bytes - bytes),
+            }
+        }
+        self.bytes = bytes;
+    }
+
     /// Holds so many bytes more.
     ///
     /// # Errors
@@ -221,6 +234,23 @@ mod tests {
         assert_eq!((nobody.bytes(), budget.held()), (30, 30));
         drop(nobody);
         assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn what_is_taken_already_counts_though_it_is_not_free() {
+        let budget = Budget::new(100);
+        let (mut one, mut other) = (budget.hold(), budget.hold());
+        one.resize(70).expect("room");
+        other.overdraw(60);
+        assert_eq!((other.bytes(), budget.held()), (60, 130));
+        assert_eq!(one.grow(1), Err(BudgetSpent { bytes: 1, held: 130, bytes_max: 100 }));
+        one.shrink(30);
+        assert!(one.grow(1).is_err(), "it is all taken");
+        other.overdraw(50);
+        assert_eq!((one.resize(50), budget.held()), (Ok(()), 100));
+        drop((one, other));
+        assert_eq!(budget.held(), 0);
+        Held::default().overdraw(7);
     }
 
     #[test]

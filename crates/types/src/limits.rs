@@ -112,6 +112,8 @@ pub const SAMPLE_COLUMNS_MAX: usize = 8;
 /// Once more than so many percent of the memory for row blocks are taken, what is too old goes
 /// sooner and old row blocks become cold.
 pub const PRESSED_PERCENT: usize = 90;
+/// Bytes of row blocks that a leaf has leave memory in a second, where more is taken than there is.
+pub const LEAVING_BYTES_MAX: usize = 128 << 20;
 /// While less than so many percent of it are taken, row blocks that are read from disk come to memory.
 pub const ROOMY_PERCENT: usize = 75;
 /// Rows that are too old are looked for that often, in seconds, while memory is nearly taken.

@@ -128,6 +128,37 @@ async fn blocks_come_to_memory_once_there_is_room() {
 }
 
 #[tokio::test]
+async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
+    let bed = settle(bed, DAYS).await;
+    bed.leaf.merge_all();
+    let in_memory = || {
+        let mut blocks = table(&bed).snapshot().to_vec();
+        blocks.sort_by_key(|block| block.time_range.1);
+        blocks.iter().map(|block| block.is_in_memory()).collect::<Vec<_>>()
+    };
+    assert_eq!(in_memory(), [true; 6]);
+    let of_blocks = room.held();
+    let mut process = room.hold();
+    // Room is left for four of the six, which are much alike, and a half.
+    process.overdraw(room.bytes_max() - of_blocks / 12 * 9);
+    bed.leaf.merge_all();
+    assert_eq!(in_memory(), [false, false, true, true, true, true]);
+    assert!(room.held() <= room.bytes_max(), "{room:?}");
+    assert!(has_all_rows(&bed, DAYS).await);
+    bed.leaf.merge_all();
+    assert_eq!(in_memory()[1..4], [false, true, true], "no more than has to");
+    process.overdraw(room.bytes_max());
+    bed.leaf.merge_all();
+    assert_eq!(in_memory(), [false; 6]);
+    drop(process);
+    bed.leaf.merge_all();
+    assert_eq!(in_memory(), [true; 6], "they come back");
+    assert!(has_all_rows(&bed, DAYS).await);
+}
+
+#[tokio::test]
 async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Arc::new(FixedClock::new(NOW));
