@@ -160,7 +160,13 @@ impl Block {
     /// Whether it may be written anew because it is old: its batches are settled, and it has its
     /// place in a segment, where no merge of fresh rows will take it.
     pub(crate) fn may_be_rewritten(&self) -> bool {
-        !self.has_batches && !self.origin.is_log() && self.may_be_replaced()
+        !self.has_batches && self.may_be_moved()
+    }
+
+    /// Whether it may be written elsewhere as it is, and with the batches that it has: it has its
+    /// place in a segment.
+    pub(crate) fn may_be_moved(&self) -> bool {
+        !self.origin.is_log() && self.may_be_replaced()
     }
 
     /// Whether another block may take its place: it is sound, and not on its way to the archive.

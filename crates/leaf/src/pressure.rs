@@ -100,7 +100,7 @@ impl Inner {
         let mut excess = room.held().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
         let in_memory = |table: &Arc<Table>| {
             let blocks = table.snapshot();
-            let in_memory = blocks.iter().filter(|it| it.may_be_rewritten() && it.is_in_memory());
+            let in_memory = blocks.iter().filter(|it| it.may_be_moved() && it.is_in_memory());
             in_memory.map(|block| (Arc::clone(table), Arc::clone(block))).collect::<Vec<_>>()
         };
         if excess == 0 {

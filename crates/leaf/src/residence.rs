@@ -22,7 +22,7 @@ impl Inner {
     pub(crate) fn move_to_disk(&self, tables: &[Arc<Table>], pass: &mut Pass) {
         for table in tables.iter().filter(|table| table.is_on_disk()) {
             let blocks = table.snapshot();
-            let in_memory = blocks.iter().filter(|it| it.may_be_rewritten() && it.is_in_memory());
+            let in_memory = blocks.iter().filter(|it| it.may_be_moved() && it.is_in_memory());
             let taken: Vec<_> = in_memory.take_while(|block| pass.takes(block)).cloned().collect();
             self.write_once_more(table, &taken);
         }

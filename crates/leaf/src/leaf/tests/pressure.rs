@@ -159,6 +159,30 @@ async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
 }
 
 #[tokio::test]
+async fn batches_that_can_be_revoked_leave_memory_and_can_be_revoked_then() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
+    for (at, id) in (0..).zip(["a", "b", "c", "d", "e", "f", "g", "h"]) {
+        bed.leaf.accept(batch(id, 1, at * 1_000..at * 1_000 + 1_000)).await.expect("taken");
+    }
+    bed.leaf.merge_all();
+    let in_memory = || {
+        let blocks = table(&bed).snapshot();
+        assert!(blocks.iter().all(|block| block.has_batches), "{blocks:?}");
+        blocks.iter().filter(|block| block.is_in_memory()).count()
+    };
+    assert!(in_memory() > 0);
+    let mut process = room.hold();
+    process.overdraw(room.bytes_max());
+    bed.leaf.merge_all();
+    assert_eq!((in_memory(), room.held()), (0, room.bytes_max()));
+    let id = hadal_types::BatchId::new("a").expect("an id");
+    assert_eq!(bed.leaf.revoke(&name("t"), &id).await, Ok(1_000));
+    assert_eq!(values(&bed.leaf).await.0, (1_000..8_000).collect::<Vec<_>>());
+    assert!(bed.leaf.accept(batch("b", 1, 1_000..2_000)).await.expect("known").duplicate);
+}
+
+#[tokio::test]
 async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Arc::new(FixedClock::new(NOW));
