@@ -162,8 +162,10 @@ async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
 async fn batches_that_can_be_revoked_leave_memory_and_can_be_revoked_then() {
     let folder = tempfile::tempdir().expect("a folder");
     let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
-    for (at, id) in (0..).zip(["a", "b", "c", "d", "e", "f", "g", "h"]) {
-        bed.leaf.accept(batch(id, 1, at * 1_000..at * 1_000 + 1_000)).await.expect("taken");
+    let rows = i64::try_from(SEGMENT_ROWS_MIN).expect("small") / 16;
+    let of_batch = |at: i64| batch(&format!("b{at}"), 1, at * rows..(at + 1) * rows);
+    for at in 0..16 {
+        bed.leaf.accept(of_batch(at)).await.expect("taken");
     }
     bed.leaf.merge_all();
     let in_memory = || {
@@ -176,10 +178,10 @@ async fn batches_that_can_be_revoked_leave_memory_and_can_be_revoked_then() {
     process.overdraw(room.bytes_max());
     bed.leaf.merge_all();
     assert_eq!((in_memory(), room.held()), (0, room.bytes_max()));
-    let id = hadal_types::BatchId::new("a").expect("an id");
-    assert_eq!(bed.leaf.revoke(&name("t"), &id).await, Ok(1_000));
-    assert_eq!(values(&bed.leaf).await.0, (1_000..8_000).collect::<Vec<_>>());
-    assert!(bed.leaf.accept(batch("b", 1, 1_000..2_000)).await.expect("known").duplicate);
+    let id = hadal_types::BatchId::new("b0").expect("an id");
+    assert_eq!(bed.leaf.revoke(&name("t"), &id).await, Ok(rows.unsigned_abs()));
+    assert_eq!(values(&bed.leaf).await.0, (rows..16 * rows).collect::<Vec<_>>());
+    assert!(bed.leaf.accept(of_batch(1)).await.expect("known").duplicate);
 }
 
 #[tokio::test]
