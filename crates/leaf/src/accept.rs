@@ -43,21 +43,21 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
     };
     check(&bytes, &batch.id, batch.rows).map_err(corrupt)?;
     table(inner, &batch.table)?;
+    let busy = || SinkError::Busy(inner.name.to_string());
+    let table = read(&inner.tables).get(&batch.table).cloned().ok_or_else(busy)?;
     // Held until the batch is in the log's queue, so that a drop of the table comes before or
-    // after all of this.
-    let tables = read(&inner.tables);
-    let Some(table) = tables.get(&batch.table).cloned() else {
-        return Err(SinkError::Busy(inner.name.to_string()));
-    };
+    // after all of this. A drop that is under way is not waited for.
+    let kept = table.dropped.try_read().ok().filter(|dropped| !**dropped).ok_or_else(busy)?;
     match lock(&table.batches).reserve(&batch.id, batch.content_hash) {
         Seen::New => {}
         Seen::Before => return Ok(None),
         Seen::Conflict => return Err(SinkError::Conflict { id: batch.id }),
-        Seen::UnderWay => return Err(SinkError::Busy(inner.name.to_string())),
+        Seen::UnderWay => return Err(busy()),
+        Seen::InDoubt => return Err(in_doubt(&batch.id)),
     }
     let logged = log(inner, &batch.table, &batch.id, &bytes);
     let (hold, ticket) = logged.inspect_err(|_| lock(&table.batches).release(&batch.id))?;
-    drop(tables);
+    drop(kept);
     let mut block = Block::new(bytes, Origin::Log(vec![ticket.sequence()]))
         .map_err(|error| corrupt(error.to_string()))?;
     if let Some(hold) = hold {
@@ -85,7 +85,11 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
                 Ok(overflowing)
             }
             Err(error) => {
-                lock(&table.batches).release(&id);
+                let mut batches = lock(&table.batches);
+                match error.may_be_logged() {
+                    true => batches.doubt(&id),
+                    false => batches.release(&id),
+                }
                 Err(sink_error(&name, error))
             }
         };
@@ -141,6 +145,13 @@ pub(crate) fn table(inner: &Inner, name: &TableName) -> Result<(), SinkError> {
     }
     tables.entry(name.clone()).or_insert_with(|| Arc::new(Table::new(name.clone())));
     Ok(())
+}
+
+/// Why a retry is refused of a batch that another leaf must not take either.
+fn in_doubt(id: &BatchId) -> SinkError {
+    SinkError::Store(format!(
+        "writing {id} failed before, and whether it is there the next start of the server tells"
+    ))
 }
 
 pub(crate) fn sink_error(name: &LeafName, error: Error) -> SinkError {

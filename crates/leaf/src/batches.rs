@@ -23,13 +23,32 @@ pub(crate) enum Seen {
     Conflict,
     /// A batch of this id is being logged at this moment.
     UnderWay,
+    /// It failed in a way that leaves open whether it is in the log.
+    InDoubt,
+}
+
+/// What is known of an id.
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    UnderWay,
+    /// The next process finds it in the log, or does not. Until then nobody else may take it.
+    InDoubt,
+    Taken(Known),
+}
+
+impl Entry {
+    fn taken(self) -> Option<Known> {
+        match self {
+            Self::Taken(known) => Some(known),
+            Self::UnderWay | Self::InDoubt => None,
+        }
+    }
 }
 
 /// The ids of one table's batches, bounded by number and age.
 #[derive(Debug, Default)]
 pub(crate) struct Batches {
-    /// `None`: under way.
-    known: HashMap<BatchId, Option<Known>>,
+    known: HashMap<BatchId, Entry>,
     /// Ids in the order of their times.
     order: VecDeque<(Micros, BatchId)>,
 }
@@ -39,18 +58,19 @@ impl Batches {
     pub(crate) fn reserve(&mut self, id: &BatchId, content_hash: u64) -> Seen {
         match self.known.get(id) {
             None => {
-                self.known.insert(id.clone(), None);
+                self.known.insert(id.clone(), Entry::UnderWay);
                 Seen::New
             }
-            Some(None) => Seen::UnderWay,
-            Some(Some(known)) if known.content_hash == content_hash => Seen::Before,
-            Some(Some(_)) => Seen::Conflict,
+            Some(Entry::UnderWay) => Seen::UnderWay,
+            Some(Entry::InDoubt) => Seen::InDoubt,
+            Some(Entry::Taken(known)) if known.content_hash == content_hash => Seen::Before,
+            Some(Entry::Taken(_)) => Seen::Conflict,
         }
     }
 
     /// Remembers a batch that was taken, and forgets what is too old or too much.
     pub(crate) fn remember(&mut self, id: &BatchId, known: Known) {
-        self.known.insert(id.clone(), Some(known));
+        self.known.insert(id.clone(), Entry::Taken(known));
         self.order.push_back((known.time, id.clone()));
         let oldest = known.time.0.saturating_sub(limits::BATCH_ID_SECONDS * Micros::SECOND);
         while let Some((time, _)) = self.order.front()
@@ -66,33 +86,41 @@ impl Batches {
 
     /// Gives up a reserved id: its batch was not taken.
     pub(crate) fn release(&mut self, id: &BatchId) {
-        if let Some(None) = self.known.get(id) {
+        if let Some(Entry::UnderWay) = self.known.get(id) {
             self.known.remove(id);
         }
     }
 
-    /// What was taken under a client's id, its parts and chunks; `None` while some of it is under way.
+    /// Keeps a reserved id for good: whether its batch was taken nobody knows.
+    pub(crate) fn doubt(&mut self, id: &BatchId) {
+        if let Some(entry @ Entry::UnderWay) = self.known.get_mut(id) {
+            *entry = Entry::InDoubt;
+        }
+    }
+
+    /// What was taken under a client's id, its parts and chunks; `None` while some of it is under way, or in
+    /// doubt.
     /// Cost: a look at all ids.
     pub(crate) fn of_client(&self, client: &BatchId) -> Option<Vec<(BatchId, Known)>> {
         let own = self.known.iter().filter(|(id, _)| id.is_of(client));
-        own.map(|(id, known)| Some((id.clone(), (*known)?))).collect()
+        own.map(|(id, entry)| Some((id.clone(), entry.taken()?))).collect()
     }
 
     /// Notes that a batch which was taken has no rows any more.
     pub(crate) fn note_revoked(&mut self, id: &BatchId) {
-        if let Some(Some(known)) = self.known.get_mut(id) {
+        if let Some(Entry::Taken(known)) = self.known.get_mut(id) {
             known.rows = 0;
         }
     }
 
-    /// Whether the id was taken, or is reserved.
+    /// Whether the id was taken, is reserved, or in doubt.
     pub(crate) fn knows(&self, id: &BatchId) -> bool {
         self.known.contains_key(id)
     }
 
     /// What is known of a batch that was taken.
     pub(crate) fn get(&self, id: &BatchId) -> Option<Known> {
-        *self.known.get(id)?
+        self.known.get(id)?.taken()
     }
 }
 
@@ -126,6 +154,19 @@ mod tests {
         assert_eq!(batches.reserve(&id("a"), 1), Seen::New);
         batches.release(&id("a"));
         assert_eq!(batches.reserve(&id("a"), 2), Seen::New);
+    }
+
+    #[test]
+    fn a_batch_in_doubt_is_not_taken_again() {
+        let mut batches = Batches::default();
+        batches.doubt(&id("a"));
+        assert!(!batches.knows(&id("a")), "it was never reserved");
+        assert_eq!(batches.reserve(&id("a"), 1), Seen::New);
+        batches.doubt(&id("a"));
+        batches.release(&id("a"));
+        assert_eq!(batches.reserve(&id("a"), 1), Seen::InDoubt);
+        assert!(batches.knows(&id("a")) && batches.get(&id("a")).is_none());
+        assert!(batches.of_client(&id("a")).is_none());
     }
 
     #[test]

@@ -32,9 +32,9 @@ use hadal_types::{Clock, Micros, TableSettings};
 use hadal_wire::ExpiryForecast;
 
 use crate::archive::cutoff_of_days;
-use crate::block::{Block, Origin};
+use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, remembered};
+use crate::merge::{MergeError, checked, origins, remembered, stored_blocks};
 use crate::sync::{lock, read};
 use crate::table::Table;
 
@@ -230,18 +230,15 @@ impl Inner {
             return Ok(());
         }
         let (consumed, removes) = origins(&removed);
+        let added = stored_blocks(&adds)?;
         self.store.commit(&Change {
             removes,
-            adds: adds.clone(),
+            adds,
             consumed,
             remembered: remembered(table, &removed),
             forget_before: Some(Micros(now.0.saturating_sub(BATCH_ID_SECONDS * Micros::SECOND))),
             ..Change::default()
         })?;
-        let block = |stored: StoredBlock| {
-            Ok(Arc::new(Block::new(stored.bytes, Origin::Segment(stored.number))?))
-        };
-        let added = adds.into_iter().map(block).collect::<Result<Vec<_>, MergeError>>()?;
         table.swap(&removed, added);
         Ok(())
     }

@@ -375,11 +375,25 @@ impl Inner {
         Ok(())
     }
 
-    /// Gives fresh blocks their place, those of the table that has most of them first, when there
-    /// are too many of them.
+    /// Gives fresh blocks their place: those that keep the log long, of tables that get little; and when
+    /// there are too many, those of the table that has most of them first.
     fn make_room(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
         let fresh = &self.limits.fresh;
-        if !self.has_folder || !fresh.is_pressed() {
+        if !self.has_folder {
+            return Ok(());
+        }
+        let in_old_logs = self.store.tables_in_old_logs();
+        if !in_old_logs.is_empty()
+            && let Some(_turn) = self.turn_to_change()
+        {
+            let tables = tables.iter().filter(|table| in_old_logs.contains(&table.name));
+            let moved = move_fresh(&tables.cloned().collect::<Vec<_>>(), &self.store);
+            // Others can be merged all the same.
+            if let Err(error) = moved {
+                tracing::error!(leaf = %self.name, "the log stays long: {error}");
+            }
+        }
+        if !fresh.is_pressed() {
             return Ok(());
         }
         let mut tables: Vec<&Arc<Table>> = tables.iter().collect();
@@ -397,16 +411,21 @@ impl Inner {
         Ok(gone.iter().map(|block| block.rows as u64).sum())
     }
 
-    /// Takes a table out, and returns its blocks: whoever drops those gives back their memory, for which
-    /// others that want the list of tables should not wait.
+    /// Takes a table out, and returns its blocks. Whoever wants the list of tables waits for none of that:
+    /// neither for a merge of the table, nor for the disk, nor for memory that is given back.
     fn take_out(&self, name: &TableName) -> Result<Vec<Arc<Block>>, hadal_store::Error> {
-        let mut tables = write(&self.tables);
-        let Some(table) = tables.get(name).cloned() else { return Ok(Vec::new()) };
+        let Some(table) = read(&self.tables).get(name).cloned() else { return Ok(Vec::new()) };
         let mut dropped = write(&table.dropped);
+        if *dropped {
+            // Two drops at once: the other one has it.
+            return Ok(Vec::new());
+        }
         self.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
         *dropped = true;
-        tables.remove(name);
+        drop(dropped);
         self.store.keep_on_disk(name, false);
+        // Only now may there be another table of that name.
+        write(&self.tables).remove(name);
         Ok(table.clear().to_vec())
     }
 }
@@ -414,11 +433,10 @@ impl Inner {
 impl Leaf {
     fn status_of_those(&self, is_asked: impl Fn(&TableName) -> bool) -> PeerStatus {
         let next_expiry = self.inner.expiry.next(&*self.inner.clock);
-        let tables: BTreeMap<_, _> = read(&self.inner.tables)
-            .iter()
-            .filter(|(name, _)| is_asked(name))
-            .filter_map(|(name, table)| Some((name.clone(), table.status(next_expiry)?)))
-            .collect();
+        // To look at what an earlier process left takes a while, for which nobody should wait.
+        let asked = self.inner.all_tables().into_iter().filter(|table| is_asked(&table.name));
+        let told = asked.filter_map(|table| Some((table.name.clone(), table.status(next_expiry)?)));
+        let tables: BTreeMap<_, _> = told.collect();
         PeerStatus {
             leaves: vec![LeafStatus {
                 name: self.inner.name.clone(),

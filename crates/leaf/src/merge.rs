@@ -152,15 +152,22 @@ fn keep(
         let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
         adds.push(leaf.store.write_block(&table.name, rows, bytes)?);
     }
+    let added = stored_blocks(&adds)?;
     leaf.store.commit(&Change {
         removes: numbers,
-        adds: adds.clone(),
+        adds,
         consumed: sequences,
         remembered: remembered(table, inputs),
         forget_before: Some(Micros(now.0 - limits::BATCH_ID_SECONDS * Micros::SECOND)),
         ..Change::default()
     })?;
-    adds.into_iter().map(|stored| Ok(Arc::new(stored_block(stored)?))).collect()
+    Ok(added)
+}
+
+/// Blocks that were just stored. To be made before a change adds them: where one cannot be read, nothing
+/// has changed yet.
+pub(crate) fn stored_blocks(stored: &[StoredBlock]) -> Result<Vec<Arc<Block>>, BlockError> {
+    stored.iter().cloned().map(|one| stored_block(one).map(Arc::new)).collect()
 }
 
 /// A block that was just stored.

@@ -12,8 +12,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hadal_store::Moved;
 use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
@@ -22,6 +23,7 @@ use hadal_types::{Budget, TableName};
 use crate::block::Block;
 use crate::leaf::Inner;
 use crate::rewrite::Pass;
+use crate::sync::lock;
 use crate::table::Table;
 
 /// What is known of the memory for row blocks.
@@ -29,14 +31,23 @@ use crate::table::Table;
 pub(crate) struct Pressure {
     /// Whether it was nearly taken when it was last looked at.
     is_pressed: AtomicBool,
-    /// Whether a block found no room there though there should have been: the system has none.
-    is_refused: AtomicBool,
+    /// When a block found no room there though there should have been: the system had none.
+    refused: Mutex<Option<Duration>>,
 }
+
+/// So long after the system has refused memory it is not asked again: somebody else may have the tmpfs for
+/// a moment, or for good.
+const REFUSED_TIME: Duration = Duration::from_secs(60);
 
 impl Pressure {
     /// Whether it was nearly taken when it was last looked at.
     pub(crate) fn is_pressed(&self) -> bool {
         self.is_pressed.load(Ordering::Relaxed)
+    }
+
+    /// Whether the system has refused memory just now, as the clock runs.
+    fn is_refused(&self, running: Duration) -> bool {
+        lock(&self.refused).is_some_and(|since| running.saturating_sub(since) < REFUSED_TIME)
     }
 }
 
@@ -126,7 +137,7 @@ impl Inner {
     /// and while there is room to spare.
     fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &Budget) {
         let goal = roomy_bytes(room);
-        if room.held() >= goal || self.pressure.is_refused.load(Ordering::Relaxed) {
+        if room.held() >= goal || self.pressure.is_refused(self.clock.running()) {
             return;
         }
         let on_disk = |table: &Arc<Table>| {
@@ -144,7 +155,7 @@ impl Inner {
                 return;
             }
             if self.store.move_to_memory(number) == Moved::NoRoom {
-                self.pressure.is_refused.store(true, Ordering::Relaxed);
+                *lock(&self.pressure.refused) = Some(self.clock.running());
                 return;
             }
         }
@@ -168,4 +179,19 @@ pub(crate) fn roomy_bytes(room: &Budget) -> usize {
 
 fn is_pressed(room: &Budget) -> bool {
     room.held() > room.bytes_max() / 100 * PRESSED_PERCENT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_was_refused_is_asked_for_again_after_a_minute() {
+        let pressure = Pressure::default();
+        let at = Duration::from_secs;
+        assert!(!pressure.is_refused(at(0)));
+        *lock(&pressure.refused) = Some(at(100));
+        assert!(pressure.is_refused(at(100)) && pressure.is_refused(at(159)));
+        assert!(!pressure.is_refused(at(160)));
+    }
 }

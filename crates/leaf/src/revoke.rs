@@ -18,7 +18,7 @@ use crate::accept::sink_error;
 use crate::batches::Known;
 use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, remembered, stored_block};
+use crate::merge::{MergeError, checked, origins, remembered, stored_blocks};
 use crate::sync::{lock, read};
 use crate::table::Table;
 
@@ -135,8 +135,7 @@ fn commit(
     }
     let mut added = Vec::with_capacity(rewritten.len());
     for (_, stored) in &rewritten {
-        let blocks = stored.iter().cloned().map(|one| stored_block(one).map(Arc::new));
-        added.push(blocks.collect::<Result<Vec<_>, _>>().map_err(|error| Error::Corrupt {
+        added.push(stored_blocks(stored).map_err(|error| Error::Corrupt {
             place: table.name.to_string(),
             what: error.to_string(),
         })?);

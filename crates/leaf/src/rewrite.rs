@@ -16,7 +16,7 @@ use hadal_types::limits::{REWRITE_BLOCKS_MAX, REWRITE_BYTES_MAX};
 
 use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, stored_block};
+use crate::merge::{MergeError, checked, origins, stored_blocks};
 use crate::sync::read;
 use crate::table::Table;
 
@@ -124,17 +124,13 @@ impl Inner {
         let old: Vec<Arc<Block>> = rewritten.iter().map(|one| Arc::clone(&one.old)).collect();
         let (consumed, removes) = origins(&old);
         let adds = rewritten.iter().flat_map(|one| one.new.iter().cloned()).collect();
+        let added = rewritten.iter().map(|one| stored_blocks(&one.new));
+        let added = added.collect::<Result<Vec<_>, BlockError>>()?;
         self.store.commit(&Change { removes, adds, consumed, ..Change::default() })?;
-        let count = rewritten.len();
-        let block = |stored: StoredBlock| stored_block(stored).map(Arc::new);
-        let mut swaps = Vec::with_capacity(count);
-        for Rewritten { old, new } in rewritten {
-            swaps.push((old, new.into_iter().map(block).collect::<Result<Vec<_>, BlockError>>()?));
-        }
-        for (old, new) in swaps {
+        for (old, new) in old.iter().zip(added) {
             // One by one, so that each keeps its place among the others.
-            table.swap(&[old], new);
+            table.swap(std::slice::from_ref(old), new);
         }
-        Ok(count)
+        Ok(rewritten.len())
     }
 }

@@ -20,21 +20,23 @@ pub(crate) fn configure(
     settings: &TableSettings,
 ) -> Result<(), SinkError> {
     table(inner, name)?;
+    let busy = || SinkError::Busy(inner.name.to_string());
+    let table = read(&inner.tables).get(name).cloned().ok_or_else(busy)?;
+    let gone = || SinkError::Unavailable(inner.name.to_string());
+    let _turn = inner.turn_to_change().ok_or_else(gone)?;
     // Held until they are durable, so that a drop of the table comes before or after all of this.
-    let tables = read(&inner.tables);
-    let Some(table) = tables.get(name) else {
-        return Err(SinkError::Busy(inner.name.to_string()));
-    };
-    let mut own = lock(&table.settings);
-    if own.as_ref() == Some(settings) {
+    let dropped = read(&table.dropped);
+    if *dropped {
+        return Err(busy());
+    }
+    if lock(&table.settings).as_ref() == Some(settings) {
         return Ok(());
     }
     let bytes = settings.to_json().into_bytes();
     let change = Change { settings: vec![(name.clone(), bytes)], ..Change::default() };
     inner.store.commit(&change).map_err(|error| sink_error(&inner.name, error))?;
-    *own = Some(settings.clone());
+    *lock(&table.settings) = Some(settings.clone());
     inner.store.keep_on_disk(name, is_on_disk(Some(settings)));
-    drop(own);
     inner.expiry.want();
     table.touch();
     inner.merge_signal.wake();

@@ -34,6 +34,8 @@ struct Folded {
 pub(crate) struct Table {
     pub(crate) name: TableName,
     blocks: BlockList<Block>,
+    /// Encoded bytes of its blocks, those included at which nobody has looked yet.
+    bytes: AtomicU64,
     /// Blocks that an earlier process left, and at which nobody has looked yet: to read their fronts
     /// takes far longer than to know that they are there.
     folded: Mutex<Folded>,
@@ -69,6 +71,7 @@ impl Table {
         Self {
             name,
             blocks: BlockList::default(),
+            bytes: AtomicU64::new(0),
             folded: Mutex::default(),
             unread: Mutex::default(),
             batches: Mutex::default(),
@@ -90,6 +93,7 @@ impl Table {
     pub(crate) fn fold(&self, blocks: Vec<StoredBlock>) {
         let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
         let bytes = blocks.iter().map(|block| block.bytes.byte_count()).sum();
+        self.bytes.fetch_add(bytes, Ordering::SeqCst);
         *lock(&self.folded) = Folded { blocks, rows, bytes };
         self.version.fetch_add(1, Ordering::Release);
     }
@@ -101,8 +105,9 @@ impl Table {
         if folded.blocks.is_empty() {
             return;
         }
-        let mut blocks = Vec::with_capacity(folded.blocks.len());
-        for looked in all_sound(&self.name, std::mem::take(&mut *folded).blocks) {
+        let Folded { blocks: stored, bytes, .. } = std::mem::take(&mut *folded);
+        let mut blocks = Vec::with_capacity(stored.len());
+        for looked in all_sound(&self.name, stored) {
             match looked {
                 Ok(block) => blocks.push(Arc::new(block)),
                 Err(lost) => {
@@ -111,6 +116,8 @@ impl Table {
                 }
             }
         }
+        // Those that are lost are not there.
+        self.bytes.fetch_sub(bytes.saturating_sub(bytes_of(&blocks)), Ordering::SeqCst);
         self.blocks.put_first(blocks);
         self.version.fetch_add(1, Ordering::Release);
     }
@@ -143,7 +150,9 @@ impl Table {
     /// Takes all blocks out, and returns them.
     pub(crate) fn clear(&self) -> Arc<Vec<Arc<Block>>> {
         self.snapshot();
-        self.blocks.clear()
+        let gone = self.blocks.clear();
+        self.bytes.fetch_sub(bytes_of(&gone), Ordering::SeqCst);
+        gone
     }
 
     /// Rows that it should have, those that are missing included, and bytes that it has: without a
@@ -153,12 +162,12 @@ impl Table {
         let (lost, waiting) = self.missing_rows();
         let blocks = self.blocks.snapshot();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
-        let bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
-        (folded.rows + rows + lost + waiting, folded.bytes + bytes)
+        (folded.rows + rows + lost + waiting, folded.bytes + bytes_of(&blocks))
     }
 
     /// Makes a fresh block visible.
     pub(crate) fn push(&self, block: Block) {
+        self.bytes.fetch_add(block.byte_count() as u64, Ordering::SeqCst);
         self.blocks.push(Arc::new(block));
         self.version.fetch_add(1, Ordering::Release);
     }
@@ -166,7 +175,12 @@ impl Table {
     /// Swaps blocks: see [`BlockList::swap`].
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
         let is_left = !added.is_empty();
+        let (more, less) = (bytes_of(&added), bytes_of(removed));
         let swapped = self.blocks.swap(removed, added);
+        if swapped {
+            self.bytes.fetch_add(more, Ordering::SeqCst);
+            self.bytes.fetch_sub(less, Ordering::SeqCst);
+        }
         if swapped && !is_left && self.blocks.snapshot().is_empty() {
             *lock(&self.emptied) = status::schema(&self.name, removed).map(TableSchema::emptied);
         }
@@ -261,9 +275,9 @@ impl Table {
         self.holdings().0 > 0 || self.dropped_rows().is_some() || is_emptied()
     }
 
-    /// Encoded bytes of its blocks.
+    /// Encoded bytes of its blocks, without a look at them or a wait for whoever looks.
     pub(crate) fn bytes(&self) -> u64 {
-        self.holdings().1
+        self.bytes.load(Ordering::SeqCst)
     }
 
     /// Its blocks that have no place in a segment yet, without a look at those that an earlier process
@@ -275,7 +289,7 @@ impl Table {
 
     /// Encoded bytes of these.
     pub(crate) fn fresh_bytes(&self) -> u64 {
-        self.fresh_blocks().iter().map(|block| block.byte_count() as u64).sum()
+        bytes_of(&self.fresh_blocks())
     }
 
     /// Says that its status may be another one, though its blocks are the same.
@@ -307,6 +321,10 @@ impl Table {
         *cached = Some((version, Arc::clone(&status)));
         Some(status)
     }
+}
+
+fn bytes_of(blocks: &[Arc<Block>]) -> u64 {
+    blocks.iter().map(|block| block.byte_count() as u64).sum()
 }
 
 /// Of rows that wait, those that are read from disk.

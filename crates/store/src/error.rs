@@ -83,6 +83,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a batch whose ticket says so may be in the log all the same: the next process tells.
+    #[must_use]
+    pub fn may_be_logged(&self) -> bool {
+        matches!(self, Self::Poisoned { .. } | Self::Closed)
+    }
+
     /// The error for a failed `action` on `place`, telling a full file system from the rest.
     pub(crate) fn io(action: &'static str, place: &str, source: io::Error) -> Self {
         if is_full(&source) {

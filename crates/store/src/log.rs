@@ -148,6 +148,11 @@ impl Log {
         Ok(log)
     }
 
+    /// Whether a failure keeps it from taking batches.
+    pub(crate) fn has_failed(&self) -> bool {
+        lock(&self.shared.queue).failure.is_some()
+    }
+
     /// Puts a batch into the queue. Does not wait for the disk.
     pub(crate) fn append(
         &self,
@@ -174,6 +179,18 @@ impl Log {
         let queue = lock(&self.shared.queue);
         let of_table = queue.live.iter().filter(|(_, live)| live.table == *table);
         of_table.map(|(&sequence, _)| sequence).collect()
+    }
+
+    /// The tables that have live frames in other files than the last so many.
+    pub(crate) fn tables_before(&self, last_files: usize) -> BTreeSet<TableName> {
+        let queue = lock(&self.shared.queue);
+        let Some(newest) = queue.files.keys().nth_back(last_files).copied() else {
+            return BTreeSet::new();
+        };
+        let is_in_these = |live: &&Live| live.at.as_ref().is_some_and(|(file, _)| *file <= newest);
+        // Files follow each other as sequences do.
+        let before = queue.live.values().take_while(is_in_these);
+        before.map(|live| live.table.clone()).collect()
     }
 
     /// Every frame below this sequence is consumed or gone.

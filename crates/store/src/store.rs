@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use hadal_types::limits::TABLE_SETTINGS_BYTES_MAX;
+use hadal_types::limits::{LOG_FILES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Budget, TableName};
 
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
@@ -98,6 +98,8 @@ pub struct Store {
     /// Sequences of a store without a log.
     next_sequence: AtomicU64,
     reclaim_failures: AtomicU64,
+    /// Whether a change failed in such a way that none can be made any more.
+    has_failed: AtomicBool,
     /// Tables whose blocks never come to memory.
     on_disk: RwLock<BTreeSet<TableName>>,
 }
@@ -169,8 +171,17 @@ impl Store {
             durable: None,
             next_sequence: AtomicU64::new(0),
             reclaim_failures: AtomicU64::new(0),
+            has_failed: AtomicBool::new(false),
             on_disk: RwLock::default(),
         }
+    }
+
+    /// Whether the log or the manifest takes no more writes, since nobody knows what is on disk after
+    /// one that failed: until the store is opened anew.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        let log_has = |durable: &Durable| durable.log.has_failed();
+        self.has_failed.load(Ordering::Relaxed) || self.durable.as_ref().is_some_and(log_has)
     }
 
     /// Appends a batch to the log. Does not wait for the disk: the ticket does.
@@ -252,7 +263,10 @@ impl Store {
         let record = self.spell_out(&catalog.state, change)?;
         catalog.state.check(&record)?;
         if let (Some(manifest), Some(durable)) = (&mut catalog.manifest, &self.durable) {
-            durable.persist(manifest, &change.adds, &record)?;
+            let persisted = durable.persist(manifest, &change.adds, &record);
+            let has_failed = matches!(persisted, Err(Error::Poisoned { .. }));
+            self.has_failed.fetch_or(has_failed, Ordering::Relaxed);
+            persisted?;
         }
         catalog.state.apply(&record)?;
         for number in &record.removes {
@@ -373,6 +387,14 @@ impl Store {
     #[must_use]
     pub fn room(&self) -> Option<&Budget> {
         self.durable.as_ref().and_then(|durable| durable.pool.room())
+    }
+
+    /// The tables with batches in so old log files that these keep the log long: they go once the
+    /// batches have their place in segments ([`LOG_FILES_MAX`]).
+    #[must_use]
+    pub fn tables_in_old_logs(&self) -> BTreeSet<TableName> {
+        let durable = self.durable.as_ref();
+        durable.map(|durable| durable.log.tables_before(LOG_FILES_MAX + 1)).unwrap_or_default()
     }
 
     /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed,

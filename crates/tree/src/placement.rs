@@ -1,7 +1,7 @@
 //! Which leaf a batch goes to: one of two that its id names, the one with less of its table in it.
 //!
 //! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3), and so each table, whose
-//! limit is shared out evenly. A batch that some leaf has sticks to it: which two an id names changes
+//! limit is shared out evenly. Leaves that take no batches are passed over. A batch that some leaf has sticks to it: which two an id names changes
 //! where leaves were added since, so a retry is looked for on all, on those two first.
 
 mod tables;
@@ -104,9 +104,12 @@ impl Placement {
                 return Some(index);
             }
         }
+        let takes = |index: &usize| self.leaves[*index].sink.takes();
+        let taking: Vec<usize> = candidates.iter().copied().filter(takes).collect();
+        // Where none takes any, one of them says why.
+        let choices = if taking.is_empty() { candidates } else { taking };
         let state = self.lock();
-        let choices = candidates.into_iter().take(CHOICES);
-        choices.min_by_key(|&index| state.tables.load(table, index))
+        choices.into_iter().take(CHOICES).min_by_key(|&index| state.tables.load(table, index))
     }
 
     async fn place(&self, batch: Batch) -> Result<Receipt, SinkError> {

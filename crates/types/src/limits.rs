@@ -128,6 +128,9 @@ pub const CLOCK_JUMP_SECONDS: i64 = 86_400;
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 /// A log file that has reached this many bytes is not appended to again.
 pub const LOG_FILE_BYTES: u64 = 64 << 20;
+/// Log files beside the one that is written to; of tables that still have fresh rows in older ones these get
+/// their place in segments. A start reads all that are there before it answers.
+pub const LOG_FILES_MAX: usize = 2;
 /// Bytes of batches that wait for the log's disk; beyond it an append is refused as busy.
 pub const LOG_QUEUE_BYTES_MAX: usize = 64 << 20;
 /// Bytes of a table's settings as the manifest keeps them.
@@ -266,6 +269,9 @@ pub const STALL_SECONDS: u64 = 30;
 pub const SERVER_STOP_SECONDS_MAX: u64 = 180;
 /// How long a server that stops waits for what runs, in seconds.
 pub const SHUTDOWN_SECONDS: u64 = 30;
+/// How long questions and bodies may go on meanwhile, in seconds: longer than a question takes that has
+/// not asked for more time. Whoever is not done by then is told that the server stops.
+pub const STOPPING_SECONDS: u64 = 15;
 /// How often what Hadal notes about itself is written to its own tables, in seconds.
 pub const JOURNAL_SECONDS: u64 = 1;
 /// Rows of each own table that wait to be written; further ones are lost, and counted.

@@ -149,6 +149,11 @@ impl<S: Sink + ?Sized> Sink for Mirrored<S> {
         })
     }
 
+    /// No message: whoever places batches hears of it beside them.
+    fn takes(&self) -> bool {
+        self.inner.takes()
+    }
+
     /// Nothing is known by a sink that cannot be understood.
     fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
         Box::pin(async move {

@@ -9,10 +9,18 @@ pub trait Sink: Send + Sync {
     /// Takes a batch; returns once it is as durable as its table wants, and visible to queries.
     ///
     /// # Errors
-    /// [`SinkError`]; then the batch was not acknowledged, and the same id may be sent again.
+    /// [`SinkError`]; then the batch was not acknowledged, and the same id may be sent again. After
+    /// [`SinkError::Store`] it may be there when the process starts anew.
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>>;
 
-    /// Whether it took, or is taking, a batch of this id: a retry must go where the first try went.
+    /// Whether it takes new batches at all; false from the moment on when what it was given could not be
+    /// written, until its process starts anew. What it has taken counts all the same.
+    fn takes(&self) -> bool {
+        true
+    }
+
+    /// Whether it took, or is taking, a batch of this id, or may have: a retry must go where the first
+    /// try went.
     fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool>;
 
     /// Drops a table with all its rows; returns how many those were, 0 if there was none.

@@ -21,6 +21,10 @@ impl Sink for Leaf {
         })
     }
 
+    fn takes(&self) -> bool {
+        !self.inner.is_stopping() && !self.inner.store.has_failed()
+    }
+
     fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
         Box::pin(async move {
             let tables = read(&self.inner.tables);

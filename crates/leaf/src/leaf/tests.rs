@@ -19,6 +19,7 @@ mod crashes;
 mod expiry;
 mod house;
 mod limits;
+mod log;
 mod pressure;
 mod raw_rows;
 mod restart;

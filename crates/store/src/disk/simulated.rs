@@ -161,6 +161,11 @@ impl World {
         self.machine().is_down
     }
 
+    /// Says whether syncs of files that are appended to fail from now on.
+    pub fn fail_syncs(&self, is_so: bool) {
+        self.machine().fails_sync = is_so;
+    }
+
     /// Lets syncs that were held go on.
     pub(crate) fn release_syncs(&self) {
         self.machine().holds_sync = false;

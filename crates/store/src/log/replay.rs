@@ -45,12 +45,14 @@ pub(crate) fn replay(
         state,
         report,
         seen: BTreeSet::new(),
+        tail: None,
         out: Replayed { next_sequence: state.next_sequence, ..Replayed::default() },
     };
     for &number in &numbers {
         let is_last = numbers.last() == Some(&number);
         replay.file(disk, salt, number, is_last)?;
     }
+    replay.judge_tail(None);
     let lost = state.logs.iter().filter(|number| !replay.out.files.contains_key(number));
     replay.report.log_files_lost = lost.map(|&number| disk.place(&file_name(number))).collect();
     Ok(replay.out)
@@ -60,7 +62,16 @@ struct Replay<'a> {
     state: &'a State,
     report: &'a mut Report,
     seen: BTreeSet<u64>,
+    /// What is not whole at the end of a file that another follows.
+    tail: Option<Tail>,
     out: Replayed,
+}
+
+/// Bytes behind the last whole frame of a file.
+struct Tail {
+    bytes: u64,
+    /// The sequence that the first frame there had, or a later one.
+    first: u64,
 }
 
 impl Replay<'_> {
@@ -79,6 +90,9 @@ impl Replay<'_> {
         };
         let bytes = disk.read(&name, FOLDER_FILE_BYTES_MAX).map_err(failed("read"))?;
         let scan = scan(LOG, salt, &bytes);
+        if let Some(frame) = scan.frames.first() {
+            self.judge_tail(Some(frame.sequence));
+        }
         for gap in &scan.damage {
             if !self.is_spent(&scan.frames, gap) {
                 self.report.frames_damaged += 1;
@@ -87,14 +101,18 @@ impl Replay<'_> {
         }
         let live: u64 = scan.frames.iter().map(|frame| u64::from(self.frame(frame, number))).sum();
         let torn = (bytes.len() - scan.end) as u64;
+        if torn > 0 && !is_last {
+            let first = self.seen.last().map_or(0, |sequence| sequence.saturating_add(1));
+            let before = self.tail.take().map_or(0, |tail| tail.bytes);
+            self.tail = Some(Tail { bytes: before + torn, first });
+        }
         // A file that is still named goes with the next change, so that it is not missed.
         if live == 0 && !is_last && !self.state.logs.contains(&number) {
             self.report.log_files_removed += 1;
-            self.report.log_bytes_cut += torn;
             return disk.remove(&name).map_err(failed("remove"));
         }
         let end = scan.end as u64;
-        if torn > 0 {
+        if torn > 0 && is_last {
             self.report.log_bytes_cut += torn;
             let mut file = disk.open(&name).map_err(failed("open"))?;
             file.cut(end).and_then(|()| file.sync()).map_err(failed("cut the torn tail of"))?;
@@ -109,6 +127,20 @@ impl Replay<'_> {
             self.out.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
         }
         Ok(())
+    }
+
+    /// Judges the end of an earlier file, once the sequence of the next frame is known, or that there is
+    /// none. That file was synced before another was begun, so what is not whole there was once, and is
+    /// missed, unless all of it is known to be consumed.
+    fn judge_tail(&mut self, next: Option<u64>) {
+        let Some(Tail { bytes, first }) = self.tail.take() else { return };
+        let end = next.unwrap_or(self.state.next_sequence);
+        let is_consumed = first < end && self.state.consumed.contains_all(first, end - 1);
+        let is_nothing_missing = next.is_some_and(|next| first >= next);
+        if !is_consumed && !is_nothing_missing {
+            self.report.frames_damaged += 1;
+            self.report.damaged_bytes += bytes;
+        }
     }
 
     /// Whether all that a gap between whole frames of a file held is known to be consumed: then its disk

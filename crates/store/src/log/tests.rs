@@ -289,10 +289,9 @@ fn a_queue_that_is_full_refuses() {
     log.append(&table(), &batch(1), &large).expect("queued");
 }
 
-#[test]
-fn files_are_removed_when_all_their_frames_are_consumed() {
-    let world = World::new(1);
-    let (log, ..) = open(&world, false);
+/// Three files of two frames each.
+fn three_files(world: &World) -> Log {
+    let (log, ..) = open(world, false);
     let mut random = Random::new(3);
     // Two frames fill a file of 10,000 bytes.
     for number in 0..6 {
@@ -302,6 +301,49 @@ fn files_are_removed_when_all_their_frames_are_consumed() {
         ticket.wait().expect("durable");
     }
     assert_eq!(world.names("log"), ["00000001.log", "00000002.log", "00000003.log"]);
+    log
+}
+
+#[test]
+fn damage_at_the_end_of_a_file_that_another_follows_is_reported() {
+    let world = World::new(1);
+    drop(three_files(&world));
+    let whole = world.bytes("log", FIRST);
+    let found = |state: &State| {
+        let mut report = Report::default();
+        let replayed = replay(&*world.folders().log, SALT, state, &mut report).expect("replayed");
+        (replayed.batches.keys().map(|at| at.0).collect::<Vec<_>>(), report)
+    };
+    let middle = whole.len() / 2 + 1_000;
+    let mut flipped = whole.clone();
+    flipped[middle] ^= 1;
+    for damaged in [flipped, whole[..middle].to_vec(), whole[..whole.len() - 1].to_vec()] {
+        world.set_bytes("log", FIRST, damaged.clone());
+        for start in ["the first", "the next"] {
+            let (frames, report) = found(&State::default());
+            assert_eq!(frames, [0, 2, 3, 4, 5], "{start}");
+            assert_eq!((report.frames_damaged, report.log_bytes_cut), (1, 0), "{start}");
+            assert_eq!(report.damaged_bytes, (damaged.len() - whole.len() / 2) as u64, "{start}");
+        }
+        let mut consumed = State::default();
+        consumed.consumed.insert(1, 1);
+        let (frames, report) = found(&consumed);
+        assert_eq!((frames, report.frames_damaged), (vec![0, 2, 3, 4, 5], 0), "nobody misses it");
+    }
+    // Nor is it known what the end had where the file that follows has nothing.
+    for name in ["00000002.log", "00000003.log"] {
+        world.set_bytes("log", name, Vec::new());
+    }
+    world.set_bytes("log", FIRST, whole[..middle].to_vec());
+    assert_eq!(found(&State::default()).1.frames_damaged, 1);
+    world.set_bytes("log", FIRST, [&whole[..], b"more"].concat());
+    assert_eq!(found(&State::default()).1.frames_damaged, 1);
+}
+
+#[test]
+fn files_are_removed_when_all_their_frames_are_consumed() {
+    let world = World::new(1);
+    let log = three_files(&world);
     let consume = |sequences: [u64; 3]| {
         let consumed = sequences.map(Sequence).into_iter().collect();
         log.consume(&consumed, &log.needed(&consumed))

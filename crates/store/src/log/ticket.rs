@@ -36,8 +36,9 @@ impl Ticket {
     ///
     /// # Errors
     /// [`Error::Full`] when the disk was full; the log holds nothing of the batch.
-    /// [`Error::Poisoned`] or [`Error::Io`] when writing or syncing failed; [`Error::Closed`] when
-    /// the store was closed first. After these the batch may be found in the log at the next open.
+    /// [`Error::Io`] when no file could be begun for it: the same. [`Error::Poisoned`] when writing or
+    /// syncing failed; [`Error::Closed`] when the store was closed first. After these the batch may be
+    /// found in the log at the next open ([`Error::may_be_logged`]).
     pub fn wait(self) -> Result<(), Error> {
         let mut outcome = lock(&self.slot.outcome);
         loop {

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 
 use tokio::sync::oneshot;
@@ -13,6 +13,8 @@ struct FakeSink {
     taken: Mutex<HashSet<BatchId>>,
     rows: AtomicU64,
     fails: bool,
+    /// It takes no new batches.
+    is_closed: AtomicBool,
     /// Whoever looks for a batch next waits for this, and then tells what it saw before.
     slow_look: Option<Arc<Mutex<Option<oneshot::Receiver<()>>>>>,
     settings: Mutex<Option<TableSettings>>,
@@ -30,6 +32,10 @@ impl Sink for FakeSink {
             }
             Ok(Receipt { rows: batch.rows, duplicate: !is_new, durable: true, overflowing: false })
         })
+    }
+
+    fn takes(&self) -> bool {
+        !self.is_closed.load(Ordering::SeqCst)
     }
 
     fn knows<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
@@ -123,6 +129,31 @@ async fn batches_of_any_size_spread_evenly() {
     let mean = bytes.iter().sum::<u64>() as f64 / bytes.len() as f64;
     let most = *bytes.iter().max().expect("leaves") as f64;
     assert!(most / mean <= 1.05, "{bytes:?}");
+}
+
+#[tokio::test]
+async fn leaves_that_take_nothing_are_passed_over_unless_they_have_the_batch() {
+    let sinks: Vec<Arc<FakeSink>> = (0..3).map(|_| Arc::default()).collect();
+    let (placement, _) = placement(&sinks);
+    let place = async |numbers: std::ops::Range<usize>| {
+        for number in numbers {
+            placement.accept(batch(number, 1)).await.expect("taken");
+        }
+        sinks.iter().map(|sink| sink.rows.load(Ordering::SeqCst)).collect::<Vec<_>>()
+    };
+    let before = place(0..300).await;
+    let mut end = 300;
+    for closed in &sinks[..2] {
+        closed.is_closed.store(true, Ordering::SeqCst);
+        // Retries, also of what closed leaves have, then new ones.
+        assert_eq!(place(0..300).await.iter().sum::<u64>(), end as u64);
+        let now = place(end..end + 300).await;
+        assert_eq!(now[0], before[0], "the first takes no more: {now:?}");
+        end += 300;
+    }
+    sinks[2].is_closed.store(true, Ordering::SeqCst);
+    // Then one of them is asked, to say why.
+    placement.accept(batch(9_999, 1)).await.expect("told");
 }
 
 #[tokio::test]

@@ -252,6 +252,9 @@ impl Life<'_> {
         let (mut values, partial) = values(leaf).await;
         let ((scanned, expected), _) = seen_of(&partial);
         assert_eq!((scanned, expected), (values.len() as u64, values.len() as u64));
+        for table in leaf.inner.all_tables() {
+            assert_eq!(table.bytes(), table.holdings().1, "what is counted is what is there");
+        }
         values.extend(self.machine.archive.values());
         let distinct: BTreeSet<i64> = values.iter().copied().collect();
         assert_eq!(distinct.len(), values.len(), "a row is there twice");

@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use super::*;
 use crate::merge::merge_blocks;
+use crate::move_fresh::move_fresh;
 use crate::plan_merge::MergeKind;
 
 const ROWS: i64 = 100_000;
@@ -55,6 +56,33 @@ async fn a_file_that_becomes_shorter_costs_the_rows_that_are_gone() {
     let (second, _) = values(&leaf).await;
     assert_eq!(second[..first.len()], first);
     assert!(second[first.len()..].iter().copied().eq(ROWS..ROWS + 5_000));
+    // Nothing more is written where some could not be read.
+    move_fresh(&leaf.inner.all_tables(), &leaf.inner.store).expect("moved");
+    let blocks = leaf.inner.all_tables()[0].snapshot();
+    let later = blocks.iter().filter(|block| block.time_range.0.0 >= NOW.0 + ROWS);
+    let places: Vec<String> = later.map(|block| block.location()).collect();
+    assert!(places.iter().all(|place| place.contains("00000002.segment")), "{places:?}");
+    assert_eq!(places.len(), 1);
+}
+
+#[tokio::test]
+async fn a_block_that_cannot_be_read_when_it_is_made_replaces_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let leaf = verified(folder.path()).await;
+    let path = folder.path().join("segments/00000001.segment");
+    let before = std::fs::read(&path).expect("read");
+    let used = before.iter().rposition(|byte| *byte != 0).expect("blocks") as u64;
+    let table = Arc::clone(&leaf.inner.all_tables()[0]);
+    let old = Arc::clone(&table.snapshot()[0]);
+    let copied = leaf
+        .inner
+        .rewrite(&table, &[Arc::clone(&old)], |view| Ok(Some(vec![view.bytes().to_vec()])));
+    let copied = copied.expect("written");
+    let file = std::fs::File::options().write(true).open(&path).expect("opened");
+    file.set_len(used.next_multiple_of(4_096)).expect("cut");
+    assert!(leaf.inner.replace(&table, copied).is_err());
+    assert!(leaf.inner.store.has_block(old.number().expect("of a segment")));
+    assert_eq!(values(&leaf).await.0.len(), usize::try_from(ROWS).expect("small"));
 }
 
 /// Rows that are there, and rows that are lost, as the status tells.
