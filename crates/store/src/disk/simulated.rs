@@ -88,6 +88,10 @@ pub(crate) struct Machine {
     pub(crate) memory_room: usize,
     pub(crate) fails_sync: bool,
     pub(crate) holds_sync: bool,
+    /// How many wait for that now.
+    held_syncs: usize,
+    /// Whoever reads a segment file beyond its header waits.
+    holds_reads: bool,
     /// Syncs of files that are appended to.
     pub(crate) syncs: u64,
     segments: Folder,
@@ -116,6 +120,8 @@ impl World {
             memory_room: usize::MAX,
             fails_sync: false,
             holds_sync: false,
+            held_syncs: 0,
+            holds_reads: false,
             syncs: 0,
             segments: Folder::open_locked(scratch.path()).expect("a folder"),
         };
@@ -166,9 +172,21 @@ impl World {
         self.machine().fails_sync = is_so;
     }
 
-    /// Lets syncs that were held go on.
-    pub(crate) fn release_syncs(&self) {
-        self.machine().holds_sync = false;
+    /// Says whether syncs of files that are appended to wait from now on.
+    pub fn hold_syncs(&self, is_so: bool) {
+        self.machine().holds_sync = is_so;
+        self.changed.notify_all();
+    }
+
+    /// Whether a sync waits, since syncs are held.
+    #[must_use]
+    pub fn is_sync_held(&self) -> bool {
+        self.machine().held_syncs > 0
+    }
+
+    /// Says whether whoever reads a segment file, for other things than its header, waits from now on.
+    pub fn hold_reads(&self, is_so: bool) {
+        self.machine().holds_reads = is_so;
         self.changed.notify_all();
     }
 

@@ -87,10 +87,10 @@ fn one_sync_serves_all_that_wait() {
 fn frames_that_come_during_a_sync_share_the_next() {
     const FRAMES: usize = 64;
     let world = World::new(1);
-    world.machine().holds_sync = true;
+    world.hold_syncs(true);
     let (log, ..) = open(&world, true);
     let tickets: Vec<Ticket> = (0..FRAMES).map(|number| append(&log, number)).collect();
-    world.release_syncs();
+    world.hold_syncs(false);
     for (number, ticket) in tickets.into_iter().enumerate() {
         assert_eq!(ticket.sequence(), Sequence(number as u64));
         ticket.wait().expect("durable");

@@ -72,7 +72,9 @@ impl AppendFile for SimulatedFile {
     fn sync(&mut self) -> io::Result<()> {
         let mut machine = self.world.machine();
         while machine.holds_sync {
+            machine.held_syncs += 1;
             machine = self.world.changed.wait(machine).expect("a live machine");
+            machine.held_syncs -= 1;
         }
         machine.syncs += 1;
         if machine.fails_sync {
@@ -124,7 +126,12 @@ impl SegmentFile for SimulatedSegment {
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.world.machine().operate()?;
+        let mut machine = self.world.machine();
+        while machine.holds_reads && offset > 0 {
+            machine = self.world.changed.wait(machine).expect("a live machine");
+        }
+        machine.operate()?;
+        drop(machine);
         self.real.read(offset, into)
     }
 

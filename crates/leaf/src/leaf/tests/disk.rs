@@ -1,0 +1,160 @@
+//! A disk that fails, or is slow, and how much of it the log takes.
+
+use hadal_store::Folders;
+use hadal_store::disk::simulated::World;
+use hadal_types::TableSettings;
+use hadal_types::limits::LOG_FILES_MAX;
+
+use super::*;
+use crate::settings::configure;
+
+const SIZES: Sizes = Sizes {
+    segment_bytes: 64 * 4_096,
+    log_file_bytes: 10_000,
+    manifest_bytes_min: 400,
+    reserve_bytes: 0,
+};
+
+fn open_on(world: &World) -> Leaf {
+    open_in(&world.folders())
+}
+
+fn open_on_memory(world: &World) -> Leaf {
+    open_in(&world.folders_with_memory())
+}
+
+fn open_in(folders: &Folders) -> Leaf {
+    let (store, recovery) = Store::open_on(folders, SIZES).expect("opened");
+    // Its folder is the simulated one; there is nothing to be archived.
+    Leaf::start(config(Some(Path::new("of the world"))), store, recovery).expect("started")
+}
+
+#[tokio::test]
+async fn a_batch_whose_sync_failed_is_nobody_elses_until_the_next_start_tells() {
+    let world = World::new(1);
+    let leaf = open_on(&world);
+    let id = |text: &str| BatchId::new(text).expect("an id");
+    leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
+    assert!(leaf.takes());
+    world.fail_syncs(true);
+    for _ in 0..2 {
+        let refused = leaf.accept(batch("b", 1, 3..5)).await;
+        assert!(matches!(refused, Err(SinkError::Store(_))), "{refused:?}");
+        assert!(leaf.knows(&name("t"), &id("b")).await, "it may be there");
+        assert!(!leaf.takes());
+    }
+    // The log is not written to any more, so of later ones there is nothing.
+    let refused = leaf.accept(batch("c", 1, 5..9)).await;
+    assert!(matches!(refused, Err(SinkError::Store(_))), "{refused:?}");
+    assert!(!leaf.knows(&name("t"), &id("c")).await);
+    assert_eq!(values(&leaf).await.0, [0, 1, 2]);
+    drop(leaf);
+    world.fail_syncs(false);
+    world.kill();
+    let leaf = open_on(&world);
+    assert!(leaf.takes());
+    assert_eq!(values(&leaf).await.0, [0, 1, 2, 3, 4]);
+    assert!(leaf.accept(batch("b", 1, 3..5)).await.expect("known").duplicate);
+    assert!(!leaf.accept(batch("c", 1, 5..9)).await.expect("taken").duplicate);
+}
+
+#[tokio::test]
+async fn tables_with_few_rows_do_not_keep_the_log_long() {
+    let world = World::new(1);
+    let leaf = open_on(&world);
+    let in_table = |table: &str, own: Batch| Batch { table: name(table), ..own };
+    let (mut most, mut expected) = (0, Vec::new());
+    for round in 0..200i64 {
+        let rows = round * 1_000..(round + 1) * 1_000;
+        let heavy = in_table("heavy", batch(&format!("h{round}"), 1, rows));
+        leaf.accept(heavy).await.expect("taken");
+        leaf.accept(batch(&format!("t{round}"), 1, round..round + 1)).await.expect("taken");
+        expected.push(round);
+        leaf.merge_all();
+        most = most.max(leaf.inner.store.figures().log_files);
+    }
+    assert!(most <= LOG_FILES_MAX as u64 + 2, "{most} files");
+    assert!(most > 1, "the log has several files");
+    assert_eq!(values(&leaf).await.0, expected);
+    drop(leaf);
+    world.crash();
+    let leaf = open_on(&world);
+    assert_eq!(values(&leaf).await.0, expected);
+    for round in [0, 1, 100, 199] {
+        let again = batch(&format!("t{round}"), 1, round..round + 1);
+        assert!(leaf.accept(again).await.expect("known").duplicate);
+    }
+}
+
+/// Rows that are scanned, and rows that are expected.
+async fn coverage(leaf: &Leaf) -> (u64, u64) {
+    let Coverage { rows_scanned, rows_expected, .. } = values(leaf).await.1.coverage;
+    (rows_scanned, rows_expected)
+}
+
+#[tokio::test]
+async fn a_killed_leaf_answers_and_takes_batches_before_it_has_read_anything_back() {
+    let world = World::new(1);
+    let leaf = open_on_memory(&world);
+    for at in 0..16 {
+        leaf.accept(batch(&format!("b{at}"), 1, at * 500..(at + 1) * 500)).await.expect("taken");
+    }
+    leaf.merge_all();
+    leaf.accept(batch("fresh", 1, 8_000..8_010)).await.expect("taken");
+    drop(leaf);
+    // With its power the machine loses what is in memory.
+    world.crash();
+    world.hold_reads(true);
+    let leaf = open_on_memory(&world);
+    assert_eq!(coverage(&leaf).await, (10, 8_010));
+    assert_eq!(leaf.accept(batch("more", 1, 8_010..8_015)).await, receipt(5, false, true));
+    assert!(leaf.accept(batch("b3", 1, 1_500..2_000)).await.expect("known").duplicate);
+    assert_eq!(coverage(&leaf).await, (15, 8_015));
+    assert_eq!(leaf.state(), LeafState::DiskRecovery);
+    world.hold_reads(false);
+    while leaf.state() != LeafState::Alive {
+        std::thread::yield_now();
+    }
+    assert_eq!(values(&leaf).await.0, (0..8_015).collect::<Vec<_>>());
+}
+
+type Changing = Box<dyn Fn(&Inner) + Send>;
+
+#[tokio::test]
+async fn questions_do_not_wait_for_a_disk_that_takes_long() {
+    let world = World::new(1);
+    let leaf = open_on(&world);
+    leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
+    let other = Batch { table: name("other"), ..batch("b", 1, 0..3) };
+    leaf.accept(other).await.expect("taken");
+    let set = TableSettings { bytes: Some(1 << 30), ..TableSettings::default() };
+    let changes: [Changing; 2] = [
+        Box::new(move |inner| configure(inner, &name("other"), &set).expect("set")),
+        Box::new(|inner| assert_eq!(inner.drop_table(&name("other")).expect("dropped"), 3)),
+    ];
+    let mut thirds = 0;
+    for change in changes {
+        world.hold_syncs(true);
+        let inner = Arc::clone(&leaf.inner);
+        let changing = std::thread::spawn(move || change(&inner));
+        // Until it waits for the disk, with whatever it holds meanwhile.
+        while !world.is_sync_held() {
+            std::thread::yield_now();
+        }
+        // A new table for each: it goes into the list of tables, and its batch into the queue.
+        thirds += 1;
+        let third = name(&format!("third-{thirds}"));
+        let mut taking = leaf.accept(Batch { table: third, ..batch("c", 1, 0..1) });
+        tokio::select! {
+            biased;
+            taken = &mut taking => panic!("{taken:?} though the disk waits"),
+            () = std::future::ready(()) => {}
+        }
+        assert_eq!(values(&leaf).await.0, [0, 1, 2]);
+        assert!(leaf.status().await.leaves[0].tables.contains_key(&name("t")));
+        world.hold_syncs(false);
+        changing.join().expect("changed");
+        taking.await.expect("taken");
+    }
+    assert!(!leaf.status().await.leaves[0].tables.contains_key(&name("other")));
+}
