@@ -1,5 +1,6 @@
 //! A leaf whose power fails, or whose process is killed, at each operation on its disk: in every step of
-//! taking batches, merging, revoking, expiry, archiving, changes of settings, drops, stops and starts.
+//! taking batches, merging, revoking, expiry, archiving, sampling, making cold, moving to disk and back, changes
+//! of settings, drops, stops and starts.
 //!
 //! The same life is led again and again, and ends one operation later each time, until it ends by itself.
 //! After each end the leaf must have what was acknowledged, once, or its archive has it; of what was under
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hadal_store::disk::simulated::World;
 use hadal_store::{Error, Sizes, Store};
-use hadal_types::{AgeLimit, TableSettings};
+use hadal_types::{AgeLimit, OneIn, TableSettings, TableStorage};
 
 use super::archive::{Shelf, archived};
 use super::*;
@@ -89,6 +90,8 @@ enum Presence {
     Unknown,
     /// Any of its rows, as they go block by block.
     Going,
+    /// All of its rows, or half of them: never a half of a half.
+    Sampled,
     Gone,
 }
 
@@ -223,6 +226,48 @@ impl Life<'_> {
         self.restart()
     }
 
+    /// The block with the oldest rows.
+    fn oldest(&self) -> Arc<Block> {
+        let blocks = self.leaf().inner.all_tables()[0].snapshot();
+        Arc::clone(blocks.iter().min_by_key(|block| block.time_range.0).expect("a block"))
+    }
+
+    async fn set(&self, settings: TableSettings) -> Result<(), Down> {
+        let set = self.leaf().configure(name("t"), settings).await;
+        self.outcome(set)?;
+        self.merge(0)
+    }
+
+    /// Everything that happens to rows because they are old: they are cold, on disk and in memory again,
+    /// and half of them go.
+    async fn live_and_grow_old(&mut self) -> Result<(), Down> {
+        let old = 8 * DAY;
+        self.leaf = Some(self.outcome(self.machine.open())?);
+        for first in [HOUR, old] {
+            self.accept(first).await?;
+        }
+        self.merge(700)?;
+        let week = Some(AgeLimit::Seconds(7 * DAY));
+        let cold = TableSettings { cold_after: week, ..TableSettings::default() };
+        assert!(self.oldest().may_become_cold());
+        self.set(cold.clone()).await?;
+        assert!(!self.oldest().may_become_cold());
+        self.restart()?;
+        for (storage, is_in_memory) in [(TableStorage::Mmap, false), (TableStorage::Memory, true)] {
+            self.set(TableSettings { storage: Some(storage), ..cold.clone() }).await?;
+            // What may be in memory comes there a step later.
+            self.merge(61)?;
+            assert_eq!(self.oldest().is_in_memory(), is_in_memory && self.machine.has_memory);
+        }
+        self.accept(2 * HOUR).await?;
+        self.mark(|first| first == old, Presence::Sampled);
+        let sample_keep = OneIn::new(2);
+        self.set(TableSettings { sample_after: week, sample_keep, ..cold }).await?;
+        self.merge(700)?;
+        assert_eq!(self.oldest().rows, usize::try_from(BATCH / 2).expect("small"));
+        self.restart()
+    }
+
     /// Everything that an archived table goes through.
     async fn live_with_an_archive(&mut self) -> Result<(), Down> {
         self.leaf = Some(self.outcome(self.machine.open())?);
@@ -267,6 +312,7 @@ impl Life<'_> {
                 Presence::There => rows == all,
                 Presence::Unknown => rows == 0 || rows == all,
                 Presence::Going => rows <= all,
+                Presence::Sampled => rows == all || rows == all / 2,
                 Presence::Gone => rows == 0,
             };
             assert!(fits, "{rows} rows of {first}, which is {presence:?}");
@@ -288,10 +334,11 @@ impl Life<'_> {
     }
 }
 
-/// Which of the two lives is led.
+/// Which of the lives is led.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Table {
     Plain,
+    Aging,
     Archived,
 }
 
@@ -303,6 +350,7 @@ async fn ends_with(operation: u64, table: Table, has_memory: bool, end: End) -> 
     let mut life = Life { machine: &machine, leaf: None, model: Model::default() };
     let lived = match table {
         Table::Plain => life.live().await,
+        Table::Aging => life.live_and_grow_old().await,
         Table::Archived => life.live_with_an_archive().await,
     };
     life.leaf = None;
@@ -320,7 +368,7 @@ async fn ends_with(operation: u64, table: Table, has_memory: bool, end: End) -> 
             assert!(!machine.folder.path().join("archiving").exists());
         }
         life.check(&leaf).await;
-        if round == 0 && table == Table::Plain {
+        if round == 0 && table != Table::Archived {
             life.retry(&leaf).await;
             machine.clock.pass(700);
             leaf.merge_all();
@@ -353,6 +401,11 @@ async fn ends_at_each_operation(table: Table) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_it_is_doing_when_it_ends_nothing_is_lost_or_doubled() {
     ends_at_each_operation(Table::Plain).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_becomes_of_old_rows_when_it_ends_nothing_is_done_twice() {
+    ends_at_each_operation(Table::Aging).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
