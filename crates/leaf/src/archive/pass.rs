@@ -34,29 +34,45 @@ pub(crate) struct Archiver {
     /// The pass that is under way, or the files of one that came to nothing. Whoever has the lock is
     /// the one that makes a pass.
     note: Mutex<Option<Note>>,
+    /// Notes that were damaged: while one is there, nobody knows which files have rows that are still in
+    /// the leaf.
+    damaged: Vec<PathBuf>,
 }
 
 impl Archiver {
     /// With what became of the pass that an earlier process noted in the folder, if one did.
     ///
     /// # Errors
-    /// When there is a note that cannot be read: who archived then could write rows twice.
+    /// When that cannot be noted: who archived then could write rows twice.
     pub(crate) fn open(
         archive: Option<Arc<dyn Archive>>,
         folder: Option<PathBuf>,
         store: &Store,
     ) -> Result<Self, hadal_store::Error> {
-        let failed = |folder: &Path, source| hadal_store::Error::Io {
-            action: "settle",
-            place: note::place(folder).display().to_string(),
-            source: Arc::new(source),
-        };
-        let mut noted = None;
+        let (mut noted, mut damaged) = (None, Vec::new());
         if let Some(folder) = &folder {
-            noted = Note::find(folder).map_err(|error| failed(folder, error))?;
-            settle(&mut noted, Some(folder), store).map_err(|error| failed(folder, error))?;
+            damaged.extend(Some(note::aside(folder)).filter(|aside| note::is_there(aside)));
+            match Note::find(folder) {
+                Ok(found) => noted = found,
+                Err(error) => {
+                    let note = note::put_aside(folder);
+                    tracing::error!(note = %note.display(), %error, "nothing is archived: a note of the archive is damaged");
+                    damaged.push(note);
+                }
+            }
+            settle(&mut noted, Some(folder), store).map_err(|error| hadal_store::Error::Io {
+                action: "settle",
+                place: note::place(folder).display().to_string(),
+                source: Arc::new(error),
+            })?;
         }
-        Ok(Self { archive, folder, note: Mutex::new(noted) })
+        Ok(Self { archive, folder, note: Mutex::new(noted), damaged })
+    }
+
+    /// Fails while a note is there that was damaged.
+    fn check(&self) -> Result<(), PassError> {
+        let mut there = self.damaged.iter().filter(|note| note::is_there(note));
+        there.next().map_or(Ok(()), |note| Err(PassError::Damaged(note.display().to_string())))
     }
 
     /// Whether rows can be archived at all.
@@ -69,13 +85,21 @@ impl Archiver {
 /// nothing to note any more; else all that is noted of it from now on is that its files are to go,
 /// whatever becomes of the blocks.
 fn settle(note: &mut Option<Note>, folder: Option<&Path>, store: &Store) -> io::Result<()> {
-    let Some(noted) = note else { return Ok(()) };
+    let Some(noted) = note else {
+        folder.map(note::clear);
+        return Ok(());
+    };
     if noted.blocks.is_empty() {
         return Ok(());
     }
     if noted.blocks.iter().any(|number| store.has_block(*number)) {
-        noted.blocks.clear();
-        return folder.map_or(Ok(()), |folder| noted.keep(folder));
+        return match folder {
+            Some(folder) => noted.undo(folder),
+            None => {
+                noted.blocks.clear();
+                Ok(())
+            }
+        };
     }
     *note = None;
     folder.map_or(Ok(()), Note::remove)
@@ -92,6 +116,11 @@ enum PassError {
     Note { place: String, source: io::Error },
     #[error("whether the blocks of the last pass are gone is known at the next start")]
     Unknown,
+    #[error(
+        "{0} was a note of the archive and is damaged: it does not tell any more which files have rows \
+         that are in the table, too; docs/archive.md says what to do"
+    )]
+    Damaged(String),
     #[error("the leaf stops")]
     Stopping,
 }
@@ -158,7 +187,8 @@ impl Inner {
     pub(crate) fn archive_all(&self) -> bool {
         let Some(archive) = &self.archiver.archive else { return true };
         let mut note = lock(&self.archiver.note);
-        if let Err(error) = self.remove_files(&mut note, &**archive) {
+        let removed = self.archiver.check().and_then(|()| self.remove_files(&mut note, &**archive));
+        if let Err(error) = removed {
             tracing::error!(leaf = %self.name, %error, "what was archived half-way stays for now");
             for table in self.all_tables() {
                 table.note_archive_error(table.is_archived().then(|| error.to_string()));
