@@ -17,7 +17,7 @@ use super::note::{self, Note};
 use super::{Archive, ArchiveError, ArchivePart};
 use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, stored_block};
+use crate::merge::{MergeError, checked, origins, stored_blocks};
 use crate::sync::{lock, read};
 use crate::table::Table;
 
@@ -107,7 +107,7 @@ fn settle(note: &mut Option<Note>, folder: Option<&Path>, store: &Store) -> io::
 
 /// Why a pass came to nothing: all rows are where they were.
 #[derive(Debug, thiserror::Error)]
-enum PassError {
+pub(crate) enum PassError {
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     #[error(transparent)]
@@ -138,12 +138,12 @@ impl From<hadal_store::Error> for PassError {
 }
 
 /// Rows that go together.
-struct Pass<'t> {
+pub(crate) struct Pass<'t> {
     table: &'t Table,
     /// Blocks that nothing else changes meanwhile, the oldest first.
-    blocks: Vec<Arc<Block>>,
+    pub(crate) blocks: Vec<Arc<Block>>,
     /// Of these blocks the rows from before this go.
-    until: Micros,
+    pub(crate) until: Micros,
     /// Whether they go because the table is too large.
     is_for_size: bool,
 }
@@ -155,10 +155,17 @@ impl Drop for Pass<'_> {
 }
 
 /// What a block of a pass comes to.
-struct Leaving<'p> {
+pub(crate) struct Leaving<'p> {
     block: &'p Arc<Block>,
     view: BlockView<'p>,
     faults: u64,
+}
+
+/// What stays of the blocks of a pass.
+pub(crate) struct Rest {
+    blocks: Vec<StoredBlock>,
+    /// How many rows of theirs go.
+    rows_gone: u64,
 }
 
 /// The start of the day of UTC that a time lies in.
@@ -267,7 +274,7 @@ impl Inner {
 
     /// The rows of a table that are to go next, if some are; nothing else changes their blocks while
     /// what is returned lives.
-    fn plan_pass<'t>(&self, table: &'t Table) -> Option<Pass<'t>> {
+    pub(crate) fn plan_pass<'t>(&self, table: &'t Table) -> Option<Pass<'t>> {
         let settings = lock(&table.settings).clone().filter(|settings| settings.is_archived())?;
         // No merge or other pass is under way that takes the same blocks.
         let _one = lock(&self.merging);
@@ -326,11 +333,16 @@ impl Inner {
                 .collect();
             archive.write(path, &parts, &|| self.is_stopping())?;
         }
-        self.drop_archived(pass, &leaving)
+        let rest = self.write_rest(pass, &leaving)?;
+        self.drop_archived(pass, rest)
     }
 
     /// The block, verified anew: nobody could tell from the archive that it had been altered.
-    fn leaving<'p>(&self, table: &Table, block: &'p Arc<Block>) -> Result<Leaving<'p>, PassError> {
+    pub(crate) fn leaving<'p>(
+        &self,
+        table: &Table,
+        block: &'p Arc<Block>,
+    ) -> Result<Leaving<'p>, PassError> {
         let faults = block.faults();
         let view = checked(block).inspect_err(|error| table.quarantine(block, error))?;
         Ok(Leaving { block, view, faults })
@@ -359,19 +371,24 @@ impl Inner {
         Ok(note)
     }
 
-    /// Takes the rows of a pass out of their table, in one change; returns how many.
-    fn drop_archived(&self, pass: &Pass<'_>, leaving: &[Leaving<'_>]) -> Result<u64, PassError> {
+    /// Writes what the blocks of a pass have besides the rows that go. Until a change says so, nothing has
+    /// happened.
+    pub(crate) fn write_rest(
+        &self,
+        pass: &Pass<'_>,
+        leaving: &[Leaving<'_>],
+    ) -> Result<Rest, PassError> {
         let (table, now) = (pass.table, self.clock.now());
-        let (mut adds, mut rows) = (Vec::new(), 0);
+        let mut rest = Rest { blocks: Vec::new(), rows_gone: 0 };
         for Leaving { block, view, .. } in leaving {
-            rows += block.rows as u64;
+            rest.rows_gone += block.rows as u64;
             if block.time_range.1 < pass.until {
                 continue;
             }
             for bytes in merge_from(view.clone(), pass.until, now)? {
                 let kept = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
-                rows -= u64::from(kept);
-                adds.push(self.store.write_block(&table.name, kept, bytes)?);
+                rest.rows_gone -= u64::from(kept);
+                rest.blocks.push(self.store.write_block(&table.name, kept, bytes)?);
             }
         }
         // All is read that will be.
@@ -379,23 +396,28 @@ impl Inner {
             // The next pass finds out which columns are damaged.
             return Err(MergeError::Unreadable(one.block.origin.to_string()).into());
         }
+        Ok(rest)
+    }
+
+    /// Takes the rows of a pass out of their table, in one change; returns how many.
+    pub(crate) fn drop_archived(&self, pass: &Pass<'_>, rest: Rest) -> Result<u64, PassError> {
+        let (table, rows) = (pass.table, rest.rows_gone);
         let dropped_rows = pass.dropped(rows);
         let Some(_turn) = self.turn_to_change() else { return Err(PassError::Stopping) };
         let is_dropped = read(&table.dropped);
         if *is_dropped {
             return Ok(0);
         }
+        let added = stored_blocks(&rest.blocks)?;
         let (consumed, removes) = origins(&pass.blocks);
         let told = dropped_rows.map(|dropped| (table.name.clone(), dropped));
         self.store.commit(&Change {
             removes,
-            adds: adds.clone(),
+            adds: rest.blocks,
             consumed,
             dropped_rows: told.into_iter().collect(),
             ..Change::default()
         })?;
-        let block = |stored: StoredBlock| stored_block(stored).map(Arc::new);
-        let added = adds.into_iter().map(block).collect::<Result<Vec<_>, BlockError>>()?;
         if let Some(dropped) = dropped_rows {
             table.count_dropped(dropped);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 
@@ -218,6 +219,31 @@ async fn a_block_of_several_days_is_parted() {
     assert_eq!(shelf.days(), ["2023-11-11", "2023-11-12"]);
     assert_eq!(shelf.values(), (0..10_000).collect::<Vec<_>>());
     assert!(values(&bed.leaf).await.0.is_empty());
+}
+
+#[tokio::test]
+async fn what_stays_of_a_block_and_cannot_be_read_replaces_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = settle(open_with_archive(Some(folder.path()), &Arc::default()), 3).await;
+    configure(&bed.leaf, archived(2)).await;
+    bed.leaf.merge_all();
+    let path = folder.path().join("segments/00000001.segment");
+    let before = fs::read(&path).expect("read");
+    let (table, inner) = (table(&bed), &bed.leaf.inner);
+    let mut pass = inner.plan_pass(&table).expect("a day is old enough");
+    let old = Arc::clone(&pass.blocks[0]);
+    // As if its other rows were of the next day: merges make no such block now.
+    pass.until = Micros(NOW.0 + (ROWS / 2 - 3 * DAY) * Micros::SECOND);
+    let leaving = [inner.leaving(&table, &old).expect("sound")];
+    let rest = inner.write_rest(&pass, &leaving).expect("written");
+    // What was just written is no more.
+    let after = fs::read(&path).expect("read");
+    let written = before.iter().zip(&after).position(|(before, after)| before != after);
+    let file = fs::File::options().write(true).open(&path).expect("opened");
+    file.write_all_at(&[0; 64], written.expect("a block") as u64).expect("written");
+    assert!(inner.drop_archived(&pass, rest).is_err());
+    assert!(inner.store.has_block(old.number().expect("of a segment")));
+    assert_eq!(values(&bed.leaf).await.0, of_days(1..=3));
 }
 
 #[tokio::test]
