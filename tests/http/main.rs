@@ -17,5 +17,6 @@ mod query;
 mod schema;
 mod server;
 mod settings;
+mod stopping;
 mod stream;
 mod tables;

@@ -134,6 +134,8 @@ impl Service {
         let mut doors = doors(&config, bound)?;
         doors.connections_max = connections_max(files);
         doors.table_bytes_max = memory.table_bytes_max;
+        // Whoever is told to end has as long again to say so.
+        doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
         let place = config.definitions.unwrap_or_else(|| match &config.folder {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),

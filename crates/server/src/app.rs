@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 use crate::auth::{Scope, admit, one_host};
 use crate::coming::Coming;
 use crate::config::Config;
+use crate::ending::Ending;
 use crate::journal::Journal;
 use crate::known::Known;
 use crate::log::Room;
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     pub(crate) coming: Coming,
     /// Memory of bodies that are logged.
     pub(crate) room: Room,
+    /// When questions and bodies are to end.
+    pub(crate) ending: Ending,
 }
 
 impl Shared {
@@ -84,6 +87,7 @@ impl Shared {
             parsers: Semaphore::new(cores),
             coming: Coming::default(),
             room: Room::default(),
+            ending: Ending::default(),
         }
     }
 }

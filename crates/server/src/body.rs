@@ -6,13 +6,18 @@ use axum::body::Body;
 use bytes::Bytes;
 use hadal_types::limits;
 use http_body_util::BodyExt;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use crate::ending::Ending;
 use crate::problem::{Problem, ProblemKind};
+
+/// How long a body is read on that was given up because the server stops.
+const GOODBYE: Duration = Duration::from_millis(100);
 
 /// A request's body, read piece by piece.
 pub(crate) struct RequestBody {
     body: Body,
+    ending: Ending,
     /// Bytes that came.
     taken: u64,
     /// Nothing came for so long that nothing more is waited for.
@@ -20,8 +25,9 @@ pub(crate) struct RequestBody {
 }
 
 impl RequestBody {
-    pub(crate) fn new(body: Body) -> Self {
-        Self { body, taken: 0, is_stalled: false }
+    /// A body that is read until the server stops and what runs is to end.
+    pub(crate) fn new(body: Body, ending: &Ending) -> Self {
+        Self { body, ending: ending.clone(), taken: 0, is_stalled: false }
     }
 
     /// Bytes that came so far.
@@ -32,8 +38,19 @@ impl RequestBody {
     /// The next piece, or `None` at the end.
     ///
     /// # Errors
-    /// When nothing comes for [`limits::STALL_SECONDS`], or the body breaks off.
+    /// When nothing comes for [`limits::STALL_SECONDS`], the body breaks off, or the server stops.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        let ending = self.ending.clone();
+        tokio::select! {
+            // First, as some bodies are always there.
+            biased;
+            () = ending.begun() => Err(stopping()),
+            next = self.come() => next,
+        }
+    }
+
+    /// The next piece, whether the server stops or not.
+    async fn come(&mut self) -> Result<Option<Bytes>, Problem> {
         let stall = Duration::from_secs(limits::STALL_SECONDS);
         loop {
             let Ok(frame) = timeout(stall, self.body.frame()).await else {
@@ -76,9 +93,21 @@ impl RequestBody {
     /// Reads on for a while: a client that still sends when the connection is closed may never
     /// see why.
     pub(crate) async fn drain(&mut self) {
+        let ending = self.ending.clone();
+        let goodbye = async {
+            ending.begun().await;
+            sleep(GOODBYE).await;
+        };
+        tokio::select! {
+            () = goodbye => {}
+            () = self.drain_some() => {}
+        }
+    }
+
+    async fn drain_some(&mut self) {
         let mut drained = 0;
         while drained < limits::BODY_BYTES_MAX && !self.is_stalled {
-            match self.next().await {
+            match self.come().await {
                 Ok(Some(bytes)) => drained += bytes.len(),
                 Ok(None) | Err(_) => return,
             }
@@ -89,4 +118,9 @@ impl RequestBody {
 fn stalled() -> Problem {
     let detail = format!("nothing came for {} seconds", limits::STALL_SECONDS);
     Problem::new(ProblemKind::Stalled, detail)
+}
+
+fn stopping() -> Problem {
+    let detail = "the body was not taken to its end, because the server is stopping";
+    Problem::new(ProblemKind::Unavailable, detail)
 }

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hadal_types::limits;
 use tokio::sync::Notify;
@@ -38,6 +39,8 @@ pub struct Config {
     pub about: About,
     /// Notified when a client asks the server to stop: whoever serves it waits for that.
     pub stop: Arc<Notify>,
+    /// How long questions and bodies may go on once the server stops.
+    pub stopping_time: Duration,
 }
 
 /// What a server says of itself.
@@ -89,6 +92,7 @@ impl Config {
             archive_error: Arc::default(),
             about: About::default(),
             stop: Arc::default(),
+            stopping_time: Duration::from_secs(limits::STOPPING_SECONDS),
         }
     }
 

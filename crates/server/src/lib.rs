@@ -21,6 +21,7 @@ mod coming;
 mod config;
 mod connection;
 mod describe;
+mod ending;
 mod facts;
 mod guests;
 mod inflate;

@@ -54,7 +54,7 @@ pub(crate) async fn accept(
 ) -> Result<Response, Problem> {
     let Path(table) = readable(table)?;
     let (head, body) = request.into_parts();
-    let mut body = RequestBody::new(body);
+    let mut body = RequestBody::new(body, &doors.ending);
     let logged = match own_table(&table) {
         Ok(table) => {
             let mut taking = Taking::new(&doors, &table);

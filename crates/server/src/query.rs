@@ -41,7 +41,7 @@ pub(crate) async fn post(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    let body = RequestBody::new(body).all(limits::QUERY_BODY_BYTES_MAX).await?;
+    let body = RequestBody::new(body, &doors.ending).all(limits::QUERY_BODY_BYTES_MAX).await?;
     let start = Instant::now();
     let ask = Ask::read(&body)?;
     let mut asked = Asked::new(&doors, client_of(&head.headers));
@@ -278,7 +278,12 @@ async fn run(doors: &Doors, query: Query, notes: Vec<Note>) -> Result<Answered, 
     })
 }
 
-/// Asks the tree. Dropping the future, as when the client hangs up, cancels the query.
+/// Asks the tree. Dropping the future, as when the client hangs up, cancels the query; so does the end of
+/// a server that stops, which would come before the deadline of some.
 pub(crate) async fn ask(doors: &Doors, query: Query) -> Result<Answer, Problem> {
-    doors.app.root.ask(query).await.map_err(|error| Problem::of_ask(&error))
+    let answered = tokio::select! {
+        answered = doors.app.root.ask(query) => answered,
+        () = doors.ending.begun() => Err(AskError::Stopping),
+    };
+    answered.map_err(|error| Problem::of_ask(&error))
 }

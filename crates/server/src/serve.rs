@@ -1,5 +1,6 @@
 //! The port: accepts connections, no more than there may be, and stops without cutting anyone off.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -34,7 +35,8 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const NO_FILES: Duration = Duration::from_millis(100);
 
 /// Serves `app` on `listener` until `shutdown` is done; then takes no more connections and
-/// finishes what runs, for [`limits::SHUTDOWN_SECONDS`] at most.
+/// finishes what runs, which is told to end after `config.stopping_time`, and cut off after
+/// [`limits::SHUTDOWN_SECONDS`].
 ///
 /// # Errors
 /// [`ServeError`] when the set-up is refused: the address that counts is the listener's.
@@ -95,7 +97,7 @@ pub async fn serve(
     }
     drop(listener);
     let _ = stop.send(true);
-    finish(&guests.places, most).await;
+    finish(&doors, &guests.places, most).await;
     if let Some(keeping) = keeping {
         // It ends by itself; should it have died, there is still what it has not written.
         let _ = keeping.await;
@@ -150,11 +152,22 @@ fn refusal(full: Full) -> String {
     )
 }
 
-/// Waits until no connection is open.
-async fn finish(places: &Semaphore, most: usize) {
+/// Waits until no connection is open. What runs is told to end so early that it can say so.
+async fn finish(doors: &Doors, places: &Semaphore, most: usize) {
     let all = places.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+    let end_what_runs = async {
+        sleep(doors.config.stopping_time).await;
+        doors.ending.begin();
+        pending::<()>().await;
+    };
+    let waiting = async {
+        tokio::select! {
+            _ = all => {}
+            () = end_what_runs => {}
+        }
+    };
     let longest = Duration::from_secs(limits::SHUTDOWN_SECONDS);
-    if timeout(longest, all).await.is_err() {
+    if timeout(longest, waiting).await.is_err() {
         tracing::warn!(open = most - places.available_permits(), "connections were cut off");
     }
 }

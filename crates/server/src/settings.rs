@@ -90,7 +90,8 @@ pub(crate) async fn put(
     request: Request,
 ) -> Result<Response, Problem> {
     let table = named(name)?;
-    let body = RequestBody::new(request.into_body()).all(limits::TABLE_SETTINGS_BYTES_MAX).await?;
+    let body = RequestBody::new(request.into_body(), &doors.ending);
+    let body = body.all(limits::TABLE_SETTINGS_BYTES_MAX).await?;
     let (version, settings) = read(&body)?;
     let own = doors.rules.read(&doors.app, &table).await?;
     let was_archived = own.as_ref().is_some_and(|own| own.value.is_archived());

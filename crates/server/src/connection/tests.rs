@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::answer::json;
 use crate::body::RequestBody;
+use crate::ending::Ending;
 
 /// Bytes that a connection holds between client and server.
 const PIPE_BYTES: usize = 4 << 10;
@@ -27,7 +28,8 @@ fn connect() -> (DuplexStream, watch::Sender<bool>) {
         .route(
             "/body",
             post(|body: Body| async {
-                RequestBody::new(body).all(usize::MAX).await.map(|body| body.len().to_string())
+                let body = RequestBody::new(body, &Ending::default());
+                body.all(usize::MAX).await.map(|body| body.len().to_string())
             }),
         );
     connect_to(router)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_types::limits;
-use hadal_wire::{Batch, Receipt, Sink, SinkError};
+use hadal_wire::{Batch, Receipt, SinkError};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -81,10 +81,10 @@ impl Outbox {
             self.is_first = false;
             // It is there twice while the sink has it.
             let room = self.doors.room.batch(2 * batch.block.len()).await?;
-            let sink = Arc::clone(&self.doors.app.sink);
+            let doors = Arc::clone(&self.doors);
             self.under_way.spawn(async move {
                 let _room = room;
-                deliver(sink, batch, patience).await
+                deliver(&doors, batch, patience).await
             });
         }
         Ok(())
@@ -130,18 +130,14 @@ impl Outbox {
     }
 }
 
-/// Sends one batch, again and again while the sink is busy, for as long as `patience` lasts.
-async fn deliver(
-    sink: Arc<dyn Sink>,
-    batch: Batch,
-    patience: Duration,
-) -> Result<Receipt, SinkError> {
+/// Sends one batch, again and again while the sink is busy, for as long as `patience` lasts and the
+/// server does not stop.
+async fn deliver(doors: &Doors, batch: Batch, patience: Duration) -> Result<Receipt, SinkError> {
     let until = Instant::now() + patience;
     loop {
-        match sink.accept(batch.clone()).await {
-            Err(SinkError::Busy(_)) if Instant::now() + BUSY_PAUSE < until => {
-                sleep(BUSY_PAUSE).await;
-            }
+        let may_wait = Instant::now() + BUSY_PAUSE < until && !doors.ending.has_begun();
+        match doors.app.sink.accept(batch.clone()).await {
+            Err(SinkError::Busy(_)) if may_wait => sleep(BUSY_PAUSE).await,
             settled => return settled,
         }
     }
