@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hadal_types::limits::SERVER_STOP_SECONDS_MAX;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -50,9 +51,12 @@ const LISTENER: &[u8] = b"listener\n";
 const STOP: &[u8] = b"stop\n";
 /// What is said once the folder is the successor's.
 const STOPPED: &[u8] = b"stopped\n";
-/// A server that takes longer to stop is given up, as in "Fast Database Restarts at Facebook"
-/// (SIGMOD 2014), section 4.3: three minutes.
-const STOP_TIME_MAX: Duration = Duration::from_secs(180);
+/// A server that takes longer to stop for its successor ends as it is, whatever it may take otherwise, as
+/// in "Fast Database Restarts at Facebook" (SIGMOD 2014), section 4.3: three minutes.
+const STOP_TIME_MAX: Duration = Duration::from_secs(SERVER_STOP_SECONDS_MAX);
+/// A successor waits longer than that, since none of the two would serve if it gave up first. One that is
+/// not done by then hangs, or is held up: it will not even end.
+const PATIENCE: Duration = Duration::from_secs(SERVER_STOP_SECONDS_MAX + 20);
 /// Who was let in and does not say what it wants is not listened to for longer.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(1);
 /// So often a successor asks who serves, where one after the other ends instead of an answer.
@@ -109,6 +113,11 @@ impl Door {
         }
     }
 
+    /// Whether somebody was let in and gets ready.
+    pub(crate) fn has_guest(&self) -> bool {
+        self.guest.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     fn let_in(&self, guest: Option<OwnedFd>) {
         *self.guest.lock().unwrap_or_else(PoisonError::into_inner) = guest;
     }
@@ -121,6 +130,11 @@ impl Door {
         stream.set_nonblocking(false).ok()?;
         Some(Successor(stream))
     }
+}
+
+/// How long a server may take to stop that gives itself so long: less where a successor waits for that.
+pub(crate) fn stop_time(stop_max: Duration, is_waited_for: bool) -> Duration {
+    if is_waited_for { stop_max.min(STOP_TIME_MAX) } else { stop_max }
 }
 
 /// Whether this is what is said next.
@@ -171,17 +185,23 @@ pub(crate) struct Predecessor {
     stream: UnixStream,
     /// The socket that it listened on.
     pub(crate) listener: TcpListener,
+    patience: Duration,
 }
 
 impl Predecessor {
     /// Asks the server of a data folder for its socket; `None` when there is none. Should no more
     /// be said, it goes on.
     pub(crate) fn ask(folder: &Path) -> Result<Option<Self>, Error> {
+        Self::ask_within(folder, PATIENCE)
+    }
+
+    /// The same with another patience, for what it answers and for how long it takes to stop.
+    fn ask_within(folder: &Path, patience: Duration) -> Result<Option<Self>, Error> {
         let path = folder.join(SOCKET);
         let mut asked = 0;
         loop {
             asked += 1;
-            match Self::ask_once(&path) {
+            match Self::ask_once(&path, patience) {
                 // It was about to end, or is another's predecessor: who serves now?
                 Err(error) if is_ended(&error) && asked < ASKED_MAX => {}
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -189,6 +209,9 @@ impl Predecessor {
                         "it does not speak version 2 of the handover, and goes on: stop it first",
                     );
                     return Err(Error::io("take over from the server at", path.display())(error));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Err(given_up("answered", patience));
                 }
                 other => {
                     return other
@@ -198,7 +221,7 @@ impl Predecessor {
         }
     }
 
-    fn ask_once(path: &Path) -> io::Result<Option<Self>> {
+    fn ask_once(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
         let mut stream = match UnixStream::connect(path) {
             Ok(stream) => stream,
             Err(error) => {
@@ -208,10 +231,10 @@ impl Predecessor {
                 };
             }
         };
-        stream.set_read_timeout(Some(STOP_TIME_MAX))?;
+        stream.set_read_timeout(Some(patience))?;
         stream.write_all(REQUEST)?;
         let listener = receive(&stream)?;
-        Ok(Some(Self { stream, listener: TcpListener::from(listener) }))
+        Ok(Some(Self { stream, listener: TcpListener::from(listener), patience }))
     }
 
     /// Has it stop, and waits until the folder is free. It ends when what is returned is dropped.
@@ -224,14 +247,21 @@ impl Predecessor {
             // One that ended without a word, before or after it was told, has left the folder, too, but
             // not in order.
             Err(error) if is_ended(&error) => Ok(Stopped(self)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Error::Usage(format!(
-                "the server before this one has not stopped within {} s: stop it, with kill -9 if \
-                 need be, and start this one again; nothing that was acknowledged is lost",
-                STOP_TIME_MAX.as_secs()
-            ))),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(given_up("stopped", self.patience))
+            }
             Err(error) => Err(Error::io("wait for", "the server before this one")(error)),
         }
     }
+}
+
+/// That a server has not done in time what this one waits for.
+fn given_up(done: &str, patience: Duration) -> Error {
+    Error::Usage(format!(
+        "the server before this one has not {done} within {} s: stop it, with kill -9 if need be, and \
+         start this one again; nothing that was acknowledged is lost",
+        patience.as_secs()
+    ))
 }
 
 /// The server before this one, which has stopped, and ends once this is dropped.
@@ -429,5 +459,49 @@ mod tests {
         let refused = refused.expect_err("refused").to_string();
         assert!(refused.contains("does not speak version 2 of the handover"), "{refused}");
         server.join().expect("it ended");
+    }
+
+    #[test]
+    fn a_successor_is_more_patient_than_a_server_may_be_slow() {
+        let slow = Duration::from_secs(SERVER_STOP_SECONDS_MAX);
+        assert_eq!(stop_time(slow * 3, true), slow);
+        assert_eq!(stop_time(slow * 3, false), slow * 3, "nobody waits for it");
+        assert_eq!(stop_time(slow / 3, true), slow / 3);
+        let both = stop_time(Duration::MAX, true) + START_TIME_MAX;
+        assert!(PATIENCE > both, "{PATIENCE:?}, {both:?}");
+    }
+
+    /// What it says of itself once it has handed its socket over, or not even that.
+    fn hung(has_answered: bool) -> Error {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runtime = runtime();
+        let door = runtime.block_on(async { Door::open(folder.path()) }).expect("opened");
+        let path = folder.path().to_owned();
+        let patience = Duration::from_millis(200);
+        let successor = std::thread::spawn(move || {
+            let before = Predecessor::ask_within(&path, patience)?.expect("there is one");
+            before.stop().map(drop)
+        });
+        let listener = OwnedFd::from(TcpListener::bind("127.0.0.1:0").expect("bound"));
+        let waits = runtime.block_on(async {
+            let (socket, _) = door.listener.accept().await.expect("a successor");
+            if has_answered {
+                give(&socket, &listener).expect("given");
+            }
+            socket
+        });
+        // As a process that was stopped (SIGSTOP): all is open still, and nothing is said.
+        let given_up = successor.join().expect("it ends").expect_err("it is given up");
+        drop(waits);
+        given_up
+    }
+
+    #[test]
+    fn a_server_that_hangs_is_given_up_with_a_word_on_what_to_do() {
+        for (has_answered, expected) in [(true, "not stopped"), (false, "not answered")] {
+            let said = hung(has_answered).to_string();
+            assert!(said.contains(expected), "{said}");
+            assert!(said.contains("kill -9"), "{said}");
+        }
     }
 }

@@ -24,7 +24,7 @@ use crate::archive::{ArchivePlace, Watch};
 use crate::cli::DoorArgs;
 use crate::engine::{Engine, EngineConfig, Recovered};
 use crate::error::Error;
-use crate::handover::{Door, Predecessor, Stopped, Successor};
+use crate::handover::{Door, Predecessor, Stopped, Successor, stop_time};
 use crate::memory::{Memory, MemoryArgs};
 use crate::stopping::{Reason, asked_by_signal, end_at_the_latest};
 use crate::{machine, output, token};
@@ -33,10 +33,11 @@ use crate::{machine, output, token};
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
 /// After a stop, queries and threads that are still at work are given so long.
 const STOP_TIME: Duration = Duration::from_secs(5);
-/// A server that was killed as its successor came may have its address so long after it has left its door.
+/// A server that was killed as its successor came, or whose stop took too long, may have its address and its
+/// folder so long after it has left its door.
 const END_TIME: Duration = Duration::from_secs(1);
-/// So often an address is asked for meanwhile.
-const BIND_AGAIN: Duration = Duration::from_millis(5);
+/// So often they are asked for meanwhile.
+const ASK_AGAIN: Duration = Duration::from_millis(5);
 /// A server that this one follows ends so long after this one serves.
 const FIRST_ANSWERS_TIME: Duration = Duration::from_millis(100);
 
@@ -158,7 +159,7 @@ impl Service {
         }
         let before = before.map(Predecessor::stop).transpose()?;
         let (opened, door) = runtime.block_on(async {
-            let opened = Engine::open(&engine).await?;
+            let opened = open_engine(&engine, patience(config.takes_over)).await?;
             // Not before the folder is this process's: the door may be another's.
             let door = engine.folder.as_deref().and_then(|folder| {
                 let opened = Door::open(folder);
@@ -234,15 +235,18 @@ impl Service {
             let (reason, successor) = asked_to_stop(told, &asked, door.as_ref(), &socket).await;
             prepare();
             stop(reason);
-            end_at_the_latest(stop_max);
+            let is_waited_for = successor.is_some() || door.as_ref().is_some_and(Door::has_guest);
+            let limit = end_at_the_latest(stop_time(stop_max, is_waited_for));
             // Nobody waits for it when the server has failed meanwhile.
-            let _ = give.send((successor, door, socket));
+            let _ = give.send((successor, door, socket, limit));
         };
         let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
         engine.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);
         engine.stop().iter().for_each(|failure| output::say(failure));
-        if let Ok((successor, door, socket)) = given.blocking_recv() {
+        if let Ok((successor, door, socket, limit)) = given.blocking_recv() {
+            // How long the successor takes to serve is not this one's fault.
+            drop(limit);
             let successor = successor.or_else(|| door.as_ref().and_then(Door::guest));
             // Whoever finds nobody behind the door finds the address free; and the successor opens a door
             // of its own in the same place.
@@ -286,8 +290,7 @@ async fn listener(
 ) -> Result<(TcpListener, Option<Predecessor>), Error> {
     let failed = || Error::io("listen on", listen);
     let Some(before) = before else {
-        let patience = if takes_over { END_TIME } else { Duration::ZERO };
-        return Ok((bind(listen, patience).await.map_err(failed())?, None));
+        return Ok((bind(listen, patience(takes_over)).await.map_err(failed())?, None));
     };
     let socket = before.listener.try_clone().map_err(failed())?;
     if socket.local_addr().is_ok_and(|address| address == listen) {
@@ -295,6 +298,27 @@ async fn listener(
         return Ok((TcpListener::from_std(socket).map_err(failed())?, Some(before)));
     }
     Ok((TcpListener::bind(listen).await.map_err(failed())?, Some(before)))
+}
+
+/// How long what another server has is asked for again.
+fn patience(takes_over: bool) -> Duration {
+    if takes_over { END_TIME } else { Duration::ZERO }
+}
+
+/// The database. Where somebody has a folder of it, it is asked for again for so long.
+async fn open_engine(
+    config: &EngineConfig,
+    patience: Duration,
+) -> Result<(Engine, Recovered), Error> {
+    let start = Instant::now();
+    loop {
+        match Engine::open(config).await {
+            Err(Error::Store(hadal_store::Error::InUse(_))) if start.elapsed() < patience => {
+                tokio::time::sleep(ASK_AGAIN).await;
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// A new socket for the address. Where somebody has it, it is asked for again for so long.
@@ -305,7 +329,7 @@ async fn bind(listen: SocketAddr, patience: Duration) -> io::Result<TcpListener>
             Err(error)
                 if error.kind() == io::ErrorKind::AddrInUse && start.elapsed() < patience =>
             {
-                tokio::time::sleep(BIND_AGAIN).await;
+                tokio::time::sleep(ASK_AGAIN).await;
             }
             bound => return bound,
         }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::future::{Future, pending};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -69,10 +70,13 @@ fn ignored(status: &str) -> u64 {
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Ends the process when the stop has not ended it before: what is under way is as after a crash, which
+/// A stop that is to be done in time; once this is dropped, it is.
+pub(crate) struct StopLimit(#[expect(dead_code, reason = "it is there to be dropped")] Sender<()>);
+
+/// Ends the process when the stop is not done before: what is under way is as after a crash, which
 /// loses nothing that was acknowledged ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3,
 /// has the same limit). Whoever waits for a server that hangs would wait for ever.
-pub(crate) fn end_at_the_latest(stop_max: Duration) {
+pub(crate) fn end_at_the_latest(stop_max: Duration) -> StopLimit {
     let end = move || {
         let seconds = stop_max.as_secs();
         output::say(&format!(
@@ -83,12 +87,15 @@ pub(crate) fn end_at_the_latest(stop_max: Duration) {
     if stop_max.is_zero() {
         end();
     }
+    let (limit, done) = channel();
     let wait = move || {
-        std::thread::sleep(stop_max);
-        end();
+        if done.recv_timeout(stop_max) == Err(RecvTimeoutError::Timeout) {
+            end();
+        }
     };
     // Without a thread for it, the stop takes as long as it takes.
     let _ = std::thread::Builder::new().name("hadal-stop".to_owned()).spawn(wait);
+    StopLimit(limit)
 }
 
 #[cfg(test)]

@@ -55,7 +55,8 @@ pub(crate) struct ServeArgs {
     /// that is there, or s3://BUCKET/PREFIX [default: nowhere]
     #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE")]
     archive: Option<ArchivePlace>,
-    /// Seconds that a stop may take; then the process ends, and the next one recovers as after a crash
+    /// Seconds that a stop may take, 180 at most where a successor waits for it; then the process ends,
+    /// and the next one recovers as after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = SERVER_STOP_SECONDS_MAX)]
     stop_max: u64,
     /// Parts that work side by side [default: one per core]

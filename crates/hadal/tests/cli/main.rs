@@ -28,4 +28,6 @@ mod serve;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod stopping;
+#[cfg(test)]
 mod terminal;
