@@ -111,6 +111,17 @@ impl Request {
     }
 }
 
+/// Sends a request on a connection that stays, and reads the reply.
+#[track_caller]
+pub(crate) fn ask_on(stream: &mut TcpStream, method: &str, path: &str, body: &str) -> Reply {
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + body).as_bytes()).expect("a request sent");
+    read_reply(stream)
+}
+
 /// Reads one reply, up to the end its length says.
 #[track_caller]
 pub(crate) fn read_reply(stream: &mut TcpStream) -> Reply {

@@ -1,9 +1,23 @@
 //! What Hadal writes down about itself.
 
-use hadal_server::App;
-use serde_json::json;
+use std::net::TcpStream;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-use crate::server::{Server, memory_app};
+use hadal_aggregate::Partial;
+use hadal_query::Query;
+use hadal_server::App;
+use hadal_types::{BatchId, TableName, TableSettings, limits};
+use hadal_wire::{
+    Batch, BoxFuture, LeafState, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks,
+};
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::client::ask_on;
+use crate::fakes::Answering;
+use crate::server::{Server, app_of, memory_app, memory_app_behind};
 
 /// Another server of the same rows, once the one that saw all of this has stopped: then all is
 /// written.
@@ -93,4 +107,150 @@ fn own_tables_are_small_unless_somebody_says_otherwise() {
     assert_ne!(effective("t"), own);
     server.request("DELETE", "/v1/tables/_queries/settings").send().ok();
     assert_eq!(effective("_queries"), own);
+}
+
+#[test]
+fn own_tables_are_not_among_what_leaves_are_said_to_have() {
+    let app = memory_app(None);
+    let acts = |server: &Server| {
+        server.log("t", "{\"n\": 1}\n{\"n\": 2}\n{\"n\": 3}\n");
+        server.rows("SELECT n FROM t");
+    };
+    drop(after(&app, acts));
+    // Now there are own tables, of which the first row of each leaf could have told nothing.
+    let server = after(&app, |server| drop(server.rows("SELECT n FROM t")));
+    assert_eq!(server.rows("SELECT count(*) FROM _queries"), json!([[2]]));
+    assert_eq!(server.rows("SELECT count(*) FROM t"), json!([[3]]));
+    let leaves = server.rows(
+        "SELECT leaf, min(rows), max(rows), max(tables) FROM _leaves GROUP BY leaf ORDER BY 3",
+    );
+    assert_eq!(leaves[1][1], 3, "{leaves}");
+    assert_eq!((&leaves[0][2], &leaves[1][2], &leaves[1][3]), (&json!(0), &json!(3), &json!(1)));
+}
+
+/// Leaves that are as the test says.
+struct Being {
+    leaves: Arc<dyn Peer>,
+    state: Arc<Mutex<LeafState>>,
+}
+
+impl Peer for Being {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        self.leaves.query(query, deadline)
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async {
+            let mut status = self.leaves.status().await;
+            let state = *self.state.lock().expect("no panic");
+            status.leaves.iter_mut().for_each(|leaf| leaf.state = state);
+            status
+        })
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        self.leaves.blocks(table)
+    }
+}
+
+#[test]
+fn a_leaf_that_is_recovered_is_told_as_such_before_anybody_asks() {
+    let state = Arc::new(Mutex::new(LeafState::Alive));
+    let being = |leaves| Arc::new(Being { leaves, state: Arc::clone(&state) }) as Arc<dyn Peer>;
+    let app = memory_app_behind(None, being);
+    for now in [LeafState::Alive, LeafState::MemoryRecovery, LeafState::DiskRecovery] {
+        *state.lock().expect("no panic") = now;
+        let mut server = Server::with_journal(&app);
+        let status = server.get("/v1/status").ok();
+        assert_eq!(status["leaves"][1]["state"], now.name(), "{status}");
+        server.join();
+    }
+    let states =
+        "SELECT state, count(DISTINCT leaf), count(*) FROM _leaves GROUP BY state ORDER BY state";
+    let told = Server::over(app, "127.0.0.1:0", |_| {}).rows(states);
+    assert_eq!(told, json!([["disk recovery", 2, 2], ["memory recovery", 2, 2]]));
+}
+
+/// Takes rows of `_queries` one batch at a time, when it may, and tells how many there were.
+struct Slow {
+    told: Mutex<Sender<usize>>,
+    turns: Semaphore,
+}
+
+impl Sink for Slow {
+    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(async move {
+            if batch.table.as_str() == "_queries" {
+                self.told.lock().expect("no panic").send(batch.rows).expect("somebody listens");
+                self.turns.acquire().await.expect("it is open").forget();
+            }
+            Ok(Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false })
+        })
+    }
+
+    fn knows<'a>(&'a self, _table: &'a TableName, _id: &'a BatchId) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
+
+    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn can_revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<(), SinkError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn revoke<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn configure(
+        &self,
+        _table: TableName,
+        _settings: TableSettings,
+    ) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// How many notes a server says that it has lost.
+fn lost(server: &Server) -> usize {
+    let metrics = server.get("/metrics").text();
+    let line = metrics.lines().find_map(|line| line.strip_prefix("hadal_notes_lost_total "));
+    line.expect("a metric").parse().expect("a number")
+}
+
+#[test]
+fn notes_for_which_there_is_no_room_are_counted() {
+    let (told, events) = channel();
+    let sink = Arc::new(Slow { told: Mutex::new(told), turns: Semaphore::new(0) });
+    let app = app_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let mut server = Server::with_journal(&app);
+    let mut stream = TcpStream::connect(server.address).expect("a connection");
+    let body = json!({ "sql": "SELECT 1" }).to_string();
+    let mut ask = |times: usize| {
+        for _ in 0..times {
+            ask_on(&mut stream, "POST", "/v1/query", &body).ok();
+        }
+    };
+    ask(1);
+    // Until this one is written, others wait.
+    assert_eq!(events.recv(), Ok(1));
+    ask(limits::JOURNAL_ROWS_MAX);
+    sink.turns.add_permits(1);
+    assert_eq!(events.recv(), Ok(limits::JOURNAL_ROWS_MAX));
+    assert_eq!(lost(&server), 0, "there was room for all");
+    ask(limits::JOURNAL_ROWS_MAX + 2);
+    sink.turns.add_permits(2);
+    assert_eq!(events.recv(), Ok(limits::JOURNAL_ROWS_MAX));
+    assert_eq!(lost(&server), 2);
+    server.join();
 }

@@ -154,6 +154,14 @@ fn no_definitions() -> Definitions {
 }
 
 pub(crate) fn memory_app(folder: Option<&Path>) -> App {
+    memory_app_behind(folder, |tree| tree)
+}
+
+/// The same with something before the tree over the leaves.
+pub(crate) fn memory_app_behind(
+    folder: Option<&Path>,
+    before: impl FnOnce(Arc<dyn Peer>) -> Arc<dyn Peer>,
+) -> App {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
     let ledger = Arc::new(Ledger::default());
     let budget = Budget::new(limits::QUERIES_BYTES_MAX);
@@ -183,7 +191,7 @@ pub(crate) fn memory_app(folder: Option<&Path>) -> App {
     let tree = Aggregator::over(Arc::new(House::new(leaves)), names, &ledger);
     App {
         memory: Arc::new(MemoryUse::default),
-        root: Root::new(Arc::new(tree), budget),
+        root: Root::new(before(Arc::new(tree)), budget),
         sink: Arc::new(Placement::new(sinks, &ledger)),
         definitions: no_definitions(),
         ledger,

@@ -183,4 +183,37 @@ mod tests {
         assert!(!journal.is_change(states(LeafState::MemoryRecovery), true));
         assert!(journal.is_change(states(LeafState::Alive), false));
     }
+
+    #[test]
+    fn so_many_notes_wait_and_further_ones_are_counted_as_lost() {
+        let journal = Journal::default();
+        let table = |name: String| TableName::new(&name).expect("a name");
+        let ask = |name: &str| {
+            let mut note = QueryNote::default();
+            note.table = Some(table(name.to_owned()));
+            journal.note_query(note);
+        };
+        let take =
+            |number: usize| journal.note_body(&table(format!("t{number}")), BodyNote::default());
+        for number in 1..limits::JOURNAL_ROWS_MAX {
+            ask("t");
+            take(number);
+        }
+        let waiting = || {
+            let notes = journal.lock();
+            (notes.queries.len(), notes.ingest.len(), notes.lost)
+        };
+        let most = limits::JOURNAL_ROWS_MAX;
+        assert_eq!(waiting(), (most - 1, most - 1, 0));
+        ask("t");
+        take(most);
+        assert_eq!(waiting(), (most, most, 0));
+        ask("_queries");
+        take(1);
+        assert_eq!(waiting(), (most, most, 0), "no note is lost by these");
+        ask("t");
+        take(most + 1);
+        take(most + 2);
+        assert_eq!(waiting(), (most, most, 3));
+    }
 }
