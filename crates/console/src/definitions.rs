@@ -10,9 +10,9 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Row};
 
 use crate::error::ConsoleError;
-use crate::migrate::migrate;
+use crate::file;
+use crate::migrate::{VERSIONS, Version, migrate};
 use crate::place::Place;
-use crate::{file, migrate};
 
 /// Connections to a database that is shared.
 const CONNECTIONS_MAX: u32 = 4;
@@ -40,35 +40,44 @@ impl Definitions {
     /// # Errors
     /// [`ConsoleError::Damaged`], [`ConsoleError::Newer`], or why the place cannot be reached.
     pub async fn open(place: &Place) -> Result<Self, ConsoleError> {
+        Self::open_with(place, &VERSIONS).await
+    }
+
+    /// The same by a program that knows these versions of the store, as a later one will know more: for
+    /// tests of what leads from one to the next.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn open_with(place: &Place, versions: &[Version]) -> Result<Self, ConsoleError> {
         match place {
             Place::Memory => {
                 let own = Self::connect(place, &new_memory()).await?;
-                migrate(&own).await?;
+                migrate(&own, versions).await?;
                 Ok(own)
             }
             Place::Postgres(url) => {
                 let own = Self::connect(place, url).await?;
-                migrate(&own).await?;
+                migrate(&own, versions).await?;
                 Ok(own)
             }
             Place::File(path) => {
                 if file::is_missing(path)? {
-                    Self::make(place, path).await?;
+                    Self::make(place, path, versions).await?;
                 }
                 file::remove_half_made(path);
                 let own = Self::connect(place, &file::url(path)).await?;
                 own.check().await?;
-                migrate(&own).await?;
+                migrate(&own, versions).await?;
                 Ok(own)
             }
         }
     }
 
     /// Makes a file that has its name only once it is whole.
-    async fn make(place: &Place, path: &Path) -> Result<(), ConsoleError> {
+    async fn make(place: &Place, path: &Path, versions: &[Version]) -> Result<(), ConsoleError> {
         let new = file::begin(path)?;
         let own = Self::connect(place, &file::url(&new)).await?;
-        migrate(&own).await?;
+        migrate(&own, versions).await?;
         own.pool.close().await;
         file::finish(&new, path)
     }
@@ -120,8 +129,7 @@ impl Definitions {
         ConsoleError::Damaged { place: self.place.to_string(), reason: reason.to_owned() }
     }
 
-    pub(crate) fn newer(&self, found: i64) -> ConsoleError {
-        let known = migrate::VERSION;
+    pub(crate) fn newer(&self, found: i64, known: i64) -> ConsoleError {
         ConsoleError::Newer { place: self.place.to_string(), found, known }
     }
 

@@ -21,5 +21,6 @@ mod table_settings;
 
 pub use definitions::Definitions;
 pub use error::ConsoleError;
+pub use migrate::{VERSIONS, Version};
 pub use place::Place;
 pub use table_settings::Versioned;

@@ -8,8 +8,11 @@ use sqlx::{AnyConnection, Row};
 use crate::definitions::Definitions;
 use crate::error::ConsoleError;
 
-/// The statements that lead to version 1, 2 and so on; SQLite and PostgreSQL take the same.
-const VERSIONS: [&[&str]; 1] = [&[
+/// The statements that make a version of the store of the one before; SQLite and PostgreSQL take the same.
+pub type Version = &'static [&'static str];
+
+/// What leads to version 1, 2 and so on, up to the one that this program makes and knows.
+pub const VERSIONS: [Version; 1] = [&[
     // The last version that any definition got: one row.
     "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
     "INSERT INTO hadal_last_version (last) VALUES (0)",
@@ -20,19 +23,19 @@ const VERSIONS: [&[&str]; 1] = [&[
     )",
 ]];
 
-/// The version that this program makes and knows.
-pub(crate) const VERSION: i64 = 1;
-const _: () = assert!(VERSIONS.len() == 1);
-
 /// A number of ours among PostgreSQL's advisory locks: one process migrates at a time.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(4280428042804280)";
 
-/// Brings the store to [`VERSION`], all of it or nothing.
+/// Brings the store to the last of these versions, all of it or nothing.
 ///
 /// # Errors
 /// [`ConsoleError::Newer`] for a later version; [`ConsoleError::Damaged`] where the version is
 /// missing though there are definitions.
-pub(crate) async fn migrate(definitions: &Definitions) -> Result<(), ConsoleError> {
+pub(crate) async fn migrate(
+    definitions: &Definitions,
+    versions: &[Version],
+) -> Result<(), ConsoleError> {
+    let last = i64::try_from(versions.len()).unwrap_or(i64::MAX);
     let failed = |error| definitions.failed("migrate", error);
     let mut change = definitions.pool.begin().await.map_err(failed)?;
     if definitions.is_shared() {
@@ -47,20 +50,20 @@ pub(crate) async fn migrate(definitions: &Definitions) -> Result<(), ConsoleErro
         [row] => row.try_get::<i64, _>(0).map_err(failed)?,
         _ => return Err(definitions.damaged("there are several versions of it")),
     };
-    if version > VERSION {
-        return Err(definitions.newer(version));
+    if version > last {
+        return Err(definitions.newer(version, last));
     }
     let known =
         usize::try_from(version).map_err(|_| definitions.damaged("its version is wrong"))?;
-    for statements in VERSIONS.iter().skip(known) {
+    for statements in versions.iter().skip(known) {
         for statement in *statements {
             run(&mut change, statement).await.map_err(failed)?;
         }
     }
-    if version < VERSION {
+    if version < last {
         run(&mut change, "DELETE FROM hadal_definitions").await.map_err(failed)?;
         let insert = sqlx::query("INSERT INTO hadal_definitions (version) VALUES ($1)");
-        insert.bind(VERSION).execute(&mut *change).await.map_err(failed)?;
+        insert.bind(last).execute(&mut *change).await.map_err(failed)?;
     }
     change.commit().await.map_err(failed)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hadal_console::{ConsoleError, Definitions, Place};
 
-use super::{days, runtime, table};
+use super::{days, runtime, table, versions};
 
 fn open(file: &Path) -> Result<Definitions, ConsoleError> {
     runtime().block_on(Definitions::open(&Place::File(file.to_path_buf())))
@@ -97,6 +97,14 @@ fn a_later_version_is_refused_by_its_number() {
     let store = open(&file).expect("opens");
     let all = runtime().block_on(store.all_table_settings()).expect("read");
     assert_eq!(all.len(), 100, "nothing was lost on the way");
+}
+
+#[test]
+fn a_store_of_an_earlier_version_becomes_one_of_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("d.sqlite");
+    let url = format!("sqlite://{}", file.display());
+    runtime().block_on(versions::exercise(&Place::File(file), &url));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod file;
 mod postgres;
+mod versions;
 
 use hadal_console::{ConsoleError, Definitions, Place, Versioned};
 use hadal_types::{AgeLimit, ColumnName, OneIn, TableName, TableSettings, TableStorage};

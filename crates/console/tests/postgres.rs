@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use hadal_console::{ConsoleError, Definitions, Place};
 
-use super::runtime;
+use super::{runtime, versions};
 
 /// Where Debian has the programs, besides the search path.
 const DEBIAN: &str = "/usr/lib/postgresql";
@@ -41,9 +41,12 @@ impl Server {
     }
 
     pub(crate) fn place(&self) -> Place {
+        self.url().parse().expect("a place")
+    }
+
+    fn url(&self) -> String {
         let socket = self.folder.path().display();
-        let url = format!("postgres://hadal@localhost/postgres?host={socket}");
-        url.parse().expect("a place")
+        format!("postgres://hadal@localhost/postgres?host={socket}")
     }
 
     fn data(&self) -> PathBuf {
@@ -102,14 +105,18 @@ fn a_later_version_is_refused_by_its_number() {
     runtime().block_on(async {
         drop(Definitions::open(&server.place()).await.expect("opens"));
         sqlx::any::install_default_drivers();
-        let url =
-            format!("postgres://hadal@localhost/postgres?host={}", server.folder.path().display());
-        let pool = sqlx::AnyPool::connect(&url).await.expect("a connection");
+        let pool = sqlx::AnyPool::connect(&server.url()).await.expect("a connection");
         let later = sqlx::query("UPDATE hadal_definitions SET version = 9");
         later.execute(&pool).await.expect("done");
         let error = Definitions::open(&server.place()).await.expect_err("later");
         assert!(matches!(error, ConsoleError::Newer { found: 9, .. }), "{error:?}");
     });
+}
+
+#[test]
+fn a_store_of_an_earlier_version_becomes_one_of_the_next() {
+    let Some(server) = Server::start() else { return println!("skipped: needs postgres") };
+    runtime().block_on(versions::exercise(&server.place(), &server.url()));
 }
 
 #[test]

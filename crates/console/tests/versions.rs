@@ -1,0 +1,61 @@
+//! From one version of the store to the next, as a later program will go.
+
+use hadal_console::{ConsoleError, Definitions, Place, VERSIONS, Version};
+use sqlx::Row;
+
+use super::{days, table};
+
+/// What a later version could be: it keeps who set the settings, and knows it of none that are there.
+const NEXT: Version = &[
+    "ALTER TABLE hadal_table_settings ADD COLUMN set_by TEXT",
+    "UPDATE hadal_table_settings SET set_by = 'nobody knows'",
+];
+/// One that fails half way.
+const WRONG: Version = &[
+    "UPDATE hadal_table_settings SET set_by = 'somebody'",
+    "UPDATE hadal_no_such_table SET set_by = 'somebody'",
+];
+
+/// The versions that there are, and further ones.
+fn and(further: &[Version]) -> Vec<Version> {
+    VERSIONS.iter().chain(further).copied().collect()
+}
+
+/// The version of the store, and who set settings, of each table; `url` is where the store is.
+async fn found(url: &str) -> (Vec<i64>, Vec<String>) {
+    sqlx::any::install_default_drivers();
+    let pool = sqlx::AnyPool::connect(url).await.expect("a connection");
+    let versions = sqlx::query("SELECT version FROM hadal_definitions").fetch_all(&pool).await;
+    let setters = sqlx::query("SELECT set_by FROM hadal_table_settings").fetch_all(&pool).await;
+    pool.close().await;
+    let versions = versions.expect("read").iter().map(|row| row.get(0)).collect();
+    (versions, setters.expect("read").iter().map(|row| row.get(0)).collect())
+}
+
+/// An empty store becomes one of this version, then one of a later one, which this one does not read.
+pub(crate) async fn exercise(place: &Place, url: &str) {
+    let known = i64::try_from(VERSIONS.len()).expect("few");
+    let store = Definitions::open(place).await.expect("opens");
+    for name in ["t", "u"] {
+        store.set_table_settings(&table(name), 0, &days(7)).await.expect("set");
+    }
+    let before = store.all_table_settings().await.expect("read");
+    drop(store);
+    // A second time nothing is left to do.
+    for _ in 0..2 {
+        let store = Definitions::open_with(place, &and(&[NEXT])).await.expect("migrates");
+        assert_eq!(store.all_table_settings().await.expect("read"), before);
+        let nobody = "nobody knows".to_owned();
+        assert_eq!(found(url).await, (vec![known + 1], vec![nobody.clone(), nobody]));
+    }
+    let refused = Definitions::open(place).await.expect_err("newer");
+    let is_newer = matches!(refused, ConsoleError::Newer { found, known: own, .. } if (found, own) == (known + 1, known));
+    assert!(is_newer, "{refused:?}");
+    assert!(refused.to_string().contains("start the later program"), "{refused}");
+    let failed = Definitions::open_with(place, &and(&[NEXT, WRONG])).await.expect_err("fails");
+    assert!(failed.to_string().contains("migrate"), "{failed}");
+    let nobody = "nobody knows".to_owned();
+    assert_eq!(found(url).await, (vec![known + 1], vec![nobody.clone(), nobody]), "nothing of it");
+    let store = Definitions::open_with(place, &and(&[NEXT])).await.expect("opens");
+    assert_eq!(store.all_table_settings().await.expect("read"), before);
+}
