@@ -59,6 +59,12 @@ export const tests = [
         for (const table of all.tables) Object.assign(table, waiting > 0 && { waiting_rows: waiting, state: "disk recovery" });
         await route.fulfill({ response, json: all });
       });
+      await page.route("**/v1/status", async (route) => {
+        const response = await route.fetch();
+        const status = await response.json();
+        if (waiting > 0) status.leaves[0].state = "disk recovery";
+        await route.fulfill({ response, json: status });
+      });
       waiting = 150_000;
       await open(page, `${url}/?${STILL}&view=table`);
       const said = page.getByRole("alert").filter({ hasText: "Incomplete" });
@@ -69,7 +75,12 @@ export const tests = [
       assert.ok(first > 0 && first < 100, `${first}`);
       await corner(page).click();
       await page.getByText("Still to come after a restart (disk recovery)").waitFor();
+      await page.getByRole("row", { name: "leaf-0 answered, disk recovery" }).waitFor();
       await picture(page, "growing");
+      await page.keyboard.press("Escape");
+      await page.getByRole("tab", { name: "Keeping" }).click();
+      await page.getByText("150,000 rows are still to come after a restart (disk recovery).").waitFor();
+      await picture(page, "growing-keeping");
       waiting = 50_000;
       await said.getByText(/^50,000 rows/).waitFor();
       assert.ok((await share()) > first);

@@ -6,6 +6,7 @@ import type {
   Cell,
   Column,
   ColumnValue,
+  LeafStatus,
   ProblemBody,
   QuerySpec,
   SetSettings,
@@ -203,6 +204,11 @@ export function putSettings(
 
 /** A question as it is sent. Columns that the table does not have are null. */
 export const bodyOf = (query: QuerySpec): string => JSON.stringify({ query, null_if_absent: true });
+
+/** How the leaves are. */
+export async function fetchLeaves(signal?: AbortSignal): Promise<LeafStatus[]> {
+  return (await get<{ leaves: LeafStatus[] }>("/v1/status", signal)).leaves;
+}
 
 /** The answer to a question. */
 export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {

@@ -23,6 +23,12 @@ export interface LeafCoverage {
   micros: number;
 }
 
+/** How a leaf is, whatever it was asked. */
+export interface LeafStatus {
+  name: string;
+  state: "alive" | "memory recovery" | "disk recovery" | "prepare";
+}
+
 export interface Coverage {
   leaves_asked: number;
   leaves_answered: number;

@@ -1,7 +1,12 @@
 import { Anchor, Badge, Group, Loader, Popover, Stack, Table, Text } from "@mantine/core";
-import type { Answer, Coverage, Table as TableFacts } from "../api/types";
+import { useQuery } from "@tanstack/react-query";
+import { fetchLeaves, type Problem } from "../api/client";
+import type { Answer, Coverage, LeafStatus, Table as TableFacts } from "../api/types";
 import { bytes, count, counted, micros, percent, short } from "../base/format";
-import type { Weighed } from "./coverage";
+import { leafWords, type Weighed } from "./coverage";
+
+/** A leaf that is not alive is so for seconds. */
+const AGAIN_MS = 1000;
 
 /** The corner that never lies: how much the answer rests on, what is missing, how long it took. */
 export function CoverageCorner(props: {
@@ -99,6 +104,13 @@ function CoverageDetail({
 }
 
 function LeafTable({ coverage }: { coverage: Coverage }) {
+  // Where they cannot be had there is still what became of the question.
+  const { data: leaves = [] } = useQuery<LeafStatus[], Problem>({
+    queryKey: ["leaves"],
+    queryFn: ({ signal }) => fetchLeaves(signal),
+    refetchInterval: AGAIN_MS,
+  });
+  const colour = (words: string) => (words === "answered" ? "teal" : "orange");
   return (
     <Table verticalSpacing={2} fz="xs" className="numbers" captionSide="top">
       <Table.Thead>
@@ -113,7 +125,7 @@ function LeafTable({ coverage }: { coverage: Coverage }) {
         {coverage.leaves.map((leaf) => (
           <Table.Tr key={leaf.name}>
             <Table.Td>{leaf.name}</Table.Td>
-            <Table.Td c={leaf.outcome === "answered" ? "teal" : "orange"}>{leaf.outcome}</Table.Td>
+            <Table.Td c={colour(leafWords(leaf, leaves))}>{leafWords(leaf, leaves)}</Table.Td>
             <Table.Td
               ta="right"
               title={`${count(leaf.rows_scanned)} of ${count(leaf.rows_expected)}`}

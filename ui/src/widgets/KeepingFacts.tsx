@@ -2,6 +2,7 @@ import { Text } from "@mantine/core";
 import type { Settings, Table } from "../api/types";
 import { bytes, counted, visible } from "../base/format";
 import type { Zone } from "../base/zone";
+import { comingWords } from "./coverage";
 import classes from "./Keeping.module.css";
 import { KeepingStrip } from "./KeepingStrip";
 import type { Texts } from "./keeping";
@@ -68,6 +69,7 @@ export function KeepingFacts({ told, table, now, zone }: Props) {
   const full = share >= NEARLY;
   const dropped = momentOf(table.dropped_until);
   const [first, until] = [momentOf(table.first_time), untilOf(told)];
+  const coming = comingWords(table);
   return (
     <div className={classes.facts}>
       <div>
@@ -78,6 +80,11 @@ export function KeepingFacts({ told, table, now, zone }: Props) {
           <div style={{ width: `${Math.min(share, 1) * 100}%` }} data-full={full} />
         </div>
       </div>
+      {coming && (
+        <Text size="xs" c="orange.8">
+          {coming}
+        </Text>
+      )}
       {full && (
         <Text size="xs">
           The table is full: its oldest rows go as others come, whatever their age.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Coverage, LeafCoverage } from "../api/types";
-import { mayGrow, missingWords, rowsToCome } from "./coverage";
+import type { Coverage, LeafCoverage, Table } from "../api/types";
+import { comingWords, leafWords, mayGrow, missingWords, rowsToCome } from "./coverage";
 
 const leaf = (name: string, outcome: LeafCoverage["outcome"]) =>
   ({ name, outcome, rows_expected: 500, rows_scanned: 500, micros: 1 }) satisfies LeafCoverage;
@@ -30,6 +30,38 @@ describe("missingWords", () => {
   it("says that more is to come after a start", () => {
     expect(missingWords(coverage(999 - 499), 500)).toBe(
       "500 rows (50.0 %) are not in this answer. Rows come back after a start; the answer grows by itself.",
+    );
+  });
+});
+
+describe("leafWords", () => {
+  it("tells how a leaf is where it is not alive, whatever it answered", () => {
+    const leaves = [
+      { name: "leaf-0", state: "alive" },
+      { name: "leaf-1", state: "memory recovery" },
+      { name: "leaf-2", state: "disk recovery" },
+      { name: "leaf-3", state: "prepare" },
+    ] as const;
+    const words = (name: string) => leafWords(leaf(name, "answered"), leaves);
+    expect(words("leaf-0")).toBe("answered");
+    expect(words("leaf-1")).toBe("answered, memory recovery");
+    expect(words("leaf-2")).toBe("answered, disk recovery");
+    expect(words("leaf-3")).toBe("answered, prepare");
+    expect(leafWords(leaf("leaf-2", "late"), leaves)).toBe("late, disk recovery");
+    expect(leafWords(leaf("leaf-4", "dead"), leaves), "nobody knows more of it").toBe("dead");
+  });
+});
+
+describe("comingWords", () => {
+  const table = (waiting_rows: number, state: string) => ({ waiting_rows, state }) as Table;
+
+  it("tells of rows that are still to come, and from where", () => {
+    expect(comingWords(table(0, "alive"))).toBeNull();
+    expect(comingWords(table(1, "memory recovery"))).toBe(
+      "1 row is still to come after a restart (memory recovery).",
+    );
+    expect(comingWords(table(150_000, "disk recovery"))).toBe(
+      "150,000 rows are still to come after a restart (disk recovery).",
     );
   });
 });

@@ -1,6 +1,6 @@
 // What an answer rests on, and what it lacks.
 
-import type { Answer, Coverage } from "../api/types";
+import type { Answer, Coverage, LeafCoverage, LeafStatus, Table } from "../api/types";
 import { counted, percent } from "../base/format";
 
 /** Below this share of its rows an answer says loudly what it lacks. */
@@ -45,6 +45,18 @@ export function rowsToCome(coverage: Coverage): number {
  */
 export function mayGrow(missing: number, before: number | null, waiting: number): boolean {
   return missing > 0 && (waiting > 0 || missing !== before);
+}
+
+/** Said of a leaf: what became of the question there, and how it is where it is not alive. */
+export function leafWords({ name, outcome }: LeafCoverage, leaves: readonly LeafStatus[]): string {
+  const state = leaves.find((it) => it.name === name)?.state ?? "alive";
+  return state === "alive" ? outcome : `${outcome}, ${state}`;
+}
+
+/** How many rows of a table are still to come after a start, and from where; null where none are. */
+export function comingWords({ waiting_rows: rows, state }: Table): string | null {
+  if (rows === 0) return null;
+  return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} still to come after a restart (${state}).`;
 }
 
 /** Said above the answer when too many rows are missing from it; so many wait to be brought back after a start. */
