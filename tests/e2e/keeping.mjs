@@ -1,7 +1,7 @@
 // What a table keeps: what goes of it and when, and the settings that say so.
 import { strict as assert } from "node:assert";
 import { freshFolder, startServer } from "./demo.mjs";
-import { ask, drop, log, open, picture } from "./steps.mjs";
+import { ask, drop, log, numberIn, open, picture } from "./steps.mjs";
 
 const tab = (page) => page.getByRole("tab", { name: "Keeping" });
 const field = (page, name) => page.getByRole("textbox", { name, exact: true });
@@ -33,7 +33,39 @@ async function put(url, table, settings) {
   assert.ok(response.ok, await response.text());
 }
 
+const UNITS = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** Bytes as the page writes them, with three digits. */
+function bytesIn(text) {
+  const [number, unit] = text.split(" ");
+  return Number(number) * UNITS[unit];
+}
+
+/** The page tells a number to three digits. */
+function assertNear(told, text, number) {
+  assert.ok(Math.abs(bytesIn(text) - number) <= number * 0.005, `${told}: ${text} is not ${number}`);
+}
+
 export const tests = [
+  [
+    "tells as many rows and bytes as the row blocks of a table have",
+    async ({ page, url }) => {
+      await openKept(page, url, "weighed");
+      // A block each; so few are not merged.
+      for (const batch of [1, 2, 3]) await log(url, "weighed", [...Array(1000).keys()].map((n) => ({ n: n * batch, host: `h${n * 7919}` })));
+      await page.reload();
+      await tab(page).click();
+      const blocks = await fetch(`${url}/v1/tables/weighed/blocks`).then((response) => response.json());
+      assert.ok(blocks.block_count > 1 && !blocks.more);
+      assert.equal(blocks.bytes, blocks.blocks.reduce((sum, block) => sum + block.bytes, 0));
+      const told = await page.getByRole("tabpanel").getByText(/ rows, /).innerText();
+      const [, rows, size, most] = /^([\d,]+) rows, ([\d.]+ \w+) of ([\d.]+ \w+)$/.exec(told);
+      assert.equal(numberIn(rows), blocks.rows);
+      assertNear(told, size, blocks.bytes);
+      assertNear(told, most, (await settingsOf(url, "weighed")).effective.bytes);
+      await drop(url, "weighed");
+    },
+  ],
   [
     "shows what goes and when, and lets it be changed",
     async ({ page, wrong }) => {
