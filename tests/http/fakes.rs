@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
 use hadal_types::{BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros};
-use hadal_types::{TableName, TableSchema, TableSettings, limits};
+use hadal_types::{TableName, TableSchema, limits};
 use hadal_wire::{
     Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     TableBlocks, TableStatus,
@@ -154,6 +154,51 @@ impl Peer for Answering {
     }
 }
 
+/// What a sink says of which only the batches matter: it knows none, drops no table, and all else is well.
+macro_rules! nothing_but_batches {
+    () => {
+        fn knows<'a>(
+            &'a self,
+            _table: &'a hadal_types::TableName,
+            _id: &'a hadal_types::BatchId,
+        ) -> hadal_wire::BoxFuture<'a, bool> {
+            Box::pin(async { false })
+        }
+
+        fn drop_table(
+            &self,
+            _table: hadal_types::TableName,
+        ) -> hadal_wire::BoxFuture<'_, Result<u64, hadal_wire::SinkError>> {
+            Box::pin(async { Err(hadal_wire::SinkError::Full("the disk".to_owned())) })
+        }
+
+        fn can_revoke<'a>(
+            &'a self,
+            _table: &'a hadal_types::TableName,
+            _id: &'a hadal_types::BatchId,
+        ) -> hadal_wire::BoxFuture<'a, Result<(), hadal_wire::SinkError>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn revoke<'a>(
+            &'a self,
+            _table: &'a hadal_types::TableName,
+            _id: &'a hadal_types::BatchId,
+        ) -> hadal_wire::BoxFuture<'a, Result<u64, hadal_wire::SinkError>> {
+            Box::pin(async { Ok(0) })
+        }
+
+        fn configure(
+            &self,
+            _table: hadal_types::TableName,
+            _settings: hadal_types::TableSettings,
+        ) -> hadal_wire::BoxFuture<'_, Result<(), hadal_wire::SinkError>> {
+            Box::pin(async { Ok(()) })
+        }
+    };
+}
+pub(crate) use nothing_but_batches;
+
 /// Takes batches and forgets them, once it has refused as often as it should.
 #[derive(Default)]
 pub(crate) struct Taking {
@@ -180,37 +225,7 @@ impl Sink for Taking {
         })
     }
 
-    fn knows<'a>(&'a self, _table: &'a TableName, _id: &'a BatchId) -> BoxFuture<'a, bool> {
-        Box::pin(async { false })
-    }
-
-    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async { Err(SinkError::Full("the disk".to_owned())) })
-    }
-
-    fn can_revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async { Ok(0) })
-    }
-
-    fn configure(
-        &self,
-        _table: TableName,
-        _settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        Box::pin(async { Ok(()) })
-    }
+    nothing_but_batches!();
 }
 
 /// A server over a fake leaf, whose sink refuses so often.
@@ -288,37 +303,7 @@ impl Sink for Uneven {
         })
     }
 
-    fn knows<'a>(&'a self, _table: &'a TableName, _id: &'a BatchId) -> BoxFuture<'a, bool> {
-        Box::pin(async { false })
-    }
-
-    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async { Ok(0) })
-    }
-
-    fn can_revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async { Ok(0) })
-    }
-
-    fn configure(
-        &self,
-        _table: TableName,
-        _settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        Box::pin(async { Ok(()) })
-    }
+    nothing_but_batches!();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_query::Query;
 use hadal_server::App;
-use hadal_types::{BatchId, TableName, TableSettings, limits};
+use hadal_types::{TableName, limits};
 use hadal_wire::{
     Batch, BoxFuture, LeafState, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks,
 };
@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::client::ask_on;
-use crate::fakes::Answering;
+use crate::fakes::{Answering, nothing_but_batches};
 use crate::server::{Server, app_of, memory_app, memory_app_behind};
 
 /// Another server of the same rows, once the one that saw all of this has stopped: then all is
@@ -188,37 +188,7 @@ impl Sink for Slow {
         })
     }
 
-    fn knows<'a>(&'a self, _table: &'a TableName, _id: &'a BatchId) -> BoxFuture<'a, bool> {
-        Box::pin(async { false })
-    }
-
-    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async { Ok(0) })
-    }
-
-    fn can_revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async { Ok(0) })
-    }
-
-    fn configure(
-        &self,
-        _table: TableName,
-        _settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        Box::pin(async { Ok(()) })
-    }
+    nothing_but_batches!();
 }
 
 /// How many notes a server says that it has lost.

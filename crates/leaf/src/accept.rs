@@ -150,7 +150,8 @@ pub(crate) fn table(inner: &Inner, name: &TableName) -> Result<(), SinkError> {
 /// Why a retry is refused of a batch that another leaf must not take either.
 fn in_doubt(id: &BatchId) -> SinkError {
     SinkError::Store(format!(
-        "writing {id} failed before, and whether it is there the next start of the server tells"
+        "writing {id} failed before, and whether it is there is known once the server was started anew: \
+         send it again then"
     ))
 }
 

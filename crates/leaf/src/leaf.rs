@@ -330,7 +330,10 @@ impl Inner {
         let _one = lock(&self.merging);
         let tables = self.all_tables();
         self.expire_if_due(&tables);
+        let mut shortens_log = true;
         for table in &tables {
+            // Again and again, as merges may take long; but what is in its way is said once.
+            shortens_log = shortens_log && self.shorten_log(&tables);
             if let Err(error) = self.merge_table(table, &tables) {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
@@ -375,25 +378,26 @@ impl Inner {
         Ok(())
     }
 
-    /// Gives fresh blocks their place: those that keep the log long, of tables that get little; and when
-    /// there are too many, those of the table that has most of them first.
+    /// Gives fresh blocks their place that keep the log long, as their tables get little; returns whether
+    /// that was possible.
+    fn shorten_log(&self, tables: &[Arc<Table>]) -> bool {
+        let in_old_logs = self.store.tables_in_old_logs();
+        if in_old_logs.is_empty() {
+            return true;
+        }
+        let Some(_turn) = self.turn_to_change() else { return false };
+        let tables = tables.iter().filter(|table| in_old_logs.contains(&table.name));
+        let moved = move_fresh(&tables.cloned().collect::<Vec<_>>(), &self.store);
+        moved
+            .inspect_err(|error| tracing::error!(leaf = %self.name, "the log stays long: {error}"))
+            .is_ok()
+    }
+
+    /// Gives fresh blocks their place, those of the table that has most of them first, when there
+    /// are too many of them.
     fn make_room(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
         let fresh = &self.limits.fresh;
-        if !self.has_folder {
-            return Ok(());
-        }
-        let in_old_logs = self.store.tables_in_old_logs();
-        if !in_old_logs.is_empty()
-            && let Some(_turn) = self.turn_to_change()
-        {
-            let tables = tables.iter().filter(|table| in_old_logs.contains(&table.name));
-            let moved = move_fresh(&tables.cloned().collect::<Vec<_>>(), &self.store);
-            // Others can be merged all the same.
-            if let Err(error) = moved {
-                tracing::error!(leaf = %self.name, "the log stays long: {error}");
-            }
-        }
-        if !fresh.is_pressed() {
+        if !self.has_folder || !fresh.is_pressed() {
             return Ok(());
         }
         let mut tables: Vec<&Arc<Table>> = tables.iter().collect();
@@ -434,8 +438,12 @@ impl Leaf {
     fn status_of_those(&self, is_asked: impl Fn(&TableName) -> bool) -> PeerStatus {
         let next_expiry = self.inner.expiry.next(&*self.inner.clock);
         // To look at what an earlier process left takes a while, for which nobody should wait.
-        let asked = self.inner.all_tables().into_iter().filter(|table| is_asked(&table.name));
-        let told = asked.filter_map(|table| Some((table.name.clone(), table.status(next_expiry)?)));
+        let asked: Vec<Arc<Table>> = {
+            let tables = read(&self.inner.tables);
+            tables.values().filter(|table| is_asked(&table.name)).cloned().collect()
+        };
+        let told = asked.iter();
+        let told = told.filter_map(|table| Some((table.name.clone(), table.status(next_expiry)?)));
         let tables: BTreeMap<_, _> = told.collect();
         PeerStatus {
             leaves: vec![LeafStatus {

@@ -279,14 +279,20 @@ async fn why_an_archive_fails_is_told_until_it_does_no_more() {
     assert_eq!(told().await, None);
 }
 
+/// Rows that are due, and an archive that fails after its second file and removes none.
+async fn about_to_fail(folder: &Path) -> (Bed, Arc<Shelf>) {
+    let shelf = Shelf::with(Hook::Fail((1, When::After)));
+    shelf.fails_to_remove.store(true, Ordering::SeqCst);
+    let bed = settle(open_with_archive(Some(folder), &shelf), 5).await;
+    configure(&bed.leaf, archived(2)).await;
+    bed.leaf.merge_all();
+    (bed, shelf)
+}
+
 #[tokio::test]
 async fn what_failed_and_cannot_be_removed_stays_noted() {
     let folder = tempfile::tempdir().expect("a folder");
-    let shelf = Shelf::with(Hook::Fail((1, When::After)));
-    shelf.fails_to_remove.store(true, Ordering::SeqCst);
-    let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
-    configure(&bed.leaf, archived(2)).await;
-    bed.leaf.merge_all();
+    let (bed, shelf) = about_to_fail(folder.path()).await;
     for _ in 0..3 {
         assert!(!bed.leaf.archive_all());
         assert_eq!(lock(&shelf.files).len(), 2, "nothing is written before these are gone");
@@ -417,11 +423,7 @@ async fn a_damaged_note_stops_the_archive_and_nothing_else() {
     let other_file: Alter = |note| note.replacen("leaf", "leap", 1);
     for alter in [other_block, other_file, |_| "nonsense".to_owned()] {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::with(Hook::Fail((1, When::After)));
-        shelf.fails_to_remove.store(true, Ordering::SeqCst);
-        let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
-        configure(&bed.leaf, archived(2)).await;
-        bed.leaf.merge_all();
+        let (bed, shelf) = about_to_fail(folder.path()).await;
         let (note, kept) = (folder.path().join(NOTE), folder.path().join("kept"));
         // As a crash would leave it: before it is known that the pass came to nothing.
         *lock(&shelf.copied) = Some((note.clone(), kept.clone()));
