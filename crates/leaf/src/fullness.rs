@@ -1,5 +1,6 @@
-//! Says in the log of the process when a leaf's disk is full, and when it no longer is: those who send
-//! rows are told so themselves, but may be programs.
+//! Says in the log of the process when a leaf's disk is full, and when it no longer is, or that it has failed:
+//! those who send rows are told so themselves, but may be programs, and others take the rows of a leaf
+//! whose disk has failed.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -30,6 +31,12 @@ impl Fullness {
                 tracing::warn!(
                     %leaf,
                     "{error}: rows are refused; to drop a table, or to give one a shorter age, makes room"
+                );
+            }
+            Err(error @ Error::Poisoned { .. }) if self.is_to_be_said(Instant::now()) => {
+                tracing::error!(
+                    %leaf,
+                    "{error}; the leaf takes no rows until the server is started anew: look at its disk"
                 );
             }
             Ok(()) if self.is_over(Instant::now()) => {
