@@ -23,7 +23,7 @@ use crate::expiry::{Expiry, drop_oldest};
 use crate::fullness::Fullness;
 use crate::inspect::inspect;
 use crate::limits::LeafLimits;
-use crate::merge::{MergeError, merge_next};
+use crate::merge::{MergeError, Mergeable, merge_next};
 use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
 use crate::pressure::Pressure;
@@ -322,37 +322,44 @@ impl Inner {
         if self.is_stopping() || self.preparing.load(Ordering::SeqCst) {
             return LeafState::Prepare;
         }
-        let tables = read(&self.tables);
-        tables.values().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
+        state_of(read(&self.tables).values())
     }
 
     fn merge_all(&self) {
         let _one = lock(&self.merging);
         let tables = self.all_tables();
         self.expire_if_due(&tables);
+        let is_whole = state_of(&tables) == LeafState::Alive;
+        let mergeable = if is_whole { Mergeable::All } else { Mergeable::Fresh };
         let mut shortens_log = true;
         for table in &tables {
             // Again and again, as merges may take long; but what is in its way is said once.
             shortens_log = shortens_log && self.shorten_log(&tables);
-            if let Err(error) = self.merge_table(table, &tables) {
+            if let Err(error) = self.merge_table(table, mergeable, &tables) {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
         }
         let mut pass = Pass::default();
-        // What is sampled need not be made cold before.
-        self.sample_old(&tables, &mut pass);
-        self.chill_old(&tables, self.clock.now(), &mut pass);
+        if is_whole {
+            // What is sampled need not be made cold before.
+            self.sample_old(&tables, &mut pass);
+            self.chill_old(&tables, self.clock.now(), &mut pass);
+        }
         self.move_to_disk(&tables, &mut pass);
         self.relieve(&tables, &mut pass);
         self.store.give_back();
     }
 
-    fn merge_table(&self, table: &Table, all: &[Arc<Table>]) -> Result<(), MergeError> {
-        let merge_bytes_max = self.limits.merge_bytes_max;
+    fn merge_table(
+        &self,
+        table: &Table,
+        mergeable: Mergeable,
+        all: &[Arc<Table>],
+    ) -> Result<(), MergeError> {
         self.drop_for_size(table)?;
         loop {
             self.make_room(all)?;
-            if !merge_next(table, self, self.clock.now(), merge_bytes_max)? {
+            if !merge_next(table, self, mergeable, self.clock.now())? {
                 return Ok(());
             }
         }
@@ -480,6 +487,11 @@ impl Peer for Leaf {
             inspect(&self.inner.name, &blocks)
         })
     }
+}
+
+/// How far tables are since the start: as far as the last of them.
+fn state_of<'a>(tables: impl IntoIterator<Item = &'a Arc<Table>>) -> LeafState {
+    tables.into_iter().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
 }
 
 mod sink;

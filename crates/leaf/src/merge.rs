@@ -27,15 +27,26 @@ pub(crate) enum MergeError {
     Store(#[from] hadal_store::Error),
 }
 
+/// Which blocks may be merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mergeable {
+    All,
+    /// Those that have no place in a segment yet: while rows are brought back, the machine is for
+    /// that, and not all of what the others could be merged with is there.
+    Fresh,
+}
+
 /// Makes the next merge of `table`, if one is due; returns whether it was.
 pub(crate) fn merge_next(
     table: &Table,
     leaf: &Inner,
+    mergeable: Mergeable,
     now: Micros,
-    bytes_max: u64,
 ) -> Result<bool, MergeError> {
-    let blocks = table.snapshot();
-    let Some((inputs, plan)) = plan_of(&blocks, now, bytes_max) else { return Ok(false) };
+    let (blocks, bytes_max) = (table.snapshot(), leaf.limits.merge_bytes_max);
+    let Some((inputs, plan)) = plan_of(&blocks, mergeable, now, bytes_max) else {
+        return Ok(false);
+    };
     let merged = merge_blocks(table, &inputs, plan.kind, now)?;
     let Some(_turn) = leaf.turn_to_change() else { return Ok(false) };
     let dropped = read(&table.dropped);
@@ -50,10 +61,12 @@ pub(crate) fn merge_next(
 /// The next merge, among blocks that may be replaced with the same time column that were sampled alike.
 fn plan_of(
     blocks: &[Arc<Block>],
+    mergeable: Mergeable,
     now: Micros,
     bytes_max: u64,
 ) -> Option<(Vec<Arc<Block>>, MergePlan)> {
-    let free = blocks.iter().filter(|block| block.may_be_replaced());
+    let is_mergeable = |block: &Block| mergeable == Mergeable::All || block.origin.is_log();
+    let free = blocks.iter().filter(|block| block.may_be_replaced() && is_mergeable(block));
     let kinds: BTreeSet<(&ColumnName, u16)> = free.clone().map(|block| kind(block)).collect();
     kinds.into_iter().find_map(|own| {
         let alike: Vec<&Arc<Block>> = free.clone().filter(|block| kind(block) == own).collect();

@@ -118,6 +118,45 @@ async fn a_killed_leaf_answers_and_takes_batches_before_it_has_read_anything_bac
     assert_eq!(values(&leaf).await.0, (0..8_015).collect::<Vec<_>>());
 }
 
+#[tokio::test]
+async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
+    let world = World::new(1);
+    let leaf = open_on_memory(&world);
+    let mut next = 0;
+    let mut take = async |leaf: &Leaf, batches: i64| {
+        for at in next..next + batches {
+            let rows = at * 256..(at + 1) * 256;
+            leaf.accept(batch(&format!("b{at}"), 1, rows)).await.expect("taken");
+            // Sixteen are merged to one that has its place.
+            if at % 16 == 15 {
+                leaf.merge_all();
+            }
+        }
+        next += batches;
+    };
+    let blocks = |leaf: &Leaf| {
+        let table = leaf.inner.all_tables().pop().expect("one");
+        let is_in_log: Vec<bool> = table.snapshot().iter().map(|it| it.origin.is_log()).collect();
+        is_in_log
+    };
+    // So that it has some of its rows at once.
+    take(&leaf, 17).await;
+    drop(leaf);
+    world.crash();
+    world.hold_reads(true);
+    let leaf = open_on_memory(&world);
+    take(&leaf, 15 + 15 * 16).await;
+    let meanwhile = (leaf.state(), blocks(&leaf));
+    world.hold_reads(false);
+    assert_eq!(meanwhile, (LeafState::DiskRecovery, vec![false; 16]));
+    while leaf.state() != LeafState::Alive {
+        std::thread::yield_now();
+    }
+    leaf.merge_all();
+    assert!(blocks(&leaf).len() <= 2, "{:?}", blocks(&leaf));
+    assert_eq!(values(&leaf).await.0, (0..17 * 256 + 255 * 256).collect::<Vec<_>>());
+}
+
 type Changing = Box<dyn Fn(&Inner) + Send>;
 
 #[tokio::test]
