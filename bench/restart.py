@@ -29,7 +29,7 @@ import machine  # noqa: E402
 import report  # noqa: E402
 from processes import SETTLED_SECONDS, say  # noqa: E402
 
-# After so long a server that was just filled is at rest.
+# After so long what is nobody's has gone back, and a server whose row blocks do not change any more is at rest.
 REST_SECONDS = 5
 # A large leaf is away not much longer than one of this size.
 SMALL_BYTES, TIMES_SMALL = 1 << 30, 1.5
@@ -38,7 +38,7 @@ ROWS, BLOCK_ROWS = {"requests": 1_000_000, "readings": 10_000_000}, 65_536
 # Where row blocks are in memory.
 TMPFS = pathlib.Path("/dev/shm")
 # Starts with nothing in memory.
-DISK_ROUNDS = 3
+DISK_ROUNDS = 5
 # Between two looks at what is missing yet: a look at a thousand tables takes a processor a while.
 LOOK_SECONDS = 0.02
 COUNT = 'SELECT count(*) FROM "{table}"'
@@ -136,6 +136,14 @@ class Watch(threading.Thread):
         return whole[0] - before[0]
 
 
+def wait_for_rest(server):
+    """Until its row blocks are no others than so many seconds before: what it has found together for the first time it may merge."""
+    before, found = None, server.get("/v1/status")["block_bytes"]
+    while found != before:
+        time.sleep(REST_SECONDS)
+        before, found = found, server.get("/v1/status")["block_bytes"]
+
+
 def full(server):
     """Seconds until nothing waits to be brought back."""
     start = time.perf_counter()
@@ -145,9 +153,11 @@ def full(server):
 
 
 def drop_caches():
+    """Nothing of files is in memory from then on, and what is free has gone back to the host of a virtual machine, if it goes there."""
     os.sync()
     if os.geteuid() == 0:
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+    time.sleep(REST_SECONDS)
 
 
 def read_speed(files):
@@ -163,6 +173,7 @@ def read_speed(files):
 
 def fill_speed(size):
     """Bytes a second that the tmpfs takes."""
+    drop_caches()
     some = os.urandom(8 << 20)
     with tempfile.TemporaryFile(dir=TMPFS, buffering=0) as file:
         start = time.perf_counter()
@@ -329,7 +340,8 @@ def measure(options, folder):
         small.forget()
         small.start_from_disk()
     # What the first servers take while they look at all that they have just read is not for two.
-    time.sleep(REST_SECONDS)
+    for leaf in leaves:
+        wait_for_rest(leaf.server)
     say("restarting")
     before = memory()
     for _ in range(options.rounds):

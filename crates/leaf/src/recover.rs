@@ -1,7 +1,7 @@
 //! From what a store recovered to tables: merged blocks, then what the log still holds.
 //!
-//! Blocks that the store must read first come one after the other, those written last first (when
-//! their rows are of is not known before), while queries are answered from what is there; but no
+//! Blocks that the store must read first come one after the other, roughly those written last first
+//! (when their rows are of is not known before), while queries are answered from what is there; but no
 //! table is without any. What an orderly stop left on disk is read from there at once, and comes to
 //! memory afterwards.
 
@@ -22,6 +22,9 @@ use crate::residence::is_on_disk;
 use crate::settings::settings;
 use crate::sync::{lock, read};
 use crate::table::Table;
+use order::{Lying, order};
+
+mod order;
 
 /// Blocks whose fronts one thread reads at once: these take a few milliseconds.
 const BLOCKS_AT_ONCE: usize = 2_048;
@@ -33,7 +36,7 @@ type Waiting = (Arc<Table>, WaitingBlock);
 #[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
-    /// What is to be brought back, the newest last.
+    /// What is to be brought back, roughly the newest last ([`order`]).
     pub(crate) waiting: Vec<Waiting>,
     /// What is read from disk, and is to come to memory while there is room to spare, the newest last.
     pub(crate) moving: Vec<BlockNumber>,
@@ -75,7 +78,11 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
         waiting.extend(blocks.into_iter().map(|block| (Arc::clone(&table), block)));
         tables.insert(name, table);
     }
-    waiting.sort_by_key(|(_, block)| block.number);
+    order(&mut waiting, |(_, block)| Lying {
+        number: block.number,
+        segment: block.segment(),
+        range: block.range(),
+    });
     for lost in &report.lost_blocks {
         let own = tables.entry(lost.table.clone());
         own.or_insert_with(|| Arc::new(Table::new(lost.table.clone()))).lose(lost);
@@ -118,8 +125,8 @@ pub(crate) fn bring_all_back(
     if waiting.is_empty() {
         return;
     }
-    let are_beside = |(_, one): &Waiting, (_, other): &Waiting| one.is_beside(other);
-    from_the_last(waiting, threads, are_beside, |(table, block)| {
+    let are_of_one = |(_, one): &Waiting, (_, other): &Waiting| one.segment() == other.segment();
+    from_the_last(waiting, threads, are_of_one, |(table, block)| {
         if is_stopping() {
             return false;
         }
@@ -162,18 +169,18 @@ pub(crate) fn move_all_to_memory(
 }
 
 /// Does work on things from the last to the first, on so many threads, until it returns false.
-/// Neighbours that are beside each other are one thread's.
+/// Neighbours that are of one file are one thread's.
 fn from_the_last<T: Send>(
     things: Vec<T>,
     threads: usize,
-    are_beside: impl Fn(&T, &T) -> bool + Sync,
+    are_of_one: impl Fn(&T, &T) -> bool + Sync,
     work: impl Fn(T) -> bool + Sync,
 ) {
     let threads = threads.min(things.len());
     let things = Mutex::new(things);
     let next = || {
         let mut things = lock(&things);
-        let length = things.chunk_by(&are_beside).next_back()?.len();
+        let length = things.chunk_by(&are_of_one).next_back()?.len();
         let first = things.len() - length;
         Some(things.split_off(first))
     };

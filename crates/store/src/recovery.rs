@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 use std::sync::Arc;
 
 use hadal_types::{BatchId, TableName};
@@ -11,9 +12,9 @@ use crate::config::{Folders, Sizes};
 use crate::error::Error;
 use crate::log::{self, Replayed};
 use crate::manifest::{self, Beginning, BlockPlace, Checksum, Manifest, State};
-use crate::segment::BlockBytes;
 use crate::segment::open::{Found, remove_all};
 use crate::segment::pool::{self, Pool};
+use crate::segment::{BlockBytes, Place};
 use crate::stopped;
 
 /// Everything that counts, by table, and what was passed over.
@@ -69,11 +70,21 @@ impl WaitingBlock {
         self.bytes.expect();
     }
 
-    /// Whether both lie in the same segment: two threads that write to one file wait for each other.
+    /// The segment that it lies in. Two threads that write to the same one wait for each other.
     #[must_use]
-    pub fn is_beside(&self, other: &Self) -> bool {
-        let segment = |block: &Self| block.bytes.place().map(|place| place.segment);
-        segment(self) == segment(other)
+    pub fn segment(&self) -> u32 {
+        self.place().segment
+    }
+
+    /// Where it lies in its segment, in bytes.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        let Place { offset, length, .. } = self.place();
+        offset..offset.saturating_add(u64::from(length))
+    }
+
+    fn place(&self) -> Place {
+        self.bytes.place().unwrap_or(Place::IN_MEMORY)
     }
 }
 

@@ -9,6 +9,9 @@ use super::pool::PAGE;
 use crate::disk::SegmentFile;
 use crate::lock::lock;
 
+/// From so many bytes on a block is read so long that to forget it costs little beside that.
+const LARGE: u32 = 256 << 10;
+
 /// One segment file.
 #[derive(Debug)]
 pub(crate) struct Segment {
@@ -40,6 +43,14 @@ impl Segment {
         if let Some(range) = lock(&self.ahead).next(place.offset, end) {
             self.file.expect(range.start, range.end - range.start);
             self.file.forget(end, 2 * AHEAD);
+        }
+    }
+
+    /// Has what was read of a large block forgotten at once, while a processor still has it: what is
+    /// written to memory next takes its place.
+    pub(super) fn forget_large(&self, place: Place) {
+        if place.length >= LARGE {
+            self.file.forget(place.offset, u64::from(place.length));
         }
     }
 

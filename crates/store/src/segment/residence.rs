@@ -40,6 +40,7 @@ impl Pool {
         }
         segment.read_ahead(place);
         let bytes = self.read_from_disk(segment, place, checksum)?;
+        segment.forget_large(place);
         self.keep(block, segment, place, &bytes, true).map_err(unmapped)
     }
 
