@@ -152,6 +152,13 @@ def full(server):
     return time.perf_counter() - start
 
 
+def remove_memory(folder):
+    """Removes what leaves have in memory whose folders are this one or in it."""
+    for memory in TMPFS.glob("hadal-*/leaf"):
+        if pathlib.Path(os.fsdecode(memory.read_bytes())).is_relative_to(folder):
+            shutil.rmtree(memory.parent)
+
+
 def drop_caches():
     """Nothing of files is in memory from then on, and what is free has gone back to the host of a virtual machine, if it goes there."""
     os.sync()
@@ -238,9 +245,7 @@ class Leaf:
         """As after a machine's start: no server, nothing in memory, and what was said of it not believed."""
         if self.server.process:
             self.die()
-        for memory in TMPFS.glob("hadal-*/leaf"):
-            if memory.read_bytes() == os.fsencode(self.folder):
-                shutil.rmtree(memory.parent)
+        remove_memory(self.folder)
         (self.folder / "stopped").unlink(missing_ok=True)
 
     def start_from_disk(self):
@@ -425,6 +430,7 @@ def main():
     try:
         results = measure(options, folder / "data")
     finally:
+        remove_memory(folder)
         shutil.rmtree(folder, ignore_errors=True)
     print(f"\n## Restarts, {about['date']}\n\n{machine.told(about)}; --storage {options.storage}")
     told(results)
