@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_store::{EarlyFiles, Report, Store};
+use hadal_store::{EarlyStore, Report, Sizes, Store};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{Budget, Clock, TableName};
@@ -36,8 +36,8 @@ pub(crate) struct EngineConfig {
     pub(crate) durability: Durability,
     /// What memory there is, and whether rows are read from it.
     pub(crate) memory: Memory,
-    /// Files of the leaves that are there, which were opened before; of each leaf, or of none.
-    pub(crate) early: Vec<EarlyFiles>,
+    /// What was found before of the leaves that are there; of each leaf, or of none.
+    pub(crate) early: Vec<EarlyStore>,
     /// Leaves; a folder that has more keeps them.
     pub(crate) leaves: usize,
     /// What time it is.
@@ -47,14 +47,14 @@ pub(crate) struct EngineConfig {
 }
 
 impl EngineConfig {
-    /// Opens files of the folder that another process has still. It may stop later for that: what it
-    /// waits for then is less.
+    /// Looks at the folder that another process has still. It may stop later for that: what it waits for
+    /// then is less.
     pub(crate) fn open_early(&mut self) {
         let Some(folder) = &self.folder else { return };
         let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
         let leaves = leaves.take_while(|leaf| leaf.is_dir());
         let memory = self.memory.config.as_ref();
-        self.early = leaves.map(|leaf| EarlyFiles::open(&leaf, memory)).collect();
+        self.early = leaves.map(|leaf| EarlyStore::find(&leaf, memory, Sizes::default())).collect();
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::Partial;
 use hadal_block::BlockBuilder;
-use hadal_leaf::{Durability, EarlyFiles, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_query::{ColumnRef, Expr, Input, Measure, Query, RowExpr, Shape, StateKind};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{
@@ -45,7 +45,7 @@ fn leaves(count: usize) -> Vec<Arc<Leaf>> {
         name: LeafName(format!("leaf-{index}").into()),
         folder: None,
         memory: None,
-        early: EarlyFiles::default(),
+        early: EarlyStore::default(),
         durability: Durability::Sync,
         pool: Arc::clone(&pool),
         zone_answers: true,

@@ -10,7 +10,7 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_query::Query;
 use hadal_store::{
-    BlockNumber, Change, Config, Durability, EarlyFiles, MemoryConfig, Recovery, Report, Sizes,
+    BlockNumber, Change, Config, Durability, EarlyStore, MemoryConfig, Recovery, Report, Sizes,
     Store, WaitingBlock,
 };
 use hadal_types::{Budget, Clock, TableName};
@@ -43,8 +43,8 @@ pub struct LeafConfig {
     /// The memory from which rows are read, and in which they outlive the process; `None`: they are
     /// read from the folder, through the system's cache.
     pub memory: Option<MemoryConfig>,
-    /// Files of the folder that were opened before.
-    pub early: EarlyFiles,
+    /// What was found in the folder before.
+    pub early: EarlyStore,
     /// When a batch counts as taken.
     pub durability: Durability,
     /// The threads that scan, which all leaves of the process share.

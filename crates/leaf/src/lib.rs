@@ -62,7 +62,7 @@ mod locks {
 
 pub use archive::{Archive, ArchiveError, ArchivePart};
 pub use hadal_scan::cpu_path;
-pub use hadal_store::{Durability, EarlyFiles};
+pub use hadal_store::{Durability, EarlyStore};
 pub use house::House;
 pub use leaf::{Leaf, LeafConfig};
 pub use limits::{FreshBytes, LeafLimits};

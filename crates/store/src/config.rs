@@ -7,7 +7,7 @@ use hadal_types::Budget;
 use hadal_types::limits::{LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES};
 
 use crate::disk::{Disk, Folder};
-use crate::early::EarlyFiles;
+use crate::early::EarlyStore;
 use crate::error::Error;
 use crate::memory;
 
@@ -23,8 +23,8 @@ pub struct Config {
     pub memory: Option<MemoryConfig>,
     /// When a batch counts as taken.
     pub durability: Durability,
-    /// What was opened before.
-    pub early: EarlyFiles,
+    /// What was found in the folder before it is this process's.
+    pub early: EarlyStore,
 }
 
 /// When a batch that was appended to the log counts as taken.
@@ -69,7 +69,7 @@ impl Config {
             sizes: Sizes::default(),
             memory: None,
             durability: Durability::Sync,
-            early: EarlyFiles::default(),
+            early: EarlyStore::default(),
         }
     }
 }
@@ -130,13 +130,13 @@ impl Folders {
     /// [`Error::InUse`] when another store has it; [`Error::Foreign`] when the folder in memory is
     /// not this user's alone; [`Error::Io`] for all else.
     pub fn open(config: &Config) -> Result<Self, Error> {
-        let Config { folder, memory, early, .. } = config;
+        let Config { folder, memory, .. } = config;
         let root = Folder::open_locked(folder)?;
         let log = Arc::new(root.within("log")?);
-        let segments = Arc::new(root.within("segments")?.with(early.segments()));
+        let segments = Arc::new(root.within("segments")?);
         let memory = match memory {
             Some(MemoryConfig { tmpfs, room, after_crash }) => {
-                let folder = Arc::new(memory::open(tmpfs, folder)?.with(early.memory()));
+                let folder = Arc::new(memory::open(tmpfs, folder)?);
                 Some(Memory { folder, room: Arc::clone(room), after_crash: *after_crash })
             }
             None => None,

@@ -16,7 +16,17 @@ use std::fmt::Debug;
 use std::io;
 
 pub use folder::Folder;
-pub(crate) use folder::OpenedFiles;
+
+/// Which file something is, among all that the machine has at one time, and its length in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileIdentity {
+    /// The file system.
+    pub device: u64,
+    /// The file there; another one may have it once nobody has this one open.
+    pub number: u64,
+    /// Its length in bytes.
+    pub length: u64,
+}
 
 /// One flat folder of files.
 pub trait Disk: Debug + Send + Sync {
@@ -34,6 +44,27 @@ pub trait Disk: Debug + Send + Sync {
     /// # Errors
     /// As the system says; also when it is no file, or larger.
     fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>>;
+
+    /// The bytes of a file that follow this beginning, of which it has at most so many in all; `None` where
+    /// it begins otherwise.
+    ///
+    /// # Errors
+    /// As [`Disk::read`].
+    fn read_after(
+        &self,
+        name: &str,
+        beginning: &[u8],
+        bytes_max: u64,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let bytes = self.read(name, bytes_max)?;
+        Ok(bytes.strip_prefix(beginning).map(<[u8]>::to_vec))
+    }
+
+    /// Which file has this name. A link is not followed.
+    ///
+    /// # Errors
+    /// As the system says; also when there is none.
+    fn identity(&self, name: &str) -> io::Result<FileIdentity>;
 
     /// Makes an empty file to append to.
     ///
@@ -122,6 +153,12 @@ pub trait AppendFile: Debug + Send {
 pub trait SegmentFile: Debug + Send + Sync {
     /// The file's length in bytes.
     fn length(&self) -> u64;
+
+    /// Which file it is, and how long it is now.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn identity(&self) -> io::Result<FileIdentity>;
 
     /// Bytes of disk or memory that the file takes, holes left out.
     ///

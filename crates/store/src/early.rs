@@ -1,132 +1,110 @@
-//! What is opened before the folder is this process's.
+//! What a process finds of a store before the folder is its own.
 //!
-//! To open and map the segment files of a large leaf, and to read its manifest, is most of what a
-//! start does. Who is to take over does it while the server before still serves. Nothing is
-//! believed of such a file but that it is open: it is used only where the folder, once it is
-//! locked, has the same file by that name, and all else is looked at then. What the manifest said
-//! counts only where it begins with the same bytes then.
+//! To open and map the segment files of a large leaf, to read its manifest, and to make something of
+//! each block is most of what a start does. Who is to take over does it while the server before still
+//! serves, and looks only at what has changed once the folder is locked.
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
-use crate::config::MemoryConfig;
-use crate::disk::{Folder, OpenedFiles};
+use crate::adopted::Early;
+use crate::config::{Config, Folders, Memory, MemoryConfig, Sizes};
+use crate::disk::Folder;
+use crate::error::Error;
 use crate::lock::lock;
-use crate::manifest::Beginning;
 use crate::memory;
-use crate::segment::pool::number_of;
 
-/// What of one leaf is open already, for as long as this lives: files that are used, and those that are
-/// gone meanwhile.
+/// What was found of one leaf, until the store is opened: then it is used, where it still holds.
 #[derive(Clone, Debug, Default)]
-pub struct EarlyFiles {
-    segments: Option<Arc<OpenedFiles>>,
-    memory: Option<Arc<OpenedFiles>>,
-    manifest: Arc<Mutex<Option<Beginning>>>,
+pub struct EarlyStore(Arc<Mutex<Option<Found>>>);
+
+#[derive(Debug)]
+struct Found {
+    early: Early,
+    folders: Folders,
+    /// The folders that are to be locked.
+    root: Arc<Folder>,
+    memory: Option<Arc<Folder>>,
 }
 
-impl EarlyFiles {
-    /// Opens what the leaf in a folder has, whoever has the folder. What cannot be opened is
-    /// left to the start, which says why.
+impl EarlyStore {
+    /// Looks at what the leaf in a folder has, whoever has the folder: for some milliseconds for ten
+    /// thousand row blocks. Changes nothing. What cannot be opened is left to the start, which says why.
     #[must_use]
-    pub fn open(folder: &Path, memory: Option<&MemoryConfig>) -> Self {
-        let of = |folder: &Path, maps| {
-            let is_segment = |name: &str| number_of(name).is_some();
-            OpenedFiles::of(folder, is_segment, maps).map(Arc::new)
+    pub fn find(folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> Self {
+        Self(Arc::new(Mutex::new(Found::new(folder, memory, sizes).ok())))
+    }
+
+    /// What was found, once, with the folders, which are this process's now; `None` where these are
+    /// others by now.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] when another still has them; [`Error::Io`].
+    pub(crate) fn take(&self, config: &Config) -> Result<Option<(Folders, Early)>, Error> {
+        let Some(found) = lock(&self.0).take_if(|found| found.is_of(config)) else {
+            return Ok(None);
         };
-        let in_memory = |memory: &MemoryConfig| {
-            let place = memory::path_of(&memory.tmpfs, folder).map_err(io::Error::other)?;
-            of(&place, true)
-        };
-        let opened = Folder::unlocked(folder).ok();
-        let manifest = opened.and_then(|folder| Beginning::read(&folder).ok());
-        Self {
-            manifest: Arc::new(Mutex::new(manifest)),
-            segments: of(&folder.join("segments"), memory.is_none()).ok(),
-            memory: memory.and_then(|memory| in_memory(memory).ok()),
+        match found.lock(&config.folder) {
+            Ok(true) => Ok(Some((found.folders, found.early))),
+            Ok(false) => Ok(None),
+            Err(error) => {
+                // Whoever tries again still has it.
+                *lock(&self.0) = Some(found);
+                Err(error)
+            }
         }
     }
-
-    /// What the manifest said, once.
-    pub(crate) fn manifest(&self) -> Option<Beginning> {
-        lock(&self.manifest).take()
-    }
-
-    pub(crate) fn segments(&self) -> Weak<OpenedFiles> {
-        self.segments.as_ref().map(Arc::downgrade).unwrap_or_default()
-    }
-
-    /// How many files are not in use, on disk and in memory.
-    #[cfg(test)]
-    pub(crate) fn left(&self) -> (usize, usize) {
-        let of = |files: &Option<Arc<OpenedFiles>>| files.as_ref().map_or(0, |files| files.left());
-        (of(&self.segments), of(&self.memory))
-    }
-
-    pub(crate) fn memory(&self) -> Weak<OpenedFiles> {
-        self.memory.as_ref().map(Arc::downgrade).unwrap_or_default()
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::disk::Disk;
-
-    const NAME: &str = "00000001.segment";
-
-    /// What a start reads in the file of a folder that had `before` when it was opened early, and has what
-    /// `change` makes of it now.
-    fn read_after(change: impl FnOnce(&Path)) -> Option<Vec<u8>> {
-        let scratch = tempfile::tempdir().expect("a folder");
-        let leaf = Folder::open_locked(scratch.path()).expect("opened");
-        let segments = scratch.path().join("segments");
-        fs::create_dir(&segments).expect("made");
-        fs::write(segments.join(NAME), "before").expect("written");
-        fs::write(segments.join("notes"), "no segment").expect("written");
-        let early = EarlyFiles::open(scratch.path(), None);
-        change(&segments);
-        let folder = leaf.within("segments").expect("opened").with(early.segments());
-        let file = folder.open_segment(NAME).ok()?;
-        let length = usize::try_from(file.length()).expect("small");
-        let mut bytes = vec![0; length];
-        file.read(0, &mut bytes).expect("read");
-        file.map().expect("mapped");
-        assert_eq!(file.bytes(0, length), Some(&bytes[..]));
-        Some(bytes)
+impl Found {
+    fn new(folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> Result<Self, Error> {
+        let failed = |error| Error::io("look at", &folder.display().to_string(), error);
+        let unlocked = |path: &Path| Folder::unlocked(path).map(Arc::new);
+        let root = unlocked(folder).map_err(failed)?;
+        let there = |name: &str| root.there(name).map(Arc::new).map_err(io::Error::from);
+        let (log, segments) = (there("log").map_err(failed)?, there("segments").map_err(failed)?);
+        let memory_folder = match memory {
+            Some(memory) => {
+                Some(unlocked(&memory::path_of(&memory.tmpfs, folder)?).map_err(failed)?)
+            }
+            None => None,
+        };
+        let own = memory.zip(memory_folder.as_ref()).map(|(memory, folder)| Memory {
+            folder: Arc::<Folder>::clone(folder),
+            room: Arc::clone(&memory.room),
+            after_crash: memory.after_crash,
+        });
+        let folders = Folders { root: Arc::<Folder>::clone(&root), log, segments, memory: own };
+        let early = Early::find(folders.clone(), sizes)?;
+        Ok(Self { early, folders, root, memory: memory_folder })
     }
 
-    #[test]
-    fn a_file_that_is_still_there_is_the_one_that_was_opened() {
-        assert_eq!(read_after(|_| ()).expect("there"), b"before");
-        let written = |segments: &Path| {
-            let file =
-                fs::OpenOptions::new().write(true).open(segments.join(NAME)).expect("opened");
-            std::os::unix::fs::FileExt::write_all_at(&file, b"a", 0).expect("written");
-        };
-        assert_eq!(read_after(written).expect("there"), b"aefore");
+    /// Whether it is what a store of this configuration is about.
+    fn is_of(&self, config: &Config) -> bool {
+        let room = |memory: &Option<Memory>| memory.as_ref().map(|own| Arc::as_ptr(&own.room));
+        let wanted = config.memory.as_ref().map(|memory| Arc::as_ptr(&memory.room));
+        self.root.path() == config.folder
+            && room(&self.folders.memory) == wanted
+            && self.early.adopted.pool.segment_bytes() == config.sizes.segment_bytes
     }
 
-    #[test]
-    fn a_file_that_is_another_one_now_is_opened_anew() {
-        let replaced = |segments: &Path| {
-            fs::write(segments.join("new"), "behind").expect("written");
-            fs::rename(segments.join("new"), segments.join(NAME)).expect("renamed");
-        };
-        assert_eq!(read_after(replaced).expect("there"), b"behind");
-        let grown = |segments: &Path| {
-            fs::write(segments.join(NAME), "before and after").expect("written");
-        };
-        assert_eq!(read_after(grown).expect("there"), b"before and after");
-        let removed = |segments: &Path| fs::remove_file(segments.join(NAME)).expect("removed");
-        assert!(read_after(removed).is_none());
-        let linked = |segments: &Path| {
-            fs::rename(segments.join(NAME), segments.join("elsewhere")).expect("renamed");
-            std::os::unix::fs::symlink("elsewhere", segments.join(NAME)).expect("linked");
-        };
-        assert!(read_after(linked).is_none(), "a link is not followed");
+    /// Locks the folders, as opening them does; false, and nothing locked, where others have their paths by
+    /// now.
+    fn lock(&self, folder: &Path) -> Result<bool, Error> {
+        if !self.root.lock(false)? {
+            return Ok(false);
+        }
+        let Some(memory) = &self.memory else { return Ok(true) };
+        let is_locked = // Nobody else can have it for longer than a look: its leaf is locked.
+            memory.is_private() && memory.lock(true)?;
+        match is_locked {
+            true => memory::note(memory, folder)?,
+            false => self
+                .folders
+                .unlock()
+                .map_err(|error| Error::io("unlock", &folder.display().to_string(), error))?,
+        }
+        Ok(is_locked)
     }
 }

@@ -16,6 +16,7 @@
 //! are in `spec/segments.md` and `spec/wal.md`. Source: "Fast Database Restarts at Facebook"
 //! (SIGMOD 2014) for the idea that bytes outlive the process; the log is an ordinary redo log.
 
+mod adopted;
 mod change;
 mod config;
 pub mod disk;
@@ -35,7 +36,7 @@ mod store;
 
 pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, Sizes};
-pub use early::EarlyFiles;
+pub use early::EarlyStore;
 pub use error::Error;
 pub use log::Ticket;
 pub use memory::{remove as remove_memory, sweep as sweep_memory};

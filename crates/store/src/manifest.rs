@@ -8,10 +8,12 @@ mod record;
 mod sequences;
 mod state;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
+use crate::change::BlockNumber;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Draft, Frame, HEADER_BYTES, MANIFEST, first, scan};
@@ -55,7 +57,8 @@ pub(crate) type Opened = (Manifest, State, u64);
 
 impl Manifest {
     /// Opens the manifest, or makes one with this salt if there is none. What somebody has read of it
-    /// before need not be read again.
+    /// before need not be read again; then it is also returned what has changed since, unless this is
+    /// another manifest.
     ///
     /// `bytes_min` is the length below which it is never compacted.
     pub(crate) fn open(
@@ -63,7 +66,7 @@ impl Manifest {
         salt: u64,
         bytes_min: u64,
         early: Option<Beginning>,
-    ) -> Result<Opened, Error> {
+    ) -> Result<(Opened, Option<Since>), Error> {
         let place = disk.place(NAME);
         let failed = |error| Error::io("open", &place, error);
         let names = disk.list().map_err(failed)?;
@@ -79,23 +82,25 @@ impl Manifest {
         let mut manifest =
             Self { disk, salt, journal, next_record, bytes_min, compact_above: bytes_min };
         manifest.swap()?;
-        Ok((manifest, state, 0))
+        Ok(((manifest, state, 0), None))
     }
 
     fn read(
         disk: Arc<dyn Disk>,
         bytes_min: u64,
         early: Option<Beginning>,
-    ) -> Result<Opened, Error> {
+    ) -> Result<(Opened, Option<Since>), Error> {
         let place = disk.place(NAME);
         let failed = |error| Error::io("read", &place, error);
-        let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX).map_err(failed)?;
-        let all = bytes.len();
-        let Beginning { version, salt, state, next_record, length, .. } =
-            match early.filter(|early| early.is_of(&bytes)) {
-                Some(early) => early.read_on(&place, bytes)?,
-                None => Beginning::of(&place, bytes)?,
-            };
+        let more = early.map(|early| early.read_more(&*disk)).transpose()?.flatten();
+        let (beginning, all) = match more {
+            Some(beginning) => beginning,
+            None => {
+                let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX).map_err(failed)?;
+                (Beginning::of(&place, &bytes)?, bytes.len())
+            }
+        };
+        let Beginning { version, salt, state, next_record, length, since, .. } = beginning;
         let torn = (all - length) as u64;
         let mut file = disk.open(NAME).map_err(|error| Error::io("open", &place, error))?;
         if torn > 0 {
@@ -111,7 +116,7 @@ impl Manifest {
         if version != VERSION {
             manifest.compact(&state)?;
         }
-        Ok((manifest, state, torn))
+        Ok(((manifest, state, torn), since))
     }
 
     /// The salt of every checksum in the folder.
@@ -222,15 +227,39 @@ struct Head {
 /// Whole records from the beginning of a manifest on, and what they say.
 #[derive(Debug)]
 pub(crate) struct Beginning {
-    /// The manifest as it was read; more may follow by now.
+    /// Their bytes, where more is to be read later.
     bytes: Vec<u8>,
-    /// Bytes of the records.
+    /// How many bytes they have.
     length: usize,
     version: u32,
     salt: u64,
     state: State,
     /// The number of the record that would follow.
     next_record: u64,
+    /// What changed since the first time that it was read, where it was read twice.
+    since: Option<Since>,
+}
+
+/// What has become of blocks since somebody read the manifest.
+#[derive(Debug, Default)]
+pub(crate) struct Since {
+    /// Those that counted then and do not any more.
+    pub(crate) removed: BTreeMap<BlockNumber, BlockPlace>,
+    /// Those that count only since.
+    pub(crate) added: BTreeSet<BlockNumber>,
+}
+
+impl Since {
+    /// Notes what a record is about to change.
+    fn note(&mut self, state: &State, record: &Record) {
+        for number in &record.removes {
+            if !self.added.remove(number) {
+                let place = state.blocks.get(number).cloned();
+                self.removed.extend(place.map(|place| (*number, place)));
+            }
+        }
+        self.added.extend(record.adds.iter().map(|block| block.number));
+    }
 }
 
 impl Beginning {
@@ -241,23 +270,45 @@ impl Beginning {
     pub(crate) fn read(disk: &dyn Disk) -> Result<Self, Error> {
         let place = disk.place(NAME);
         let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX);
-        Self::of(&place, bytes.map_err(|error| Error::io("read", &place, error))?)
+        let mut bytes = bytes.map_err(|error| Error::io("read", &place, error))?;
+        let beginning = Self::of(&place, &bytes)?;
+        bytes.truncate(beginning.length);
+        Ok(Self { bytes, ..beginning })
     }
 
-    fn of(place: &str, bytes: Vec<u8>) -> Result<Self, Error> {
-        let Head { version, length, salt, state } = read_head(place, &bytes)?;
-        let head = Self { bytes: Vec::new(), length, version, salt, state, next_record: 1 };
-        head.read_on(place, bytes)
+    fn of(place: &str, bytes: &[u8]) -> Result<Self, Error> {
+        let Head { version, length, salt, state } = read_head(place, bytes)?;
+        let (next_record, since) = (1, None);
+        let head = Self { bytes: Vec::new(), length, version, salt, state, next_record, since };
+        head.read_on(place, &bytes[length..])
     }
 
-    /// Whether a manifest begins with these very bytes.
-    fn is_of(&self, manifest: &[u8]) -> bool {
-        manifest.starts_with(&self.bytes[..self.length])
+    /// The salt of every checksum in the folder.
+    pub(crate) fn salt(&self) -> u64 {
+        self.salt
     }
 
-    /// Reads the records that follow in the whole manifest, which begins as this does.
-    fn read_on(mut self, place: &str, bytes: Vec<u8>) -> Result<Self, Error> {
-        let records = scan(MANIFEST, self.salt, &bytes[self.length..]);
+    /// What the records amount to.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// With the records that a manifest has by now, and how many bytes it has in all; `None` where it is
+    /// another manifest, and does not begin with these very bytes.
+    fn read_more(mut self, disk: &dyn Disk) -> Result<Option<(Self, usize)>, Error> {
+        let place = disk.place(NAME);
+        let rest = disk.read_after(NAME, &self.bytes, FOLDER_FILE_BYTES_MAX);
+        let Some(rest) = rest.map_err(|error| Error::io("read", &place, error))? else {
+            return Ok(None);
+        };
+        let all = self.length + rest.len();
+        self.since = Some(Since::default());
+        Ok(Some((self.read_on(&place, &rest)?, all)))
+    }
+
+    /// Reads the records that follow in the bytes that follow.
+    fn read_on(mut self, place: &str, rest: &[u8]) -> Result<Self, Error> {
+        let records = scan(MANIFEST, self.salt, rest);
         if let Some(damage) = records.damage.first() {
             let (from, to) = (self.length + damage.start, self.length + damage.end);
             let what = format!("bytes {from}..{to} are damaged and whole records follow");
@@ -271,11 +322,13 @@ impl Beginning {
             }
             let record = Record::decode(frame.body, self.version >= VERSION);
             let record = record.ok_or_else(|| corrupt("its body does not decode".to_owned()))?;
+            if let Some(since) = &mut self.since {
+                since.note(&self.state, &record);
+            }
             self.state.apply(&record).map_err(|error| corrupt(error.to_string()))?;
             self.next_record += 1;
         }
         self.length += records.end;
-        self.bytes = bytes;
         Ok(self)
     }
 }

@@ -37,14 +37,23 @@ pub(crate) fn open(root: &Path, folder: &Path) -> Result<Folder, Error> {
     let path = path_of(root, folder)?;
     // Nobody else can have it for longer than a look: its leaf is locked.
     let memory = Folder::open_private(&path, true)?.ok_or_else(|| in_use(&path))?;
+    note(&memory, folder)?;
+    Ok(memory)
+}
+
+/// Notes in a memory that it is that of the leaf in `folder`.
+///
+/// # Errors
+/// [`Error::Io`].
+pub(crate) fn note(memory: &Folder, folder: &Path) -> Result<(), Error> {
     let failed = |error| Error::io("write", &memory.place(LEAF), error);
     let whole = folder.canonicalize().map_err(failed)?;
-    match note_leaf(&memory, whole.as_os_str().as_bytes()) {
+    match note_leaf(memory, whole.as_os_str().as_bytes()) {
         // A folder in its place is kept by whoever cleans up.
-        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(memory),
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(()),
         // It is noted the next time; whoever cleans up before that costs a look at the disk.
         noted => match noted.map_err(failed) {
-            Err(Error::Full(_)) | Ok(()) => Ok(memory),
+            Err(Error::Full(_)) | Ok(()) => Ok(()),
             Err(error) => Err(error),
         },
     }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use hadal_types::{BatchId, TableName};
 
+use crate::adopted::{Adopted, Early};
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 use crate::config::{Folders, Sizes};
 use crate::error::Error;
 use crate::log::{self, Replayed};
-use crate::manifest::{self, Beginning, BlockPlace, Checksum, Manifest, State};
+use crate::manifest::{self, BlockPlace, Checksum, Manifest, State};
 use crate::segment::open::{Found, remove_all};
 use crate::segment::pool::{self, Pool};
 use crate::segment::{BlockBytes, Place};
@@ -158,16 +159,17 @@ pub(crate) struct Opened {
     pub(crate) held: BTreeMap<BlockNumber, BlockBytes>,
 }
 
+/// How often blocks were taken that were adopted early.
+#[cfg(test)]
+pub(crate) static ADOPTED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 /// Opens manifest, segments and log, in this order.
-pub(crate) fn open(
-    folders: &Folders,
-    sizes: Sizes,
-    early: Option<Beginning>,
-) -> Result<Opened, Error> {
+pub(crate) fn open(folders: &Folders, sizes: Sizes, early: Option<Early>) -> Result<Opened, Error> {
     refuse_orphaned_files(folders)?;
     let root = Arc::clone(&folders.root);
-    let (manifest, state, torn) =
-        Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min, early)?;
+    let (beginning, adopted) = early.map(|early| (early.beginning, early.adopted)).unzip();
+    let ((manifest, state, torn), since) =
+        Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min, beginning)?;
     let salt = manifest.salt();
     let mut recovery = Recovery::default();
     recovery.report.salt = salt;
@@ -175,10 +177,17 @@ pub(crate) fn open(
 
     let on_disk = left_on_disk(folders, &manifest, &state)?;
     recovery.report.was_stopped = on_disk.is_some();
-    let named: Vec<_> = state.blocks.values().collect();
-    let (pool, found) =
-        Pool::open(folders.clone(), salt, sizes.segment_bytes, &named, on_disk.as_ref())?;
-    let held = recovery.take_blocks(&state, found);
+    let adopted = adopted.zip(since);
+    let adopted = adopted.and_then(|(adopted, since)| adopted.now(since, &state, on_disk.as_ref()));
+    let (pool, held) = match adopted {
+        Some(adopted) => recovery.take_adopted(adopted, &state, on_disk.as_ref())?,
+        None => {
+            let named: Vec<_> = state.blocks.values().collect();
+            let (pool, found) =
+                Pool::open(folders.clone(), salt, sizes.segment_bytes, &named, on_disk.as_ref())?;
+            (pool, recovery.take_blocks(&named, found).into_iter().collect())
+        }
+    };
 
     let mut replayed = log::replay(&*folders.log, salt, &state, &mut recovery.report)?;
     recovery.take_frames(&mut replayed);
@@ -234,16 +243,44 @@ impl Recovery {
         self.tables.entry(name.clone()).or_default()
     }
 
+    /// Takes what was adopted, and adopts the blocks that it has not.
+    fn take_adopted(
+        &mut self,
+        adopted: Adopted,
+        state: &State,
+        on_disk: Option<&BTreeSet<BlockNumber>>,
+    ) -> Result<(Arc<Pool>, BTreeMap<BlockNumber, BlockBytes>), Error> {
+        let Adopted { pool, tables, mut held, missing } = adopted;
+        #[cfg(test)]
+        ADOPTED.fetch_add(u64::from(!held.is_empty()), std::sync::atomic::Ordering::Relaxed);
+        let of_blocks = |blocks| RecoveredTable { blocks, ..RecoveredTable::default() };
+        self.tables.extend(tables.into_iter().map(|(name, blocks)| (name, of_blocks(blocks))));
+        let named: Vec<_> = missing.iter().filter_map(|number| state.blocks.get(number)).collect();
+        let found = pool.adopt_all(&named, on_disk)?;
+        held.extend(self.take_blocks(&named, found));
+        let with_more: BTreeSet<&TableName> = named.iter().map(|block| &block.table).collect();
+        for table in with_more {
+            if let Some(own) = self.tables.get_mut(table) {
+                own.blocks.sort_by_key(|block| block.number);
+            }
+        }
+        Ok((pool, held))
+    }
+
     /// Returns the bytes of those that need not be brought back.
-    fn take_blocks(&mut self, state: &State, found: Found) -> BTreeMap<BlockNumber, BlockBytes> {
+    fn take_blocks(
+        &mut self,
+        named: &[&BlockPlace],
+        found: Found,
+    ) -> Vec<(BlockNumber, BlockBytes)> {
         let Self { tables, report } = self;
         report.orphan_segments = found.orphan_segments;
         report.reclaimed_bytes = found.reclaimed_bytes;
         let mut held = Vec::with_capacity(found.blocks.len());
         // Most blocks are of the same table as the one before.
         let mut last: Option<(&TableName, &mut RecoveredTable)> = None;
-        for (named, block) in state.blocks.values().zip(found.blocks) {
-            let BlockPlace { number, ref table, rows, checksum, .. } = *named;
+        for (named, block) in named.iter().zip(found.blocks) {
+            let BlockPlace { number, ref table, rows, checksum, .. } = **named;
             let bytes = match block {
                 Ok(bytes) => bytes,
                 Err(reason) => {
@@ -265,7 +302,7 @@ impl Recovery {
             }
             last = Some((table, own));
         }
-        held.into_iter().collect()
+        held
     }
 
     fn take_frames(&mut self, replayed: &mut Replayed) {

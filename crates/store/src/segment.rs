@@ -7,6 +7,7 @@
 //! is dropped, so readers need no lock and no epoch.
 
 mod ahead;
+mod early;
 mod file;
 mod guard;
 pub(crate) mod mapping;
@@ -78,6 +79,7 @@ pub(crate) struct FileExtent {
 
 impl FileExtent {
     fn new(pool: Arc<Pool>, segment: Arc<Segment>, place: Place, is_named: bool) -> Self {
+        pool.note_not_in_memory(true);
         Self {
             pool,
             segment,
@@ -121,6 +123,9 @@ impl Drop for FileExtent {
     fn drop(&mut self) {
         if *self.is_damaged.get_mut() {
             self.pool.end_doubt();
+        }
+        if !self.is_in_memory() {
+            self.pool.note_not_in_memory(false);
         }
         if !self.is_named.load(Ordering::Acquire) {
             self.pool.free(&self.segment, self.place);
@@ -206,9 +211,11 @@ impl BlockBytes {
 
     /// Says that the block is read from the file in memory from now on.
     fn reside_in_memory(&self, held: Held) {
-        if let Extent::File(extent) = &*self.0 {
+        if let Extent::File(extent) = &*self.0
             // Said once: nobody writes what may be borrowed.
-            let _ = extent.in_memory.set(held);
+            && extent.in_memory.set(held).is_ok()
+        {
+            extent.pool.note_not_in_memory(false);
         }
     }
 

@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use hadal_types::limits::{LOG_FILES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Budget, TableName};
 
+use crate::adopted::Early;
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
 use crate::config::{Config, Durability, Folders, Sizes};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, Ticket};
-use crate::manifest::{self, Beginning, BlockPlace, Checksum, Manifest, Record, State};
+use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
 use crate::recovery::{self, Opened, Recovery};
 use crate::reserve::Reserve;
 use crate::segment::pool::Pool;
@@ -124,8 +125,11 @@ impl Store {
     /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
     /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
-        let early = config.early.manifest();
-        Self::open_with(&Folders::open(config)?, config.sizes, config.durability, true, early)
+        let (folders, early) = match config.early.take(config)? {
+            Some((folders, early)) => (folders, Some(early)),
+            None => (Folders::open(config)?, None),
+        };
+        Self::open_with(&folders, config.sizes, config.durability, true, early)
     }
 
     /// Opens the store in these folders, which a test may own.
@@ -141,7 +145,7 @@ impl Store {
         sizes: Sizes,
         durability: Durability,
         with_committer: bool,
-        early: Option<Beginning>,
+        early: Option<Early>,
     ) -> Result<(Self, Recovery), Error> {
         let Opened { manifest, state, pool, mut replayed, recovery, held } =
             recovery::open(folders, sizes, early)?;
@@ -444,7 +448,10 @@ impl Store {
                 drop(salt.map(|salt| stopped::write(root, salt, manifest.position(), &[])));
                 return Ok(());
             };
-            stopped::write(memory, manifest.salt(), manifest.position(), &catalog.not_in_memory())
+            let is_all_in_memory =
+                durable.pool.is_all_in_memory() && catalog.held.len() == catalog.state.blocks.len();
+            let elsewhere = if is_all_in_memory { Vec::new() } else { catalog.not_in_memory() };
+            stopped::write(memory, manifest.salt(), manifest.position(), &elsewhere)
         });
         durable.pool.stop();
         durable.reserve.stop();

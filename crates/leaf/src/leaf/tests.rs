@@ -53,7 +53,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
         memory: None,
-        early: EarlyFiles::default(),
+        early: EarlyStore::default(),
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,

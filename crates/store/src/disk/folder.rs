@@ -1,13 +1,12 @@
 //! The real folder: files opened beneath a descriptor, never by a path that could be swapped.
 
-use std::collections::HashMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, Weak};
+use std::sync::{Mutex, OnceLock};
 
 use rustix::fs::{
     Advice, AtFlags, CWD, Dir, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat,
@@ -15,7 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::written::Written;
-use super::{AppendFile, Disk, SegmentFile};
+use super::{AppendFile, Disk, FileIdentity, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::segment::mapping::Mapping;
@@ -26,52 +25,6 @@ use crate::segment::mapping::Mapping;
 pub struct Folder {
     path: PathBuf,
     folder: OwnedFd,
-    /// Files that need not be opened any more.
-    opened: Weak<OpenedFiles>,
-}
-
-/// Segment files of a folder, opened by who did not have it then.
-#[derive(Debug)]
-pub(crate) struct OpenedFiles(Mutex<HashMap<String, PlacedFile>>);
-
-impl OpenedFiles {
-    /// Opens files of a folder, and maps them if that is wished. What cannot be opened is left out.
-    pub(crate) fn of(
-        path: &Path,
-        is_wanted: impl Fn(&str) -> bool,
-        maps: bool,
-    ) -> io::Result<Self> {
-        let folder = Folder::unlocked(path)?;
-        let mut files = HashMap::new();
-        for name in folder.list()?.into_iter().filter(|name| is_wanted(name)) {
-            let opened = folder.file(&name, OFlags::RDWR).and_then(PlacedFile::new);
-            let mapped = opened.and_then(|file| match maps {
-                true => file.map().map(|()| file),
-                false => Ok(file),
-            });
-            files.extend(mapped.ok().map(|file| (name, file)));
-        }
-        Ok(Self(Mutex::new(files)))
-    }
-
-    #[cfg(test)]
-    pub(crate) fn left(&self) -> usize {
-        lock(&self.0).len()
-    }
-
-    /// The file of this name, if it is the one that has it now.
-    fn take(
-        &self,
-        name: &str,
-        now: impl FnOnce() -> rustix::io::Result<Stat>,
-    ) -> Option<PlacedFile> {
-        let file = lock(&self.0).remove(name)?;
-        let opened = rustix::fs::fstat(&file.file).ok()?;
-        let now = now().ok()?;
-        let is_same = (opened.st_dev, opened.st_ino) == (now.st_dev, now.st_ino);
-        let length = u64::try_from(now.st_size).ok()?;
-        (is_same && length == file.length).then_some(file)
-    }
 }
 
 impl Folder {
@@ -99,20 +52,47 @@ impl Folder {
             let above = open(above).map_err(|errno| failed(errno.into()))?;
             rustix::fs::fsync(above).map_err(|errno| failed(errno.into()))?;
         }
-        Ok(Self { path: path.to_owned(), folder, opened: Weak::new() })
+        Ok(Self { path: path.to_owned(), folder })
     }
 
     /// Opens a folder that is there and may be another's: only to look at it.
     pub(crate) fn unlocked(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
-        Ok(Self { path: path.to_owned(), folder, opened: Weak::new() })
+        Ok(Self { path: path.to_owned(), folder })
     }
 
-    /// The same folder, with files that were opened before; those that are still there need not be
-    /// opened anew as long as somebody has them.
-    pub(crate) fn with(self, opened: Weak<OpenedFiles>) -> Self {
-        Self { opened, ..self }
+    /// Locks the folder for as long as this lives; false where another one has its path by now.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] when another holds the lock and `waits` is false; [`Error::Io`] for all else.
+    pub(crate) fn lock(&self, waits: bool) -> Result<bool, Error> {
+        let shown = self.path.display().to_string();
+        let failed = |errno: Errno| Error::io("lock folder", &shown, errno.into());
+        loop {
+            match rustix::fs::flock(&self.folder, exclusive(waits)) {
+                Err(Errno::WOULDBLOCK) => return Err(Error::InUse(shown)),
+                Err(Errno::INTR) => {}
+                locked => break locked.map_err(failed)?,
+            }
+        }
+        let own = rustix::fs::fstat(&self.folder).map_err(failed)?;
+        let is_own = rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|at| (at.st_dev, at.st_ino) == (own.st_dev, own.st_ino));
+        if !is_own {
+            self.unlock().map_err(|error| Error::io("unlock folder", &shown, error))?;
+        }
+        Ok(is_own)
+    }
+
+    /// Whether the folder is this user's, and nobody else has rights to it.
+    pub(crate) fn is_private(&self) -> bool {
+        rustix::fs::fstat(&self.folder).is_ok_and(|stat| is_private(&stat))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Opens the folder at `path`, making it (mode 0700) if need be, and locks it for as long as
@@ -137,23 +117,17 @@ impl Folder {
                 opened => opened.map_err(failed)?,
             };
             let stat = rustix::fs::fstat(&folder).map_err(failed)?;
-            let others = Mode::RWXG | Mode::RWXO;
-            let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
-            if !is_own || Mode::from_raw_mode(stat.st_mode).intersects(others) {
+            if !is_private(&stat) {
                 return Err(Error::Foreign(shown));
             }
-            let operation = match waits {
-                true => FlockOperation::LockExclusive,
-                false => FlockOperation::NonBlockingLockExclusive,
-            };
-            match rustix::fs::flock(&folder, operation) {
+            match rustix::fs::flock(&folder, exclusive(waits)) {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(Errno::INTR) => continue,
                 locked => locked.map_err(failed)?,
             }
             let is_same = |at: Stat| (at.st_dev, at.st_ino) == (stat.st_dev, stat.st_ino);
             if rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(is_same) {
-                return Ok(Some(Self { path: path.to_owned(), folder, opened: Weak::new() }));
+                return Ok(Some(Self { path: path.to_owned(), folder }));
             }
         }
     }
@@ -169,10 +143,14 @@ impl Folder {
             Err(Errno::EXIST) => {}
             Err(errno) => return Err(failed(errno)),
         }
+        self.there(name).map_err(failed)
+    }
+
+    /// The folder `name` in this one, if it is there.
+    pub(crate) fn there(&self, name: &str) -> rustix::io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder =
-            rustix::fs::openat(&self.folder, name, flags, Mode::empty()).map_err(failed)?;
-        Ok(Self { path: self.path.join(name), folder, opened: Weak::new() })
+        let folder = rustix::fs::openat(&self.folder, name, flags, Mode::empty())?;
+        Ok(Self { path: self.path.join(name), folder })
     }
 
     fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
@@ -190,8 +168,32 @@ impl Folder {
     }
 }
 
+fn exclusive(waits: bool) -> FlockOperation {
+    match waits {
+        true => FlockOperation::LockExclusive,
+        false => FlockOperation::NonBlockingLockExclusive,
+    }
+}
+
+/// Whether what is found is this user's, and nobody else has rights to it.
+fn is_private(stat: &Stat) -> bool {
+    let others = Mode::RWXG | Mode::RWXO;
+    let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
+    is_own && !Mode::from_raw_mode(stat.st_mode).intersects(others)
+}
+
+fn identity(stat: &Stat) -> FileIdentity {
+    // A negative length is no file's.
+    let length = u64::try_from(stat.st_size).unwrap_or_default();
+    FileIdentity { device: stat.st_dev, number: stat.st_ino, length }
+}
+
 /// What has a file's name and is a pipe, a folder or the like.
 const NO_FILE: &str = "it is no regular file";
+
+fn too_long(length: u64, bytes_max: u64) -> io::Error {
+    io::Error::other(format!("it has {length} bytes, and should have at most {bytes_max}"))
+}
 
 fn no_file(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
@@ -216,13 +218,43 @@ impl Disk for Folder {
         // What it says of itself may be a hole that no machine has the memory for.
         let length = file.metadata()?.len();
         if length > bytes_max {
-            let what = format!("it has {length} bytes, and should have at most {bytes_max}");
-            return Err(io::Error::other(what));
+            return Err(too_long(length, bytes_max));
         }
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
         file.take(bytes_max).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn read_after(
+        &self,
+        name: &str,
+        beginning: &[u8],
+        bytes_max: u64,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let mut file = self.file(name, OFlags::RDONLY)?;
+        // What is the same is not kept, and a small part of it stays in a processor's cache.
+        let (mut part, mut beginning) = ([0; 64 << 10], beginning);
+        while !beginning.is_empty() {
+            let wanted = beginning.len().min(part.len());
+            let read = file.read(&mut part[..wanted])?;
+            match beginning.strip_prefix(&part[..read]) {
+                Some(rest) if read > 0 => beginning = rest,
+                _ => return Ok(None),
+            }
+        }
+        let length = file.metadata()?.len();
+        if length > bytes_max {
+            return Err(too_long(length, bytes_max));
+        }
+        let mut rest = Vec::new();
+        file.take(bytes_max).read_to_end(&mut rest)?;
+        Ok(Some(rest))
+    }
+
+    fn identity(&self, name: &str) -> io::Result<FileIdentity> {
+        let stat = rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(identity(&stat))
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn AppendFile>> {
@@ -241,10 +273,6 @@ impl Disk for Folder {
     }
 
     fn open_segment(&self, name: &str) -> io::Result<Box<dyn SegmentFile>> {
-        let now = || rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW);
-        if let Some(file) = self.opened.upgrade().and_then(|opened| opened.take(name, now)) {
-            return Ok(Box::new(file));
-        }
         Ok(Box::new(PlacedFile::new(self.file(name, OFlags::RDWR)?)?))
     }
 
@@ -320,6 +348,10 @@ fn unless_unsupported(result: rustix::io::Result<()>) -> io::Result<()> {
 impl SegmentFile for PlacedFile {
     fn length(&self) -> u64 {
         self.length
+    }
+
+    fn identity(&self) -> io::Result<FileIdentity> {
+        Ok(identity(&rustix::fs::fstat(&self.file)?))
     }
 
     fn allocated(&self) -> io::Result<u64> {

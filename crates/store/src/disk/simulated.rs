@@ -20,7 +20,7 @@ use hadal_types::Budget;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::{AppendFile, Disk, Folder, SegmentFile};
+use super::{AppendFile, Disk, FileIdentity, Folder, SegmentFile};
 use crate::config::{AfterCrash, Folders, Memory};
 use crate::lock::lock;
 use files::{SimulatedFile, SimulatedSegment};
@@ -384,6 +384,10 @@ impl Disk for SimulatedFolder {
             return Err(io::Error::other("it is too large"));
         }
         Ok(bytes.clone())
+    }
+
+    fn identity(&self, name: &str) -> io::Result<FileIdentity> {
+        self.open_segment(name)?.identity()
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn AppendFile>> {

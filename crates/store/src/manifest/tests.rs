@@ -9,7 +9,7 @@ use crate::segment::pool::PAGE;
 const SALT: u64 = 7;
 
 fn open(world: &World, bytes_min: u64) -> Result<Opened, Error> {
-    Manifest::open(world.folders().root, SALT, bytes_min, None)
+    Manifest::open(world.folders().root, SALT, bytes_min, None).map(|(opened, _)| opened)
 }
 
 fn table() -> TableName {
@@ -108,7 +108,7 @@ fn open_after(world: &World, bytes: &[u8]) -> Result<Opened, Error> {
     world.set_bytes("root", NAME, bytes.to_vec());
     let early = Beginning::read(&*world.folders().root).expect("read");
     world.set_bytes("root", NAME, now);
-    Manifest::open(world.folders().root, SALT, 1 << 20, Some(early))
+    Manifest::open(world.folders().root, SALT, 1 << 20, Some(early)).map(|(opened, _)| opened)
 }
 
 #[test]

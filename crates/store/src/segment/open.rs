@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use super::file::Segment;
-use super::pool::{HEADER_USED, PAGE, Pool, Shelf, Shelves, file_name, header, number_of, paged};
+use super::pool::{HEADER_USED, PAGE, Pool, Shelf, file_name, header, number_of, paged};
 use super::ranges::FreeRanges;
 use super::renew::{Renewed, remove_half_made};
 use super::{BlockBytes, Place};
@@ -32,13 +31,13 @@ pub(crate) struct Found {
 }
 
 /// The blocks that the manifest names, and which of them each segment has.
-struct Named<'a> {
-    blocks: &'a [&'a BlockPlace],
-    by_segment: BTreeMap<u32, Vec<usize>>,
+pub(super) struct Named<'a> {
+    pub(super) blocks: &'a [&'a BlockPlace],
+    pub(super) by_segment: BTreeMap<u32, Vec<usize>>,
 }
 
 impl<'a> Named<'a> {
-    fn new(blocks: &'a [&'a BlockPlace]) -> Self {
+    pub(super) fn new(blocks: &'a [&'a BlockPlace]) -> Self {
         let mut by_segment: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut at = 0;
         for neighbours in blocks.chunk_by(|one, next| one.place.segment == next.place.segment) {
@@ -50,7 +49,7 @@ impl<'a> Named<'a> {
     }
 
     /// Which of them a segment has.
-    fn of(&self, number: u32) -> &[usize] {
+    pub(super) fn of(&self, number: u32) -> &[usize] {
         self.by_segment.get(&number).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -121,10 +120,22 @@ impl Pool {
         named: &[&BlockPlace],
         on_disk: Option<&BTreeSet<BlockNumber>>,
     ) -> Result<(Arc<Self>, Found), Error> {
-        let names = names(&*folders.segments)?;
-        remove_half_made(&*folders.segments, &names)?;
+        let pool = Arc::new(Self::new(folders, salt, segment_bytes));
+        let found = pool.adopt_all(named, on_disk)?;
+        Ok((pool, found))
+    }
+
+    /// The same for a pool that has some of the blocks already: those `named` are the others.
+    pub(crate) fn adopt_all(
+        self: &Arc<Self>,
+        named: &[&BlockPlace],
+        on_disk: Option<&BTreeSet<BlockNumber>>,
+    ) -> Result<Found, Error> {
+        let disk = &*self.folders.segments;
+        let names = names(disk)?;
+        remove_half_made(disk, &names)?;
         let stored = numbers(&names);
-        let memory = folders.memory.as_ref();
+        let memory = self.folders.memory.as_ref();
         let in_memory =
             memory.map(|memory| self::names(&*memory.folder)).transpose()?.unwrap_or_default();
         let mut in_memory = numbers(&in_memory);
@@ -136,32 +147,46 @@ impl Pool {
             in_memory.clear();
         }
         let named = Named::new(named);
-        let all = stored.iter().chain(&in_memory).chain(named.by_segment.keys());
-        let last = all.copied().max().unwrap_or(0);
-        let shelves = Shelves {
-            segments: BTreeMap::new(),
-            next_number: last.saturating_add(1),
-            is_folder_dirty: false,
+        let kept = self.kept();
+        let last = {
+            let all = stored.iter().chain(&in_memory).chain(named.by_segment.keys());
+            all.chain(kept.keys()).copied().max().unwrap_or(0)
         };
-        let pool = Arc::new(Self::new(folders, salt, segment_bytes, shelves));
+        lock(&self.shelves).next_number = last.saturating_add(1);
         let mut found = Found::default();
         // Said of each when its segment is looked at.
         found.blocks.resize_with(named.blocks.len(), || Err(String::new()));
-        for number in stored.iter().filter(|number| !named.by_segment.contains_key(number)) {
-            pool.remove_orphan(*number, &mut found)?;
+        let is_named =
+            |number: &u32| named.by_segment.contains_key(number) || kept.contains_key(number);
+        for number in stored.iter().filter(|number| !is_named(number)) {
+            self.remove_orphan(*number, &mut found)?;
         }
-        if let Some(memory) = &pool.folders.memory {
-            let is_named = |number: &&u32| named.by_segment.contains_key(number);
+        if let Some(memory) = memory {
             for &number in in_memory.iter().filter(|number| !is_named(number)) {
                 remove(&*memory.folder, number)?;
             }
         }
-        let numbers: Vec<u32> = named.by_segment.keys().copied().collect();
-        let files = pool.all_files(&numbers, &stored, &in_memory)?;
-        for (number, files) in numbers.into_iter().zip(files) {
-            pool.adopt(number, files, &named, on_disk, &mut found)?;
+        let none = BTreeSet::new();
+        for number in kept.keys() {
+            let shelf = lock(&self.shelves).segments.remove(number);
+            let adopted =
+                shelf.map(|shelf| self.take_over(shelf, &named, &none, on_disk, &mut found));
+            adopted.transpose()?;
         }
-        Ok((pool, found))
+        let new = named.by_segment.keys().filter(|number| !kept.contains_key(number));
+        let numbers: Vec<u32> = new.copied().collect();
+        let files = self.all_files(&numbers, &stored, &in_memory)?;
+        for (number, files) in numbers.into_iter().zip(files) {
+            self.adopt(number, files, &named, on_disk, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// The segments that are open already.
+    fn kept(&self) -> BTreeMap<u32, Arc<Segment>> {
+        let shelves = lock(&self.shelves);
+        let each = shelves.segments.iter();
+        each.map(|(number, shelf)| (*number, Arc::clone(&shelf.segment))).collect()
     }
 
     /// The files of these segments, in their order. Many are opened by two threads: that is most of what
@@ -228,7 +253,7 @@ impl Pool {
         Ok(files)
     }
 
-    fn has_header(&self, number: u32, file: &dyn SegmentFile) -> bool {
+    pub(super) fn has_header(&self, number: u32, file: &dyn SegmentFile) -> bool {
         let mut found = [0; HEADER_USED];
         file.length() >= PAGE
             && file.read(0, &mut found).is_ok()
@@ -244,7 +269,6 @@ impl Pool {
         on_disk: Option<&BTreeSet<BlockNumber>>,
         found: &mut Found,
     ) -> Result<(), Error> {
-        let blocks = named.of(number);
         let Files { stored, in_memory, damaged } = files;
         let in_memory = in_memory
             .filter(|memory| stored.as_ref().is_none_or(|file| file.length() == memory.length()));
@@ -259,49 +283,68 @@ impl Pool {
             }
             return Ok(());
         };
-        let trusted = on_disk.filter(|_| in_memory.is_some());
         if self.folders.memory.is_none() {
             file.map().map_err(|error| Error::io("map", &self.place(number), error))?;
         }
         let is_memory_old = in_memory.is_some();
         let memory = in_memory.or_else(|| self.memory_for(number, file.length()));
-        let memory = memory.map_or_else(OnceLock::new, OnceLock::from);
-        let (is_dirty, ahead) = (AtomicBool::new(false), Mutex::default());
-        let segment = Arc::new(Segment { number, file, memory, is_memory_old, is_dirty, ahead });
-        let mut free = FreeRanges::new(PAGE, segment.file.length() - PAGE);
+        let shelf = Shelf::of_file(number, file, memory, is_memory_old);
+        self.take_over(shelf, named, &lost, on_disk, found)
+    }
+
+    /// Takes over the named blocks of an open segment, but for those that are `lost`, whose ranges are
+    /// taken all the same.
+    fn take_over(
+        self: &Arc<Self>,
+        mut shelf: Shelf,
+        named: &Named<'_>,
+        lost: &BTreeSet<usize>,
+        on_disk: Option<&BTreeSet<BlockNumber>>,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let segment = Arc::clone(&shelf.segment);
+        let trusted = on_disk.filter(|_| segment.is_memory_old);
         let mut is_whole = true;
-        for &at in blocks {
+        for &at in named.of(segment.number) {
             let &BlockPlace { number: block, place, .. } = named.blocks[at];
-            let is_free = free.take(place.offset, paged(place.length));
+            let is_free = shelf.free.take(place.offset, paged(place.length));
             if lost.contains(&at) {
                 continue;
             }
             if is_free {
-                let bytes = self.extent(&segment, place, true);
-                if self.folders.memory.is_none() {
-                    bytes.reside_on_disk();
-                } else if trusted.is_some_and(|on_disk| !on_disk.contains(&block))
-                    && let Some(held) = self.room_for(place)
-                {
-                    bytes.reside_in_memory(held);
-                }
-                found.blocks[at] = Ok(bytes);
+                let is_in_memory = trusted.is_some_and(|on_disk| !on_disk.contains(&block));
+                found.blocks[at] = Ok(self.adopted(&segment, place, is_in_memory));
             } else {
                 is_whole = false;
-                let place = self.place(number);
+                let place = self.place(segment.number);
                 found.blocks[at] = Err(format!("its range overlaps another or leaves {place}"));
             }
         }
         // With a range in doubt nothing is punched, and nothing more is written there.
         if is_whole {
             if trusted.is_none() {
-                found.reclaimed_bytes += self.punch_gaps(&segment, &free)?;
+                found.reclaimed_bytes += self.punch_gaps(&segment, &shelf.free)?;
             }
-            lock(&self.shelves).segments.insert(number, Shelf::new(segment, free));
+            lock(&self.shelves).segments.insert(segment.number, shelf);
         }
         Ok(())
     }
 
+    /// The bytes of a named block, read from memory if they are there and there is room.
+    pub(super) fn adopted(
+        self: &Arc<Self>,
+        segment: &Arc<Segment>,
+        place: Place,
+        is_in_memory: bool,
+    ) -> BlockBytes {
+        let bytes = self.extent(segment, place, true);
+        if self.folders.memory.is_none() {
+            bytes.reside_on_disk();
+        } else if is_in_memory && let Some(held) = self.room_for(place) {
+            bytes.reside_in_memory(held);
+        }
+        bytes
+    }
     /// A segment whose file on disk is no good, written anew where some of it is left. Until its blocks are
     /// found, they are lost, for the reason given here.
     fn renewed(

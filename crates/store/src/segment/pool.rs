@@ -37,6 +37,25 @@ impl Shelf {
         Self { segment, free, given_up: FreeRanges::default() }
     }
 
+    /// That of files that are there, and in which nothing is taken yet.
+    pub(super) fn of_file(
+        number: u32,
+        file: Box<dyn SegmentFile>,
+        memory: Option<Box<dyn SegmentFile>>,
+        is_memory_old: bool,
+    ) -> Self {
+        let free = FreeRanges::new(PAGE, file.length() - PAGE);
+        let memory = memory.map_or_else(OnceLock::new, OnceLock::from);
+        let (is_dirty, ahead) = (AtomicBool::new(false), Mutex::default());
+        let segment = Segment { number, file, memory, is_memory_old, is_dirty, ahead };
+        Self::new(Arc::new(segment), free)
+    }
+
+    /// Whether nothing is taken.
+    pub(super) fn is_empty(&self) -> bool {
+        self.free.is_only(PAGE, self.segment.file.length() - PAGE)
+    }
+
     /// Whether nothing but what was given up is taken.
     fn is_given_up(&self) -> bool {
         let mut all = self.free.clone();
@@ -45,7 +64,7 @@ impl Shelf {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shelves {
     pub(super) segments: BTreeMap<u32, Shelf>,
     pub(super) next_number: u32,
@@ -63,6 +82,8 @@ pub(crate) struct Pool {
     reclaim_failures: AtomicU64,
     /// Blocks that are lost or damaged: while there are any, the next process is to verify all.
     doubts: AtomicUsize,
+    /// Blocks that are not read from memory.
+    not_in_memory: AtomicUsize,
     /// Whoever writes or gives back has it meanwhile, so that nothing is under way once it is true.
     is_stopped: RwLock<bool>,
     /// Whoever moves a block to memory writes it there with this: nobody writes what another has moved.
@@ -96,14 +117,15 @@ pub(super) fn paged(length: u32) -> u64 {
 }
 
 impl Pool {
-    pub(super) fn new(folders: Folders, salt: u64, segment_bytes: u64, shelves: Shelves) -> Self {
+    pub(super) fn new(folders: Folders, salt: u64, segment_bytes: u64) -> Self {
         Self {
             folders,
             salt,
             segment_bytes,
-            shelves: Mutex::new(shelves),
+            shelves: Mutex::default(),
             reclaim_failures: AtomicU64::new(0),
             doubts: AtomicUsize::new(0),
+            not_in_memory: AtomicUsize::new(0),
             is_stopped: RwLock::new(false),
             moving: Mutex::new(()),
         }
@@ -157,6 +179,17 @@ impl Pool {
     /// Notes that a damaged block is nobody's any more.
     pub(super) fn end_doubt(&self) {
         self.doubts.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Notes that there is a block that is not read from memory, or that there is one fewer.
+    pub(super) fn note_not_in_memory(&self, is_so: bool) {
+        let change = if is_so { AtomicUsize::fetch_add } else { AtomicUsize::fetch_sub };
+        change(&self.not_in_memory, 1, Ordering::Relaxed);
+    }
+
+    /// Whether all blocks are read from memory.
+    pub(crate) fn is_all_in_memory(&self) -> bool {
+        self.not_in_memory.load(Ordering::Relaxed) == 0
     }
 
     /// Whether a block is lost or damaged.
@@ -374,6 +407,11 @@ impl Pool {
     /// What all blocks in memory share.
     pub(crate) fn room(&self) -> Option<&Budget> {
         self.folders.memory.as_ref().map(|memory| &*memory.room)
+    }
+
+    /// How large a segment becomes.
+    pub(crate) fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     /// The salt of the checksums in the folder.

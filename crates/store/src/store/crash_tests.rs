@@ -38,6 +38,8 @@ type Outcomes = Arc<Mutex<Vec<(Sequence, Result<(), Error>)>>>;
 
 struct Life {
     world: World,
+    mode: Mode,
+    found: Found,
     random: Random,
     store: Store,
     model: Model,
@@ -74,9 +76,19 @@ struct Mode {
     has_memory: bool,
 }
 
-fn open(world: &World, mode: Mode) -> Result<(Store, Recovery), Error> {
-    let folders = if mode.has_memory { world.folders_with_memory() } else { world.folders() };
-    Store::open_with(&folders, SIZES, Durability::Sync, false, None)
+/// What a successor has found before the end of a life, if one was there.
+type Found = Option<(Folders, Early)>;
+
+fn folders(world: &World, mode: Mode) -> Folders {
+    if mode.has_memory { world.folders_with_memory() } else { world.folders() }
+}
+
+fn open(world: &World, mode: Mode, found: Found) -> Result<(Store, Recovery), Error> {
+    let (folders, early) = match found {
+        Some((folders, early)) => (folders, Some(early)),
+        None => (folders(world, mode), None),
+    };
+    Store::open_with(&folders, SIZES, Durability::Sync, false, early)
 }
 
 /// Brings all blocks back that wait; fails when the power does.
@@ -204,7 +216,17 @@ impl Life {
         }
     }
 
+    /// Somebody who is to open the store next looks at it: in vain when the power fails.
+    fn look(&mut self) {
+        let folders = folders(&self.world, self.mode);
+        let early = Early::find(folders.clone(), SIZES).ok();
+        self.found = early.map(|early| (folders, early));
+    }
+
     fn act(&mut self) {
+        if self.random.below(30) == 0 {
+            self.look();
+        }
         match self.random.below(20) {
             0..8 => self.append(),
             8..13 => self.step_log(),
@@ -285,16 +307,16 @@ fn verify(
 }
 
 /// Opens the store, with the power failing, or the process killed, on the way now and then.
-fn reopen(world: &World, mode: Mode, random: &mut Random) -> (Store, Recovery) {
+fn reopen(world: &World, mode: Mode, random: &mut Random, mut found: Found) -> (Store, Recovery) {
     while random.below(3) == 0 {
         world.machine().power = Some(1 + random.below(20) as u64);
-        if let Ok((store, mut recovery)) = open(world, mode) {
+        if let Ok((store, mut recovery)) = open(world, mode, found.take()) {
             // A block that could not be brought back for want of power is there the next time.
             drop(bring_all_back(&store, &mut recovery));
         }
         end(world, random);
     }
-    let (store, mut recovery) = open(world, mode).expect("opened");
+    let (store, mut recovery) = open(world, mode, found).expect("opened");
     bring_all_back(&store, &mut recovery).expect("brought back");
     (store, recovery)
 }
@@ -342,13 +364,15 @@ fn run(seed: u64) {
     }
     let mut next_batch = 1;
     let mut candidates = vec![Model::default()];
-    let mut pending = BTreeMap::new();
+    let (mut pending, mut found) = (BTreeMap::new(), None);
     for _ in 0..5 {
-        let (store, recovery) = reopen(&world, mode, &mut random);
+        let (store, recovery) = reopen(&world, mode, &mut random, found);
         let model = verify(&recovery, &candidates, &pending);
         drop(recovery);
         let mut life = Life {
             world: world.clone(),
+            mode,
+            found: None,
             random,
             store,
             model,
@@ -362,6 +386,7 @@ fn run(seed: u64) {
         let Life { store, readers, .. } = life;
         drop((store, readers));
         (random, next_batch, pending) = (life.random, life.next_batch, life.pending);
+        found = life.found;
         candidates = [Some(life.model), life.alternative].into_iter().flatten().collect();
         if is_stopped {
             world.kill();
@@ -369,7 +394,7 @@ fn run(seed: u64) {
             end(&world, &mut random);
         }
     }
-    let (_, recovery) = reopen(&world, mode, &mut random);
+    let (_, recovery) = reopen(&world, mode, &mut random, found);
     verify(&recovery, &candidates, &pending);
 }
 
@@ -382,4 +407,8 @@ fn no_crash_loses_or_doubles_what_was_acknowledged() {
         let result = std::panic::catch_unwind(|| run(seed));
         assert!(result.is_ok(), "failed with CRASH_SEED={seed}");
     }
+    assert!(
+        recovery::ADOPTED.load(Ordering::Relaxed) > SEEDS / 4,
+        "what was found early was hardly used"
+    );
 }

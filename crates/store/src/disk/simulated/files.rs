@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-use super::{AppendFile, SegmentFile, World, size};
+use super::{AppendFile, FileIdentity, SegmentFile, World, size};
 
 /// A file that is appended to.
 #[derive(Debug)]
@@ -98,6 +98,10 @@ pub(super) struct SimulatedSegment {
 impl SegmentFile for SimulatedSegment {
     fn length(&self) -> u64 {
         self.real.length()
+    }
+
+    fn identity(&self) -> io::Result<FileIdentity> {
+        Ok(FileIdentity { device: 0, number: self.file as u64, length: self.length() })
     }
 
     fn allocated(&self) -> io::Result<u64> {
