@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_leaf::{Durability, EarlyFiles, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_types::{Budget, FixedClock, limits};
 use hadal_wire::LeafName;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
         name: LeafName("leaf-0".into()),
         folder: None,
         memory: None,
-        early: EarlyFiles::default(),
+        early: EarlyStore::default(),
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use hadal_console::{Definitions, Place};
-use hadal_leaf::{Durability, EarlyFiles, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_server::{About, App, Config, MemoryUse, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
@@ -173,7 +173,7 @@ pub(crate) fn memory_app_behind(
             name: name.clone(),
             folder: folder.map(|folder| folder.join(index.to_string())),
             memory: None,
-            early: EarlyFiles::default(),
+            early: EarlyStore::default(),
             durability: Durability::Sync,
             pool: Arc::clone(&pool),
             zone_answers: true,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
-use hadal_leaf::{Durability, EarlyFiles, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
@@ -75,7 +75,7 @@ impl Session {
                 name: name.clone(),
                 folder: None,
                 memory: None,
-                early: EarlyFiles::default(),
+                early: EarlyStore::default(),
                 durability: Durability::Sync,
                 pool: Arc::clone(&pool),
                 zone_answers: true,
