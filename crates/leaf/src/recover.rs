@@ -21,7 +21,7 @@ use crate::pressure::roomy_bytes;
 use crate::residence::is_on_disk;
 use crate::settings::settings;
 use crate::sync::{lock, read};
-use crate::table::Table;
+use crate::table::{Folded, Table};
 use order::{Lying, order};
 
 mod order;
@@ -59,9 +59,10 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
     let (mut tables, mut waiting) = (BTreeMap::new(), Vec::new());
     for (name, mut recovered) in recovered {
         let mut blocks = std::mem::take(&mut recovered.waiting);
-        let mut folded = Vec::new();
+        let mut folded = Folded::default();
         if report.was_stopped {
-            folded = std::mem::take(&mut recovered.blocks);
+            let blocks = std::mem::take(&mut recovered.blocks);
+            folded = Folded { blocks, rows: recovered.block_rows, bytes: recovered.block_bytes };
         }
         let table = Arc::new(table(&name, recovered, fresh, &mut report.lost_blocks));
         store.keep_on_disk(&name, table.is_on_disk());
@@ -100,16 +101,20 @@ fn stay_on_disk(
     for (name, own) in recovered {
         let settings = own.settings.as_deref().and_then(|bytes| settings(name, bytes));
         let is_on_disk = is_on_disk(settings.as_ref());
+        let mut is_in_order = true;
         for block in std::mem::take(&mut own.waiting) {
             match store.leave_on_disk(block) {
                 Ok(stored) => {
                     moving.extend((!is_on_disk).then_some(stored.number));
-                    own.blocks.push(stored);
+                    own.take(stored);
+                    is_in_order = false;
                 }
                 Err(block) => own.waiting.push(block),
             }
         }
-        own.blocks.sort_by_key(|block| block.number);
+        if !is_in_order {
+            own.blocks.sort_by_key(|block| block.number);
+        }
     }
     moving.sort_unstable();
     moving

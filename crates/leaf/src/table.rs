@@ -23,10 +23,10 @@ type StatusOf = (u64, Micros);
 
 /// Blocks at which nobody has looked, and what is known of them all the same.
 #[derive(Debug, Default)]
-struct Folded {
-    blocks: Vec<StoredBlock>,
-    rows: u64,
-    bytes: u64,
+pub(crate) struct Folded {
+    pub(crate) blocks: Vec<StoredBlock>,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
 }
 
 /// One table of a leaf.
@@ -90,11 +90,9 @@ impl Table {
     }
 
     /// Takes blocks that are there, to be looked at when the table is first asked for.
-    pub(crate) fn fold(&self, blocks: Vec<StoredBlock>) {
-        let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
-        let bytes = blocks.iter().map(|block| block.bytes.byte_count()).sum();
-        self.bytes.fetch_add(bytes, Ordering::SeqCst);
-        *lock(&self.folded) = Folded { blocks, rows, bytes };
+    pub(crate) fn fold(&self, folded: Folded) {
+        self.bytes.fetch_add(folded.bytes, Ordering::SeqCst);
+        *lock(&self.folded) = folded;
         self.version.fetch_add(1, Ordering::Release);
     }
 

@@ -13,6 +13,7 @@ use crate::change::{BlockNumber, StoredBlock};
 use crate::config::{Folders, Sizes};
 use crate::error::Error;
 use crate::manifest::{Beginning, BlockPlace, Since, State};
+use crate::recovery::RecoveredTable;
 use crate::segment::BlockBytes;
 use crate::segment::pool::Pool;
 
@@ -28,8 +29,8 @@ pub(crate) struct Early {
 #[derive(Debug)]
 pub(crate) struct Adopted {
     pub(crate) pool: Arc<Pool>,
-    /// By table, by number.
-    pub(crate) tables: BTreeMap<TableName, Vec<StoredBlock>>,
+    /// What each table has of them, and nothing else.
+    pub(crate) tables: BTreeMap<TableName, RecoveredTable>,
     pub(crate) held: BTreeMap<BlockNumber, BlockBytes>,
     /// Those that count and are not adopted.
     pub(crate) missing: BTreeSet<BlockNumber>,
@@ -60,7 +61,7 @@ impl Early {
             };
             held.push((number, bytes.clone()));
             let block = StoredBlock { number, table: table.clone(), rows, bytes, checksum };
-            adopted.tables.entry(table.clone()).or_default().push(block);
+            adopted.tables.entry(table.clone()).or_default().take(block);
         }
         adopted.held = held.into_iter().collect();
         Ok(Self { beginning, adopted })
@@ -101,9 +102,9 @@ impl Adopted {
             self.missing.remove(&block.number);
         }
         for (table, gone) in by_table {
-            if let Some(blocks) = self.tables.get_mut(table) {
-                blocks.retain(|block| !gone.contains(&block.number));
-                if blocks.is_empty() {
+            if let Some(own) = self.tables.get_mut(table) {
+                own.lose(&gone);
+                if own.blocks.is_empty() {
                     self.tables.remove(table);
                 }
             }

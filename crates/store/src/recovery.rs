@@ -32,6 +32,10 @@ pub struct Recovery {
 pub struct RecoveredTable {
     /// Its merged blocks, by number.
     pub blocks: Vec<StoredBlock>,
+    /// Rows of these together.
+    pub block_rows: u64,
+    /// Bytes of these together.
+    pub block_bytes: u64,
     /// Merged blocks that [`crate::Store::bring_back`] brings back, by number.
     pub waiting: Vec<WaitingBlock>,
     /// Batches that are in no merged block, by sequence. Some may never have been acknowledged.
@@ -42,6 +46,28 @@ pub struct RecoveredTable {
     pub settings: Option<Vec<u8>>,
     /// Rows that were dropped because it was too large, if any were.
     pub dropped_rows: Option<DroppedRows>,
+}
+
+impl RecoveredTable {
+    /// Takes a merged block, which comes after those that it has.
+    pub fn take(&mut self, block: StoredBlock) {
+        self.block_rows += u64::from(block.rows);
+        self.block_bytes += block.bytes.byte_count();
+        self.blocks.push(block);
+    }
+
+    /// Gives up the merged blocks that are `gone`.
+    pub(crate) fn lose(&mut self, gone: &BTreeSet<BlockNumber>) {
+        let is_kept = |block: &StoredBlock| !gone.contains(&block.number);
+        let (mut rows, mut bytes) = (0, 0);
+        for block in self.blocks.iter().filter(|block| !is_kept(block)) {
+            rows += u64::from(block.rows);
+            bytes += block.bytes.byte_count();
+        }
+        self.blocks.retain(is_kept);
+        self.block_rows -= rows;
+        self.block_bytes -= bytes;
+    }
 }
 
 /// A merged block that counts, and whose bytes must be verified in memory or read from disk before
@@ -253,8 +279,7 @@ impl Recovery {
         let Adopted { pool, tables, mut held, missing } = adopted;
         #[cfg(test)]
         ADOPTED.fetch_add(u64::from(!held.is_empty()), std::sync::atomic::Ordering::Relaxed);
-        let of_blocks = |blocks| RecoveredTable { blocks, ..RecoveredTable::default() };
-        self.tables.extend(tables.into_iter().map(|(name, blocks)| (name, of_blocks(blocks))));
+        self.tables = tables;
         let named: Vec<_> = missing.iter().filter_map(|number| state.blocks.get(number)).collect();
         let found = pool.adopt_all(&named, on_disk)?;
         held.extend(self.take_blocks(&named, found));
@@ -298,7 +323,7 @@ impl Recovery {
                 own.waiting.push(WaitingBlock { number, rows, table: of, bytes, checksum });
             } else {
                 held.push((number, bytes.clone()));
-                own.blocks.push(StoredBlock { number, table: of, rows, bytes, checksum });
+                own.take(StoredBlock { number, table: of, rows, bytes, checksum });
             }
             last = Some((table, own));
         }
