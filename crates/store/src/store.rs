@@ -20,8 +20,7 @@ use crate::log::{Log, Ticket};
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
 use crate::recovery::{self, Opened, Recovery};
 use crate::reserve::Reserve;
-use crate::segment::pool::Pool;
-use crate::segment::{BlockBytes, Place, checked_length};
+use crate::segment::{BlockBytes, Place, checked_length, pool::Pool};
 use crate::stopped;
 
 /// What a store holds at one moment.
@@ -55,8 +54,11 @@ struct Catalog {
 }
 
 impl Catalog {
-    /// The blocks that count and are not in memory, in order.
-    fn not_in_memory(&self) -> Vec<BlockNumber> {
+    /// The blocks that count and are not in memory, in order; none where `are_all` and none is lost.
+    fn not_in_memory(&self, are_all: bool) -> Vec<BlockNumber> {
+        if are_all && self.held.len() == self.state.blocks.len() {
+            return Vec::new();
+        }
         let mut held = self.held.iter().peekable();
         let mut is_in_memory = |number: BlockNumber| {
             while held.next_if(|(other, _)| **other < number).is_some() {}
@@ -125,10 +127,8 @@ impl Store {
     /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
     /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
-        let (folders, early) = match config.early.take(config)? {
-            Some((folders, early)) => (folders, Some(early)),
-            None => (Folders::open(config)?, None),
-        };
+        let (folders, early) = config.early.take(config)?.unzip();
+        let folders = folders.map_or_else(|| Folders::open(config), Ok)?;
         Self::open_with(&folders, config.sizes, config.durability, true, early)
     }
 
@@ -448,9 +448,7 @@ impl Store {
                 drop(salt.map(|salt| stopped::write(root, salt, manifest.position(), &[])));
                 return Ok(());
             };
-            let is_all_in_memory =
-                durable.pool.is_all_in_memory() && catalog.held.len() == catalog.state.blocks.len();
-            let elsewhere = if is_all_in_memory { Vec::new() } else { catalog.not_in_memory() };
+            let elsewhere = catalog.not_in_memory(durable.pool.is_all_in_memory());
             stopped::write(memory, manifest.salt(), manifest.position(), &elsewhere)
         });
         durable.pool.stop();
