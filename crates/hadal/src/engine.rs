@@ -49,7 +49,7 @@ pub(crate) struct EngineConfig {
 impl EngineConfig {
     /// Looks at the folder that another process has still. It may stop later for that: what it waits for
     /// then is less.
-    pub(crate) fn open_early(&mut self) {
+    pub(crate) fn find_early(&mut self) {
         let Some(folder) = &self.folder else { return };
         let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
         let leaves = leaves.take_while(|leaf| leaf.is_dir());

@@ -155,7 +155,7 @@ impl Service {
         let definitions = runtime.block_on(Definitions::open(&place));
         let definitions = definitions.map_err(|error| refused(error.to_string()))?;
         if before.is_some() {
-            engine.open_early();
+            engine.find_early();
         }
         let before = before.map(Predecessor::stop).transpose()?;
         let (opened, door) = runtime.block_on(async {

@@ -42,7 +42,7 @@ impl EarlyStore {
     /// # Errors
     /// [`Error::InUse`] when another still has them; [`Error::Io`].
     pub(crate) fn take(&self, config: &Config) -> Result<Option<(Folders, Early)>, Error> {
-        let Some(found) = lock(&self.0).take_if(|found| found.is_of(config)) else {
+        let Some(found) = lock(&self.0).take().filter(|found| found.is_of(config)) else {
             return Ok(None);
         };
         match found.lock(&config.folder) {
@@ -96,8 +96,8 @@ impl Found {
             return Ok(false);
         }
         let Some(memory) = &self.memory else { return Ok(true) };
-        let is_locked = // Nobody else can have it for longer than a look: its leaf is locked.
-            memory.is_private() && memory.lock(true)?;
+        // Nobody else can have it for longer than a look: its leaf is locked.
+        let is_locked = memory.is_private() && memory.lock(true)?;
         match is_locked {
             true => memory::note(memory, folder)?,
             false => self

@@ -20,28 +20,11 @@ use crate::log::{Log, Ticket};
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
 use crate::recovery::{self, Opened, Recovery};
 use crate::reserve::Reserve;
-use crate::segment::{BlockBytes, Place, checked_length, pool::Pool};
+use crate::segment::pool::Pool;
+use crate::segment::{BlockBytes, Place, checked_length};
 use crate::stopped;
 
-/// What a store holds at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Merged blocks that count.
-    pub blocks: u64,
-    /// Bytes of these blocks.
-    pub block_bytes: u64,
-    /// Bytes of the blocks that are read from memory of the store's own.
-    pub memory_bytes: u64,
-    /// Segment files.
-    pub segments: u64,
-    /// Log files.
-    pub log_files: u64,
-    /// Log frames that are not consumed.
-    pub live_frames: u64,
-    /// How often space could not be given back since the store was opened: a hole not punched, a
-    /// file not removed, a manifest not compacted. It is tried again later.
-    pub reclaim_failures: u64,
-}
+pub use figures::Figures;
 
 /// What counts, and the file that says so.
 struct Catalog {
@@ -359,27 +342,6 @@ impl Store {
         self.reclaim_failures.fetch_add(failures, Ordering::Relaxed);
     }
 
-    /// What the store holds now. Costs a pass over the list of blocks.
-    #[must_use]
-    pub fn figures(&self) -> Figures {
-        let catalog = lock(&self.catalog);
-        let in_memory = catalog.held.values().filter(|bytes| bytes.is_in_memory());
-        let mut figures = Figures {
-            blocks: catalog.state.blocks.len() as u64,
-            block_bytes: catalog.held.values().map(|bytes| bytes.len() as u64).sum(),
-            memory_bytes: in_memory.map(|bytes| bytes.len() as u64).sum(),
-            reclaim_failures: self.reclaim_failures.load(Ordering::Relaxed),
-            ..Figures::default()
-        };
-        drop(catalog);
-        if let Some(durable) = &self.durable {
-            figures.segments = durable.pool.segment_count();
-            (figures.log_files, figures.live_frames) = durable.log.counts();
-            figures.reclaim_failures += durable.pool.reclaim_failures();
-        }
-        figures
-    }
-
     /// Whether there is a block of this number, also one that cannot be read.
     #[must_use]
     pub fn has_block(&self, number: BlockNumber) -> bool {
@@ -491,6 +453,9 @@ impl Durable {
 mod bring_back;
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod early_tests;
+mod figures;
 #[cfg(test)]
 mod lost_file_tests;
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::tests::{Tmpfs, add, table};
 use super::*;
 use crate::config::{AfterCrash, MemoryConfig};
-use crate::early::EarlyStore;
 use crate::segment::moved::Moved;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -65,7 +64,7 @@ impl Bed {
 }
 
 /// Alters one byte in the middle of the first block of a segment.
-fn alter(path: &Path) {
+pub(super) fn alter(path: &Path) {
     let file = OpenOptions::new().read(true).write(true).open(path).expect("a file");
     let mut byte = [0];
     file.read_exact_at(&mut byte, 14_000).expect("read");
@@ -112,118 +111,6 @@ fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
     drop(store);
     // Of what is written and freed after the stop, nothing is the next process's business.
     assert_eq!(bed.open().0.figures().blocks, 5);
-}
-
-/// What a start finds that looked at a store of five blocks before `change` was made.
-fn after_a_look(bed: &Bed, change: impl FnOnce(Store, &[BlockNumber])) -> (Store, Recovery) {
-    let (store, blocks) = bed.filled();
-    let config = bed.config();
-    let early = EarlyStore::find(&config.folder, config.memory.as_ref(), config.sizes);
-    let config = Config { early, ..config };
-    assert!(matches!(Store::open(&config), Err(Error::InUse(_))), "it is another's");
-    change(store, &blocks);
-    let is_taken = |config: &Config| config.early.take(config).expect("not in use").is_none();
-    let opened = Store::open(&config).expect("opened");
-    assert!(is_taken(&config), "it is used once");
-    opened
-}
-
-#[test]
-fn what_was_found_while_another_had_the_folder_is_what_it_leaves() {
-    let bed = Bed::new();
-    let (next, recovery) = after_a_look(&bed, |store, blocks| {
-        // Two segments change, and one is made.
-        (5..8).for_each(|at| drop(add(&store, &table("t"), &[at; 20_000])));
-        store.commit(&Change { removes: vec![blocks[1]], ..Change::default() }).expect("committed");
-        store.stop().expect("stopped");
-    });
-    assert!(recovery.report.was_stopped);
-    assert_eq!(seen(&recovery), (vec![0, 2, 3, 4, 5, 6, 7], 0));
-    let figures = next.figures();
-    assert_eq!((figures.blocks, figures.memory_bytes, figures.segments), (7, 140_000, 3));
-    drop(recovery);
-    // Where the one was that is gone there is room.
-    add(&next, &table("t"), &[8; 20_000]);
-    assert_eq!(next.figures().segments, 3);
-    next.stop().expect("stopped");
-    drop(next);
-    assert_eq!(seen(&bed.open().1), (vec![0, 2, 3, 4, 5, 6, 7, 8], 0));
-}
-
-#[test]
-fn what_comes_where_a_block_was_that_somebody_had_found_stays_there() {
-    let bed = Bed::new();
-    let (next, recovery) = after_a_look(&bed, |store, blocks| {
-        store
-            .commit(&Change { removes: blocks[..3].to_vec(), ..Change::default() })
-            .expect("committed");
-        store.give_back();
-        (5..7).for_each(|at| drop(add(&store, &table("t"), &[at; 20_000])));
-        store.stop().expect("stopped");
-    });
-    assert_eq!(seen(&recovery), (vec![3, 4, 5, 6], 0));
-    drop(recovery);
-    next.stop().expect("stopped");
-    drop(next);
-    let (_, recovery) = bed.open();
-    assert_eq!(seen(&recovery), (vec![3, 4, 5, 6], 0));
-    assert!(recovery.tables["t"].blocks.iter().all(|block| {
-        block.bytes.len() == 20_000 && block.bytes.iter().all(|byte| *byte == block.bytes[0])
-    }));
-}
-
-#[test]
-fn what_was_found_is_not_believed_after_a_kill_nor_of_other_files() {
-    let bed = Bed::new();
-    let (_, recovery) = after_a_look(&bed, |store, _| drop(store));
-    assert!(!recovery.report.was_stopped);
-    assert_eq!(seen(&recovery), (Vec::new(), 5), "all are to be verified");
-    for replaced in [Bed::in_memory, Bed::on_disk] {
-        let bed = Bed::new();
-        let (mut next, mut recovery) = after_a_look(&bed, |store, _| {
-            store.stop().expect("stopped");
-            drop(store);
-            let path = replaced(&bed, 1);
-            // A copy has the same bytes, and is another file.
-            fs::copy(&path, path.with_extension("copy")).expect("copied");
-            fs::rename(path.with_extension("copy"), &path).expect("renamed");
-            alter(&path);
-        });
-        let before = seen(&recovery);
-        assert_eq!(before, (vec![0, 1, 2, 3, 4], 0));
-        let read = recovery.tables["t"].blocks[0].bytes[14_000 - 4_096];
-        let is_memory = replaced(&bed, 1) == bed.in_memory(1);
-        assert_eq!(read != 0, is_memory, "the file by that name is the one that is read");
-        drop(std::mem::take(&mut recovery));
-        next.stop().expect("stopped");
-        next = bed.open().0;
-        drop(next);
-    }
-}
-
-#[test]
-fn a_folder_in_the_place_of_the_one_that_was_found_is_opened_instead() {
-    let bed = Bed::new();
-    let (next, recovery) = after_a_look(&bed, |store, _| {
-        store.stop().expect("stopped");
-        drop(store);
-        let folder = bed.config().folder;
-        fs::rename(&folder, folder.with_extension("old")).expect("renamed");
-    });
-    assert_eq!((recovery.tables.len(), next.figures().blocks), (0, 0));
-}
-
-#[test]
-fn blocks_that_are_not_in_memory_when_it_stops_are_not_taken_for_there() {
-    let bed = Bed::new();
-    let (_, recovery) = after_a_look(&bed, |store, _| {
-        store.keep_on_disk(&table("t"), true);
-        drop(add(&store, &table("t"), &[5; 20_000]));
-        store.keep_on_disk(&table("t"), false);
-        drop(add(&store, &table("t"), &[6; 20_000]));
-        store.stop().expect("stopped");
-    });
-    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4, 6], 1));
 }
 
 #[test]
