@@ -32,7 +32,7 @@ pub(crate) struct Adopted {
     /// What each table has of them, and nothing else.
     pub(crate) tables: BTreeMap<TableName, RecoveredTable>,
     pub(crate) held: BTreeMap<BlockNumber, BlockBytes>,
-    /// Those that count and are not adopted.
+    /// Those that are not adopted, as far as they count.
     pub(crate) missing: BTreeSet<BlockNumber>,
 }
 
@@ -80,7 +80,7 @@ impl Adopted {
         if self.pool.memory().is_some() && on_disk.is_none() {
             return None;
         }
-        self.forget(since.removed.values());
+        self.forget(since.removed.iter());
         let on_disk = on_disk.into_iter().flatten();
         let elsewhere: Vec<&BlockPlace> = on_disk
             .filter(|number| self.held.contains_key(number))
@@ -99,7 +99,6 @@ impl Adopted {
                 self.pool.forget(block.place);
                 by_table.entry(&block.table).or_default().insert(block.number);
             }
-            self.missing.remove(&block.number);
         }
         for (table, gone) in by_table {
             if let Some(own) = self.tables.get_mut(table) {

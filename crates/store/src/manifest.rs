@@ -8,7 +8,6 @@ mod record;
 mod sequences;
 mod state;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
@@ -243,21 +242,17 @@ pub(crate) struct Beginning {
 /// What has become of blocks since somebody read the manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Since {
-    /// Those that counted then and do not any more.
-    pub(crate) removed: BTreeMap<BlockNumber, BlockPlace>,
-    /// Those that count only since.
-    pub(crate) added: BTreeSet<BlockNumber>,
+    /// Those that do not count any more.
+    pub(crate) removed: Vec<BlockPlace>,
+    /// Those that count only since, unless they are removed again.
+    pub(crate) added: Vec<BlockNumber>,
 }
 
 impl Since {
     /// Notes what a record is about to change.
     fn note(&mut self, state: &State, record: &Record) {
-        for number in &record.removes {
-            if !self.added.remove(number) {
-                let place = state.blocks.get(number).cloned();
-                self.removed.extend(place.map(|place| (*number, place)));
-            }
-        }
+        let removed = record.removes.iter().filter_map(|number| state.blocks.get(number));
+        self.removed.extend(removed.cloned());
         self.added.extend(record.adds.iter().map(|block| block.number));
     }
 }

@@ -168,6 +168,15 @@ impl Folder {
     }
 }
 
+impl Drop for Folder {
+    /// Gives the lock up by itself: a program that is just being started has all descriptors a moment
+    /// longer, and the lock with them.
+    fn drop(&mut self) {
+        // Where that fails, it goes with the last descriptor.
+        drop(self.unlock());
+    }
+}
+
 fn exclusive(waits: bool) -> FlockOperation {
     match waits {
         true => FlockOperation::LockExclusive,

@@ -1,20 +1,27 @@
 //! Stores that somebody looks at while another has them: what is found counts once they are left.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 
 use super::memory_tests::{Bed, alter, brought_back, seen};
 use super::tests::{add, table};
 use super::*;
+use crate::disk::{Disk, Folder};
 use crate::early::EarlyStore;
 
 /// What a start finds that looked at a store of five blocks before `change` was made.
 fn after_a_look(bed: &Bed, change: impl FnOnce(Store, &[BlockNumber])) -> (Store, Recovery) {
     let (store, blocks) = bed.filled();
+    opened_after_a_look(bed, || change(store, &blocks))
+}
+
+/// The same of any store.
+fn opened_after_a_look(bed: &Bed, change: impl FnOnce()) -> (Store, Recovery) {
     let config = bed.config();
     let early = EarlyStore::find(&config.folder, config.memory.as_ref(), config.sizes);
     let config = Config { early, ..config };
     assert!(matches!(Store::open(&config), Err(Error::InUse(_))), "it is another's");
-    change(store, &blocks);
+    change();
     let is_taken = |config: &Config| config.early.take(config).expect("not in use").is_none();
     let opened = Store::open(&config).expect("opened");
     assert!(is_taken(&config), "it is used once");
@@ -32,6 +39,9 @@ fn what_was_found_while_another_had_the_folder_is_what_it_leaves() {
     });
     assert!(recovery.report.was_stopped);
     assert_eq!(seen(&recovery), (vec![0, 2, 3, 4, 5, 6, 7], 0));
+    let own = &recovery.tables["t"];
+    let rows = own.blocks.iter().map(|block| u64::from(block.rows)).sum();
+    assert_eq!((own.block_rows, own.block_bytes), (rows, 140_000));
     let figures = next.figures();
     assert_eq!((figures.blocks, figures.memory_bytes, figures.segments), (7, 140_000, 3));
     drop(recovery);
@@ -130,4 +140,63 @@ fn blocks_that_are_not_in_memory_when_it_stops_are_not_taken_for_there() {
         store.stop().expect("stopped");
     });
     assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4, 6], 1));
+}
+
+fn damage_header(path: &Path) {
+    let file = fs::OpenOptions::new().write(true).open(path).expect("a file");
+    file.write_all_at(&[0; 8], 0).expect("written");
+}
+
+#[test]
+fn a_segment_that_is_damaged_when_somebody_looks_is_saved_as_it_always_is() {
+    let bed = Bed::new();
+    let (store, _) = bed.filled();
+    damage_header(&bed.on_disk(1));
+    let (next, recovery) = opened_after_a_look(&bed, || store.stop().expect("stopped"));
+    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0), "by number, wherever they were found");
+    drop((next, recovery));
+    fs::remove_dir_all(bed.tmpfs()).expect("removed");
+    fs::create_dir(bed.tmpfs()).expect("a folder");
+    let (store, mut recovery) = bed.open();
+    assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], Vec::new()));
+}
+
+#[test]
+fn memory_that_is_damaged_when_somebody_looks_is_not_believed() {
+    let bed = Bed::new();
+    let (store, _) = bed.filled();
+    damage_header(&bed.in_memory(1));
+    let (next, mut recovery) = opened_after_a_look(&bed, || store.stop().expect("stopped"));
+    assert_eq!(seen(&recovery), (vec![3, 4], 3));
+    assert_eq!(brought_back(&next, &mut recovery), (vec![0, 1, 2], Vec::new()));
+}
+
+#[test]
+fn blocks_for_which_there_is_no_room_are_brought_back_as_they_always_are() {
+    let mut bed = Bed::new();
+    let (store, _) = bed.filled();
+    bed.room = 70_000;
+    let (next, mut recovery) = opened_after_a_look(&bed, || store.stop().expect("stopped"));
+    assert_eq!(seen(&recovery), (vec![0, 1, 2], 2));
+    assert_eq!(brought_back(&next, &mut recovery), (vec![3, 4], Vec::new()));
+}
+
+#[test]
+fn what_follows_a_beginning_is_read_only_where_it_is_that() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = Folder::open_locked(scratch.path()).expect("opened");
+    let bytes: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
+    fs::write(scratch.path().join("file"), &bytes).expect("written");
+    let after = |beginning: &[u8]| folder.read_after("file", beginning, 200_000).expect("read");
+    for length in [0, 1, 65_535, 65_536, 65_537, 199_999, 200_000] {
+        assert_eq!(after(&bytes[..length]).as_deref(), Some(&bytes[length..]));
+        for at in [0, length / 2, length.saturating_sub(1)].into_iter().filter(|at| *at < length) {
+            let mut other = bytes[..length].to_vec();
+            other[at] ^= 1;
+            assert_eq!(after(&other), None, "{length} {at}");
+        }
+    }
+    assert_eq!(after(&[&bytes[..], &[1]].concat()), None, "it is shorter");
+    let error = folder.read_after("file", b"", 199_999).expect_err("too long");
+    assert!(error.to_string().contains("it has 200000 bytes"), "{error}");
 }
