@@ -52,7 +52,7 @@ class Scene:
         rows = chance.choice(((1, 7), (7, 50, 300), (200, 1_000), (1, 2_000)))
         self.plan = Plan(chance.randint(*CLIENTS), rows, chance.choice((NARROW, NARROW, WIDE)), sent)
         self.model = Model(int(time.time() - 3_600) * 1_000_000)
-        self.steps, self.logs, self.server, self.is_known = [], 0, None, False
+        self.steps, self.logs, self.server, self.leaves_made = [], 0, None, 0
         self.counts = {"kills": 0, "stops": 0, "take-overs": 0, "full disks": 0, "damages": 0, "batches": 0}
         self.settings = self.drawn_settings()
         self.program = options.program
@@ -76,15 +76,24 @@ class Scene:
     def is_in_memory(self):
         return self.settings[1] == "memory"
 
+    @property
+    def leaves(self):
+        return int(self.settings[7])
+
+    @property
+    def has_new_leaves(self):
+        """Whether the next start makes leaves, which need room; the ones that are there have their reserve."""
+        return self.leaves > self.leaves_made
+
     def start(self, **more):
         self.step(f"start {' '.join(self.settings)} {more or ''}, log {self.logs + 1:03}")
         self.was_full = leftovers.is_full(self.tmpfs.path)
         settings = [*self.settings, *(("--take-over",) if more else ())]
         self.server = started(self.program, self.data, self.log(), settings, **more)
-        self.is_known = True
+        self.leaves_made = max(self.leaves_made, self.leaves)
 
     def start_without_room(self):
-        """A first start on a full disk may be refused, and must not be in the way of the next one."""
+        """The first start of a leaf on a full disk may be refused, and must not be in the way of the next one."""
         left = self.left()
         self.step(f"start on a disk that is full but for {left} bytes, log {self.logs + 1:03}")
         self.disk.fill(left)
@@ -118,7 +127,7 @@ class Scene:
 
     def live(self):
         chance = self.chance
-        if not self.is_known and self.disk.size and chance.random() < 0.5:
+        if self.has_new_leaves and self.disk.size and (self.disk.is_full or chance.random() < 0.5):
             self.start_without_room()
         if chance.random() < 0.25:
             seconds = chance.uniform(0, 0.3)
@@ -191,6 +200,8 @@ class Scene:
         before = self.server
         if self.chance.random() < 0.3:
             self.settings = self.drawn_settings()
+        if self.has_new_leaves:
+            self.disk.empty()
         self.draw_program()
         self.start(listen=before.address)
         before.stop_in_order(lambda: None)
