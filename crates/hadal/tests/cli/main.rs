@@ -2,11 +2,15 @@
 
 // `cfg(test)` on each module: clippy allows `unwrap` in test modules only.
 #[cfg(test)]
+mod before;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod docs;
+#[cfg(test)]
+mod downgrade;
 #[cfg(test)]
 mod flags;
 #[cfg(test)]
