@@ -3,7 +3,7 @@
 After each life every acknowledged row is there once, every other batch whole or not at all, all answers are those of a plain model,
 and no file is left behind. Files that were altered may cost rows, which must be told, and never show another value.
 
-usage: siege.py PROGRAM [--minutes N] [--seed N] [--scene N]; --help tells all
+usage: siege.py PROGRAM [--minutes N] [--seed N] [--scene N] [--archive]; --help tells all
 """
 
 import argparse
@@ -21,7 +21,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "rivals"))
 from processes import Failed, say  # noqa: E402
 
-from rooms import can_mount  # noqa: E402
+from archived import Archived  # noqa: E402
+from rooms import can_mount, copy  # noqa: E402
 from scene import Scene  # noqa: E402
 from servers import Fault  # noqa: E402
 
@@ -69,6 +70,26 @@ def siege(options, root):
     return not faults
 
 
+def archived(options, root):
+    """The scene of the archive alone; whether nothing was wrong."""
+    scene, fault = Archived(options, root / "archive"), None
+    try:
+        scene.play()
+    except (Fault, Failed) as error:
+        fault = error
+    finally:
+        scene.close()
+    if fault:
+        kept = options.keep / f"siege-{options.seed}-archive"
+        shutil.rmtree(kept, ignore_errors=True)
+        copy(scene.folder, kept)
+        print(f"FAULT: {fault}\n  kept in {kept}")
+    batches, files = len(scene.batches), len(scene.files())
+    print(f"\n{batches} batches, {scene.kills} kills, {scene.kills_in_between} of them half-way, {files} files (seed {options.seed})")
+    print(f"{1 if fault else 0} faults")
+    return not fault
+
+
 def told(counts):
     return ", ".join(f"{count:,} {what}" for what, count in counts.items())
 
@@ -85,6 +106,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=10, help="how long [default: 10]")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "little"), help="of all that is drawn [default: another each time]")
     parser.add_argument("--scene", type=int, help="only this one of the seed's scenes")
+    parser.add_argument("--archive", action="store_true", help="the scene of rows that go to an archive instead, some minutes")
     parser.add_argument("--tmpfs", type=pathlib.Path, default="/dev/shm", help="for row blocks, where nothing may be mounted")
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "hadal/siege"
     parser.add_argument("--keep", type=pathlib.Path, default=cache, help="folder for what is at work, and for what failed")
@@ -95,7 +117,7 @@ def main():
     print(f"{' and '.join(versions)}, seed {options.seed}", flush=True)
     root = pathlib.Path(tempfile.mkdtemp(prefix="at-work-", dir=options.keep))
     try:
-        return 0 if siege(options, root) else 1
+        return 0 if (archived if options.archive else siege)(options, root) else 1
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
