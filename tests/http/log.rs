@@ -277,6 +277,9 @@ fn wrong_headers_are_named() {
         let detail = problem["detail"].as_str().expect("text").to_lowercase();
         assert!(detail.contains(&name.to_lowercase()), "{detail}");
     }
+    let told_in_the_address = server.request("POST", "/v1/log/t?batch=b").body(TWO).send();
+    let problem = told_in_the_address.problem(400, "bad-request");
+    assert!(problem["detail"].as_str().expect("text").contains("\"batch=b\""), "{problem}");
     let longest = "x".repeat(112);
     assert_eq!(post(&server).header("Hadal-Batch", &longest).body(TWO).send().status, 200);
 }

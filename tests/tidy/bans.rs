@@ -33,7 +33,7 @@ const SLEEPS: [&str; 4] = [
     concat!("thread::{", "sleep"),
     concat!("waitFor", "Timeout"),
 ];
-/// Where `unsafe` may stand: kernels, and memory maps.
+/// Where `unsafe` may stand: kernels; memory maps, and the allocator's one call.
 const UNSAFE_HOMES: [&str; 2] = ["crates/encoding/", "crates/store/"];
 
 /// Unfinished work, in source and documents.

@@ -48,13 +48,18 @@ pub(crate) struct EngineConfig {
 
 impl EngineConfig {
     /// Looks at the folder that another process has still. It may stop later for that: what it waits for
-    /// then is less.
-    pub(crate) fn find_early(&mut self) {
-        let Some(folder) = &self.folder else { return };
+    /// then is less, and where a start would be refused it need not stop at all.
+    ///
+    /// # Errors
+    /// For what a start over that folder would be refused.
+    pub(crate) fn find_early(&mut self) -> Result<(), Error> {
+        let Some(folder) = &self.folder else { return Ok(()) };
         let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
         let leaves = leaves.take_while(|leaf| leaf.is_dir());
         let memory = self.memory.config.as_ref();
-        self.early = leaves.map(|leaf| EarlyStore::find(&leaf, memory, Sizes::default())).collect();
+        let found = leaves.map(|leaf| EarlyStore::find(&leaf, memory, Sizes::default()));
+        self.early = found.collect::<Result<_, _>>()?;
+        Ok(())
     }
 }
 

@@ -96,7 +96,7 @@ pub(crate) struct Shares {
 impl Shares {
     /// The shares of a ceiling: queries have a quarter of it, fresh batches an eighth, neither more
     /// than their usual limits, and row blocks the rest.
-    fn of(ceiling: u64) -> Self {
+    pub(crate) fn of(ceiling: u64) -> Self {
         let queries = ceiling.div_euclid(4).min(QUERIES_BYTES_MAX as u64);
         let fresh = ceiling.div_euclid(8).min(FRESH_BYTES_MAX);
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);

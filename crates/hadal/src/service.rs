@@ -138,6 +138,7 @@ impl Service {
         // Whoever is told to end has as long again to say so.
         doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
+        say_new(config.definitions.as_ref());
         let place = config.definitions.unwrap_or_else(|| match &config.folder {
             Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
             None => Place::Memory,
@@ -155,7 +156,7 @@ impl Service {
         let definitions = runtime.block_on(Definitions::open(&place));
         let definitions = definitions.map_err(|error| refused(error.to_string()))?;
         if before.is_some() {
-            engine.find_early();
+            engine.find_early()?;
         }
         let before = before.map(Predecessor::stop).transpose()?;
         let (opened, door) = runtime.block_on(async {
@@ -456,6 +457,16 @@ fn lost_tables(recovered: &Recovered) -> Vec<String> {
         )
     };
     tables.into_iter().map(line).collect()
+}
+
+/// Says that definitions begin anew where somebody wanted to have them: after a slip of the finger all tables
+/// would have their defaults.
+fn say_new(place: Option<&Place>) {
+    if let Some(Place::File(path)) = place
+        && !path.exists()
+    {
+        output::say(&format!("definitions begin anew: {} was not there", path.display()));
+    }
 }
 
 #[cfg(test)]

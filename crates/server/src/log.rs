@@ -15,7 +15,7 @@ mod wish;
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use bytes::Bytes;
 use hadal_ingest::{Ingest, Reject, Settings, Summary, rejects_batch};
@@ -54,8 +54,9 @@ pub(crate) async fn accept(
 ) -> Result<Response, Problem> {
     let Path(table) = readable(table)?;
     let (head, body) = request.into_parts();
+    let no_parameters = no_parameters(&head.uri);
     let mut body = RequestBody::new(body, &doors.ending);
-    let logged = match own_table(&table) {
+    let logged = match no_parameters.and_then(|()| own_table(&table)) {
         Ok(table) => {
             let mut taking = Taking::new(&doors, &table);
             let logged = take(&doors, &table, &head.headers, &mut body, &mut taking.note).await;
@@ -68,6 +69,19 @@ pub(crate) async fn accept(
         body.drain().await;
     }
     json(&logged?, Held::default())
+}
+
+/// What is wished is told in headers: who tells a batch in the address would think that it can be sent again.
+fn no_parameters(address: &Uri) -> Result<(), Problem> {
+    match address.query() {
+        None | Some("") => Ok(()),
+        Some(query) => {
+            let detail = format!("there are no parameters here, such as {query:?}");
+            let hint = "what a batch is called and how it is read is told in headers: Hadal-Batch, -Chunk, \
+                        -Time, -Sets, -Strict, -Any-Age";
+            Err(Problem::new(ProblemKind::BadRequest, detail).hint(hint))
+        }
+    }
 }
 
 async fn take(

@@ -15,6 +15,9 @@ use crate::error::Error;
 use crate::lock::lock;
 use crate::memory;
 
+/// Looks until what seems to be altered is: who has the folder may have written to it meanwhile.
+const LOOKS_MAX: usize = 3;
+
 /// What was found of one leaf, until the store is opened: then it is used, where it still holds.
 #[derive(Clone, Debug, Default)]
 pub struct EarlyStore(Arc<Mutex<Option<Found>>>);
@@ -30,10 +33,23 @@ struct Found {
 
 impl EarlyStore {
     /// Looks at what the leaf in a folder has, whoever has the folder: for some milliseconds for ten
-    /// thousand row blocks. Changes nothing. What cannot be opened is left to the start, which says why.
-    #[must_use]
-    pub fn find(folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> Self {
-        Self(Arc::new(Mutex::new(Found::new(folder, memory, sizes).ok())))
+    /// thousand row blocks. Changes nothing. What cannot be looked at is left to the start, which says why.
+    ///
+    /// # Errors
+    /// What a start would be refused for: [`Error::Corrupt`], [`Error::Version`], or [`Error::Io`] when this
+    /// process can open no more files.
+    pub fn find(folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> Result<Self, Error> {
+        let mut found = Found::new(folder, memory, sizes);
+        for _ in 1..LOOKS_MAX {
+            if !found.as_ref().is_err_and(Error::refuses_a_start) {
+                break;
+            }
+            found = Found::new(folder, memory, sizes);
+        }
+        match found {
+            Err(error) if error.refuses_a_start() => Err(error),
+            found => Ok(Self(Arc::new(Mutex::new(found.ok())))),
+        }
     }
 
     /// What was found, once, with the folders, which are this process's now; `None` where these are

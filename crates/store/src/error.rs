@@ -89,6 +89,17 @@ impl Error {
         matches!(self, Self::Poisoned { .. } | Self::Closed)
     }
 
+    /// Whether a start over the same files is refused: what is there was altered or is a newer program's, or
+    /// the process has no more files to open.
+    pub(crate) fn refuses_a_start(&self) -> bool {
+        let codes = [Errno::MFILE, Errno::NFILE].map(|code| Some(code.raw_os_error()));
+        match self {
+            Self::Corrupt { .. } | Self::Version { .. } => true,
+            Self::Io { source, .. } => codes.contains(&source.raw_os_error()),
+            _ => false,
+        }
+    }
+
     /// The error for a failed `action` on `place`, telling a full file system from the rest.
     pub(crate) fn io(action: &'static str, place: &str, source: io::Error) -> Self {
         if is_full(&source) {

@@ -17,6 +17,7 @@
 //! (SIGMOD 2014) for the idea that bytes outlive the process; the log is an ordinary redo log.
 
 mod adopted;
+mod allocator;
 mod change;
 mod config;
 pub mod disk;
@@ -34,6 +35,7 @@ mod segment;
 mod stopped;
 mod store;
 
+pub use allocator::give_free_memory_back;
 pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, Sizes};
 pub use early::EarlyStore;

@@ -150,6 +150,12 @@ impl Opened {
                 ));
             }
         }
+        if sent.is_err() && outcome.has_rows() {
+            output::say(
+                "hint: more rows may have gone there than that, and a second import adds all of them again; \
+                 --replace makes the table anew",
+            );
+        }
         sent.and_then(|()| outcome.verdict())
     }
 

@@ -1,10 +1,13 @@
 //! A server that is followed by another on the same folder: nobody notices, nothing is lost.
 
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::process::Signal;
 
+use crate::before::HEADER_BYTES;
 use crate::harness::{DEADLINE, Server, hadal, post};
 
 /// Rows of one batch.
@@ -171,7 +174,7 @@ fn a_successor_that_cannot_be_leaves_the_server_as_it_is() {
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = other.local_addr().unwrap().to_string();
     let wrong = folder.path().join("wrong");
-    std::fs::write(&wrong, "no definitions and no token").unwrap();
+    fs::write(&wrong, "no definitions and no token").unwrap();
     let wrong = wrong.to_str().unwrap();
     let definitions = format!("sqlite:{wrong}");
     for (listen, more, reason) in [
@@ -189,6 +192,33 @@ fn a_successor_that_cannot_be_leaves_the_server_as_it_is() {
         assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
     }
     let next = start(folder.path(), &["--listen", listen, "--take-over"]);
+    assert!(server.process.wait().success());
+    assert_eq!(next.query("SELECT count(*) FROM t"), ["1"]);
+}
+
+#[test]
+fn a_successor_that_cannot_read_the_folder_leaves_the_server_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), &[]);
+    server.log(&["t"], "{\"a\": 1}\n");
+    for age in ["age=20d", "age=21d"] {
+        assert_eq!(server.run(&["settings", "t", age], b"").code, 0);
+    }
+    let manifest = folder.path().join("leaf-1/manifest");
+    let written = fs::read(&manifest).unwrap();
+    // Of the frame after the head, which others follow.
+    let mut frames = (0..written.len()).filter(|&at| written[at..].starts_with(b"\x89HDLMAN\x01"));
+    let body = frames.nth(1).unwrap() + HEADER_BYTES;
+    let file = File::options().write(true).open(&manifest).unwrap();
+    file.write_all_at(&[!written[body]], body as u64).unwrap();
+    let path = folder.path().to_str().unwrap();
+    let flags = ["serve", "--take-over", "--listen", "127.0.0.1:0", "--data", path];
+    let next = crate::harness::run(&flags, b"");
+    assert_eq!(next.code, 1, "{}", next.stderr);
+    assert!(next.stderr.contains("leaf-1/manifest is corrupt: bytes"), "{}", next.stderr);
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+    file.write_all_at(&written[body..=body], body as u64).unwrap();
+    let next = start(folder.path(), &["--take-over"]);
     assert!(server.process.wait().success());
     assert_eq!(next.query("SELECT count(*) FROM t"), ["1"]);
 }

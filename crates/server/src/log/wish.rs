@@ -26,7 +26,7 @@ const OWN: &str = "hadal-";
 
 impl Wish {
     /// Reads the head; a `Hadal-` header that is not known is an error, or a slip of the finger
-    /// would go unnoticed.
+    /// would go unnoticed; so is one that is there twice, as only one could count.
     pub(crate) fn read(headers: &HeaderMap) -> Result<Self, Problem> {
         let mut wish = Self {
             format: format(headers)?,
@@ -41,6 +41,9 @@ impl Wish {
         for (name, value) in headers {
             let Some(own) = name.as_str().strip_prefix(OWN) else { continue };
             let text = text(name.as_str(), value)?;
+            if own != "sets" && headers.get_all(name).iter().nth(1).is_some() {
+                return Err(bad(format!("header {name} is there more than once")));
+            }
             match own {
                 "batch" => wish.batch = Some(batch(text)?),
                 "chunk" => chunk = Some(number(name.as_str(), text)?),
@@ -188,6 +191,14 @@ mod tests {
         ] {
             assert!(read(&[(name, value)]).is_err(), "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn a_wish_is_there_once() {
+        let problem = read(&[("hadal-batch", "a"), ("hadal-batch", "b")]).err().expect("refused");
+        assert_eq!(problem.detail(), "header hadal-batch is there more than once");
+        let sets = read(&[("hadal-sets", "a"), ("hadal-sets", "b")]).expect("a wish").sets;
+        assert_eq!(sets.len(), 2);
     }
 
     #[test]

@@ -18,7 +18,8 @@ fn after_a_look(bed: &Bed, change: impl FnOnce(Store, &[BlockNumber])) -> (Store
 /// The same of any store.
 fn opened_after_a_look(bed: &Bed, change: impl FnOnce()) -> (Store, Recovery) {
     let config = bed.config();
-    let early = EarlyStore::find(&config.folder, config.memory.as_ref(), config.sizes);
+    let early =
+        EarlyStore::find(&config.folder, config.memory.as_ref(), config.sizes).expect("found");
     let config = Config { early, ..config };
     assert!(matches!(Store::open(&config), Err(Error::InUse(_))), "it is another's");
     change();
