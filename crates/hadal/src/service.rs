@@ -5,7 +5,7 @@ use std::future::{Future, pending};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -138,11 +138,7 @@ impl Service {
         // Whoever is told to end has as long again to say so.
         doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
-        say_new(config.definitions.as_ref());
-        let place = config.definitions.unwrap_or_else(|| match &config.folder {
-            Some(folder) => Place::File(folder.join(DEFINITIONS_FILE)),
-            None => Place::Memory,
-        });
+        let place = place(config.definitions, config.folder.as_deref());
         let mut engine = EngineConfig {
             archive: archive(config.archive.as_ref(), &doors)?,
             folder: config.folder,
@@ -459,14 +455,16 @@ fn lost_tables(recovered: &Recovered) -> Vec<String> {
     tables.into_iter().map(line).collect()
 }
 
-/// Says that definitions begin anew where somebody wanted to have them: after a slip of the finger all tables
-/// would have their defaults.
-fn say_new(place: Option<&Place>) {
-    if let Some(Place::File(path)) = place
+/// Where definitions are. Says that they begin anew where somebody wanted to have them: after a slip of the
+/// finger all tables would have their defaults.
+fn place(wanted: Option<Place>, folder: Option<&Path>) -> Place {
+    if let Some(Place::File(path)) = &wanted
         && !path.exists()
     {
         output::say(&format!("definitions begin anew: {} was not there", path.display()));
     }
+    let with_rows = folder.map(|folder| Place::File(folder.join(DEFINITIONS_FILE)));
+    wanted.or(with_rows).unwrap_or(Place::Memory)
 }
 
 #[cfg(test)]
