@@ -1,11 +1,11 @@
 //! The process's own memory counts as well: what it takes beyond the shares of queries and fresh batches
 //! is taken from what row blocks may have, so that all together stay below the ceiling.
 //!
-//! Who knows is the system: once a second it is asked how much memory the process has of its own, which
-//! is what no file and no tmpfs holds. That includes what nobody here counts: ids of strings, bodies that
-//! are parsed, what the allocator keeps. Row blocks then find less room, or less than none, and what
-//! `pressure.rs` of the leaf does about that begins. They get it back slowly: who asked for much may ask
-//! again.
+//! Who knows is the system: twenty times a second it is asked how much memory the process has of its own,
+//! which is what no file and no tmpfs holds. That includes what nobody here counts: ids of strings, bodies
+//! that are parsed, what the allocator keeps. Where it is too much, what is free of it goes back at once; for
+//! the rest row blocks find less room from the next second on, or less than none, and what `pressure.rs`
+//! of the leaf does about that begins. They get it back slowly: who asked for much may ask again.
 
 use std::fs;
 use std::sync::Arc;
