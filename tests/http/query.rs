@@ -92,6 +92,39 @@ fn two_times_are_compared() {
     assert_eq!(server.rows(sql), answer["rows"]);
 }
 
+/// Rates of a comparison are by the time that each side asks for of a bucket, also where one bucket
+/// has the end of the earlier side and the begin of the later one.
+#[test]
+fn rates_of_a_comparison_are_by_the_time_of_each_side() {
+    let server = Server::start();
+    // A row each second of two minutes.
+    let row = |second: i64| json!({ "time": 1_763_726_400 + second, "n": 1 }).to_string() + "\n";
+    server.log("ticks", &(0..120).map(row).collect::<String>());
+    let asked = |from: i64, to: i64, bucket: Value| {
+        let mut query = json!({
+            "table": "ticks", "from": 1_763_726_400 + from, "to": 1_763_726_400 + to,
+            "aggregates": ["per_minute(count(*))"], "order_by": ["side", "2"],
+        });
+        query.as_object_mut().expect("an object").extend(bucket.as_object().expect("one").clone());
+        let answer = ask(&server, &json!({ "query": query })).ok();
+        let rows = answer["rows"].as_array().expect("rows");
+        rows.iter().map(|row| json!([row[0], row[2]])).collect::<Vec<Value>>()
+    };
+    let grouped = json!({
+        "group_by": "time_bucket('1 minute', time)", "compare": { "shift": "40s" },
+    });
+    let side = |side: &str, rate: i64| json!([side, rate]);
+    // From 70 to 100 beside from 30 to 60: 30 rows in the 30 seconds of each bucket.
+    assert_eq!(asked(70, 100, grouped.clone()), [side("before", 60), side("now", 60)]);
+    // From 75 to 105 beside from 35 to 65: the second minute has 5 seconds of the earlier side.
+    let both = [side("before", 60), side("before", 60), side("now", 60)];
+    assert_eq!(asked(75, 105, grouped), both);
+    // The last bucket of either side is cut at its end.
+    let bucket = json!({ "bucket": "20s", "compare": { "shift": "1m" } });
+    let each = ["before", "before", "now", "now"].map(|of| side(of, 60));
+    assert_eq!(asked(60, 90, bucket), each);
+}
+
 #[test]
 fn columns_that_are_absent_may_be_null() {
     let server = server();

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Decimal, Held, Micros, Number, TimeRange, Value};
+use hadal_types::{Decimal, Held, Number, Value};
 
 use crate::average::average;
 use crate::candidates::candidates;
@@ -15,6 +15,7 @@ use crate::group::{Group, value_bytes};
 use crate::groups::Groups;
 use crate::order::{Order, SortKey};
 use crate::partial::{Answering, Partial, no_room};
+use crate::seconds::Seconds;
 use crate::series;
 use crate::state::State;
 use crate::sum::SumOverflow;
@@ -207,7 +208,7 @@ impl<'g> Plan<'g> {
                 .collect::<Result<_, _>>()?,
             having: query.having.as_ref().map(prepare).transpose()?,
             order: Order::new(&query.order)?,
-            seconds: Seconds::new(query),
+            seconds: Seconds::new(query)?,
         })
     }
 
@@ -392,38 +393,4 @@ fn of_state(state: &State, finish: Finish) -> Value {
 
 fn whole(count: u64) -> Value {
     Decimal::new(count.into(), 0).map_or(Value::Null, |count| Value::Number(count.into()))
-}
-
-/// How many seconds of the query's time range a row of the answer covers.
-pub(crate) struct Seconds {
-    range: TimeRange,
-    /// The key that is the time bucket, and its width in microseconds.
-    bucket: Option<(usize, i64)>,
-}
-
-impl Seconds {
-    fn new(query: &Query) -> Self {
-        Self { range: query.range, bucket: query.time_key() }
-    }
-
-    /// Null where neither the bucket nor the range has both ends.
-    fn of<'k>(&self, key: impl Fn(usize) -> Option<Cow<'k, Value>>) -> Value {
-        let bucket = self.bucket.and_then(|(index, width)| match key(index).as_deref() {
-            Some(Value::Time(from)) => Some(bucket_range(*from, width)),
-            _ => None,
-        });
-        seconds_of(bucket.map_or(self.range, |bucket| bucket.intersect(self.range)))
-    }
-}
-
-/// The time of the bucket that starts at `from`.
-pub(crate) fn bucket_range(from: Micros, width: i64) -> TimeRange {
-    TimeRange { from: Some(from), to: Some(Micros(from.0.saturating_add(width))) }
-}
-
-/// The seconds of a range; null where it is open.
-pub(crate) fn seconds_of(range: TimeRange) -> Value {
-    let (Some(from), Some(to)) = (range.from, range.to) else { return Value::Null };
-    let micros = i128::from(to.0) - i128::from(from.0);
-    Decimal::new(micros.max(0), 6).map_or(Value::Null, |seconds| Value::Number(seconds.into()))
 }

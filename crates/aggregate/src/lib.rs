@@ -29,6 +29,7 @@ mod pending;
 mod pending_texts;
 mod places;
 mod quantiles;
+mod seconds;
 mod series;
 mod slots;
 mod state;

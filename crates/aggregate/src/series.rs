@@ -5,9 +5,10 @@ use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot};
 use hadal_types::{Micros, Value};
 use hashbrown::HashMap;
 
-use crate::finish::{Line, Lines, bucket_range, of_group, seconds_of};
+use crate::finish::{Line, Lines, of_group};
 use crate::group::{Group, KeyedGroup};
 use crate::order::{Direction, SortKey};
+use crate::seconds::{bucket_range, intervals, seconds_of};
 
 /// The largest first, nulls last.
 const RANK: Direction = Direction { descending: true, nulls_first: false };
@@ -89,17 +90,21 @@ fn split(
 
 /// The seconds of the whole range; what is open ends with the buckets that have rows.
 fn whole_range(query: &Query, groups: &[KeyedGroup]) -> Value {
-    let mut range = query.range;
+    let mut intervals = intervals(query);
     if let Some((index, width)) = query.time_key() {
         let starts = groups.iter().filter_map(|(key, _)| match key.get(index) {
             Some(Value::Time(start)) => Some(*start),
             _ => None,
         });
-        range.from = range.from.or_else(|| starts.clone().min());
-        range.to =
-            range.to.or_else(|| starts.max().and_then(|last: Micros| bucket_range(last, width).to));
+        if let Some(first) = intervals.first_mut() {
+            first.from = first.from.or_else(|| starts.clone().min());
+        }
+        if let Some(last) = intervals.last_mut() {
+            let end = || starts.max().and_then(|last: Micros| bucket_range(last, width).to);
+            last.to = last.to.or_else(end);
+        }
     }
-    seconds_of(range)
+    seconds_of(&intervals)
 }
 
 /// The key of the series: the time bucket left blank.

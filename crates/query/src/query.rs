@@ -14,6 +14,10 @@ pub struct Query {
     pub table: TableName,
     /// Only rows of this time are asked for.
     pub range: TimeRange,
+    /// The parts of the range that are asked for, in order and apart from each other, where they
+    /// are several, as in a comparison; empty where all of the range is. The filter has the same
+    /// condition; these tell how much time a group covers ([`crate::Slot::Seconds`]).
+    pub intervals: Vec<TimeRange>,
     /// Only rows for which this is true.
     pub filter: Option<RowExpr>,
     /// Raw rows, or groups of them.
@@ -159,6 +163,7 @@ impl Query {
         Self {
             table,
             range: TimeRange::ALL,
+            intervals: Vec::new(),
             filter: None,
             shape,
             outputs: Vec::new(),

@@ -130,19 +130,14 @@ impl<'d> Asker<'d> {
     async fn ask(&self, question: Question) -> Result<Answer, Problem> {
         let Question { range, filter, shape, outputs, order, limit } = question;
         let query = Query {
-            table: self.table.clone(),
             range,
             filter,
-            shape,
             outputs,
-            having: None,
             order,
-            series: None,
             limit,
-            offset: 0,
             now: self.now,
             deadline: self.until.saturating_duration_since(Instant::now()),
-            require_complete: false,
+            ..Query::new(self.table.clone(), shape)
         };
         query::ask(self.doors, query).await
     }

@@ -64,6 +64,7 @@ pub(crate) fn lower(
     let query = Query {
         table: table.name.clone(),
         range,
+        intervals: split.intervals.if_several(),
         filter: conjunction(split.rest),
         shape: slots.into_shape(),
         outputs,

@@ -3,10 +3,12 @@
 //! It is spelled out as SQL, which people can read and take along, and then lowered like any
 //! other; an error's place in that SQL is told as a place in the field that it came from.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::time::Duration;
 
 use hadal_types::limits;
+use hadal_types::time::TimeUnit;
 
 use crate::error::{Fault, NOWHERE, Source, SqlError};
 use crate::spell::spell;
@@ -88,7 +90,8 @@ impl Texts {
     }
 }
 
-/// Reads a time that may be written as a number of JSON.
+/// Reads a time that may be written as a number of JSON: Unix seconds. One before 1970 becomes a
+/// date, as the text of a negative number is relative to now.
 fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -97,12 +100,21 @@ fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, 
         Double(f64),
         Text(String),
     }
-    let time = Option::<Time>::deserialize(from)?;
-    Ok(time.map(|time| match time {
-        Time::Integer(seconds) => seconds.to_string(),
-        Time::Double(seconds) => seconds.to_string(),
-        Time::Text(text) => text,
-    }))
+    let number = match Option::<Time>::deserialize(from)? {
+        Some(Time::Integer(seconds)) => seconds.to_string(),
+        Some(Time::Double(seconds)) => seconds.to_string(),
+        Some(Time::Text(text)) => return Ok(Some(text)),
+        None => return Ok(None),
+    };
+    if !number.starts_with('-') {
+        return Ok(Some(number));
+    }
+    let seconds = number.parse().ok().and_then(|seconds| TimeUnit::Seconds.read(seconds));
+    let outside = || {
+        let message = "it is read as Unix seconds, of the years 1 to 9999";
+        Error::custom(format!("{number} is not a time; {message}"))
+    };
+    seconds.map(|at| Some(at.to_string())).ok_or_else(outside)
 }
 
 /// Lowers a query in JSON; the statement is always [`Statement::Query`].

@@ -50,15 +50,20 @@ impl Intervals {
         let (Some((from, _)), Some((_, to))) = (self.0.first(), self.0.last()) else {
             return TimeRange { from: Some(Micros(0)), to: Some(Micros(0)) };
         };
-        TimeRange {
-            from: (*from != i64::MIN).then_some(Micros(*from)),
-            to: (*to != i64::MAX).then_some(Micros(*to)),
-        }
+        range_of(&(*from, *to))
     }
 
     /// The range, if it is not several; an empty one where no time fits.
     pub(crate) fn as_one(&self) -> Option<TimeRange> {
         (self.0.len() <= 1).then(|| self.hull())
+    }
+
+    /// All of them where they are several; else none.
+    pub(crate) fn if_several(&self) -> Vec<TimeRange> {
+        match self.0.as_slice() {
+            [] | [_] => Vec::new(),
+            several => several.iter().map(range_of).collect(),
+        }
     }
 
     /// How many buckets of `width` microseconds it has at most; `None` where it is open.
@@ -108,6 +113,14 @@ impl Intervals {
             }
         }
         Self(apart)
+    }
+}
+
+/// An interval as a range, open where it has no bound.
+fn range_of((from, to): &Interval) -> TimeRange {
+    TimeRange {
+        from: (*from != i64::MIN).then_some(Micros(*from)),
+        to: (*to != i64::MAX).then_some(Micros(*to)),
     }
 }
 

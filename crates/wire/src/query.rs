@@ -95,7 +95,17 @@ fn encode_query(query: &Query) -> proto::Query {
         deadline_seconds: query.deadline.as_secs(),
         deadline_nanos: query.deadline.subsec_nanos(),
         require_complete: query.require_complete,
+        intervals: query.intervals.iter().map(encode_interval).collect(),
     }
+}
+
+fn encode_interval(interval: &TimeRange) -> proto::TimeInterval {
+    let [from_micros, to_micros] = [interval.from, interval.to].map(|time| time.map(|time| time.0));
+    proto::TimeInterval { from_micros, to_micros }
+}
+
+fn decode_interval(wire: proto::TimeInterval) -> Result<TimeRange, WireError> {
+    Ok(TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) })
 }
 
 fn decode_query(wire: proto::Query) -> Result<Query, WireError> {
@@ -105,6 +115,7 @@ fn decode_query(wire: proto::Query) -> Result<Query, WireError> {
     let query = Query {
         table: decode_table(&wire.table).at("table")?,
         range: TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) },
+        intervals: each("intervals", wire.intervals, decode_interval)?,
         filter,
         shape: required(wire.shape).and_then(decode_shape).at("shape")?,
         outputs: each("outputs", wire.outputs, decode_output)?,

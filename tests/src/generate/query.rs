@@ -69,6 +69,7 @@ pub fn query(seed: u64, schema: &TableSchema) -> Query {
     Query {
         table: table(),
         range,
+        intervals: Vec::new(),
         filter,
         shape,
         outputs: columns(&mut outputs, &finished),

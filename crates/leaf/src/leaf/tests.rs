@@ -99,20 +99,13 @@ async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
         kind: Kind::Number,
         logical: hadal_types::Logical::Plain,
     };
+    let shape = Shape::Rows { values: vec![Expr::Leaf(Input::Column(column))] };
     let query = Query {
-        table: name("t"),
         range,
-        filter: None,
-        shape: Shape::Rows { values: vec![Expr::Leaf(Input::Column(column))] },
-        outputs: Vec::new(),
-        having: None,
-        order: Vec::new(),
-        series: None,
         limit: 1_000_000,
-        offset: 0,
         now: NOW,
         deadline: Duration::from_secs(60),
-        require_complete: false,
+        ..Query::new(name("t"), shape)
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
     let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };

@@ -1,10 +1,11 @@
 //! The JSON spelling: what it lowers to, that SQL says the same, and where its errors are.
 
 use hadal_query::Query;
+use hadal_types::{Micros, TimeRange};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::catalog::Tables;
+use super::catalog::{NOW, Tables};
 use super::{context, show};
 use crate::{QuerySpec, SqlError, Statement, lower, lower_spec, to_sql};
 
@@ -167,6 +168,33 @@ fn a_comparison_without_buckets_groups_by_side() {
         show::keys(&query),
         "Case(GreaterOrEqual(time, now-3600), 'now', 'before'); service::string"
     );
+}
+
+#[test]
+fn a_negative_number_is_a_time_before_1970_and_its_text_is_relative() {
+    let from =
+        |from: serde_json::Value| lowered(json!({"table": "requests", "from": from})).range.from;
+    let seconds = |seconds: i64| Some(Micros(seconds * Micros::SECOND));
+    assert_eq!(from(json!(-3_600)), seconds(-3_600));
+    assert_eq!(from(json!(-0.5)), Some(Micros(-500_000)));
+    assert_eq!(from(json!(3_600)), seconds(3_600));
+    assert_eq!(from(json!("-3600")), Some(Micros(NOW.0 - 3_600 * Micros::SECOND)));
+    let refused = serde_json::from_value::<QuerySpec>(json!({"table": "t", "from": -1e15}));
+    let error = refused.expect_err("there is no such year").to_string();
+    assert!(error.contains("-1000000000000000 is not a time"), "{error}");
+}
+
+#[test]
+fn a_comparison_says_which_times_are_asked_for() {
+    let query = lowered(json!({
+        "table": "requests", "from": "-1h", "to": "now", "compare": {"shift": "7d"},
+        "group_by": ["time_bucket('7 minutes', time)"], "aggregates": ["per_minute(count(*))"],
+    }));
+    let ago = |seconds: i64| Some(Micros(NOW.0 - seconds * Micros::SECOND));
+    let range = |from, to| TimeRange { from: ago(from), to: ago(to) };
+    assert_eq!(query.intervals, [range(608_400, 604_800), range(3_600, 0)]);
+    let one = lowered(json!({"table": "requests", "from": "-1h", "bucket": "1m"}));
+    assert!(one.intervals.is_empty(), "the range says it");
 }
 
 #[test]

@@ -164,9 +164,10 @@ fn query_of_shape(shape: Shape) -> impl Strategy<Value = Query> {
         .prop_map(|(expr, descending, nulls_first)| OrderKey { expr, descending, nulls_first });
     let series = (any::<usize>(), over()).prop_map(|(count, rank)| SeriesLimit { count, rank });
     let time = || option::of(any::<i64>().prop_map(Micros));
+    let range = || (time(), time()).prop_map(|(from, to)| TimeRange { from, to });
     let what = (
         table_name(),
-        (time(), time()).prop_map(|(from, to)| TimeRange { from, to }),
+        (range(), collection::vec(range(), 0..3)),
         option::of(row_expr()),
         collection::vec(output, 0..4),
         option::of(over()),
@@ -175,11 +176,12 @@ fn query_of_shape(shape: Shape) -> impl Strategy<Value = Query> {
     );
     let how = (10u64..1_000, 0u64..1_000, any::<i64>(), any::<Duration>(), any::<bool>());
     (Just(shape), what, how).prop_map(
-        |(shape, (table, range, filter, outputs, having, order, series), how)| {
+        |(shape, (table, (range, intervals), filter, outputs, having, order, series), how)| {
             let (limit, offset, now, deadline, require_complete) = how;
             Query {
                 table,
                 range,
+                intervals,
                 filter,
                 shape,
                 outputs,

@@ -68,6 +68,7 @@ pub(crate) fn rows_query() -> Query {
     Query {
         table: table(),
         range: TimeRange { from: None, to: Some(Micros(-1)) },
+        intervals: Vec::new(),
         filter: None,
         shape: Shape::Rows { values: vec![Expr::Leaf(Input::Time), column("tags", Kind::Set)] },
         outputs: vec![output("tags", Type::Set, Slot::Key(1))],
