@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
 use hadal_types::{BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros};
 use hadal_types::{TableName, TableSchema, limits};
@@ -33,6 +33,10 @@ pub(crate) enum Act {
     Hang,
     /// It answers when it is told to.
     Wait,
+    /// It answers without some of its rows.
+    AnswerPartly,
+    /// It has not the memory for an answer.
+    ReachALimit,
     Panic,
 }
 
@@ -82,7 +86,7 @@ impl Peer for Answering {
         Box::pin(async move {
             let _gone = gone;
             let outcome = match self.act {
-                Act::Answer => LeafOutcome::Answered,
+                Act::Answer | Act::AnswerPartly | Act::ReachALimit => LeafOutcome::Answered,
                 Act::BeDead => LeafOutcome::Dead,
                 Act::BeLate => LeafOutcome::Late,
                 Act::Hang => std::future::pending().await,
@@ -100,11 +104,14 @@ impl Peer for Answering {
             let leaf = LeafCoverage {
                 name: "fake".to_owned(),
                 outcome,
-                rows_expected: 0,
-                rows_scanned: 0,
+                rows_expected: if self.act == Act::AnswerPartly { 4 } else { 0 },
+                rows_scanned: if self.act == Act::AnswerPartly { 3 } else { 0 },
                 micros: 1,
             };
             partial.coverage = Coverage::of_leaf(leaf, true);
+            if self.act == Act::ReachALimit {
+                partial.fail(Fault::new(FaultCode::Memory, "a byte more is needed"));
+            }
             partial
         })
     }
@@ -343,6 +350,28 @@ fn no_leaf_is_503_and_a_late_one_504() {
     let body = json!({ "sql": "SELECT count(*) FROM t", "deadline_ms": 20 }).to_string();
     let reply = server.request("POST", "/v1/query").body(body).send();
     assert!(reply.problem(504, "late")["hint"].is_string());
+}
+
+#[test]
+fn an_answer_without_some_rows_is_none_where_it_must_be_complete() {
+    let server = over(Answering::acting(Act::AnswerPartly), Vec::new());
+    let ask = |complete: bool| {
+        let query = json!({
+            "table": "t", "aggregates": "count(*)", "require_complete": complete,
+        });
+        let body = json!({ "query": query });
+        server.request("POST", "/v1/query").body(body.to_string()).send()
+    };
+    assert_eq!(ask(false).ok()["coverage"]["fraction"], 0.75);
+    let problem = ask(true).problem(503, "incomplete");
+    assert!(problem["detail"].as_str().is_some_and(|text| text.contains("3 of 4")), "{problem}");
+}
+
+#[test]
+fn a_limit_that_facts_of_columns_reach_is_told() {
+    let server = over(Answering::acting(Act::ReachALimit), Vec::new());
+    server.get("/v1/tables/t/columns/a/values").problem(422, "limit");
+    server.sql("SELECT count(*) FROM t").problem(422, "limit");
 }
 
 #[test]

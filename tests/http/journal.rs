@@ -224,3 +224,20 @@ fn notes_for_which_there_is_no_room_are_counted() {
     assert_eq!(lost(&server), 2);
     server.join();
 }
+
+#[test]
+fn long_texts_are_noted_up_to_their_length() {
+    let app = memory_app(None);
+    let server = after(&app, |server| {
+        server.log("t", "{\"n\": 1}\n");
+        let text = "x".repeat(2 * limits::JOURNAL_SQL_BYTES);
+        let sql = format!("SELECT n FROM t WHERE '{text}' <> ''");
+        let body = json!({ "sql": sql }).to_string();
+        let client = "c".repeat(2 * limits::JOURNAL_CLIENT_BYTES);
+        server.request("POST", "/v1/query").header("User-Agent", &client).body(body).send().ok();
+    });
+    assert_eq!(
+        server.rows("SELECT length(sql), length(client) FROM _queries"),
+        json!([[limits::JOURNAL_SQL_BYTES, limits::JOURNAL_CLIENT_BYTES]])
+    );
+}

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use hadal_types::limits;
 use serde_json::json;
 
 use crate::client::{Reply, Request};
@@ -121,6 +122,7 @@ fn a_bomb_is_refused() {
     let server = Server::start();
     let spaces = vec![b' '; 64 << 20];
     let bomb = zstd::encode_all(spaces.as_slice(), 3).expect("zstd");
+    assert!(bomb.len() * limits::INFLATE_RATIO_MAX < spaces.len());
     let reply = post(&server).header("Content-Encoding", "zstd").body(bomb).send();
     reply.problem(413, "too-large");
 }
@@ -172,7 +174,7 @@ fn only_the_first_hundred_bad_lines_are_listed() {
     let logged = post(&server).body("x\n".repeat(250) + "{\"a\": 1}").send().ok();
     assert_eq!(logged["accepted"], 1);
     assert_eq!(logged["rejected_count"], 250);
-    assert_eq!(logged["rejected"].as_array().map(Vec::len), Some(100));
+    assert_eq!(logged["rejected"].as_array().map(Vec::len), Some(limits::REJECTS_SHOWN_MAX));
     assert_eq!(server.rows("SELECT count(*) FROM _rejects"), json!([[250]]));
 }
 
@@ -192,13 +194,13 @@ fn a_strict_body_is_taken_whole_or_not_at_all() {
 fn a_strict_body_must_not_be_long() {
     let server = Server::start();
     let line = format!("{{\"a\": 0, \"text\": \"{}\"}}\n", "x".repeat(1 << 10));
-    let long = line.repeat((16 << 20) / line.len() + 1);
+    let long = line.repeat(limits::BODY_BYTES_MAX / line.len() + 1);
     let send = |body: &str| post(&server).header("Hadal-Strict", "true").body(body).send();
     send(&long).problem(413, "too-large");
-    assert_eq!(send(long[..16 << 20].trim_end_matches(|c| c != '\n')).status, 200);
-    let longer = line.repeat((64 << 20) / line.len() + 1);
+    assert_eq!(send(long[..limits::BODY_BYTES_MAX].trim_end_matches(|c| c != '\n')).status, 200);
+    let longer = line.repeat(limits::BODY_INFLATED_BYTES_MAX / line.len() + 1);
     let zstd = zstd::encode_all(longer.as_bytes(), -7).expect("zstd");
-    assert!(zstd.len() < 16 << 20);
+    assert!(zstd.len() < limits::BODY_BYTES_MAX);
     let strict = post(&server).header("Hadal-Strict", "true");
     strict.header("Content-Encoding", "zstd").body(zstd).send().problem(413, "too-large");
 }

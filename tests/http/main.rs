@@ -7,6 +7,7 @@ mod answers;
 mod client;
 mod doors;
 mod dropped;
+mod each_door;
 mod fakes;
 mod hostile;
 mod journal;

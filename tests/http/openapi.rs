@@ -1,6 +1,8 @@
 //! `spec/openapi.json` against the doors: the same addresses, and every answer as described.
 
 use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::sync::LazyLock;
 
 use hadal_sql::{Compare, QuerySpec};
@@ -14,21 +16,30 @@ const TEXT: &str = include_str!("../../spec/openapi.json");
 
 static SPEC: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(TEXT).expect("JSON"));
 
+/// The file that gets a line for each answer that was seen, if any: `make/answers` compares them with
+/// all that are described.
+const SEEN: &str = "HADAL_SEEN_ANSWERS";
+
 /// Asserts that a reply is as described.
 #[track_caller]
 pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
-    let Some(operation) = operation(method, path) else {
+    let Some((template, operation)) = operation(method, path) else {
         // The page's files have addresses of their own.
         let is_file = path.starts_with("/assets/") && reply.status == 200;
         assert!(is_file || [404, 405].contains(&reply.status), "{method} {path}: {}", reply.status);
         return;
     };
     let status = reply.status.to_string();
+    note_seen(&format!("{method} {template} {status}\n"));
     let response = operation["responses"].get(&status);
     let response = response.unwrap_or_else(|| {
         panic!("{method} {path}: status {status} is not described\n{}", reply.text())
     });
     let response = resolve(&SPEC, response);
+    if response.get("content").is_none() {
+        assert!(reply.body.is_empty(), "{method} {path} {status}: it has no body");
+        return;
+    }
     let kind = reply.header("content-type").expect("a content type");
     let kind = kind.split(';').next().expect("a type");
     let content = response["content"].get(kind);
@@ -43,8 +54,15 @@ pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
     }
 }
 
-/// The operation that a request is for.
-fn operation(method: &str, path: &str) -> Option<&'static Value> {
+/// Appends a line to the file of answers that were seen. One write: others append at the same time.
+fn note_seen(line: &str) {
+    let Some(path) = std::env::var_os(SEEN) else { return };
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(line.as_bytes())).expect("a line written");
+}
+
+/// The operation that a request is for, and the path that describes it.
+fn operation(method: &str, path: &str) -> Option<(&'static str, &'static Value)> {
     let path = path.split('?').next().expect("a path");
     let segments: Vec<&str> = path.split('/').collect();
     let fits = |template: &str| {
@@ -53,8 +71,8 @@ fn operation(method: &str, path: &str) -> Option<&'static Value> {
         parts.len() == segments.len() && parts.iter().zip(&segments).all(same)
     };
     let paths = SPEC["paths"].as_object().expect("paths");
-    let (_, operations) = paths.iter().find(|(template, _)| fits(template))?;
-    operations.get(method.to_lowercase())
+    let (template, operations) = paths.iter().find(|(template, _)| fits(template))?;
+    Some((template, operations.get(method.to_lowercase())?))
 }
 
 #[test]

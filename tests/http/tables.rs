@@ -1,5 +1,6 @@
 //! `/v1/tables` and what is below it, and the figures of the server.
 
+use hadal_types::limits;
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -103,7 +104,8 @@ fn blocks_can_be_looked_at() {
     assert_eq!((&first["blocks"][0], &first["more"]), (block, &json!(true)));
     let second = get("?limit=1&offset=1").ok();
     assert_eq!((&second["blocks"][0], &second["more"]), (&page["blocks"][1], &json!(false)));
-    get("?limit=10001").problem(400, "bad-request");
+    get(&format!("?limit={}", limits::BLOCKS_LISTED_MAX)).ok();
+    get(&format!("?limit={}", limits::BLOCKS_LISTED_MAX + 1)).problem(400, "bad-request");
     get("?offset=-1").problem(400, "bad-request");
     server.get("/v1/tables/nothing/blocks").problem(404, "unknown-table");
     server.get("/v1/tables/..%2fx/blocks").problem(404, "unknown-table");
@@ -121,10 +123,11 @@ fn columns_come_in_pages() {
     let found = get("prefix=S").ok();
     assert_eq!(names(&found["columns"]), ["sample_rate", "service"]);
     assert_eq!(found["more"], false);
-    for bad in ["limit=0", "limit=1001", "limit=x", "prefx=s"] {
+    let too_many = format!("limit={}", limits::COLUMNS_LISTED_MAX + 1);
+    for bad in ["limit=0", &too_many, "limit=x", "prefx=s"] {
         get(bad).problem(400, "bad-request");
     }
-    assert_eq!(get("limit=1000").status, 200);
+    assert_eq!(get(&format!("limit={}", limits::COLUMNS_LISTED_MAX)).status, 200);
     server.get("/v1/tables/nothing/columns").problem(404, "unknown-table");
 }
 
@@ -164,7 +167,9 @@ fn values_are_counted_with_their_weights() {
     assert_eq!(problem["field"], "from");
     get("service/values?after=x").problem(400, "bad-request");
     get("nothing/values").problem(404, "unknown-column");
-    get("service/values?limit=1001").problem(400, "bad-request");
+    let values = |limit: usize| get(&format!("service/values?limit={limit}"));
+    values(limits::VALUES_LISTED_MAX).ok();
+    values(limits::VALUES_LISTED_MAX + 1).problem(400, "bad-request");
 }
 
 #[test]

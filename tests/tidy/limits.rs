@@ -1,7 +1,8 @@
-//! A limit that nothing enforces is a promise that nobody keeps.
+//! A limit that nothing enforces is a promise that nobody keeps, and one that no test names may be
+//! enforced wrongly.
 
 use crate::rust;
-use crate::source::{Source, assert_clean, repository};
+use crate::source::{Source, assert_clean, repository, root};
 
 /// Where the limits stand.
 const LIMITS: &str = "crates/types/src/limits.rs";
@@ -24,6 +25,54 @@ fn code_without_tests(text: &str) -> String {
     let mut code = rust::mask(text);
     code.truncate(rust::test_tail_start(&code));
     code
+}
+
+/// Limits that no test names, and lines of `allowed` for limits that a test does name.
+fn untested_limits(sources: &[Source], allowed: &str) -> Vec<String> {
+    let limits = sources.iter().find(|source| source.path == LIMITS);
+    let defined = limits.map(|limits| rust::mask(&limits.text)).unwrap_or_default();
+    let others = sources.iter().filter(|source| source.is_rust() && source.path != LIMITS);
+    let tests: Vec<String> = others
+        .map(|source| {
+            let code = rust::mask(&source.text);
+            let tail = if source.is_test() { 0 } else { rust::test_tail_start(&code) };
+            code[tail..].to_owned()
+        })
+        .collect();
+    let is_named = |name: &str| tests.iter().any(|code| rust::words(code, name).next().is_some());
+    let names = defined.lines().filter_map(|line| line.strip_prefix("pub const "));
+    let names: Vec<&str> = names.filter_map(|line| line.split(':').next()).collect();
+    let lines = allowed.lines().filter(|line| !line.starts_with('#'));
+    let allowed: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(' ')).collect();
+    let is_allowed =
+        |name: &str| allowed.iter().any(|(own, reason)| *own == name && !reason.is_empty());
+    let untested = names.iter().filter(|name| !is_named(name) && !is_allowed(name));
+    let untested = untested.map(|name| format!("{LIMITS}: no test names `{name}`"));
+    let idle = allowed.iter().filter(|(name, _)| is_named(name) || !names.contains(name));
+    let idle = idle.map(|(name, _)| format!("{UNTESTED}: `{name}` need not stand there"));
+    untested.chain(idle).collect()
+}
+
+/// Limits that are allowed to be named by no test: `NAME reason`, one a line.
+const UNTESTED: &str = "tests/tidy/untested-limits";
+
+#[test]
+fn every_limit_is_named_by_a_test() {
+    let allowed = std::fs::read_to_string(root().join(UNTESTED)).expect("a list");
+    assert_clean(&untested_limits(&repository(), &allowed));
+}
+
+#[test]
+fn an_untested_limit_is_found() {
+    let limits =
+        "/// A.\npub const A: usize = 1;\n/// B.\npub const B: usize = 2;\npub const C: u8 = 3;\n";
+    let user = "fn f() { g(A, B) }\n#[cfg(test)]\nmod tests {\n    fn t() { g(C) } // A\n}\n";
+    let sources = [Source::made_up(LIMITS, limits), Source::made_up("crates/x/src/lib.rs", user)];
+    let found = |allowed: &str| untested_limits(&sources, allowed).len();
+    assert_eq!(found(""), 2, "A and B");
+    assert_eq!(found("# A list\nA it only paces work\n"), 1, "B");
+    assert_eq!(found("A it only paces work\nB it too\nC so does it\n"), 1, "C has a test");
+    assert_eq!(found("A it only paces work\nB it too\nD gone\n"), 1, "there is no D");
 }
 
 #[test]
