@@ -14,7 +14,9 @@ use hadal_store::{
     Store, WaitingBlock,
 };
 use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks};
+use hadal_wire::{
+    BoxFuture, LeafLoss, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks,
+};
 
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};
@@ -23,6 +25,7 @@ use crate::expiry::{Expiry, drop_oldest};
 use crate::fullness::Fullness;
 use crate::inspect::inspect;
 use crate::limits::LeafLimits;
+use crate::losses;
 use crate::merge::{MergeError, Mergeable, merge_next};
 use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
@@ -45,6 +48,8 @@ pub struct LeafConfig {
     pub memory: Option<MemoryConfig>,
     /// What was found in the folder before.
     pub early: EarlyStore,
+    /// Whether there was a leaf in the folder: where nothing of it is there, that is a loss.
+    pub is_known: bool,
     /// When a batch counts as taken.
     pub durability: Durability,
     /// The threads that scan, which all leaves of the process share.
@@ -116,7 +121,9 @@ impl Leaf {
                 let durability = config.durability;
                 let reserve_bytes = config.limits.disk_reserve_bytes;
                 let sizes = Sizes { reserve_bytes, ..Sizes::default() };
-                Store::open(&Config { memory, durability, sizes, early, ..Config::new(folder) })?
+                let (now, is_known) = (config.clock.now(), config.is_known);
+                let folder = Config::new(folder);
+                Store::open(&Config { memory, durability, sizes, early, now, is_known, ..folder })?
             }
         };
         Self::start(config, store, recovery)
@@ -130,6 +137,8 @@ impl Leaf {
     ) -> Result<Self, hadal_store::Error> {
         let Recovered { tables, waiting, moving, report } =
             recover::tables(recovery, &store, &config.limits.fresh);
+        let lost = report.lost_blocks.iter().map(|block| block.number);
+        store.note_lost_blocks(lost, config.clock.now());
         let expiry = Expiry::new(&*config.clock);
         let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
         let inner = Arc::new(Inner {
@@ -196,6 +205,12 @@ impl Leaf {
     #[must_use]
     pub fn recovery_report(&self) -> &Report {
         &self.report
+    }
+
+    /// What it has lost of which nobody knows how many rows it had, nor of which tables.
+    #[must_use]
+    pub fn losses(&self) -> Vec<LeafLoss> {
+        losses::told(&self.inner.store)
     }
 
     /// By table: the rows that it should have, lost ones and those to be brought back included, and
@@ -458,6 +473,7 @@ impl Leaf {
                 state: self.state(),
                 block_bytes: tables.values().map(|table| table.block_bytes).sum(),
                 tables: Arc::new(tables),
+                losses: losses::told(&self.inner.store),
             }],
         }
     }

@@ -114,6 +114,12 @@ impl Metrics {
                 sum(|table| table.lost_rows),
             ),
             (
+                "unknown_losses",
+                "gauge",
+                "things that were lost of which nobody knows how many rows they had",
+                catalog.losses.len() as u64,
+            ),
+            (
                 "rows_waiting",
                 "gauge",
                 "rows that are being brought back after a start",

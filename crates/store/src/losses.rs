@@ -122,12 +122,18 @@ impl Losses {
         })
     }
 
-    /// Notes which blocks are lost now: all others are there, or gone from the manifest.
-    pub(crate) fn note_blocks(&self, lost: impl Iterator<Item = BlockNumber>, now: Micros) -> bool {
+    /// Notes blocks that are lost, and forgets those that the store `has` no more.
+    pub(crate) fn note_blocks(
+        &self,
+        lost: impl Iterator<Item = BlockNumber>,
+        has: impl Fn(BlockNumber) -> bool,
+        now: Micros,
+    ) -> bool {
         self.change(|entries| {
-            let known = std::mem::take(&mut entries.blocks);
-            let found = |number| (number, known.get(&number).copied().unwrap_or(now));
-            entries.blocks = lost.take(LOST_BLOCKS_NOTED_MAX).map(found).collect();
+            entries.blocks.retain(|number, _| has(*number));
+            for number in lost.take(LOST_BLOCKS_NOTED_MAX.saturating_sub(entries.blocks.len())) {
+                entries.blocks.entry(number).or_insert(now);
+            }
         })
     }
 
@@ -158,6 +164,12 @@ impl Losses {
             entries.log.retain(|_, (_, found)| is_kept(*found));
             entries.wholes.retain(|_, found| is_kept(*found));
         })
+    }
+
+    /// How many there are, but for blocks.
+    pub(crate) fn count(&self) -> u64 {
+        let entries = &lock(&self.entries).0;
+        (entries.log.len() + entries.wholes.len()) as u64
     }
 
     /// All but blocks.
@@ -305,7 +317,7 @@ mod tests {
         let world = World::new(1);
         let losses = open(&world);
         assert!(losses.note(&[(3, loss(5, 6))].into(), &[Whole::Folder], Micros(1)));
-        assert!(losses.note_blocks([BlockNumber(4)].into_iter(), Micros(2)));
+        assert!(losses.note_blocks([BlockNumber(4)].into_iter(), |_| true, Micros(2)));
         world.crash();
         let losses = open(&world);
         // The time when it was first found stays.

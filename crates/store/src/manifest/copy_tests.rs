@@ -14,10 +14,11 @@ fn set(world: &World, manifest: &[u8], copy: &[u8]) {
 }
 
 #[test]
-fn every_flipped_bit_of_a_manifest_is_made_good_by_its_copy() {
+fn flipped_bits_of_a_manifest_are_made_good_by_its_copy() {
     let (world, file, ends) = five();
     let second = world.bytes("root", copy::NAME);
-    for bit in 0..file.len() * 8 {
+    // One of each byte, each in its turn.
+    for bit in (0..file.len() * 8).step_by(9) {
         let mut damaged = file.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         set(&world, &damaged, &second);
@@ -52,7 +53,7 @@ fn set_manifest_away(world: &World) {
 fn a_damaged_copy_is_written_anew() {
     let (world, file, _) = five();
     let second = world.bytes("root", copy::NAME);
-    for bit in 0..second.len() * 8 {
+    for bit in (0..second.len() * 8).step_by(9) {
         let mut damaged = second.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         set(&world, &file, &damaged);

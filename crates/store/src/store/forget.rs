@@ -16,9 +16,16 @@ impl Store {
         self.losses.told()
     }
 
+    /// How many of these there are.
+    #[must_use]
+    pub fn loss_count(&self) -> u64 {
+        self.losses.count()
+    }
+
     /// Notes which blocks are lost, so that it is known later when they were found to be.
     pub fn note_lost_blocks(&self, lost: impl Iterator<Item = BlockNumber>, now: Micros) {
-        self.count_failures(u64::from(!self.losses.note_blocks(lost, now)));
+        let noted = self.losses.note_blocks(lost, |number| self.has_block(number), now);
+        self.count_failures(u64::from(!noted));
     }
 
     /// When a block was found to be lost, if it is.
