@@ -19,6 +19,7 @@ mod crashes;
 mod disk;
 mod expiry;
 mod house;
+mod losses;
 mod limits;
 mod pressure;
 mod raw_rows;
