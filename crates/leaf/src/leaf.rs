@@ -14,9 +14,7 @@ use hadal_store::{
     Store, WaitingBlock,
 };
 use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{
-    BoxFuture, LeafLoss, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks,
-};
+use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks};
 
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};
@@ -25,7 +23,6 @@ use crate::expiry::{Expiry, drop_oldest};
 use crate::fullness::Fullness;
 use crate::inspect::inspect;
 use crate::limits::LeafLimits;
-use crate::losses;
 use crate::merge::{MergeError, Mergeable, merge_next};
 use crate::merge_signal::MergeSignal;
 use crate::move_fresh::move_fresh;
@@ -118,12 +115,10 @@ impl Leaf {
             None => (Store::in_memory(), Recovery::default()),
             Some(folder) => {
                 let (memory, early) = (config.memory.clone(), config.early.clone());
-                let durability = config.durability;
                 let reserve_bytes = config.limits.disk_reserve_bytes;
                 let sizes = Sizes { reserve_bytes, ..Sizes::default() };
-                let (now, is_known) = (config.clock.now(), config.is_known);
-                let folder = Config::new(folder);
-                Store::open(&Config { memory, durability, sizes, early, now, is_known, ..folder })?
+                let of = Config::new(folder).known(config.is_known, config.clock.now());
+                Store::open(&Config { memory, durability: config.durability, sizes, early, ..of })?
             }
         };
         Self::start(config, store, recovery)
@@ -207,12 +202,6 @@ impl Leaf {
         &self.report
     }
 
-    /// What it has lost of which nobody knows how many rows it had, nor of which tables.
-    #[must_use]
-    pub fn losses(&self) -> Vec<LeafLoss> {
-        losses::told(&self.inner.store)
-    }
-
     /// By table: the rows that it should have, lost ones and those to be brought back included, and
     /// the bytes that it has. Cheap, also when nothing was looked at since the leaf was opened.
     #[must_use]
@@ -270,10 +259,6 @@ impl Leaf {
         self.merger.leave();
         self.inner.store.stop()?;
         sealed
-    }
-
-    fn state(&self) -> LeafState {
-        self.inner.state()
     }
 }
 
@@ -470,10 +455,10 @@ impl Leaf {
         PeerStatus {
             leaves: vec![LeafStatus {
                 name: self.inner.name.clone(),
-                state: self.state(),
+                state: self.inner.state(),
                 block_bytes: tables.values().map(|table| table.block_bytes).sum(),
                 tables: Arc::new(tables),
-                losses: losses::told(&self.inner.store),
+                losses: self.losses(),
             }],
         }
     }
@@ -493,7 +478,7 @@ impl Peer for Leaf {
     }
 
     fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
-        Box::pin(async { vec![(self.inner.name.clone(), self.state())] })
+        Box::pin(async { vec![(self.inner.name.clone(), self.inner.state())] })
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

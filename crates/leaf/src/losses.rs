@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_store::{BlockNumber, Change, Store};
+use hadal_store::{BlockNumber, Change};
 use hadal_types::limits::{LEAF_LOSSES_MAX, NOTE_BYTES_MAX};
 use hadal_types::{Micros, TableName};
 use hadal_wire::{LeafLoss, SinkError};
@@ -10,20 +10,24 @@ use hadal_wire::{LeafLoss, SinkError};
 use crate::accept::sink_error;
 use crate::block::Block;
 use crate::expiry::cutoff;
-use crate::leaf::Inner;
+use crate::leaf::{Inner, Leaf};
 use crate::merge::{origins, remembered};
 use crate::sync::{lock, read};
 use crate::table::Table;
 
-/// What is lost of which nobody knows how many rows it had, nor of which tables.
-pub(crate) fn told(store: &Store) -> Vec<LeafLoss> {
-    let told = store.losses().into_iter().take(LEAF_LOSSES_MAX);
-    told.map(|loss| {
-        let mut what = loss.what;
-        what.truncate(what.floor_char_boundary(NOTE_BYTES_MAX));
-        LeafLoss { found: loss.found, what }
-    })
-    .collect()
+impl Leaf {
+    /// What it has lost of which nobody knows how many rows it had, nor of which tables; of very many the
+    /// first ones.
+    #[must_use]
+    pub fn losses(&self) -> Vec<LeafLoss> {
+        let told = self.inner.store.losses().into_iter().take(LEAF_LOSSES_MAX);
+        told.map(|loss| {
+            let mut what = loss.what;
+            what.truncate(what.floor_char_boundary(NOTE_BYTES_MAX));
+            LeafLoss { found: loss.found, what }
+        })
+        .collect()
+    }
 }
 
 /// Has losses told no more: all, or those of a table. Returns the rows that are known to be among them.

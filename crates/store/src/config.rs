@@ -78,6 +78,12 @@ impl Config {
             is_known: false,
         }
     }
+
+    /// The same at this time, where it is known whether there was a store in the folder.
+    #[must_use]
+    pub fn known(self, is_known: bool, now: Micros) -> Self {
+        Self { is_known, now, ..self }
+    }
 }
 
 /// How large files become, in bytes.

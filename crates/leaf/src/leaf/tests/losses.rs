@@ -6,10 +6,11 @@ use hadal_types::{AgeLimit, TableSettings};
 use super::*;
 use crate::move_fresh::move_fresh;
 
-const DAY: i64 = 24 * 3_600;
+const DAY: u32 = 24 * 3_600;
 
 async fn keep_for_a_day(leaf: &Leaf, table: &str) {
-    let settings = TableSettings { age: Some(AgeLimit::Seconds(DAY)), ..TableSettings::default() };
+    let settings =
+        TableSettings { age: Some(AgeLimit::Seconds(DAY.into())), ..TableSettings::default() };
     leaf.configure(name(table), settings).await.expect("set");
 }
 
@@ -59,7 +60,7 @@ async fn losses_go_once_the_age_limits_have_passed_the_moment_of_them() {
 async fn a_loss_of_nobody_knows_which_table_waits_for_the_limits_of_all() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = with_losses(folder.path()).await;
-    let settings = TableSettings { age: Some(AgeLimit::Never), ..TableSettings::default() };
+    let settings = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
     bed.leaf.configure(name("u"), settings).await.expect("set");
     bed.clock.pass(2 * DAY);
     bed.leaf.merge_all();
