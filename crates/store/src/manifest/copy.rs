@@ -131,7 +131,8 @@ impl Found {
         let salt = u64::from_le_bytes(body.get(SALT)?.try_into().ok()?);
         (u32::from_le_bytes(*count) == 0).then_some(())?;
         let mut length = head.length();
-        let mut bodies = vec![HEADER_BYTES + size_of::<u32>()..length];
+        let of_head = HEADER_BYTES + size_of::<u32>()..length;
+        let mut bodies = Vec::from([of_head]);
         let mut marks = LogMarks::new();
         for frame in scan(COPY, salt, &bytes[length..]).frames {
             let start = head.length() + frame.offset;
