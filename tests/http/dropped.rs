@@ -16,6 +16,7 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
         folder: None,
         memory: None,
         early: EarlyStore::default(),
+        is_known: false,
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,

@@ -152,6 +152,7 @@ impl Peer for Answering {
             state: if self.is_stopping { LeafState::Prepare } else { LeafState::Alive },
             block_bytes: 1,
             tables: Arc::new([(table, Arc::new(status))].into()),
+            losses: Vec::new(),
         };
         Box::pin(async move { PeerStatus { leaves: vec![leaf] } })
     }
@@ -192,6 +193,13 @@ macro_rules! nothing_but_batches {
             _table: &'a hadal_types::TableName,
             _id: &'a hadal_types::BatchId,
         ) -> hadal_wire::BoxFuture<'a, Result<u64, hadal_wire::SinkError>> {
+            Box::pin(async { Ok(0) })
+        }
+
+        fn forget_losses(
+            &self,
+            _table: Option<hadal_types::TableName>,
+        ) -> hadal_wire::BoxFuture<'_, Result<u64, hadal_wire::SinkError>> {
             Box::pin(async { Ok(0) })
         }
 

@@ -43,7 +43,8 @@ fn the_answer_has_the_fixed_shape() {
             "rows": [["api", 1, 2.5], ["web", 6, 80]],
             "coverage": {
                 "leaves_asked": 2, "leaves_answered": 2, "leaves_with_table": 1,
-                "rows_expected": 3, "rows_scanned": 3, "fraction": 1.0, "leaves": null,
+                "rows_expected": 3, "rows_scanned": 3, "fraction": 1.0,
+                "fraction_is_upper_bound": false, "leaves": null,
             },
             "stats": null,
             "warnings": [],

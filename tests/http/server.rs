@@ -174,6 +174,7 @@ pub(crate) fn memory_app_behind(
             folder: folder.map(|folder| folder.join(index.to_string())),
             memory: None,
             early: EarlyStore::default(),
+            is_known: false,
             durability: Durability::Sync,
             pool: Arc::clone(&pool),
             zone_answers: true,

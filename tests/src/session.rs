@@ -76,6 +76,7 @@ impl Session {
                 folder: None,
                 memory: None,
                 early: EarlyStore::default(),
+                is_known: false,
                 durability: Durability::Sync,
                 pool: Arc::clone(&pool),
                 zone_answers: true,

@@ -17,6 +17,9 @@ pub struct Coverage {
     pub rows_expected: u64,
     /// Rows of the table that were looked at or proved not to matter.
     pub rows_scanned: u64,
+    /// Things that leaves have lost of which nobody knows how many rows they had, nor of which tables: with
+    /// any, [`Coverage::fraction`] is an upper bound.
+    pub unknown_losses: u64,
     /// Each leaf that was asked, in the order of names; at most [`LEAVES_MAX`].
     pub leaves: Vec<LeafCoverage>,
 }
@@ -75,11 +78,13 @@ impl Coverage {
             leaves_with_table: u32::from(has_table),
             rows_expected: leaf.rows_expected,
             rows_scanned: leaf.rows_scanned,
+            unknown_losses: 0,
             leaves: vec![leaf],
         }
     }
 
-    /// The share of the expected rows that was scanned: 0 to 1, and 1 when nothing is expected.
+    /// The share of the expected rows that was scanned: 0 to 1, and 1 when nothing is expected. Rows that
+    /// are lost and of which nobody knows how many they were are not expected.
     #[must_use]
     pub fn fraction(&self) -> f64 {
         if self.rows_scanned >= self.rows_expected {
@@ -96,6 +101,7 @@ impl Coverage {
         self.leaves_with_table = self.leaves_with_table.saturating_add(other.leaves_with_table);
         self.rows_expected = self.rows_expected.saturating_add(other.rows_expected);
         self.rows_scanned = self.rows_scanned.saturating_add(other.rows_scanned);
+        self.unknown_losses = self.unknown_losses.saturating_add(other.unknown_losses);
         self.leaves.extend(other.leaves);
         self.leaves.sort_unstable();
         self.leaves.truncate(LEAVES_MAX);

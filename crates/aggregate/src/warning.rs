@@ -28,11 +28,13 @@ pub enum WarningCode {
     ColumnAbsent,
     /// Rows that were there before a leaf started could not be brought back.
     RowsLost,
+    /// The subject is a leaf that has lost rows, nobody knows how many, nor of which tables.
+    RowsLostUnknown,
 }
 
 impl WarningCode {
     /// All codes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::OtherKindSkipped,
         Self::GroupsDropped,
         Self::LimitReached,
@@ -41,6 +43,7 @@ impl WarningCode {
         Self::RowsDropped,
         Self::ColumnAbsent,
         Self::RowsLost,
+        Self::RowsLostUnknown,
     ];
 
     /// The code's name in answers.
@@ -55,6 +58,7 @@ impl WarningCode {
             Self::RowsDropped => "rows_dropped",
             Self::ColumnAbsent => "column_absent",
             Self::RowsLost => "rows_lost",
+            Self::RowsLostUnknown => "rows_lost_unknown",
         }
     }
 }
@@ -107,6 +111,13 @@ impl Warning {
             WarningCode::ColumnAbsent => format!("there is no column {subject}; it counts as null"),
             WarningCode::RowsLost => {
                 format!("{count} rows of {subject} are lost: their blocks are missing or damaged")
+            }
+            WarningCode::RowsLostUnknown => {
+                let places = if one { "one place" } else { "several places" };
+                format!(
+                    "{subject} has lost rows in {places}, how many and of which tables is not known, so \
+                     the share of rows is an upper bound; /v1/status has the places"
+                )
             }
         }
     }

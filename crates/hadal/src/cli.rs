@@ -8,7 +8,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::commands::{
-    demo, drop, import, inspect, log, open, query, revoke, serve, settings, status, stop,
+    acknowledge, demo, drop, import, inspect, log, open, query, revoke, serve, settings, status,
+    stop,
 };
 use crate::error::Error;
 
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Revoke(revoke::RevokeArgs),
     Drop(drop::DropArgs),
     Settings(settings::SettingsArgs),
+    AcknowledgeLoss(acknowledge::AcknowledgeArgs),
     Status(status::StatusArgs),
     Inspect(inspect::InspectArgs),
     Stop(stop::StopArgs),
@@ -72,6 +74,7 @@ impl Command {
             Self::Revoke(args) => revoke::run(&args),
             Self::Drop(args) => drop::run(&args),
             Self::Settings(args) => settings::run(&args),
+            Self::AcknowledgeLoss(args) => acknowledge::run(&args),
             Self::Status(args) => status::run(&args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Stop(args) => stop::run(&args),

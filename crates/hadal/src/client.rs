@@ -187,6 +187,22 @@ impl Client {
         self.json::<Revoked>(&ask).map(|revoked| revoked.rows)
     }
 
+    /// Has losses told no more, of a table or all; returns the rows that are known to be lost, and how many
+    /// losses there were of which nobody knows them.
+    pub(crate) fn forget_losses(&self, table: Option<&TableName>) -> Result<(u64, u64), Error> {
+        #[derive(serde::Deserialize)]
+        struct Forgotten {
+            rows: u64,
+            unknown_losses: u64,
+        }
+        let path = match table {
+            Some(table) => format!("/v1/losses?table={table}"),
+            None => "/v1/losses".to_owned(),
+        };
+        let forgotten = self.json::<Forgotten>(&Ask::new(Method::DELETE, &path));
+        forgotten.map(|told| (told.rows, told.unknown_losses))
+    }
+
     /// Drops a table; returns how many rows it had.
     pub(crate) fn drop_table(&self, table: &TableName) -> Result<u64, Error> {
         #[derive(serde::Deserialize)]

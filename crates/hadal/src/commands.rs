@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod acknowledge;
 pub(crate) mod demo;
 pub(crate) mod drop;
 pub(crate) mod import;

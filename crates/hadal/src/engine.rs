@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_store::{EarlyStore, Report, Sizes, Store};
-use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
+use hadal_store::{EarlyStore, Report, Sizes};
+use hadal_tree::{Aggregator, Ledger, Missing, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{LeafName, Sink};
+use hadal_wire::{LeafLoss, LeafName, Peer, Sink};
 
 use crate::error::Error;
 use crate::heap::{HeapWatch, Memories};
@@ -82,8 +82,10 @@ pub(crate) struct Recovered {
     pub(crate) time: Duration,
     /// Per leaf.
     pub(crate) reports: Vec<(LeafName, Report)>,
-    /// Leaves that the folder had, and of which nothing is there.
-    pub(crate) leaves_lost: Vec<LeafName>,
+    /// Per leaf: what is lost of which nobody knows how many rows it had.
+    pub(crate) losses: Vec<(LeafName, Vec<LeafLoss>)>,
+    /// Leaves that cannot be opened, and why.
+    pub(crate) leaves_failed: Vec<(LeafName, String)>,
 }
 
 impl Engine {
@@ -111,8 +113,11 @@ impl Engine {
             LeafLimits { table_bytes_max, fresh, disk_reserve_bytes, recovery_threads, ..limits };
         let pool =
             ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
-        let open = |index| open_leaf(config, &pool, &limits, &budget, index).map(Arc::new);
-        let leaves = open_side_by_side(count, open)?;
+        let open = |index| {
+            let is_known = index < known.noted;
+            open_leaf(config, &pool, &limits, &budget, index, is_known).map(Arc::new)
+        };
+        let (leaves, failed) = without_damaged(open_side_by_side(count, open))?;
         if let Some(folder) = &config.folder {
             refuse_copies(folder, &leaves)?;
             note_leaves(folder, count)?;
@@ -132,10 +137,12 @@ impl Engine {
             });
         }
         let mut recovered = Recovered::new(&leaves, start.elapsed());
-        recovered.leaves_lost = known.lost;
         let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
+        let missing = failed.iter().map(|(name, _)| Arc::new(Missing::new(name)) as Arc<dyn Peer>);
         let house = Arc::new(House::new(leaves.clone()));
-        let root = Root::new(Arc::new(Aggregator::over(house, names, &ledger)), budget);
+        let tree = Aggregator::over(house, names, &ledger).and(missing.collect());
+        recovered.leaves_failed = failed;
+        let root = Root::new(Arc::new(tree), budget);
         let sink = Arc::new(Placement::new(placed, &ledger));
         let heap = HeapWatch::start(&memories);
         Ok((Self { leaves, root, sink, ledger, memories, _heap: heap }, recovered))
@@ -181,7 +188,8 @@ impl Recovered {
             tables: tables.len(),
             time,
             reports,
-            leaves_lost: Vec::new(),
+            losses: leaves.iter().map(|leaf| (leaf.name().clone(), leaf.losses())).collect(),
+            leaves_failed: Vec::new(),
         }
     }
 }
@@ -204,7 +212,7 @@ fn give_memory_back(config: &EngineConfig, leaves: usize) {
 fn open_side_by_side(
     count: usize,
     open: impl Fn(usize) -> Result<Arc<Leaf>, Error> + Sync,
-) -> Result<Vec<Arc<Leaf>>, Error> {
+) -> Vec<Result<Arc<Leaf>, Error>> {
     let open = &open;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..count).map(|index| scope.spawn(move || open(index))).collect();
@@ -212,6 +220,32 @@ fn open_side_by_side(
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(died()))).collect()
     })
 }
+
+/// The leaves that could be opened, and those whose manifest is damaged beyond its copy, with the reason:
+/// the others serve without them.
+///
+/// # Errors
+/// Any other failure, and such a one where no leaf is left.
+fn without_damaged(opened: Vec<Result<Arc<Leaf>, Error>>) -> Result<Opened, Error> {
+    let (mut leaves, mut failed, mut last) = (Vec::new(), Vec::new(), None);
+    for (index, opened) in opened.into_iter().enumerate() {
+        match opened {
+            Ok(leaf) => leaves.push(leaf),
+            Err(error @ Error::Store(hadal_store::Error::Corrupt { .. })) => {
+                failed.push((LeafName(leaf_name(index).into()), error.to_string()));
+                last = Some(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match last {
+        Some(error) if leaves.is_empty() => Err(error),
+        _ => Ok((leaves, failed)),
+    }
+}
+
+/// Leaves that serve, and those that cannot, with the reason.
+type Opened = (Vec<Arc<Leaf>>, Vec<(LeafName, String)>);
 
 /// Refuses leaves whose folders are copies of one: its rows would count twice, and those of the
 /// other are not there.
@@ -235,12 +269,14 @@ fn open_leaf(
     limits: &LeafLimits,
     budget: &Arc<Budget>,
     index: usize,
+    is_known: bool,
 ) -> Result<Leaf, Error> {
     let name = leaf_name(index);
     Ok(Leaf::open(LeafConfig {
         folder: config.folder.as_ref().map(|folder| folder.join(&name)),
         memory: config.memory.config.clone(),
         early: config.early.get(index).cloned().unwrap_or_default(),
+        is_known,
         durability: config.durability,
         name: LeafName(name.into()),
         pool: Arc::clone(pool),
@@ -269,8 +305,8 @@ fn leaf_name(index: usize) -> String {
 #[derive(Default)]
 struct Leaves {
     count: usize,
-    /// Those of which nothing is there.
-    lost: Vec<LeafName>,
+    /// As many as were noted: of these, none may be missing.
+    noted: usize,
 }
 
 /// The leaves of a data folder: as many as were noted, and as the highest number of a leaf's folder
@@ -282,8 +318,7 @@ fn leaves_in(folder: &Path) -> Result<Leaves, Error> {
     let last = (0..LEAVES_IN_PROCESS_MAX).rev().find(|index| at(index).is_dir());
     let noted = noted_leaves(folder)?;
     let count = noted.max(last.map_or(0, |index| index + 1));
-    let lost = (0..noted).filter(|index| !Store::is_in(&at(index)));
-    Ok(Leaves { count, lost: lost.map(|index| LeafName(leaf_name(index).into())).collect() })
+    Ok(Leaves { count, noted })
 }
 
 /// Makes a folder, and those that it is in, for this user only; one that is there stays as it is.
@@ -345,13 +380,14 @@ fn note_leaves(folder: &Path, count: usize) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use hadal_store::Config;
+    use hadal_store::{Config, Store};
 
     use super::*;
 
     fn lost_in(folder: &Path) -> (usize, Vec<String>) {
-        let Leaves { count, lost } = leaves_in(folder).expect("read");
-        (count, lost.iter().map(ToString::to_string).collect())
+        let Leaves { count, noted } = leaves_in(folder).expect("read");
+        let is_lost = |index: &usize| !Store::is_in(&folder.join(leaf_name(*index)));
+        (count, (0..noted).filter(is_lost).map(leaf_name).collect())
     }
 
     #[test]

@@ -16,6 +16,7 @@ use hadal_server::{About, App, Config, restore_settings};
 use hadal_store::LostBlock;
 use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock, TableName, TableSettings};
+use hadal_wire::{LeafLoss, LeafName};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Notify, oneshot};
@@ -402,39 +403,36 @@ pub(crate) fn say_damage(recovered: &Recovered) {
             let cut = output::bytes(report.log_bytes_cut + report.manifest_bytes_cut);
             output::say(&format!(
                 "{leaf}: cut {cut} at the end of its files that are not whole: what a crash leaves half \
-                 written was never acknowledged, but bytes altered since would look the same"
+                 written, and was never acknowledged"
+            ));
+        }
+        if let Some(mended) = &report.manifest_mended {
+            output::say(&format!("{leaf}: MENDED: {mended}"));
+        }
+    }
+    for (leaf, losses) in &recovered.losses {
+        for LeafLoss { found, what } in losses {
+            output::say(&format!(
+                "{leaf}: {what} (found {found}; hadal acknowledge-loss ends this)"
             ));
         }
     }
-    damage(recovered).iter().for_each(|line| output::say(line));
+    for (leaf, reason) in &recovered.leaves_failed {
+        output::say(&format!("{leaf}: DOES NOT SERVE, and answers are without its rows: {reason}"));
+    }
     lost_tables(recovered).iter().for_each(|line| output::say(line));
 }
 
-/// A sentence for each thing that is damaged or missing of which nobody knows how many rows it had.
+/// A sentence for each leaf that does not serve, without a path of this machine.
 fn damage(recovered: &Recovered) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (leaf, report) in &recovered.reports {
-        if report.frames_damaged > 0 {
-            let bytes = output::bytes(report.damaged_bytes);
-            let places = output::count(report.frames_damaged, "place");
-            lines.push(format!(
-                "{leaf}: DAMAGED: {bytes} in {places} of the log; acknowledged rows may be lost"
-            ));
-        }
-        lines.extend(report.log_files_lost.iter().map(|file| {
-            format!(
-                "{leaf}: LOST: {file} is missing or empty; acknowledged rows may be lost, how many \
-                 is not known"
-            )
-        }));
-    }
-    lines.extend(recovered.leaves_lost.iter().map(|leaf| {
+    let failed = recovered.leaves_failed.iter();
+    let line = |(leaf, _): &(LeafName, String)| {
         format!(
-            "{leaf}: LOST: its folder is missing or empty, and all of its rows with it; how many \
-             is not known"
+            "{leaf}: DOES NOT SERVE: its manifest and the copy of it are damaged, so answers are without \
+             its rows; see docs/damage.md"
         )
-    }));
-    lines
+    };
+    failed.map(line).collect()
 }
 
 /// A line per table of which row blocks are lost.
@@ -446,8 +444,8 @@ fn lost_tables(recovered: &Recovered) -> Vec<String> {
         let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
         let first = blocks.first().map_or("", |block| &block.reason);
         format!(
-            "LOST: {} of table {table} in {}, which answers count as missing until it is dropped; \
-             the first: {first}",
+            "LOST: {} of table {table} in {}, which answers count as missing until hadal \
+             acknowledge-loss {table}; the first: {first}",
             output::count(rows, "row"),
             output::count(blocks.len() as u64, "row block"),
         )
@@ -470,7 +468,6 @@ fn place(wanted: Option<Place>, folder: Option<&Path>) -> Place {
 #[cfg(test)]
 mod tests {
     use hadal_store::{BlockNumber, Report};
-    use hadal_wire::LeafName;
 
     use super::*;
 
@@ -502,14 +499,19 @@ mod tests {
             (LeafName("leaf-1".into()), report(vec![block("t", 6, 500)])),
         ];
         let recovered = Recovered { reports, ..Recovered::default() };
-        let until = "which answers count as missing until it is dropped";
+        let until =
+            |table| format!("which answers count as missing until hadal acknowledge-loss {table}");
         assert_eq!(
             lost_tables(&recovered),
             [
                 format!(
-                    "LOST: 1,500 rows of table t in 2 row blocks, {until}; the first: reason 4"
+                    "LOST: 1,500 rows of table t in 2 row blocks, {}; the first: reason 4",
+                    until("t")
                 ),
-                format!("LOST: 1 row of table u in 1 row block, {until}; the first: reason 5"),
+                format!(
+                    "LOST: 1 row of table u in 1 row block, {}; the first: reason 5",
+                    until("u")
+                ),
             ]
         );
     }

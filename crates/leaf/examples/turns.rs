@@ -46,6 +46,7 @@ fn leaves(count: usize) -> Vec<Arc<Leaf>> {
         folder: None,
         memory: None,
         early: EarlyStore::default(),
+        is_known: false,
         durability: Durability::Sync,
         pool: Arc::clone(&pool),
         zone_answers: true,

@@ -135,6 +135,11 @@ impl<'l> Share<'l> {
         if self.lost_rows > 0 {
             partial.warn(WarningCode::RowsLost, table, self.lost_rows);
         }
+        let losses = self.leaf.inner.store.loss_count();
+        if losses > 0 {
+            partial.coverage.unknown_losses += losses;
+            partial.warn(WarningCode::RowsLostUnknown, &self.leaf.name().to_string(), losses);
+        }
         // Whoever asks for later rows only misses none.
         if let Some(DroppedRows { rows, until, .. }) = self.dropped
             && query.range.from.is_none_or(|from| from <= until)

@@ -174,6 +174,9 @@ impl Inner {
     pub(crate) fn expire_if_due(&self, tables: &[Arc<Table>]) {
         let Some((moment, jumped)) = self.expiry.begin(&*self.clock) else { return };
         self.expire(tables, moment.now, jumped);
+        if jumped.is_none() {
+            self.forget_old_losses(tables, moment.now);
+        }
         self.expiry.end();
     }
 
@@ -302,7 +305,7 @@ fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
     Some(plan)
 }
 
-fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Micros> {
+pub(crate) fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Micros> {
     let settings = settings?;
     match settings.is_archived() {
         true => cutoff_of_days(settings.age_limit(), now),

@@ -45,6 +45,8 @@ pub struct LeafConfig {
     pub memory: Option<MemoryConfig>,
     /// What was found in the folder before.
     pub early: EarlyStore,
+    /// Whether there was a leaf in the folder: where nothing of it is there, that is a loss.
+    pub is_known: bool,
     /// When a batch counts as taken.
     pub durability: Durability,
     /// The threads that scan, which all leaves of the process share.
@@ -113,10 +115,10 @@ impl Leaf {
             None => (Store::in_memory(), Recovery::default()),
             Some(folder) => {
                 let (memory, early) = (config.memory.clone(), config.early.clone());
-                let durability = config.durability;
                 let reserve_bytes = config.limits.disk_reserve_bytes;
                 let sizes = Sizes { reserve_bytes, ..Sizes::default() };
-                Store::open(&Config { memory, durability, sizes, early, ..Config::new(folder) })?
+                let of = Config::new(folder).known(config.is_known, config.clock.now());
+                Store::open(&Config { memory, durability: config.durability, sizes, early, ..of })?
             }
         };
         Self::start(config, store, recovery)
@@ -130,6 +132,8 @@ impl Leaf {
     ) -> Result<Self, hadal_store::Error> {
         let Recovered { tables, waiting, moving, report } =
             recover::tables(recovery, &store, &config.limits.fresh);
+        let lost = report.lost_blocks.iter().map(|block| block.number);
+        store.note_lost_blocks(lost, config.clock.now());
         let expiry = Expiry::new(&*config.clock);
         let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
         let inner = Arc::new(Inner {
@@ -255,10 +259,6 @@ impl Leaf {
         self.merger.leave();
         self.inner.store.stop()?;
         sealed
-    }
-
-    fn state(&self) -> LeafState {
-        self.inner.state()
     }
 }
 
@@ -455,9 +455,10 @@ impl Leaf {
         PeerStatus {
             leaves: vec![LeafStatus {
                 name: self.inner.name.clone(),
-                state: self.state(),
+                state: self.inner.state(),
                 block_bytes: tables.values().map(|table| table.block_bytes).sum(),
                 tables: Arc::new(tables),
+                losses: self.losses(),
             }],
         }
     }
@@ -477,7 +478,7 @@ impl Peer for Leaf {
     }
 
     fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
-        Box::pin(async { vec![(self.inner.name.clone(), self.state())] })
+        Box::pin(async { vec![(self.inner.name.clone(), self.inner.state())] })
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

@@ -31,6 +31,7 @@ mod job;
 mod leaf;
 mod let_go;
 mod limits;
+mod losses;
 mod merge;
 mod merge_signal;
 mod move_fresh;

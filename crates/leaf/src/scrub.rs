@@ -128,7 +128,8 @@ impl Inner {
         let stored = self.store.write_block(&table.name, lost.rows, bytes)?;
         let Some(_turn) = self.turn_to_change() else { return Ok(false) };
         let dropped = read(&table.dropped);
-        if *dropped {
+        // Somebody may have said that they know of the loss.
+        if *dropped || !self.store.has_block(lost.number) {
             return Ok(false);
         }
         let found = stored_block(stored.clone())?;
@@ -137,7 +138,7 @@ impl Inner {
             adds: vec![stored],
             ..Change::default()
         })?;
-        table.push_found(found);
+        table.push_found(found, lost.number);
         Ok(true)
     }
 

@@ -1,10 +1,11 @@
 //! One table's share of a leaf.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
-use hadal_store::{DroppedRows, LostBlock, StoredBlock, WaitingBlock};
+use hadal_store::{BlockNumber, DroppedRows, LostBlock, StoredBlock, WaitingBlock};
 use hadal_types::{Micros, TableName, TableSchema, TableSettings};
 use hadal_wire::{LeafState, TableStatus};
 
@@ -49,6 +50,8 @@ pub(crate) struct Table {
     /// Rows that the store had and could not bring back. Those of damaged blocks are lost as well,
     /// but counted where they are told, since these blocks may still go.
     lost_rows: AtomicU64,
+    /// The blocks that these were in, with their rows.
+    lost: Mutex<BTreeMap<BlockNumber, u32>>,
     /// Rows that the store is bringing back.
     waiting_rows: AtomicU64,
     /// Those of them that it has to read from disk.
@@ -78,6 +81,7 @@ impl Table {
             interners: Arc::default(),
             dropped: RwLock::new(false),
             lost_rows: AtomicU64::new(0),
+            lost: Mutex::default(),
             waiting_rows: AtomicU64::new(0),
             waiting_disk_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
@@ -131,12 +135,30 @@ impl Table {
         lock(&self.unread).push(lost);
     }
 
-    /// Makes a block visible that had been lost.
-    pub(crate) fn push_found(&self, block: Block) {
+    /// Makes a block visible that had been lost, under this number.
+    pub(crate) fn push_found(&self, block: Block, lost: BlockNumber) {
         let rows = block.rows as u64;
+        lock(&self.lost).remove(&lost);
         self.push(block);
         self.lost_rows.fetch_sub(rows, Ordering::SeqCst);
         self.touch();
+    }
+
+    /// The blocks that are lost.
+    pub(crate) fn lost(&self) -> Vec<BlockNumber> {
+        self.unfold();
+        lock(&self.lost).keys().copied().collect()
+    }
+
+    /// Counts blocks as lost no more, since the store has them no more; returns how many rows they had.
+    pub(crate) fn forget_lost(&self, gone: &[BlockNumber]) -> u64 {
+        lock(&self.unread).retain(|lost| !gone.contains(&lost.number));
+        let mut own = lock(&self.lost);
+        let rows = gone.iter().filter_map(|number| own.remove(number)).map(u64::from).sum();
+        self.lost_rows.fetch_sub(rows, Ordering::SeqCst);
+        drop(own);
+        self.touch();
+        rows
     }
 
     /// Its blocks, as they are now.
@@ -217,6 +239,7 @@ impl Table {
         let LostBlock { number, rows, reason, .. } = lost;
         tracing::error!(table = %self.name, block = %number, rows, "a row block is lost: {reason}");
         self.lost_rows.fetch_add(u64::from(*rows), Ordering::SeqCst);
+        lock(&self.lost).insert(*number, *rows);
         self.version.fetch_add(1, Ordering::Release);
     }
 

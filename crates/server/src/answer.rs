@@ -158,6 +158,8 @@ struct CoverageBody<'a> {
     rows_expected: u64,
     rows_scanned: u64,
     fraction: f64,
+    /// Rows are lost of which nobody knows how many they were.
+    fraction_is_upper_bound: bool,
     leaves: Vec<Leaf<'a>>,
 }
 
@@ -247,6 +249,7 @@ impl<'a> CoverageBody<'a> {
             rows_expected: coverage.rows_expected,
             rows_scanned: coverage.rows_scanned,
             fraction: coverage.fraction(),
+            fraction_is_upper_bound: coverage.unknown_losses > 0,
             leaves: coverage.leaves.iter().map(leaf).collect(),
         }
     }

@@ -46,7 +46,7 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// How much memory the process takes.
     pub memory: MemoryGauge,
-    /// What the start found damaged of which nobody knows how many rows it had, a sentence each.
+    /// What keeps leaves from serving that have rows, a sentence each: until the next start.
     pub damage: Arc<[String]>,
 }
 

@@ -28,6 +28,7 @@ mod inflate;
 mod journal;
 mod known;
 mod log;
+mod losses;
 mod memory;
 mod metrics;
 mod object;

@@ -113,6 +113,7 @@ impl Metrics {
                 "rows whose row blocks are missing or damaged",
                 sum(|table| table.lost_rows),
             ),
+            ("unknown_losses", "gauge", "losses of unknown size", catalog.losses.len() as u64),
             (
                 "rows_waiting",
                 "gauge",

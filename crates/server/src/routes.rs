@@ -7,7 +7,7 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 
 use crate::app::Doors;
 use crate::auth::Scope;
-use crate::{blocks, columns, log, page, query, revoke, settings, status, tables, values};
+use crate::{blocks, columns, log, losses, page, query, revoke, settings, status, tables, values};
 
 /// One door.
 pub(crate) struct Route {
@@ -41,6 +41,7 @@ pub(crate) fn routes() -> Vec<Route> {
             Some(Query),
             get(values::values),
         ),
+        route(Method::DELETE, "/v1/losses", Some(Admin), delete(losses::forget)),
         route(Method::GET, "/v1/status", Some(Query), get(status::status)),
         route(Method::POST, "/v1/stop", Some(Admin), post(status::stop)),
         route(Method::GET, "/v1/version", Some(Query), get(status::version)),

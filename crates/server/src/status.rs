@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hadal_tree::Catalog;
 use hadal_types::Held;
-use hadal_wire::{LeafState, TableStatus};
+use hadal_wire::{LeafLoss, LeafName, LeafState, TableStatus};
 use serde::Serialize;
 
 use crate::answer::json;
@@ -29,7 +29,7 @@ pub(crate) async fn ready(State(doors): State<Doors>) -> Result<String, Problem>
         return Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive"));
     }
     Ok(match catalog.tables.values().map(|table| table.lost_rows).sum::<u64>() {
-        0 if doors.app.damage.is_empty() => "ok\n".to_owned(),
+        0 if doors.app.damage.is_empty() && catalog.losses.is_empty() => "ok\n".to_owned(),
         0 => "ok, but rows may be lost: see /v1/status\n".to_owned(),
         rows => format!("ok, but {rows} rows are lost: see /v1/status\n"),
     })
@@ -68,8 +68,31 @@ struct Status {
     waiting_rows: u64,
     memory: MemoryUse,
     damage: Vec<String>,
+    losses: Vec<Loss>,
     archive: Archive,
     leaves: Vec<Leaf>,
+}
+
+/// Something that was lost of which nobody knows how many rows it had, nor of which tables.
+#[derive(Serialize)]
+struct Loss {
+    leaf: String,
+    found_at: String,
+    what: String,
+}
+
+impl Loss {
+    fn new((leaf, loss): &(LeafName, LeafLoss)) -> Self {
+        let LeafLoss { found, what } = loss;
+        Self { leaf: leaf.to_string(), found_at: found.to_string(), what: what.clone() }
+    }
+}
+
+/// Everything that is damaged or lost of which nobody knows how many rows it had, a sentence each.
+fn damage(doors: &Doors, catalog: &Catalog) -> Vec<String> {
+    let losses = catalog.losses.iter();
+    let losses = losses.map(|(leaf, loss)| format!("{leaf}: {} ({})", loss.what, loss.found));
+    doors.app.damage.iter().cloned().chain(losses).collect()
 }
 
 /// Where old rows go, and what keeps them from it.
@@ -130,7 +153,8 @@ pub(crate) async fn status(State(doors): State<Doors>) -> Result<Response, Probl
         lost_rows: sum(|table| table.lost_rows),
         waiting_rows: sum(|table| table.waiting_rows),
         memory: (doors.app.memory)(),
-        damage: doors.app.damage.to_vec(),
+        damage: damage(&doors, &catalog),
+        losses: catalog.losses.iter().map(Loss::new).collect(),
         archive: Archive::new(&doors.config, &catalog),
         leaves: leaves.collect(),
     };

@@ -102,6 +102,9 @@ pub struct Change {
     pub adds: Vec<StoredBlock>,
     /// Log frames that need no replay any more: their rows are in the added blocks, or expired.
     pub consumed: Vec<Sequence>,
+    /// Log sequences, from the first to the last of each, whose frames are gone: nobody is to look for
+    /// them any more.
+    pub given_up: Vec<(Sequence, Sequence)>,
     /// Batches to remember; at most `BATCH_IDS_MAX` a table are, the oldest entries go first.
     pub remembered: Vec<RememberedBatch>,
     /// New settings of tables, opaque here; empty bytes remove them.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hadal_types::Budget;
 use hadal_types::limits::{LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES};
+use hadal_types::{Budget, Micros};
 
 use crate::disk::{Disk, Folder};
 use crate::early::EarlyStore;
@@ -25,6 +25,10 @@ pub struct Config {
     pub durability: Durability,
     /// What was found in the folder before it is this process's.
     pub early: EarlyStore,
+    /// What time it is, for what is found lost.
+    pub now: Micros,
+    /// Whether there was a store in the folder: where nothing of it is there, that is a loss.
+    pub is_known: bool,
 }
 
 /// When a batch that was appended to the log counts as taken.
@@ -70,7 +74,15 @@ impl Config {
             memory: None,
             durability: Durability::Sync,
             early: EarlyStore::default(),
+            now: Micros(0),
+            is_known: false,
         }
+    }
+
+    /// The same at this time, where it is known whether there was a store in the folder.
+    #[must_use]
+    pub fn known(self, is_known: bool, now: Micros) -> Self {
+        Self { is_known, now, ..self }
     }
 }
 

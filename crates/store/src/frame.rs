@@ -28,6 +28,11 @@ pub(crate) const LOG: Kind =
     Kind { magic: *b"\x89HDLLOG\x01", body_bytes_max: BLOCK_BYTES_MAX + 4_096 };
 /// Frames of the manifest.
 pub(crate) const MANIFEST: Kind = Kind { magic: *b"\x89HDLMAN\x01", body_bytes_max: 1 << 30 };
+/// Frames of the manifest's copy: each has the body of one of the manifest's, and a little more.
+pub(crate) const COPY: Kind =
+    Kind { magic: *b"\x89HDLCPY\x01", body_bytes_max: (1 << 30) + (1 << 20) };
+/// The one frame of the record of losses.
+pub(crate) const LOSSES: Kind = Kind { magic: *b"\x89HDLLOS\x01", body_bytes_max: 1 << 26 };
 
 /// A frame whose sequence is not yet known; the costly part, the body's checksum, is done.
 #[derive(Debug)]
@@ -71,6 +76,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) offset: usize,
     pub(crate) sequence: u64,
     pub(crate) body: &'a [u8],
+    /// The body's checksum.
+    pub(crate) sum: u64,
 }
 
 impl Frame<'_> {
@@ -120,13 +127,25 @@ pub(crate) fn first(kind: Kind, salt: u64, bytes: &[u8]) -> Option<Frame<'_>> {
     at(kind, salt, bytes, 0)
 }
 
+/// Whether bytes that begin with no whole frame may be the beginning of one: what a write leaves that
+/// was interrupted. Altered bytes of a whole frame are none.
+pub(crate) fn is_beginning(kind: Kind, salt: u64, bytes: &[u8]) -> bool {
+    if bytes.len() < HEADER_BYTES {
+        let zeros = bytes.get(20..bytes.len().min(24)).unwrap_or_default();
+        let length = bytes.len().min(kind.magic.len());
+        return bytes[..length] == kind.magic[..length] && zeros.iter().all(|&byte| byte == 0);
+    }
+    let header = read_header(kind, salt, bytes);
+    header.is_some_and(|header| bytes.len() - HEADER_BYTES < header.length)
+}
+
 /// The frame that begins at `offset`, if it is whole.
 fn at(kind: Kind, salt: u64, bytes: &[u8], offset: usize) -> Option<Frame<'_>> {
     let bytes = bytes.get(offset..)?;
     let header = read_header(kind, salt, bytes)?;
     let body = bytes.get(HEADER_BYTES..HEADER_BYTES + header.length)?;
     let is_sound = XxHash3_64::oneshot_with_seed(salt, body) == header.body_sum;
-    is_sound.then_some(Frame { offset, sequence: header.sequence, body })
+    is_sound.then_some(Frame { offset, sequence: header.sequence, body, sum: header.body_sum })
 }
 
 /// Reads all frames of a file, passing over damage to the next whole frame.

@@ -27,6 +27,7 @@ mod frame;
 mod journal;
 mod lock;
 mod log;
+mod losses;
 mod manifest;
 mod memory;
 mod recovery;
@@ -41,6 +42,7 @@ pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, 
 pub use early::EarlyStore;
 pub use error::Error;
 pub use log::Ticket;
+pub use losses::Loss;
 pub use memory::{remove as remove_memory, sweep as sweep_memory};
 pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report, WaitingBlock};
 pub use segment::BlockBytes;

@@ -10,6 +10,7 @@
 //! live frames is removed.
 
 mod body;
+mod loss;
 mod replay;
 mod spent;
 mod ticket;
@@ -31,6 +32,7 @@ use crate::error::Error;
 use crate::frame::Draft;
 use crate::lock::lock;
 use crate::manifest::Sequences;
+pub(crate) use loss::{LogLoss, LogMark, LogMarks};
 pub(crate) use replay::{Replayed, replay};
 use spent::LogFile;
 pub use ticket::Ticket;
@@ -83,8 +85,17 @@ struct Queue {
 }
 
 /// Called with the number of a log file once its first frames are durable, before anyone is told
-/// of them.
-pub(crate) type Begun = Box<dyn Fn(u64) + Send + Sync>;
+/// of them, and with how far each file is durable.
+pub(crate) type Begun = Box<dyn Fn(u64, &LogMarks) + Send + Sync>;
+
+/// Where a group was written: the number of the file, where in it the group begins, and whether all of
+/// the file is durable.
+#[derive(Clone, Copy)]
+struct Group {
+    number: u64,
+    from: u64,
+    is_durable: bool,
+}
 
 struct Shared {
     disk: Arc<dyn Disk>,
@@ -113,7 +124,8 @@ impl Log {
         durability: Durability,
         with_committer: bool,
     ) -> Result<Self, Error> {
-        let writer = Writer::new(Arc::clone(&disk), file_bytes, replayed.resume.take());
+        let writer =
+            Writer::new(Arc::clone(&disk), file_bytes, replayed.resume.take(), replayed.next_file);
         let queue = Queue {
             waiting: Vec::new(),
             bytes: 0,
@@ -265,6 +277,11 @@ impl Log {
         true
     }
 
+    /// How far each log file is durable.
+    pub(crate) fn marks(&self) -> LogMarks {
+        lock(&self.shared.queue).marks()
+    }
+
     /// How many log files there are, and how many frames that are not consumed.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let queue = lock(&self.shared.queue);
@@ -336,9 +353,17 @@ impl Queue {
         }
     }
 
+    /// How far each log file is durable.
+    fn marks(&self) -> LogMarks {
+        let marks = self.files.iter();
+        marks.filter_map(|(&number, file)| Some((number, file.durable?))).collect()
+    }
+
     fn written(&mut self, sequence: Sequence, number: u64, range: Range<u64>) {
         let file = self.files.entry(number).or_default();
         file.last = range.start;
+        let next_sequence = sequence.0.saturating_add(1);
+        file.written = Some(LogMark { length: range.end, next_sequence });
         if let Some(live) = self.live.get_mut(&sequence) {
             live.at = Some((number, range));
             file.live += 1;
@@ -360,8 +385,8 @@ impl Shared {
             promises.push((sequence, promise));
         }
         let result = self.write(&frames);
-        if let Some(number) = self.settle(&promises, &frames, result.as_ref()) {
-            (self.begun)(number);
+        if let Some((number, marks)) = self.settle(&promises, &frames, result.as_ref()) {
+            (self.begun)(number, &marks);
         }
         for (_, promise) in promises {
             promise.complete(result.clone().map(drop));
@@ -399,46 +424,54 @@ impl Shared {
 
     /// Makes all that was written durable. Where that fails, nothing is appended any more.
     fn sync(&self) {
-        let synced = lock(&self.writer).sync();
-        if let Err(failure) = synced {
-            lock(&self.queue).failure.get_or_insert(failure);
+        let mut writer = lock(&self.writer);
+        let synced = writer.sync();
+        let mut queue = lock(&self.queue);
+        match synced {
+            // Nothing was written since: whoever writes has the writer.
+            Ok(()) => queue.files.values_mut().for_each(LogFile::note_durable),
+            Err(failure) => drop(queue.failure.get_or_insert(failure)),
         }
     }
 
-    /// Writes a group to the current file, or to a new one; returns its number, and where in it the
-    /// group begins. The first group of a file is synced in any case: the manifest then expects the
+    /// Writes a group to the current file, or to a new one. The first group of a file is synced in any case: the manifest then expects the
     /// file to be there.
-    fn write(&self, frames: &[Vec<u8>]) -> Result<(u64, u64), Error> {
+    fn write(&self, frames: &[Vec<u8>]) -> Result<Group, Error> {
         let mut writer = lock(&self.writer);
         if writer.is_full() {
             let number = writer.rotate()?;
-            lock(&self.queue).current = Some(number);
+            let mut queue = lock(&self.queue);
+            queue.current = Some(number);
+            // The file before was synced before it was left.
+            queue.files.values_mut().for_each(LogFile::note_durable);
         }
         let is_first = {
             let queue = lock(&self.queue);
             queue.current.is_none_or(|number| !queue.files.contains_key(&number))
         };
-        writer.write(frames, is_first || self.durability == Durability::Sync)
+        let is_durable = is_first || self.durability == Durability::Sync;
+        let (number, from) = writer.write(frames, is_durable)?;
+        Ok(Group { number, from, is_durable })
     }
 
     /// Notes what became of a group, before anyone is told. Returns the number of the file if the
-    /// group is its first.
+    /// group is its first, and how far each is durable.
     fn settle(
         &self,
         promises: &[(Sequence, Promise)],
         frames: &[Vec<u8>],
-        result: Result<&(u64, u64), &Error>,
-    ) -> Option<u64> {
+        result: Result<&Group, &Error>,
+    ) -> Option<(u64, LogMarks)> {
         let mut queue = lock(&self.queue);
-        let number = result.ok().map(|&(number, _)| number);
+        let number = result.ok().map(|group| group.number);
         let begun = number.filter(|number| !queue.files.contains_key(number));
         queue.bytes -= frames.iter().map(Vec::len).sum::<usize>();
-        let mut next = result.map_or(0, |&(_, from)| from);
+        let mut next = result.map_or(0, |group| group.from);
         for (&(sequence, _), frame) in promises.iter().zip(frames) {
             let from = next;
             next += frame.len() as u64;
             match result {
-                Ok(&(number, _)) => queue.written(sequence, number, from..next),
+                Ok(group) => queue.written(sequence, group.number, from..next),
                 Err(_) => queue.forget(sequence),
             }
         }
@@ -448,9 +481,12 @@ impl Shared {
                 queue.is_short = true;
                 promises.iter().for_each(|own| queue.void.insert(own.0.0, own.0.0));
             }
+            Ok(Group { number, is_durable: true, .. }) => {
+                queue.files.get_mut(number).into_iter().for_each(LogFile::note_durable);
+            }
             _ => {}
         }
-        begun
+        begun.map(|number| (number, queue.marks()))
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! It is a file of records, each one atomic change, appended and synced; now and then it is
 //! written anew, shorter, and renamed into place. The format and the order of things are in
-//! `spec/segments.md`, sections 3 and 4.
+//! `spec/segments.md`, sections 3 and 4. A copy of it is kept beside it (`copy.rs`).
 
+mod beginning;
+mod copy;
 mod record;
 mod sequences;
 mod state;
@@ -12,13 +14,16 @@ use std::sync::Arc;
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
-use crate::change::BlockNumber;
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::frame::{Draft, Frame, HEADER_BYTES, MANIFEST, first, scan};
+use crate::frame::{Draft, HEADER_BYTES, MANIFEST, first, scan};
 use crate::journal::Journal;
-use record::Reader;
-pub(crate) use record::{BlockPlace, Checksum, Record};
+use crate::log::LogMarks;
+use beginning::{Agreement, read_own};
+pub(crate) use beginning::{Beginning, Since};
+pub(crate) use copy::NAME as COPY_NAME;
+use copy::{Copy, Found};
+pub(crate) use record::{BlockPlace, Checksum, Reader, Record};
 pub(crate) use sequences::Sequences;
 pub(crate) use state::State;
 
@@ -29,6 +34,10 @@ const RESERVE: u64 = 64 << 10;
 pub(crate) const NAME: &str = "manifest";
 /// The file name of a manifest that is being compacted.
 const NEW_NAME: &str = "manifest.new";
+/// One that its copy took the place of.
+const DAMAGED_NAME: &str = "manifest.damaged";
+/// What to do where neither can be used.
+pub(crate) const REMEDY: &str = "see docs/damage.md, \"A damaged manifest\"";
 /// The format version of the whole folder.
 const VERSION: u32 = 4;
 /// The version before: its records have no checksums of blocks. It is read, and written anew.
@@ -44,6 +53,14 @@ pub(crate) struct Manifest {
     disk: Arc<dyn Disk>,
     salt: u64,
     journal: Journal,
+    /// `None` where it could not be written.
+    copy: Option<Copy>,
+    /// How far the log is durable, as the copy is to say with the next record.
+    marks: LogMarks,
+    /// How far the manifest had come when it was read.
+    read: (u64, u64),
+    /// What of it the copy made good, in words.
+    mended: Option<String>,
     /// Frames in the file, the head included: the number of the next record.
     next_record: u64,
     bytes_min: u64,
@@ -73,15 +90,39 @@ impl Manifest {
             let failed = |error| Error::io("remove", &disk.place(NEW_NAME), error);
             disk.remove(NEW_NAME).map_err(failed)?;
         }
-        if names.iter().any(|name| name == NAME) {
+        if names.iter().any(|name| [NAME, copy::NAME].contains(&name.as_str())) {
             return Self::read(disk, bytes_min, early);
         }
         let state = State::default();
-        let (journal, next_record) = write_new(&*disk, salt, &state)?;
-        let mut manifest =
-            Self { disk, salt, journal, next_record, bytes_min, compact_above: bytes_min };
+        let (journal, bodies) = write_new(&*disk, salt, &state)?;
+        let mut manifest = Self::on(disk, salt, journal, bodies.len() as u64, bytes_min);
         manifest.swap()?;
+        manifest.renew_copy(bodies.iter().map(Vec::as_slice));
         Ok(((manifest, state, 0), None))
+    }
+
+    fn on(
+        disk: Arc<dyn Disk>,
+        salt: u64,
+        journal: Journal,
+        next_record: u64,
+        bytes_min: u64,
+    ) -> Self {
+        let read = (next_record, journal.length());
+        let compact_above = bytes_min.max(journal.length());
+        let (copy, marks, mended) = (None, LogMarks::new(), None);
+        Self {
+            disk,
+            salt,
+            journal,
+            copy,
+            marks,
+            read,
+            mended,
+            next_record,
+            bytes_min,
+            compact_above,
+        }
     }
 
     fn read(
@@ -90,17 +131,26 @@ impl Manifest {
         early: Option<Beginning>,
     ) -> Result<(Opened, Option<Since>), Error> {
         let place = disk.place(NAME);
-        let failed = |error| Error::io("read", &place, error);
-        let more = early.map(|early| early.read_more(&*disk)).transpose()?.flatten();
-        let (beginning, all) = match more {
-            Some(beginning) => beginning,
-            None => {
-                let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX).map_err(failed)?;
-                (Beginning::of(&place, &bytes)?, bytes.len())
+        let found = Found::read(&*disk)?;
+        let (beginning, all) = match (read_own(&*disk, early), &found) {
+            (Err(why @ Error::Corrupt { .. }), Some(found)) => {
+                return Self::from_copy(disk, bytes_min, found, &why);
             }
+            (Err(Error::Corrupt { place, what }), None) => {
+                let what = format!("{what}; there is no copy of it that can be used; {REMEDY}");
+                return Err(Error::Corrupt { place, what });
+            }
+            (read, _) => read?,
         };
+        let torn = (all - beginning.length) as u64;
+        let agrees = found.as_ref().map(|found| beginning.agreement(found));
+        if let (Some(Agreement::More), Some(found)) = (agrees, &found) {
+            let Beginning { next_record, .. } = beginning;
+            let count = found.count() - next_record;
+            let why = Error::corrupt(&place, format!("its last {count} records are gone"));
+            return Self::from_copy(disk, bytes_min, found, &why);
+        }
         let Beginning { version, salt, state, next_record, length, since, .. } = beginning;
-        let torn = (all - length) as u64;
         let mut file = disk.open(NAME).map_err(|error| Error::io("open", &place, error))?;
         if torn > 0 {
             let cut = file.cut(length as u64);
@@ -110,12 +160,115 @@ impl Manifest {
         let synced = file.sync().and_then(|()| disk.sync_folder());
         synced.map_err(|error| Error::io("sync", &place, error))?;
         let journal = Journal::new(file, place, length as u64).keeping_free(RESERVE);
-        let compact_above = bytes_min.max(length as u64);
-        let mut manifest = Self { disk, salt, journal, next_record, bytes_min, compact_above };
+        let mut manifest = Self::on(disk, salt, journal, next_record, bytes_min);
         if version != VERSION {
             manifest.compact(&state)?;
+            return Ok(((manifest, state, torn), since));
+        }
+        if let (Some(Agreement::Same | Agreement::OneBehind), Some(found)) = (agrees, &found) {
+            manifest.marks.clone_from(&found.marks);
+        }
+        match (agrees, &found) {
+            (Some(Agreement::Same), Some(found)) => {
+                manifest.copy = Copy::resume(&manifest.disk, found).ok();
+            }
+            _ => {
+                manifest.restore_copy();
+            }
         }
         Ok(((manifest, state, torn), since))
+    }
+
+    /// Goes on with the copy, since the manifest cannot be used, for this reason. What is left of the
+    /// manifest must be the same as in the copy, or follow it: else the copy is of an earlier time.
+    fn from_copy(
+        disk: Arc<dyn Disk>,
+        bytes_min: u64,
+        found: &Found,
+        why: &Error,
+    ) -> Result<(Opened, Option<Since>), Error> {
+        let place = disk.place(NAME);
+        let failed = |error| Error::io("read", &place, error);
+        let is_there = disk.list().map_err(failed)?.iter().any(|name| name == NAME);
+        let bytes = match is_there {
+            true => disk.read(NAME, FOLDER_FILE_BYTES_MAX).map_err(failed)?,
+            false => Vec::new(),
+        };
+        let beginning = Beginning::of_copy(&place, found, &bytes).map_err(|other| {
+            let what = format!("{why}, and its copy cannot be used: {other}; {REMEDY}");
+            Error::corrupt(&place, what)
+        })?;
+        if is_there {
+            let renamed = disk.rename(NAME, DAMAGED_NAME);
+            renamed.map_err(|error| Error::io("rename", &place, error))?;
+        }
+        let Beginning { salt, state, next_record, length, .. } = beginning;
+        let (journal, bodies) = write_new(&*disk, salt, &state)?;
+        let mut manifest = Self::on(disk, salt, journal, bodies.len() as u64, bytes_min);
+        manifest.swap()?;
+        manifest.marks.clone_from(&found.marks);
+        manifest.renew_copy(bodies.iter().map(Vec::as_slice));
+        manifest.read = (next_record, length as u64);
+        let kept = if is_there { "; what it was is kept as manifest.damaged" } else { "" };
+        manifest.mended =
+            Some(format!("{why}: its copy took its place, and nothing is lost by that{kept}"));
+        Ok(((manifest, state, 0), None))
+    }
+
+    /// What of the manifest the copy made good, in words.
+    pub(crate) fn mended(&self) -> Option<&str> {
+        self.mended.as_deref()
+    }
+
+    /// How far the log was durable when the last record was written.
+    pub(crate) fn marks(&self) -> &LogMarks {
+        &self.marks
+    }
+
+    /// Has the copy say from the next record on that the log is durable so far.
+    pub(crate) fn note_marks(&mut self, marks: LogMarks) {
+        self.marks = marks;
+    }
+
+    /// How far the manifest had come when it was read: the number of its next record, and its bytes.
+    pub(crate) fn position_read(&self) -> (u64, u64) {
+        self.read
+    }
+
+    /// Writes the copy anew from these bodies. Without it the manifest is as good as before: it is tried
+    /// again when the file is compacted, and at the next start.
+    fn renew_copy<'a>(&mut self, bodies: impl Iterator<Item = &'a [u8]>) {
+        self.copy = Copy::create(&self.disk, self.salt, bodies, &self.marks).ok();
+        if self.copy.is_none() {
+            self.forget_copy();
+        }
+    }
+
+    /// Writes the copy anew from the file, if there is none; returns whether there is one then.
+    pub(crate) fn restore_copy(&mut self) -> bool {
+        if self.copy.is_some() {
+            return true;
+        }
+        if let Ok(bytes) = self.disk.read(NAME, FOLDER_FILE_BYTES_MAX)
+            && let Some(head) = first(MANIFEST, HEAD_SALT, &bytes)
+        {
+            let records = scan(MANIFEST, self.salt, &bytes[head.length()..]);
+            let bodies = std::iter::once(head.body);
+            let bodies: Vec<&[u8]> =
+                bodies.chain(records.frames.iter().map(|frame| frame.body)).collect();
+            if bodies.len() as u64 == self.next_record {
+                self.renew_copy(bodies.into_iter());
+            }
+        }
+        self.copy.is_some()
+    }
+
+    /// Removes a copy that is behind: nobody is to take it for the manifest of a later time.
+    fn forget_copy(&mut self) {
+        self.copy = None;
+        for name in [copy::NAME, copy::NEW_NAME] {
+            drop(self.disk.remove(name));
+        }
     }
 
     /// The salt of every checksum in the folder.
@@ -142,7 +295,13 @@ impl Manifest {
     /// there; after any other error it may be.
     pub(crate) fn append(&mut self, record: &Record) -> Result<(), Error> {
         let frame = seal(record, self.salt, self.next_record)?;
-        self.journal.write(&[frame])?;
+        self.journal.write(&[&frame])?;
+        if let Some(copy) = &mut self.copy {
+            let body = &frame[HEADER_BYTES..];
+            if copy.append(self.salt, self.next_record, body, &self.marks).is_err() {
+                self.forget_copy();
+            }
+        }
         self.next_record += 1;
         Ok(())
     }
@@ -158,7 +317,7 @@ impl Manifest {
     pub(crate) fn compact(&mut self, state: &State) -> Result<(), Error> {
         self.check()?;
         self.compact_above = self.journal.length().saturating_mul(2);
-        let (journal, next_record) = match write_new(&*self.disk, self.salt, state) {
+        let (journal, bodies) = match write_new(&*self.disk, self.salt, state) {
             Ok(new) => new,
             Err(error) => {
                 // Whatever is left of it is removed at the next try, or the next open.
@@ -167,9 +326,11 @@ impl Manifest {
             }
         };
         self.journal = journal;
-        self.next_record = next_record;
+        self.next_record = bodies.len() as u64;
         self.compact_above = self.bytes_min.max(self.journal.length().saturating_mul(GROWTH));
-        self.swap()
+        self.swap()?;
+        self.renew_copy(bodies.iter().map(Vec::as_slice));
+        Ok(())
     }
 
     /// Puts the new file, which is in use already, in the place of the old.
@@ -189,8 +350,8 @@ fn seal(record: &Record, salt: u64, number: u64) -> Result<Vec<u8>, Error> {
     Ok(draft.seal(salt, number))
 }
 
-/// Writes a whole manifest under its new name; returns it and the number of its next record.
-fn write_new(disk: &dyn Disk, salt: u64, state: &State) -> Result<(Journal, u64), Error> {
+/// Writes a whole manifest under its new name; returns it and the bodies of its frames.
+fn write_new(disk: &dyn Disk, salt: u64, state: &State) -> Result<(Journal, Vec<Vec<u8>>), Error> {
     let place = disk.place(NAME);
     let mut frames = vec![head(salt, state)?];
     for (number, record) in (1..).zip(state.records()) {
@@ -199,7 +360,8 @@ fn write_new(disk: &dyn Disk, salt: u64, state: &State) -> Result<(Journal, u64)
     let file = disk.create(NEW_NAME).map_err(|error| Error::io("create", &place, error))?;
     let mut journal = Journal::new(file, place, 0).keeping_free(RESERVE);
     journal.write(&frames)?;
-    Ok((journal, frames.len() as u64))
+    let body = |mut frame: Vec<u8>| frame.split_off(HEADER_BYTES);
+    Ok((journal, frames.into_iter().map(body).collect()))
 }
 
 fn head(salt: u64, state: &State) -> Result<Vec<u8>, Error> {
@@ -213,139 +375,7 @@ fn head(salt: u64, state: &State) -> Result<Vec<u8>, Error> {
     Ok(draft.seal(HEAD_SALT, 0))
 }
 
-/// The head of a manifest.
-struct Head {
-    version: u32,
-    /// Bytes of its frame.
-    length: usize,
-    salt: u64,
-    /// What the records begin with.
-    state: State,
-}
-
-/// Whole records from the beginning of a manifest on, and what they say.
-#[derive(Debug)]
-pub(crate) struct Beginning {
-    /// Their bytes, where more is to be read later.
-    bytes: Vec<u8>,
-    /// How many bytes they have.
-    length: usize,
-    version: u32,
-    salt: u64,
-    state: State,
-    /// The number of the record that would follow.
-    next_record: u64,
-    /// What changed since the first time that it was read, where it was read twice.
-    since: Option<Since>,
-}
-
-/// What has become of blocks since somebody read the manifest.
-#[derive(Debug, Default)]
-pub(crate) struct Since {
-    /// Those that do not count any more.
-    pub(crate) removed: Vec<BlockPlace>,
-    /// Those that count only since, unless they are removed again.
-    pub(crate) added: Vec<BlockNumber>,
-}
-
-impl Since {
-    /// Notes what a record is about to change.
-    fn note(&mut self, state: &State, record: &Record) {
-        let removed = record.removes.iter().filter_map(|number| state.blocks.get(number));
-        self.removed.extend(removed.cloned());
-        self.added.extend(record.adds.iter().map(|block| block.number));
-    }
-}
-
-impl Beginning {
-    /// What the manifest in a folder says just now, which another process may be writing.
-    ///
-    /// # Errors
-    /// As a start that reads it.
-    pub(crate) fn read(disk: &dyn Disk) -> Result<Self, Error> {
-        let place = disk.place(NAME);
-        let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX);
-        let mut bytes = bytes.map_err(|error| Error::io("read", &place, error))?;
-        let beginning = Self::of(&place, &bytes)?;
-        bytes.truncate(beginning.length);
-        Ok(Self { bytes, ..beginning })
-    }
-
-    fn of(place: &str, bytes: &[u8]) -> Result<Self, Error> {
-        let Head { version, length, salt, state } = read_head(place, bytes)?;
-        let (next_record, since) = (1, None);
-        let head = Self { bytes: Vec::new(), length, version, salt, state, next_record, since };
-        head.read_on(place, &bytes[length..])
-    }
-
-    /// The salt of every checksum in the folder.
-    pub(crate) fn salt(&self) -> u64 {
-        self.salt
-    }
-
-    /// What the records amount to.
-    pub(crate) fn state(&self) -> &State {
-        &self.state
-    }
-
-    /// With the records that a manifest has by now, and how many bytes it has in all; `None` where it is
-    /// another manifest, and does not begin with these very bytes.
-    fn read_more(mut self, disk: &dyn Disk) -> Result<Option<(Self, usize)>, Error> {
-        let place = disk.place(NAME);
-        let rest = disk.read_after(NAME, &self.bytes, FOLDER_FILE_BYTES_MAX);
-        let Some(rest) = rest.map_err(|error| Error::io("read", &place, error))? else {
-            return Ok(None);
-        };
-        let all = self.length + rest.len();
-        self.since = Some(Since::default());
-        Ok(Some((self.read_on(&place, &rest)?, all)))
-    }
-
-    /// Reads the records that follow in the bytes that follow.
-    fn read_on(mut self, place: &str, rest: &[u8]) -> Result<Self, Error> {
-        let records = scan(MANIFEST, self.salt, rest);
-        if let Some(damage) = records.damage.first() {
-            let (from, to) = (self.length + damage.start, self.length + damage.end);
-            let what = format!("bytes {from}..{to} are damaged and whole records follow");
-            return Err(Error::corrupt(place, what));
-        }
-        for frame in &records.frames {
-            let number = self.next_record;
-            let corrupt = |what: String| Error::corrupt(place, format!("record {number}: {what}"));
-            if frame.sequence != number {
-                return Err(corrupt(format!("found number {} instead", frame.sequence)));
-            }
-            let record = Record::decode(frame.body, self.version >= VERSION);
-            let record = record.ok_or_else(|| corrupt("its body does not decode".to_owned()))?;
-            if let Some(since) = &mut self.since {
-                since.note(&self.state, &record);
-            }
-            self.state.apply(&record).map_err(|error| corrupt(error.to_string()))?;
-            self.next_record += 1;
-        }
-        self.length += records.end;
-        Ok(self)
-    }
-}
-
-fn read_head(place: &str, bytes: &[u8]) -> Result<Head, Error> {
-    let corrupt = || Error::corrupt(place, "its head is missing or damaged");
-    let frame: Frame<'_> = first(MANIFEST, HEAD_SALT, bytes).ok_or_else(corrupt)?;
-    let mut reader = Reader(frame.body);
-    let version = reader.u32().ok_or_else(corrupt)?;
-    if !(VERSION_BEFORE..=VERSION).contains(&version) {
-        let place = place.to_owned();
-        return Err(Error::Version { place, found: version, known: VERSION });
-    }
-    let fields = (reader.u32(), reader.u64(), reader.u64(), reader.u64());
-    match fields {
-        (Some(0), Some(salt), Some(next_block), Some(next_sequence)) if reader.0.is_empty() => {
-            let state = State { next_block, next_sequence, ..State::default() };
-            Ok(Head { version, length: frame.length(), salt, state })
-        }
-        _ => Err(corrupt()),
-    }
-}
-
+#[cfg(test)]
+mod copy_tests;
 #[cfg(test)]
 mod tests;

@@ -5,13 +5,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::Arc;
 
-use hadal_types::{BatchId, TableName};
+use hadal_types::{BatchId, Micros, TableName};
 
 use crate::adopted::{Adopted, Early};
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 use crate::config::{Folders, Sizes};
 use crate::error::Error;
 use crate::log::{self, Replayed};
+use crate::losses::{Losses, Whole};
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, State};
 use crate::segment::open::{Found, remove_all};
 use crate::segment::pool::{self, Pool};
@@ -149,6 +150,8 @@ pub struct Report {
     pub log_files_lost: Vec<String>,
     /// Log files of which nothing was needed.
     pub log_files_removed: u64,
+    /// What of the manifest was damaged and is as it was, thanks to its copy; in words.
+    pub manifest_mended: Option<String>,
     /// Bytes of a torn tail of the manifest.
     pub manifest_bytes_cut: u64,
     /// Whether the store was stopped in order, so that its segments in memory are believed.
@@ -181,6 +184,7 @@ pub(crate) struct Opened {
     pub(crate) pool: Arc<Pool>,
     pub(crate) replayed: Replayed,
     pub(crate) recovery: Recovery,
+    pub(crate) losses: Losses,
     /// Of all blocks that need not be brought back.
     pub(crate) held: BTreeMap<BlockNumber, BlockBytes>,
 }
@@ -189,9 +193,24 @@ pub(crate) struct Opened {
 #[cfg(test)]
 pub(crate) static ADOPTED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Opens manifest, segments and log, in this order.
-pub(crate) fn open(folders: &Folders, sizes: Sizes, early: Option<Early>) -> Result<Opened, Error> {
-    refuse_orphaned_files(folders)?;
+/// What is known of a store before it is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// What time it is.
+    pub(crate) now: Micros,
+    /// Whether there was one in its folder.
+    pub(crate) is_there: bool,
+}
+
+/// Opens manifest, segments and log, in this order. What is lost is noted before anything of the log is
+/// changed.
+pub(crate) fn open(
+    folders: &Folders,
+    sizes: Sizes,
+    early: Option<Early>,
+    known: Known,
+) -> Result<Opened, Error> {
+    let is_new = refuse_orphaned_files(folders)?;
     let root = Arc::clone(&folders.root);
     let (beginning, adopted) = early.map(|early| (early.beginning, early.adopted)).unzip();
     let ((manifest, state, torn), since) =
@@ -200,6 +219,7 @@ pub(crate) fn open(folders: &Folders, sizes: Sizes, early: Option<Early>) -> Res
     let mut recovery = Recovery::default();
     recovery.report.salt = salt;
     recovery.report.manifest_bytes_cut = torn;
+    recovery.report.manifest_mended = manifest.mended().map(str::to_owned);
 
     let on_disk = left_on_disk(folders, &manifest, &state)?;
     recovery.report.was_stopped = on_disk.is_some();
@@ -215,10 +235,18 @@ pub(crate) fn open(folders: &Folders, sizes: Sizes, early: Option<Early>) -> Res
         }
     };
 
-    let mut replayed = log::replay(&*folders.log, salt, &state, &mut recovery.report)?;
+    let (marks, report) = (manifest.marks(), &mut recovery.report);
+    let mut replayed = log::replay(&*folders.log, salt, &state, marks, report)?;
+    let losses = Losses::open(Arc::clone(&folders.root), salt, known.now)?;
+    let wholes: &[Whole] = if is_new && known.is_there { &[Whole::Folder] } else { &[] };
+    // Where it cannot be written it is told all the same, and tried again.
+    losses.note(&replayed.losses, wholes, known.now);
+    let last_lost = losses.log_files().last().map_or(0, |last| last.saturating_add(1));
+    replayed.next_file = replayed.next_file.max(last_lost);
+    replayed.settle(&*folders.log)?;
     recovery.take_frames(&mut replayed);
     recovery.take_rest(&state);
-    Ok(Opened { manifest, state, pool, replayed, recovery, held })
+    Ok(Opened { manifest, state, pool, replayed, recovery, losses, held })
 }
 
 /// The blocks that an orderly stop left on disk only, all others being in memory; `None` where there was
@@ -228,7 +256,7 @@ fn left_on_disk(
     manifest: &Manifest,
     state: &State,
 ) -> Result<Option<BTreeSet<BlockNumber>>, Error> {
-    let (salt, position) = (manifest.salt(), manifest.position());
+    let (salt, position) = (manifest.salt(), manifest.position_read());
     let salt_on_disk = stopped::salt_on_disk(salt).unwrap_or(salt);
     let without_memory = stopped::take(&*folders.root, salt_on_disk, position)?.is_some();
     let Some(memory) = &folders.memory else { return Ok(None) };
@@ -241,21 +269,24 @@ fn left_on_disk(
     Ok(Some(state.blocks.keys().copied().collect()))
 }
 
-/// Without its manifest nobody can say what of a folder counts, so it is not touched.
-fn refuse_orphaned_files(folders: &Folders) -> Result<(), Error> {
+/// Without its manifest, and the copy of it, nobody can say what of a folder counts, so it is not touched.
+/// Returns whether there is nothing.
+fn refuse_orphaned_files(folders: &Folders) -> Result<bool, Error> {
     let list = |disk: &Arc<dyn crate::disk::Disk>| {
         disk.list().map_err(|error| Error::io("list", &disk.place(""), error))
     };
-    if list(&folders.root)?.iter().any(|name| name == manifest::NAME) {
-        return Ok(());
+    let names = [manifest::NAME, manifest::COPY_NAME];
+    if list(&folders.root)?.iter().any(|name| names.contains(&name.as_str())) {
+        return Ok(false);
     }
     let has_logs = list(&folders.log)?.iter().any(|name| log::number_of(name).is_some());
     let has_segments = list(&folders.segments)?.iter().any(|name| pool::number_of(name).is_some());
     if has_logs || has_segments {
         let place = folders.root.place(manifest::NAME);
-        return Err(Error::corrupt(&place, "it is missing, and there are log or segment files"));
+        let what = "it is missing, and so is its copy, and there are log or segment files";
+        return Err(Error::corrupt(&place, format!("{what}; {}", manifest::REMEDY)));
     }
-    Ok(())
+    Ok(true)
 }
 
 /// A number that those who send data cannot know. The standard library's hash seed comes from the

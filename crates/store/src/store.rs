@@ -16,9 +16,10 @@ use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
 use crate::config::{Config, Durability, Folders, Sizes};
 use crate::error::Error;
 use crate::lock::lock;
-use crate::log::{Log, Ticket};
+use crate::log::{Log, LogMarks, Ticket};
+use crate::losses::Losses;
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
-use crate::recovery::{self, Opened, Recovery};
+use crate::recovery::{self, Known, Opened, Recovery};
 use crate::reserve::Reserve;
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, Place, checked_length};
@@ -54,11 +55,15 @@ impl Catalog {
     /// Notes in the manifest that a log file is needed, so that it is missed should it be gone.
     ///
     /// When that fails the file is as good as before; the next record names it.
-    fn begin_log(&mut self, number: u64) {
+    fn begin_log(&mut self, number: u64, marks: &LogMarks) {
         let mut record = Record { logs: self.state.logs.clone(), ..Record::default() };
         record.logs.insert(number);
         let manifest = self.manifest.as_mut();
-        if manifest.is_some_and(|manifest| manifest.append(&record).is_ok()) {
+        let is_noted = manifest.is_some_and(|manifest| {
+            manifest.note_marks(marks.clone());
+            manifest.append(&record).is_ok()
+        });
+        if is_noted {
             self.state.logs = record.logs;
         }
     }
@@ -80,6 +85,7 @@ pub struct Store {
     /// Shared with the log, which notes in it that it has begun a file.
     catalog: Arc<Mutex<Catalog>>,
     durable: Option<Durable>,
+    losses: Losses,
     next_block: AtomicU64,
     /// Sequences of a store without a log.
     next_sequence: AtomicU64,
@@ -94,13 +100,13 @@ impl Store {
     /// A store that keeps everything in the process's memory, and nothing after it.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self::new(State::default(), BTreeMap::new(), None)
+        Self::new(State::default(), BTreeMap::new(), None, Losses::none())
     }
 
     /// Whether there is a store in a folder, without a look at it.
     #[must_use]
     pub fn is_in(folder: &Path) -> bool {
-        folder.join(manifest::NAME).exists()
+        [manifest::NAME, manifest::COPY_NAME].iter().any(|name| folder.join(name).exists())
     }
 
     /// Opens the store in a folder, and says what is in it.
@@ -112,7 +118,8 @@ impl Store {
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
         let (folders, early) = config.early.take(config)?.unzip();
         let folders = folders.map_or_else(|| Folders::open(config), Ok)?;
-        Self::open_with(&folders, config.sizes, config.durability, true, early)
+        let known = Known { now: config.now, is_there: config.is_known };
+        Self::open_with(&folders, config.sizes, config.durability, true, early, known)
     }
 
     /// Opens the store in these folders, which a test may own.
@@ -120,7 +127,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_on(folders: &Folders, sizes: Sizes) -> Result<(Self, Recovery), Error> {
-        Self::open_with(folders, sizes, Durability::Sync, true, None)
+        Self::open_with(folders, sizes, Durability::Sync, true, None, Known::default())
     }
 
     fn open_with(
@@ -129,13 +136,15 @@ impl Store {
         durability: Durability,
         with_committer: bool,
         early: Option<Early>,
+        known: Known,
     ) -> Result<(Self, Recovery), Error> {
-        let Opened { manifest, state, pool, mut replayed, recovery, held } =
-            recovery::open(folders, sizes, early)?;
+        let Opened { manifest, state, pool, mut replayed, recovery, losses, held } =
+            recovery::open(folders, sizes, early, known)?;
         let (disk, salt) = (Arc::clone(&folders.log), manifest.salt());
-        let mut store = Self::new(state, held, Some(manifest));
+        let mut store = Self::new(state, held, Some(manifest), losses);
         let catalog = Arc::clone(&store.catalog);
-        let begun = Box::new(move |number| lock(&catalog).begin_log(number));
+        let begun =
+            Box::new(move |number, marks: &LogMarks| lock(&catalog).begin_log(number, marks));
         let file_bytes = sizes.log_file_bytes;
         let log =
             Log::start(disk, salt, file_bytes, &mut replayed, begun, durability, with_committer)?;
@@ -151,8 +160,10 @@ impl Store {
         state: State,
         held: BTreeMap<BlockNumber, BlockBytes>,
         manifest: Option<Manifest>,
+        losses: Losses,
     ) -> Self {
         Self {
+            losses,
             next_block: AtomicU64::new(state.next_block),
             catalog: Arc::new(Mutex::new(Catalog { state, held, manifest, is_stopped: false })),
             durable: None,
@@ -292,6 +303,9 @@ impl Store {
                 record.consumed.insert(sequence, sequence);
             }
         }
+        for (Sequence(first), Sequence(last)) in &change.given_up {
+            record.consumed.insert(*first, *last);
+        }
         if let Some(durable) = &self.durable {
             for (first, last) in durable.log.void().iter() {
                 record.consumed.insert(first, last);
@@ -372,6 +386,11 @@ impl Store {
         durable.pool.give_back();
         durable.reserve.restore();
         self.count_failures(durable.log.give_back(durable.reserve.check().is_err()));
+        self.count_failures(u64::from(!self.losses.save()));
+        let mut catalog = lock(&self.catalog);
+        let has_copy = catalog.manifest.as_mut().is_none_or(Manifest::restore_copy);
+        drop(catalog);
+        self.count_failures(u64::from(!has_copy));
         if durable.log.leave_spent() {
             // The manifest names the files that are needed. Where it cannot be written now, the next
             // change does it.
@@ -437,6 +456,7 @@ impl Durable {
         record: &Record,
     ) -> Result<(), Error> {
         manifest.check()?;
+        manifest.note_marks(self.log.marks());
         if !adds.is_empty() {
             self.pool.sync().map_err(|error| manifest.poison(error.to_string()))?;
         }
@@ -456,6 +476,9 @@ mod crash_tests;
 #[cfg(test)]
 mod early_tests;
 mod figures;
+mod forget;
+#[cfg(test)]
+mod loss_tests;
 #[cfg(test)]
 mod lost_file_tests;
 #[cfg(test)]

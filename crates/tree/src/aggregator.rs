@@ -37,6 +37,13 @@ impl Aggregator {
         Self { children: vec![Child { peer, leaves }], ledger: Arc::clone(ledger) }
     }
 
+    /// The same, over these peers as well.
+    #[must_use]
+    pub fn and(mut self, peers: Vec<Arc<dyn Peer>>) -> Self {
+        self.children.extend(peers.into_iter().map(|peer| Child { peer, leaves: Vec::new() }));
+        self
+    }
+
     /// A tree over `leaves`: at most five peers under each aggregator.
     #[must_use]
     pub fn over_leaves(leaves: Vec<(LeafName, Arc<dyn Peer>)>, ledger: &Arc<Ledger>) -> Self {

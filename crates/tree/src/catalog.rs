@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hadal_types::{TableName, TableSchema};
-use hadal_wire::{LeafName, LeafState, PeerStatus, TableStatus};
+use hadal_wire::{LeafLoss, LeafName, LeafState, PeerStatus, TableStatus};
 
 /// All tables at one moment, and the leaves that they were gathered from.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub struct Catalog {
     pub tables: BTreeMap<TableName, TableStatus>,
     /// The leaves: name, state, bytes of row blocks.
     pub leaves: Vec<(LeafName, LeafState, u64)>,
+    /// What leaves have lost of which nobody knows how many rows it had, nor of which tables.
+    pub losses: Vec<(LeafName, LeafLoss)>,
 }
 
 impl Catalog {
@@ -22,6 +24,8 @@ impl Catalog {
         let mut catalog = Self::default();
         for leaf in &status.leaves {
             catalog.leaves.push((leaf.name.clone(), leaf.state, leaf.block_bytes));
+            let losses = leaf.losses.iter();
+            catalog.losses.extend(losses.map(|loss| (leaf.name.clone(), loss.clone())));
         }
         for name in Self::names(status) {
             if let Some(table) = Self::table_of(status, name.as_str()) {
@@ -116,6 +120,7 @@ mod tests {
             state: LeafState::Alive,
             block_bytes: 2,
             tables: Arc::new(tables.iter().map(table).collect()),
+            losses: Vec::new(),
         }
     }
 

@@ -14,6 +14,7 @@
 mod aggregator;
 mod catalog;
 mod ledger;
+mod missing;
 mod patience;
 mod placement;
 mod root;
@@ -21,5 +22,6 @@ mod root;
 pub use aggregator::Aggregator;
 pub use catalog::Catalog;
 pub use ledger::Ledger;
+pub use missing::Missing;
 pub use placement::{Placement, PlacementLeaf};
 pub use root::{AskError, Root};

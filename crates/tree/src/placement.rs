@@ -223,6 +223,17 @@ impl Sink for Placement {
         })
     }
 
+    fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let mut rows = 0;
+            // What is lost is expected no more, which the next answer tells the ledger.
+            for leaf in &self.leaves {
+                rows += leaf.sink.forget_losses(table.clone()).await?;
+            }
+            Ok(rows)
+        })
+    }
+
     fn configure(
         &self,
         table: TableName,

@@ -133,6 +133,11 @@ pub const LOG_FILE_BYTES: u64 = 64 << 20;
 pub const LOG_FILES_MAX: usize = 2;
 /// Bytes of batches that wait for the log's disk; beyond it an append is refused as busy.
 pub const LOG_QUEUE_BYTES_MAX: usize = 64 << 20;
+/// Losses of a leaf that its status tells one by one; answers count all of them.
+pub const LEAF_LOSSES_MAX: usize = 1_000;
+/// Lost row blocks of a leaf of which it is kept since when they are known to be lost. Of others a
+/// table's age limit never takes the loss away.
+pub const LOST_BLOCKS_NOTED_MAX: usize = 65_536;
 /// Bytes of a table's settings as the manifest keeps them.
 pub const TABLE_SETTINGS_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a log file or a manifest that a start reads: nobody writes larger ones, so one is refused.

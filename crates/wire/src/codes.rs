@@ -55,6 +55,7 @@ codes! {
         LimitReached = LimitReached, NoTimeRange = NoTimeRange,
         BlocksUnreadable = BlocksUnreadable, RowsDropped = RowsDropped,
         ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
+        RowsLostUnknown = RowsLostUnknown,
     }
     FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, Busy = Busy, }
     LeafState {

@@ -37,7 +37,9 @@ pub use blocks::{
 pub use error::{Flaw, WireError};
 pub use mirrored::Mirrored;
 pub use partial::{decode_partial, encode_partial};
-pub use peer::{ExpiryForecast, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableStatus};
+pub use peer::{
+    ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableStatus,
+};
 pub use query::QueryRequest;
 pub use sink::{Batch, Receipt, Sink, SinkError};
 pub use status::{decode_status, encode_status};

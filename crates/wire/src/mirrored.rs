@@ -201,6 +201,16 @@ impl<S: Sink + ?Sized> Sink for Mirrored<S> {
         })
     }
 
+    /// It takes the words of other doors: which table, if it is one, and how many rows.
+    fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let asked = table.map(|table| decode_drop_table(encode_drop_table(&table)));
+            let table = asked.transpose().map_err(|error| self.lost(error))?;
+            let forgotten = self.inner.forget_losses(table).await;
+            decode_dropped(encode_dropped(&forgotten)).map_err(|error| self.lost(error))?
+        })
+    }
+
     fn configure(
         &self,
         table: TableName,

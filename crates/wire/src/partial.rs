@@ -165,6 +165,7 @@ fn encode_coverage(coverage: Coverage) -> proto::Coverage {
         rows_expected: coverage.rows_expected,
         rows_scanned: coverage.rows_scanned,
         leaves: leaves.collect(),
+        unknown_losses: coverage.unknown_losses,
     }
 }
 
@@ -188,6 +189,7 @@ fn decode_coverage(coverage: proto::Coverage) -> Result<Coverage, WireError> {
         leaves_with_table: coverage.leaves_with_table,
         rows_expected: coverage.rows_expected,
         rows_scanned: coverage.rows_scanned,
+        unknown_losses: coverage.unknown_losses,
         leaves,
     })
 }

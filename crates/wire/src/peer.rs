@@ -78,6 +78,18 @@ pub struct LeafStatus {
     pub block_bytes: u64,
     /// The tables that it has rows of.
     pub tables: Arc<BTreeMap<TableName, Arc<TableStatus>>>,
+    /// What it has lost of which nobody knows how many rows it had, nor of which tables; at most
+    /// `LEAF_LOSSES_MAX`.
+    pub losses: Vec<LeafLoss>,
+}
+
+/// Something that a leaf has lost: told until a person says that they know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeafLoss {
+    /// When it was found.
+    pub found: Micros,
+    /// What it is, in words that follow the name of the leaf.
+    pub what: String,
 }
 
 /// Where a leaf, or its share of a table, is between its start and its end ("Fast Database Restarts at

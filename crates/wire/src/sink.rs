@@ -53,6 +53,14 @@ pub trait Sink: Send + Sync {
         id: &'a BatchId,
     ) -> BoxFuture<'a, Result<u64, SinkError>>;
 
+    /// Has losses told no more, since a person knows of them: all, or those of a table only. Row blocks that
+    /// are missing or damaged count no more, and what can still be read of them goes, too. Returns how many
+    /// rows are known to have been lost.
+    ///
+    /// # Errors
+    /// [`SinkError`] when it could not be made durable everywhere; then some leaves may have done it.
+    fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>>;
+
     /// Makes these the settings of a table, there or not: from now on, and after a restart, until
     /// others are set or the table is dropped.
     ///

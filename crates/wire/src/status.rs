@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hadal_types::limits::{LEAVES_MAX, MESSAGE_BYTES_MAX, TABLES_MAX};
+use hadal_types::limits::{
+    LEAF_LOSSES_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, TABLES_MAX,
+};
 use hadal_types::{ColumnPart, ColumnSchema, Micros, TableName, TableSchema, TableSettings};
 use prost::Message;
 
@@ -12,7 +14,9 @@ use crate::codes::Code;
 use crate::error::{At, WireError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
 use crate::guard;
-use crate::peer::{ExpiryForecast, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
+use crate::peer::{
+    ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus,
+};
 use crate::proto;
 use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_table};
 
@@ -46,10 +50,12 @@ fn encode_leaf(leaf: &LeafStatus) -> proto::LeafStatus {
         state: leaf.state.code(),
         block_bytes: leaf.block_bytes,
         tables: frames::encode(leaf.tables.values().map(|table| encode_table(table))),
+        losses: leaf.losses.iter().map(encode_loss).collect(),
     }
 }
 
 fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, WireError> {
+    at_most("losses", leaf.losses.len(), LEAF_LOSSES_MAX)?;
     let mut tables: BTreeMap<TableName, Arc<TableStatus>> = BTreeMap::new();
     for (index, table) in Frames::new(leaf.tables).enumerate() {
         at_most("tables", index + 1, TABLES_MAX)?;
@@ -65,7 +71,17 @@ fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, WireError> {
         state: Code::of_code(leaf.state).at("state")?,
         block_bytes: leaf.block_bytes,
         tables: Arc::new(tables),
+        losses: each("losses", leaf.losses, decode_loss)?,
     })
+}
+
+fn encode_loss(loss: &LeafLoss) -> proto::LeafLoss {
+    proto::LeafLoss { found_micros: loss.found.0, what: loss.what.clone() }
+}
+
+fn decode_loss(loss: proto::LeafLoss) -> Result<LeafLoss, WireError> {
+    at_most("what", loss.what.len(), NOTE_BYTES_MAX)?;
+    Ok(LeafLoss { found: Micros(loss.found_micros), what: loss.what })
 }
 
 fn encode_table(table: &TableStatus) -> proto::TableStatus {

@@ -36,6 +36,8 @@ export interface Coverage {
   rows_expected: number;
   rows_scanned: number;
   fraction: number;
+  /** Rows are lost of which nobody knows how many they were. */
+  fraction_is_upper_bound?: boolean;
   leaves: LeafCoverage[];
 }
 

@@ -17,7 +17,8 @@ export function CoverageCorner(props: {
 }) {
   const { answer, weighed, busy } = props;
   const { coverage, stats } = answer;
-  const missing = coverage.fraction < 1;
+  const bound = coverage.fraction_is_upper_bound === true;
+  const missing = coverage.fraction < 1 || bound;
   return (
     <Popover position="bottom-end" shadow="md" width={380} withArrow>
       <Popover.Target>
@@ -43,6 +44,7 @@ export function CoverageCorner(props: {
               variant={missing ? "filled" : "light"}
               color={missing ? "orange" : "teal"}
             >
+              {bound && "at most "}
               {percent(coverage.fraction)} of rows
             </Badge>
             <Text size="xs" span className="numbers">
@@ -84,6 +86,8 @@ function CoverageDetail({
   if (table.dropped_rows > 0)
     lines.push(["Dropped, the table being full", count(table.dropped_rows)]);
   if (table.lost_rows > 0) lines.push(["Lost: missing or damaged", count(table.lost_rows)]);
+  if (coverage.fraction_is_upper_bound === true)
+    lines.push(["Lost beside these, see hadal status", "unknown"]);
   if (table.waiting_rows > 0)
     lines.push([`Still to come after a restart (${table.state})`, count(table.waiting_rows)]);
   return (

@@ -42,6 +42,9 @@ pub(crate) struct Coverage {
     pub(crate) rows_expected: u64,
     pub(crate) rows_scanned: u64,
     pub(crate) fraction: f64,
+    /// Rows are lost of which nobody knows how many they were.
+    #[serde(default)]
+    pub(crate) fraction_is_upper_bound: bool,
 }
 
 /// What the answer cost.

@@ -83,7 +83,8 @@ fn remarks(answer: &Answer) -> Vec<String> {
     let coverage = &answer.coverage;
     if coverage.fraction < COVERAGE_WARNING {
         remarks.push(format!(
-            "warning: only {:.1} % of the rows were looked at: {} of {} leaves answered",
+            "warning: only {}{:.1} % of the rows were looked at: {} of {} leaves answered",
+            if coverage.fraction_is_upper_bound { "at most " } else { "" },
             coverage.fraction * 100.0,
             coverage.leaves_answered,
             coverage.leaves_asked
@@ -98,8 +99,9 @@ fn summary(answer: &Answer) -> String {
     let mut text = output::count(answer.rows.len() as u64, "row");
     if coverage.rows_expected > 0 {
         text.push_str(&format!(
-            "; looked at {} of {}",
+            "; looked at {} of {}{}",
             output::thousands(coverage.rows_scanned),
+            if coverage.fraction_is_upper_bound { "at least " } else { "" },
             output::count(coverage.rows_expected, "stored row")
         ));
     }

@@ -203,7 +203,7 @@ fn a_file_that_is_cut_while_the_server_runs_is_told_everywhere() {
 }
 
 #[test]
-fn missing_log_files_and_leaves_are_said() {
+fn missing_log_files_and_leaves_stay_told_until_somebody_knows() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
     for batch in 0..20 {
@@ -213,16 +213,197 @@ fn missing_log_files_and_leaves_are_said() {
     drop(server);
     let log = folder.path().join("leaf-0/log/00000001.log");
     assert!(std::fs::metadata(&log).unwrap().len() > 0);
-    std::fs::write(&log, b"").unwrap();
+    std::fs::remove_file(&log).unwrap();
     std::fs::remove_dir_all(folder.path().join("leaf-1")).unwrap();
+    // However often it is stopped and started, in order or not.
+    for signal in [Signal::TERM, Signal::TERM, Signal::KILL] {
+        let server = Server::start(folder.path());
+        let said = server.process.wait_for_error("leaf-0: LOST");
+        assert!(said.contains("log/00000001.log was missing or empty"), "{said}");
+        server.process.wait_for_error("leaf-1: LOST: its folder was missing or empty");
+        server.log(&["t"], "{\"n\": 1}\n");
+        tells_of_unknown_losses(&server);
+        server.process.stop(signal);
+    }
     let server = Server::start(folder.path());
-    let said = server.process.wait_for_error("leaf-0: LOST");
-    assert!(said.contains(log.to_str().unwrap()), "{said}");
-    server.process.wait_for_error("leaf-1: LOST: its folder is missing or empty");
+    // That of a table is another matter.
+    let one = server.run(&["acknowledge-loss", "t"], b"");
+    assert!(one.stderr.contains("nothing was lost"), "{}", one.stderr);
+    tells_of_unknown_losses(&server);
+    let all = server.run(&["acknowledge-loss"], b"");
+    assert!(all.stderr.contains("an unknown number in 2 places; told no more"), "{}", all.stderr);
+    tells_of_nothing(&server);
+    for signal in [Signal::TERM, Signal::KILL] {
+        server_is_stopped(folder.path(), signal);
+    }
+    tells_of_nothing(&Server::start(folder.path()));
+}
+
+fn server_is_stopped(folder: &Path, signal: Signal) {
+    let server = Server::start(folder);
+    tells_of_nothing(&server);
     server.log(&["t"], "{\"n\": 1}\n");
-    assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
+    server.process.stop(signal);
+}
+
+/// The server tells everywhere that leaves 0 and 1 have lost rows, nobody knows how many.
+fn tells_of_unknown_losses(server: &Server) {
     let status = server.run(&["status"], b"").stdout;
     assert!(status.contains("\nleaf-0: LOST") && status.contains("\nleaf-1: LOST"), "{status}");
-    let told = server.run(&["query", "SELECT count(*) FROM t WHERE time > 0"], b"").stderr;
-    assert!(told.contains("leaf-0: LOST") && told.contains("more of it in /v1/status"), "{told}");
+    let told = server.run(&["query", "--format", "table", "SELECT count(*) FROM t"], b"").stderr;
+    for leaf in ["leaf-0", "leaf-1"] {
+        assert!(told.contains(&format!("{leaf} has lost rows in one place, how many")), "{told}");
+    }
+    assert!(told.contains("of at least "), "{told}");
+    for (path, expected) in [
+        ("/readyz", "ok, but rows may be lost"),
+        ("/metrics", "\nhadal_unknown_losses 2\n"),
+        ("/v1/status", "\"leaf\":\"leaf-0\",\"found_at\":"),
+    ] {
+        let answer = server.get(path);
+        assert!(answer.contains(expected), "{expected} is not in {answer}");
+    }
+    let (status, answer) = server.ask("SELECT count(*) FROM t");
+    assert_eq!(status, "200", "{answer}");
+    assert!(answer.contains("\"fraction_is_upper_bound\":true"), "{answer}");
+    assert!(answer.contains("\"rows_lost_unknown\""), "{answer}");
+}
+
+fn tells_of_nothing(server: &Server) {
+    assert!(server.get("/readyz").ends_with("\r\n\r\nok\n"));
+    let (_, answer) = server.ask("SELECT count(*) FROM t");
+    assert!(answer.contains("\"fraction_is_upper_bound\":false"), "{answer}");
+    assert!(!answer.contains("lost"), "{answer}");
+    assert!(!server.run(&["status"], b"").stdout.contains("LOST"));
+}
+
+#[test]
+fn lost_blocks_are_gone_for_good_once_somebody_knows() {
+    let folder = killed_with_a_block();
+    std::fs::remove_file(segment(&folder)).unwrap();
+    let server = start_one(folder.path());
+    tells_of_the_block(&server);
+    let said = server.run(&["acknowledge-loss", "t"], b"").stderr;
+    assert!(said.contains("4,096 rows lost; told no more"), "{said}");
+    tells_of_nothing(&server);
+    assert_eq!(server.query("SELECT z FROM t"), ["last"]);
+    assert!(server.process.stop(Signal::TERM).success());
+    let server = start_one(folder.path());
+    tells_of_nothing(&server);
+    assert_eq!(server.query("SELECT z FROM t"), ["last"]);
+    let unknown = server.run(&["acknowledge-loss", "nosuch"], b"");
+    assert!(unknown.code != 0 && unknown.stderr.contains("nosuch"), "{}", unknown.stderr);
+}
+
+#[test]
+fn damaged_blocks_are_gone_for_good_once_somebody_knows() {
+    let folder = killed_with_a_block();
+    let mut bytes = std::fs::read(segment(&folder)).unwrap();
+    let last = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    bytes[last] ^= 1;
+    std::fs::write(segment(&folder), bytes).unwrap();
+    let server = start_one(folder.path());
+    assert_eq!(server.query("SELECT count(z) FROM t"), ["1"]);
+    tells_of_the_block(&server);
+    let said = server.run(&["acknowledge-loss"], b"").stderr;
+    assert!(said.contains("4,096 rows lost; told no more"), "{said}");
+    tells_of_nothing(&server);
+    server.process.kill_now();
+    drop(server);
+    tells_of_nothing(&start_one(folder.path()));
+}
+
+/// Alters a byte in the middle of a file.
+fn alter(file: &Path) {
+    let mut bytes = std::fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(file, bytes).unwrap();
+}
+
+/// The folder of a server with two leaves and 40 rows, and how many of them leaf 1 has.
+fn two_leaves() -> (TempDir, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    for batch in 0..40 {
+        assert_eq!(server.post("/v1/log/t", &format!("b{batch}"), "{\"n\": 1}\n"), Some(true));
+    }
+    let (_, answer) = server.ask("SELECT count(*) FROM t");
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let of_one = answer["coverage"]["leaves"][1]["rows_scanned"].as_u64().unwrap();
+    assert!((1..40).contains(&of_one), "{answer}");
+    assert!(server.process.stop(Signal::TERM).success());
+    (folder, of_one)
+}
+
+#[test]
+fn a_damaged_manifest_is_made_good_by_its_copy() {
+    let (folder, _) = two_leaves();
+    alter(&folder.path().join("leaf-0/manifest"));
+    std::fs::remove_file(folder.path().join("leaf-1/manifest")).unwrap();
+    let server = Server::start(folder.path());
+    let said = server.process.wait_for_error("leaf-0: MENDED");
+    assert!(said.contains("its copy took its place"), "{said}");
+    server.process.wait_for_error("leaf-1: MENDED");
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["40"]);
+    tells_of_nothing(&server);
+    assert!(folder.path().join("leaf-0/manifest.damaged").exists());
+    assert!(server.process.stop(Signal::TERM).success());
+    let server = Server::start(folder.path());
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["40"]);
+}
+
+#[test]
+fn where_the_copy_is_damaged_too_the_other_leaves_serve_and_say_so() {
+    let (folder, of_one) = two_leaves();
+    let (manifest, copy) = ("leaf-1/manifest", "leaf-1/manifest.copy");
+    let whole = [manifest, copy].map(|file| std::fs::read(folder.path().join(file)).unwrap());
+    for file in [manifest, copy] {
+        std::fs::write(folder.path().join(file), vec![0; 300]).unwrap();
+    }
+    let server = Server::start(folder.path());
+    let said = server.process.wait_for_error("leaf-1: DOES NOT SERVE");
+    assert!(said.contains("docs/damage.md") && said.contains("leaf-1/manifest"), "{said}");
+    assert_eq!(server.query("SELECT count(*) FROM t"), [(40 - of_one).to_string()]);
+    let (_, answer) = server.ask("SELECT count(*) FROM t");
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let coverage = &answer["coverage"];
+    assert_eq!((&coverage["leaves_asked"], &coverage["leaves_answered"]), (&2.into(), &1.into()));
+    assert_eq!(coverage["leaves"][1]["outcome"], "dead", "{answer}");
+    assert_eq!(coverage["fraction_is_upper_bound"], true, "{answer}");
+    let status = server.run(&["status"], b"").stdout;
+    assert!(status.contains("leaf-1: DOES NOT SERVE"), "{status}");
+    // It takes batches, and nothing in the damaged folder was changed.
+    server.log(&["t"], "{\"n\": 1}\n");
+    assert!(server.process.stop(Signal::TERM).success());
+    for (file, bytes) in [manifest, copy].iter().zip(whole) {
+        assert_eq!(std::fs::read(folder.path().join(file)).unwrap(), vec![0; 300]);
+        std::fs::write(folder.path().join(file), bytes).unwrap();
+    }
+    let server = Server::start(folder.path());
+    assert_eq!(server.query("SELECT count(*) FROM t"), ["41"]);
+    tells_of_nothing(&server);
+}
+
+#[test]
+fn altered_bytes_at_the_end_of_the_log_are_told_in_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start_one(folder.path());
+    for batch in 0..3 {
+        assert_eq!(server.post("/v1/log/t", &format!("b{batch}"), "{\"n\": 1}\n"), Some(true));
+    }
+    server.process.kill_now();
+    drop(server);
+    let log = folder.path().join("leaf-0/log/00000001.log");
+    let mut bytes = std::fs::read(&log).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    for _ in 0..2 {
+        let server = start_one(folder.path());
+        let said = server.process.wait_for_error("leaf-0: DAMAGED");
+        assert!(said.contains("in one place of log/00000001.log"), "{said}");
+        let (_, answer) = server.ask("SELECT count(*) FROM t");
+        assert!(answer.contains("rows_lost_unknown"), "{answer}");
+        assert!(server.process.stop(Signal::TERM).success());
+    }
 }

@@ -251,6 +251,13 @@ impl Server {
         answer
     }
 
+    /// The status and the body of the answer to a query.
+    pub(crate) fn ask(&self, sql: &str) -> (String, String) {
+        let body = format!("{{\"sql\": \"{sql}\"}}");
+        exchange(&self.url, "/v1/query", "Content-Type: application/json\r\n", body.as_bytes())
+            .unwrap()
+    }
+
     /// Posts a batch: see [`post`].
     pub(crate) fn post(&self, path: &str, batch: &str, body: &str) -> Option<bool> {
         post(&self.url, path, batch, body)

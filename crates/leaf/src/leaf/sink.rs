@@ -7,6 +7,7 @@ use hadal_wire::{Batch, BoxFuture, Receipt, Sink, SinkError};
 
 use super::Leaf;
 use crate::accept::{accept, sink_error};
+use crate::losses::forget_losses;
 use crate::revoke::{can_revoke, revoke};
 use crate::settings::{configure, has};
 use crate::sync::{lock, read};
@@ -63,6 +64,17 @@ impl Sink for Leaf {
             let revoking = tokio::task::spawn_blocking(move || revoke(&inner, &table, &id));
             let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
             revoking.await.unwrap_or_else(|_| gone())
+        })
+    }
+
+    fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async move {
+            let inner = Arc::clone(&self.inner);
+            // It waits for the disk, which no runtime thread should.
+            let forgetting =
+                tokio::task::spawn_blocking(move || forget_losses(&inner, table.as_ref()));
+            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
+            forgetting.await.unwrap_or_else(|_| gone())
         })
     }
 

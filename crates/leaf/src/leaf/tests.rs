@@ -20,6 +20,7 @@ mod disk;
 mod expiry;
 mod house;
 mod limits;
+mod losses;
 mod pressure;
 mod raw_rows;
 mod restart;
@@ -54,6 +55,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         folder: folder.map(Path::to_path_buf),
         memory: None,
         early: EarlyStore::default(),
+        is_known: false,
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,

@@ -185,6 +185,7 @@ pub(super) fn leaf_rows(status: &PeerStatus, time: Micros) -> Vec<OwnRow> {
             ("raw_bytes", sum(|table| table.raw_bytes)),
             ("rows_waiting", sum(|table| table.waiting_rows)),
             ("rows_lost", sum(|table| table.lost_rows)),
+            ("unknown_losses", whole(leaf.losses.len() as u64)),
             ("rows_dropped", sum(|table| table.dropped_rows)),
         ];
         OwnRow { time, cells }

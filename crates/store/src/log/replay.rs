@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
+use super::loss::{LogLoss, LogMark, LogMarks};
 use super::spent::LogFile;
 use super::writer::Resume;
 use super::{Live, body, file_name, number_of};
 use crate::change::Sequence;
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::frame::{Frame, LOG, scan};
+use crate::frame::{Frame, LOG, is_beginning, scan};
 use crate::journal::Journal;
 use crate::manifest::State;
 use crate::recovery::Report;
@@ -24,42 +25,106 @@ pub(crate) struct Replayed {
     pub(crate) live: BTreeMap<Sequence, Live>,
     /// Files with a whole frame.
     pub(crate) files: BTreeMap<u64, LogFile>,
+    /// What is gone, by the number of the file.
+    pub(crate) losses: BTreeMap<u64, LogLoss>,
     pub(crate) resume: Option<Resume>,
     pub(crate) next_sequence: u64,
+    /// The number of the next file that is begun.
+    pub(crate) next_file: u64,
+    /// Files of which nothing is needed.
+    spent: Vec<u64>,
+    /// The last file; `None` where it ends with damage, and is left as it is.
+    last: Option<Last>,
+    /// A file that is left as it is, though it is the last.
+    left: Option<u64>,
 }
 
-/// Replays the log files, cutting torn tails and removing files of which nothing is needed.
+/// The file that is gone on with.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    number: u64,
+    /// How much of it is whole.
+    end: u64,
+    /// Whether more follows.
+    is_torn: bool,
+}
+
+/// Reads the log files, and judges what of them is whole. Changes nothing: [`Replayed::settle`] does.
 ///
-/// `state` says which frames need no replay and which files must be there; what was found and
-/// passed over is added to `report`. Sequences given from now on are at least its next one.
+/// `state` says which frames need no replay and which files must be there, `marks` how much of them
+/// was durable once; what was found and passed over is added to `report`. Sequences given from now on
+/// are at least its next one.
 pub(crate) fn replay(
     disk: &dyn Disk,
     salt: u64,
     state: &State,
+    marks: &LogMarks,
     report: &mut Report,
 ) -> Result<Replayed, Error> {
     let names = disk.list().map_err(|error| Error::io("list", &disk.place(""), error))?;
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
     numbers.sort_unstable();
+    // A number is never used again, also where its file is gone.
+    let known = [numbers.last(), state.logs.last(), marks.keys().next_back()];
+    let last_known = known.into_iter().flatten().max();
+    let next_file = last_known.map_or(1, |last| last.saturating_add(1));
     let mut replay = Replay {
         state,
+        marks,
         report,
         seen: BTreeSet::new(),
         tail: None,
-        out: Replayed { next_sequence: state.next_sequence, ..Replayed::default() },
+        out: Replayed { next_sequence: state.next_sequence, next_file, ..Replayed::default() },
     };
     for &number in &numbers {
         let is_last = numbers.last() == Some(&number);
         replay.file(disk, salt, number, is_last)?;
     }
     replay.judge_tail(None);
-    let lost = state.logs.iter().filter(|number| !replay.out.files.contains_key(number));
-    replay.report.log_files_lost = lost.map(|&number| disk.place(&file_name(number))).collect();
+    let lost: Vec<u64> = state.logs.iter().copied().collect();
+    for number in lost.into_iter().filter(|number| !replay.out.files.contains_key(number)) {
+        replay.report.log_files_lost.push(disk.place(&file_name(number)));
+        replay.out.losses.entry(number).or_default().is_missing = true;
+        let next = marks.get(&number).map_or(0, |mark| mark.next_sequence);
+        replay.out.next_sequence = replay.out.next_sequence.max(next);
+    }
     Ok(replay.out)
+}
+
+impl Replayed {
+    /// Removes the files of which nothing is needed, cuts the torn tail of the last, and goes on with it.
+    /// What is lost must be noted before: nothing may be left of it afterwards.
+    pub(crate) fn settle(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+        for number in std::mem::take(&mut self.spent) {
+            let name = file_name(number);
+            let failed = |error| Error::io("remove", &disk.place(&name), error);
+            disk.remove(&name).map_err(failed)?;
+        }
+        let Some(number) = self.left.or(self.last.map(|last| last.number)) else {
+            return Ok(());
+        };
+        let name = file_name(number);
+        let place = disk.place(&name);
+        let failed = |action| {
+            let place = place.clone();
+            move |error| Error::io(action, &place, error)
+        };
+        let mut file = disk.open(&name).map_err(failed("open"))?;
+        if let Some(Last { end, is_torn: true, .. }) = self.last {
+            file.cut(end).map_err(failed("cut the torn tail of"))?;
+        }
+        // What an earlier process wrote and did not sync is believed from here on.
+        file.sync().and_then(|()| disk.sync_folder()).map_err(failed("sync"))?;
+        if let Some(Last { end, .. }) = self.last {
+            self.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
+        }
+        Ok(())
+    }
 }
 
 struct Replay<'a> {
     state: &'a State,
+    marks: &'a LogMarks,
     report: &'a mut Report,
     seen: BTreeSet<u64>,
     /// What is not whole at the end of a file that another follows.
@@ -67,11 +132,14 @@ struct Replay<'a> {
     out: Replayed,
 }
 
-/// Bytes behind the last whole frame of a file.
+/// Bytes behind the last whole frame of a file, those included that are gone.
 struct Tail {
+    file: u64,
     bytes: u64,
     /// The sequence that the first frame there had, or a later one.
     first: u64,
+    /// One above the last sequence that is known to have been there.
+    end: u64,
 }
 
 impl Replay<'_> {
@@ -83,75 +151,131 @@ impl Replay<'_> {
         is_last: bool,
     ) -> Result<(), Error> {
         let name = file_name(number);
-        let place = disk.place(&name);
-        let failed = |action| {
-            let place = place.clone();
-            move |error| Error::io(action, &place, error)
-        };
-        let bytes = disk.read(&name, FOLDER_FILE_BYTES_MAX).map_err(failed("read"))?;
+        let failed = |error| Error::io("read", &disk.place(&name), error);
+        let bytes = disk.read(&name, FOLDER_FILE_BYTES_MAX).map_err(failed)?;
         let scan = scan(LOG, salt, &bytes);
         if let Some(frame) = scan.frames.first() {
             self.judge_tail(Some(frame.sequence));
         }
         for gap in &scan.damage {
-            if !self.is_spent(&scan.frames, gap) {
-                self.report.frames_damaged += 1;
-                self.report.damaged_bytes += gap.len() as u64;
+            let (first, end) = self.held(&scan.frames, gap);
+            if !self.is_consumed(first, end) {
+                self.lose(number, gap.len() as u64, first, end);
             }
         }
         let live: u64 = scan.frames.iter().map(|frame| u64::from(self.frame(frame, number))).sum();
-        let torn = (bytes.len() - scan.end) as u64;
-        if torn > 0 && !is_last {
-            let first = self.seen.last().map_or(0, |sequence| sequence.saturating_add(1));
-            let before = self.tail.take().map_or(0, |tail| tail.bytes);
-            self.tail = Some(Tail { bytes: before + torn, first });
-        }
+        let end = scan.end as u64;
+        let is_damaged = match is_last {
+            true => self.judge_end(number, salt, &bytes, scan.end),
+            false => {
+                self.keep_tail(number, bytes.len() as u64, end);
+                false
+            }
+        };
         // A file that is still named goes with the next change, so that it is not missed.
         if live == 0 && !is_last && !self.state.logs.contains(&number) {
             self.report.log_files_removed += 1;
-            return disk.remove(&name).map_err(failed("remove"));
-        }
-        let end = scan.end as u64;
-        if torn > 0 && is_last {
-            self.report.log_bytes_cut += torn;
-            let mut file = disk.open(&name).map_err(failed("open"))?;
-            file.cut(end).and_then(|()| file.sync()).map_err(failed("cut the torn tail of"))?;
+            self.out.spent.push(number);
+            return Ok(());
         }
         if let Some(last) = scan.frames.last() {
-            self.out.files.insert(number, LogFile::new(live, last.offset as u64));
+            let mut file = LogFile::new(live, last.offset as u64);
+            let next_sequence = last.sequence.saturating_add(1);
+            file.durable = Some(LogMark { length: end, next_sequence });
+            self.out.files.insert(number, file);
         }
-        if is_last {
-            // What an earlier process wrote and did not sync is believed from here on.
-            let mut file = disk.open(&name).map_err(failed("open"))?;
-            file.sync().and_then(|()| disk.sync_folder()).map_err(failed("sync"))?;
-            self.out.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
+        match (is_last, is_damaged) {
+            (true, false) => {
+                let is_torn = bytes.len() > scan.end;
+                self.out.last = Some(Last { number, end, is_torn });
+            }
+            (true, true) => self.out.left = Some(number),
+            (false, _) => {}
         }
         Ok(())
+    }
+
+    /// The sequence after all that were seen.
+    fn next_seen(&self) -> u64 {
+        self.seen.last().map_or(0, |sequence| sequence.saturating_add(1))
+    }
+
+    /// What of a file was durable once and is not whole: how many bytes, and one above the last
+    /// sequence in them.
+    fn gone(&self, number: u64, end: u64) -> Option<(u64, u64)> {
+        let mark = self.marks.get(&number).filter(|mark| mark.length > end)?;
+        Some((mark.length - end, mark.next_sequence))
+    }
+
+    /// Keeps what is not whole at the end of a file that another follows.
+    fn keep_tail(&mut self, number: u64, length: u64, whole: u64) {
+        let (gone, end) = self.gone(number, whole).unwrap_or_default();
+        let bytes = gone.max(length - whole);
+        if bytes > 0 {
+            let first = self.next_seen();
+            let before = self.tail.take();
+            let file = before.as_ref().map_or(number, |tail| tail.file);
+            let bytes = bytes + before.as_ref().map_or(0, |tail| tail.bytes);
+            let end = end.max(before.map_or(0, |tail| tail.end));
+            self.tail = Some(Tail { file, bytes, first, end });
+        }
+    }
+
+    /// Judges what follows the last whole frame of the last file; returns whether it is damage, and no
+    /// write that was interrupted.
+    fn judge_end(&mut self, number: u64, salt: u64, bytes: &[u8], whole: usize) -> bool {
+        let (tail, first) = (&bytes[whole..], self.next_seen());
+        let least = first.saturating_add(1);
+        let damage = match self.gone(number, whole as u64) {
+            Some((gone, end)) => Some((gone.max(tail.len() as u64), end.max(least))),
+            None if tail.is_empty() || is_beginning(LOG, salt, tail) => None,
+            None => Some((tail.len() as u64, least)),
+        };
+        let damage = damage.filter(|(_, end)| !self.is_consumed(first, *end));
+        let Some((lost, end)) = damage else {
+            self.report.log_bytes_cut += tail.len() as u64;
+            return false;
+        };
+        self.lose(number, lost, first, end);
+        self.out.next_sequence = self.out.next_sequence.max(end);
+        true
     }
 
     /// Judges the end of an earlier file, once the sequence of the next frame is known, or that there is
     /// none. That file was synced before another was begun, so what is not whole there was once, and is
     /// missed, unless all of it is known to be consumed.
     fn judge_tail(&mut self, next: Option<u64>) {
-        let Some(Tail { bytes, first }) = self.tail.take() else { return };
-        let end = next.unwrap_or(self.state.next_sequence);
-        let is_consumed = first < end && self.state.consumed.contains_all(first, end - 1);
+        let Some(Tail { file, bytes, first, end }) = self.tail.take() else { return };
+        let end = next.unwrap_or(self.state.next_sequence.max(end));
         let is_nothing_missing = next.is_some_and(|next| first >= next);
-        if !is_consumed && !is_nothing_missing {
-            self.report.frames_damaged += 1;
-            self.report.damaged_bytes += bytes;
+        if !self.is_consumed(first, end) && !is_nothing_missing {
+            self.lose(file, bytes, first, end.max(first.saturating_add(1)));
         }
     }
 
-    /// Whether all that a gap between whole frames of a file held is known to be consumed: then its disk
-    /// was given back, or nobody misses it.
-    fn is_spent(&self, frames: &[Frame<'_>], gap: &Range<usize>) -> bool {
-        let after = frames.partition_point(|frame| frame.offset < gap.start);
-        let (before, earlier) = (frames[..after].last(), self.seen.last().copied());
-        let before = before.map(|frame| frame.sequence).or(earlier);
-        let first = before.map_or(0, |sequence| sequence.saturating_add(1));
-        let end = frames.get(after).map_or(first, |frame| frame.sequence);
+    /// Notes a stretch of so many bytes, which held the sequences from `first` to before `end`. Where
+    /// these are none, nobody's rows are missing.
+    fn lose(&mut self, number: u64, bytes: u64, first: u64, end: u64) {
+        self.report.frames_damaged += 1;
+        self.report.damaged_bytes += bytes;
+        if first < end {
+            self.out.losses.entry(number).or_default().add(bytes, first, end);
+        }
+    }
+
+    /// Whether there are sequences from `first` to before `end`, and all of them are known to be
+    /// consumed: then the disk of their frames was given back, or nobody misses them.
+    fn is_consumed(&self, first: u64, end: u64) -> bool {
         first < end && self.state.consumed.contains_all(first, end - 1)
+    }
+
+    /// The sequences that a gap between whole frames of a file held, from the first to before the last.
+    fn held(&self, frames: &[Frame<'_>], gap: &Range<usize>) -> (u64, u64) {
+        let after = frames.partition_point(|frame| frame.offset < gap.start);
+        let before = frames[..after].last().map(|frame| frame.sequence);
+        let before = before.or(self.seen.last().copied());
+        let first = before.map_or(0, |sequence| sequence.saturating_add(1));
+        (first, frames.get(after).map_or(first, |frame| frame.sequence))
     }
 
     /// Takes one whole frame; returns whether it is to be replayed.
@@ -166,8 +290,8 @@ impl Replay<'_> {
             return false;
         }
         let Some(batch) = body::decode(frame.body) else {
-            self.report.frames_damaged += 1;
-            self.report.damaged_bytes += frame.length() as u64;
+            let end = frame.sequence.saturating_add(1);
+            self.lose(number, frame.length() as u64, frame.sequence, end);
             return false;
         };
         let range = frame.offset as u64..(frame.offset + frame.length()) as u64;

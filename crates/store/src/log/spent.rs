@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::loss::LogMark;
 use super::{Log, Queue, file_name};
 use crate::lock::lock;
 
@@ -20,13 +21,17 @@ pub(crate) struct LogFile {
     pub(super) live: u64,
     /// Where its last frame begins. That one stays: by it, the end is known.
     pub(super) last: u64,
+    /// How far it is durable.
+    pub(super) durable: Option<LogMark>,
+    /// Where its last whole frame ends, and one above that one's sequence.
+    pub(super) written: Option<LogMark>,
     /// What was given back, by where it begins: to where.
     given_back: BTreeMap<u64, u64>,
 }
 
 impl LogFile {
     pub(super) fn new(live: u64, last: u64) -> Self {
-        Self { live, last, given_back: BTreeMap::new() }
+        Self { live, last, ..Self::default() }
     }
 
     /// What lies before the last frame and in none of these ranges, which are in order: stretches of
@@ -43,6 +48,11 @@ impl LogFile {
         let is_worth_it =
             |stretch: &Range<u64>| !stretch.is_empty() && held(stretch) >= bytes_min.max(1);
         stretches.filter(is_worth_it).collect()
+    }
+
+    /// Notes that all that was written is durable.
+    pub(super) fn note_durable(&mut self) {
+        self.durable = self.written.or(self.durable);
     }
 
     fn note_given_back(&mut self, stretch: &Range<u64>) {

@@ -28,8 +28,10 @@ fn open(world: &World, with_committer: bool) -> (Log, Replayed, Report) {
 fn open_as(world: &World, durability: Durability, with_committer: bool) -> (Log, Replayed, Report) {
     let disk = world.folders().log;
     let mut report = Report::default();
-    let mut replayed = replay(&*disk, SALT, &State::default(), &mut report).expect("replayed");
-    let begun = Box::new(|_| ());
+    let (state, marks) = (State::default(), LogMarks::new());
+    let mut replayed = replay(&*disk, SALT, &state, &marks, &mut report).expect("replayed");
+    replayed.settle(&*disk).expect("settled");
+    let begun = Box::new(|_, _: &LogMarks| ());
     let log = Log::start(disk, SALT, 10_000, &mut replayed, begun, durability, with_committer);
     (log.expect("started"), replayed, report)
 }
@@ -311,7 +313,9 @@ fn damage_at_the_end_of_a_file_that_another_follows_is_reported() {
     let whole = world.bytes("log", FIRST);
     let found = |state: &State| {
         let mut report = Report::default();
-        let replayed = replay(&*world.folders().log, SALT, state, &mut report).expect("replayed");
+        let (disk, marks) = (world.folders().log, LogMarks::new());
+        let mut replayed = replay(&*disk, SALT, state, &marks, &mut report).expect("replayed");
+        replayed.settle(&*disk).expect("settled");
         (replayed.batches.keys().map(|at| at.0).collect::<Vec<_>>(), report)
     };
     let middle = whole.len() / 2 + 1_000;

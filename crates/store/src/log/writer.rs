@@ -29,8 +29,12 @@ pub(crate) struct Resume {
 }
 
 impl Writer {
-    pub(super) fn new(disk: Arc<dyn Disk>, file_bytes: u64, resume: Option<Resume>) -> Self {
-        let next_number = resume.as_ref().map_or(1, |resume| resume.number.saturating_add(1));
+    pub(super) fn new(
+        disk: Arc<dyn Disk>,
+        file_bytes: u64,
+        resume: Option<Resume>,
+        next_number: u64,
+    ) -> Self {
         let current = resume.map(|resume| (resume.number, resume.journal));
         Self { disk, file_bytes, current, next_number }
     }

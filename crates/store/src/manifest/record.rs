@@ -174,7 +174,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Reads untrusted bytes from the front.
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
@@ -189,15 +189,15 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    fn i64(&mut self) -> Option<i64> {
+    pub(crate) fn i64(&mut self) -> Option<i64> {
         self.array().map(i64::from_le_bytes)
     }
 
@@ -211,7 +211,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a counted list. Memory grows with what is really there, not with the count.
-    fn list<T>(&mut self, mut entry: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub(crate) fn list<T>(
+        &mut self,
+        mut entry: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let count = self.u32()?;
         let mut entries = Vec::new();
         for _ in 0..count {

@@ -8,8 +8,15 @@ use crate::segment::pool::PAGE;
 
 const SALT: u64 = 7;
 
-fn open(world: &World, bytes_min: u64) -> Result<Opened, Error> {
+pub(super) fn open(world: &World, bytes_min: u64) -> Result<Opened, Error> {
     Manifest::open(world.folders().root, SALT, bytes_min, None).map(|(opened, _)| opened)
+}
+
+/// Gives the manifest these bytes, and takes its copy away.
+pub(super) fn set_alone(world: &World, bytes: Vec<u8>) {
+    // There may be none.
+    drop(world.folders().root.remove(copy::NAME));
+    world.set_bytes("root", NAME, bytes);
 }
 
 fn table() -> TableName {
@@ -20,7 +27,7 @@ fn checksum(number: u64) -> Checksum {
     Checksum::of(SALT, &number.to_le_bytes())
 }
 
-fn add(number: u64) -> Record {
+pub(super) fn add(number: u64) -> Record {
     let place = Place { segment: 1, offset: PAGE * (number + 1), length: 100 };
     let adds = vec![BlockPlace {
         number: BlockNumber(number),
@@ -48,12 +55,12 @@ fn dropped(rows: u64) -> DroppedRows {
     DroppedRows { rows, bytes: 10 * rows, until: Micros(i64::try_from(rows).expect("small")) }
 }
 
-fn numbers(state: &State) -> Vec<u64> {
+pub(super) fn numbers(state: &State) -> Vec<u64> {
     state.blocks.keys().map(|number| number.0).collect()
 }
 
 /// A manifest of a head and five records; returns the file and where its frames end.
-fn five() -> (World, Vec<u8>, Vec<usize>) {
+pub(super) fn five() -> (World, Vec<u8>, Vec<usize>) {
     let world = World::new(1);
     let (mut manifest, ..) = open(&world, 1 << 20).expect("opened");
     let mut ends = vec![world.bytes("root", NAME).len()];
@@ -70,7 +77,7 @@ fn five() -> (World, Vec<u8>, Vec<usize>) {
 fn every_cut_of_the_last_records_keeps_those_before_it() {
     let (world, file, ends) = five();
     for cut in ends[2]..=file.len() {
-        world.set_bytes("root", NAME, file[..cut].to_vec());
+        set_alone(&world, file[..cut].to_vec());
         let (mut manifest, state, torn) = open(&world, 1 << 20).expect("opened");
         let whole = ends[1..].iter().filter(|&&end| end <= cut).count();
         assert_eq!(numbers(&state), (0..whole as u64).collect::<Vec<_>>(), "cut at {cut}");
@@ -88,7 +95,7 @@ fn every_flipped_bit_before_the_last_record_is_refused() {
     for bit in 0..ends[4] * 8 {
         let mut damaged = file.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
-        world.set_bytes("root", NAME, damaged);
+        set_alone(&world, damaged);
         let error = open(&world, 1 << 20).expect_err("corrupt");
         assert!(matches!(error, Error::Corrupt { .. }), "bit {bit}: {error}");
     }
@@ -96,7 +103,7 @@ fn every_flipped_bit_before_the_last_record_is_refused() {
     for bit in ends[4] * 8..file.len() * 8 {
         let mut damaged = file.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
-        world.set_bytes("root", NAME, damaged);
+        set_alone(&world, damaged);
         let (_, state, torn) = open(&world, 1 << 20).expect("opened");
         assert_eq!((numbers(&state), torn), (vec![0, 1, 2, 3], (ends[5] - ends[4]) as u64));
     }
@@ -105,9 +112,9 @@ fn every_flipped_bit_before_the_last_record_is_refused() {
 /// Opens a manifest of which a part was read when it had these bytes.
 fn open_after(world: &World, bytes: &[u8]) -> Result<Opened, Error> {
     let now = world.bytes("root", NAME);
-    world.set_bytes("root", NAME, bytes.to_vec());
+    set_alone(world, bytes.to_vec());
     let early = Beginning::read(&*world.folders().root).expect("read");
-    world.set_bytes("root", NAME, now);
+    set_alone(world, now);
     Manifest::open(world.folders().root, SALT, 1 << 20, Some(early)).map(|(opened, _)| opened)
 }
 
@@ -123,7 +130,7 @@ fn what_was_read_before_is_not_read_again_and_all_else_is() {
         assert_eq!((number, length), (7, file.len() as u64));
         manifest.append(&add(99)).expect("durable");
         assert_eq!(open(&world, 1 << 20).expect("opened").1.blocks.len(), 6);
-        world.set_bytes("root", NAME, file.clone());
+        set_alone(&world, file.clone());
     }
 }
 
@@ -138,19 +145,23 @@ fn what_was_read_before_is_forgotten_where_it_is_another_manifest() {
     // Nor is what is damaged since taken for what it was.
     let mut damaged = file.clone();
     damaged[ends[2] + 40] ^= 1;
-    world.set_bytes("root", NAME, damaged);
+    set_alone(&world, damaged);
     let error = open_after(&world, &file).expect_err("corrupt");
     assert!(matches!(error, Error::Corrupt { .. }), "{error}");
-    world.set_bytes("root", NAME, file[..ends[3]].to_vec());
+    set_alone(&world, file[..ends[3]].to_vec());
     assert_eq!(numbers(&open_after(&world, &file).expect("opened").1), [0, 1, 2]);
 }
 
 #[test]
 fn a_missing_record_is_refused() {
     let (world, file, ends) = five();
-    world.set_bytes("root", NAME, [&file[..ends[2]], &file[ends[3]..]].concat());
+    set_alone(&world, [&file[..ends[2]], &file[ends[3]..]].concat());
     let error = open(&world, 1 << 20).expect_err("a gap").to_string();
-    assert_eq!(error, "root/manifest is corrupt: record 4: found number 5 instead");
+    assert_eq!(
+        error,
+        "root/manifest is corrupt: record 4: found number 5 instead; there is no copy of it that can be \
+         used; see docs/damage.md, \"A damaged manifest\""
+    );
 }
 
 #[test]
@@ -160,7 +171,7 @@ fn another_version_is_refused_by_name() {
         let mut bytes = vec![0; HEADER_BYTES];
         bytes.extend([version, 0, 0, 0, 1, 2, 3]);
         let head = Draft::new(MANIFEST, HEAD_SALT, bytes).expect("short").seal(HEAD_SALT, 0);
-        world.set_bytes("root", NAME, head);
+        set_alone(&world, head);
         let error = open(&world, 1 << 20).expect_err("another version").to_string();
         let expected =
             format!("root/manifest has format version {version}; this program reads version 4");
@@ -192,7 +203,7 @@ fn the_version_before_is_read_and_written_anew() {
         }
         before.extend(seal(&body, SALT, number));
     }
-    world.set_bytes("root", NAME, before.clone());
+    set_alone(&world, before.clone());
     let (mut manifest, read, torn) = open(&world, 1 << 20).expect("opened");
     let mut expected = state.clone();
     expected.blocks.values_mut().for_each(|block| block.checksum = Checksum::UNKNOWN);
@@ -204,7 +215,7 @@ fn the_version_before_is_read_and_written_anew() {
     assert_eq!(read.blocks, expected.blocks);
     assert_eq!(read.dropped_rows, [(table(), dropped(3))].into());
     // A full disk leaves it as it was, to be opened once there is room.
-    world.set_bytes("root", NAME, before.clone());
+    set_alone(&world, before.clone());
     world.machine().room = Some(0);
     assert!(matches!(open(&world, 1 << 20), Err(Error::Full(_))));
     assert_eq!(world.bytes("root", NAME), before);
@@ -247,14 +258,14 @@ fn compaction_keeps_the_state_and_the_counters() {
     assert_eq!((&read, torn), (&state, 0));
     assert_eq!((read.next_block, read.next_sequence), (200, 200));
     assert_eq!(manifest.journal.length(), length as u64);
-    assert_eq!(world.names("root"), [NAME]);
+    assert_eq!(world.names("root"), [NAME, copy::NAME]);
 }
 
 #[test]
 fn a_full_disk_leaves_the_manifest_as_it_was() {
     let (world, file, _) = five();
     // Nothing is set aside for it, or what was is used up.
-    world.set_bytes("root", NAME, file.clone());
+    set_alone(&world, file.clone());
     world.machine().room = Some(0);
     let (mut manifest, state, _) = open(&world, 1 << 20).expect("opened");
     for room in [0, 1, 60] {

@@ -88,7 +88,7 @@ fn open(world: &World, mode: Mode, found: Found) -> Result<(Store, Recovery), Er
         Some((folders, early)) => (folders, Some(early)),
         None => (folders(world, mode), None),
     };
-    Store::open_with(&folders, SIZES, Durability::Sync, false, early)
+    Store::open_with(&folders, SIZES, Durability::Sync, false, early, Known::default())
 }
 
 /// Brings all blocks back that wait; fails when the power does.

@@ -13,7 +13,7 @@ pub(super) fn table(name: &str) -> TableName {
     TableName::new(name).expect("a name")
 }
 
-fn batch(name: &str) -> BatchId {
+pub(super) fn batch(name: &str) -> BatchId {
     BatchId::new(name).expect("an id")
 }
 
@@ -38,7 +38,7 @@ fn remove(store: &Store, block: &StoredBlock) {
     store.commit(&Change { removes: vec![block.number], ..Change::default() }).expect("committed");
 }
 
-fn frames(table: &RecoveredTable) -> Vec<&[u8]> {
+pub(super) fn frames(table: &RecoveredTable) -> Vec<&[u8]> {
     table.frames.iter().map(|frame| &*frame.bytes).collect()
 }
 
@@ -338,10 +338,14 @@ fn without_its_manifest_a_folder_is_not_touched() {
     let (store, _) = open(&folder);
     log(&store, &table("requests"), "rows");
     drop(store);
-    fs::remove_file(folder.path().join("leaf-0/manifest")).expect("removed");
+    for name in ["manifest", "manifest.copy"] {
+        fs::remove_file(folder.path().join("leaf-0").join(name)).expect("removed");
+    }
     let error = Store::open(&Config::new(folder.path().join("leaf-0"))).map(drop);
     let error = error.expect_err("no manifest").to_string();
-    assert!(error.ends_with("it is missing, and there are log or segment files"), "{error}");
+    let expected =
+        "it is missing, and so is its copy, and there are log or segment files; see docs/damage.md";
+    assert!(error.contains(expected), "{error}");
     assert!(folder.path().join("leaf-0/log/00000001.log").exists());
 }
 
@@ -379,8 +383,15 @@ fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
     for seed in 0..40 {
         let world = World::new(seed);
         let open = || {
-            Store::open_with(&world.folders(), Sizes::default(), Durability::Sync, false, None)
-                .expect("opened")
+            Store::open_with(
+                &world.folders(),
+                Sizes::default(),
+                Durability::Sync,
+                false,
+                None,
+                Known::default(),
+            )
+            .expect("opened")
         };
         let (store, _) = open();
         let requests = table("requests");
@@ -489,7 +500,8 @@ fn a_log_of_which_nothing_is_needed_takes_no_disk() {
 fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
     let world = World::new(3);
     let sizes = Sizes { log_file_bytes: 64 << 10, ..Sizes::default() };
-    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false, None);
+    let known = Known::default();
+    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false, None, known);
     let (store, _) = open().expect("opened");
     let append = |store: &Store, name: &str, id: &str, length: usize| {
         let ticket = store.append(&table(name), &batch(id), &Random::new(9).bytes(length));

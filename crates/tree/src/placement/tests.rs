@@ -71,6 +71,10 @@ impl Sink for FakeSink {
         Box::pin(async move { Ok(self.rows.swap(0, Ordering::SeqCst)) })
     }
 
+    fn forget_losses(&self, _table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async { Ok(1) })
+    }
+
     fn configure(
         &self,
         _table: TableName,

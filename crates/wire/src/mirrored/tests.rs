@@ -76,6 +76,10 @@ impl Sink for Fake {
         Box::pin(async { self.accepted.clone().map_or(Ok(7), Err) })
     }
 
+    fn forget_losses(&self, _table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async { self.accepted.clone().map_or(Ok(9), Err) })
+    }
+
     fn configure(
         &self,
         table: TableName,
@@ -204,6 +208,7 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
             state: crate::LeafState::Alive,
             block_bytes: 0,
             tables: Arc::default(),
+            losses: Vec::new(),
         }],
     };
     let peer = mirrored(Fake { status, ..Fake::default() });

@@ -29,6 +29,7 @@ fn leaf(name: &str, tables: Vec<proto::TableStatus>) -> proto::LeafStatus {
         state: LeafState::Alive.code(),
         block_bytes: 0,
         tables: frames::encode(tables),
+        losses: Vec::new(),
     }
 }
 

@@ -26,7 +26,9 @@ use proptest::prelude::*;
 use proptest::{collection, option};
 
 use crate::codes::Code;
-use crate::peer::{ExpiryForecast, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
+use crate::peer::{
+    ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus,
+};
 use crate::sink::{Batch, SinkError};
 
 /// Everything that has a code.
@@ -252,6 +254,7 @@ fn coverage() -> impl Strategy<Value = Coverage> {
         for (name, outcome, (rows_expected, rows_scanned, micros), has_table) in leaves {
             let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros };
             coverage.merge(Coverage::of_leaf(leaf, has_table));
+            coverage.unknown_losses += u64::from(has_table);
         }
         coverage
     })
@@ -340,11 +343,13 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
         (name, Arc::new(status))
     });
     let tables = collection::vec(table, 0..3);
-    let leaf = (coded::<LeafState>(), any::<u64>(), tables);
+    let loss = (any::<i64>(), "\\PC{1,5}");
+    let loss = loss.prop_map(|(found, what)| LeafLoss { found: Micros(found), what });
+    let leaf = (coded::<LeafState>(), any::<u64>(), tables, collection::vec(loss, 0..3));
     collection::btree_map("\\PC{1,5}", leaf, 0..4).prop_map(|leaves| {
-        let leaf = |(name, (state, block_bytes, tables)): (String, (_, _, Vec<_>))| {
+        let leaf = |(name, (state, block_bytes, tables, losses)): (String, (_, _, Vec<_>, _))| {
             let tables = Arc::new(tables.into_iter().collect());
-            LeafStatus { name: LeafName(name.into()), state, block_bytes, tables }
+            LeafStatus { name: LeafName(name.into()), state, block_bytes, tables, losses }
         };
         PeerStatus { leaves: leaves.into_iter().map(leaf).collect() }
     })

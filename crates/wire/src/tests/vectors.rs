@@ -227,6 +227,7 @@ fn status() -> PeerStatus {
         state,
         block_bytes: 8_192,
         tables: Arc::new(tables),
+        losses: Vec::new(),
     };
     let leaves = vec![
         leaf("leaf-0", LeafState::Alive, [(table(), Arc::new(status))].into()),

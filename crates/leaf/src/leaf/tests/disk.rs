@@ -110,9 +110,9 @@ async fn a_killed_leaf_answers_and_takes_batches_before_it_has_read_anything_bac
     assert_eq!(leaf.accept(batch("more", 1, 8_010..8_015)).await, receipt(5, false, true));
     assert!(leaf.accept(batch("b3", 1, 1_500..2_000)).await.expect("known").duplicate);
     assert_eq!(coverage(&leaf).await, (15, 8_015));
-    assert_eq!(leaf.state(), LeafState::DiskRecovery);
+    assert_eq!(leaf.inner.state(), LeafState::DiskRecovery);
     world.hold_reads(false);
-    while leaf.state() != LeafState::Alive {
+    while leaf.inner.state() != LeafState::Alive {
         std::thread::yield_now();
     }
     assert_eq!(values(&leaf).await.0, (0..8_015).collect::<Vec<_>>());
@@ -146,10 +146,10 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
     world.hold_reads(true);
     let leaf = open_on_memory(&world);
     take(&leaf, 15 + 15 * 16).await;
-    let meanwhile = (leaf.state(), blocks(&leaf));
+    let meanwhile = (leaf.inner.state(), blocks(&leaf));
     world.hold_reads(false);
     assert_eq!(meanwhile, (LeafState::DiskRecovery, vec![false; 16]));
-    while leaf.state() != LeafState::Alive {
+    while leaf.inner.state() != LeafState::Alive {
         std::thread::yield_now();
     }
     leaf.merge_all();

@@ -211,7 +211,7 @@ async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
         }
         drop(bed);
         bed = open().0;
-        while bed.leaf.state() != LeafState::Alive {
+        while bed.leaf.inner.state() != LeafState::Alive {
             std::thread::yield_now();
         }
         assert!(has_all_rows(&bed, DAYS).await);

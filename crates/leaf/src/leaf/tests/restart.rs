@@ -80,7 +80,7 @@ async fn a_stopped_leaf_is_there_again_at_once() {
         let next = place.open();
         let report = next.recovery_report();
         assert!(report.was_stopped);
-        assert_eq!((report.frames_replayed, next.state()), (0, LeafState::Alive));
+        assert_eq!((report.frames_replayed, next.inner.state()), (0, LeafState::Alive));
         assert!(all_rows(&next).await);
         assert_eq!(next.accept(batch("fresh", 1, 100_000..100_010)).await, receipt(10, true, true));
         next.stop().expect("stopped");
@@ -105,7 +105,7 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
     for _ in 0..2 {
         let leaf = place.open_with(Budget::new(all / 2));
         assert!(leaf.recovery_report().was_stopped);
-        assert_eq!(leaf.state(), LeafState::Alive);
+        assert_eq!(leaf.inner.state(), LeafState::Alive);
         assert!(all_rows(&leaf).await);
         let (some, blocks) = in_memory(&leaf);
         assert!((1..blocks).contains(&some), "{some} of {blocks}");
@@ -113,7 +113,7 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
     }
     // There is room again: nobody has to wait until all of it is taken.
     let leaf = place.open();
-    assert_eq!(leaf.state(), LeafState::Alive);
+    assert_eq!(leaf.inner.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
     while in_memory(&leaf).0 < in_memory(&leaf).1 {
         assert!(all_rows(&leaf).await);
@@ -167,7 +167,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
         // Told to stop before it has brought all back, perhaps; nothing is lost by that.
         drop(leaf);
         let leaf = place.open();
-        while leaf.state() != LeafState::Alive {
+        while leaf.inner.state() != LeafState::Alive {
             std::thread::yield_now();
         }
         assert!(all_rows(&leaf).await);
@@ -177,7 +177,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
         assert_eq!(taken, receipt(10, false, true), "whatever is not back yet");
         drop(leaf);
         let leaf = place.open();
-        while leaf.state() != LeafState::Alive {
+        while leaf.inner.state() != LeafState::Alive {
             std::thread::yield_now();
         }
         assert_eq!(values(&leaf).await.0, (0..ROWS + 10).collect::<Vec<_>>());
@@ -193,7 +193,7 @@ async fn a_block_that_is_nowhere_is_lost_and_expected() {
     let (path, at) = segment(&place.folder());
     flip(&path, at + 200..at + 201);
     let leaf = place.open();
-    while leaf.state() != LeafState::Alive {
+    while leaf.inner.state() != LeafState::Alive {
         std::thread::yield_now();
     }
     let (values, partial) = values(&leaf).await;
@@ -269,7 +269,7 @@ async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_map
     let middle = at + bytes * 3 / 4;
     flip(&on_disk, middle..middle + 1);
     let leaf = place.open();
-    while leaf.state() != LeafState::Alive {
+    while leaf.inner.state() != LeafState::Alive {
         std::thread::yield_now();
     }
     assert!(!leaf.recovery_report().was_stopped);
@@ -325,7 +325,7 @@ async fn who_follows_one_without_memory_has_all_rows_at_once() {
     leaf.stop().expect("stopped");
     drop(leaf);
     let leaf = place.open();
-    assert_eq!(leaf.state(), LeafState::Alive);
+    assert_eq!(leaf.inner.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
 }
 
@@ -336,7 +336,7 @@ async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_c
     let memory = Some(place.memory(AfterCrash::Disk));
     let leaf = Leaf::open(LeafConfig { memory, ..config(Some(&place.folder())) }).expect("opens");
     assert!(leaf.recovery_report().was_stopped);
-    assert_eq!(leaf.state(), LeafState::Alive);
+    assert_eq!(leaf.inner.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
 }
 

@@ -1,0 +1,41 @@
+//! `hadal acknowledge-loss`: a person knows of what was lost.
+
+use clap::Args;
+use hadal_types::TableName;
+
+use crate::cli::ServerArgs;
+use crate::error::Error;
+use crate::output;
+
+/// Say that you know of lost rows, so that they are told no more
+#[derive(Args)]
+#[command(after_help = "Examples:
+  hadal status                     tells what is lost
+  hadal acknowledge-loss clicks    of one table
+  hadal acknowledge-loss           of all tables, and of what nobody knows the tables of
+
+Lost rows are told by every answer, after every start, until somebody says this, or the table's age limit
+passes the moment of the loss, or the table is dropped. Nothing that can be read is given up by it, but what
+is left of damaged row blocks.")]
+pub(crate) struct AcknowledgeArgs {
+    /// The table; without one, everything
+    table: Option<String>,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &AcknowledgeArgs) -> Result<(), Error> {
+    let table = args.table.as_deref().map(TableName::new).transpose()?;
+    let (rows, unknown) = args.server.client()?.forget_losses(table.as_ref())?;
+    output::say(&match (rows, unknown) {
+        (0, 0) => "nothing was lost".to_owned(),
+        (rows, 0) => format!("{} lost; told no more", output::count(rows, "row")),
+        (rows, unknown) => format!(
+            "{} lost, and an unknown number in {}; told no more",
+            output::count(rows, "row"),
+            output::count(unknown, "place")
+        ),
+    });
+    Ok(())
+}

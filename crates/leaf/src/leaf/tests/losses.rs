@@ -1,0 +1,98 @@
+//! What was lost on disk between two processes: told until the age limits have passed it, or somebody says
+//! that they know.
+
+use hadal_types::{AgeLimit, TableSettings};
+
+use super::*;
+use crate::move_fresh::move_fresh;
+
+const DAY: u32 = 24 * 3_600;
+
+async fn keep_for_a_day(leaf: &Leaf, table: &str) {
+    let settings =
+        TableSettings { age: Some(AgeLimit::Seconds(DAY.into())), ..TableSettings::default() };
+    leaf.configure(name(table), settings).await.expect("set");
+}
+
+/// The leaf of a folder that had three rows in the log, and ten in a row block, of which it has nothing now.
+async fn with_losses(folder: &Path) -> Bed {
+    let bed = open(Some(folder));
+    keep_for_a_day(&bed.leaf, "t").await;
+    bed.leaf.accept(batch("block", 1, 0..10)).await.expect("taken");
+    move_fresh(&bed.leaf.inner.all_tables(), &bed.leaf.inner.store).expect("moved");
+    bed.leaf.accept(batch("log", 1, 10..13)).await.expect("taken");
+    drop(bed);
+    std::fs::remove_file(folder.join("segments/00000001.segment")).expect("removed");
+    std::fs::remove_file(folder.join("log/00000001.log")).expect("removed");
+    open(Some(folder))
+}
+
+/// Rows that are expected, losses of which nobody knows the rows, and the codes of warnings.
+async fn told(leaf: &Leaf) -> (u64, u64, Vec<WarningCode>) {
+    let (_, partial) = values(leaf).await;
+    let Coverage { rows_expected, unknown_losses, .. } = partial.coverage;
+    let status = leaf.status().await;
+    assert_eq!(status.leaves[0].losses.len() as u64, unknown_losses);
+    let codes = partial.warnings.iter().map(|warning| warning.code);
+    (rows_expected, unknown_losses, codes.collect())
+}
+
+fn both() -> (u64, u64, Vec<WarningCode>) {
+    (10, 1, vec![WarningCode::RowsLost, WarningCode::RowsLostUnknown])
+}
+
+#[tokio::test]
+async fn losses_go_once_the_age_limits_have_passed_the_moment_of_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = with_losses(folder.path()).await;
+    assert_eq!(told(&bed.leaf).await, both());
+    bed.clock.pass(DAY - 1_000);
+    bed.leaf.merge_all();
+    assert_eq!(told(&bed.leaf).await, both(), "it may be of just before it was found");
+    bed.clock.pass(2_000);
+    bed.leaf.merge_all();
+    assert_eq!(told(&bed.leaf).await, (0, 0, vec![]));
+    drop(bed);
+    assert_eq!(told(&open(Some(folder.path())).leaf).await, (0, 0, vec![]));
+}
+
+#[tokio::test]
+async fn a_loss_of_nobody_knows_which_table_waits_for_the_limits_of_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = with_losses(folder.path()).await;
+    let settings = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
+    bed.leaf.configure(name("u"), settings).await.expect("set");
+    bed.clock.pass(2 * DAY);
+    bed.leaf.merge_all();
+    assert_eq!(told(&bed.leaf).await, (0, 1, vec![WarningCode::RowsLostUnknown]));
+}
+
+#[tokio::test]
+async fn losses_that_somebody_knows_of_are_gone_for_good() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = with_losses(folder.path()).await;
+    bed.leaf.accept(batch("new", 1, 20..25)).await.expect("taken");
+    assert_eq!(bed.leaf.forget_losses(Some(name("u"))).await, Ok(0));
+    assert_eq!(bed.leaf.forget_losses(Some(name("t"))).await, Ok(10));
+    assert_eq!(told(&bed.leaf).await, (5, 1, vec![WarningCode::RowsLostUnknown]));
+    assert_eq!(bed.leaf.forget_losses(None).await, Ok(0));
+    assert_eq!(told(&bed.leaf).await, (5, 0, vec![]));
+    bed.leaf.stop().expect("stopped");
+    drop(bed);
+    let bed = open(Some(folder.path()));
+    assert_eq!(told(&bed.leaf).await, (5, 0, vec![]));
+    assert_eq!(values(&bed.leaf).await.0, [20, 21, 22, 23, 24]);
+}
+
+#[tokio::test]
+async fn losses_outlive_stops_and_starts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut bed = with_losses(folder.path()).await;
+    for round in 0..3 {
+        assert_eq!(told(&bed.leaf).await, both(), "round {round}");
+        keep_for_a_day(&bed.leaf, &format!("other-{round}")).await;
+        bed.leaf.stop().expect("stopped");
+        drop(bed);
+        bed = open(Some(folder.path()));
+    }
+}

@@ -1,0 +1,103 @@
+//! What a leaf has lost, and how that ends: by a word of a person, or with its table's age limit.
+
+use std::sync::Arc;
+
+use hadal_store::{BlockNumber, Change};
+use hadal_types::limits::{LEAF_LOSSES_MAX, NOTE_BYTES_MAX};
+use hadal_types::{Micros, TableName};
+use hadal_wire::{LeafLoss, SinkError};
+
+use crate::accept::sink_error;
+use crate::block::Block;
+use crate::expiry::cutoff;
+use crate::leaf::{Inner, Leaf};
+use crate::merge::{origins, remembered};
+use crate::sync::{lock, read};
+use crate::table::Table;
+
+impl Leaf {
+    /// What it has lost of which nobody knows how many rows it had, nor of which tables; of very many the
+    /// first ones.
+    #[must_use]
+    pub fn losses(&self) -> Vec<LeafLoss> {
+        let told = self.inner.store.losses().into_iter().take(LEAF_LOSSES_MAX);
+        told.map(|loss| {
+            let mut what = loss.what;
+            what.truncate(what.floor_char_boundary(NOTE_BYTES_MAX));
+            LeafLoss { found: loss.found, what }
+        })
+        .collect()
+    }
+}
+
+/// Has losses told no more: all, or those of a table. Returns the rows that are known to be among them.
+pub(crate) fn forget_losses(inner: &Inner, table: Option<&TableName>) -> Result<u64, SinkError> {
+    let gone = || SinkError::Unavailable(inner.name.to_string());
+    let _turn = inner.turn_to_change().ok_or_else(gone)?;
+    let tables = inner.all_tables();
+    let is_meant = |own: &&Arc<Table>| table.is_none_or(|name| own.name == *name);
+    let mut rows = 0;
+    for own in tables.iter().filter(is_meant) {
+        let forgotten = forget_blocks(inner, own, |_| true, true);
+        rows += forgotten.map_err(|error| sink_error(&inner.name, error))?;
+    }
+    if table.is_none() {
+        let forgotten = inner.store.forget_losses(None);
+        forgotten.map_err(|error| sink_error(&inner.name, error))?;
+    }
+    Ok(rows)
+}
+
+/// Takes lost blocks of a table out of the store, and with them those that were found `damaged` since.
+fn forget_blocks(
+    inner: &Inner,
+    table: &Table,
+    is_meant: impl Fn(BlockNumber) -> bool,
+    damaged: bool,
+) -> Result<u64, hadal_store::Error> {
+    let dropped = read(&table.dropped);
+    if *dropped {
+        return Ok(0);
+    }
+    let damaged: Vec<Arc<Block>> = match damaged {
+        true => table.snapshot().iter().filter(|block| block.is_damaged()).cloned().collect(),
+        false => Vec::new(),
+    };
+    let lost: Vec<BlockNumber> = table.lost().into_iter().filter(|&own| is_meant(own)).collect();
+    let (consumed, mut removes) = origins(&damaged);
+    removes.extend(lost.iter().filter(|&&number| inner.store.has_block(number)));
+    if removes.is_empty() && consumed.is_empty() {
+        return Ok(0);
+    }
+    let remembered = remembered(table, &damaged);
+    inner.store.commit(&Change { removes, consumed, remembered, ..Change::default() })?;
+    let rows: usize = damaged.iter().map(|block| block.rows).sum();
+    table.swap(&damaged, Vec::new());
+    Ok(table.forget_lost(&lost) + rows as u64)
+}
+
+impl Inner {
+    /// Forgets losses that the age limits of their tables have passed: whatever was lost is older. Where it
+    /// is not known of which tables it was, all limits have to.
+    pub(crate) fn forget_old_losses(&self, tables: &[Arc<Table>], now: Micros) {
+        let Some(_turn) = self.turn_to_change() else { return };
+        let limit = |table: &Table| cutoff(lock(&table.settings).as_ref(), now);
+        let mut failed = None;
+        for table in tables {
+            let Some(limit) = limit(table) else { continue };
+            let is_old = |number| self.store.lost_since(number).is_some_and(|since| since < limit);
+            if let Err(error) = forget_blocks(self, table, is_old, false) {
+                failed = Some(error);
+            }
+        }
+        let limits: Option<Vec<Micros>> = tables.iter().map(|table| limit(table)).collect();
+        if let Some(first) = limits.and_then(|limits| limits.into_iter().min())
+            && let Err(error) = self.store.forget_losses(Some(first))
+        {
+            failed = Some(error);
+        }
+        if let Some(error) = failed {
+            tracing::error!(leaf = %self.name, "old losses are told on: {error}");
+        }
+    }
+}

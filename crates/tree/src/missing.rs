@@ -1,0 +1,46 @@
+//! A leaf that is known and does not serve.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_query::Query;
+use hadal_types::TableName;
+use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
+
+/// In the place of a leaf that does not serve: it answers nothing, and so is missed in every answer, though
+/// nobody knows how many rows it has.
+pub struct Missing {
+    name: LeafName,
+}
+
+impl Missing {
+    /// In the place of this leaf.
+    #[must_use]
+    pub fn new(name: &LeafName) -> Self {
+        Self { name: name.clone() }
+    }
+}
+
+impl Peer for Missing {
+    fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
+        let leaf = LeafCoverage {
+            name: self.name.to_string(),
+            outcome: LeafOutcome::Dead,
+            rows_expected: 0,
+            rows_scanned: 0,
+            micros: 0,
+        };
+        let mut partial = Partial::empty(&query);
+        partial.coverage = Coverage { unknown_losses: 1, ..Coverage::of_leaf(leaf, false) };
+        Box::pin(async move { partial })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async { PeerStatus::default() })
+    }
+
+    fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async { TableBlocks::default() })
+    }
+}
