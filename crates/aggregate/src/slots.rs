@@ -247,7 +247,11 @@ pub(crate) mod tests {
                 put_in(&mut slots, &tags(known, 0), 64);
                 let mut new = tags(60_000, known);
                 // As another table was filled, tag by tag or part by part.
-                if sorted { new.sort_unstable() } else { new.sort_by_key(|tag| tag >> 24) }
+                if sorted {
+                    new.sort_unstable()
+                } else {
+                    new.sort_by_key(|tag| tag >> 24)
+                }
                 let (most, mean) = put_in(&mut slots, &new, at_once);
                 assert!(
                     most < 500 && mean < 50,
