@@ -399,6 +399,8 @@ use later::Waiting;
 
 mod finding;
 mod later;
+#[cfg(test)]
+mod looks_tests;
 mod merging;
 mod room;
 #[cfg(test)]

@@ -23,12 +23,19 @@ pub enum Answering {
 /// What to do about a query that needs too much memory.
 const ADVICE: &str = "ask for fewer groups or rows, fewer columns, or a shorter time";
 
-/// The fault of a query that needs so many bytes where others hold them.
+/// The fault of a query that needs so many bytes where there is no room for them: it is told to come
+/// again only where that may help.
 pub(crate) fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
-    let BudgetSpent { held, bytes_max, .. } = spent;
+    let BudgetSpent { held, bytes_max, left, .. } = spent;
+    let each_max = bytes_max.saturating_sub(left);
+    if bytes > each_max {
+        let message =
+            format!("the query needs {bytes} bytes; at most {each_max} are allowed: {ADVICE}");
+        return Fault::new(FaultCode::Memory, &message);
+    }
     let message = format!(
-        "the query needs {bytes} bytes, and all queries together hold {held} of {bytes_max}: \
-         {ADVICE}, or ask again later"
+        "the query needs {bytes} bytes, and all queries together hold {held} of {bytes_max}, of \
+         which {left} are for small ones: {ADVICE}, or ask again later"
     );
     Fault::new(FaultCode::Busy, &message)
 }
@@ -90,6 +97,11 @@ impl Partial {
     /// Adds a fault. What was found is of no use any more, and makes room for others.
     pub fn fail(&mut self, fault: Fault) {
         self.faults.add(fault);
+        self.forget();
+    }
+
+    /// Forgets what was found, and gives its memory back.
+    fn forget(&mut self) {
         match &mut self.answering {
             Answering::Groups(groups) => groups.clear(),
             Answering::Rows(rows) => rows.clear(),
@@ -140,21 +152,37 @@ impl Partial {
     /// Adds what other leaves answered to the same query. An answer to another question (see
     /// [`Self::fits`]) is a fault.
     pub fn merge(&mut self, other: Self) {
+        self.merge_unless(other, &|| false);
+    }
+
+    /// As [`Self::merge`], unless `is_over` says meanwhile that nobody waits for it any more: then it
+    /// [fails](Self::fail). Groups are asked for every few milliseconds. So does what is merged with
+    /// what failed already: nothing of it would be shown.
+    pub fn merge_unless(&mut self, other: Self, is_over: &dyn Fn() -> bool) {
         let fits = self.fits(&other);
         self.coverage.merge(other.coverage);
         self.stats.merge(other.stats);
         self.warnings.merge(other.warnings);
         self.faults.merge(other.faults);
         self.held.absorb(other.held);
+        if !self.faults.is_empty() {
+            return self.forget();
+        }
         match (&mut self.answering, other.answering) {
-            (Answering::Groups(own), Answering::Groups(groups)) if fits => own.merge(groups),
+            (Answering::Groups(own), Answering::Groups(groups)) if fits => {
+                let mut merging = own.begin_merge(groups);
+                while !is_over() && own.merge_step(&mut merging) {}
+            }
             (Answering::Rows(own), Answering::Rows(rows)) if fits => own.merge(rows),
             _ => {
                 let message = "partial answers to different questions cannot be merged";
                 self.faults.add(Fault::new(FaultCode::Invalid, message));
             }
         }
-        self.hold(usize::MAX);
+        match is_over() {
+            true => self.fail(Fault::new(FaultCode::Busy, "nobody waits for the answer any more")),
+            false => self.hold(usize::MAX),
+        }
     }
 
     /// Bytes of what was found, about: to be compared with the query's budget.

@@ -5,6 +5,12 @@
 //! table is in no cache, growing it looks at nothing else, and things are only compared where these
 //! bits agree. Slots are laid out by the first bits, so that asking in their order stays within a
 //! small part of the table.
+//!
+//! But what comes in the order of hashes, as from another table that was filled part by part, comes
+//! to a table that grows with it in its first slots only, where more is put than there is room for.
+//! So a stretch of slots that is taken is left for one elsewhere, which the rest of the hash tells:
+//! however many crowd somewhere, each takes a few looks. One search along all slots that are taken
+//! would take time that grows with the square of their number.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;
@@ -15,6 +21,9 @@ use hashbrown::DefaultHashBuilder;
 pub(crate) const BATCH: usize = 64;
 /// What stands in a slot that is free.
 const FREE: u32 = u32::MAX;
+/// Slots that are looked at side by side, two lines of a cache or three; then others are, elsewhere.
+/// Where hashes are spread, hardly any search leaves its first stretch.
+const STRETCH: usize = 16;
 /// The bits of the smallest table's index.
 const BITS_MIN: u32 = 6;
 
@@ -63,6 +72,15 @@ pub(crate) fn tag_by(hasher: &DefaultHashBuilder, own: impl Hash) -> u32 {
     (hasher.hash_one(own) >> 32) as u32
 }
 
+/// The tag in whose place something of this tag is looked for after so many stretches: of as many
+/// stretches as there are tags, each begins elsewhere, so a free slot is always found.
+///
+/// Multiplies by odd constants: 2^32 / φ, and the first of MurmurHash3's finalizer (A. Appleby).
+#[inline]
+const fn elsewhere(tag: u32, stretch: u32) -> u32 {
+    (tag ^ stretch.wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B)
+}
+
 impl Slots {
     /// The number of something of this tag, which `is_it` knows, if it has one.
     #[inline]
@@ -108,16 +126,22 @@ impl Slots {
     #[inline(always)]
     fn search(&self, tag: u32, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
-        let mut at = self.home(tag);
+        let (mut start, mut stretch) = (self.home(tag), 0);
         loop {
-            let slot = self.slots[at];
-            if slot.number == FREE {
-                return Err(at);
+            for step in 0..STRETCH {
+                let at = (start + step) & mask;
+                #[cfg(test)]
+                tests::note_look();
+                let slot = self.slots[at];
+                if slot.number == FREE {
+                    return Err(at);
+                }
+                if slot.tag == tag && is_it(slot.number) {
+                    return Ok(slot.number);
+                }
             }
-            if slot.tag == tag && is_it(slot.number) {
-                return Ok(slot.number);
-            }
-            at = (at + 1) & mask;
+            stretch += 1;
+            start = self.home(elsewhere(tag, stretch));
         }
     }
 
@@ -149,14 +173,11 @@ impl Slots {
         let wanted = slots(self.len + more + others).next_power_of_two();
         let free = vec![Slot::FREE; wanted.max(1 << BITS_MIN)];
         let old = std::mem::replace(&mut self.slots, free);
-        let mask = self.slots.len() - 1;
         // By their first bits: what lay side by side comes to lie side by side.
         for slot in old.into_iter().filter(|slot| slot.number != FREE) {
-            let mut at = self.home(slot.tag);
-            while self.slots[at].number != FREE {
-                at = (at + 1) & mask;
+            if let Err(at) = self.search(slot.tag, |_| false) {
+                self.slots[at] = slot;
             }
-            self.slots[at] = slot;
         }
     }
 
@@ -168,5 +189,88 @@ impl Slots {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    thread_local! {
+        static LOOKS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(super) fn note_look() {
+        LOOKS.set(LOOKS.get() + 1);
+    }
+
+    /// How many slots of all tables this thread looks at meanwhile, while it searches.
+    pub(crate) fn looks<T>(work: impl FnOnce() -> T) -> (usize, T) {
+        let before = LOOKS.get();
+        let done = work();
+        (LOOKS.get() - before, done)
+    }
+
+    /// Puts in numbers of these tags, so many at a time, and returns the most looks that one of them
+    /// takes, and how many all take on average; of one look-up more each.
+    fn put_in(slots: &mut Slots, tags: &[u32], at_once: usize) -> (usize, usize) {
+        let (mut most, first) = (0, slots.len);
+        let (all, ()) = looks(|| {
+            for tags in tags.chunks(at_once) {
+                slots.reserve_ahead(tags.len(), 0);
+                for &tag in tags {
+                    let number = u32::try_from(slots.len).expect("few");
+                    most = most.max(looks(|| slots.insert(tag, number)).0);
+                }
+            }
+            for (number, &tag) in (first..).zip(tags) {
+                let is_it = |own| own as usize == number;
+                assert!(slots.find(tag, is_it).is_some(), "what was put in is found");
+            }
+        });
+        (most, all / tags.len().max(1))
+    }
+
+    fn tags(count: u32, from: u32) -> Vec<u32> {
+        (from..from + count).map(tag_of).collect()
+    }
+
+    #[test]
+    fn what_comes_in_the_order_of_hashes_is_put_in_as_soon_as_what_comes_in_any() {
+        for known in [0, 1_000, 30_000, 49_000, 60_000, 98_000] {
+            for (at_once, sorted) in
+                [(1, false), (64, false), (10_000, false), (1, true), (64, true), (10_000, true)]
+            {
+                let mut slots = Slots::default();
+                put_in(&mut slots, &tags(known, 0), 64);
+                let mut new = tags(60_000, known);
+                // As another table was filled, tag by tag or part by part.
+                if sorted {
+                    new.sort_unstable()
+                } else {
+                    new.sort_by_key(|tag| tag >> 24)
+                }
+                let (most, mean) = put_in(&mut slots, &new, at_once);
+                assert!(
+                    most < 500 && mean < 50,
+                    "{known} are known, {at_once} at once, sorted {sorted}: {most} looks for one, \
+                     {mean} for each"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_free_slot_is_found_from_everywhere() {
+        for tag in [0, 1, 77, u32::MAX] {
+            let mut slots = Slots { slots: vec![Slot { tag: 0, number: 0 }; 64], len: 63 };
+            for free in 0..64 {
+                slots.slots[free].number = FREE;
+                assert_eq!(slots.search(tag, |_| false), Err(free));
+                slots.slots[free].number = 0;
+            }
+        }
     }
 }

@@ -95,7 +95,7 @@ impl Engine {
         let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
         let count = config.leaves.max(known.count);
         let shares = config.memory.shares;
-        let budget = Budget::new(shares.queries);
+        let budget = shares.query_budget();
         let fresh = FreshBytes::new(shares.fresh);
         let memories = Memories {
             shares,
@@ -282,7 +282,7 @@ fn open_leaf(
         pool: Arc::clone(pool),
         zone_answers: machine::zone_answers(),
         limits: limits.clone(),
-        query_bytes_max: LEAF_QUERY_BYTES_MAX.min(config.memory.shares.queries),
+        query_bytes_max: LEAF_QUERY_BYTES_MAX.min(budget.each_max()),
         budget: Arc::clone(budget),
         clock: Arc::clone(&config.clock),
         archive: config.archive.clone(),

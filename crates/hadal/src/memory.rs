@@ -7,12 +7,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::Budget;
 use hadal_types::limits::{
-    FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, TABLE_BYTES_MAX, TMPFS_BYTES_MIN,
+    FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, SMALL_QUERIES_BYTES, SMALL_QUERIES_PART,
+    SMALL_QUERY_BYTES_MAX, TABLE_BYTES_MAX, TMPFS_BYTES_MIN,
 };
 use hadal_types::settings::parse_bytes;
 
@@ -101,6 +103,12 @@ impl Shares {
         let fresh = ceiling.div_euclid(8).min(FRESH_BYTES_MAX);
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         Self { queries: size(queries), fresh, blocks: size(ceiling - queries - fresh) }
+    }
+
+    /// The budget of all queries, which keeps some of it for small ones.
+    pub(crate) fn query_budget(self) -> Arc<Budget> {
+        let small = SMALL_QUERIES_BYTES.min(self.queries / SMALL_QUERIES_PART);
+        Budget::with_small(self.queries, small, SMALL_QUERY_BYTES_MAX)
     }
 
     /// The ceiling that they are shares of, in bytes.
@@ -289,6 +297,22 @@ mod tests {
             let shares = Shares::of(ceiling);
             assert_eq!((shares.all(), shares.overdrawn(fresh)), (ceiling, 0));
             assert_eq!(shares.overdrawn(queries as u64 + fresh + 7), 7);
+        }
+    }
+
+    #[test]
+    fn small_queries_find_room_beside_large_ones_whatever_the_ceiling() {
+        for ceiling in [MEMORY_BYTES_MIN, 300 << 20, GIB, 12 * GIB, 512 * GIB] {
+            let shares = Shares::of(ceiling);
+            let budget = shares.query_budget();
+            let mut large = budget.hold();
+            large.resize(budget.each_max()).expect("room");
+            assert!(large.grow(1).is_err() && large.bytes() >= shares.queries / 4 * 3, "{ceiling}");
+            // As large as they can be, before they are large.
+            let mut growing: Vec<_> = (0..7).map(|_| budget.hold()).collect();
+            growing.iter_mut().for_each(|own| own.resize(SMALL_QUERY_BYTES_MAX).expect("room"));
+            let mut light = budget.hold();
+            assert_eq!(light.resize(SMALL_QUERY_BYTES_MAX / 4), Ok(()), "{ceiling}");
         }
     }
 

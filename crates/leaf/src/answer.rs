@@ -10,6 +10,7 @@ use hadal_aggregate::{
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
 use hadal_store::DroppedRows;
+use hadal_types::Budget;
 use tokio::task::spawn_blocking;
 
 use crate::block::Block;
@@ -63,8 +64,9 @@ pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instan
         blocks: ordered(blocks.concat(), scan.block_order()),
         tables: shares.iter().map(|share| Arc::clone(&share.table)).collect(),
         scan: Arc::new(scan),
-        bytes_max: leaves.iter().fold(0, |all, leaf| leaf.query_bytes_max.saturating_add(all)),
+        bytes_max: bytes_max(leaves, &first.budget),
         budget: Arc::clone(&first.budget),
+        merging: Arc::clone(first.pool.merging()),
         deadline,
     };
     let (mut partial, looked) = match look(first, question).await {
@@ -77,6 +79,13 @@ pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instan
         share.tell(&query, looked, blocks, micros, &mut partial);
     }
     partial
+}
+
+/// Bytes that a query may hold on all of these leaves: no more than it can have, or it would fail where
+/// groups could be dropped instead.
+fn bytes_max(leaves: &[&Leaf], budget: &Budget) -> usize {
+    let all = leaves.iter().fold(0usize, |all, leaf| leaf.query_bytes_max.saturating_add(all));
+    all.min(budget.each_max())
 }
 
 impl<'l> Share<'l> {

@@ -15,7 +15,7 @@ use hadal_query::Query;
 use hadal_scan::{Holder, Interned, Scan};
 use hadal_types::Budget;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::spawn_blocking;
 
 use crate::block::Block;
@@ -42,6 +42,8 @@ pub(crate) struct Question {
     pub(crate) bytes_max: usize,
     /// Where these are drawn from.
     pub(crate) budget: Arc<Budget>,
+    /// How many questions may merge what their workers found beside the threads that scan.
+    pub(crate) merging: Arc<Semaphore>,
     pub(crate) deadline: Instant,
 }
 
@@ -124,6 +126,26 @@ impl ScanJob {
         usize::try_from(blocks).unwrap_or(usize::MAX)
     }
 
+    /// Whether nobody waits for the answer any more.
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Findings made one; `None` where there are none.
+    fn merged(&self, mut findings: Vec<Finding>) -> Option<Finding> {
+        findings.sort_by_key(|finding| Reverse(finding.partial.held.bytes()));
+        findings.into_iter().reduce(|mut all, finding| {
+            all.partial.merge_unless(finding.partial, &|| self.is_cancelled());
+            for (all, own) in all.looked.iter_mut().zip(finding.looked) {
+                all.blocks += own.blocks;
+                all.rows += own.rows;
+            }
+            all.took += finding.took;
+            all.is_spoiled |= finding.is_spoiled;
+            all
+        })
+    }
+
     /// Holds what was found. If that is too much together with what others have found, all of it
     /// is made one, which takes less: the query fails only where that is too much as well, so how
     /// many threads there are does not decide.
@@ -156,7 +178,7 @@ impl InTurns for ScanJob {
 
     /// What nobody waits for is ended soon, too, since it holds memory.
     fn is_due(&self, now: Instant) -> bool {
-        self.due() <= now || self.cancelled.load(Ordering::Relaxed)
+        self.due() <= now || self.is_cancelled()
     }
 }
 
@@ -174,7 +196,7 @@ impl Job for ScanJob {
     fn begin(&self, left: Vec<Finding>) -> Finding {
         let Question { query, tables, budget, bytes_max, .. } = &self.question;
         let many = left.len() > 1;
-        let Some(mut finding) = merged(left) else {
+        let Some(mut finding) = self.merged(left) else {
             let partial = Partial { held: budget.hold(), ..Partial::empty(query) };
             let took = Duration::ZERO;
             let looked = vec![Looked::default(); tables.len()];
@@ -243,21 +265,6 @@ impl<'a> Holder<'a> for HeldBlock<'_> {
     }
 }
 
-/// Findings made one; `None` where there are none.
-fn merged(mut findings: Vec<Finding>) -> Option<Finding> {
-    findings.sort_by_key(|finding| Reverse(finding.partial.held.bytes()));
-    findings.into_iter().reduce(|mut all, finding| {
-        all.partial.merge(finding.partial);
-        for (all, own) in all.looked.iter_mut().zip(finding.looked) {
-            all.blocks += own.blocks;
-            all.rows += own.rows;
-        }
-        all.took += finding.took;
-        all.is_spoiled |= finding.is_spoiled;
-        all
-    })
-}
-
 impl Pending {
     /// Waits for the result; `None` when the job failed.
     pub(crate) async fn result(mut self) -> Option<JobResult> {
@@ -267,9 +274,19 @@ impl Pending {
         let largest = findings.iter().map(bytes).max().unwrap_or(0);
         let is_quick = findings.iter().map(bytes).sum::<usize>() - largest <= MERGE_AT_ONCE_BYTES;
         let merged = match is_quick {
-            true => merged(findings),
-            // No thread of the pool does this: it takes longer than a turn.
-            false => spawn_blocking(|| merged(findings)).await.ok()?,
+            true => self.job.merged(findings),
+            // No thread of the pool does this: it takes longer than a turn. Not all do it at once, or
+            // those threads would hardly get on.
+            false => {
+                let merging = Arc::clone(&self.job.question.merging).acquire_owned().await.ok()?;
+                let job = Arc::clone(&self.job);
+                let merged = spawn_blocking(move || {
+                    let merged = job.merged(findings);
+                    drop(merging);
+                    merged
+                });
+                merged.await.ok()?
+            }
         };
         let Finding { mut partial, looked, took, is_spoiled } = merged?;
         if many {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::handout::{Ended, Handout};
 use super::locks::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use super::rounds::{InTurns, Rounds};
+use super::rounds::{InTurns, Rounds, Taken};
 
 /// How long a thread works for a query before the next one gets its turn.
 pub(crate) const TURN: Duration = Duration::from_millis(5);
@@ -53,6 +53,7 @@ struct State<J> {
 struct Joined<J: Job> {
     job: Arc<J>,
     left: Vec<J::Finding>,
+    is_ahead: bool,
 }
 
 impl<J: Job> Pool<J> {
@@ -101,8 +102,9 @@ impl<J: Job> Pool<J> {
 
     /// Works for one turn on the jobs of a query, this one first; returns whose turn it was.
     fn turn(&self, joined: Joined<J>) -> usize {
-        let query = joined.job.query();
-        let over = (self.clock)() + TURN;
+        let (query, is_ahead) = (joined.job.query(), joined.is_ahead);
+        let begun = (self.clock)();
+        let over = begun + TURN;
         let mut next = Some(joined);
         while let Some(joined) = next {
             self.serve(joined, over);
@@ -111,6 +113,8 @@ impl<J: Job> Pool<J> {
                 false => None,
             };
         }
+        let took = (self.clock)().saturating_duration_since(begun);
+        self.lock().rounds.note(query, is_ahead, took);
         query
     }
 
@@ -122,7 +126,7 @@ impl<J: Job> Pool<J> {
     }
 
     /// Works on a job until there is nothing to do or the turn is over.
-    fn serve(&self, Joined { job, left }: Joined<J>, over: Instant) {
+    fn serve(&self, Joined { job, left, .. }: Joined<J>, over: Instant) {
         match catch_unwind(AssertUnwindSafe(|| self.look(&job, left, over))) {
             Ok(finding) => {
                 if let Some(ended) = job.handout().leave(finding) {
@@ -172,16 +176,16 @@ impl<J: Job> State<J> {
         if self.stopping {
             return None;
         }
-        join(|| self.rounds.more_of(query))
+        join(|| Some(Taken { job: self.rounds.more_of(query)?, is_ahead: false }))
     }
 }
 
 /// Joins the first of the jobs offered that still has something to do by then.
-fn join<J: Job>(mut offered: impl FnMut() -> Option<Arc<J>>) -> Option<Joined<J>> {
+fn join<J: Job>(mut offered: impl FnMut() -> Option<Taken<J>>) -> Option<Joined<J>> {
     loop {
-        let job = offered()?;
+        let Taken { job, is_ahead } = offered()?;
         if let Some(left) = job.handout().join() {
-            return Some(Joined { job, left });
+            return Some(Joined { job, left, is_ahead });
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Whose turn it is.
 //!
 //! Turns go round by query, so that one over many leaves, which has a job on each, gets no more of
-//! them than others. A query that came in just now is next, but only every other time: small ones
-//! are done before the large ones have had a turn each, and still many small ones cannot keep a
-//! large one waiting for ever.
+//! them than others. But a query that came in just now is *ahead*, and so is one that has not taken
+//! much time yet: small ones are done before the large ones have had a turn each, also where a turn
+//! of these is long, as it is where one of their blocks takes long. Those ahead have as much time as
+//! the last turn of another took, so many small ones cannot keep a large one waiting for ever.
+//! (Two levels of a multilevel feedback queue: Corbató, Merwin-Daggett and Daley, "An Experimental
+//! Time-Sharing System", 1962.)
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::locks::Arc;
 
@@ -20,6 +23,10 @@ pub(crate) trait InTurns {
     fn is_due(&self, now: Instant) -> bool;
 }
 
+/// A query that has taken less time of threads is ahead of others. Where the machine is busy with other
+/// things, too, that is some times as much as the query's own work.
+pub(crate) const AHEAD: Duration = Duration::from_millis(100);
+
 /// The jobs of all queries.
 #[derive(Debug)]
 pub(crate) struct Rounds<J> {
@@ -27,7 +34,16 @@ pub(crate) struct Rounds<J> {
     new: VecDeque<Jobs<J>>,
     /// The others; whoever had its turn goes to the back.
     round: VecDeque<Jobs<J>>,
-    was_new: bool,
+    /// How much longer queries may be ahead of others.
+    time_ahead: Duration,
+}
+
+/// Whose turn it is.
+#[derive(Debug)]
+pub(crate) struct Taken<J> {
+    pub(crate) job: Arc<J>,
+    /// Whether it is ahead of others.
+    pub(crate) is_ahead: bool,
 }
 
 /// The jobs of one query.
@@ -35,11 +51,13 @@ pub(crate) struct Rounds<J> {
 struct Jobs<J> {
     query: usize,
     jobs: Vec<Arc<J>>,
+    /// The time of threads that it has taken.
+    took: Duration,
 }
 
 impl<J> Default for Rounds<J> {
     fn default() -> Self {
-        Self { new: VecDeque::new(), round: VecDeque::new(), was_new: false }
+        Self { new: VecDeque::new(), round: VecDeque::new(), time_ahead: AHEAD }
     }
 }
 
@@ -50,7 +68,7 @@ impl<J: InTurns> Rounds<J> {
         let known = self.all_mut().find(|own| own.query == query);
         match known {
             Some(own) => own.jobs.push(job),
-            None => self.new.push_back(Jobs { query, jobs: vec![job] }),
+            None => self.new.push_back(Jobs { query, jobs: vec![job], took: Duration::ZERO }),
         }
     }
 
@@ -64,25 +82,54 @@ impl<J: InTurns> Rounds<J> {
     }
 
     /// The job whose turn it is.
-    pub(crate) fn take(&mut self, now: Instant) -> Option<Arc<J>> {
+    pub(crate) fn take(&mut self, now: Instant) -> Option<Taken<J>> {
         // Whoever is out of time is asked for what it has, and does not wait for its turn.
         let is_late = |job: &&Arc<J>| job.is_due(now) && job.opening() == Some(0);
         if let Some(late) = self.all().flat_map(|own| &own.jobs).find(is_late) {
-            return Some(Arc::clone(late));
+            return Some(Taken { job: Arc::clone(late), is_ahead: true });
         }
-        let is_new_first = !self.was_new || self.round.is_empty();
-        self.take_from(is_new_first).or_else(|| self.take_from(!is_new_first))
+        let is_ahead_first = self.time_ahead > Duration::ZERO;
+        let ahead = if is_ahead_first { self.take_ahead() } else { None };
+        ahead.or_else(|| self.take_next()).or_else(|| self.take_ahead())
     }
 
-    /// The next job of the new queries, or of the others.
-    fn take_from(&mut self, new: bool) -> Option<Arc<J>> {
-        let queries = if new { &mut self.new } else { &mut self.round };
-        let (at, job) =
-            queries.iter().enumerate().find_map(|(at, own)| Some((at, own.opening()?)))?;
-        let own = queries.remove(at)?;
+    /// The next job of a new query, or of the one that has taken least, if that is not much.
+    fn take_ahead(&mut self) -> Option<Taken<J>> {
+        let first_of = |queries: &VecDeque<Jobs<J>>| {
+            let open = queries.iter().enumerate().filter_map(|(at, own)| {
+                Some((own.took, at, own.opening().filter(|_| own.took < AHEAD)?))
+            });
+            open.min_by_key(|(took, at, _)| (*took, *at)).map(|(_, at, job)| (at, job))
+        };
+        let (own, job) = match first_of(&self.new) {
+            Some((at, job)) => (self.new.remove(at)?, job),
+            None => {
+                let (at, job) = first_of(&self.round)?;
+                (self.round.remove(at)?, job)
+            }
+        };
         self.round.push_back(own);
-        self.was_new = new;
-        Some(job)
+        Some(Taken { job, is_ahead: true })
+    }
+
+    /// The next job of the queries that had a turn, in the order of their turns.
+    fn take_next(&mut self) -> Option<Taken<J>> {
+        let mut all = self.round.iter().enumerate();
+        let (at, job) = all.find_map(|(at, own)| Some((at, own.opening()?)))?;
+        let own = self.round.remove(at)?;
+        self.round.push_back(own);
+        Some(Taken { job, is_ahead: false })
+    }
+
+    /// Notes how long a query's turn took.
+    pub(crate) fn note(&mut self, query: usize, is_ahead: bool, took: Duration) {
+        self.time_ahead = match is_ahead {
+            true => self.time_ahead.saturating_sub(took),
+            false => took,
+        };
+        if let Some(own) = self.all_mut().find(|own| own.query == query) {
+            own.took += took;
+        }
     }
 
     /// Another job of a query whose turn it is.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use tokio::sync::Semaphore;
+
 use crate::job::ScanJob;
 use crate::pool::Pool;
 
@@ -12,6 +14,7 @@ use crate::pool::Pool;
 pub struct ScanPool {
     pool: Arc<Pool<ScanJob>>,
     threads: Vec<JoinHandle<()>>,
+    merging: Arc<Semaphore>,
 }
 
 impl ScanPool {
@@ -20,13 +23,22 @@ impl ScanPool {
     /// # Errors
     /// When a thread cannot be started.
     pub fn new(threads: usize) -> std::io::Result<Arc<Self>> {
-        let mut started = Self { pool: Arc::new(Pool::new(Instant::now)), threads: Vec::new() };
-        for index in 0..threads.max(1) {
+        let threads = threads.max(1);
+        let pool = Arc::new(Pool::new(Instant::now));
+        let merging = Arc::new(Semaphore::new(threads.div_ceil(2)));
+        let mut started = Self { pool, threads: Vec::new(), merging };
+        for index in 0..threads {
             let pool = Arc::clone(&started.pool);
             let thread = std::thread::Builder::new().name(format!("scan-{index}"));
             started.threads.push(thread.spawn(move || pool.work())?);
         }
         Ok(Arc::new(started))
+    }
+
+    /// How many may merge at once what threads found: half as many as there are threads, so that these
+    /// get on meanwhile.
+    pub(crate) fn merging(&self) -> &Arc<Semaphore> {
+        &self.merging
     }
 
     /// Queues a job.

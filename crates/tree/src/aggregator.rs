@@ -9,8 +9,8 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
-use hadal_types::TableName;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
+use hadal_types::{CancelOnDrop, TableName};
 use hadal_wire::{BoxFuture, LeafName, LeafState, Peer, PeerStatus, TableBlocks};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
@@ -143,8 +143,10 @@ async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial 
         merged.merge(partial);
         return merged;
     }
+    let waits = CancelOnDrop::default();
+    let cancelled = waits.cancelled();
     let merging = spawn_blocking(move || {
-        merged.merge(partial);
+        merged.merge_unless(partial, &|| cancelled.is_cancelled());
         merged
     });
     match merging.await.map_err(JoinError::try_into_panic) {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, finish};
 use hadal_query::Query;
-use hadal_types::limits::QUERY_ROOM_BYTES;
-use hadal_types::{Budget, TableName};
+use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
+use hadal_types::{Budget, CancelOnDrop, TableName};
 use hadal_wire::{BlockStatus, LeafName, LeafState, Peer, PeerStatus, TableBlocks, TableStatus};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
@@ -76,7 +76,7 @@ impl Root {
         let (start, patience) = (Instant::now(), query.deadline);
         let mut has_room = false;
         let answering = async {
-            self.budget.free(QUERY_ROOM_BYTES).await;
+            self.budget.free(SMALL_QUERY_BYTES_MAX).await;
             has_room = true;
             self.answer(Arc::new(query), start).await
         };
@@ -109,8 +109,10 @@ impl Root {
                 expected: coverage.rows_expected,
             });
         }
-        // Sorting many groups takes a while, in which others want to be served.
-        let is_late = move || Instant::now() >= deadline;
+        // Sorting many groups takes a while, in which others want to be served, and whoever asked may go.
+        let waits = CancelOnDrop::default();
+        let cancelled = waits.cancelled();
+        let is_late = move || cancelled.is_cancelled() || Instant::now() >= deadline;
         let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
         match finished.map_err(JoinError::try_into_panic) {
             Ok(Ok(answer)) => Ok(answer),

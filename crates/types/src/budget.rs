@@ -3,8 +3,15 @@
 //! Whoever keeps more and more of something draws from a [`Budget`] as it grows and gives back
 //! what is dropped. A budget does not allocate; it counts what others say that they hold. Drawing
 //! is refused when too much is held already, and then it is for whoever draws to keep less: only
-//! those who hold nothing yet may wait ([`Budget::free`]), or all could wait for each other. What is
-//! taken without asking ([`Held::overdraw`]) may make it more than all can have, until others give
+//! those who hold nothing yet may wait ([`Budget::free`]), or all could wait for each other.
+//!
+//! A budget can keep a share for those who hold little ([`Budget::with_small`]), so that whoever holds
+//! much, and however many do, leaves room for them. Whoever draws from that share leaves as much free as
+//! it holds then: many that are still small, but grow, share it, and one that needs hardly anything
+//! always finds that. (Thresholds that move with what is free: Choudhury and Hahne, "Dynamic Queue
+//! Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking, 1998.)
+//!
+//! What is taken without asking ([`Held::overdraw`]) may make it more than all can have, until others give
 //! some back.
 
 use std::future::poll_fn;
@@ -15,7 +22,24 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug)]
 pub struct Budget {
     bytes_max: usize,
+    small: Small,
     state: Mutex<State>,
+}
+
+/// What a budget keeps for those who hold little; the default is nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Small {
+    /// Whoever holds no more is small.
+    each_max: usize,
+    /// Bytes that whoever holds more leaves free.
+    share: usize,
+}
+
+impl Small {
+    /// Bytes that whoever holds so many has to leave free when it draws.
+    const fn left_by(self, bytes: usize) -> usize {
+        if bytes <= self.each_max && bytes < self.share { bytes } else { self.share }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +59,9 @@ pub struct Held {
 
 /// Too much is held already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{bytes} more bytes are needed, and {held} of {bytes_max} are in use")]
+#[error(
+    "{bytes} more bytes are needed, and {held} of {bytes_max} are in use, {left} kept for others"
+)]
 pub struct BudgetSpent {
     /// How many bytes were to be drawn.
     pub bytes: usize,
@@ -43,19 +69,33 @@ pub struct BudgetSpent {
     pub held: usize,
     /// How many all together may hold.
     pub bytes_max: usize,
+    /// How many of these were to be left free for those who hold little.
+    pub left: usize,
 }
 
 impl Budget {
     /// A budget of so many bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<Self> {
-        Arc::new(Self { bytes_max, state: Mutex::default() })
+        Arc::new(Self { bytes_max, small: Small::default(), state: Mutex::default() })
+    }
+
+    /// A budget of so many bytes, of which `share` are kept for those who hold up to `each_max`.
+    #[must_use]
+    pub fn with_small(bytes_max: usize, share: usize, each_max: usize) -> Arc<Self> {
+        Arc::new(Self { bytes_max, small: Small { each_max, share }, state: Mutex::default() })
     }
 
     /// Bytes that all together may hold.
     #[must_use]
     pub const fn bytes_max(&self) -> usize {
         self.bytes_max
+    }
+
+    /// Bytes that one alone may hold: all but the share for those who hold little.
+    #[must_use]
+    pub const fn each_max(&self) -> usize {
+        self.bytes_max.saturating_sub(self.small.share)
     }
 
     /// Bytes that all together hold now.
@@ -87,10 +127,14 @@ impl Budget {
         Poll::Pending
     }
 
-    fn draw(&self, bytes: usize) -> Result<(), BudgetSpent> {
+    /// Draws so many bytes for one that then holds `all`.
+    fn draw(&self, bytes: usize, all: usize) -> Result<(), BudgetSpent> {
         let mut state = self.lock();
-        if bytes > self.bytes_max.saturating_sub(state.held) {
-            return Err(BudgetSpent { bytes, held: state.held, bytes_max: self.bytes_max });
+        let free = self.bytes_max.saturating_sub(state.held);
+        let left = self.small.left_by(all);
+        if bytes > free.saturating_sub(left) {
+            let Self { bytes_max, .. } = *self;
+            return Err(BudgetSpent { bytes, held: state.held, bytes_max, left });
         }
         state.held += bytes;
         Ok(())
@@ -125,7 +169,7 @@ impl Held {
         if let Some(budget) = &self.budget {
             match bytes.checked_sub(self.bytes) {
                 Some(0) => {}
-                Some(more) => budget.draw(more)?,
+                Some(more) => budget.draw(more, bytes)?,
                 None => budget.give_back(self.bytes - bytes),
             }
         }
@@ -209,7 +253,10 @@ mod tests {
         let budget = Budget::new(100);
         let (mut one, mut other) = (budget.hold(), budget.hold());
         assert_eq!(one.resize(60), Ok(()));
-        assert_eq!(other.resize(41), Err(BudgetSpent { bytes: 41, held: 60, bytes_max: 100 }));
+        assert_eq!(
+            other.resize(41),
+            Err(BudgetSpent { bytes: 41, held: 60, bytes_max: 100, left: 0 })
+        );
         assert_eq!(other.bytes(), 0, "a refusal changes nothing");
         assert_eq!(other.resize(40), Ok(()));
         assert_eq!((budget.held(), one.grow(1).is_err()), (100, true));
@@ -220,6 +267,31 @@ mod tests {
         drop((one, other));
         assert_eq!(budget.held(), 3, "what is dropped is given back");
         drop(part);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn those_who_hold_little_find_room_beside_those_who_hold_much() {
+        let budget = Budget::with_small(10_000, 2_000, 300);
+        let (mut large, mut other) = (budget.hold(), budget.hold());
+        let spent = BudgetSpent { bytes: 8_001, held: 0, bytes_max: 10_000, left: 2_000 };
+        assert_eq!((large.resize(8_001), budget.each_max()), (Err(spent), 8_000));
+        assert_eq!((large.resize(8_000), other.resize(301).is_err()), (Ok(()), true));
+        // However many grow at once, there is room for one that needs little.
+        let mut growing: Vec<Held> = (0..50).map(|_| budget.hold()).collect();
+        for _ in 0..3 {
+            growing.iter_mut().for_each(|held| drop(held.grow(100)));
+            let mut light = budget.hold();
+            assert_eq!(light.resize(50), Ok(()), "{} are held", budget.held());
+        }
+        assert!(growing.iter().all(|held| held.bytes() <= 300) && large.grow(1).is_err());
+        growing.clear();
+        assert_eq!((other.resize(300), other.grow(1).is_err()), (Ok(()), true));
+        large.shrink(300);
+        assert!(other.grow(1).is_err(), "the share is for those who hold little");
+        large.shrink(1);
+        assert_eq!((other.grow(1), budget.held()), (Ok(()), 8_000));
+        drop((large, other));
         assert_eq!(budget.held(), 0);
     }
 
@@ -243,7 +315,7 @@ mod tests {
         one.resize(70).expect("room");
         other.overdraw(60);
         assert_eq!((other.bytes(), budget.held()), (60, 130));
-        assert_eq!(one.grow(1), Err(BudgetSpent { bytes: 1, held: 130, bytes_max: 100 }));
+        assert_eq!(one.grow(1), Err(BudgetSpent { bytes: 1, held: 130, bytes_max: 100, left: 0 }));
         one.shrink(30);
         assert!(one.grow(1).is_err(), "it is all taken");
         other.overdraw(50);

@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod budget;
+pub mod cancel;
 pub mod clock;
 pub mod decimal;
 pub mod limits;
@@ -18,6 +19,7 @@ pub mod weight;
 
 pub use batch::{BatchId, BatchIdError};
 pub use budget::{Budget, BudgetSpent, Held};
+pub use cancel::{CancelOnDrop, Cancelled};
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use decimal::Decimal;
 pub use name::{ColumnName, NameError, TableName};

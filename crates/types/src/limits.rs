@@ -196,8 +196,13 @@ pub const QUERIES_BYTES_MAX: usize = 2 << 30;
 /// Bytes of partial answers that are merged at once; merging more takes a while, in which others
 /// want to be served.
 pub const MERGE_AT_ONCE_BYTES: usize = 1 << 20;
-/// Bytes that must be free before a query begins; it waits for them until its deadline.
-pub const QUERY_ROOM_BYTES: usize = 16 << 20;
+/// Bytes that a query may hold and be small: of its share of memory, which others leave free. As many must
+/// be free before a query begins; it waits for them until its deadline.
+pub const SMALL_QUERY_BYTES_MAX: usize = 2 << 20;
+/// Bytes of the memory of queries that are kept for small ones: enough for sixteen at once.
+pub const SMALL_QUERIES_BYTES: usize = 32 << 20;
+/// But no more than one part in so many of the memory of queries.
+pub const SMALL_QUERIES_PART: usize = 4;
 /// Rows of an answer when the query has no LIMIT, and the most that JSON answers hold.
 pub const LIMIT_DEFAULT: u64 = 100_000;
 /// Bytes of one JSON answer.

@@ -12,7 +12,7 @@ use crate::state_column::StateColumn;
 const MERGED_AT_ONCE: usize = 1 << 14;
 
 /// What the groups to be merged have for keys, as far as it is known here.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Same {
     /// By key and number: the number of the same value. Empty until it is asked for.
     numbers: Vec<Vec<u32>>,
@@ -20,9 +20,25 @@ struct Same {
     templates: Vec<Option<u32>>,
 }
 
+/// Groups that are being added to others, a step at a time.
+#[derive(Debug)]
+pub(crate) struct Merging {
+    other: Groups,
+    /// The first that is not added yet.
+    next: usize,
+    same: Same,
+}
+
 impl Groups {
     /// Adds the groups of `other`, which must be of the same query.
-    pub fn merge(&mut self, mut other: Self) {
+    pub fn merge(&mut self, other: Self) {
+        let mut merging = self.begin_merge(other);
+        while self.merge_step(&mut merging) {}
+    }
+
+    /// Begins to add the groups of `other`, which must be of the same query. Until the last
+    /// [step](Self::merge_step) these are not the groups of either.
+    pub(crate) fn begin_merge(&mut self, mut other: Self) -> Merging {
         self.gather();
         other.gather();
         // The order does not matter to what comes out, but to how much has to move.
@@ -35,36 +51,49 @@ impl Groups {
         }
         let mut same = Same::default();
         self.expect_those_of(&other, &mut same);
-        for first in (0..other.len()).step_by(MERGED_AT_ONCE) {
-            if self.make_room() {
-                same = Same::default();
-            }
-            let chunk = first..other.len().min(first + MERGED_AT_ONCE);
-            if self.merge_later(&other, chunk.clone(), &mut same) {
-                continue;
-            }
-            let places = self.places_in(&other, chunk.clone(), &mut same);
-            if !other.cells.is_empty()
-                && !self.cells.merge(&other.cells, first, &places, self.len())
-            {
-                self.spill();
-                other.spill();
-            }
-            for (own, place) in places.iter().zip(chunk) {
-                match own {
-                    Some(own) if let Some(&tally) = other.tallies.get(place) => {
-                        self.add_tally(*own, tally);
-                    }
-                    Some(_) => {}
-                    None => self.drop_rows(other.tally_at(place).rows()),
+        Merging { other, next: 0, same }
+    }
+
+    /// Adds some more groups, which takes a few milliseconds, or longer where some are dropped;
+    /// returns whether there are further ones.
+    pub(crate) fn merge_step(&mut self, merging: &mut Merging) -> bool {
+        let Merging { other, next, same } = merging;
+        if *next >= other.len() {
+            self.cut(self.held_max);
+            return false;
+        }
+        if self.make_room() {
+            *same = Same::default();
+        }
+        let chunk = *next..other.len().min(*next + MERGED_AT_ONCE);
+        *next = chunk.end;
+        if !self.merge_later(other, chunk.clone(), same) {
+            self.merge_now(other, chunk, same);
+        }
+        true
+    }
+
+    /// Adds the groups of `other` at these places.
+    fn merge_now(&mut self, other: &mut Self, chunk: Range<usize>, same: &mut Same) {
+        let first = chunk.start;
+        let places = self.places_in(other, chunk.clone(), same);
+        if !other.cells.is_empty() && !self.cells.merge(&other.cells, first, &places, self.len()) {
+            self.spill();
+            other.spill();
+        }
+        for (own, place) in places.iter().zip(chunk) {
+            match own {
+                Some(own) if let Some(&tally) = other.tallies.get(place) => {
+                    self.add_tally(*own, tally);
                 }
-            }
-            let count = self.len();
-            for (own, other) in self.states.iter_mut().zip(&other.states) {
-                own.merge(other, first, &places, count);
+                Some(_) => {}
+                None => self.drop_rows(other.tally_at(place).rows()),
             }
         }
-        self.cut(self.held_max);
+        let count = self.len();
+        for (own, other) in self.states.iter_mut().zip(&other.states) {
+            own.merge(other, first, &places, count);
+        }
     }
 
     /// Where the groups of the same keys as those of `other` at these places are.

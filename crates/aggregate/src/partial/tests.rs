@@ -196,3 +196,30 @@ fn what_is_merged_is_held_together() {
     assert_eq!((merged.bytes(), budget.held()), (0, 0));
     assert!(merged.fits(&held()), "it can still be merged");
 }
+
+#[test]
+fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
+    let query = query();
+    let budget = Budget::new(1 << 30);
+    let held = |from: i64| {
+        let mut partial = Partial { held: budget.hold(), ..Partial::empty(&query) };
+        let Answering::Groups(groups) = &mut partial.answering else { panic!("groups") };
+        let values = vec![Value::integer(2); query.measures().len()];
+        for key in from..from + 40_000 {
+            groups.add_row(&[Value::integer(key)], &values, Weight::ONE);
+        }
+        partial.hold(usize::MAX);
+        partial
+    };
+    let looks = std::cell::Cell::new(0);
+    let mut merged = held(0);
+    merged.merge_unless(held(1_000_000), &|| {
+        looks.set(looks.get() + 1);
+        looks.get() > 2
+    });
+    assert_eq!((merged.bytes(), budget.held(), merged.faults.is_empty()), (0, 0, false));
+    assert_eq!(looks.get(), 4, "after two of three steps, and once to tell");
+    // What failed takes what is merged with it along.
+    merged.merge(held(0));
+    assert_eq!((merged.bytes(), budget.held()), (0, 0));
+}

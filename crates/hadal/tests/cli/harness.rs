@@ -281,6 +281,12 @@ fn exchange(url: &str, path: &str, headers: &str, body: &[u8]) -> Option<(String
     Some((head.split(' ').nth(1)?.to_owned(), body.to_owned()))
 }
 
+/// Asks a query, to be answered within so many milliseconds: the status and the body of the answer.
+pub(crate) fn try_ask(url: &str, sql: &str, deadline_ms: u64) -> Option<(String, String)> {
+    let body = serde_json::json!({ "sql": sql, "deadline_ms": deadline_ms }).to_string();
+    exchange(url, "/v1/query", "Content-Type: application/json\r\n", body.as_bytes())
+}
+
 /// Posts a batch; whether it was acknowledged. `None` when the server is gone.
 pub(crate) fn post(url: &str, path: &str, batch: &str, body: &str) -> Option<bool> {
     let headers = format!("Hadal-Batch: {batch}\r\nContent-Type: application/x-ndjson\r\n");

@@ -12,6 +12,8 @@ mod docs;
 #[cfg(test)]
 mod downgrade;
 #[cfg(test)]
+mod fairness;
+#[cfg(test)]
 mod flags;
 #[cfg(test)]
 mod frozen;

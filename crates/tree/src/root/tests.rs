@@ -80,12 +80,12 @@ async fn no_answer_comes_after_the_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn a_query_waits_for_room_until_its_deadline() {
-    const BYTES_MAX: usize = 4 * QUERY_ROOM_BYTES;
+    const BYTES_MAX: usize = 4 * SMALL_QUERY_BYTES_MAX;
     let budget = Budget::new(BYTES_MAX);
-    let held = all_but(QUERY_ROOM_BYTES, &budget, BYTES_MAX);
+    let held = all_but(SMALL_QUERY_BYTES_MAX, &budget, BYTES_MAX);
     assert_eq!(asked(SECOND, &budget).await.0, Ok(1), "there is just enough");
     drop(held);
-    let held = all_but(QUERY_ROOM_BYTES - 1, &budget, BYTES_MAX);
+    let held = all_but(SMALL_QUERY_BYTES_MAX - 1, &budget, BYTES_MAX);
     let (answer, took) = asked(SECOND, &budget).await;
     assert_eq!(answer, Err(AskError::NoRoom));
     assert!((DEADLINE..DEADLINE + SECOND / 2).contains(&took), "{took:?}");

@@ -338,6 +338,6 @@ fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let Err(Unfinished::Faults(faults)) = finish(partial, &query, &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Busy);
+    assert_eq!(faults[0].code, FaultCode::Memory);
     assert_eq!(budget.held(), 0);
 }
