@@ -124,6 +124,10 @@ impl Sink for Refusing {
         Box::pin(async { Err(self.reason()) })
     }
 
+    fn forget_losses(&self, _table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async { Err(self.reason()) })
+    }
+
     fn configure(
         &self,
         _table: TableName,

@@ -140,6 +140,8 @@ impl Peer for Answering {
             dropped_rows: 0,
             dropped_bytes: 0,
             dropped_until: None,
+            expired_rows: 0,
+            expired_until: None,
             lost_rows: 0,
             waiting_rows: 0,
             state: LeafState::Alive,

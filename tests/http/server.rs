@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use hadal_console::{Definitions, Place};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
@@ -178,7 +179,12 @@ pub(crate) fn memory_app_behind(
             durability: Durability::Sync,
             pool: Arc::clone(&pool),
             zone_answers: true,
-            limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
+            limits: LeafLimits {
+                table_bytes_max: u64::MAX,
+                // No time passes here.
+                clock_proving: Duration::ZERO,
+                ..LeafLimits::of_one_in(1)
+            },
             query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
             budget: Arc::clone(&budget),
             clock: Arc::clone(&clock),

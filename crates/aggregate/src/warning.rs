@@ -30,11 +30,13 @@ pub enum WarningCode {
     RowsLost,
     /// The subject is a leaf that has lost rows, nobody knows how many, nor of which tables.
     RowsLostUnknown,
+    /// Rows were dropped because they were older than the table's age limit.
+    RowsExpired,
 }
 
 impl WarningCode {
     /// All codes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::OtherKindSkipped,
         Self::GroupsDropped,
         Self::LimitReached,
@@ -44,6 +46,7 @@ impl WarningCode {
         Self::ColumnAbsent,
         Self::RowsLost,
         Self::RowsLostUnknown,
+        Self::RowsExpired,
     ];
 
     /// The code's name in answers.
@@ -59,6 +62,7 @@ impl WarningCode {
             Self::ColumnAbsent => "column_absent",
             Self::RowsLost => "rows_lost",
             Self::RowsLostUnknown => "rows_lost_unknown",
+            Self::RowsExpired => "rows_expired",
         }
     }
 }
@@ -107,6 +111,11 @@ impl Warning {
                 let until = self.until.map(|until| format!(", the last of {until}"));
                 let until = until.unwrap_or_default();
                 format!("{subject} is full; its {count} oldest {rows_were} dropped{until}")
+            }
+            WarningCode::RowsExpired => {
+                let rows_were = if one { "row was" } else { "rows were" };
+                let until = self.until.map(|until| format!(", up to {until}")).unwrap_or_default();
+                format!("{count} {rows_were} dropped{until}, as the age limit of {subject} has it")
             }
             WarningCode::ColumnAbsent => format!("there is no column {subject}; it counts as null"),
             WarningCode::RowsLost => {

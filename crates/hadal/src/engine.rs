@@ -42,6 +42,8 @@ pub(crate) struct EngineConfig {
     pub(crate) leaves: usize,
     /// What time it is.
     pub(crate) clock: Arc<dyn Clock>,
+    /// For how long it goes right before rows go for their age.
+    pub(crate) clock_proving: Duration,
     /// Where rows of tables that are set so go before they are dropped.
     pub(crate) archive: Option<Arc<dyn Archive>>,
 }
@@ -111,6 +113,7 @@ impl Engine {
         let table_bytes_max = config.memory.table_bytes_max / count.max(1) as u64;
         let limits =
             LeafLimits { table_bytes_max, fresh, disk_reserve_bytes, recovery_threads, ..limits };
+        let limits = LeafLimits { clock_proving: config.clock_proving, ..limits };
         let pool =
             ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
         let open = |index| {

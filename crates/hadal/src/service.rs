@@ -14,7 +14,7 @@ use hadal_console::{Definitions, Place};
 use hadal_leaf::{Archive, Durability};
 use hadal_server::{About, App, Config, restore_settings};
 use hadal_store::LostBlock;
-use hadal_types::limits::{CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
+use hadal_types::limits::{CLOCK_PROVING_SECONDS, CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock, TableName, TableSettings};
 use hadal_wire::{LeafLoss, LeafName};
 use tokio::net::TcpListener;
@@ -60,6 +60,8 @@ pub(crate) struct ServiceConfig {
     pub(crate) archive: Option<ArchivePlace>,
     /// What a stop may take at most.
     pub(crate) stop_max: Duration,
+    /// For how long the clock goes right before rows go for their age.
+    pub(crate) clock_proving: Duration,
 }
 
 /// A server that is open, and not yet served.
@@ -102,6 +104,7 @@ impl ServiceConfig {
             clock,
             archive: None,
             stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
+            clock_proving: Duration::from_secs(CLOCK_PROVING_SECONDS),
         }
     }
 
@@ -148,6 +151,7 @@ impl Service {
             early: Vec::new(),
             leaves: config.leaves,
             clock: Arc::clone(&config.clock),
+            clock_proving: config.clock_proving,
         };
         let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
         let definitions = runtime.block_on(Definitions::open(&place));

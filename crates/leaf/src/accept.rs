@@ -34,7 +34,7 @@ type Logged = oneshot::Receiver<Result<bool, SinkError>>;
 
 /// Reserves the id and appends the batch to the log; `None` for a retry of what is there.
 fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> {
-    let now = inner.clock.now();
+    let (now, running) = (inner.clock.now(), inner.clock.running());
     let bytes = BlockBytes::from(batch.block);
     let corrupt = |reason: String| SinkError::Corrupt {
         id: batch.id.clone(),
@@ -77,7 +77,7 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
         fullness.note(&name, outcome.as_ref().copied());
         let outcome = match outcome {
             Ok(()) => {
-                lock(&table.batches).remember(&id, known);
+                lock(&table.batches).remember(&id, known, running);
                 // Before it can be seen, and something dropped for it.
                 let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
                 table.push(block);

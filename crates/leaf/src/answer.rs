@@ -37,6 +37,7 @@ struct Share<'l> {
     lost_rows: u64,
     waiting_rows: u64,
     dropped: Option<DroppedRows>,
+    expired: Option<DroppedRows>,
 }
 
 /// What the rows of these leaves say to a question, by its deadline. They are of one process, and
@@ -97,6 +98,7 @@ impl<'l> Share<'l> {
         });
         let has_table = table.as_ref().is_some_and(|table| table.has_rows_to_tell());
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
+        let expired = table.as_ref().and_then(|table| table.expired_rows());
         // One without rows, where there is none.
         let table = table.unwrap_or_else(|| Arc::new(Table::new(query.table.clone())));
         let blocks = table.snapshot();
@@ -108,7 +110,18 @@ impl<'l> Share<'l> {
         let rows = |blocks: &[Arc<Block>]| blocks.iter().map(|block| block.rows as u64).sum();
         let rows = (rows(&blocks), rows(&reached));
         let skipped = (blocks.len() - reached.len()) as u64;
-        Self { leaf, table, has_table, reached, rows, skipped, lost_rows, waiting_rows, dropped }
+        Self {
+            leaf,
+            table,
+            has_table,
+            reached,
+            rows,
+            skipped,
+            lost_rows,
+            waiting_rows,
+            dropped,
+            expired,
+        }
     }
 
     /// Tells what the answer has of this leaf, of which so many blocks were to be looked at; `looked`
@@ -149,11 +162,15 @@ impl<'l> Share<'l> {
             partial.coverage.unknown_losses += losses;
             partial.warn(WarningCode::RowsLostUnknown, &self.leaf.name().to_string(), losses);
         }
-        // Whoever asks for later rows only misses none.
-        if let Some(DroppedRows { rows, until, .. }) = self.dropped
-            && query.range.from.is_none_or(|from| from <= until)
+        for (code, gone) in
+            [(WarningCode::RowsDropped, self.dropped), (WarningCode::RowsExpired, self.expired)]
         {
-            partial.warnings.add_until(WarningCode::RowsDropped, table, rows, Some(until));
+            // Whoever asks for later rows only misses none.
+            if let Some(DroppedRows { rows, until, .. }) = gone
+                && query.range.from.is_none_or(|from| from <= until)
+            {
+                partial.warnings.add_until(code, table, rows, Some(until));
+            }
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Batch ids of one table: what makes a retry add nothing.
+//!
+//! Ids are forgotten by their number and by how long the process has been running since they were
+//! remembered, which no wall clock changes; those that a start finds are remembered as of then.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use hadal_types::{BatchId, Micros, limits};
 
@@ -49,8 +53,18 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Batches {
     known: HashMap<BatchId, Entry>,
-    /// Ids in the order of their times.
-    order: VecDeque<(Micros, BatchId)>,
+    /// Ids in the order in which they were remembered.
+    order: VecDeque<Remembered>,
+    /// Of the times in that order those that no later one is before: the first is the least of all.
+    least: VecDeque<Micros>,
+}
+
+/// An id that is remembered, the wall clock's time of its batch, and when it was remembered.
+#[derive(Debug)]
+struct Remembered {
+    id: BatchId,
+    time: Micros,
+    running: Duration,
 }
 
 impl Batches {
@@ -68,20 +82,37 @@ impl Batches {
         }
     }
 
-    /// Remembers a batch that was taken, and forgets what is too old or too much.
-    pub(crate) fn remember(&mut self, id: &BatchId, known: Known) {
+    /// Remembers a batch that was taken, as the process has been `running` for so long, and forgets what
+    /// is too old or too much.
+    pub(crate) fn remember(&mut self, id: &BatchId, known: Known, running: Duration) {
         self.known.insert(id.clone(), Entry::Taken(known));
-        self.order.push_back((known.time, id.clone()));
-        let oldest = known.time.0.saturating_sub(limits::BATCH_ID_SECONDS * Micros::SECOND);
-        while let Some((time, _)) = self.order.front()
-            && (time.0 < oldest || self.order.len() > limits::BATCH_IDS_MAX)
-        {
-            if let Some((time, id)) = self.order.pop_front()
-                && self.get(&id).is_some_and(|known| known.time == time)
-            {
-                self.known.remove(&id);
-            }
+        self.order.push_back(Remembered { id: id.clone(), time: known.time, running });
+        while self.least.back().is_some_and(|last| *last > known.time) {
+            self.least.pop_back();
         }
+        self.least.push_back(known.time);
+        let age_max = Duration::from_secs(limits::BATCH_ID_SECONDS.unsigned_abs());
+        let is_old = |one: &Remembered| running.saturating_sub(one.running) > age_max;
+        while let Some(first) = self.order.front()
+            && (is_old(first) || self.order.len() > limits::BATCH_IDS_MAX)
+        {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) {
+        let Some(Remembered { id, time, .. }) = self.order.pop_front() else { return };
+        if self.least.front() == Some(&time) {
+            self.least.pop_front();
+        }
+        if self.get(&id).is_some_and(|known| known.time == time) {
+            self.known.remove(&id);
+        }
+    }
+
+    /// The least time of a batch whose id is remembered: the manifest must not forget from there on.
+    pub(crate) fn least_time(&self) -> Option<Micros> {
+        self.least.front().copied()
     }
 
     /// Gives up a reserved id: its batch was not taken.
@@ -141,7 +172,7 @@ mod tests {
         let mut batches = Batches::default();
         assert_eq!(batches.reserve(&id("a"), 1), Seen::New);
         assert_eq!(batches.reserve(&id("a"), 1), Seen::UnderWay);
-        batches.remember(&id("a"), known(1, 0));
+        batches.remember(&id("a"), known(1, 0), Duration::ZERO);
         assert_eq!(batches.reserve(&id("a"), 1), Seen::Before);
         assert_eq!(batches.reserve(&id("a"), 2), Seen::Conflict);
         batches.release(&id("a"));
@@ -170,23 +201,31 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_forgotten_by_age() {
+    fn ids_are_forgotten_by_the_time_that_passes_and_not_by_the_clock() {
         let mut batches = Batches::default();
-        batches.remember(&id("a"), known(1, 0));
-        batches.remember(&id("b"), known(1, limits::BATCH_ID_SECONDS));
-        assert!(batches.get(&id("a")).is_some());
-        batches.remember(&id("c"), known(1, limits::BATCH_ID_SECONDS + 1));
+        let hour = limits::BATCH_ID_SECONDS;
+        let running = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
+        batches.remember(&id("a"), known(1, 0), Duration::ZERO);
+        batches.remember(&id("b"), known(1, 1_000 * hour), running(hour));
+        batches.remember(&id("c"), known(1, -1_000 * hour), running(hour));
+        assert!(batches.get(&id("a")).is_some(), "the clock jumped, and no time passed");
+        assert_eq!(batches.least_time(), Some(known(1, -1_000 * hour).time));
+        batches.remember(&id("d"), known(1, 5), running(hour + 1));
         assert!(batches.get(&id("a")).is_none());
         assert!(batches.get(&id("b")).is_some());
+        batches.remember(&id("e"), known(1, 7), running(2 * hour + 1));
+        assert!(batches.get(&id("c")).is_none());
+        assert_eq!(batches.least_time(), Some(known(1, 5).time));
     }
 
     #[test]
     fn ids_are_forgotten_by_number() {
         let mut batches = Batches::default();
         for number in 0..=limits::BATCH_IDS_MAX {
-            batches.remember(&id(&number.to_string()), known(1, 0));
+            batches.remember(&id(&number.to_string()), known(1, 0), Duration::ZERO);
         }
         assert!(batches.get(&id("0")).is_none());
         assert!(batches.get(&id("1")).is_some());
+        assert_eq!(batches.least_time(), Some(Micros(0)));
     }
 }

@@ -12,11 +12,12 @@
 //! **By bytes**, with every merge: whole blocks. What goes for size is told by answers, as nobody
 //! asked for it; what goes for age is not.
 //!
-//! **Clocks** are not believed blindly. When the clock went ahead of the time that has passed by
-//! more than [`CLOCK_JUMP_SECONDS`] since the pass before, or since the start, that pass drops
-//! nothing for its age, nor does one that is asked for before the next is due. More than
-//! [`EXPIRY_QUIET_PERCENT`] of a leaf's rows go only with a line in the log that says why. A table
-//! whose settings the leaf was never told drops nothing for its age.
+//! **Clocks** are not believed blindly: every pass, of its own or asked for, waits for the one gate
+//! (`trusted_clock.rs`), and so do sampling and the archive ([`Expiry::believed`]). A pass while the clock
+//! is doubted after a jump drops nothing and says so in the log. More than [`EXPIRY_QUIET_PERCENT`] of a
+//! leaf's rows go only with a line in the log that says why. What went is told by the table's status and
+//! by answers that reach back to it. A table whose settings the leaf was never told drops nothing for its
+//! age.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,8 +26,7 @@ use std::time::Duration;
 use hadal_block::{BlockView, merge_from};
 use hadal_store::{Change, DroppedRows, Store, StoredBlock};
 use hadal_types::limits::{
-    BATCH_ID_SECONDS, CLOCK_JUMP_SECONDS, EXPIRY_QUIET_PERCENT, EXPIRY_SECONDS,
-    EXPIRY_SLACK_SECONDS, PRESSED_EXPIRY_SECONDS,
+    EXPIRY_QUIET_PERCENT, EXPIRY_SECONDS, EXPIRY_SLACK_SECONDS, PRESSED_EXPIRY_SECONDS,
 };
 use hadal_types::{Clock, Micros, TableSettings};
 use hadal_wire::ExpiryForecast;
@@ -37,6 +37,7 @@ use crate::leaf::Inner;
 use crate::merge::{MergeError, checked, origins, remembered, stored_blocks};
 use crate::sync::{lock, read};
 use crate::table::Table;
+use crate::trusted_clock::{Belief, Moment, TrustedClock};
 
 /// When the leaf looked for rows that are too old.
 pub(crate) struct Expiry {
@@ -45,51 +46,31 @@ pub(crate) struct Expiry {
 }
 
 struct State {
+    clock: TrustedClock,
+    /// When the last pass began, or the process did.
     last: Moment,
-    /// When the clock was last seen to have jumped ahead, and by how many seconds.
-    jump: Option<(Duration, i64)>,
     /// What the clock said at the last pass that believed it.
     believed: Option<Micros>,
     /// Whether the last pass is not done yet.
     is_under_way: bool,
 }
 
-/// What both clocks said.
-#[derive(Clone, Copy)]
-struct Moment {
-    now: Micros,
-    running: Duration,
-}
-
-impl Moment {
-    fn of(clock: &dyn Clock) -> Self {
-        Self { now: clock.now(), running: clock.running() }
-    }
-
-    /// Seconds by which the clock has gone ahead of the time that passed since `earlier`.
-    fn ahead_of(self, earlier: Self) -> i64 {
-        let passed = self.running.saturating_sub(earlier.running).as_secs();
-        let passed = i64::try_from(passed).unwrap_or(i64::MAX);
-        self.now.seconds_since(earlier.now).saturating_sub(passed)
-    }
-}
-
 impl Expiry {
-    /// The first pass comes as long after this as one after another: a clock that is wrong at the
-    /// start of its machine has time to be set.
-    pub(crate) fn new(clock: &dyn Clock) -> Self {
+    /// The clock is believed once it has gone right for `proving`: one that is wrong at the start of its
+    /// machine has time to be set.
+    pub(crate) fn new(clock: &dyn Clock, proving: Duration) -> Self {
         let last = Moment::of(clock);
-        let state = State { last, jump: None, believed: None, is_under_way: false };
+        let clock = TrustedClock::new(last, proving);
+        let state = State { clock, last, believed: None, is_under_way: false };
         Self { state: Mutex::new(state), wanted: AtomicBool::new(false) }
     }
 
-    /// Asks for a pass as soon as may be.
+    /// Asks for a pass as soon as the clock is believed.
     pub(crate) fn want(&self) {
         self.wanted.store(true, Ordering::SeqCst);
     }
 
-    /// Asks for a pass where memory is nearly taken and the last one is not of just now. Not before the
-    /// first pass of the process: clocks are not believed at once.
+    /// Asks for a pass where memory is nearly taken and the last one is not of just now.
     pub(crate) fn hurry(&self, clock: &dyn Clock) {
         let state = lock(&self.state);
         let passed = clock.running().saturating_sub(state.last.running).as_secs();
@@ -98,18 +79,19 @@ impl Expiry {
         }
     }
 
-    /// When the next pass is due, if nobody asks for one before: at once where somebody has, and the
-    /// moment of the one that is under way.
+    /// When the next pass is due, if nobody asks for one before: where somebody has, as soon as the clock
+    /// is believed; and the moment of the one that is under way.
     pub(crate) fn next(&self, clock: &dyn Clock) -> Micros {
         // A pass begins under the lock, so one that was wanted is seen either way.
         let state = lock(&self.state);
-        if self.wanted.load(Ordering::SeqCst) {
-            return clock.now();
-        }
-        match state.is_under_way {
-            true => state.last.now,
-            false => Micros(state.last.now.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND)),
-        }
+        let due = match (state.is_under_way, self.wanted.load(Ordering::SeqCst)) {
+            (true, false) => return state.last.now,
+            (_, true) => clock.now(),
+            (false, false) => {
+                Micros(state.last.now.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND))
+            }
+        };
+        due.max(state.clock.believed_from())
     }
 
     /// What the clock said at the last pass that believed it; `None` before the first. Whatever else
@@ -118,28 +100,26 @@ impl Expiry {
         lock(&self.state).believed
     }
 
-    /// Begins a pass, if one is due: what the clocks say, and by how many seconds the clock jumped
-    /// ahead if it did.
+    /// Begins a pass, if one is due: what the clocks say, and by how many seconds the clock jumped if it
+    /// did so just now. While the process has just started none begins; one that is wanted waits.
     fn begin(&self, clock: &dyn Clock) -> Option<(Moment, Option<i64>)> {
         let (mut state, moment) = (lock(&self.state), Moment::of(clock));
-        let is_recent = |since: Duration| {
-            moment.running.saturating_sub(since).as_secs() < EXPIRY_SECONDS.unsigned_abs()
-        };
-        if !self.wanted.swap(false, Ordering::SeqCst) && is_recent(state.last.running) {
+        let belief = state.clock.look(moment);
+        let passed = moment.running.saturating_sub(state.last.running).as_secs();
+        let is_due = passed >= EXPIRY_SECONDS.unsigned_abs() || self.wanted.load(Ordering::SeqCst);
+        if !is_due || belief == Belief::Started {
             return None;
         }
-        let ahead = moment.ahead_of(state.last);
+        self.wanted.store(false, Ordering::SeqCst);
         state.last = moment;
         state.is_under_way = true;
-        if ahead > CLOCK_JUMP_SECONDS {
-            state.jump = Some((moment.running, ahead));
+        match belief {
+            Belief::Jumped(ahead) => Some((moment, Some(ahead))),
+            Belief::Believed | Belief::Started => {
+                state.believed = Some(moment.now);
+                Some((moment, None))
+            }
         }
-        // Nor does a pass that somebody asks for soon after believe it.
-        let jump = state.jump.filter(|(since, _)| is_recent(*since));
-        if jump.is_none() {
-            state.believed = Some(moment.now);
-        }
-        Some((moment, jump.map(|(_, ahead)| ahead)))
     }
 
     /// Ends the pass that was begun.
@@ -162,6 +142,19 @@ impl Plan<'_> {
     fn rows(&self) -> u64 {
         let whole = self.whole.iter().map(|block| block.rows as u64);
         whole.chain(self.partial.iter().map(|(_, rows)| *rows as u64)).sum()
+    }
+
+    /// What goes: of blocks that lose a part, the bytes are estimated by rows.
+    fn dropped(&self) -> DroppedRows {
+        let bytes = |block: &Block| block.byte_count() as u64;
+        let whole: u64 = self.whole.iter().map(|block| bytes(block)).sum();
+        let part = |(block, rows): &(Arc<Block>, usize)| {
+            let share = u128::from(bytes(block)) * *rows as u128 / block.rows.max(1) as u128;
+            u64::try_from(share).unwrap_or(u64::MAX)
+        };
+        let partial: u64 = self.partial.iter().map(part).sum();
+        let until = Micros(self.cutoff.0.saturating_sub(1));
+        DroppedRows { rows: self.rows(), bytes: whole.saturating_add(partial), until }
     }
 
     fn is_empty(&self) -> bool {
@@ -194,7 +187,7 @@ impl Inner {
         if let Some(seconds) = jumped {
             tracing::warn!(
                 leaf = %self.name, %now, newest_row = %newest, rows, ahead_seconds = seconds,
-                "the clock jumped ahead: nothing is dropped for its age this time"
+                "the clock jumped: nothing is dropped for its age until it has gone right for a while"
             );
             return;
         }
@@ -239,9 +232,10 @@ impl Inner {
             adds,
             consumed,
             remembered: remembered(table, &removed),
-            forget_before: Some(Micros(now.0.saturating_sub(BATCH_ID_SECONDS * Micros::SECOND))),
+            forget_before: self.forget_before(),
             ..Change::default()
         })?;
+        table.count_expired(plan.dropped());
         table.swap(&removed, added);
         Ok(())
     }

@@ -131,10 +131,10 @@ impl Leaf {
         recovery: Recovery,
     ) -> Result<Self, hadal_store::Error> {
         let Recovered { tables, waiting, moving, report } =
-            recover::tables(recovery, &store, &config.limits.fresh);
+            recover::tables(recovery, &store, &config.limits.fresh, config.clock.running());
         let lost = report.lost_blocks.iter().map(|block| block.number);
         store.note_lost_blocks(lost, config.clock.now());
-        let expiry = Expiry::new(&*config.clock);
+        let expiry = Expiry::new(&*config.clock, config.limits.clock_proving);
         let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
         let inner = Arc::new(Inner {
             expiry,

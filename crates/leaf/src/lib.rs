@@ -54,6 +54,7 @@ mod status;
 mod stealing_tests;
 mod sync;
 mod table;
+mod trusted_clock;
 mod worker;
 
 /// What lists of blocks and the scan pool are guarded by; their tests have others.

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use hadal_types::TableSettings;
 use hadal_types::limits::{
-    FRESH_BYTES_MAX, MERGE_BYTES_MAX, SCRUB_BYTES_PER_SECOND, TABLE_BYTES_MAX,
+    CLOCK_PROVING_SECONDS, FRESH_BYTES_MAX, MERGE_BYTES_MAX, SCRUB_BYTES_PER_SECOND,
+    TABLE_BYTES_MAX,
 };
 
 /// The limits of a leaf.
@@ -23,6 +25,8 @@ pub struct LeafLimits {
     pub disk_reserve_bytes: u64,
     /// Threads that bring row blocks back after a start that believes none of them; at least 1.
     pub recovery_threads: usize,
+    /// How long after a start, and after a jump of the clock, no row goes for its age.
+    pub clock_proving: Duration,
     /// Leaves that a table's bytes are shared out to, this one among them; at least 1.
     pub leaves: u64,
 }
@@ -39,6 +43,7 @@ impl LeafLimits {
             scrub_bytes_per_second: SCRUB_BYTES_PER_SECOND / leaves.max(1) as u64,
             disk_reserve_bytes: 0,
             recovery_threads: 1,
+            clock_proving: Duration::from_secs(CLOCK_PROVING_SECONDS),
             leaves: leaves.max(1) as u64,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hadal_block::{BlockError, BlockView, MergeOrder, merge};
 use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence, StoredBlock};
-use hadal_types::{ColumnName, Micros, limits};
+use hadal_types::{ColumnName, Micros};
 
 use crate::block::{Block, Origin};
 use crate::leaf::Inner;
@@ -53,7 +53,7 @@ pub(crate) fn merge_next(
     if *dropped {
         return Ok(false);
     }
-    let added = keep(table, leaf, &inputs, &plan, merged, now)?;
+    let added = keep(table, leaf, &inputs, &plan, merged)?;
     table.swap(&inputs, added);
     Ok(true)
 }
@@ -144,7 +144,6 @@ fn keep(
     inputs: &[Arc<Block>],
     plan: &MergePlan,
     merged: Vec<Vec<u8>>,
-    now: Micros,
 ) -> Result<Vec<Arc<Block>>, MergeError> {
     let (sequences, numbers) = origins(inputs);
     let rows: usize = inputs.iter().map(|block| block.rows).sum();
@@ -171,7 +170,7 @@ fn keep(
         adds,
         consumed: sequences,
         remembered: remembered(table, inputs),
-        forget_before: Some(Micros(now.0 - limits::BATCH_ID_SECONDS * Micros::SECOND)),
+        forget_before: leaf.forget_before(),
         ..Change::default()
     })?;
     Ok(added)
@@ -197,6 +196,15 @@ pub(crate) fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>
         }
     }
     (sequences, numbers)
+}
+
+impl Inner {
+    /// The time before which the manifest may forget ids of batches: no id that a table remembers is of an
+    /// earlier one. `None` where none is remembered. Cost: a look at each table.
+    pub(crate) fn forget_before(&self) -> Option<Micros> {
+        let tables = read(&self.tables);
+        tables.values().filter_map(|table| lock(&table.batches).least_time()).min()
+    }
 }
 
 /// The batches whose frames are consumed with these blocks, for the manifest to remember.

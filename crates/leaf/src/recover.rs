@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hadal_store::{
     BlockNumber, LostBlock, Moved, RecoveredTable, Recovery, Report, Store, StoredBlock,
@@ -48,7 +49,13 @@ pub(crate) struct Recovered {
 ///
 /// A block that cannot be read is lost, like one that the store did not find. It stays in the store
 /// as it is, so it is lost again at the next start; a drop of its table ends that.
-pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>) -> Recovered {
+/// Ids of batches are remembered as of `running`, when the process has been running for so long.
+pub(crate) fn tables(
+    recovery: Recovery,
+    store: &Store,
+    fresh: &Arc<FreshBytes>,
+    running: Duration,
+) -> Recovered {
     let Recovery { tables: mut recovered, mut report } = recovery;
     let mut moving = Vec::new();
     if report.was_stopped {
@@ -64,7 +71,7 @@ pub(crate) fn tables(recovery: Recovery, store: &Store, fresh: &Arc<FreshBytes>)
             let blocks = std::mem::take(&mut recovered.blocks);
             folded = Folded { blocks, rows: recovered.block_rows, bytes: recovered.block_bytes };
         }
-        let table = Arc::new(table(&name, recovered, fresh, &mut report.lost_blocks));
+        let table = Arc::new(table(&name, recovered, fresh, running, &mut report.lost_blocks));
         store.keep_on_disk(&name, table.is_on_disk());
         table.fold(folded);
         blocks.iter().for_each(|block| table.await_rows(block));
@@ -253,6 +260,7 @@ fn table(
     name: &TableName,
     recovered: RecoveredTable,
     fresh: &Arc<FreshBytes>,
+    running: Duration,
     lost: &mut Vec<LostBlock>,
 ) -> Table {
     let table = Table::new(name.clone());
@@ -262,7 +270,7 @@ fn table(
     *lock(&table.settings) = recovered.settings.as_deref().and_then(|bytes| settings(name, bytes));
     for batch in recovered.remembered {
         let known = Known { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
-        lock(&table.batches).remember(&batch.batch, known);
+        lock(&table.batches).remember(&batch.batch, known, running);
     }
     for stored in recovered.blocks {
         match sound(name, stored) {
@@ -273,7 +281,7 @@ fn table(
     for frame in recovered.frames {
         match Block::new(frame.bytes, Origin::Log(vec![frame.sequence])) {
             // A batch whose first acknowledgement failed may have been logged twice.
-            Ok(block) if remember(&table, &block) => {
+            Ok(block) if remember(&table, &block, running) => {
                 let hold = fresh.count(block.byte_count() as u64);
                 table.push(block.holding(hold));
             }
@@ -289,7 +297,7 @@ fn table(
 }
 
 /// Remembers the batch of a logged block; false when it was there already.
-fn remember(table: &Table, block: &Block) -> bool {
+fn remember(table: &Table, block: &Block, running: Duration) -> bool {
     let Ok(view) = block.view() else { return false };
     let mut batches = lock(&table.batches);
     view.batches().iter().all(|batch| {
@@ -300,7 +308,7 @@ fn remember(table: &Table, block: &Block) -> bool {
             time: block.created_at,
         };
         if is_new {
-            batches.remember(&batch.id, known);
+            batches.remember(&batch.id, known, running);
         }
         is_new
     })

@@ -44,6 +44,8 @@ pub(crate) fn of_table(
         dropped_rows: dropped.map_or(0, |dropped| dropped.rows),
         dropped_bytes: dropped.map_or(0, |dropped| dropped.bytes),
         dropped_until: dropped.map(|dropped| dropped.until),
+        expired_rows: 0,
+        expired_until: None,
         lost_rows: lost_rows + damaged_rows,
         waiting_rows,
         state: LeafState::Alive,

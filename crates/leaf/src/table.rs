@@ -58,6 +58,8 @@ pub(crate) struct Table {
     waiting_disk_rows: AtomicU64,
     /// Rows that were dropped because it was too large.
     dropped_rows: Mutex<Option<DroppedRows>>,
+    /// Rows that went for their age since the process started.
+    expired_rows: Mutex<Option<DroppedRows>>,
     /// What a person set for it; `None` until the leaf is told, and it remembers that.
     pub(crate) settings: Mutex<Option<TableSettings>>,
     /// What its last blocks said of it, once all of them have gone: until the process ends, it is there
@@ -85,6 +87,7 @@ impl Table {
             waiting_rows: AtomicU64::new(0),
             waiting_disk_rows: AtomicU64::new(0),
             dropped_rows: Mutex::default(),
+            expired_rows: Mutex::default(),
             settings: Mutex::default(),
             emptied: Mutex::default(),
             archive_error: Mutex::default(),
@@ -271,6 +274,17 @@ impl Table {
         *lock(&self.dropped_rows)
     }
 
+    /// Notes rows that were dropped for their age.
+    pub(crate) fn count_expired(&self, expired: DroppedRows) {
+        let mut own = lock(&self.expired_rows);
+        *own = Some(own.map_or(expired, |own| own.and(expired)));
+    }
+
+    /// Rows that were dropped for their age since the process started.
+    pub(crate) fn expired_rows(&self) -> Option<DroppedRows> {
+        *lock(&self.expired_rows)
+    }
+
     /// Whether its rows go to the archive before they are dropped.
     pub(crate) fn is_archived(&self) -> bool {
         lock(&self.settings).as_ref().is_some_and(TableSettings::is_archived)
@@ -334,6 +348,9 @@ impl Table {
         let emptied = lock(&self.emptied).clone();
         let dropped = self.dropped_rows();
         let mut status = status::of_table(&self.name, &blocks, dropped, missing, emptied)?;
+        let expired = self.expired_rows();
+        status.expired_rows = expired.map_or(0, |expired| expired.rows);
+        status.expired_until = expired.map(|expired| expired.until);
         status.state = self.state();
         status.settings.clone_from(&lock(&self.settings));
         status.archive_error.clone_from(&lock(&self.archive_error));

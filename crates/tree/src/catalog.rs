@@ -65,6 +65,8 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.dropped_rows += other.dropped_rows;
     own.dropped_bytes += other.dropped_bytes;
     own.dropped_until = own.dropped_until.max(other.dropped_until);
+    own.expired_rows += other.expired_rows;
+    own.expired_until = own.expired_until.max(other.expired_until);
     own.lost_rows += other.lost_rows;
     own.waiting_rows += other.waiting_rows;
     own.state = own.state.max(other.state);
@@ -103,6 +105,8 @@ mod tests {
                 blocks: 1,
                 block_bytes: 2,
                 raw_bytes: 3,
+                expired_rows: 3,
+                expired_until: None,
                 dropped_rows: 4,
                 dropped_bytes: 6,
                 dropped_until: Some(Micros(i64::try_from(rows).expect("small"))),

@@ -280,7 +280,9 @@ mod tests {
         // However many grow at once, there is room for one that needs little.
         let mut growing: Vec<Held> = (0..50).map(|_| budget.hold()).collect();
         for _ in 0..3 {
-            growing.iter_mut().for_each(|held| drop(held.grow(100)));
+            growing.iter_mut().for_each(|held| {
+                let _ = held.grow(100);
+            });
             let mut light = budget.hold();
             assert_eq!(light.resize(50), Ok(()), "{} are held", budget.held());
         }

@@ -47,7 +47,7 @@ pub const DECIMAL_SCALE_MAX: u8 = 18;
 pub const TABLE_BYTES_MAX: u64 = 1 << 30;
 /// Batches whose ids a leaf remembers per table.
 pub const BATCH_IDS_MAX: usize = 1_000_000;
-/// How long a leaf remembers a batch id, in seconds.
+/// How long a leaf remembers a batch id, in seconds of running: no wall clock makes it shorter.
 pub const BATCH_ID_SECONDS: i64 = 3_600;
 /// Bytes of batches of one process that are in memory and have no place in a segment yet; beyond it
 /// a batch is refused as busy, and from half of it on batches get their place as they are.
@@ -121,9 +121,11 @@ pub const PRESSED_EXPIRY_SECONDS: u64 = 60;
 /// Percent of a leaf's rows, or when they are sampled of those of a table, that one pass drops for
 /// their age without saying so in the log.
 pub const EXPIRY_QUIET_PERCENT: u64 = 5;
-/// When a leaf's clock has gone ahead of the time that passed by more than so many seconds, one
-/// pass drops nothing for its age.
+/// When a leaf's clock has gone ahead of the time that passed, or fallen behind it, by more than so many
+/// seconds, it has jumped: nothing goes for its age until it has gone right again for a while.
 pub const CLOCK_JUMP_SECONDS: i64 = 86_400;
+/// After a start, and after its clock jumped, a leaf drops nothing for its age for so many seconds.
+pub const CLOCK_PROVING_SECONDS: u64 = 900;
 /// Bytes of one segment file; a larger block gets a segment of its own size.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 /// A log file that has reached this many bytes is not appended to again.

@@ -55,7 +55,7 @@ codes! {
         LimitReached = LimitReached, NoTimeRange = NoTimeRange,
         BlocksUnreadable = BlocksUnreadable, RowsDropped = RowsDropped,
         ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
-        RowsLostUnknown = RowsLostUnknown,
+        RowsLostUnknown = RowsLostUnknown, RowsExpired = RowsExpired,
     }
     FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, Busy = Busy, }
     LeafState {

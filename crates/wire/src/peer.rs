@@ -140,6 +140,10 @@ pub struct TableStatus {
     pub dropped_bytes: u64,
     /// The last time that any of them had.
     pub dropped_until: Option<Micros>,
+    /// Rows of it that were dropped for their age since the process of the leaf started.
+    pub expired_rows: u64,
+    /// The last time that any of them had, at most.
+    pub expired_until: Option<Micros>,
     /// Rows of it that were there and that cannot be read, or not all of them: their row block was
     /// missing or damaged at a start, or was found damaged since. They are not in the schema's rows.
     /// What was missing stays lost until the table is dropped; a damaged block may also go for its age,

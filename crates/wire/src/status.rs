@@ -93,6 +93,8 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
         dropped_rows: table.dropped_rows,
         dropped_bytes: table.dropped_bytes,
         dropped_until_micros: table.dropped_until.map(|until| until.0),
+        expired_rows: table.expired_rows,
+        expired_until_micros: table.expired_until.map(|until| until.0),
         lost_rows: table.lost_rows,
         waiting_rows: table.waiting_rows,
         state: table.state.code(),
@@ -116,6 +118,8 @@ fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireErr
         dropped_rows: table.dropped_rows,
         dropped_bytes: table.dropped_bytes,
         dropped_until: table.dropped_until_micros.map(Micros),
+        expired_rows: table.expired_rows,
+        expired_until: table.expired_until_micros.map(Micros),
         lost_rows: table.lost_rows,
         waiting_rows: table.waiting_rows,
         state: match table.state {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hadal_leaf::Durability;
-use hadal_types::limits::SERVER_STOP_SECONDS_MAX;
+use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -71,6 +71,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         clock: Arc::clone(&clock),
         archive: None,
         stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
+        clock_proving: Duration::from_secs(CLOCK_PROVING_SECONDS),
     })?;
     say_damage(&service.recovered);
     let url = service.url();

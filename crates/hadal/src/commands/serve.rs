@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use hadal_console::Place;
 use hadal_leaf::Durability;
 use hadal_types::SystemClock;
-use hadal_types::limits::SERVER_STOP_SECONDS_MAX;
+use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::archive::ArchivePlace;
@@ -59,6 +59,10 @@ pub(crate) struct ServeArgs {
     /// and the next one recovers as after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = SERVER_STOP_SECONDS_MAX)]
     stop_max: u64,
+    /// Seconds for which the clock has to go right after a start, and after a jump, before rows go for
+    /// their age
+    #[arg(long, value_name = "SECONDS", default_value_t = CLOCK_PROVING_SECONDS)]
+    clock_proving: u64,
     /// Parts that work side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
@@ -103,6 +107,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         clock: Arc::new(SystemClock),
         archive: args.archive.clone(),
         stop_max: Duration::from_secs(args.stop_max),
+        clock_proving: Duration::from_secs(args.clock_proving),
     })?;
     say_damage(&service.recovered);
     output::print(&announcement(&service))?;

@@ -28,7 +28,7 @@ use crate::output;
   hadal settings clicks time_column=ts      rows have their time in ts
   hadal settings clicks bytes=default       back to the default
 
-Rows that are too old are dropped within minutes, or sampled; they cannot be brought back,
+Rows that are too old are dropped within minutes (15 after a start), or sampled; they cannot be brought back,
 unless the server has an archive (hadal serve --archive PLACE) and the table is set to use it.")]
 pub(crate) struct SettingsArgs {
     /// The table

@@ -82,6 +82,9 @@ struct Table {
     dropped_bytes: u64,
     #[serde(default)]
     dropped_until: Option<String>,
+    #[serde(default)]
+    expired_rows: u64,
+    expired_until: Option<String>,
     lost_rows: u64,
     #[serde(default)]
     waiting_rows: u64,
@@ -166,6 +169,13 @@ fn line(table: &Table) -> String {
             text.push_str(&format!(", the last of {until}"));
         }
     }
+    if table.expired_rows > 0 {
+        let rows = output::count(table.expired_rows, "row");
+        text.push_str(&format!("; {rows} dropped for their age since the start"));
+        if let Some(until) = &table.expired_until {
+            text.push_str(&format!(", up to {until}"));
+        }
+    }
     if table.lost_rows > 0 {
         let rows = output::count(table.lost_rows, "row");
         text.push_str(&format!("; {rows} LOST: their blocks are missing or damaged"));
@@ -207,6 +217,8 @@ mod tests {
             dropped_rows: 0,
             dropped_bytes: 2 << 20,
             dropped_until: Some("2026-11-21T10:00:00Z".to_owned()),
+            expired_rows: 0,
+            expired_until: None,
             lost_rows: 0,
             waiting_rows: 0,
             state: "alive".to_owned(),
@@ -232,6 +244,8 @@ mod tests {
             dropped_rows: 0,
             dropped_bytes: 0,
             dropped_until: None,
+            expired_rows: 0,
+            expired_until: None,
             lost_rows: 0,
             waiting_rows: 0,
             state: "alive".to_owned(),
@@ -255,6 +269,8 @@ mod tests {
             dropped_rows: 0,
             dropped_bytes: 0,
             dropped_until: None,
+            expired_rows: 7,
+            expired_until: Some("2026-11-21T10:00:00Z".to_owned()),
             lost_rows: 4_096,
             waiting_rows: 1,
             state: "disk recovery".to_owned(),

@@ -1,4 +1,5 @@
 use hadal_types::FixedClock;
+use hadal_types::limits::{CLOCK_JUMP_SECONDS, CLOCK_PROVING_SECONDS};
 
 use super::*;
 
@@ -11,6 +12,10 @@ fn begin(expiry: &Expiry, clock: &FixedClock) -> Option<Option<i64>> {
     begun
 }
 
+fn expiry_by(clock: &FixedClock) -> Expiry {
+    Expiry::new(clock, Duration::from_secs(CLOCK_PROVING_SECONDS))
+}
+
 fn seconds(count: i64) -> Micros {
     Micros(count * Micros::SECOND)
 }
@@ -18,7 +23,7 @@ fn seconds(count: i64) -> Micros {
 #[test]
 fn passes_come_every_fifteen_minutes_and_when_they_are_wanted() {
     let clock = FixedClock::new(seconds(1_000));
-    let expiry = Expiry::new(&clock);
+    let expiry = expiry_by(&clock);
     assert_eq!(EXPIRY_SECONDS, 900);
     assert_eq!(expiry.next(&clock), seconds(1_900));
     clock.pass(899);
@@ -35,23 +40,35 @@ fn passes_come_every_fifteen_minutes_and_when_they_are_wanted() {
 }
 
 #[test]
+fn a_pass_that_is_wanted_right_after_the_start_waits() {
+    let clock = FixedClock::new(seconds(1_000));
+    let expiry = expiry_by(&clock);
+    expiry.want();
+    clock.pass(899);
+    assert_eq!(begin(&expiry, &clock), None);
+    assert_eq!((expiry.next(&clock), expiry.believed()), (seconds(1_900), None));
+    clock.pass(1);
+    assert_eq!(begin(&expiry, &clock), Some(None));
+    assert_eq!(expiry.believed(), Some(seconds(1_900)));
+}
+
+#[test]
 fn while_a_pass_is_under_way_it_is_the_next() {
     let clock = FixedClock::new(seconds(1_000));
-    let expiry = Expiry::new(&clock);
-    expiry.want();
-    clock.pass(5);
+    let expiry = expiry_by(&clock);
+    clock.pass(905);
     assert!(expiry.begin(&clock).is_some());
     clock.pass(60);
-    assert_eq!(expiry.next(&clock), seconds(1_005), "what is due may not be gone yet");
+    assert_eq!(expiry.next(&clock), seconds(1_905), "what is due may not be gone yet");
     expiry.end();
-    assert_eq!(expiry.next(&clock), seconds(1_905));
+    assert_eq!(expiry.next(&clock), seconds(2_805));
 }
 
 #[test]
 fn a_clock_may_be_set_by_a_day_and_not_by_more() {
     for (ahead, believed) in [(CLOCK_JUMP_SECONDS, true), (CLOCK_JUMP_SECONDS + 1, false)] {
         let clock = FixedClock::new(seconds(1_000));
-        let expiry = Expiry::new(&clock);
+        let expiry = expiry_by(&clock);
         clock.pass(900);
         clock.set(seconds(1_900 + ahead));
         let jumped = (!believed).then_some(ahead);
@@ -68,7 +85,7 @@ fn a_clock_may_be_set_by_a_day_and_not_by_more() {
 #[test]
 fn a_clock_that_goes_back_is_no_jump_ahead() {
     let clock = FixedClock::new(seconds(10_000));
-    let expiry = Expiry::new(&clock);
+    let expiry = expiry_by(&clock);
     clock.pass(900);
     clock.set(seconds(0));
     assert_eq!(begin(&expiry, &clock), Some(None));

@@ -42,11 +42,16 @@ fn open(folder: Option<&Path>) -> Bed {
 fn open_with(folder: Option<&Path>, table_bytes_max: u64) -> Bed {
     let clock = Arc::new(FixedClock::new(NOW));
     let config = LeafConfig {
-        limits: LeafLimits { table_bytes_max, ..LeafLimits::of_one_in(1) },
+        limits: LeafLimits { table_bytes_max, ..usual_limits() },
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
         ..config(folder)
     };
     Bed { clock, leaf: Leaf::open(config).expect("opens") }
+}
+
+/// The usual limits, but that the clock is believed from the start: tests of clocks say otherwise.
+fn usual_limits() -> LeafLimits {
+    LeafLimits { clock_proving: Duration::ZERO, ..LeafLimits::of_one_in(1) }
 }
 
 fn config(folder: Option<&Path>) -> LeafConfig {
@@ -59,7 +64,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
-        limits: LeafLimits::of_one_in(1),
+        limits: usual_limits(),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
         budget: Budget::new(usize::MAX),
         clock: Arc::new(FixedClock::new(NOW)),

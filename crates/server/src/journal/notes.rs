@@ -187,6 +187,7 @@ pub(super) fn leaf_rows(status: &PeerStatus, time: Micros) -> Vec<OwnRow> {
             ("rows_lost", sum(|table| table.lost_rows)),
             ("unknown_losses", whole(leaf.losses.len() as u64)),
             ("rows_dropped", sum(|table| table.dropped_rows)),
+            ("rows_expired", sum(|table| table.expired_rows)),
         ];
         OwnRow { time, cells }
     };

@@ -316,13 +316,13 @@ fn schema(name: TableName) -> impl Strategy<Value = TableSchema> {
 
 pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let table = table_name().prop_flat_map(schema);
-    let until = option::of(any::<i64>().prop_map(Micros));
+    let until = || option::of(any::<i64>().prop_map(Micros));
     let rules = (option::of(settings()), option::of(expiry()), option::of("\\PC{0,9}"));
-    let table = (table, any::<[u64; 7]>(), until, rules, coded::<LeafState>());
-    let table = table.prop_map(|(schema, counts, dropped_until, rules, state)| {
+    let table = (table, any::<[u64; 8]>(), (until(), until()), rules, coded::<LeafState>());
+    let table = table.prop_map(|(schema, counts, (dropped_until, expired_until), rules, state)| {
         let (settings, expiry, archive_error) = rules;
-        let [blocks, block_bytes, raw_bytes, dropped_rows, dropped_bytes, lost_rows, waiting_rows] =
-            counts;
+        let [blocks, block_bytes, raw_bytes, rest @ ..] = counts;
+        let [dropped_rows, dropped_bytes, expired_rows, lost_rows, waiting_rows] = rest;
         let name = schema.name.clone();
         let schema = Arc::new(schema);
         let status = TableStatus {
@@ -333,6 +333,8 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
             dropped_rows,
             dropped_bytes,
             dropped_until,
+            expired_rows,
+            expired_until,
             lost_rows,
             waiting_rows,
             state,

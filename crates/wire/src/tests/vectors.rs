@@ -215,6 +215,8 @@ fn status() -> PeerStatus {
         dropped_rows: 3,
         dropped_bytes: 0,
         dropped_until: None,
+        expired_rows: 0,
+        expired_until: None,
         lost_rows: 0,
         waiting_rows: 0,
         state: LeafState::Alive,

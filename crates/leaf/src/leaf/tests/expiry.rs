@@ -50,8 +50,14 @@ async fn rows_that_are_too_old_go_and_stay_away() {
     bed.leaf.merge_all();
     let (seen, partial) = values(&bed.leaf).await;
     assert_eq!(seen, [HOUR, DAY, 7 * DAY]);
-    // Somebody asked for it, so nobody is warned.
-    assert_eq!(seen_of(&partial), ((3, 3), vec![]));
+    assert_eq!(seen_of(&partial), ((3, 3), vec![(WarningCode::RowsExpired, 2)]));
+    let later = TimeRange { from: Some(Micros(NOW.0 - 7 * DAY * Micros::SECOND)), to: None };
+    let (_, partial) = values_in(&bed.leaf, later).await;
+    assert_eq!(seen_of(&partial).1, [], "nothing is missing there");
+    let status = bed.leaf.status().await;
+    let told = &status.leaves[0].tables[&name("t")];
+    assert_eq!(told.expired_rows, 2);
+    assert_eq!(told.expired_until, Some(Micros(NOW.0 - 7 * DAY * Micros::SECOND - 1)));
     drop(bed);
     let bed = open(Some(folder.path()));
     let (seen, partial) = values(&bed.leaf).await;
@@ -136,9 +142,65 @@ async fn a_settled_block_loses_its_old_rows_once_they_are_half_of_it() {
     assert_eq!(values(&open(Some(folder.path())).leaf).await.0, kept(1_100));
 }
 
+/// A leaf that proves its clock, which says so many seconds after `NOW` when it starts.
+pub(super) fn open_at(folder: Option<&Path>, seconds: i64) -> Bed {
+    let clock = Arc::new(FixedClock::new(Micros(NOW.0 + seconds * Micros::SECOND)));
+    let limits = LeafLimits::of_one_in(1);
+    let own = Arc::clone(&clock) as Arc<dyn Clock>;
+    let leaf = Leaf::open(LeafConfig { limits, clock: own, ..config(folder) }).expect("opens");
+    Bed { clock, leaf }
+}
+
+/// The first row of a new table, a changed setting and a wish for rows of any age all ask for a pass.
+#[tokio::test]
+async fn a_clock_that_is_wrong_at_the_start_deletes_nothing_whoever_asks_for_a_pass() {
+    let any_age = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
+    for (table, settings) in
+        [("new", TableSettings::default()), ("t", age(29 * DAY)), ("old", any_age)]
+    {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bed = open_at(Some(folder.path()), 0);
+        configure(&bed.leaf, &TableSettings::default()).await;
+        log(&bed.leaf, "b", [HOUR, 2 * DAY]).await;
+        drop(bed);
+        let bed = open_at(Some(folder.path()), 31 * DAY);
+        bed.leaf.configure(name(table), settings).await.expect("set");
+        for _ in 0..3 {
+            bed.leaf.merge_all();
+            assert_eq!(values(&bed.leaf).await.0, [HOUR, 2 * DAY], "{table}");
+            bed.clock.pass(299);
+        }
+        // It is set right within a quarter of an hour of the start.
+        bed.clock.set(Micros(NOW.0 + 897 * Micros::SECOND));
+        for _ in 0..9 {
+            bed.leaf.merge_all();
+            assert_eq!(values(&bed.leaf).await.0, [HOUR, 2 * DAY], "{table}");
+            bed.clock.pass(299);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_retry_is_known_whatever_the_clock_said_at_starts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for hours in [0, 3, -100, 900] {
+        let bed = open_at(Some(folder.path()), hours * HOUR);
+        let retry = bed.leaf.accept(aged("first", [HOUR])).await.expect("taken");
+        assert_eq!(retry.duplicate, hours != 0, "{hours}");
+        // Others come in and are merged, so that ids could be forgotten.
+        for index in 0..3 {
+            log(&bed.leaf, &format!("other-{hours}-{index}"), [HOUR]).await;
+        }
+        bed.clock.pass(700);
+        bed.leaf.merge_all();
+        let retry = bed.leaf.accept(aged("first", [HOUR])).await.expect("taken");
+        assert!(retry.duplicate, "{hours}");
+    }
+}
+
 #[tokio::test]
 async fn a_clock_that_jumps_ahead_makes_nothing_go() {
-    let bed = open(None);
+    let bed = open_at(None, 0);
     log(&bed.leaf, "b", [HOUR, 2 * DAY]).await;
     configure(&bed.leaf, &TableSettings::default()).await;
     bed.leaf.merge_all();
