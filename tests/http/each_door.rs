@@ -229,3 +229,11 @@ fn settings_of_a_table_that_cannot_be_are_not_found() {
         reply.problem(404, "unknown-table");
     }
 }
+
+#[test]
+fn losses_of_which_there_are_none_are_acknowledged() {
+    let server = Server::start();
+    let told = server.request("DELETE", "/v1/losses").send().ok();
+    assert_eq!((&told["rows"], &told["unknown_losses"]), (&json!(0), &json!(0)));
+    server.request("DELETE", "/v1/losses?table=nope").send().problem(404, "unknown-table");
+}

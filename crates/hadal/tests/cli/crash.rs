@@ -233,6 +233,7 @@ fn missing_log_files_and_leaves_stay_told_until_somebody_knows() {
     let all = server.run(&["acknowledge-loss"], b"");
     assert!(all.stderr.contains("an unknown number in 2 places; told no more"), "{}", all.stderr);
     tells_of_nothing(&server);
+    server.process.stop(Signal::TERM);
     for signal in [Signal::TERM, Signal::KILL] {
         server_is_stopped(folder.path(), signal);
     }
