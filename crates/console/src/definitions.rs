@@ -149,7 +149,10 @@ impl Definitions {
             {
                 ConsoleError::Damaged { place: place_name, reason: source.to_string() }
             }
-            _ => ConsoleError::Database { action, place: place_name, source },
+            _ => {
+                let reason = place.redacted(&source.to_string());
+                ConsoleError::Database { action, place: place_name, reason }
+            }
         }
     }
 }

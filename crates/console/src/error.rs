@@ -70,13 +70,13 @@ pub enum ConsoleError {
         based_on: i64,
     },
     /// The database cannot be reached, or refuses.
-    #[error("cannot {action} the definitions in {place}: {source}")]
+    #[error("cannot {action} the definitions in {place}: {reason}")]
     Database {
         /// What was to be done.
         action: &'static str,
         /// Where.
         place: String,
-        /// Why not.
-        source: sqlx::Error,
+        /// Why not, without a word of the place's user part.
+        reason: String,
     },
 }

@@ -20,14 +20,21 @@ pub enum Place {
 impl FromStr for Place {
     type Err = ConsoleError;
 
-    /// Reads `postgres://…`, `sqlite:FILE`, or the path of a SQLite file.
+    /// Reads `postgres://…`, `sqlite:FILE`, or the path of a SQLite file. What is almost a URL is refused:
+    /// as a path it would begin definitions anew.
     fn from_str(text: &str) -> Result<Self, ConsoleError> {
-        let wrong = || ConsoleError::Place(hidden(text));
-        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        let wrong = || ConsoleError::Place(without_user(text));
+        if text != text.trim() {
+            return Err(wrong());
+        }
+        if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
             return Ok(Self::Postgres(text.to_owned()));
         }
-        let file = text.strip_prefix("sqlite:").unwrap_or(text);
-        let file = file.strip_prefix("//").unwrap_or(file);
+        let file = match text.strip_prefix("sqlite:") {
+            Some(file) => file.strip_prefix("//").unwrap_or(file),
+            None if is_path(text) => text,
+            None => return Err(wrong()),
+        };
         match file.is_empty() || file.contains("://") || file.contains(":memory:") {
             true => Err(wrong()),
             false => Ok(Self::File(file.into())),
@@ -35,13 +42,39 @@ impl FromStr for Place {
     }
 }
 
+/// Whether a text is a path, and not almost a URL: a path may have a colon or `//` after a `/` or `.` only.
+fn is_path(text: &str) -> bool {
+    let is_plain = || !text.contains(':') && !text.contains("//") && !text.contains('@');
+    text.starts_with(['/', '.']) || is_plain()
+}
+
+impl Place {
+    /// The text without any word of the place's user part: what others say of a URL may hold some.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        let Self::Postgres(url) = self else { return text.to_owned() };
+        let user = url.rsplit_once('@').map_or("", |(user, _)| user);
+        let user = user.split_once("://").map_or(user, |(_, user)| user);
+        let words = user.split(':').filter(|word| !word.is_empty());
+        words.fold(text.to_owned(), |text, word| match word.len() {
+            // So short a word is in others, too.
+            ..4 => ['"', '\'']
+                .into_iter()
+                .fold(text, |text, quote| text.replace(&format!("{quote}{word}{quote}"), HIDDEN)),
+            _ => text.replace(word, HIDDEN),
+        })
+    }
+}
+
+/// What stands for a word of a URL's user part.
+const HIDDEN: &str = "(hidden)";
+
 impl fmt::Display for Place {
-    /// Without a password.
+    /// Without the user part of a URL.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => formatter.write_str("memory"),
             Self::File(file) => write!(formatter, "{}", file.display()),
-            Self::Postgres(url) => formatter.write_str(&hidden(url)),
+            Self::Postgres(url) => formatter.write_str(&without_user(url)),
         }
     }
 }
@@ -52,13 +85,14 @@ impl fmt::Debug for Place {
     }
 }
 
-/// A URL without its password, and without parameters, where there may be another.
-fn hidden(url: &str) -> String {
-    let url = url.split_once('?').map_or(url, |(url, _)| url);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let Some((user, host)) = rest.rsplit_once('@') else { return url.to_owned() };
-    let user = user.split_once(':').map_or(user, |(user, _)| user);
-    format!("{scheme}://{user}@{host}")
+/// A URL, or what is almost one, without its user part and without parameters, where there may be another.
+fn without_user(url: &str) -> String {
+    let url = url.trim();
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
+    // From the last @ on: a password may have others, and a question mark.
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let host = host.split_once('?').map_or(host, |(host, _)| host);
+    format!("{scheme}{host}")
 }
 
 #[cfg(test)]
@@ -77,22 +111,42 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Place>().expect(text), place);
         }
-        for text in ["", "sqlite:", "mysql://u:secret@h/d", "sqlite::memory:"] {
+        assert_eq!("./a:b".parse::<Place>().expect("a path"), file("./a:b"));
+        for text in [
+            "",
+            "sqlite:",
+            "mysql://ada:secret@h/d",
+            "sqlite::memory:",
+            "postgres:ada:secret@h",
+            "postgres:ada@h",
+            "ada:secret@h/d",
+            "postgresql//ada:secret@h/d",
+            " postgres://ada:secret@h/d",
+            "postgres://h/d ",
+            "Sqlite:x",
+            "http://h",
+        ] {
             let error = text.parse::<Place>().expect_err(text).to_string();
-            assert!(error.contains("write postgres://") && !error.contains("secret"), "{error}");
+            assert!(error.contains("write postgres://"), "{error}");
+            assert!(!error.contains("secret") && !error.contains("ada"), "{error}");
         }
     }
 
     #[test]
-    fn passwords_are_not_shown() {
+    fn users_and_passwords_are_not_shown() {
         for url in [
             "postgres://ada:secret@db:5432/hadal?password=secret",
             "postgres://ada:sec@ret@db:5432/hadal",
             "postgres://ada@db:5432/hadal",
         ] {
             let place: Place = url.parse().expect(url);
-            assert_eq!(place.to_string(), "postgres://ada@db:5432/hadal");
+            assert_eq!(place.to_string(), "postgres://db:5432/hadal");
             assert_eq!(format!("{place:?}"), place.to_string());
         }
+        let place: Place = "postgres://ada:se?cret@db/hadal".parse().expect("a place");
+        assert_eq!(place.to_string(), "postgres://db/hadal");
+        let said = "password authentication failed for user \"ada\" (se?cret), radar";
+        let told = "password authentication failed for user (hidden) ((hidden)), radar";
+        assert_eq!(place.redacted(said), told);
     }
 }

@@ -45,11 +45,24 @@ impl FromStr for ArchivePlace {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let Some((scheme, rest)) = text.split_once("://") else {
+            let is_path =
+                text.starts_with(['/', '.']) || !text.contains(':') && !text.contains("//");
             return match text {
                 "" => Err("it is empty; write a folder, or s3://BUCKET/PREFIX".to_owned()),
+                _ if text != text.trim() || !is_path => Err(format!(
+                    "{:?} is no folder and no bucket; write a folder (./a:b), or s3://BUCKET/PREFIX",
+                    text.rsplit_once('@').map_or(text, |(_, place)| place)
+                )),
                 _ => Ok(Self::Folder(text.into())),
             };
         };
+        if text != text.trim() || rest.contains('@') {
+            let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+            return Err(format!(
+                "{place:?} has blanks around it or a user part; write s3://BUCKET/PREFIX, and keys in \
+                 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            ));
+        }
         let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         match (scheme, name) {
             ("s3", "") => Err(format!("{text:?} names no bucket; write s3://BUCKET/PREFIX")),

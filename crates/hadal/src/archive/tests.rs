@@ -196,6 +196,21 @@ fn places_are_folders_and_buckets() {
         let error = read(text).expect_err(text);
         assert!(error.starts_with(told), "{error}");
     }
+    // Almost an address of a bucket, it is no folder; and no word of a user part is shown.
+    for text in [
+        "s3:/old",
+        "S3:old",
+        " s3://old",
+        "s3://old ",
+        "old//a",
+        "s3://key:secret@old",
+        "s3:key:secret@old",
+    ] {
+        let error = read(text).expect_err(text);
+        assert!(error.contains("s3://BUCKET/PREFIX"), "{error}");
+        assert!(!error.contains("secret") && !error.contains("key:"), "{error}");
+    }
+    assert_eq!(read("./a:b"), Ok(ArchivePlace::Folder("./a:b".into())));
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(crate) struct ServeArgs {
     definitions: Option<Place>,
     /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a folder
     /// that is there, or s3://BUCKET/PREFIX [default: nowhere]
-    #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE")]
+    #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE", hide_env_values = true)]
     archive: Option<ArchivePlace>,
     /// Seconds that a stop may take, 180 at most where a successor waits for it; then the process ends,
     /// and the next one recovers as after a crash

@@ -96,7 +96,7 @@ fn a_server_without_its_definitions_does_not_start() {
     let nowhere = "postgres://ada:secret@127.0.0.1:1/hadal";
     let refused = start(&["--definitions", nowhere]);
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(refused.stderr.contains("postgres://ada@127.0.0.1:1/hadal"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("postgres://127.0.0.1:1/hadal"), "{}", refused.stderr);
     assert!(!refused.stderr.contains("secret"), "{}", refused.stderr);
     let elsewhere = format!("sqlite:{}", folder.path().join("other.sqlite").display());
     let server = Server::start_with(&["--data", path, "--definitions", &elsewhere]);
