@@ -1,17 +1,17 @@
 //! `hadal serve`: a server that keeps its rows in a folder.
 
+use std::fmt;
 use std::io::IsTerminal;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hadal_console::Place;
 use hadal_leaf::Durability;
 use hadal_types::SystemClock;
 use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::archive::ArchivePlace;
 use crate::cli::{DataArgs, DoorArgs};
 use crate::engine::LEAVES_IN_PROCESS_MAX;
 use crate::error::Error;
@@ -50,11 +50,11 @@ pub(crate) struct ServeArgs {
     /// Where definitions such as settings of tables are: postgres://USER@HOST/DATABASE, or
     /// sqlite:FILE [default: definitions.sqlite in the data folder]
     #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
-    definitions: Option<Place>,
+    definitions: Option<String>,
     /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a folder
     /// that is there, or s3://BUCKET/PREFIX [default: nowhere]
     #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE", hide_env_values = true)]
-    archive: Option<ArchivePlace>,
+    archive: Option<String>,
     /// Seconds that a stop may take, 180 at most where a successor waits for it; then the process ends,
     /// and the next one recovers as after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = SERVER_STOP_SECONDS_MAX)]
@@ -87,6 +87,15 @@ impl From<WhenTaken> for Durability {
     }
 }
 
+/// The place that an option names. Not read by clap, whose error shows the text as it is, with a password.
+fn place<P: FromStr<Err: fmt::Display>>(
+    option: &str,
+    text: Option<&str>,
+) -> Result<Option<P>, Error> {
+    let place = text.map(str::parse).transpose();
+    place.map_err(|error| Error::Usage(format!("{option}: {error}")))
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     log_to_stderr();
@@ -102,10 +111,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         durability: args.durability.into(),
         memory: args.memory_of.clone(),
         takes_over: args.take_over,
-        definitions: args.definitions.clone(),
+        definitions: place("--definitions", args.definitions.as_deref())?,
         leaves: args.leaves.map_or_else(machine::cores, usize::from),
         clock: Arc::new(SystemClock),
-        archive: args.archive.clone(),
+        archive: place("--archive", args.archive.as_deref())?,
         stop_max: Duration::from_secs(args.stop_max),
         clock_proving: Duration::from_secs(args.clock_proving),
     })?;

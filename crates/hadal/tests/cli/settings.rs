@@ -140,11 +140,21 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
     assert!(shown.contains(note), "{shown}");
     let shown = show(&server, &["age=8d"]);
     assert!(shown.contains("age           8d          set") && shown.contains(note), "{shown}");
-    for (place, told) in [("gs://old", "gs:// is not known"), ("s3://", "names no bucket")] {
+    for (place, told) in [
+        ("gs://old", "gs:// is not known"),
+        ("s3://", "names no bucket"),
+        ("s3://ada:secret@old", "user part"),
+    ] {
         let refused = finish(hadal(&["serve", "--data", path, "--archive", place]), b"");
         assert_eq!(refused.code, 2);
         assert!(refused.stderr.contains(told), "{}", refused.stderr);
+        assert!(!refused.stderr.contains("secret"), "{}", refused.stderr);
     }
+    let almost = ["serve", "--data", path, "--definitions", "postgres:ada:secret@h"];
+    let refused = finish(hadal(&almost), b"");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("is no place for definitions"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("secret"), "{}", refused.stderr);
 }
 
 #[test]
