@@ -32,7 +32,7 @@ def p99(values):
 def filled(run):
     """A leaf of many tables with requests in settled row blocks."""
     folder = run.folder / "expiry"
-    server = Hadal(run.options.program, folder, {}, run.log, options=("--leaves", "1", "--no-journal"))
+    server = Hadal(run.options.program, folder, {}, run.log, options=("--leaves", "1", "--no-journal", "--clock-proving", "0"))
     server.load("requests", run.requests)
     say("waiting until its blocks are settled")
     time.sleep(SETTLED_SECONDS)
@@ -73,7 +73,7 @@ def parted(tables):
 
 def measure(run):
     folder = filled(run)
-    server = Hadal(run.options.program, folder, {}, run.log, options=("--leaves", "1", "--no-journal"))
+    server = Hadal(run.options.program, folder, {}, run.log, options=("--leaves", "1", "--no-journal", "--clock-proving", "0"))
     while server.get("/v1/status")["waiting_rows"]:
         time.sleep(0.1)
     say("waiting for the scrub and merges")

@@ -56,7 +56,7 @@ class Archived:
 
     def start(self):
         self.logs += 1
-        settings = ["--leaves", "2", "--tmpfs", str(self.options.tmpfs), "--archive", str(self.archive),
+        settings = ["--leaves", "2", "--clock-proving", "0", "--tmpfs", str(self.options.tmpfs), "--archive", str(self.archive),
                     "--storage", self.chance.choice(("memory", "mmap")), "--after-crash", self.chance.choice(("memory", "disk"))]
         self.server = started(self.options.program, self.folder / "data", self.folder / f"{self.logs:03}.log", settings)
 

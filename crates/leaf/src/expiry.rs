@@ -144,17 +144,21 @@ impl Plan<'_> {
         whole.chain(self.partial.iter().map(|(_, rows)| *rows as u64)).sum()
     }
 
-    /// What goes: of blocks that lose a part, the bytes are estimated by rows.
-    fn dropped(&self) -> DroppedRows {
+    /// What goes with the blocks that were `removed`; of those that lose a part the bytes are estimated by
+    /// rows. A block that could not be written again keeps its rows.
+    fn dropped(&self, removed: &[Arc<Block>]) -> DroppedRows {
+        let is_removed = |block: &Arc<Block>| removed.iter().any(|own| Arc::ptr_eq(own, block));
+        let parts = || self.partial.iter().filter(|(block, _)| is_removed(block));
         let bytes = |block: &Block| block.byte_count() as u64;
         let whole: u64 = self.whole.iter().map(|block| bytes(block)).sum();
         let part = |(block, rows): &(Arc<Block>, usize)| {
             let share = u128::from(bytes(block)) * *rows as u128 / block.rows.max(1) as u128;
             u64::try_from(share).unwrap_or(u64::MAX)
         };
-        let partial: u64 = self.partial.iter().map(part).sum();
+        let bytes = whole.saturating_add(parts().map(part).sum());
+        let rows = self.whole.iter().map(|block| block.rows).chain(parts().map(|(_, rows)| *rows));
         let until = Micros(self.cutoff.0.saturating_sub(1));
-        DroppedRows { rows: self.rows(), bytes: whole.saturating_add(partial), until }
+        DroppedRows { rows: rows.map(|rows| rows as u64).sum(), bytes, until }
     }
 
     fn is_empty(&self) -> bool {
@@ -235,7 +239,7 @@ impl Inner {
             forget_before: self.forget_before(),
             ..Change::default()
         })?;
-        table.count_expired(plan.dropped());
+        table.count_expired(plan.dropped(&removed));
         table.swap(&removed, added);
         Ok(())
     }
