@@ -164,7 +164,10 @@ pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produce
     });
     let answer = finish(merged.unwrap_or_else(|| Partial::empty(query)), query, &|| false)
         .map_err(|faults| format!("{faults:?}"))?;
-    Ok(Produced { rows: answer.rows, raw_counts: answer.raw_counts })
+    Ok(Produced {
+        rows: answer.rows.iter().map(|row| row.iter().cloned().collect()).collect(),
+        raw_counts: answer.raw_counts,
+    })
 }
 
 /// The partial answer as it arrives after a hop.

@@ -202,7 +202,7 @@ impl Session {
                 let warnings = answer.warnings.iter().map(|warning| format!("{:?}", warning.code));
                 Ok(Rows {
                     names: answer.columns.into_iter().map(|(name, _)| name).collect(),
-                    rows: answer.rows,
+                    rows: answer.rows.iter().map(|row| row.iter().cloned().collect()).collect(),
                     raw_counts: answer.raw_counts,
                     others: answer.others,
                     warnings: notes.chain(warnings).collect(),

@@ -51,9 +51,7 @@ impl Extremes {
 
     /// Bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.range
-            .as_ref()
-            .map_or(0, |(min, max)| crate::group::heap_bytes(min) + crate::group::heap_bytes(max))
+        self.range.as_ref().map_or(0, |(min, max)| min.heap_bytes() + max.heap_bytes())
     }
 }
 

@@ -4,17 +4,18 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, Type};
+use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, StringTooLong, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Decimal, Held, Number, Value};
 
 use crate::average::average;
 use crate::candidates::candidates;
 use crate::coverage::{Coverage, ScanStats};
-use crate::group::{Group, value_bytes};
+use crate::group::Group;
 use crate::groups::Groups;
 use crate::order::{Order, SortKey};
 use crate::partial::{Answering, Partial, no_room};
+use crate::row_values::RowValues;
 use crate::seconds::Seconds;
 use crate::series;
 use crate::state::State;
@@ -28,7 +29,7 @@ pub struct Answer {
     /// The columns: name and type.
     pub columns: Vec<(String, Type)>,
     /// The rows, in order; each has one value per column.
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<RowValues>,
     /// How many stored rows each row of the answer rests on; 1 for raw rows.
     pub raw_counts: Vec<u64>,
     /// Which rows of the answer sum up the series beyond the limit.
@@ -52,6 +53,12 @@ pub enum Unfinished {
     Late,
 }
 
+impl From<StringTooLong> for Unfinished {
+    fn from(error: StringTooLong) -> Self {
+        Fault::from(error).into()
+    }
+}
+
 impl From<Fault> for Unfinished {
     fn from(fault: Fault) -> Self {
         Self::Faults(vec![fault])
@@ -60,17 +67,16 @@ impl From<Fault> for Unfinished {
 
 /// One row of the answer in the making.
 pub(crate) enum Line {
-    /// A raw row, or a group of its own.
-    Alone {
-        key: Box<[Value]>,
-        /// `None` for a raw row.
-        group: Option<Group>,
-        is_other: bool,
-    },
+    /// A raw row.
+    Raw(RowValues),
+    /// A group of its own.
+    Alone { key: Box<[Value]>, group: Group, is_other: bool },
     /// The group at this place.
     Place(usize),
 }
 
+/// Bytes that are drawn at once.
+const DRAWN_AT_ONCE: usize = 256 << 10;
 /// Lines that are made between two looks at the time.
 const LINES_AT_ONCE: usize = 1_024;
 
@@ -94,7 +100,7 @@ pub fn finish(
     let Found { groups, lines, count } = Found::new(answering, query, &mut warnings)?;
     let plan = Plan::new(query, &groups).map_err(|error| invalid(&error))?;
     plan.hold(count, query, &mut held)?;
-    let (lines, looked_at) = plan.first_of(lines, query, is_late)?;
+    let (lines, looked_at) = plan.first_of(lines, query, &mut held, is_late)?;
     // Groups that cannot be among the first were not looked at.
     let is_filtered = query.having.is_some() || query.series.is_some();
     let found = if is_filtered { looked_at } else { count as u64 };
@@ -114,15 +120,36 @@ pub fn finish(
         warnings: warnings.iter().collect(),
         held,
     };
+    let mut made = Made::default();
     for (index, line) in lines.into_iter().enumerate() {
         if index % LINES_AT_ONCE == 0 && is_late() {
             return Err(Unfinished::Late);
         }
-        answer.rows.push(plan.outputs_of(&line));
+        let row = plan.outputs_of(&line)?;
+        made.add(row.bytes().saturating_sub(line.bytes()), &mut answer.held)?;
+        answer.rows.push(row);
     }
     let bytes = answer.bytes();
     answer.held.resize(bytes).map_err(|spent| no_room(bytes, spent))?;
     Ok(answer)
+}
+
+/// Counts what is made of what was found, and draws it in steps.
+#[derive(Default)]
+struct Made {
+    /// Bytes that are not drawn yet.
+    bytes: usize,
+}
+
+impl Made {
+    fn add(&mut self, bytes: usize, held: &mut Held) -> Result<(), Fault> {
+        self.bytes += bytes;
+        if self.bytes >= DRAWN_AT_ONCE {
+            let bytes = std::mem::take(&mut self.bytes);
+            held.grow(bytes).map_err(|spent| no_room(held.bytes() + bytes, spent))?;
+        }
+        Ok(())
+    }
 }
 
 /// What was found, as lines.
@@ -141,8 +168,7 @@ impl Found {
             Answering::Groups(groups) => groups,
             Answering::Rows(rows) => {
                 let count = rows.len();
-                let line = |key| Line::Alone { key, group: None, is_other: false };
-                let lines = Box::new(rows.into_unsorted().into_iter().map(line));
+                let lines = Box::new(rows.into_unsorted().into_iter().map(Line::Raw));
                 return Ok(Self { groups: Groups::new(query), lines, count });
             }
         };
@@ -177,8 +203,7 @@ impl Found {
 impl Answer {
     /// Bytes of the rows, about.
     fn bytes(&self) -> usize {
-        let row = |row: &Vec<Value>| size_of_val(row) + row.iter().map(value_bytes).sum::<usize>();
-        self.rows.iter().map(row).sum()
+        self.rows.iter().map(RowValues::bytes).sum()
     }
 }
 
@@ -212,22 +237,22 @@ impl<'g> Plan<'g> {
         })
     }
 
-    fn keeps(&self, line: &Line) -> bool {
+    fn keeps(&self, line: &Line) -> Result<bool, StringTooLong> {
         let slot = |slot: &Slot| self.slot(line, slot);
-        self.having.as_ref().is_none_or(|having| having.is_true(&slot))
+        self.having.as_ref().map_or(Ok(true), |having| having.is_true(&slot))
     }
 
-    fn outputs_of(&self, line: &Line) -> Vec<Value> {
+    fn outputs_of(&self, line: &Line) -> Result<RowValues, StringTooLong> {
         let slot = |slot: &Slot| self.slot(line, slot);
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
 
-    /// Draws what finishing so many lines takes: those that are kept are held beside the others.
+    /// Draws what finishing so many lines takes beside values: those that are kept are held beside the
+    /// others.
     fn hold(&self, lines: usize, query: &Query, held: &mut Held) -> Result<(), Fault> {
         let (_, end) = bounds(query);
         let line = size_of::<Ranked>() + query.order.len() * size_of::<SortKey>();
-        let row = size_of::<Vec<Value>>() + query.outputs.len() * size_of::<Value>();
-        let bytes = lines.min(kept_max(end)) * line + lines.min(end) * row;
+        let bytes = lines.min(kept_max(end)) * line;
         held.grow(bytes).map_err(|spent| no_room(held.bytes() + bytes, spent))
     }
 
@@ -238,22 +263,31 @@ impl<'g> Plan<'g> {
         &self,
         lines: Lines,
         query: &Query,
+        held: &mut Held,
         is_late: &dyn Fn() -> bool,
     ) -> Result<(Vec<Line>, u64), Unfinished> {
         let (offset, end) = bounds(query);
         let (mut kept, mut found): (Vec<Ranked>, u64) = (Vec::new(), 0);
+        let (before, mut sorted_by) = (held.bytes(), Made::default());
         for (index, line) in lines.enumerate() {
             if index % LINES_AT_ONCE == 0 && is_late() {
                 return Err(Unfinished::Late);
             }
-            if !self.keeps(&line) {
+            if !self.keeps(&line)? {
                 continue;
             }
             found += 1;
             let slot = |slot: &Slot| self.slot(&line, slot);
-            kept.push((self.order.sort_keys(&slot), line));
+            let sort = self.order.sort_keys(&slot)?;
+            sorted_by.add(sort.iter().map(SortKey::heap_bytes).sum(), held)?;
+            kept.push((sort, line));
             if kept.len() >= kept_max(end) {
                 self.cut(&mut kept, end);
+                // Of those that are left; nothing else was drawn since.
+                held.shrink(held.bytes() - before);
+                let heap = kept.iter().flat_map(|(sort, _)| sort).map(SortKey::heap_bytes);
+                sorted_by = Made::default();
+                sorted_by.add(heap.sum(), held)?;
             }
         }
         self.cut(&mut kept, end);
@@ -291,6 +325,7 @@ impl Plan<'_> {
 
     fn key_count(&self, line: &Line) -> usize {
         match line {
+            Line::Raw(values) => values.len(),
             Line::Alone { key, .. } => key.len(),
             Line::Place(_) => self.groups.key_count(),
         }
@@ -298,6 +333,7 @@ impl Plan<'_> {
 
     fn key<'l>(&'l self, line: &'l Line, key: usize) -> Option<Cow<'l, Value>> {
         match line {
+            Line::Raw(values) => Some(Cow::Borrowed(values.get(key))),
             Line::Alone { key: all, .. } => all.get(key).map(Cow::Borrowed),
             Line::Place(place) => self.groups.key_value(*place, key),
         }
@@ -305,7 +341,8 @@ impl Plan<'_> {
 
     fn raw_count(&self, line: &Line) -> u64 {
         match line {
-            Line::Alone { group, .. } => group.as_ref().map_or(1, |group| group.tally.rows()),
+            Line::Raw(_) => 1,
+            Line::Alone { group, .. } => group.tally.rows(),
             Line::Place(place) => self.groups.tally_at(*place).rows(),
         }
     }
@@ -314,9 +351,8 @@ impl Plan<'_> {
         match (slot, line) {
             (Slot::Key(index), _) => self.key(line, *index).map_or(Value::Null, Cow::into_owned),
             (Slot::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
-            (slot, Line::Alone { group, .. }) => {
-                group.as_ref().map_or(Value::Null, |group| of_group(group, slot))
-            }
+            (_, Line::Raw(_)) => Value::Null,
+            (slot, Line::Alone { group, .. }) => of_group(group, slot),
             (Slot::Measure(index, finish), Line::Place(place)) => {
                 let state = self.groups.state_at(*place, *index);
                 state.map_or(Value::Null, |state| of_state(&state, *finish))
@@ -345,6 +381,14 @@ fn kept_max(end: usize) -> usize {
 }
 
 impl Line {
+    /// Bytes of its values, where these go over to the row of the answer.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Raw(values) => values.bytes(),
+            Self::Alone { .. } | Self::Place(_) => 0,
+        }
+    }
+
     fn is_other(&self) -> bool {
         matches!(self, Self::Alone { is_other: true, .. })
     }

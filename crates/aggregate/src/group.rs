@@ -1,4 +1,4 @@
-//! One group on its own, and what values weigh: how groups travel, and how "other" is added up.
+//! One group on its own: how groups travel, and how "other" is added up.
 
 use hadal_query::{Query, StateKind};
 use hadal_types::Value;
@@ -43,23 +43,3 @@ impl Group {
 
 /// A group and its key.
 pub type KeyedGroup = (Box<[Value]>, Group);
-
-/// Bytes of a value, about.
-pub(crate) fn value_bytes(value: &Value) -> usize {
-    size_of::<Value>() + heap_bytes(value)
-}
-
-/// Bytes that a value holds on the heap, about; text that several values share is counted for
-/// each of them.
-pub(crate) fn heap_bytes(value: &Value) -> usize {
-    const COUNTERS: usize = 16;
-    match value {
-        Value::String(text) => COUNTERS + text.len(),
-        Value::Set(elements) | Value::Vector(elements) => {
-            let element = |text: &std::sync::Arc<str>| 2 * COUNTERS + text.len();
-            COUNTERS + elements.iter().map(element).sum::<usize>()
-        }
-        Value::Histogram(buckets) => COUNTERS + size_of_val(&**buckets),
-        Value::Bool(_) | Value::Number(_) | Value::Time(_) | Value::Null => 0,
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use hadal_query::{OrderKey, PrepareError, Prepared, Slot};
+use hadal_query::{OrderKey, PrepareError, Prepared, Slot, StringTooLong};
 use hadal_types::Value;
 
 /// A query's ORDER BY, ready to run.
@@ -60,9 +60,7 @@ impl SortKey {
     /// Bytes on the heap, about.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
-            Self::Ascending(value) | Self::Descending(Reverse(value)) => {
-                crate::group::heap_bytes(value)
-            }
+            Self::Ascending(value) | Self::Descending(Reverse(value)) => value.heap_bytes(),
             Self::NullFirst | Self::NullLast => 0,
         }
     }
@@ -78,7 +76,11 @@ impl Order {
     }
 
     /// What a row, of which `slot` gives the slots, is compared by.
-    pub(crate) fn sort_keys(&self, slot: &impl Fn(&Slot) -> Value) -> Box<[SortKey]> {
-        self.keys.iter().map(|(expr, direction)| direction.key(expr.value(slot))).collect()
+    pub(crate) fn sort_keys(
+        &self,
+        slot: &impl Fn(&Slot) -> Value,
+    ) -> Result<Box<[SortKey]>, StringTooLong> {
+        let keys = self.keys.iter();
+        keys.map(|(expr, direction)| Ok(direction.key(expr.value(slot)?))).collect()
     }
 }

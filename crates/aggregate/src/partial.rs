@@ -25,7 +25,8 @@ const ADVICE: &str = "ask for fewer groups or rows, fewer columns, or a shorter 
 
 /// The fault of a query that needs so many bytes where there is no room for them: it is told to come
 /// again only where that may help.
-pub(crate) fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
+#[must_use]
+pub fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
     let BudgetSpent { held, bytes_max, left, .. } = spent;
     let each_max = bytes_max.saturating_sub(left);
     if bytes > each_max {
@@ -38,6 +39,14 @@ pub(crate) fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
          which {left} are for small ones: {ADVICE}, or ask again later"
     );
     Fault::new(FaultCode::Busy, &message)
+}
+
+/// The fault of a query that needs more than all queries together may hold, of which others hold none.
+#[must_use]
+pub fn never_room(bytes_max: usize) -> Fault {
+    let message =
+        format!("the query needs more than the {bytes_max} bytes that are allowed: {ADVICE}");
+    Fault::new(FaultCode::Memory, &message)
 }
 
 /// A partial answer to one query.

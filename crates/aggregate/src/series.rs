@@ -1,7 +1,7 @@
 //! The series limit: the top groups without their time bucket, each with all its buckets, and
 //! the rest summed up as "other".
 
-use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot};
+use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot, StringTooLong};
 use hadal_types::{Micros, Value};
 use hashbrown::HashMap;
 
@@ -33,7 +33,7 @@ pub(crate) fn limit(
     limit: &SeriesLimit,
     groups: Vec<KeyedGroup>,
 ) -> Result<Lines, PrepareError> {
-    let line = |(key, group)| Line::Alone { key, group: Some(group), is_other: false };
+    let line = |(key, group)| Line::Alone { key, group, is_other: false };
     let time_key = query.time_key().map(|(index, _)| index);
     let rank = Prepared::new(&limit.rank)?;
     let seconds = whole_range(query, &groups);
@@ -47,7 +47,7 @@ pub(crate) fn limit(
             Slot::Seconds => seconds.clone(),
             other => of_group(whole, other),
         })
-    });
+    })?;
     let mut others: ByKey<Group> = HashMap::new();
     for (key, group) in rest {
         others
@@ -55,7 +55,7 @@ pub(crate) fn limit(
             .or_insert_with(|| Group::empty(query))
             .merge(&group);
     }
-    let other = |(key, group)| Line::Alone { key, group: Some(group), is_other: true };
+    let other = |(key, group)| Line::Alone { key, group, is_other: true };
     Ok(Box::new(kept.into_iter().map(line).chain(others.into_iter().map(other))))
 }
 
@@ -64,8 +64,8 @@ fn split(
     query: &Query,
     limit: &SeriesLimit,
     series: ByKey<Vec<KeyedGroup>>,
-    rank: impl Fn(&[Value], &Group) -> Value,
-) -> (Vec<KeyedGroup>, Vec<KeyedGroup>) {
+    rank: impl Fn(&[Value], &Group) -> Result<Value, StringTooLong>,
+) -> Result<(Vec<KeyedGroup>, Vec<KeyedGroup>), StringTooLong> {
     let mut ranked: Vec<Series> = series
         .into_iter()
         .map(|(key, groups)| {
@@ -77,15 +77,15 @@ fn split(
                     rank(&key, &whole)
                 }
             };
-            Series { rank: (RANK.key(value), key), groups }
+            Ok(Series { rank: (RANK.key(value?), key), groups })
         })
-        .collect();
+        .collect::<Result<_, _>>()?;
     if limit.count < ranked.len() {
         ranked.select_nth_unstable_by(limit.count, |left, right| left.rank.cmp(&right.rank));
     }
     let rest = ranked.split_off(limit.count.min(ranked.len()));
     let groups = |series: Vec<Series>| series.into_iter().flat_map(|one| one.groups).collect();
-    (groups(ranked), groups(rest))
+    Ok((groups(ranked), groups(rest)))
 }
 
 /// The seconds of the whole range; what is open ends with the buckets that have rows.

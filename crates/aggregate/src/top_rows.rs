@@ -7,11 +7,11 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use hadal_query::{Expr, PrepareError, Query, Shape, Slot};
+use hadal_query::{Expr, PrepareError, Query, Shape, Slot, StringTooLong};
 use hadal_types::Value;
 
-use crate::group::value_bytes;
 use crate::order::{Direction, Order, SortKey};
+use crate::row_values::RowValues;
 
 /// The best rows so far.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Row {
     sort: Box<[SortKey]>,
-    values: Box<[Value]>,
+    values: RowValues,
 }
 
 impl TopRows {
@@ -65,11 +65,12 @@ impl TopRows {
     /// The rows of these parts, or `None` when they are not such as `query` asks for, or too
     /// many.
     #[must_use]
-    pub fn from_parts(query: &Query, rows: Vec<Box<[Value]>>) -> Option<Self> {
+    pub fn from_parts(query: &Query, rows: Vec<RowValues>) -> Option<Self> {
         let mut all = Self::new(query).ok()?;
         let fits =
             rows.len() <= all.rows_max && rows.iter().all(|row| row.len() == all.value_count);
-        fits.then_some(rows)?.into_iter().for_each(|row| all.add(row));
+        let mut rows = fits.then_some(rows)?.into_iter();
+        rows.try_for_each(|row| all.add(row)).ok()?;
         Some(all)
     }
 
@@ -92,7 +93,7 @@ impl TopRows {
     pub fn bar(&self) -> Option<&Value> {
         let (index, _) = self.comparison.by.first()?;
         let worst = self.rows.peek().filter(|_| self.rows.len() >= self.rows_max)?;
-        worst.values.get(*index)
+        Some(worst.values.get(*index))
     }
 
     /// Whether a row with this first value may be among the best.
@@ -103,14 +104,19 @@ impl TopRows {
     }
 
     /// Adds a row, which has as many values as the query asks for.
-    pub fn add(&mut self, values: Box<[Value]>) {
+    ///
+    /// # Errors
+    /// [`StringTooLong`] when that is what the row is to be sorted by.
+    pub fn add(&mut self, mut values: RowValues) -> Result<(), StringTooLong> {
         debug_assert_eq!(values.len(), self.value_count, "values of a row");
         let slot = |slot: &Slot| match slot {
-            Slot::Key(index) => values.get(*index).cloned().unwrap_or(Value::Null),
+            Slot::Key(index) => values.get(*index).clone(),
             _ => Value::Null,
         };
-        let sort = self.order.sort_keys(&slot);
+        let sort = self.order.sort_keys(&slot)?;
+        values.shrink();
         self.push(Row { sort, values });
+        Ok(())
     }
 
     fn push(&mut self, row: Row) {
@@ -140,13 +146,13 @@ impl TopRows {
 
     /// The best rows, in any order.
     #[must_use]
-    pub fn into_unsorted(self) -> Vec<Box<[Value]>> {
+    pub fn into_unsorted(self) -> Vec<RowValues> {
         self.rows.into_iter().map(|row| row.values).collect()
     }
 
     /// The best rows, the best first.
     #[must_use]
-    pub fn into_sorted(self) -> Vec<Box<[Value]>> {
+    pub fn into_sorted(self) -> Vec<RowValues> {
         self.rows.into_sorted_vec().into_iter().map(|row| row.values).collect()
     }
 
@@ -188,8 +194,7 @@ impl PartialEq for TopRows {
 impl Row {
     fn bytes(&self) -> usize {
         let sort = self.sort.iter().map(|key| size_of::<SortKey>() + key.heap_bytes());
-        let values = self.values.iter().map(value_bytes);
-        size_of::<Self>() + sort.sum::<usize>() + values.sum::<usize>()
+        size_of_val(&self.sort) + sort.sum::<usize>() + self.values.bytes()
     }
 }
 

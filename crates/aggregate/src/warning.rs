@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hadal_query::StringTooLong;
 use hadal_types::Micros;
 use hadal_types::limits::{FAULTS_MAX, NOTE_BYTES_MAX, WARNINGS_MAX};
 
@@ -222,6 +223,12 @@ pub struct Fault {
     pub code: FaultCode,
     /// The same in words.
     pub message: String,
+}
+
+impl From<StringTooLong> for Fault {
+    fn from(error: StringTooLong) -> Self {
+        Self::new(FaultCode::Invalid, &error.to_string())
+    }
 }
 
 impl Fault {

@@ -198,6 +198,16 @@ impl<'a> StringDictionary<'a> {
         &self.offsets
     }
 
+    /// Bytes that it holds itself, beside those that it is read from.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let text = match &self.text {
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(text) => text.len(),
+        };
+        text + size_of_val(&self.offsets[..])
+    }
+
     /// How many strings there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -97,7 +97,7 @@ impl Engine {
         let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
         let count = config.leaves.max(known.count);
         let shares = config.memory.shares;
-        let budget = shares.query_budget();
+        let budget = shares.query_budget(machine::cores());
         let fresh = FreshBytes::new(shares.fresh);
         let memories = Memories {
             shares,

@@ -13,8 +13,8 @@ use clap::{Args, ValueEnum};
 use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::Budget;
 use hadal_types::limits::{
-    FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, SMALL_QUERIES_BYTES, SMALL_QUERIES_PART,
-    SMALL_QUERY_BYTES_MAX, TABLE_BYTES_MAX, TMPFS_BYTES_MIN,
+    FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, SCAN_FREE_BYTES, SMALL_QUERIES_BYTES,
+    SMALL_QUERIES_PART, SMALL_QUERY_BYTES_MAX, TABLE_BYTES_MAX, TMPFS_BYTES_MIN,
 };
 use hadal_types::settings::parse_bytes;
 
@@ -105,10 +105,13 @@ impl Shares {
         Self { queries: size(queries), fresh, blocks: size(ceiling - queries - fresh) }
     }
 
-    /// The budget of all queries, which keeps some of it for small ones.
-    pub(crate) fn query_budget(self) -> Arc<Budget> {
-        let small = SMALL_QUERIES_BYTES.min(self.queries / SMALL_QUERIES_PART);
-        Budget::with_small(self.queries, small, SMALL_QUERY_BYTES_MAX)
+    /// The budget of all queries, which keeps some of it for small ones: without what so many threads
+    /// that scan take of it without asking.
+    pub(crate) fn query_budget(self, threads: usize) -> Arc<Budget> {
+        let free = threads.saturating_mul(SCAN_FREE_BYTES).min(self.queries / 4);
+        let queries = self.queries - free;
+        let small = SMALL_QUERIES_BYTES.min(queries / SMALL_QUERIES_PART);
+        Budget::with_small(queries, small, SMALL_QUERY_BYTES_MAX)
     }
 
     /// The ceiling that they are shares of, in bytes.
@@ -304,7 +307,7 @@ mod tests {
     fn small_queries_find_room_beside_large_ones_whatever_the_ceiling() {
         for ceiling in [MEMORY_BYTES_MIN, 300 << 20, GIB, 12 * GIB, 512 * GIB] {
             let shares = Shares::of(ceiling);
-            let budget = shares.query_budget();
+            let budget = shares.query_budget(2);
             let mut large = budget.hold();
             large.resize(budget.each_max()).expect("room");
             assert!(large.grow(1).is_err() && large.bytes() >= shares.queries / 4 * 3, "{ceiling}");

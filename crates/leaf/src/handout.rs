@@ -25,6 +25,8 @@ struct State<F> {
     next: usize,
     blocks: usize,
     workers: usize,
+    /// Blocks that were given back.
+    back: Vec<usize>,
     /// What those found who left.
     left: Vec<F>,
     /// No further block is handed out, although there are some.
@@ -50,6 +52,7 @@ impl<F> Handout<F> {
             next: 0,
             blocks,
             workers: 0,
+            back: Vec::new(),
             left: Vec::new(),
             stopped: false,
             crowded: false,
@@ -79,6 +82,9 @@ impl<F> Handout<F> {
         if !state.has_blocks() || state.crowded && !is_alone {
             return None;
         }
+        if let Some(block) = state.back.pop() {
+            return Some(block);
+        }
         state.next += 1;
         Some(state.next - 1)
     }
@@ -86,7 +92,7 @@ impl<F> Handout<F> {
     /// Leaves out the blocks that nobody has taken yet.
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
-        state.stopped |= state.next < state.blocks;
+        state.stopped |= state.has_blocks();
     }
 
     /// Has what was found made one, by a worker of its own, before more is looked for. Returns
@@ -96,6 +102,16 @@ impl<F> Handout<F> {
         let is_alone = state.is_alone();
         state.crowded |= !is_alone;
         !is_alone
+    }
+
+    /// As [`Self::crowd`]; then the block, of which nothing was added to what was found, is looked at
+    /// again by the worker that is alone.
+    pub(crate) fn give_back(&self, block: usize) -> bool {
+        let is_crowd = self.crowd();
+        if is_crowd {
+            self.lock().back.push(block);
+        }
+        is_crowd
     }
 
     /// Leaves the work. Returns what all have found if that was the end of it.
@@ -129,7 +145,7 @@ impl<F> Handout<F> {
 
 impl<F> State<F> {
     const fn has_blocks(&self) -> bool {
-        self.next < self.blocks && !self.stopped && !self.ended
+        (self.next < self.blocks || !self.back.is_empty()) && !self.stopped && !self.ended
     }
 
     /// Whether all that was found is with one worker.

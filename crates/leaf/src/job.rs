@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Partial, WarningCode};
+use hadal_aggregate::{Fault, FaultCode, Partial, WarningCode, never_room};
 use hadal_block::{BlockError, ColumnView};
 use hadal_query::Query;
-use hadal_scan::{Holder, Interned, Scan};
+use hadal_scan::{Holder, Interned, Scan, Unlooked};
 use hadal_types::Budget;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use tokio::sync::{Semaphore, oneshot};
@@ -146,6 +146,16 @@ impl ScanJob {
         })
     }
 
+    /// What is told of a fault of a query that holds so many bytes: where others hold none, it is of
+    /// no use to ask again.
+    fn told(&self, fault: Fault, held: usize) -> Fault {
+        let budget = &self.question.budget;
+        match fault.code {
+            FaultCode::Busy if budget.held() <= held => never_room(budget.each_max()),
+            _ => fault,
+        }
+    }
+
     /// Holds what was found. If that is too much together with what others have found, all of it
     /// is made one, which takes less: the query fails only where that is too much as well, so how
     /// many threads there are does not decide.
@@ -161,7 +171,7 @@ impl ScanJob {
             return;
         };
         if !self.handout.crowd() {
-            partial.fail(fault);
+            partial.fail(self.told(fault, partial.held.bytes()));
         }
     }
 }
@@ -209,20 +219,29 @@ impl Job for ScanJob {
         finding
     }
 
-    fn look(&self, block: usize, finding: &mut Finding) {
+    fn look(&self, number: usize, finding: &mut Finding) {
         let Question { scan, tables, blocks, .. } = &self.question;
-        let Some((leaf, block)) = blocks.get(block) else { return };
+        let Some((leaf, block)) = blocks.get(number) else { return };
         let Finding { partial, looked, is_spoiled, .. } = finding;
         let (table, looked) = (&tables[*leaf], &mut looked[*leaf]);
-        looked.blocks += 1;
-        let held = HeldBlock { block, table };
+        let held = HeldBlock { block, table, job: self };
         let faults = block.faults();
-        match block.view().and_then(|view| scan.block_of(&view, &held, partial)) {
+        let looked_at = block.view().map_err(Unlooked::from);
+        match looked_at.and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
+                looked.blocks += 1;
                 looked.rows += block.rows as u64;
                 self.hold(partial);
             }
-            Err(error) => {
+            Err(Unlooked::Over) => {}
+            // As in `hold`: how many threads there are does not decide.
+            Err(Unlooked::Failed(fault)) => {
+                if fault.code == FaultCode::Invalid || !self.handout.give_back(number) {
+                    partial.fail(self.told(*fault, partial.held.bytes()));
+                }
+            }
+            Err(Unlooked::Damaged(error)) => {
+                looked.blocks += 1;
                 table.quarantine(block, &error);
                 partial.warn(WarningCode::BlocksUnreadable, table.name.as_str(), 1);
             }
@@ -253,11 +272,16 @@ impl Job for ScanJob {
 struct HeldBlock<'b> {
     block: &'b Block,
     table: &'b Table,
+    job: &'b ScanJob,
 }
 
 impl<'a> Holder<'a> for HeldBlock<'_> {
     fn check(&self, index: usize, column: &ColumnView<'a>) -> Result<(), BlockError> {
         self.block.check(index, column)
+    }
+
+    fn is_over(&self) -> bool {
+        self.job.is_cancelled() || self.job.question.deadline <= Instant::now()
     }
 
     fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned> {

@@ -49,6 +49,8 @@ struct Numbers {
     due: Instant,
     /// The block that is one too many for findings apart, if there is one.
     crowded_at: Option<usize>,
+    /// That block is given back, to be looked at by a worker that is alone.
+    is_given_back: bool,
     /// The block that fails, if there is one.
     failing_at: Option<usize>,
     /// Findings that were not gone on with from others.
@@ -93,10 +95,18 @@ impl Job for Numbers {
     }
 
     fn look(&self, block: usize, finding: &mut Vec<usize>) {
-        finding.push(block);
-        if self.crowded_at == Some(block) {
-            self.handout.crowd();
+        match self.crowded_at {
+            Some(at) if at == block && self.is_given_back => {
+                if self.handout.give_back(block) {
+                    return;
+                }
+            }
+            Some(at) if at == block => {
+                self.handout.crowd();
+            }
+            _ => {}
         }
+        finding.push(block);
         self.clock.thirds.fetch_add(1, Ordering::SeqCst);
         if self.failing_at == Some(block) {
             // Not a panic, which shuttle takes for its own.
@@ -105,7 +115,7 @@ impl Job for Numbers {
     }
 
     fn note(&self, _: Duration, finding: &mut Vec<usize>) {
-        assert!(!finding.is_empty(), "a block was looked at");
+        assert!(!finding.is_empty() || self.is_given_back, "a block was looked at");
     }
 
     fn end(&self, ended: Ended<Vec<usize>>) {
@@ -143,6 +153,7 @@ fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
             clock: Arc::clone(&clock),
             due: clock.start + Duration::from_secs(3_600),
             crowded_at: None,
+            is_given_back: false,
             failing_at: None,
             begun: AtomicUsize::new(0),
             outcome,
@@ -186,6 +197,19 @@ fn every_block_is_looked_at_once_and_every_job_ends_once() {
 fn a_crowded_job_ends_with_all_blocks() {
     let schedule = || {
         for (_, blocks, ended) in run(|job| job.crowded_at = Some(1)) {
+            assert_eq!(looked_at(ended), ((0..blocks).collect(), true));
+        }
+    };
+    shuttle::check_random(schedule, 3_000);
+}
+
+#[test]
+fn a_block_that_was_given_back_is_looked_at_once() {
+    let schedule = || {
+        for (_, blocks, ended) in run(|job| {
+            job.crowded_at = Some(1);
+            job.is_given_back = true;
+        }) {
             assert_eq!(looked_at(ended), ((0..blocks).collect(), true));
         }
     };

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use hadal_types::{Value, limits};
 
+use crate::computed::StringTooLong;
 use crate::expr::Expr;
 use crate::function::Function;
 use crate::pattern::{Pattern, PatternError};
@@ -21,6 +22,9 @@ pub enum PrepareError {
     /// Calls are nested deeper than [`limits::EXPR_DEPTH_MAX`].
     #[error("an expression nested {0} deep; at most {max} are allowed", max = limits::EXPR_DEPTH_MAX)]
     TooDeep(usize),
+    /// A call of literals makes too long a string.
+    #[error(transparent)]
+    StringTooLong(#[from] StringTooLong),
 }
 
 /// An expression that is ready to run.
@@ -41,7 +45,8 @@ impl<L: Clone> Prepared<L> {
     /// Makes `expr` ready to run.
     ///
     /// # Errors
-    /// [`PrepareError`] for a pattern that is refused, or too deep an expression.
+    /// [`PrepareError`] for a pattern that is refused, too deep an expression, or too long a string
+    /// of literals.
     pub fn new(expr: &Expr<L>) -> Result<Self, PrepareError> {
         let depth = expr.depth();
         if depth > limits::EXPR_DEPTH_MAX {
@@ -51,21 +56,30 @@ impl<L: Clone> Prepared<L> {
     }
 
     /// The value for a row of which `leaf` gives the leaves' values.
-    #[must_use]
-    pub fn eval<'v>(&'v self, leaf: &impl Fn(&L) -> Value) -> Cow<'v, Value> {
+    ///
+    /// # Errors
+    /// [`StringTooLong`].
+    pub fn eval<'v>(
+        &'v self,
+        leaf: &impl Fn(&L) -> Value,
+    ) -> Result<Cow<'v, Value>, StringTooLong> {
         self.node.eval(leaf)
     }
 
     /// The value for a row of which `leaf` gives the leaves' values.
-    #[must_use]
-    pub fn value(&self, leaf: &impl Fn(&L) -> Value) -> Value {
-        self.eval(leaf).into_owned()
+    ///
+    /// # Errors
+    /// [`StringTooLong`].
+    pub fn value(&self, leaf: &impl Fn(&L) -> Value) -> Result<Value, StringTooLong> {
+        self.eval(leaf).map(Cow::into_owned)
     }
 
     /// Whether the value is true (not false, not null).
-    #[must_use]
-    pub fn is_true(&self, leaf: &impl Fn(&L) -> Value) -> bool {
-        *self.eval(leaf) == Value::Bool(true)
+    ///
+    /// # Errors
+    /// [`StringTooLong`].
+    pub fn is_true(&self, leaf: &impl Fn(&L) -> Value) -> Result<bool, StringTooLong> {
+        Ok(*self.eval(leaf)? == Value::Bool(true))
     }
 }
 
@@ -84,37 +98,38 @@ impl<L: Clone> Node<L> {
             Expr::Call { function, arguments } => {
                 let arguments: Vec<Self> =
                     arguments.iter().map(Self::new).collect::<Result<_, _>>()?;
-                Self::Call { function: *function, arguments }.folded()
+                Self::Call { function: *function, arguments }.folded()?
             }
         })
     }
 
     /// A call of literals becomes the literal that it gives.
-    fn folded(self) -> Self {
-        match &self {
+    fn folded(self) -> Result<Self, StringTooLong> {
+        Ok(match &self {
             Self::Call { arguments, .. }
                 if arguments.iter().all(|argument| matches!(argument, Self::Literal(_))) =>
             {
-                Self::Literal(self.eval(&|_| Value::Null).into_owned())
+                Self::Literal(self.eval(&|_| Value::Null)?.into_owned())
             }
             _ => self,
-        }
+        })
     }
 
-    fn eval<'v>(&'v self, leaf: &impl Fn(&L) -> Value) -> Cow<'v, Value> {
-        match self {
+    fn eval<'v>(&'v self, leaf: &impl Fn(&L) -> Value) -> Result<Cow<'v, Value>, StringTooLong> {
+        Ok(match self {
             Self::Literal(value) => Cow::Borrowed(value),
             Self::Leaf(name) => Cow::Owned(leaf(name)),
-            Self::Matches { pattern, text } => Cow::Owned(match &*text.eval(leaf) {
+            Self::Matches { pattern, text } => Cow::Owned(match &*text.eval(leaf)? {
                 Value::String(text) => Value::Bool(pattern.matches(text)),
                 _ => Value::Null,
             }),
             Self::Call { function, arguments } => {
-                let values: Vec<Value> =
-                    arguments.iter().map(|argument| argument.eval(leaf).into_owned()).collect();
-                Cow::Owned(scalar::call(*function, &values))
+                let values = arguments.iter().map(|argument| argument.eval(leaf));
+                let values = values.map(|value| value.map(Cow::into_owned));
+                let values = values.collect::<Result<Vec<Value>, _>>()?;
+                Cow::Owned(scalar::call(*function, &values)?)
             }
-        }
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! This is floor 1. Nothing here knows SQL text, a row block or a partial answer.
 
+mod computed;
 mod eval;
 mod expr;
 mod function;
@@ -11,6 +12,7 @@ mod pattern;
 mod query;
 mod scalar;
 
+pub use computed::StringTooLong;
 pub use eval::{PrepareError, Prepared, contains_text};
 pub use expr::{ColumnRef, Expr, Input, OutputExpr, RowExpr, Slot, Type};
 pub use function::{Function, TimeField};

@@ -10,15 +10,27 @@ use hadal_types::{Decimal, Micros, Number, Value};
 use jiff::SignedDuration;
 use jiff::civil::date;
 
+use crate::computed::{self, StringTooLong};
 use crate::function::{Function, TimeField};
 use crate::lists;
 
-/// Computes `function` of `arguments`.
+/// Computes `function` of `arguments`. Arguments of a wrong number or type give null. `Matches`
+/// needs a compiled pattern and is not computed here.
 ///
-/// Never fails: arguments of a wrong number or type give null. `Matches` needs a compiled
-/// pattern and is not computed here.
-#[must_use]
-pub fn call(function: Function, arguments: &[Value]) -> Value {
+/// # Errors
+/// [`StringTooLong`], and only of functions that make strings.
+pub fn call(function: Function, arguments: &[Value]) -> Result<Value, StringTooLong> {
+    match (function, arguments) {
+        (Function::Concat, values) => computed::text_of(values.iter().filter(|own| !own.is_null())),
+        (Function::ToText, [value]) if !value.is_null() => computed::text_of([value]),
+        (Function::Lower, [Value::String(text)]) => computed::checked(text.to_lowercase()),
+        (Function::Upper, [Value::String(text)]) => computed::checked(text.to_uppercase()),
+        _ => Ok(plain(function, arguments)),
+    }
+}
+
+/// Computes what makes no string.
+fn plain(function: Function, arguments: &[Value]) -> Value {
     let value = match function {
         Function::And => return junction(arguments, false),
         Function::Or => return junction(arguments, true),
@@ -27,7 +39,6 @@ pub fn call(function: Function, arguments: &[Value]) -> Value {
             return arguments.iter().find(|value| !value.is_null()).cloned().unwrap_or(Value::Null);
         }
         Function::Case => return case(arguments),
-        Function::Concat => return concat(arguments),
         Function::In => is_in(arguments),
         Function::IncludesAny
         | Function::IncludesAll
@@ -73,11 +84,6 @@ fn case(arguments: &[Value]) -> Value {
     rest.first().cloned().unwrap_or(Value::Null)
 }
 
-fn concat(arguments: &[Value]) -> Value {
-    let texts = arguments.iter().filter(|value| !value.is_null()).map(Value::to_string);
-    Value::String(texts.collect::<String>().into())
-}
-
 fn is_in(arguments: &[Value]) -> Option<Value> {
     let (needle, list) = arguments.split_first()?;
     if needle.is_null() {
@@ -117,12 +123,9 @@ fn unary(function: Function, value: &Value) -> Option<Value> {
         (Function::Floor, Value::Number(number)) => Value::Number(floor(*number)?),
         (Function::Ceil, Value::Number(number)) => Value::Number(ceil(*number)?),
         (Function::Extract(field), Value::Time(time)) => Value::Number(extract(field, *time)?),
-        (Function::Lower, Value::String(text)) => Value::string(&text.to_lowercase()),
-        (Function::Upper, Value::String(text)) => Value::string(&text.to_uppercase()),
         (Function::Length, Value::String(text)) => count(text.chars().count())?,
         (Function::Length, Value::Set(list) | Value::Vector(list)) => count(list.len())?,
         (Function::IsEmpty, Value::Set(list) | Value::Vector(list)) => truth(list.is_empty()),
-        (Function::ToText, value) => Value::string(&value.to_string()),
         (Function::ToNumber, value) => Value::Number(to_number(value)?),
         _ => return None,
     })

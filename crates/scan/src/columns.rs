@@ -10,9 +10,11 @@ use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
 use crate::bits::filled;
+use crate::eval::by_row;
 use crate::interner::Holder;
 use crate::lists::Lists;
 use crate::mantissas::Mantissas;
+use crate::room::{Halt, Room};
 use crate::selection::Selection;
 use crate::stored::Stored;
 use crate::texts;
@@ -22,6 +24,7 @@ use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths
 pub(crate) struct Columns<'a, 'c> {
     block: &'c BlockView<'a>,
     holder: &'c dyn Holder<'a>,
+    room: &'c Room<'c>,
     stored: RefCell<HashMap<usize, Option<Rc<Stored<'c>>>>>,
     decoded: RefCell<HashMap<usize, BlockValues<'c>>>,
     /// The rows that are asked for, when they are known.
@@ -31,11 +34,16 @@ pub(crate) struct Columns<'a, 'c> {
 }
 
 impl<'a, 'c> Columns<'a, 'c> {
-    /// The columns of `block`, which is held by `holder`.
-    pub(crate) fn new(block: &'c BlockView<'a>, holder: &'c dyn Holder<'a>) -> Self {
+    /// The columns of `block`, which is held by `holder`; what is made of them is drawn from `room`.
+    pub(crate) fn new(
+        block: &'c BlockView<'a>,
+        holder: &'c dyn Holder<'a>,
+        room: &'c Room<'c>,
+    ) -> Self {
         Self {
             block,
             holder,
+            room,
             stored: RefCell::default(),
             decoded: RefCell::default(),
             wanted: RefCell::default(),
@@ -46,6 +54,18 @@ impl<'a, 'c> Columns<'a, 'c> {
     /// Says that from now on values are asked of these rows only: they are among those before.
     pub(crate) fn want(&self, rows: &Selection) {
         *self.wanted.borrow_mut() = Some(rows.clone());
+    }
+
+    /// Where what is made of the columns is drawn from.
+    pub(crate) fn room(&self) -> &'c Room<'c> {
+        self.room
+    }
+
+    /// Drops what has been decoded so far: it is decoded again when it is asked for again.
+    pub(crate) fn drop_decoded(&self) {
+        self.stored.borrow_mut().clear();
+        self.decoded.borrow_mut().clear();
+        self.room.drop_decoded();
     }
 
     /// Rows in the block.
@@ -59,11 +79,15 @@ impl<'a, 'c> Columns<'a, 'c> {
         read.iter().map(|&index| self.view(index).encoded_bytes() as u64).sum()
     }
 
-    /// The values of an input, by row.
-    pub(crate) fn input(&self, input: &Input) -> Result<BlockValues<'c>, BlockError> {
+    /// The values of an input, right at least for the rows of `selection`.
+    pub(crate) fn input(
+        &self,
+        input: &Input,
+        selection: &Selection,
+    ) -> Result<BlockValues<'c>, Halt> {
         match input {
             Input::Time => self.part(self.time_index()),
-            Input::Column(column) => self.column(column),
+            Input::Column(column) => self.column(column, selection),
             Input::AnyText(text) => self.any_text(text),
         }
     }
@@ -75,7 +99,7 @@ impl<'a, 'c> Columns<'a, 'c> {
         self.block.columns().iter().position(is_time).unwrap_or_default()
     }
 
-    fn column(&self, column: &ColumnRef) -> Result<BlockValues<'c>, BlockError> {
+    fn column(&self, column: &ColumnRef, selection: &Selection) -> Result<BlockValues<'c>, Halt> {
         let own = self.find(column.name.as_str(), column.kind);
         if column.kind != Kind::String {
             return own.map_or(Ok(BlockValues::Constant(Value::Null)), |index| {
@@ -87,9 +111,12 @@ impl<'a, 'c> Columns<'a, 'c> {
             (Some(strings), None) => self.part(strings),
             (None, None) => Ok(BlockValues::Constant(Value::Null)),
             (strings, Some(numbers)) => {
-                let texts = as_texts(&self.part(numbers)?, self.rows());
-                let Some(strings) = strings else { return Ok(texts) };
-                Ok(first_of(&self.part(strings)?, &texts, self.rows()))
+                let numbers = self.part(numbers)?;
+                let strings = strings.map(|strings| self.part(strings)).transpose()?;
+                by_row(selection, self.room, |row| {
+                    let own = strings.as_ref().map_or(Value::Null, |strings| strings.value(row));
+                    Ok(if own.is_null() { text_of(&numbers.value(row)) } else { own })
+                })
             }
         }
     }
@@ -130,7 +157,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// Decodes the block's column of this index.
-    pub(crate) fn part(&self, index: usize) -> Result<BlockValues<'c>, BlockError> {
+    pub(crate) fn part(&self, index: usize) -> Result<BlockValues<'c>, Halt> {
         if let Some(values) = self.decoded.borrow().get(&index) {
             return Ok(values.clone());
         }
@@ -140,15 +167,16 @@ impl<'a, 'c> Columns<'a, 'c> {
         if let Some(stored) = self.stored(index)?
             && let Some(values) = stored.decoded(logical_of(column), chosen)?
         {
-            return Ok(self.keep(index, values));
+            return self.keep(index, values);
         }
         let is_wanted = |rows| wanted.as_ref().is_none_or(|wanted| wanted.has_any(rows));
-        Ok(self.keep(index, block_values(column.decode_where(&is_wanted)?)))
+        self.keep(index, block_values(column.decode_where(&is_wanted)?))
     }
 
-    fn keep(&self, index: usize, values: BlockValues<'c>) -> BlockValues<'c> {
+    fn keep(&self, index: usize, values: BlockValues<'c>) -> Result<BlockValues<'c>, Halt> {
+        self.room.keep(values.decoded_bytes())?;
         self.decoded.borrow_mut().insert(index, values.clone());
-        values
+        Ok(values)
     }
 
     /// The strings of an input as codes that stand for ids, where the block's holder knows these and
@@ -252,7 +280,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// Whether any string of each row contains `text`, upper and lower case being the same.
-    fn any_text(&self, text: &str) -> Result<BlockValues<'c>, BlockError> {
+    fn any_text(&self, text: &str) -> Result<BlockValues<'c>, Halt> {
         let mut found = filled(self.rows(), false);
         for (index, column) in self.block.columns().iter().enumerate() {
             if column.kind() == Kind::Number {
@@ -346,18 +374,9 @@ fn with_logical(values: BlockValues<'_>, logical: Logical) -> BlockValues<'_> {
     }
 }
 
-fn as_texts<'a>(values: &BlockValues<'a>, rows: usize) -> BlockValues<'a> {
-    let text = |row| match values.value(row) {
+fn text_of(number: &Value) -> Value {
+    match number {
         Value::Null => Value::Null,
-        value => Value::string(&value.to_string()),
-    };
-    BlockValues::Rows(Rc::new((0..rows).map(text).collect()))
-}
-
-fn first_of<'a>(left: &BlockValues<'a>, right: &BlockValues<'a>, rows: usize) -> BlockValues<'a> {
-    let first = |row| match left.value(row) {
-        Value::Null => right.value(row),
-        value => value,
-    };
-    BlockValues::Rows(Rc::new((0..rows).map(first).collect()))
+        number => Value::string(&number.to_string()),
+    }
 }

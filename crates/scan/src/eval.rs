@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use hadal_block::BlockError;
 use hadal_encoding::Bitmap;
 use hadal_query::{Function, Pattern, call};
 use hadal_types::{Logical, Value};
@@ -14,19 +13,49 @@ use crate::floored;
 use crate::mantissas::{Mantissas, Near};
 use crate::numeric;
 use crate::plan::PlanExpr;
+use crate::room::{Computing, Halt, Room};
 use crate::selection::Selection;
 use crate::strings;
-use crate::values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
+use crate::values::{BlockValues, ByRow, Coded, Doubles, Entries, Mixed, Numbers, Truths};
 
-/// The values of `expr`, right at least for the rows of `selection`.
+/// The values of `expr`, right at least for the rows of `selection`. What they take is counted by the
+/// [`Room`] of the columns until it is said to have gone.
+///
+/// # Errors
+/// [`Halt`]: then nothing of what was computed is left, nor counted.
 pub(crate) fn eval<'a>(
     expr: &PlanExpr,
     columns: &Columns<'_, 'a>,
     selection: &Selection,
-) -> Result<BlockValues<'a>, BlockError> {
+) -> Result<BlockValues<'a>, Halt> {
+    let room = columns.room();
+    let mark = room.mark();
+    let values = match expr {
+        PlanExpr::Literal(value) => return Ok(BlockValues::Constant(value.clone())),
+        PlanExpr::Input(input) => columns.input(input, selection),
+        PlanExpr::Matches { .. } | PlanExpr::Call { .. } => computed(expr, columns, selection),
+    };
+    // Arguments are gone by now.
+    match values {
+        Ok(values) => {
+            // What is decoded is counted already.
+            let is_decoded = matches!(expr, PlanExpr::Input(_))
+                && !matches!(values, BlockValues::Rows(_) | BlockValues::Truths(_));
+            let bytes = if is_decoded { 0 } else { values.bytes() };
+            room.settle(mark, bytes).map(|()| values)
+        }
+        Err(halt) => room.settle(mark, 0).and(Err(halt)),
+    }
+}
+
+fn computed<'a>(
+    expr: &PlanExpr,
+    columns: &Columns<'_, 'a>,
+    selection: &Selection,
+) -> Result<BlockValues<'a>, Halt> {
+    let room = columns.room();
     match expr {
-        PlanExpr::Literal(value) => Ok(BlockValues::Constant(value.clone())),
-        PlanExpr::Input(input) => columns.input(input),
+        PlanExpr::Literal(_) | PlanExpr::Input(_) => eval(expr, columns, selection),
         PlanExpr::Matches { pattern, text } => {
             if let PlanExpr::Input(input) = &**text
                 && let Some(truths) = columns.matching(input, pattern)?
@@ -34,7 +63,7 @@ pub(crate) fn eval<'a>(
                 return Ok(BlockValues::Truths(truths));
             }
             let text = eval(text, columns, selection)?;
-            Ok(matches(pattern, &text, selection))
+            matches(pattern, &text, selection, room)
         }
         PlanExpr::Call { function, arguments } => {
             if let Some(truths) = compared(*function, arguments, columns)? {
@@ -47,7 +76,7 @@ pub(crate) fn eval<'a>(
                 .iter()
                 .map(|argument| eval(argument, columns, selection))
                 .collect::<Result<Vec<_>, _>>()?;
-            Ok(apply(*function, &arguments, selection))
+            apply(*function, &arguments, selection, room)
         }
     }
 }
@@ -58,7 +87,7 @@ fn compared(
     function: Function,
     arguments: &[PlanExpr],
     columns: &Columns<'_, '_>,
-) -> Result<Option<Truths>, BlockError> {
+) -> Result<Option<Truths>, Halt> {
     let (input, function, literals) = match (arguments, function.mirrored()) {
         ([PlanExpr::Literal(literal), PlanExpr::Input(input)], Some(mirrored)) => {
             (input, mirrored, vec![literal])
@@ -73,7 +102,7 @@ fn compared(
         }
         _ => return Ok(None),
     };
-    columns.compared(input, function, &literals)
+    Ok(columns.compared(input, function, &literals)?)
 }
 
 fn literal(expr: &PlanExpr) -> Option<&Value> {
@@ -87,33 +116,39 @@ fn matches<'a>(
     pattern: &Pattern,
     text: &BlockValues<'a>,
     selection: &Selection,
-) -> BlockValues<'a> {
+    room: &Room<'_>,
+) -> Result<BlockValues<'a>, Halt> {
     let matches = |value: &Value| match value {
         Value::String(text) => Value::Bool(pattern.matches(text)),
         _ => Value::Null,
     };
     if let BlockValues::Coded(coded) = text {
         if let Some(truths) = strings::matches(coded, pattern) {
-            return BlockValues::Truths(truths);
+            return Ok(BlockValues::Truths(truths));
         }
-        return BlockValues::Coded(coded.map(|entry| matches(&entry)));
+        return Ok(BlockValues::Coded(coded.map(room, |entry| Ok(matches(&entry)))?));
     }
-    by_row(selection, |row| matches(&text.value(row)))
+    by_row(selection, room, |row| Ok(matches(&text.value(row))))
 }
 
 fn apply<'a>(
     function: Function,
     arguments: &[BlockValues<'a>],
     selection: &Selection,
-) -> BlockValues<'a> {
-    whole(function, arguments, selection.block_rows())
-        .or_else(|| per_entry(function, arguments))
-        .unwrap_or_else(|| {
-            by_row(selection, |row| {
-                let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
-                call(function, &values)
-            })
-        })
+    room: &Room<'_>,
+) -> Result<BlockValues<'a>, Halt> {
+    if !room.is_sparing() {
+        if let Some(values) = whole(function, arguments, selection.block_rows()) {
+            return Ok(values);
+        }
+        if let Some(values) = per_entry(function, arguments, room)? {
+            return Ok(values);
+        }
+    }
+    by_row(selection, room, |row| {
+        let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
+        Ok(call(function, &values)?)
+    })
 }
 
 /// The forms that work on whole columns.
@@ -259,16 +294,20 @@ fn is_null(values: &BlockValues<'_>, rows: usize) -> Option<Truths> {
 }
 
 /// Where all arguments but one are constant, and that one has codes: once per code.
-fn per_entry<'a>(function: Function, arguments: &[BlockValues<'a>]) -> Option<BlockValues<'a>> {
+fn per_entry<'a>(
+    function: Function,
+    arguments: &[BlockValues<'a>],
+    room: &Room<'_>,
+) -> Result<Option<BlockValues<'a>>, Halt> {
     let mut coded = None;
     for (index, argument) in arguments.iter().enumerate() {
         match argument {
             BlockValues::Constant(_) => {}
             BlockValues::Coded(values) if coded.is_none() => coded = Some((index, values)),
-            _ => return None,
+            _ => return Ok(None),
         }
     }
-    let (index, coded) = coded?;
+    let Some((index, coded)) = coded else { return Ok(None) };
     let mut values: Vec<Value> = arguments
         .iter()
         .map(|argument| match argument {
@@ -276,25 +315,46 @@ fn per_entry<'a>(function: Function, arguments: &[BlockValues<'a>]) -> Option<Bl
             _ => Value::Null,
         })
         .collect();
-    Some(BlockValues::Coded(coded.map(|entry| {
+    let mapped = coded.map(room, |entry| {
         values[index] = entry;
-        call(function, &values)
-    })))
+        Ok(call(function, &values)?)
+    });
+    Ok(Some(BlockValues::Coded(mapped?)))
 }
 
 impl<'a> Coded<'a> {
     /// The same codes with another value for each.
-    fn map(&self, mut function: impl FnMut(Value) -> Value) -> Coded<'a> {
-        let entries = (0..self.entries.len()).map(|code| function(self.entries.value(code)));
-        Coded {
-            codes: Rc::clone(&self.codes),
-            entries: Entries::Values(Rc::new(entries.collect())),
+    fn map(
+        &self,
+        room: &Room<'_>,
+        mut function: impl FnMut(Value) -> Result<Value, Halt>,
+    ) -> Result<Coded<'a>, Halt> {
+        let mut computing = Computing::new(room, self.entries.len())?;
+        let mut entries = Vec::with_capacity(self.entries.len());
+        for code in 0..self.entries.len() {
+            let value = function(self.entries.value(code))?;
+            computing.add(&value)?;
+            entries.push(value);
         }
+        let codes = Rc::clone(&self.codes);
+        Ok(Coded { codes, entries: Entries::Values(Rc::new(entries)) })
     }
 }
 
-fn by_row<'a>(selection: &Selection, value: impl Fn(usize) -> Value) -> BlockValues<'a> {
-    let mut values = vec![Value::Null; selection.block_rows()];
-    selection.for_each(|row| values[row] = value(row));
-    BlockValues::Rows(Rc::new(values))
+/// A value for each of the selected rows.
+pub(crate) fn by_row<'a>(
+    selection: &Selection,
+    room: &Room<'_>,
+    value: impl Fn(usize) -> Result<Value, Halt>,
+) -> Result<BlockValues<'a>, Halt> {
+    let rows = selection.span();
+    let mut computing = Computing::new(room, rows.len())?;
+    let mut values = vec![Value::Null; rows.len()];
+    selection.try_for_each(|row| {
+        let value = value(row)?;
+        computing.add(&value)?;
+        values[row - rows.start] = value;
+        Ok::<(), Halt>(())
+    })?;
+    Ok(BlockValues::Rows(Rc::new(ByRow { first: rows.start, values })))
 }

@@ -1,7 +1,6 @@
 //! Groups of one block, added to the partial answer.
 
 use hadal_aggregate::{Groups, Tally};
-use hadal_block::BlockError;
 use hadal_query::Query;
 
 use crate::accumulate::Measured;
@@ -11,6 +10,7 @@ use crate::eval::eval;
 use crate::keys::GroupNumbers;
 use crate::places::Placed;
 use crate::plan::{Plan, PlanExpr};
+use crate::room::Halt;
 use crate::rows::Rows;
 use crate::selection::Selection;
 use crate::values::BlockValues;
@@ -18,6 +18,9 @@ use crate::weights::Weights;
 use crate::whole;
 
 /// Adds what the selected rows of one block have to say to `groups`.
+///
+/// # Errors
+/// [`Halt`]; then `groups` are as they were.
 pub(crate) fn add(
     query: &Query,
     plan: &Plan,
@@ -25,7 +28,7 @@ pub(crate) fn add(
     selection: &Selection,
     groups: &mut Groups,
     use_zones: bool,
-) -> Result<(), BlockError> {
+) -> Result<(), Halt> {
     let weights = Weights::new(columns)?;
     let weigh_one = matches!(weights, Weights::One);
     if weigh_one && whole::add(query, plan, columns, selection, groups, use_zones)? {
@@ -42,7 +45,7 @@ pub(crate) fn add(
         .measures
         .iter()
         .map(|argument| eval(argument, columns, selection))
-        .collect::<Result<Vec<_>, BlockError>>()?;
+        .collect::<Result<Vec<_>, Halt>>()?;
     let _ = groups.make_room();
     let is_scattered = groups.can_wait() && numbers.is_by_text();
     let added = Added::new(query, &arguments, &rows, is_scattered);
@@ -68,7 +71,7 @@ fn key_values<'a>(
     columns: &Columns<'_, 'a>,
     selection: &Selection,
     takes_lifted: bool,
-) -> Result<BlockValues<'a>, BlockError> {
+) -> Result<BlockValues<'a>, Halt> {
     let PlanExpr::Input(input) = key else { return eval(key, columns, selection) };
     let coded = match columns.interned(input)? {
         None if takes_lifted => columns.lifted(input)?,

@@ -23,6 +23,11 @@ pub trait Holder<'a> {
     /// When the column's bytes are damaged.
     fn check(&self, index: usize, column: &ColumnView<'a>) -> Result<(), BlockError>;
 
+    /// Whether nobody waits for the answer any more.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// The ids of the strings of the column of this index, if there are some.
     fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned>;
 }

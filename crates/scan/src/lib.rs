@@ -19,6 +19,9 @@
 //!    `ranks` of one value; the others are not looked at, nor blocks whose zones say that no row of
 //!    theirs can be among the best.
 //!
+//! What is decoded and computed is drawn from the query's memory (`room`); rows whose values are
+//! large are looked at piece by piece (`pieces`).
+//!
 //! This crate knows neither where blocks live nor who asks.
 
 mod accumulate;
@@ -41,11 +44,13 @@ mod lists;
 mod mantissas;
 mod numeric;
 mod once;
+mod pieces;
 mod places;
 mod plan;
 mod prune;
 mod ranks;
 mod raw_rows;
+mod room;
 mod rows;
 mod scan;
 mod seen;
@@ -61,7 +66,7 @@ mod whole;
 
 pub use interner::{Holder, Interned, Interner};
 pub use plan::PlanError;
-pub use scan::{BlockOrder, Scan};
+pub use scan::{BlockOrder, Scan, Unlooked};
 
 /// The instructions that scans use: those of this processor, or fewer where the environment asks
 /// for that; `baseline`, `avx2` or `avx512`.

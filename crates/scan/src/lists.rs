@@ -23,6 +23,14 @@ impl<'a> Lists<'a> {
         Self { dictionary, kind, has_null, values, elements }
     }
 
+    /// Bytes that all of them take once they are made, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.dictionary.elements.bytes()
+            + self.dictionary.elements.text().len()
+            + size_of_val(&self.values[..])
+            + size_of_val(&self.elements[..])
+    }
+
     /// How many codes there are.
     pub(crate) fn len(&self) -> usize {
         self.values.len() + usize::from(self.has_null)

@@ -44,6 +44,17 @@ pub(crate) struct Near {
     pub(crate) steps: Rc<Buffer>,
 }
 
+impl Mantissas {
+    /// Bytes of all that is there by row.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Near(near) => size_of_val(&near.steps[..]),
+            Self::ByCode(own) => size_of_val(&own.codes[..]) + size_of_val(&own.values[..]),
+            Self::Far(values) => size_of_val(&values[..]),
+        }
+    }
+}
+
 impl Near {
     /// The same mantissa in so many rows.
     pub(crate) fn same(from: i64, rows: usize) -> Self {

@@ -83,7 +83,7 @@ impl PlanExpr {
                 let arguments: Vec<Self> =
                     arguments.iter().map(Self::build).collect::<Result<_, _>>()?;
                 match literals(&arguments) {
-                    Some(values) => Self::Literal(call(*function, &values)),
+                    Some(values) => Self::Literal(call(*function, &values)?),
                     None => Self::Call { function: *function, arguments },
                 }
             }

@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::mantissas::Mantissas;
-    use crate::values::{Coded, Doubles, Numbers, Truths};
+    use crate::values::{ByRow, Coded, Doubles, Numbers, Truths};
 
     fn agree(values: &BlockValues<'_>, rows: &[u32]) {
         for (descending, nulls_first) in
@@ -131,7 +131,7 @@ mod tests {
                 codes: Rc::new(codes.clone().into()),
                 entries: Entries::Values(Rc::new(entries.clone())),
             }), &all(codes.len()));
-            agree(&BlockValues::Rows(Rc::new(entries)), &codes);
+            agree(&BlockValues::Rows(Rc::new(ByRow { first: 0, values: entries })), &codes);
             agree(&BlockValues::Constant(Value::Number(Number::ZERO)), &codes);
         }
     }

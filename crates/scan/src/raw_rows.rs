@@ -4,18 +4,18 @@
 //! rows are found first that can be among the best, by one value after another as long as rows
 //! tie; only of these are all values looked at.
 
-use hadal_aggregate::TopRows;
-use hadal_block::{BlockError, BlockView};
+use hadal_aggregate::{RowValues, TopRows, no_room};
+use hadal_block::BlockView;
 use hadal_query::Function;
-use hadal_types::Value;
+use hadal_types::{Held, Value};
 
 use crate::columns::Columns;
 use crate::eval::eval;
 use crate::plan::{Plan, PlanExpr};
 use crate::prune;
 use crate::ranks::ranks;
+use crate::room::Halt;
 use crate::selection::Selection;
-use crate::values::BlockValues;
 
 /// Whether no row of the block can be among the best, as its zones tell.
 pub(crate) fn is_beaten(plan: &Plan, block: &BlockView<'_>, best: &TopRows) -> bool {
@@ -23,37 +23,76 @@ pub(crate) fn is_beaten(plan: &Plan, block: &BlockView<'_>, best: &TopRows) -> b
     best.rows_max() == 0 || bar.is_some_and(|bar| prune::is_hopeless(block, &[bar]))
 }
 
+/// Bytes of rows that are drawn at once.
+const HELD_AT_ONCE: usize = 256 << 10;
+/// Decoded columns that are kept for the values of rows that come after.
+const DECODED_BYTES_MAX: usize = 4 << 20;
+
 /// Adds the selected rows of one block to `best`, as far as they are among the best.
+///
+/// # Errors
+/// [`Halt`]; then `best` is as it was, but where there is no room for the rows.
 pub(crate) fn add(
     plan: &Plan,
     columns: &Columns<'_, '_>,
     selection: &Selection,
     best: &mut TopRows,
-) -> Result<(), BlockError> {
+    held: &mut Held,
+) -> Result<(), Halt> {
+    let room = columns.room();
+    let mark = room.mark();
     let mut selection = selection.clone();
     if let Some(bar) = bar(plan, best) {
         let reached = eval(&bar, columns, &selection)?;
         selection.narrow(&reached.truths(columns.rows()).yes);
+        drop(reached);
+        room.settle(mark, 0)?;
     }
     let rows = best_first(plan, columns, &selection, best)?;
     if rows.is_empty() {
         return Ok(());
     }
     let kept = Selection::of(columns.rows(), &rows);
-    columns.want(&kept);
-    let values = plan
-        .keys
-        .iter()
-        .map(|value| eval(value, columns, &kept))
-        .collect::<Result<Vec<BlockValues<'_>>, _>>()?;
+    if !room.is_sparing() {
+        columns.want(&kept);
+    }
+    let mut all: Vec<RowValues> = rows.iter().map(|_| RowValues::new(plan.keys.len())).collect();
+    let mut bytes = best.bytes() + size_of_val(&*all);
+    let mark = room.mark();
+    for (index, value) in plan.keys.iter().enumerate() {
+        let values = eval(value, columns, &kept)?;
+        for (all, &row) in all.iter_mut().zip(&rows) {
+            let value = values.value(row as usize);
+            if !value.is_null() {
+                bytes += size_of::<Value>() + value.heap_bytes();
+                hold(bytes, held)?;
+                all.push(index, value);
+            }
+        }
+        drop(values);
+        room.settle(mark, 0)?;
+        // Of a wide table few columns are decoded at a time.
+        if room.decoded() > DECODED_BYTES_MAX {
+            columns.drop_decoded();
+        }
+    }
     let first = best.comparison().by.first().map(|(index, _)| *index);
-    for row in rows.into_iter().map(|row| row as usize) {
-        if first.is_some_and(|first| !best.could_keep(&values[first].value(row))) {
+    for row in all {
+        if first.is_some_and(|first| !best.could_keep(row.get(first))) {
             break;
         }
-        best.add(values.iter().map(|values| values.value(row)).collect::<Box<[Value]>>());
+        best.add(row)?;
     }
     Ok(())
+}
+
+/// Holds at least so many bytes.
+fn hold(bytes: usize, held: &mut Held) -> Result<(), Halt> {
+    if bytes <= held.bytes() {
+        return Ok(());
+    }
+    let bytes = bytes.next_multiple_of(HELD_AT_ONCE);
+    Ok(held.resize(bytes).map_err(|spent| no_room(bytes, spent))?)
 }
 
 /// What is true of every row that can be among the best, once there are as many as the answer can
@@ -86,11 +125,15 @@ fn best_first(
     columns: &Columns<'_, '_>,
     selection: &Selection,
     best: &TopRows,
-) -> Result<Vec<u32>, BlockError> {
+) -> Result<Vec<u32>, Halt> {
     let comparison = best.comparison();
-    let ranked = |(index, direction), rows: Vec<u32>| -> Result<Vec<(i128, u32)>, BlockError> {
+    let ranked = |(index, direction), rows: Vec<u32>| -> Result<Vec<(i128, u32)>, Halt> {
+        let mark = columns.room().mark();
         let values = eval(&plan.keys[index], columns, &Selection::of(columns.rows(), &rows))?;
-        Ok(ranks(&values, direction, &rows).into_iter().zip(rows).collect())
+        let ranks = ranks(&values, direction, &rows);
+        drop(values);
+        columns.room().settle(mark, 0)?;
+        Ok(ranks.into_iter().zip(rows).collect())
     };
     let (mut chosen, mut tied) = (Vec::new(), selection.to_rows().to_vec());
     for &by in &comparison.by {

@@ -2,19 +2,35 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::{Answering, Partial, WarningCode};
+use hadal_aggregate::{Answering, Fault, Partial, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_query::{Function, Input, Query};
 use hadal_types::{ColumnName, Kind, Value};
 
 use crate::columns::Columns;
-use crate::eval::eval;
 use crate::interner::{Checked, Holder};
+use crate::pieces::narrowed;
 use crate::plan::{Plan, PlanError, PlanExpr};
 use crate::prune;
+use crate::raw_rows;
+use crate::room::{Halt, Room};
 use crate::seen::{SeenColumns, Unseen, seen_by};
 use crate::selection::Selection;
-use crate::{groups, raw_rows};
+
+/// Why a block was not looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum Unlooked {
+    /// Its bytes are damaged.
+    #[error(transparent)]
+    Damaged(#[from] BlockError),
+    /// The query fails: an expression computes too long a string, or there is no room for what is
+    /// computed or found.
+    #[error("{}", _0.message)]
+    Failed(Box<Fault>),
+    /// Nobody waits for the answer any more.
+    #[error("nobody waits for the answer any more")]
+    Over,
+}
 
 /// In which order blocks are best looked at, so that later ones can be skipped. The answer is the
 /// same for every order.
@@ -31,10 +47,10 @@ pub enum BlockOrder {
 /// A query made ready to be run over row blocks. Made once per query and leaf.
 #[derive(Debug)]
 pub struct Scan {
-    query: Arc<Query>,
-    plan: Plan,
+    pub(crate) query: Arc<Query>,
+    pub(crate) plan: Plan,
     seen: SeenColumns,
-    use_zones: bool,
+    pub(crate) use_zones: bool,
 }
 
 impl Scan {
@@ -78,34 +94,50 @@ impl Scan {
     /// before a value of it is used; it verifies the checksum where that has not been done.
     ///
     /// # Errors
-    /// When the block's bytes are damaged. The partial then holds nothing of the block: all that
-    /// can fail comes before the first change to it.
+    /// As [`Self::block_of`].
     pub fn block<'a>(
         &self,
         block: &BlockView<'a>,
         check: &dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
         partial: &mut Partial,
-    ) -> Result<(), BlockError> {
+    ) -> Result<(), Unlooked> {
         self.block_of(block, &Checked(check), partial)
     }
 
     /// The same with all that the block's holder knows.
     ///
     /// # Errors
-    /// As [`Self::block`].
+    /// [`Unlooked`]; the partial then holds nothing of the block.
     pub fn block_of<'a>(
         &self,
         block: &BlockView<'a>,
         holder: &dyn Holder<'a>,
         partial: &mut Partial,
-    ) -> Result<(), BlockError> {
+    ) -> Result<(), Unlooked> {
+        let is_over = || holder.is_over();
+        let room = Room::new(&partial.held, &is_over);
+        self.add_block(block, holder, &room, partial).map_err(|halt| match halt {
+            Halt::Damaged(error) => Unlooked::Damaged(error),
+            Halt::Over => Unlooked::Over,
+            Halt::Failed(fault) => Unlooked::Failed(fault),
+            Halt::TooMany => Unlooked::Failed(Box::new(room.too_much_of_one_row())),
+        })
+    }
+
+    fn add_block<'a>(
+        &self,
+        block: &BlockView<'a>,
+        holder: &dyn Holder<'a>,
+        room: &Room<'_>,
+        partial: &mut Partial,
+    ) -> Result<(), Halt> {
         partial.stats.blocks += 1;
         let (first, last) = block.time_range();
         if !self.query.range.overlaps(first, last) {
             partial.stats.blocks_skipped += 1;
             return Ok(());
         }
-        let columns = Columns::new(block, holder);
+        let columns = Columns::new(block, holder, room);
         let reached = || self.reached(block, &columns);
         if prune::is_hopeless(block, &self.plan.conditions) {
             let left_out = self.left_out(&columns, &reached, None)?;
@@ -118,17 +150,11 @@ impl Scan {
         let left_out = self.left_out(&columns, &|| Ok(reached.clone()), Some(&selection))?;
         let mut is_beaten = false;
         columns.want(&selection);
-        match &mut partial.answering {
-            _ if selection.count() == 0 => {}
-            Answering::Groups(groups) => {
-                groups::add(&self.query, &self.plan, &columns, &selection, groups, self.use_zones)?;
-            }
-            Answering::Rows(best) => {
-                is_beaten = raw_rows::is_beaten(&self.plan, block, best);
-                if !is_beaten {
-                    raw_rows::add(&self.plan, &columns, &selection, best)?;
-                }
-            }
+        if let Answering::Rows(best) = &partial.answering {
+            is_beaten = raw_rows::is_beaten(&self.plan, block, best);
+        }
+        if selection.count() > 0 && !is_beaten {
+            self.add(&columns, &selection, partial)?;
         }
         match is_beaten && columns.bytes_read() == 0 {
             true => partial.stats.blocks_skipped += 1,
@@ -141,11 +167,7 @@ impl Scan {
     }
 
     /// The rows in the time range.
-    fn reached(
-        &self,
-        block: &BlockView<'_>,
-        columns: &Columns<'_, '_>,
-    ) -> Result<Selection, BlockError> {
+    fn reached(&self, block: &BlockView<'_>, columns: &Columns<'_, '_>) -> Result<Selection, Halt> {
         narrowed(Selection::all(block.rows()), &self.range_conditions(block), columns)
     }
 
@@ -170,9 +192,9 @@ impl Scan {
     fn left_out<'s>(
         &'s self,
         columns: &Columns<'_, '_>,
-        reached: &dyn Fn() -> Result<Selection, BlockError>,
+        reached: &dyn Fn() -> Result<Selection, Halt>,
         selected: Option<&Selection>,
-    ) -> Result<Vec<LeftOut<'s>>, BlockError> {
+    ) -> Result<Vec<LeftOut<'s>>, Halt> {
         let mut all = Vec::new();
         for (name, seen) in &self.seen {
             let mut rows = 0;
@@ -197,23 +219,6 @@ impl Scan {
 struct LeftOut<'s> {
     name: &'s ColumnName,
     rows: u64,
-}
-
-/// The rows of `selection` that meet all `conditions`.
-fn narrowed(
-    mut selection: Selection,
-    conditions: &[PlanExpr],
-    columns: &Columns<'_, '_>,
-) -> Result<Selection, BlockError> {
-    for condition in conditions {
-        if selection.count() == 0 {
-            break;
-        }
-        columns.want(&selection);
-        let values = eval(condition, columns, &selection)?;
-        selection.narrow(&values.truths(columns.rows()).yes);
-    }
-    Ok(selection)
 }
 
 fn warn(left_out: Vec<LeftOut<'_>>, partial: &mut Partial) {

@@ -65,6 +65,34 @@ impl Selection {
         self.chosen = (self.count < self.rows).then(|| Rc::new(chosen));
     }
 
+    /// From the first chosen row to the last.
+    pub(crate) fn span(&self) -> Range<usize> {
+        let Some(chosen) = &self.chosen else { return 0..self.rows };
+        let words = chosen.words();
+        let Some(first) = words.iter().position(|&word| word != 0) else { return 0..0 };
+        let last = words.iter().rposition(|&word| word != 0).unwrap_or(first);
+        let low = words[first].trailing_zeros() as usize;
+        let high = 64 - words[last].leading_zeros() as usize;
+        64 * first + low..64 * last + high
+    }
+
+    /// The first half of the chosen rows, and the second.
+    pub(crate) fn halves(&self) -> [Self; 2] {
+        let (left, right) = self.to_rows().split_at(self.count / 2);
+        [left, right].map(|rows| Self::of(self.rows, rows))
+    }
+
+    /// Calls `visit` with each chosen row, in ascending order, up to the first error.
+    pub(crate) fn try_for_each<E>(
+        &self,
+        mut visit: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &self.chosen {
+            None => (0..self.rows).try_for_each(visit),
+            Some(chosen) => chosen.iter_ones().try_for_each(&mut visit),
+        }
+    }
+
     /// Calls `visit` with each chosen row, in ascending order.
     #[inline]
     pub(crate) fn for_each(&self, mut visit: impl FnMut(usize)) {

@@ -27,7 +27,22 @@ pub(crate) enum BlockValues<'a> {
     /// A code per row, and a value per code.
     Coded(Coded<'a>),
     /// Anything: one value per row. Rows that were not selected may hold null.
-    Rows(Rc<Vec<Value>>),
+    Rows(Rc<ByRow>),
+}
+
+/// Values of neighbouring rows; those of all other rows are null.
+pub(crate) struct ByRow {
+    /// The row of the first.
+    pub(crate) first: usize,
+    /// By row from there.
+    pub(crate) values: Vec<Value>,
+}
+
+impl ByRow {
+    fn value(&self, row: usize) -> Value {
+        let index = row.checked_sub(self.first);
+        index.and_then(|index| self.values.get(index)).cloned().unwrap_or(Value::Null)
+    }
 }
 
 /// Numbers as mantissas of one scale.
@@ -220,6 +235,35 @@ impl Entries<'_> {
 }
 
 impl BlockValues<'_> {
+    /// Bytes of a decoded column, about.
+    pub(crate) fn decoded_bytes(&self) -> usize {
+        let Self::Coded(Coded { codes, entries }) = self else { return self.bytes() };
+        let entries = match entries {
+            Entries::Strings { dictionary, .. } => dictionary.bytes(),
+            Entries::Lists(lists) => lists.bytes(),
+            Entries::Interned { .. } | Entries::Lifted { .. } | Entries::Values(_) => 0,
+        };
+        size_of_val(&codes[..]) + entries
+    }
+
+    /// Bytes of what was computed, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_values = |values: &[Value]| {
+            let heap: usize = values.iter().map(Value::heap_bytes).sum();
+            size_of_val(values) + heap
+        };
+        match self {
+            Self::Constant(_) => 0,
+            Self::Numbers(numbers) => numbers.mantissas.bytes(),
+            Self::Doubles(doubles) => size_of_val(&**doubles.values),
+            Self::Mixed(mixed) => size_of_val(&**mixed.doubles.values),
+            Self::Truths(truths) => 2 * size_of_val(truths.yes.words()),
+            Self::Coded(Coded { entries: Entries::Values(values), .. }) => of_values(values),
+            Self::Coded(_) => 0,
+            Self::Rows(rows) => of_values(&rows.values),
+        }
+    }
+
     /// The row's value.
     pub(crate) fn value(&self, row: usize) -> Value {
         match self {
@@ -234,7 +278,7 @@ impl BlockValues<'_> {
             Self::Numbers(_) | Self::Doubles(_) | Self::Mixed(_) => Value::Null,
             Self::Truths(truths) => truths.value(row),
             Self::Coded(coded) => coded.entries.value(coded.codes[row] as usize),
-            Self::Rows(values) => values[row].clone(),
+            Self::Rows(values) => values.value(row),
         }
     }
 

@@ -1,12 +1,13 @@
 //! The weights of a block's rows.
 
-use hadal_block::BlockError;
 use hadal_encoding::{Buffer, kernels};
 use hadal_query::{ColumnRef, Input};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
 use crate::columns::Columns;
 use crate::mantissas::{ByCode, Mantissas};
+use crate::room::Halt;
+use crate::selection::Selection;
 use crate::values::{BlockValues, Numbers};
 
 /// So many different weights are told apart by class.
@@ -30,10 +31,10 @@ pub(crate) enum Weights {
 
 impl Weights {
     /// Reads the block's sample rates. A row without a usable one weighs one.
-    pub(crate) fn new(columns: &Columns<'_, '_>) -> Result<Self, BlockError> {
+    pub(crate) fn new(columns: &Columns<'_, '_>) -> Result<Self, Halt> {
         let Ok(name) = ColumnName::new(Weight::COLUMN) else { return Ok(Self::One) };
         let column = ColumnRef { name, kind: Kind::Number, logical: Logical::Plain };
-        Ok(match columns.input(&Input::Column(column))? {
+        Ok(match columns.input(&Input::Column(column), &Selection::all(columns.rows()))? {
             BlockValues::Constant(_) => Self::One,
             BlockValues::Numbers(numbers) if numbers.scale <= Weight::SCALE => {
                 Self::classes_of(&numbers).unwrap_or_else(|| Self::by_row_of(&numbers))

@@ -14,11 +14,11 @@ use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use hadal_aggregate::{Coverage, ScanStats, Warning};
+use hadal_aggregate::{Coverage, RowValues, ScanStats, Warning};
 use hadal_query::Type;
 use hadal_sql::Note;
 use hadal_tree::AskError;
-use hadal_types::{Held, TimeRange, Value, limits};
+use hadal_types::{Held, TimeRange, limits};
 use serde::{Serialize, Serializer};
 
 use crate::cell;
@@ -29,7 +29,7 @@ use crate::problem::{Problem, ProblemKind};
 #[derive(Debug, Default)]
 pub(crate) struct Answered {
     pub(crate) columns: Vec<(String, Type)>,
-    pub(crate) rows: Vec<Vec<Value>>,
+    pub(crate) rows: Vec<RowValues>,
     /// Stored rows behind each row of a grouped answer.
     pub(crate) samples: Option<Vec<u64>>,
     /// Which rows sum up the series beyond the limit.
@@ -148,7 +148,7 @@ struct Column<'a> {
 }
 
 /// The rows, each of which goes as soon as it is written.
-struct Rows<'a>(&'a Cell<Vec<Vec<Value>>>);
+struct Rows<'a>(&'a Cell<Vec<RowValues>>);
 
 #[derive(Serialize)]
 struct CoverageBody<'a> {
@@ -203,7 +203,7 @@ impl From<TimeRange> for TimeBody {
 }
 
 impl<'a> Body<'a> {
-    fn new(answered: &'a Answered, rows: &'a Cell<Vec<Vec<Value>>>, start: Instant) -> Self {
+    fn new(answered: &'a Answered, rows: &'a Cell<Vec<RowValues>>, start: Instant) -> Self {
         let columns = answered.columns.iter();
         Self {
             columns: columns.map(|(name, kind)| Column { name, r#type: kind.name() }).collect(),
@@ -225,7 +225,7 @@ impl Serialize for Rows<'_> {
     }
 }
 
-struct Row(Vec<Value>);
+struct Row(RowValues);
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -279,7 +279,7 @@ impl Serialize for Elapsed {
 mod tests {
     use std::time::Duration;
 
-    use hadal_types::Budget;
+    use hadal_types::{Budget, Value};
     use http_body_util::BodyExt;
 
     use super::*;
@@ -299,7 +299,7 @@ mod tests {
         let answered = || {
             let mut held = budget.hold();
             held.resize(1_000).expect("room");
-            let rows = vec![vec![Value::integer(1), Value::string("a")]];
+            let rows = vec![RowValues::from([Value::integer(1), Value::string("a")])];
             Answered { rows, held, ..Answered::default() }
         };
         let (now, minute) = (Instant::now(), Duration::from_secs(60));

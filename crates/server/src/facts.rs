@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Answer, Coverage, ScanStats};
+use hadal_aggregate::{Answer, Coverage, RowValues, ScanStats};
 use hadal_query::{
     ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
     RowExpr, Shape, Slot, StateKind, Syntax, Type,
@@ -249,9 +249,8 @@ impl Measures {
 }
 
 impl Wanted {
-    fn read(&self, row: &[Value]) -> Facts {
-        let value = |at: Option<usize>| at.and_then(|at| row.get(at)).cloned();
-        let value = |at: Option<usize>| value(at).unwrap_or(Value::Null);
+    fn read(&self, row: &RowValues) -> Facts {
+        let value = |at: Option<usize>| at.map_or(Value::Null, |at| row[at].clone());
         Facts {
             distinct: value(self.distinct),
             min: value(self.min),

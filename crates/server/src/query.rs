@@ -241,7 +241,7 @@ async fn answer(
             summary::summarize(doors, &schema, deadline).await
         }
         Statement::Values { columns, row } => {
-            Ok(Answered { columns, rows: vec![row], ..Answered::default() })
+            Ok(Answered { columns, rows: vec![row.into()], ..Answered::default() })
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hadal_aggregate::RowValues;
 use hadal_query::Type;
 use hadal_types::{ColumnSchema, Number, TableSchema, TimeRange, Value, limits};
 
@@ -67,9 +68,9 @@ pub(crate) async fn summarize(
     })
 }
 
-fn row(schema: &TableSchema, column: &ColumnSchema, facts: &Facts, top: Value) -> Vec<Value> {
+fn row(schema: &TableSchema, column: &ColumnSchema, facts: &Facts, top: Value) -> RowValues {
     let rows = rows_of(column);
-    vec![
+    RowValues::from(vec![
         Value::string(column.name.as_str()),
         Value::string(type_of(column).name()),
         count(rows),
@@ -80,7 +81,7 @@ fn row(schema: &TableSchema, column: &ColumnSchema, facts: &Facts, top: Value) -
         facts.p50.clone(),
         facts.p95.clone(),
         top,
-    ]
+    ])
 }
 
 fn text(value: &Value) -> Value {
@@ -96,9 +97,6 @@ fn has_frequent_values(column: &ColumnSchema, facts: &Facts) -> bool {
     type_of(column) != Type::Time && (some..=few).contains(&facts.distinct)
 }
 
-fn frequent(row: &[Value]) -> String {
-    match row {
-        [value, count, ..] => format!("{value} ({count})"),
-        _ => String::new(),
-    }
+fn frequent(row: &RowValues) -> String {
+    format!("{} ({})", row[0], row[1])
 }

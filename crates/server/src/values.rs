@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use hadal_aggregate::Answer;
+use hadal_aggregate::{Answer, RowValues};
 use hadal_query::Type;
 use hadal_types::{ColumnSchema, Micros, TableSchema, TimeRange, Value, limits};
 use serde::{Deserialize, Serialize};
@@ -183,20 +183,18 @@ struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    fn new(row: &'a [Value]) -> Self {
-        let cell = |at: usize| Cell(row.get(at).unwrap_or(&Value::Null));
+    fn new(row: &'a RowValues) -> Self {
+        let cell = |at: usize| Cell(row.get(at));
         Self { value: cell(0), count: cell(1), samples: cell(2) }
     }
 }
 
 /// The members of lists, counted: from (list, count, rows) to (member, count, rows).
-fn members(lists: &[Vec<Value>], prefix: Option<&str>, limit: usize) -> Vec<Vec<Value>> {
+fn members(lists: &[RowValues], prefix: Option<&str>, limit: usize) -> Vec<RowValues> {
     let prefix = prefix.unwrap_or_default().to_lowercase();
     let mut counts: BTreeMap<Arc<str>, (Value, Value)> = BTreeMap::new();
     for list in lists {
-        let [Value::Set(texts) | Value::Vector(texts), count, rows] = list.as_slice() else {
-            continue;
-        };
+        let (Value::Set(texts) | Value::Vector(texts)) = &list[0] else { continue };
         // A vector may have a member twice; its row counts once.
         let mut once: Vec<&Arc<str>> = texts.iter().collect();
         once.sort_unstable();
@@ -204,20 +202,21 @@ fn members(lists: &[Vec<Value>], prefix: Option<&str>, limit: usize) -> Vec<Vec<
         for text in once.into_iter().filter(|text| text.to_lowercase().starts_with(&prefix)) {
             let zero = || (Value::integer(0), Value::integer(0));
             let (counted, sampled) = counts.entry(Arc::clone(text)).or_insert_with(zero);
-            *counted = plus(counted, count);
-            *sampled = plus(sampled, rows);
+            *counted = plus(counted, &list[1]);
+            *sampled = plus(sampled, &list[2]);
         }
     }
     let mut sorted: Vec<_> = counts.into_iter().collect();
     // Stable, so that equals stay in the order of their names.
     sorted.sort_by(|left, right| right.1.0.cmp(&left.1.0));
     sorted.truncate(limit);
-    let row = |(text, (count, rows))| vec![Value::String(text), count, rows];
+    let row = |(text, (count, rows))| RowValues::from_iter([Value::String(text), count, rows]);
     sorted.into_iter().map(row).collect()
 }
 
 fn plus(left: &Value, right: &Value) -> Value {
-    hadal_query::call(hadal_query::Function::Add, &[left.clone(), right.clone()])
+    let sum = hadal_query::call(hadal_query::Function::Add, &[left.clone(), right.clone()]);
+    sum.unwrap_or(Value::Null)
 }
 
 #[cfg(test)]
@@ -243,7 +242,9 @@ mod tests {
 
     #[test]
     fn members_of_lists_are_counted() {
-        let row = |list: Value, count: i64| vec![list, Value::integer(count), Value::integer(1)];
+        let row = |list: Value, count: i64| {
+            RowValues::from_iter([list, Value::integer(count), Value::integer(1)])
+        };
         let lists = [
             row(Value::vector(["b", "a", "b"]), 10),
             row(Value::vector(["a"]), 5),

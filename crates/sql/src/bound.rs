@@ -150,7 +150,7 @@ impl Bound {
     pub(crate) fn constant(&self) -> Read<Value> {
         let prepared =
             Prepared::new(&self.expr).map_err(|error| Fault::new(error.to_string(), NOWHERE))?;
-        Ok(prepared.value(&|_| Value::Null))
+        prepared.value(&|_| Value::Null).map_err(|error| Fault::new(error.to_string(), NOWHERE))
     }
 }
 
@@ -185,7 +185,11 @@ fn folded(function: Function, arguments: Vec<BoundExpr>) -> BoundExpr {
             .collect(),
     };
     match values {
-        Some(values) => Expr::Literal(call(function, &values)),
+        // Too long a string is told where the query is prepared.
+        Some(values) => match call(function, &values) {
+            Ok(value) => Expr::Literal(value),
+            Err(_) => Expr::Call { function, arguments },
+        },
         None => Expr::Call { function, arguments },
     }
 }

@@ -161,6 +161,12 @@ impl Held {
         self.bytes
     }
 
+    /// Nothing, of the same budget.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self { budget: self.budget.clone(), bytes: 0 }
+    }
+
     /// Holds exactly so many bytes from now on.
     ///
     /// # Errors

@@ -152,6 +152,8 @@ pub const MANIFEST_BYTES_MIN: u64 = 1 << 20;
 
 /// Bytes of one SQL text.
 pub const SQL_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a string that an expression computes; a longer one fails its query.
+pub const COMPUTED_STRING_BYTES_MAX: usize = 1 << 20;
 /// Depth of an expression tree.
 pub const EXPR_DEPTH_MAX: usize = 64;
 /// Operators between two commas of a SQL text: what a chain of AND, OR or + may have.
@@ -195,6 +197,12 @@ pub const LEAF_QUERY_BYTES_MAX: usize = 1 << 30;
 /// Bytes that all queries of one process may hold together, in leaves, while they are merged, and
 /// as answers that are not sent yet.
 pub const QUERIES_BYTES_MAX: usize = 2 << 30;
+/// Bytes that each thread takes to look at a block without drawing them from the memory of queries, of
+/// which they are set aside.
+pub const SCAN_FREE_BYTES: usize = 1 << 20;
+/// Bytes of values that expressions compute at a time on one thread; rows whose values are larger
+/// are looked at piece by piece.
+pub const PIECE_BYTES_MAX: usize = 16 << 20;
 /// Bytes of partial answers that are merged at once; merging more takes a while, in which others
 /// want to be served.
 pub const MERGE_AT_ONCE_BYTES: usize = 1 << 20;

@@ -69,6 +69,22 @@ impl Value {
         Self::Vector(elements.into_iter().map(|element| element.as_ref().into()).collect())
     }
 
+    /// Bytes that it holds on the heap, about; text that several values share is counted for each
+    /// of them.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        const COUNTERS: usize = 16;
+        match self {
+            Self::String(text) => COUNTERS + text.len(),
+            Self::Set(elements) | Self::Vector(elements) => {
+                let element = |text: &Arc<str>| 2 * COUNTERS + text.len();
+                COUNTERS + elements.iter().map(element).sum::<usize>()
+            }
+            Self::Histogram(buckets) => COUNTERS + size_of_val(&**buckets),
+            Self::Bool(_) | Self::Number(_) | Self::Time(_) | Self::Null => 0,
+        }
+    }
+
     /// Whether there is no value.
     #[must_use]
     pub const fn is_null(&self) -> bool {

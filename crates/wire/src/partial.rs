@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use hadal_aggregate::{
     Answering, Coverage, Fault, Faults, Group, Groups, KeyedGroup, LeafCoverage, Partial,
-    ScanStats, TopRows, Warnings,
+    RowValues, ScanStats, TopRows, Warnings,
 };
 use hadal_query::{Query, Shape, StateKind};
 use hadal_types::limits::{
@@ -30,7 +30,9 @@ pub fn encode_partial(partial: Partial) -> Bytes {
         Answering::Groups(groups) => partial::Answering::Groups(encode_groups(groups)),
         Answering::Rows(rows) => {
             let rows = rows.into_sorted();
-            let rows = rows.iter().map(|row| proto::Row { values: encode_values(row) });
+            let rows = rows
+                .iter()
+                .map(|row| proto::Row { values: row.iter().map(encode_value).collect() });
             partial::Answering::Rows(proto::Rows { rows: frames::encode(rows) })
         }
     };
@@ -145,7 +147,7 @@ fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, WireError
     for (index, row) in Frames::<proto::Row>::new(message.rows).enumerate() {
         at_most("rows", index + 1, rows_max)?;
         let row = row.and_then(|row| decode_values(row.values, values.len()));
-        rows.push(row.at_index("rows", index)?);
+        rows.push(RowValues::from(row.at_index("rows", index)?.into_vec()));
     }
     TopRows::from_parts(query, rows).ok_or_else(|| unfit("rows", "such as the query asks for"))
 }

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use hadal_types::Value;
 
 use super::{SMALL, UNKNOWN};
-use crate::group::heap_bytes;
 use crate::lifted::Lifted;
 use crate::texts::{TextStore, Texts};
 use crate::wholes::{WholeStore, reserve_spare};
@@ -168,7 +167,7 @@ impl Stored {
     pub(super) fn push_any(&mut self, value: Value, null: Option<u32>) -> u32 {
         self.expect_any(null);
         if let Self::Any(values, heap) = self {
-            *heap += heap_bytes(&value);
+            *heap += value.heap_bytes();
             values.push(value);
         }
         self.last()
@@ -182,7 +181,7 @@ impl Stored {
         let numbers = (0..).take(self.len());
         let values: Vec<Value> =
             numbers.map(|number| self.value(number, null).into_owned()).collect();
-        let heap = values.iter().map(heap_bytes).sum();
+        let heap = values.iter().map(Value::heap_bytes).sum();
         *self = Self::Any(values, heap);
     }
 
@@ -230,7 +229,7 @@ impl TextStore for Stored {
             Self::Texts(texts) => texts.push(text),
             Self::Any(values, heap) => {
                 let value = Value::string(text);
-                *heap += heap_bytes(&value);
+                *heap += value.heap_bytes();
                 values.push(value);
             }
             // Made ready for texts before.

@@ -26,6 +26,8 @@ mod import;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod query;
 #[cfg(test)]
 mod restart;

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, WarningCode};
+use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, RowValues, WarningCode};
 use hadal_block::BlockBuilder;
 use hadal_query::{Expr, Input, Shape};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
@@ -116,7 +116,7 @@ async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
     let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
-    let value = |row: Box<[Value]>| match &row[0] {
+    let value = |row: RowValues| match &row[0] {
         Value::Number(number) => number.to_i64().expect("an integer"),
         other => panic!("{other}"),
     };

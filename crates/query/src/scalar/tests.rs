@@ -1,5 +1,10 @@
 use super::*;
 
+/// Of strings that are short.
+fn call(function: Function, arguments: &[Value]) -> Value {
+    super::call(function, arguments).expect("short strings")
+}
+
 fn number(text: &str) -> Value {
     Value::Number(text.parse().expect(text))
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Partial, State, WarningCode};
+use hadal_aggregate::{Answering, Partial, RowValues, State, WarningCode};
 use hadal_block::{BlockBuilder, BlockView, MergeOrder, merge};
 use hadal_query::{
     ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
@@ -274,7 +274,7 @@ fn ordered(index: usize, descending: bool, limit: u64) -> Query {
 
 fn times(partial: Partial) -> Vec<i64> {
     let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
-    let time = |row: Box<[Value]>| match row[0] {
+    let time = |row: RowValues| match row[0] {
         Value::Time(time) => time.0,
         _ => panic!("no time"),
     };
@@ -312,7 +312,7 @@ fn blocks_that_tie_with_the_worst_row_are_not_skipped() {
         assert_eq!(partial.stats.blocks_skipped, 0);
         let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
         let worst = rows.into_sorted().pop().expect("ten rows");
-        assert_eq!(*worst, [Value::Time(Micros(9)), Value::integer(0)]);
+        assert_eq!(worst, vec![Value::Time(Micros(9)), Value::integer(0)]);
     }
 }
 

@@ -95,7 +95,7 @@ impl Table {
             Expr::Call { function, arguments } => {
                 let values: Vec<Value> =
                     arguments.iter().map(|argument| self.value(row, argument)).collect();
-                call(*function, &values)
+                call(*function, &values).expect("short strings")
             }
         }
     }

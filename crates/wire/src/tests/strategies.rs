@@ -218,7 +218,7 @@ fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
         Answering::Groups(groups) => {
             groups.add_row(keys, arguments, *weight);
         }
-        Answering::Rows(rows) => rows.add(keys.clone().into()),
+        Answering::Rows(rows) => rows.add(keys.clone().into()).expect("short strings"),
     }
 }
 

@@ -11,6 +11,7 @@ use hadal_types::{Budget, Micros, TimeRange, Value, Weight};
 use crate::finish::{Answer, Unfinished, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
 use crate::partial::{Answering, Partial};
+use crate::row_values::RowValues;
 use crate::warning::{FaultCode, WarningCode};
 
 /// The answer to `query` over rows of a key, a value and a weight in whole rows.
@@ -29,7 +30,7 @@ fn answer(query: &Query, rows: &[(&[Value], Value, i64)]) -> Answer {
 }
 
 fn shown(answer: &Answer) -> Vec<String> {
-    let show = |row: &Vec<Value>| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
+    let show = |row: &RowValues| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
     answer.rows.iter().map(show).collect()
 }
 
@@ -251,7 +252,7 @@ fn only_a_limit_that_nobody_asked_for_is_told_of() {
         let query = Query { offset, ..rows_query(1, vec![], limit) };
         let mut partial = Partial::empty(&query);
         let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
-        (0..count).for_each(|row| rows.add([integer(row)].into()));
+        (0..count).for_each(|row| rows.add([integer(row)].into()).expect("short strings"));
         partial.stats.rows_matched = count.unsigned_abs();
         beyond(&finish(partial, &query, &|| false).expect("no faults"))
     }
@@ -273,7 +274,7 @@ fn raw_rows_are_sorted_cut_and_computed() {
     let mut partial = Partial::empty(&query);
     let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
     for (first, second) in [(1, 40), (2, 30), (3, 20), (4, 10)] {
-        rows.add([integer(first), integer(second)].into());
+        rows.add([integer(first), integer(second)].into()).expect("short strings");
     }
     let answer = finish(partial, &query, &|| false).expect("no faults");
     assert_eq!(shown(&answer), ["23 20", "32 30"]);

@@ -15,7 +15,7 @@ async fn first_two(leaf: &Leaf, descending: bool) -> (Vec<i64>, Partial) {
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
     let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
-    let time = |row: Box<[Value]>| match &row[0] {
+    let time = |row: RowValues| match &row[0] {
         Value::Time(time) => time.0 - NOW.0,
         other => panic!("{other}"),
     };

@@ -1,0 +1,178 @@
+//! The values of one row, without those that are null: rows of a table of thousands of columns
+//! mostly have few values each.
+
+use std::cmp::Ordering;
+use std::ops::Index;
+
+use hadal_types::Value;
+
+/// The values of a row, by column; rows compare as all of their values do, one after another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowValues {
+    count: usize,
+    /// The columns that have a value, ascending.
+    indexes: Vec<u16>,
+    /// Their values; none is null.
+    values: Vec<Value>,
+}
+
+static NULL: Value = Value::Null;
+
+impl RowValues {
+    /// So many values, all null. There are at most 65,536 columns
+    /// ([`OUTPUTS_MAX`](hadal_types::limits::OUTPUTS_MAX) are fewer); those beyond stay null.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        Self { count, indexes: Vec::new(), values: Vec::new() }
+    }
+
+    /// Sets a column's value. Columns come in ascending order, each once.
+    pub fn push(&mut self, index: usize, value: Value) {
+        debug_assert!(self.indexes.last().is_none_or(|&last| usize::from(last) < index), "order");
+        if let Ok(index) = u16::try_from(index)
+            && !value.is_null()
+        {
+            self.indexes.push(index);
+            self.values.push(value);
+        }
+    }
+
+    /// How many columns there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no columns.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// A column's value.
+    #[must_use]
+    pub fn get(&self, index: usize) -> &Value {
+        let own =
+            u16::try_from(index).ok().and_then(|index| self.indexes.binary_search(&index).ok());
+        own.and_then(|own| self.values.get(own)).unwrap_or(&NULL)
+    }
+
+    /// All values, by column.
+    pub fn iter(&self) -> impl Iterator<Item = &Value> {
+        let mut own = self.indexes.iter().zip(&self.values).peekable();
+        (0..self.count).map(move |index| {
+            let next = own.next_if(|(own, _)| usize::from(**own) == index);
+            next.map_or(&NULL, |(_, value)| value)
+        })
+    }
+
+    /// Drops room that is not used.
+    pub(crate) fn shrink(&mut self) {
+        self.indexes.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+
+    /// Bytes held, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let heap: usize = self.values.iter().map(Value::heap_bytes).sum();
+        size_of::<Self>() + size_of_val(&*self.indexes) + size_of_val(&*self.values) + heap
+    }
+}
+
+impl Ord for RowValues {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let own = self.indexes.iter().zip(&self.values);
+        for ((index, value), (others, another)) in own.zip(other.indexes.iter().zip(&other.values))
+        {
+            let order = match index.cmp(others) {
+                Ordering::Equal => value.cmp(another),
+                // One has a value where the other has none, and null is larger than any value.
+                order => order,
+            };
+            if order.is_ne() {
+                return order;
+            }
+        }
+        let rest = other.indexes.len().cmp(&self.indexes.len());
+        rest.then(self.count.cmp(&other.count))
+    }
+}
+
+impl PartialOrd for RowValues {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Index<usize> for RowValues {
+    type Output = Value;
+
+    fn index(&self, index: usize) -> &Value {
+        self.get(index)
+    }
+}
+
+impl FromIterator<Value> for RowValues {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
+        let mut row = Self::new(0);
+        for value in values {
+            row.push(row.count, value);
+            row.count += 1;
+        }
+        row.shrink();
+        row
+    }
+}
+
+impl From<Vec<Value>> for RowValues {
+    fn from(values: Vec<Value>) -> Self {
+        values.into_iter().collect()
+    }
+}
+
+impl<const COUNT: usize> From<[Value; COUNT]> for RowValues {
+    fn from(values: [Value; COUNT]) -> Self {
+        values.into_iter().collect()
+    }
+}
+
+impl PartialEq<Vec<Value>> for RowValues {
+    fn eq(&self, other: &Vec<Value>) -> bool {
+        self.count == other.len() && self.iter().eq(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rows() -> impl Strategy<Value = Vec<Value>> {
+        let value = prop_oneof![
+            Just(Value::Null),
+            (0i64..3).prop_map(Value::integer),
+            "[ab]?".prop_map(|text| Value::string(&text)),
+        ];
+        prop::collection::vec(value, 4)
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_as_all_of_their_values(left in rows(), right in rows()) {
+            let (own, other) = (RowValues::from(left.clone()), RowValues::from(right.clone()));
+            prop_assert!(own == left && own.iter().eq(&left));
+            prop_assert!((0..5).all(|index| own[index] == *left.get(index).unwrap_or(&NULL)));
+            prop_assert_eq!(own.cmp(&other), left.cmp(&right));
+        }
+    }
+
+    #[test]
+    fn what_is_null_takes_no_room() {
+        let mut row = RowValues::new(5_000);
+        row.push(4_999, Value::integer(1));
+        assert!(row.bytes() < 500 && row[4_999] == Value::integer(1) && row[0].is_null());
+        assert_eq!(row.iter().count(), 5_000);
+    }
+}

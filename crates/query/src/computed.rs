@@ -1,0 +1,70 @@
+//! Strings that expressions compute, of limited length.
+
+use std::fmt::{self, Write};
+
+use hadal_types::Value;
+use hadal_types::limits::COMPUTED_STRING_BYTES_MAX;
+
+/// An expression computes a string of more than [`COMPUTED_STRING_BYTES_MAX`] bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "an expression computes a string of more than {COMPUTED_STRING_BYTES_MAX} bytes, which is the \
+     most: concatenate fewer or shorter strings"
+)]
+pub struct StringTooLong;
+
+/// Text that is not written beyond [`COMPUTED_STRING_BYTES_MAX`] bytes.
+#[derive(Default)]
+struct Text(String);
+
+impl Write for Text {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        if self.0.len() + piece.len() > COMPUTED_STRING_BYTES_MAX {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(piece);
+        Ok(())
+    }
+}
+
+/// The texts of values, end to end.
+pub(crate) fn text_of<'v>(
+    values: impl IntoIterator<Item = &'v Value>,
+) -> Result<Value, StringTooLong> {
+    let mut text = Text::default();
+    for value in values {
+        write!(text, "{value}").map_err(|_| StringTooLong)?;
+    }
+    Ok(Value::String(text.0.into()))
+}
+
+/// A text, where it is not too long.
+pub(crate) fn checked(text: String) -> Result<Value, StringTooLong> {
+    match text.len() <= COMPUTED_STRING_BYTES_MAX {
+        true => Ok(Value::String(text.into())),
+        false => Err(StringTooLong),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Expr, Function, PrepareError, Prepared, call};
+
+    #[test]
+    fn a_computed_string_is_as_long_as_is_allowed_and_no_longer() {
+        let most = Value::string(&"x".repeat(COMPUTED_STRING_BYTES_MAX));
+        let one = Value::string("x");
+        let concat = |values: &[Value]| call(Function::Concat, values);
+        assert_eq!(concat(&[most.clone(), Value::Null]), Ok(most.clone()));
+        assert_eq!(concat(&[most.clone(), one]), Err(StringTooLong));
+        // In upper case this letter takes three bytes instead of two.
+        let wide = Value::string(&"ΐ".repeat(COMPUTED_STRING_BYTES_MAX / 2));
+        assert_eq!(call(Function::Lower, &[wide.clone()]), Ok(wide.clone()));
+        assert_eq!(call(Function::Upper, &[wide.clone()]), Err(StringTooLong));
+        let list = Value::vector([&*most.to_string(), "y"]);
+        assert_eq!(call(Function::ToText, &[list]), Err(StringTooLong));
+        let expr = Expr::<()>::call(Function::Upper, [Expr::Literal(wide)]);
+        assert_eq!(Prepared::new(&expr).err(), Some(PrepareError::StringTooLong(StringTooLong)));
+    }
+}

@@ -1,0 +1,209 @@
+//! Rows whose values are large are looked at piece by piece: the answer is the same, and so is what is
+//! held of the query's memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_aggregate::{Answering, FaultCode, Partial};
+use hadal_block::{BlockBuilder, BlockError, BlockView};
+use hadal_encoding::EncodingError;
+use hadal_query::{
+    ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
+};
+use hadal_types::limits::{COMPUTED_STRING_BYTES_MAX, PIECE_BYTES_MAX, SCAN_FREE_BYTES};
+use hadal_types::{Budget, ColumnName, Kind, Logical, Micros, Number, TableName, Value};
+
+use crate::{Scan, Unlooked};
+
+const ROWS: usize = 1_000;
+/// Bytes of a row's string.
+const LENGTH: usize = 4 << 10;
+/// So many of these are put together: four times a piece of all rows.
+const TIMES: usize = 4 * PIECE_BYTES_MAX / (ROWS * LENGTH);
+
+fn name(text: &str) -> ColumnName {
+    ColumnName::new(text).expect("a name")
+}
+
+fn text_of(row: usize) -> String {
+    format!("{row:04}").repeat(LENGTH / 4)
+}
+
+/// A block of a time, a `text` and an `n`, which is the row's number.
+fn block() -> Vec<u8> {
+    let mut builder = BlockBuilder::new(name("time"));
+    for row in 0..ROWS {
+        let text = builder.column(&name("text"), Kind::String);
+        builder.push_string(text, &text_of(row)).expect("taken");
+        let n = builder.column(&name("n"), Kind::Number);
+        let row = i64::try_from(row).expect("small");
+        builder.push_number(n, Number::integer(row)).expect("taken");
+        builder.end_row(Micros(row));
+    }
+    builder.finish(Micros(0), None).expect("fits")
+}
+
+fn column(of: &str, kind: Kind) -> RowExpr {
+    Expr::Leaf(Input::Column(ColumnRef { name: name(of), kind, logical: Logical::Plain }))
+}
+
+fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
+    Expr::call(function, arguments)
+}
+
+/// The text so many times, and the number: of two columns, so that it is computed row by row.
+fn long(times: usize) -> RowExpr {
+    let mut parts = vec![column("text", Kind::String); times];
+    parts.push(call(Function::ToText, [column("n", Kind::Number)]));
+    call(Function::Concat, parts)
+}
+
+fn length(of: RowExpr) -> RowExpr {
+    call(Function::Length, [of])
+}
+
+fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
+    let table = TableName::new("t").expect("a name");
+    Query { filter, limit: 5_000, deadline: Duration::ZERO, ..Query::new(table, shape) }
+}
+
+fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> Shape {
+    let measures = vec![Measure { kind: StateKind::Moments, argument }];
+    Shape::Groups { keys: keys.into(), measures }
+}
+
+fn scanned_with(budget: &Arc<Budget>, bytes: &[u8], query: &Query) -> Partial {
+    let scan = Scan::new(Arc::new(query.clone())).expect("a query");
+    let mut partial = Partial { held: budget.hold(), ..Partial::empty(query) };
+    let view = BlockView::parse(bytes).expect("parses");
+    if let Err(unlooked) = scan.block(&view, &|_, column| column.verify(), &mut partial) {
+        let Unlooked::Failed(fault) = unlooked else { panic!("{unlooked}") };
+        partial.fail(*fault);
+    }
+    partial
+}
+
+fn scanned(query: &Query) -> Partial {
+    // What is decoded, and one piece.
+    let budget = Budget::new(2 * PIECE_BYTES_MAX);
+    let partial = scanned_with(&budget, &block(), query);
+    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
+    assert_eq!(budget.held(), partial.held.bytes(), "what was computed is given back");
+    partial
+}
+
+fn digits(row: usize) -> usize {
+    row.to_string().len()
+}
+
+#[test]
+fn measures_and_keys_of_large_values_are_those_of_all_rows() {
+    let keys = [call(Function::Bucket, [length(long(TIMES)), Expr::Literal(Value::integer(1))])];
+    let own = query(groups(keys, length(long(TIMES))), None);
+    let Answering::Groups(groups) = scanned(&own).answering else { panic!("groups") };
+    let mut found: Vec<(Value, u64)> = groups
+        .into_sorted()
+        .0
+        .into_iter()
+        .map(|(key, group)| (key[0].clone(), group.tally.rows()))
+        .collect();
+    found.sort_unstable();
+    let of = |digits: usize, rows| {
+        (Value::integer(i64::try_from(TIMES * LENGTH + digits).expect("small")), rows)
+    };
+    assert_eq!(found, [of(1, 10), of(2, 90), of(3, 900)]);
+}
+
+#[test]
+fn conditions_on_large_values_are_asked_of_every_row() {
+    let most = Value::integer(i64::try_from(TIMES * LENGTH + 2).expect("small"));
+    let is_short = call(Function::Less, [Expr::Literal(most), length(long(TIMES))]);
+    let own = query(groups([], column("n", Kind::Number)), Some(is_short));
+    let partial = scanned(&own);
+    assert_eq!(partial.stats.rows_matched, (0..ROWS).filter(|&row| digits(row) > 2).count() as u64);
+}
+
+#[test]
+fn the_best_rows_by_large_values_are_the_best_of_all() {
+    let values = vec![column("n", Kind::Number), length(long(TIMES))];
+    let by = |index, descending| OrderKey {
+        expr: Expr::Leaf(Slot::Key(index)),
+        descending,
+        nulls_first: false,
+    };
+    let own = Query {
+        order: vec![by(1, false), by(0, true)],
+        limit: 12,
+        ..query(Shape::Rows { values }, None)
+    };
+    let Answering::Rows(rows) = scanned(&own).answering else { panic!("rows") };
+    let found: Vec<Value> = rows.into_sorted().iter().map(|row| row[0].clone()).collect();
+    let expected = (0..10).rev().chain([99, 98]).map(Value::integer);
+    assert_eq!(found, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn what_has_no_room_fails_the_query_and_is_given_back() {
+    // Not even what is decoded has some.
+    let budget = Budget::new(SCAN_FREE_BYTES);
+    let own = query(groups([], length(long(TIMES))), None);
+    let partial = scanned_with(&budget, &block(), &own);
+    let fault = partial.faults.iter().next().expect("a fault");
+    assert_eq!(fault.code, FaultCode::Memory, "{}", fault.message);
+    assert_eq!(budget.held(), 0);
+}
+
+#[test]
+fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
+    let budget = Budget::new(1 << 30);
+    let code = |argument: RowExpr| {
+        let partial = scanned_with(&budget, &block(), &query(groups([], argument), None));
+        let fault = partial.faults.iter().next().expect("a fault").clone();
+        assert_eq!(budget.held(), 0);
+        (fault.code, fault.message)
+    };
+    let (invalid, message) = code(length(long(COMPUTED_STRING_BYTES_MAX / LENGTH + 1)));
+    assert_eq!(invalid, FaultCode::Invalid);
+    assert!(message.contains("more than 1048576 bytes"), "{message}");
+    let large = || long(COMPUTED_STRING_BYTES_MAX / LENGTH - 1);
+    let all =
+        call(Function::Coalesce, vec![large(); PIECE_BYTES_MAX / COMPUTED_STRING_BYTES_MAX + 2]);
+    let (memory, message) = code(length(all));
+    assert_eq!(memory, FaultCode::Memory);
+    assert!(message.contains("of one row"), "{message}");
+}
+
+#[test]
+fn nothing_of_a_damaged_block_is_added() {
+    let scan = |damaged: &str| {
+        let own = query(groups([], length(long(TIMES))), None);
+        let scan = Scan::new(Arc::new(own.clone())).expect("a query");
+        let mut partial = Partial::empty(&own);
+        let bytes = block();
+        let view = BlockView::parse(&bytes).expect("parses");
+        let check = |_: usize, column: &hadal_block::ColumnView<'_>| match column.name().as_str() {
+            name if name == damaged => {
+                Err(column.corrupt(EncodingError::Varint { what: "a length" }))
+            }
+            _ => Ok(()),
+        };
+        let looked: Result<(), Unlooked> = scan.block(&view, &check, &mut partial);
+        (looked.err(), partial)
+    };
+    let (error, partial) = scan("n");
+    assert!(matches!(error, Some(Unlooked::Damaged(BlockError::Encoding { .. }))), "{error:?}");
+    let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+    assert!(groups.is_empty());
+}
+
+#[test]
+fn columns_that_are_all_shown_are_drawn_as_rows() {
+    let values = vec![column("text", Kind::String), column("n", Kind::Number)];
+    let own = query(Shape::Rows { values }, None);
+    let small = Budget::new(ROWS * LENGTH / 2);
+    let partial = scanned_with(&small, &block(), &own);
+    assert_eq!(partial.faults.iter().next().expect("a fault").code, FaultCode::Memory);
+    let enough = Budget::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
+    let partial = scanned_with(&enough, &block(), &own);
+    assert!(partial.faults.is_empty() && enough.held() >= ROWS * LENGTH);
+}
