@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_block::{BlockView, MergeOrder, merge};
@@ -34,7 +35,7 @@ fn load(body: &[u8]) -> Result<(Vec<Batch>, u64), Failure> {
         time_column: None,
         table_time_column: None,
         table_oldest: None,
-        table_columns: HashSet::new(),
+        table_columns: Arc::default(),
         sets: HashSet::new(),
         any_age: true,
         age_limit: None,

@@ -1,6 +1,7 @@
 //! Which column a field goes to.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hadal_block::{BlockBuilder, ColumnId};
 use hadal_types::limits::TABLE_COLUMNS_MAX;
@@ -8,14 +9,49 @@ use hadal_types::{ColumnName, Kind, Weight};
 
 use crate::known_names::{KnownNames, NameId};
 
+/// Names of a table's columns, with those that bodies under way are about to add: all bodies of a
+/// table share them, so that the table has no more than [`TABLE_COLUMNS_MAX`], however many add some
+/// at once.
+#[derive(Debug, Default)]
+pub struct TableColumns(Mutex<HashSet<String>>);
+
+impl TableColumns {
+    /// The columns of these names are there.
+    pub fn add<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
+        let mut all = self.lock();
+        for name in names {
+            if !all.contains(name) {
+                all.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Whether the table has a column of this name, or may have one more, which it has from then on.
+    fn take(&self, name: &str) -> bool {
+        let mut all = self.lock();
+        if all.contains(name) {
+            return true;
+        }
+        let has_room = all.len() < TABLE_COLUMNS_MAX;
+        if has_room {
+            all.insert(name.to_owned());
+        }
+        has_room
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The columns of the builder, which must always be the same one, and of the table it builds for.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: KnownNames,
     /// By name.
     fields: Vec<FieldPlaces>,
-    /// Names of the table's columns, as far as they are known.
-    live: HashSet<String>,
+    /// Those of the table.
+    of_table: Arc<TableColumns>,
 }
 
 /// Where the fields of one name go.
@@ -46,9 +82,12 @@ pub(crate) enum Place {
 }
 
 impl Columns {
-    /// The columns of a table that has those of `live`; the time is looked for in `sources`.
-    pub(crate) fn new<'s>(live: HashSet<String>, sources: impl Iterator<Item = &'s str>) -> Self {
-        let mut columns = Self { names: KnownNames::default(), fields: Vec::new(), live };
+    /// The columns of a table; the time is looked for in `sources`.
+    pub(crate) fn new<'s>(
+        of_table: Arc<TableColumns>,
+        sources: impl Iterator<Item = &'s str>,
+    ) -> Self {
+        let mut columns = Self { names: KnownNames::default(), fields: Vec::new(), of_table };
         for (place, source) in sources.enumerate() {
             let name = columns.names.add(source);
             let field = columns.of(name);
@@ -106,11 +145,8 @@ impl Columns {
         kind: Kind,
     ) -> Result<Place, String> {
         let column = ColumnName::new(name).map_err(|error| error.to_string())?;
-        if !self.live.contains(name) {
-            if self.live.len() >= TABLE_COLUMNS_MAX {
-                return Ok(Place::Overflow);
-            }
-            self.live.insert(name.to_owned());
+        if !self.of_table.take(name) {
+            return Ok(Place::Overflow);
         }
         let id = builder.column(&column, kind);
         let seen = seen.unwrap_or_else(|| self.names.add(name));

@@ -4,6 +4,7 @@ mod first;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use hadal_block::{BlockBuilder, BlockError};
 use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX};
@@ -11,6 +12,7 @@ use hadal_types::{AgeLimit, BatchId, ColumnName, Micros, TableName};
 use hadal_wire::Batch;
 
 use self::first::First;
+use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
 use crate::rejects::Reject;
 use crate::row::RowWriter;
@@ -45,8 +47,8 @@ pub struct Settings {
     pub table_time_column: Option<ColumnName>,
     /// The first time in the table, where it has rows.
     pub table_oldest: Option<Micros>,
-    /// Names of the table's columns.
-    pub table_columns: HashSet<String>,
+    /// The table's columns, shared by all of its bodies.
+    pub table_columns: Arc<TableColumns>,
     /// Fields whose arrays are sets.
     pub sets: HashSet<String>,
     /// Takes rows of any age, unless the table's settings have a limit.
@@ -359,7 +361,8 @@ impl State {
     fn new_writer(&self) -> Result<RowWriter, String> {
         let settings = &self.settings;
         let name = settings.table_time_column.clone().ok_or("the time column has no name")?;
-        let (caller, columns) = (settings.time_column.as_ref(), settings.table_columns.clone());
+        let (caller, columns) =
+            (settings.time_column.as_ref(), Arc::clone(&settings.table_columns));
         Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), self.now))
     }
 

@@ -25,6 +25,7 @@ mod split;
 mod summary;
 mod time_column;
 
+pub use columns::TableColumns;
 pub use csv::{CsvToJson, Unclosed};
 pub use ingest::{Format, Ingest, Settings, age_limit_of};
 pub use names::distinct_names;

@@ -1,12 +1,13 @@
 //! Fields to a row of the batch in the making: kinds, limits, the weight, the time.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use hadal_block::{BlockBuilder, ColumnId, PushError};
 use hadal_types::limits::{FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
 use hadal_types::{AgeLimit, ColumnName, Kind, Micros, Number, Weight};
 
-use crate::columns::{Columns, Place, Usual};
+use crate::columns::{Columns, Place, TableColumns, Usual};
 use crate::json::{self, Element, Field, Memory, Offer, Take, Token};
 use crate::known_names::{KnownNames, NameId};
 use crate::lines;
@@ -114,7 +115,7 @@ impl RowWriter {
     pub(crate) fn new(
         time_column: ColumnName,
         caller: Option<&ColumnName>,
-        table_columns: HashSet<String>,
+        table_columns: Arc<TableColumns>,
         sets: HashSet<String>,
         now: Micros,
     ) -> Self {

@@ -45,6 +45,7 @@ mod residence;
 mod revoke;
 mod rewrite;
 mod rounds;
+mod running_columns;
 mod sample;
 mod scan_pool;
 mod scrub;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hadal_store::DroppedRows;
-use hadal_types::{ColumnName, ColumnPart, ColumnSchema, Kind, Logical, TableName, TableSchema};
+use hadal_types::{ColumnName, ColumnSchema, TableName, TableSchema};
 use hadal_wire::{LeafState, TableStatus};
 
-use crate::block::{Block, BlockColumn};
+use crate::block::Block;
 
 /// The status of a table with these blocks; `None` without any, unless it has lost or dropped some,
 /// waits for some, or is `emptied`: then that is its schema. Rows of damaged blocks are lost, but
@@ -16,6 +16,7 @@ use crate::block::{Block, BlockColumn};
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],
+    columns: Vec<ColumnSchema>,
     dropped: Option<DroppedRows>,
     (lost_rows, waiting_rows): (u64, u64),
     emptied: Option<TableSchema>,
@@ -32,7 +33,7 @@ pub(crate) fn of_table(
     let schema = match emptied {
         Some(schema) => schema,
         None => {
-            let whole = schema(name, blocks)?;
+            let whole = schema(name, blocks, columns)?;
             TableSchema { rows: whole.rows - damaged_rows, ..whole }
         }
     };
@@ -55,14 +56,18 @@ pub(crate) fn of_table(
     })
 }
 
-/// What these blocks say of their table, damaged ones included.
-pub(crate) fn schema(name: &TableName, blocks: &[Arc<Block>]) -> Option<TableSchema> {
+/// What these blocks, which have these columns together, say of their table, damaged ones included.
+pub(crate) fn schema(
+    name: &TableName,
+    blocks: &[Arc<Block>],
+    columns: Vec<ColumnSchema>,
+) -> Option<TableSchema> {
     let first = blocks.iter().map(|block| block.time_range.0).min();
     let last = blocks.iter().map(|block| block.time_range.1).max();
     Some(TableSchema {
         name: name.clone(),
         time_column: time_column(blocks).or_else(|| ColumnName::new("time").ok())?,
-        columns: columns(blocks),
+        columns,
         rows: blocks.iter().map(|block| block.rows as u64).sum(),
         time_range: first.zip(last),
     })
@@ -75,23 +80,4 @@ fn time_column(blocks: &[Arc<Block>]) -> Option<ColumnName> {
         *rows.entry(&block.time_column).or_default() += block.rows;
     }
     rows.into_iter().max_by_key(|(_, rows)| *rows).map(|(name, _)| name.clone())
-}
-
-fn columns(blocks: &[Arc<Block>]) -> Vec<ColumnSchema> {
-    let mut parts: BTreeMap<(&ColumnName, Kind), (Logical, u64)> = BTreeMap::new();
-    for BlockColumn { name, kind, logical, rows, .. } in blocks.iter().flat_map(|b| &b.columns) {
-        parts
-            .entry((name, *kind))
-            .and_modify(|(own, sum)| (*own, *sum) = (own.and(*logical), *sum + rows))
-            .or_insert((*logical, *rows));
-    }
-    let mut columns: Vec<ColumnSchema> = Vec::new();
-    for ((name, kind), (logical, rows)) in parts {
-        let part = ColumnPart { kind, logical, rows };
-        match columns.last_mut() {
-            Some(column) if column.name == *name => column.parts.push(part),
-            _ => columns.push(ColumnSchema { name: name.clone(), parts: vec![part] }),
-        }
-    }
-    columns
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
 use hadal_store::{BlockNumber, DroppedRows, LostBlock, StoredBlock, WaitingBlock};
-use hadal_types::{Micros, TableName, TableSchema, TableSettings};
+use hadal_types::{ColumnSchema, Micros, TableName, TableSchema, TableSettings};
 use hadal_wire::{LeafState, TableStatus};
 
 use crate::batches::Batches;
@@ -16,6 +16,7 @@ use crate::expiry::forecast;
 use crate::interners::Interners;
 use crate::recover::all_sound;
 use crate::residence::is_on_disk;
+use crate::running_columns::RunningColumns;
 use crate::status;
 use crate::sync::lock;
 
@@ -34,6 +35,8 @@ pub(crate) struct Folded {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: TableName,
+    /// The columns of its blocks; `None` until they are asked for. Locked while these change.
+    columns: Mutex<Option<RunningColumns>>,
     blocks: BlockList<Block>,
     /// Encoded bytes of its blocks, those included at which nobody has looked yet.
     bytes: AtomicU64,
@@ -75,6 +78,7 @@ impl Table {
     pub(crate) fn new(name: TableName) -> Self {
         Self {
             name,
+            columns: Mutex::default(),
             blocks: BlockList::default(),
             bytes: AtomicU64::new(0),
             folded: Mutex::default(),
@@ -123,7 +127,11 @@ impl Table {
         }
         // Those that are lost are not there.
         self.bytes.fetch_sub(bytes.saturating_sub(bytes_of(&blocks)), Ordering::SeqCst);
-        self.blocks.put_first(blocks);
+        {
+            let mut columns = lock(&self.columns);
+            *columns = None;
+            self.blocks.put_first(blocks);
+        }
         self.version.fetch_add(1, Ordering::Release);
     }
 
@@ -173,7 +181,11 @@ impl Table {
     /// Takes all blocks out, and returns them.
     pub(crate) fn clear(&self) -> Arc<Vec<Arc<Block>>> {
         self.snapshot();
-        let gone = self.blocks.clear();
+        let gone = {
+            let mut columns = lock(&self.columns);
+            *columns = None;
+            self.blocks.clear()
+        };
         self.bytes.fetch_sub(bytes_of(&gone), Ordering::SeqCst);
         gone
     }
@@ -191,7 +203,11 @@ impl Table {
     /// Makes a fresh block visible.
     pub(crate) fn push(&self, block: Block) {
         self.bytes.fetch_add(block.byte_count() as u64, Ordering::SeqCst);
-        self.blocks.push(Arc::new(block));
+        {
+            let mut columns = lock(&self.columns);
+            columns.iter_mut().for_each(|columns| columns.add(&block.columns));
+            self.blocks.push(Arc::new(block));
+        }
         self.version.fetch_add(1, Ordering::Release);
     }
 
@@ -199,16 +215,36 @@ impl Table {
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
         let is_left = !added.is_empty();
         let (more, less) = (bytes_of(&added), bytes_of(removed));
-        let swapped = self.blocks.swap(removed, added);
+        let swapped = self.swap_blocks(removed, added);
         if swapped {
             self.bytes.fetch_add(more, Ordering::SeqCst);
             self.bytes.fetch_sub(less, Ordering::SeqCst);
         }
         if swapped && !is_left && self.blocks.snapshot().is_empty() {
-            *lock(&self.emptied) = status::schema(&self.name, removed).map(TableSchema::emptied);
+            let columns = RunningColumns::of(removed).schemas();
+            let last = status::schema(&self.name, removed, columns);
+            *lock(&self.emptied) = last.map(TableSchema::emptied);
         }
         self.version.fetch_add(1, Ordering::Release);
         swapped
+    }
+
+    fn swap_blocks(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
+        let mut columns = lock(&self.columns);
+        let swapped = self.blocks.swap(removed, added.clone());
+        if let Some(columns) = columns.as_mut().filter(|_| swapped) {
+            removed.iter().for_each(|block| columns.remove(&block.columns));
+            added.iter().for_each(|block| columns.add(&block.columns));
+        }
+        swapped
+    }
+
+    /// The blocks, and the columns that they have together.
+    fn blocks_and_columns(&self) -> (Arc<Vec<Arc<Block>>>, Vec<ColumnSchema>) {
+        let mut columns = lock(&self.columns);
+        let blocks = self.blocks.snapshot();
+        let columns = columns.get_or_insert_with(|| RunningColumns::of(&blocks));
+        (blocks, columns.schemas())
     }
 
     /// Notes rows that are to be brought back.
@@ -344,10 +380,10 @@ impl Table {
         }
         self.unfold();
         let missing = self.missing_rows();
-        let blocks = self.blocks.snapshot();
+        let (blocks, columns) = self.blocks_and_columns();
         let emptied = lock(&self.emptied).clone();
         let dropped = self.dropped_rows();
-        let mut status = status::of_table(&self.name, &blocks, dropped, missing, emptied)?;
+        let mut status = status::of_table(&self.name, &blocks, columns, dropped, missing, emptied)?;
         let expired = self.expired_rows();
         status.expired_rows = expired.map_or(0, |expired| expired.rows);
         status.expired_until = expired.map(|expired| expired.until);

@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::ending::Ending;
 use crate::journal::Journal;
 use crate::known::Known;
+use crate::live_columns::LiveColumns;
 use crate::log::Room;
 use crate::memory::MemoryGauge;
 use crate::metrics::Metrics;
@@ -67,6 +68,8 @@ pub(crate) struct Shared {
     pub(crate) parsers: Semaphore,
     /// Bodies that are logged.
     pub(crate) coming: Coming,
+    /// Columns of the tables that bodies come in for.
+    pub(crate) columns: LiveColumns,
     /// Memory of bodies that are logged.
     pub(crate) room: Room,
     /// When questions and bodies are to end.
@@ -86,6 +89,7 @@ impl Shared {
             rules: Rules::default(),
             parsers: Semaphore::new(cores),
             coming: Coming::default(),
+            columns: LiveColumns::default(),
             room: Room::default(),
             ending: Ending::default(),
         }

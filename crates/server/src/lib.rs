@@ -27,6 +27,7 @@ mod guests;
 mod inflate;
 mod journal;
 mod known;
+mod live_columns;
 mod log;
 mod losses;
 mod memory;

@@ -110,11 +110,7 @@ async fn take(
         table_time_column: own_column
             .or_else(|| schema.as_ref().map(|schema| schema.time_column.clone())),
         table_oldest: oldest,
-        table_columns: schema
-            .iter()
-            .flat_map(|schema| &schema.columns)
-            .map(|column| column.name.to_string())
-            .collect(),
+        table_columns: doors.columns.of(table, schema.as_deref()),
         sets: known_sets.chain(wish.sets).collect(),
         any_age: wish.any_age,
         age_limit: settling.age_limit(),

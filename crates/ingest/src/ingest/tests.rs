@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hadal_block::BlockView;
 use hadal_types::time::parse_timestamp;
@@ -23,7 +24,7 @@ fn settings() -> Settings {
         time_column: None,
         table_time_column: None,
         table_oldest: None,
-        table_columns: HashSet::new(),
+        table_columns: Arc::default(),
         sets: HashSet::new(),
         any_age: true,
         age_limit: None,
@@ -353,6 +354,32 @@ fn columns_beyond_the_limit_go_to_overflow() {
     let Value::String(overflow) = &rows[9]["_overflow::string"] else { panic!() };
     assert!(overflow.contains("\"c8999\":\"8999\""), "{overflow}");
     assert!(warned(&summary).contains(&("overflow", 9_000 - 4_096)), "{:?}", warned(&summary));
+}
+
+#[test]
+fn bodies_at_once_share_the_columns_that_a_table_may_have() {
+    let columns: Arc<TableColumns> = Arc::default();
+    columns
+        .add((0..1_000).map(|own| format!("c{own}")).collect::<Vec<_>>().iter().map(|own| &**own));
+    let names = |first: usize| {
+        let body = |row: usize| {
+            let fields = (0..600).map(|own| format!("\"c{}\":1", first + 600 * row + own));
+            format!("{{{}}}\n", fields.collect::<Vec<_>>().join(","))
+        };
+        let settings = Settings { table_columns: Arc::clone(&columns), ..settings() };
+        let body: String = (0..5).map(body).collect();
+        let (batches, _) = ingest_as(settings, Format::Json, body.as_bytes(), 1 << 20);
+        let rows = rows(&batches);
+        rows.iter().flat_map(|row| row.keys().cloned()).collect::<HashSet<String>>()
+    };
+    // None of them knows what the others add.
+    let all: HashSet<String> = [500, 10_000, 20_000].into_iter().flat_map(names).collect();
+    let of_bodies = all.iter().filter(|name| name.starts_with('c')).count();
+    assert_eq!(
+        of_bodies,
+        limits::TABLE_COLUMNS_MAX - 500,
+        "500 were there, and did not come again"
+    );
 }
 
 #[test]
