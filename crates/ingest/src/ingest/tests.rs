@@ -10,6 +10,7 @@ use super::*;
 
 mod batch_bytes;
 mod limits_reached;
+mod refused;
 mod times;
 
 fn now() -> Micros {
