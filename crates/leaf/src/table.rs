@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
-use hadal_store::{BlockNumber, DroppedRows, LostBlock, StoredBlock, WaitingBlock};
+use hadal_store::{BlockNumber, DroppedRows, Error, LostBlock, StoredBlock, WaitingBlock};
 use hadal_types::{Micros, TableName, TableSchema, TableSettings};
 use hadal_wire::{LeafState, TableStatus};
 
@@ -195,20 +195,30 @@ impl Table {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Swaps blocks: see [`BlockList::swap`].
-    pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
+    /// Puts blocks in the place of others: see [`BlockList::swap`].
+    ///
+    /// # Errors
+    /// When one of `removed` is not there any more; then nothing was replaced.
+    pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> Result<(), Error> {
         let is_left = !added.is_empty();
         let (more, less) = (bytes_of(&added), bytes_of(removed));
-        let swapped = self.blocks.swap(removed, added);
-        if swapped {
-            self.bytes.fetch_add(more, Ordering::SeqCst);
-            self.bytes.fetch_sub(less, Ordering::SeqCst);
+        if !self.blocks.swap(removed, added) {
+            return Err(Error::Corrupt {
+                place: format!("table {}", self.name),
+                what: format!(
+                    "of {} row blocks that were to be replaced, some are not in its list any \
+                     more: what questions see may differ from what is stored until the next start",
+                    removed.len()
+                ),
+            });
         }
-        if swapped && !is_left && self.blocks.snapshot().is_empty() {
+        self.bytes.fetch_add(more, Ordering::SeqCst);
+        self.bytes.fetch_sub(less, Ordering::SeqCst);
+        if !is_left && self.blocks.snapshot().is_empty() {
             *lock(&self.emptied) = status::schema(&self.name, removed).map(TableSchema::emptied);
         }
         self.version.fetch_add(1, Ordering::Release);
-        swapped
+        Ok(())
     }
 
     /// Notes rows that are to be brought back.

@@ -21,6 +21,7 @@ mod expiry;
 mod house;
 mod limits;
 mod losses;
+mod overlap;
 mod pressure;
 mod raw_rows;
 mod restart;
