@@ -283,6 +283,16 @@ impl Groups {
         self.keys.len()
     }
 
+    /// How many measures there are.
+    pub(crate) const fn measure_count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// The numbers of a group's key.
+    pub(crate) fn numbers_at(&self, place: usize) -> impl Iterator<Item = u32> {
+        self.places.numbers_of(place)
+    }
+
     /// Fails if a sum is beyond the range of doubles.
     pub(crate) fn check_sums(&self) -> Result<(), SumOverflow> {
         self.states.iter().try_for_each(StateColumn::check_sums)
@@ -363,7 +373,8 @@ impl Groups {
         column.is_unused().then(|| (0..self.len()).map(rank).collect())?
     }
 
-    fn group_at(&self, place: usize) -> Group {
+    /// A group on its own.
+    pub(crate) fn group_at(&self, place: usize) -> Group {
         let states = (0..self.states.len()).filter_map(|measure| self.state_at(place, measure));
         Group { tally: self.tally_at(place), states: states.collect() }
     }
