@@ -157,6 +157,9 @@ impl Found {
         if groups.dropped_rows() > 0 {
             warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
         }
+        if groups.folded().1 > 0 {
+            warnings.add(WarningCode::SeriesFolded, "", groups.folded().1);
+        }
         if groups.is_empty() && query.keys().is_empty() {
             let _ = groups.place(&[]);
         }

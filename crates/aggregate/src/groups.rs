@@ -6,6 +6,9 @@
 //! order of adding and merging; which the rule "first come, first kept" is not. What was dropped is
 //! counted in rows.
 //!
+//! Of a query for series those go that are ranked last by what is known of them here, and their rows
+//! to "other": no total is wrong by that, but a series may lack what it had before it was among the best.
+//!
 //! Groups are columns: a group is a *place* in each of them. Its key is a few numbers of
 //! dictionaries; values are made only for groups that an answer shows. What most rows add to are
 //! cells; tallies and states have what does not fit there, and are as long as they need to be.
@@ -13,6 +16,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::repeat;
+use std::sync::Arc;
 
 use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
@@ -49,6 +53,11 @@ pub struct Groups {
     /// Once groups were dropped, here or in what was merged: no larger key is among those kept.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
+    /// Of a query for series: which of them are worth the most where some have to go.
+    series: Option<Arc<Query>>,
+    /// What of these went, by time bucket, and how many rows that are.
+    folded: Option<Box<Groups>>,
+    folded_rows: u64,
     /// What groups are looked for later for: of numbers as they lie in cells.
     pending: Option<Box<Waiting>>,
 }
@@ -58,7 +67,14 @@ impl Groups {
     #[must_use]
     pub fn new(query: &Query) -> Self {
         let kinds = query.measures().iter().map(|measure: &Measure| measure.kind).collect();
-        Self::with_max(query.keys().len(), kinds, (LEAF_GROUPS_MAX, GROUPS_MAX))
+        let groups = Self::with_max(query.keys().len(), kinds, (LEAF_GROUPS_MAX, GROUPS_MAX));
+        groups.of_series(query)
+    }
+
+    /// The same, of which the best series stay where some have to go, if the query asks for series.
+    pub(crate) fn of_series(mut self, query: &Query) -> Self {
+        self.series = query.series.is_some().then(|| Arc::new(query.clone()));
+        self
     }
 
     /// No groups yet, of which the first of `max` are kept in the end, and the second on the way.
@@ -78,6 +94,9 @@ impl Groups {
             held_max,
             key_max: None,
             dropped_rows: 0,
+            series: None,
+            folded: None,
+            folded_rows: 0,
             pending: None,
         }
     }
@@ -246,11 +265,13 @@ impl Groups {
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
     }
 
-    /// The groups with their keys in any order, and how many rows are in none of them.
+    /// The groups with their keys in any order, and how many rows are in none of them: those that went
+    /// to "other" included.
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.settle();
         let group = |place| (self.key_of(place), self.group_at(place));
-        ((0..self.len()).map(group).collect(), self.dropped_rows)
+        let rows = self.dropped_rows.saturating_add(self.folded_rows);
+        ((0..self.len()).map(group).collect(), rows)
     }
 
     /// The groups with their keys, sorted by key, and how many rows are in none of them.
@@ -264,6 +285,11 @@ impl Groups {
     /// How many rows are in none of the groups.
     pub(crate) const fn dropped_rows(&self) -> u64 {
         self.dropped_rows
+    }
+
+    /// What series went to "other" before all were ranked: by time bucket, and in rows.
+    pub(crate) fn folded(&self) -> (Option<&Self>, u64) {
+        (self.folded.as_deref(), self.folded_rows)
     }
 
     /// How many groups there are.
@@ -393,6 +419,7 @@ impl Groups {
             + self.places.bytes()
             + self.cells.bytes()
             + self.pending.as_ref().map_or(0, |own| own.bytes())
+            + self.folded.as_ref().map_or(0, |folded| folded.bytes())
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }

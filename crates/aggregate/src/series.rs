@@ -54,7 +54,7 @@ pub(crate) fn limit(
     }
     let mut is_kept = vec![false; series.len()];
     best.iter().for_each(|(_, _, number)| is_kept[*number] = true);
-    let (mut kept, mut others) = (Vec::new(), Others::default());
+    let (mut kept, mut others) = (Vec::new(), folded(groups));
     for (number, is_kept) in is_kept.into_iter().enumerate() {
         let places = series.places_of(number);
         if is_kept {
@@ -78,6 +78,47 @@ pub(crate) fn limit(
     };
     let kept = kept.into_iter().map(|place| Line::Place(place as usize));
     Ok(Box::new(kept.chain(others.into_iter().map(other))))
+}
+
+/// The places of the groups of the best series, as many whole ones as have `groups_max` groups at
+/// most, and of all others. What cannot be ranked is not the best.
+pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u32>, Vec<u32>) {
+    let time_key = query.time_key().map(|(index, _)| index);
+    let (mut kept, mut gone) = (Vec::new(), Vec::new());
+    // What it takes is a fraction of what is about to be given back.
+    let series = AllSeries::new(groups, time_key, &mut Held::default(), &|| false);
+    let Ok(series) = series else { return (kept, gone) };
+    let limit = query.series.as_ref();
+    let rank = limit.and_then(|limit| Rank::new(query, limit, groups, &series.times).ok());
+    let mut ranked: Vec<(SortKey, usize)> = (0..series.len())
+        .map(|number| {
+            let value = rank.as_ref().map(|rank| rank.value(groups, series.places_of(number)));
+            (RANK.key(value.unwrap_or(Value::Null)), number)
+        })
+        .collect();
+    let keys = (0..groups.key_count()).filter(|index| Some(*index) != time_key);
+    let keys: Vec<(usize, Direction)> = keys.map(|key| (key, Direction::ASCENDING)).collect();
+    let first = |number: usize| series.places_of(number)[0] as usize;
+    ranked.sort_unstable_by(|left, right| {
+        left.0.cmp(&right.0).then_with(|| groups.cmp_by(&keys, first(left.1), first(right.1)))
+    });
+    let mut is_full = false;
+    for (_, number) in ranked {
+        let places = series.places_of(number);
+        is_full |= kept.len() + places.len() > groups_max;
+        if is_full { &mut gone } else { &mut kept }.extend_from_slice(places);
+    }
+    (kept, gone)
+}
+
+/// What of "other" is known before series are ranked.
+fn folded(groups: &Groups) -> Others {
+    let Some(folded) = groups.folded().0 else { return Others::default() };
+    let place = |place: usize| {
+        let time = folded.key_value(place, 0).map(std::borrow::Cow::into_owned);
+        (time.unwrap_or(Value::Null), folded.group_at(place))
+    };
+    (0..folded.len()).map(place).collect()
 }
 
 /// One of the best series: its rank, its key for ties, and its number.

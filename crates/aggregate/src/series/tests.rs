@@ -6,7 +6,7 @@ use crate::finish::{Answer, Unfinished, finish};
 use crate::groups::Groups;
 use crate::partial::fixture::{KINDS, aggregate, column, groups_query, time_bucket};
 use crate::partial::{Answering, Partial};
-use crate::warning::FaultCode;
+use crate::warning::{FaultCode, WarningCode};
 
 /// Groups of different series, more than stay where memory ends.
 const SERIES: i64 = 300;
@@ -42,7 +42,7 @@ fn row(series: i64, bucket: i64) -> (i64, i64) {
 
 /// A row of each series in each bucket, in groups of which so many stay where memory ends.
 fn partial(query: &Query, left_max: usize, held_max: usize) -> Partial {
-    let mut groups = Groups::with_max(2, KINDS.into(), (left_max, held_max));
+    let mut groups = Groups::with_max(2, KINDS.into(), (left_max, held_max)).of_series(query);
     for series in 0..SERIES {
         for at in 0..BUCKETS {
             let (weight, value) = row(series, at);
@@ -128,4 +128,50 @@ fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
         panic!("a fault")
     };
     assert_eq!(faults[0].code, FaultCode::Memory);
+}
+
+/// Weights of all lines together, and those of lines of "other".
+fn weights(answer: &Answer) -> (i64, i64) {
+    let weight = |row: &Vec<Value>| match &row[2] {
+        Value::Number(number) => number.to_i64().expect("whole"),
+        other => panic!("{other} is no number"),
+    };
+    let is_other = |(_, is_other): &(&Vec<Value>, &bool)| **is_other;
+    let lines = answer.rows.iter().zip(&answer.others);
+    let others = lines.filter(is_other).map(|(row, _)| weight(row)).sum();
+    (answer.rows.iter().map(weight).sum(), others)
+}
+
+#[test]
+fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() {
+    let query = query(3, Expr::Leaf(Slot::Count));
+    let mut cut = partial(&query, LEFT_MAX, 10_000);
+    let Answering::Groups(groups) = &mut cut.answering else { panic!("groups") };
+    assert!(groups.cut_back());
+    assert_eq!(groups.len(), LEFT_MAX);
+    let found = answer(&query, cut);
+    // Only what can be summed up exactly: how many values are distinct is known of all, too.
+    assert_eq!(found.rows, expected(3));
+    let gone = u64::try_from((SERIES - 20) * BUCKETS).expect("small");
+    let warning = found.warnings.iter().find(|warning| warning.code == WarningCode::SeriesFolded);
+    assert_eq!(warning.map(|warning| warning.count), Some(gone));
+    assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
+}
+
+#[test]
+fn totals_are_whole_however_often_series_go() {
+    let query = query(3, Expr::Leaf(Slot::Count));
+    let whole = weights(&answer(&query, partial(&query, LEFT_MAX, 10_000)));
+    for held_max in [LEFT_MAX, 2 * LEFT_MAX, 10_000] {
+        let mut merged = partial(&query, LEFT_MAX, held_max);
+        let mut other = partial(&query, LEFT_MAX, held_max);
+        let Answering::Groups(groups) = &mut other.answering else { panic!("groups") };
+        let _ = groups.cut_back();
+        merged.merge(other);
+        let found = answer(&query, merged);
+        let (all, others) = weights(&found);
+        assert_eq!(all, 2 * whole.0, "{held_max}");
+        assert!(others >= 2 * whole.1, "shown series may lack rows, and have none of others");
+        assert_eq!(found.rows.iter().filter(|row| row[1] == text(SERIES - 1)).count(), 5);
+    }
 }
