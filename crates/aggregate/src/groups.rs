@@ -53,13 +53,19 @@ pub struct Groups {
     /// Once groups were dropped, here or in what was merged: no larger key is among those kept.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
-    /// Of a query for series: which of them are worth the most where some have to go.
-    series: Option<Arc<Query>>,
-    /// What of these went, by time bucket, and how many rows that are.
-    folded: Option<Box<Groups>>,
-    folded_rows: u64,
+    /// Of a query for series: what goes where some have to.
+    series: Option<Box<Folding>>,
     /// What groups are looked for later for: of numbers as they lie in cells.
     pending: Option<Box<Waiting>>,
+}
+
+/// Which series are worth the most, and what went to "other".
+#[derive(Clone, Debug)]
+struct Folding {
+    query: Arc<Query>,
+    /// By time bucket.
+    folded: Option<Groups>,
+    rows: u64,
 }
 
 impl Groups {
@@ -73,7 +79,8 @@ impl Groups {
 
     /// The same, of which the best series stay where some have to go, if the query asks for series.
     pub(crate) fn of_series(mut self, query: &Query) -> Self {
-        self.series = query.series.is_some().then(|| Arc::new(query.clone()));
+        let folding = || Folding { query: Arc::new(query.clone()), folded: None, rows: 0 };
+        self.series = query.series.is_some().then(|| Box::new(folding()));
         self
     }
 
@@ -95,8 +102,6 @@ impl Groups {
             key_max: None,
             dropped_rows: 0,
             series: None,
-            folded: None,
-            folded_rows: 0,
             pending: None,
         }
     }
@@ -270,7 +275,7 @@ impl Groups {
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.settle();
         let group = |place| (self.key_of(place), self.group_at(place));
-        let rows = self.dropped_rows.saturating_add(self.folded_rows);
+        let rows = self.dropped_rows.saturating_add(self.folded().1);
         ((0..self.len()).map(group).collect(), rows)
     }
 
@@ -289,7 +294,8 @@ impl Groups {
 
     /// What series went to "other" before all were ranked: by time bucket, and in rows.
     pub(crate) fn folded(&self) -> (Option<&Self>, u64) {
-        (self.folded.as_deref(), self.folded_rows)
+        let own = self.series.as_ref();
+        (own.and_then(|own| own.folded.as_ref()), own.map_or(0, |own| own.rows))
     }
 
     /// How many groups there are.
@@ -419,7 +425,7 @@ impl Groups {
             + self.places.bytes()
             + self.cells.bytes()
             + self.pending.as_ref().map_or(0, |own| own.bytes())
-            + self.folded.as_ref().map_or(0, |folded| folded.bytes())
+            + self.folded().0.map_or(0, Self::bytes)
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use hadal_query::Query;
 use hadal_types::Value;
 
-use super::Groups;
+use super::{Folding, Groups};
 use crate::series;
 
 impl Groups {
@@ -50,8 +49,8 @@ impl Groups {
         }
         // What waits does so by numbers that are about to be given out anew.
         self.gather();
-        if let Some(query) = self.series.clone() {
-            return self.fold(&query, max);
+        if let Some(folding) = self.series.take() {
+            return self.fold(folding, max);
         }
         let last = max.saturating_sub(1);
         let mut order: Vec<u32> = (0..).take(self.len()).collect();
@@ -62,30 +61,32 @@ impl Groups {
     }
 
     /// Keeps the best series, as many as have `max` groups together, and adds the others to "other".
-    fn fold(&mut self, query: &Query, max: usize) {
-        let time_key = query.time_key().map(|(index, _)| index);
-        let (mut kept, gone) = series::best(query, self, max);
-        let mut folded = self.folded.take().unwrap_or_else(|| {
+    fn fold(&mut self, mut folding: Box<Folding>, max: usize) {
+        let time_key = folding.query.time_key().map(|(index, _)| index);
+        let (mut kept, gone) = series::best(&folding.query, self, max);
+        let mut folded = folding.folded.take().unwrap_or_else(|| {
             let width = usize::from(time_key.is_some());
-            Box::new(Self::with_max(width, self.kinds.clone(), (self.held_max, self.held_max)))
+            Self::with_max(width, self.kinds.clone(), (self.held_max, self.held_max))
         });
         for place in gone {
             let (key, group) = (self.key_of(place as usize), self.group_at(place as usize));
             let time: Vec<Value> =
                 time_key.and_then(|index| key.get(index)).cloned().into_iter().collect();
             folded.add_group(&time, &group);
-            self.folded_rows = self.folded_rows.saturating_add(group.tally.rows());
+            folding.rows = folding.rows.saturating_add(group.tally.rows());
         }
-        self.folded = Some(folded);
+        folding.folded = Some(folded);
+        self.series = Some(folding);
         kept.sort_unstable();
         self.keep(&kept);
     }
 
     /// Adds what went to "other" elsewhere.
     pub(super) fn merge_folded(&mut self, other: &mut Self) {
-        self.folded_rows = self.folded_rows.saturating_add(std::mem::take(&mut other.folded_rows));
-        match (&mut self.folded, other.folded.take()) {
-            (Some(own), Some(folded)) => own.merge(*folded),
+        let (Some(own), Some(other)) = (&mut self.series, &mut other.series) else { return };
+        own.rows = own.rows.saturating_add(std::mem::take(&mut other.rows));
+        match (&mut own.folded, other.folded.take()) {
+            (Some(own), Some(folded)) => own.merge(folded),
             (own @ None, Some(folded)) => *own = Some(folded),
             (_, None) => {}
         }
@@ -128,10 +129,9 @@ impl Groups {
             let _ = self.places.push(&numbers);
         }
         self.cells = cells;
-        let Self { kinds, key_max, dropped_rows, pending, series, folded, folded_rows, .. } =
-            before;
+        let Self { kinds, key_max, dropped_rows, pending, series, .. } = before;
         (self.kinds, self.states) = (kinds, states);
-        (self.series, self.folded, self.folded_rows) = (series, folded, folded_rows);
+        self.series = series;
         (self.key_max, self.dropped_rows, self.pending) = (key_max, dropped_rows, pending);
     }
 
@@ -139,7 +139,8 @@ impl Groups {
     pub(crate) fn clear(&mut self) {
         let (kinds, series) = (std::mem::take(&mut self.kinds), self.series.take());
         let empty = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
-        *self = Self { series, ..empty };
+        *self = empty;
+        self.series = series.map(|own| Box::new(Folding { folded: None, rows: 0, ..*own }));
     }
 
     /// Whether there is no room for a new group of this key.
