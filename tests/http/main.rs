@@ -13,6 +13,7 @@ mod hostile;
 mod journal;
 mod limits;
 mod log;
+mod memory;
 mod openapi;
 mod query;
 mod schema;

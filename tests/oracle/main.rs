@@ -4,16 +4,18 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod edges;
 mod left_out;
 mod one_string;
 mod raw_rows;
 mod sampling;
+mod top_groups;
 
 use hadal_block::MergeOrder;
 use hadal_query::Query;
 use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::TIME_COLUMN;
-use hadal_tests::oracle::{Produced, Row, check_seed};
+use hadal_tests::oracle::{EngineFault, Produced, Row, Tally, check_seed};
 use hadal_types::ColumnName;
 
 /// Seeds of one run, unless the environment says otherwise.
@@ -30,16 +32,39 @@ fn seeds() -> Vec<u64> {
     }
 }
 
+/// Of a hundred queries so many expect at least two rows, or they would show little.
+const MORE_PERCENT_MIN: usize = 80;
+/// Queries from which on that is asked.
+const TALLIED_MIN: usize = 400;
+
+/// Says what queries expected, and that most of them expected rows.
+#[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
+fn assert_rows_are_expected(what: &str, tally: Tally) {
+    let Tally { none, one, more, faults } = tally;
+    let percent = tally.more_percent();
+    println!("{what}: of {} queries", none + one + more + faults);
+    println!("  {none} no row, {one} one row, {more} more ({percent} %), {faults} faults");
+    if none + one + more + faults >= TALLIED_MIN {
+        assert!(percent >= MORE_PERCENT_MIN, "{what}: {percent} % expect more than a row");
+    }
+}
+
 fn engine_equals_oracle(cuts: Cuts, partials: usize) {
     let time_column = ColumnName::new(TIME_COLUMN).expect("a name");
-    let run = |rows: &[Row], query: &Query| -> Result<Produced, String> {
+    let run = |rows: &[Row], query: &Query| -> Result<Produced, EngineFault> {
         engine::ask(&engine::blocks(rows, &time_column, cuts)?, query, partials)
     };
-    let failures: Vec<String> =
-        seeds().into_iter().filter_map(|seed| check_seed(seed, run).err()).collect();
+    let (mut failures, mut tally) = (Vec::new(), Tally::default());
+    for seed in seeds() {
+        match check_seed(seed, run) {
+            Ok(own) => tally.merge(own),
+            Err(failure) => failures.push(failure),
+        }
+    }
     if let Some(first) = failures.first() {
         panic!("{} seeds differ with {cuts:?}; the first:\n{first}", failures.len());
     }
+    assert_rows_are_expected(&format!("{cuts:?}"), tally);
 }
 
 #[test]

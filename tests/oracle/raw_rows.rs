@@ -4,7 +4,7 @@ use hadal_block::{BlockView, MergeOrder};
 use hadal_query::Query;
 use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{self, Random, RowSpec, TIME_COLUMN, derive};
-use hadal_tests::oracle::{Produced, Row, check_query};
+use hadal_tests::oracle::{EngineFault, Produced, Row, Tally, check_query, query_that_finds};
 use hadal_tests::session::{Hops, Session};
 use hadal_types::time::parse_timestamp;
 use hadal_types::{ColumnName, Micros};
@@ -49,23 +49,26 @@ fn rows(seed: u64, tie: bool) -> Vec<Row> {
 }
 
 fn engine_equals_oracle(cuts: Cuts, walk: Walk, partials: usize) {
-    let mut failures = Vec::new();
+    let (mut failures, mut tally) = (Vec::new(), Tally::default());
     for seed in super::seeds().into_iter().step_by(SEEDS_STEP) {
         let rows = rows(seed, seed % 2 == 0);
-        let schema = generate::schema(&rows);
+        let facts = generate::facts(&rows);
         for index in 0..QUERIES {
-            let query = generate::rows_query(derive(seed, index), &schema);
-            let run = |rows: &[Row], query: &Query| -> Result<Produced, String> {
+            let own = derive(seed, index);
+            let query = query_that_finds(own, &rows, &facts, generate::rows_query);
+            let run = |rows: &[Row], query: &Query| -> Result<Produced, EngineFault> {
                 engine::ask(&blocks(rows, cuts, walk)?, query, partials)
             };
-            if let Err(text) = check_query(&rows, &schema, &query, run) {
-                failures.push(format!("seed {seed}, query {index}: {text}"));
+            match check_query(&rows, &facts.schema, &query, run) {
+                Ok(expected) => tally.add(expected),
+                Err(text) => failures.push(format!("seed {seed}, query {index}: {text}")),
             }
         }
     }
     if let Some(first) = failures.first() {
         panic!("{} queries differ with {cuts:?}, {walk:?}; the first:\n{first}", failures.len());
     }
+    super::assert_rows_are_expected(&format!("rows, {cuts:?}, {walk:?}"), tally);
 }
 
 #[test]

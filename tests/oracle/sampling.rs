@@ -9,7 +9,7 @@ use hadal_query::Query;
 use hadal_sql::{Catalog, Context, Statement, UnknownColumns, lower};
 use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{self, Random, RowSpec, TABLE, TIME_COLUMN, derive};
-use hadal_tests::oracle::{Produced, Row, check_query};
+use hadal_tests::oracle::{EngineFault, Produced, Row, check_query};
 use hadal_types::{ColumnName, Micros, TableName, TableSchema, Value};
 
 const QUERIES: u64 = 8;
@@ -35,17 +35,17 @@ fn the_rows_that_are_left_answer_with_their_weights() {
         let blocks = engine::blocks(&rows, &name(TIME_COLUMN), cuts).expect("blocks");
         let blocks = engine::sampled(&blocks, &sampling).expect("samples");
         let kept = engine::rows(&blocks).expect("read");
-        let schema = generate::schema(&kept);
+        let facts = generate::facts(&kept);
         // Smaller counterexamples are looked for among rows that were not sampled.
-        let run = |rows: &[Row], query: &Query| -> Result<Produced, String> {
+        let run = |rows: &[Row], query: &Query| -> Result<Produced, EngineFault> {
             match rows.len() == kept.len() {
                 true => engine::ask(&blocks, query, 3),
                 false => engine::ask(&engine::blocks(rows, &name(TIME_COLUMN), cuts)?, query, 3),
             }
         };
         for index in 0..QUERIES {
-            let query = generate::query(derive(seed, index), &schema);
-            if let Err(text) = check_query(&kept, &schema, &query, run) {
+            let query = generate::query(derive(seed, index), &facts);
+            if let Err(text) = check_query(&kept, &facts.schema, &query, run) {
                 failures.push(format!("seed {seed}, query {index}, {sampling:?}: {text}"));
             }
         }

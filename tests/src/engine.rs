@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hadal_aggregate::{Partial, finish};
+use hadal_aggregate::{FaultCode, Partial, Unfinished, finish};
 use hadal_block::{
     BlockBuilder, BlockError, BlockView, Chill, MergeOrder, PushError, Sampling, chill, merge,
     sample,
@@ -13,7 +13,8 @@ use hadal_scan::Scan;
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
 use hadal_wire::{decode_partial, encode_partial};
 
-use crate::oracle::{Produced, Row};
+use crate::oracle::{EngineFault, FaultKind, Produced, Row};
+use crate::session::Hops;
 
 /// When test blocks are made.
 const CREATED_AT: Micros = Micros(1_700_000_000_000_000);
@@ -148,26 +149,58 @@ fn rows_of(bytes: &[u8]) -> Result<Vec<Row>, BlockError> {
 ///
 /// # Errors
 /// Faults of the query, and blocks that cannot be read.
-pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produced, String> {
-    let scan = Scan::new(Arc::new(query.clone())).map_err(|error| error.to_string())?;
+pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produced, EngineFault> {
+    ask_over(blocks, query, partials, Hops::Mirrored)
+}
+
+/// The same, but partial answers pass as `hops` says.
+///
+/// # Errors
+/// As [`ask`].
+pub fn ask_over(
+    blocks: &[Vec<u8>],
+    query: &Query,
+    partials: usize,
+    hops: Hops,
+) -> Result<Produced, EngineFault> {
+    let invalid = |text: String| EngineFault { kind: FaultKind::Invalid, text };
+    let scan = Scan::new(Arc::new(query.clone())).map_err(|error| invalid(error.to_string()))?;
     let mut parts = vec![Partial::empty(query); partials.max(1)];
     for (index, bytes) in blocks.iter().enumerate() {
         let view = BlockView::parse(bytes).map_err(|error| error.to_string())?;
         let part = &mut parts[index % partials.max(1)];
         scan.block(&view, &|_, column| column.verify(), part).map_err(|error| error.to_string())?;
     }
-    let parts =
-        parts.into_iter().map(|part| through_wire(part, query)).collect::<Result<Vec<_>, _>>()?;
+    let parts = parts.into_iter().map(|part| match hops {
+        Hops::InProcess => Ok(part),
+        Hops::Mirrored => through_wire(part, query),
+    });
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let merged = parts.into_iter().reduce(|mut merged, part| {
         merged.merge(part);
         merged
     });
     let answer = finish(merged.unwrap_or_else(|| Partial::empty(query)), query, &|| false)
-        .map_err(|faults| format!("{faults:?}"))?;
+        .map_err(fault_of)?;
     Ok(Produced {
         rows: answer.rows.iter().map(|row| row.iter().cloned().collect()).collect(),
         raw_counts: answer.raw_counts,
     })
+}
+
+/// The first of the faults that an answer fails with.
+fn fault_of(unfinished: Unfinished) -> EngineFault {
+    let text = format!("{unfinished:?}");
+    let code = match unfinished {
+        Unfinished::Faults(faults) => faults.first().map(|fault| fault.code),
+        Unfinished::Late => None,
+    };
+    let kind = match code {
+        Some(FaultCode::Invalid) => FaultKind::Invalid,
+        Some(FaultCode::Overflow) => FaultKind::Overflow,
+        Some(FaultCode::Memory | FaultCode::Busy) | None => FaultKind::Other,
+    };
+    EngineFault { kind, text }
 }
 
 /// The partial answer as it arrives after a hop.

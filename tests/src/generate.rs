@@ -7,6 +7,7 @@
 //! type, sizes around the block's vectors.
 
 mod expressions;
+mod facts;
 mod pool;
 mod query;
 mod random;
@@ -14,7 +15,8 @@ mod rows;
 mod schema;
 
 pub use expressions::Expressions;
-pub use query::{inputs, query, rows_query};
+pub use facts::{Facts, Pool, facts};
+pub use query::{inputs, pools, query, rows_query};
 pub use random::{Random, derive};
 pub use rows::{ColumnSpec, Content, RowSpec, Times, rows};
 pub use schema::schema;

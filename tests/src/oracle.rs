@@ -29,7 +29,9 @@ use std::cmp::Ordering;
 use hadal_query::{Expr, Function, Input, OrderKey, Query, RowExpr, Shape, StateKind};
 use hadal_types::{ColumnName, Value, limits};
 
-pub use check::{Produced, check_query, check_seed};
+pub use check::{
+    EngineFault, Expected, Produced, Tally, check_query, check_seed, query_that_finds,
+};
 pub use compare::{Difference, compare};
 pub use evaluate::Evaluator;
 pub use row::Row;
@@ -50,6 +52,30 @@ pub enum OracleFault {
     /// A row has a sample rate that ingest refuses.
     #[error("sample_rate {0} is outside 0.000001 to 1000000000")]
     SampleRate(String),
+}
+
+/// Kinds of faults, which an engine tells apart as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The query cannot run as it is.
+    Invalid,
+    /// A row has a weight that is none.
+    SampleRate,
+    /// A sum is beyond what a number can hold.
+    Overflow,
+    /// Any other: never expected.
+    Other,
+}
+
+impl OracleFault {
+    /// What kind of fault it is.
+    #[must_use]
+    pub const fn kind(&self) -> FaultKind {
+        match self {
+            Self::Pattern(_) | Self::PatternNotLiteral => FaultKind::Invalid,
+            Self::SampleRate(_) => FaultKind::SampleRate,
+        }
+    }
 }
 
 /// The exact answer, and where an engine may differ from it.

@@ -153,7 +153,7 @@ impl Session {
             time_column: None,
             table_time_column: schema.as_ref().map(|schema| schema.time_column.clone()),
             table_oldest: schema.as_ref().and_then(|schema| Some(schema.time_range?.0)),
-            table_columns: HashSet::new(),
+            table_columns: Arc::default(),
             sets: HashSet::new(),
             any_age: true,
             age_limit: None,

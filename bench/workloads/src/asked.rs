@@ -69,7 +69,8 @@ impl Asked {
 
 /// The rows of the answer that this is, once nothing more comes.
 pub(crate) fn finished(partial: Partial, query: &Query) -> Result<Answer, Error> {
-    Ok(finish(partial, query, &|| false).map_err(Error::Unfinished)?.rows)
+    let answer = finish(partial, query, &|| false).map_err(Error::Unfinished)?;
+    Ok(answer.rows.iter().map(|row| row.iter().cloned().collect()).collect())
 }
 
 fn name(table: Table) -> &'static str {

@@ -22,6 +22,8 @@ pub(crate) enum Error {
     Push(#[from] PushError),
     #[error("a block cannot be made or read: {0}")]
     Block(#[from] BlockError),
+    #[error(transparent)]
+    Unlooked(#[from] hadal_scan::Unlooked),
     #[error("{sql}: {cause}")]
     Sql { sql: String, cause: Box<SqlError> },
     #[error("{0} is no question about a table")]

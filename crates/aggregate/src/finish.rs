@@ -78,7 +78,7 @@ pub(crate) enum Line {
 /// Bytes that are drawn at once.
 const DRAWN_AT_ONCE: usize = 256 << 10;
 /// Lines that are made between two looks at the time.
-const LINES_AT_ONCE: usize = 1_024;
+pub(crate) const LINES_AT_ONCE: usize = 1_024;
 
 /// Finishes the merged partial answer of `query`, unless `is_late` says that nobody waits for it
 /// any more.
@@ -97,7 +97,8 @@ pub fn finish(
     }
     // Of raw rows only those that the answer can need have come up.
     let raw_rows = matches!(answering, Answering::Rows(_)).then_some(stats.rows_matched);
-    let Found { groups, lines, count } = Found::new(answering, query, &mut warnings)?;
+    let Found { groups, lines, count } =
+        Found::new(answering, query, (&mut warnings, &mut held), is_late)?;
     let plan = Plan::new(query, &groups).map_err(|error| invalid(&error))?;
     plan.hold(count, query, &mut held)?;
     let (lines, looked_at) = plan.first_of(lines, query, &mut held, is_late)?;
@@ -163,7 +164,12 @@ struct Found {
 }
 
 impl Found {
-    fn new(answering: Answering, query: &Query, warnings: &mut Warnings) -> Result<Self, Fault> {
+    fn new(
+        answering: Answering,
+        query: &Query,
+        (warnings, held): (&mut Warnings, &mut Held),
+        is_late: &dyn Fn() -> bool,
+    ) -> Result<Self, Unfinished> {
         let mut groups = match answering {
             Answering::Groups(groups) => groups,
             Answering::Rows(rows) => {
@@ -173,13 +179,12 @@ impl Found {
             }
         };
         groups.gather();
-        // Groups of series are made one by one, with their values.
-        if query.series.is_some() {
-            groups.settle();
-        }
         let places = candidates(query, &groups, bounds(query).1);
         if groups.dropped_rows() > 0 {
             warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
+        }
+        if groups.folded().1 > 0 {
+            warnings.add(WarningCode::SeriesFolded, "", groups.folded().1);
         }
         if groups.is_empty() && query.keys().is_empty() {
             let _ = groups.place(&[]);
@@ -188,9 +193,8 @@ impl Found {
         groups.check_sums().map_err(overflow)?;
         let count = groups.len();
         if let Some(limit) = &query.series {
-            let lines = series::limit(query, limit, groups.into_unsorted().0);
-            let lines = lines.map_err(|error| invalid(&error))?;
-            return Ok(Self { groups: Groups::new(query), lines, count });
+            let lines = series::limit(query, limit, &groups, held, is_late)?;
+            return Ok(Self { groups, lines, count });
         }
         let lines: Lines = match places {
             Some(places) => Box::new(places.into_iter().map(Line::Place)),
@@ -207,7 +211,7 @@ impl Answer {
     }
 }
 
-fn invalid(error: &PrepareError) -> Fault {
+pub(crate) fn invalid(error: &PrepareError) -> Fault {
     Fault::new(FaultCode::Invalid, &error.to_string())
 }
 

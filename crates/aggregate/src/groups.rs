@@ -6,6 +6,9 @@
 //! order of adding and merging; which the rule "first come, first kept" is not. What was dropped is
 //! counted in rows.
 //!
+//! Of a query for series those go that are ranked last by what is known of them here, and their rows
+//! to "other": no total is wrong by that, but a series may lack what it had before it was among the best.
+//!
 //! Groups are columns: a group is a *place* in each of them. Its key is a few numbers of
 //! dictionaries; values are made only for groups that an answer shows. What most rows add to are
 //! cells; tallies and states have what does not fit there, and are as long as they need to be.
@@ -13,6 +16,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::repeat;
+use std::sync::Arc;
 
 use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
@@ -49,8 +53,19 @@ pub struct Groups {
     /// Once groups were dropped, here or in what was merged: no larger key is among those kept.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
+    /// Of a query for series: what goes where some have to.
+    series: Option<Box<Folding>>,
     /// What groups are looked for later for: of numbers as they lie in cells.
     pending: Option<Box<Waiting>>,
+}
+
+/// Which series are worth the most, and what went to "other".
+#[derive(Clone, Debug)]
+struct Folding {
+    query: Arc<Query>,
+    /// By time bucket.
+    folded: Option<Groups>,
+    rows: u64,
 }
 
 impl Groups {
@@ -58,7 +73,15 @@ impl Groups {
     #[must_use]
     pub fn new(query: &Query) -> Self {
         let kinds = query.measures().iter().map(|measure: &Measure| measure.kind).collect();
-        Self::with_max(query.keys().len(), kinds, (LEAF_GROUPS_MAX, GROUPS_MAX))
+        let groups = Self::with_max(query.keys().len(), kinds, (LEAF_GROUPS_MAX, GROUPS_MAX));
+        groups.of_series(query)
+    }
+
+    /// The same, of which the best series stay where some have to go, if the query asks for series.
+    pub(crate) fn of_series(mut self, query: &Query) -> Self {
+        let folding = || Folding { query: Arc::new(query.clone()), folded: None, rows: 0 };
+        self.series = query.series.is_some().then(|| Box::new(folding()));
+        self
     }
 
     /// No groups yet, of which the first of `max` are kept in the end, and the second on the way.
@@ -78,6 +101,7 @@ impl Groups {
             held_max,
             key_max: None,
             dropped_rows: 0,
+            series: None,
             pending: None,
         }
     }
@@ -246,11 +270,13 @@ impl Groups {
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
     }
 
-    /// The groups with their keys in any order, and how many rows are in none of them.
+    /// The groups with their keys in any order, and how many rows are in none of them: those that went
+    /// to "other" included.
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.settle();
         let group = |place| (self.key_of(place), self.group_at(place));
-        ((0..self.len()).map(group).collect(), self.dropped_rows)
+        let rows = self.dropped_rows.saturating_add(self.folded().1);
+        ((0..self.len()).map(group).collect(), rows)
     }
 
     /// The groups with their keys, sorted by key, and how many rows are in none of them.
@@ -264,6 +290,12 @@ impl Groups {
     /// How many rows are in none of the groups.
     pub(crate) const fn dropped_rows(&self) -> u64 {
         self.dropped_rows
+    }
+
+    /// What series went to "other" before all were ranked: by time bucket, and in rows.
+    pub(crate) fn folded(&self) -> (Option<&Self>, u64) {
+        let own = self.series.as_ref();
+        (own.and_then(|own| own.folded.as_ref()), own.map_or(0, |own| own.rows))
     }
 
     /// How many groups there are.
@@ -281,6 +313,16 @@ impl Groups {
     /// How many values a group's key has.
     pub(crate) const fn key_count(&self) -> usize {
         self.keys.len()
+    }
+
+    /// How many measures there are.
+    pub(crate) const fn measure_count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// The numbers of a group's key.
+    pub(crate) fn numbers_at(&self, place: usize) -> impl Iterator<Item = u32> {
+        self.places.numbers_of(place)
     }
 
     /// Fails if a sum is beyond the range of doubles.
@@ -363,7 +405,8 @@ impl Groups {
         column.is_unused().then(|| (0..self.len()).map(rank).collect())?
     }
 
-    fn group_at(&self, place: usize) -> Group {
+    /// A group on its own.
+    pub(crate) fn group_at(&self, place: usize) -> Group {
         let states = (0..self.states.len()).filter_map(|measure| self.state_at(place, measure));
         Group { tally: self.tally_at(place), states: states.collect() }
     }
@@ -382,6 +425,7 @@ impl Groups {
             + self.places.bytes()
             + self.cells.bytes()
             + self.pending.as_ref().map_or(0, |own| own.bytes())
+            + self.folded().0.map_or(0, Self::bytes)
             + self.tallies.capacity() * size_of::<Tally>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }

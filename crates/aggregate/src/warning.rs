@@ -33,11 +33,13 @@ pub enum WarningCode {
     RowsLostUnknown,
     /// Rows were dropped because they were older than the table's age limit.
     RowsExpired,
+    /// Rows of series went to "other" before all series were ranked.
+    SeriesFolded,
 }
 
 impl WarningCode {
     /// All codes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::OtherKindSkipped,
         Self::GroupsDropped,
         Self::LimitReached,
@@ -48,6 +50,7 @@ impl WarningCode {
         Self::RowsLost,
         Self::RowsLostUnknown,
         Self::RowsExpired,
+        Self::SeriesFolded,
     ];
 
     /// The code's name in answers.
@@ -56,6 +59,7 @@ impl WarningCode {
         match self {
             Self::OtherKindSkipped => "other_kind_skipped",
             Self::GroupsDropped => "groups_dropped",
+            Self::SeriesFolded => "series_folded",
             Self::LimitReached => "limit_reached",
             Self::NoTimeRange => "no_time_range",
             Self::BlocksUnreadable => "blocks_unreadable",
@@ -96,6 +100,13 @@ impl Warning {
             WarningCode::GroupsDropped => {
                 let rows_are = if one { "row is" } else { "rows are" };
                 format!("there are too many groups; {count} {rows_are} in groups that were dropped")
+            }
+            WarningCode::SeriesFolded => {
+                let rows_are = if one { "row is" } else { "rows are" };
+                format!(
+                    "there are too many series to rank all of them; {count} {rows_are} in \"other\" of \
+                     series that had little by then, and each that is shown may lack some of these"
+                )
             }
             WarningCode::LimitReached => {
                 let rows_lie = if one { "row lies" } else { "rows lie" };

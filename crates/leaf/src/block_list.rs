@@ -50,6 +50,7 @@ impl<T> BlockList<T> {
     /// the first of them was, or last.
     ///
     /// Returns false, and changes nothing, when one of `removed` is not in the list any more.
+    #[must_use = "where it returns false, nothing was replaced"]
     pub(crate) fn swap(&self, removed: &[Arc<T>], added: Vec<Arc<T>>) -> bool {
         let gone: HashSet<*const T> = removed.iter().map(Arc::as_ptr).collect();
         let is_removed = |block: &Arc<T>| gone.contains(&Arc::as_ptr(block));

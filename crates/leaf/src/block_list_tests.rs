@@ -98,3 +98,23 @@ fn of_two_merges_of_the_same_blocks_one_wins() {
     };
     shuttle::check_random(schedule, 10_000);
 }
+
+#[test]
+fn of_two_swaps_that_share_one_block_one_wins() {
+    let schedule = || {
+        let list = Arc::new(BlockList::default());
+        (0..3).for_each(|row| list.push(Arc::new(vec![row])));
+        let all = list.snapshot();
+        let merges: Vec<_> = [&all[..2], &all[1..]]
+            .map(|taken| (Arc::clone(&list), taken.to_vec()))
+            .into_iter()
+            .map(|(list, taken)| {
+                let merged = taken.iter().flat_map(|block| block.to_vec()).collect();
+                thread::spawn(move || list.swap(&taken, vec![Arc::new(merged)]))
+            })
+            .collect();
+        let wins = merges.into_iter().map(|merge| merge.join().unwrap()).filter(|won| *won).count();
+        assert_eq!((wins, rows(&list)), (1, vec![0, 1, 2]));
+    };
+    shuttle::check_random(schedule, 1_000);
+}

@@ -240,7 +240,7 @@ impl Inner {
             ..Change::default()
         })?;
         table.count_expired(plan.dropped(&removed));
-        table.swap(&removed, added);
+        table.swap(&removed, added)?;
         Ok(())
     }
 
@@ -386,7 +386,7 @@ pub(crate) fn drop_oldest(
     let dropped_rows = vec![(table.name.clone(), all)];
     store.commit(&Change { removes, consumed, remembered, dropped_rows, ..Change::default() })?;
     table.count_dropped(all);
-    table.swap(&oldest, Vec::new());
+    table.swap(&oldest, Vec::new())?;
     Ok(oldest)
 }
 

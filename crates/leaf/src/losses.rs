@@ -72,7 +72,7 @@ fn forget_blocks(
     let remembered = remembered(table, &damaged);
     inner.store.commit(&Change { removes, consumed, remembered, ..Change::default() })?;
     let rows: usize = damaged.iter().map(|block| block.rows).sum();
-    table.swap(&damaged, Vec::new());
+    table.swap(&damaged, Vec::new())?;
     Ok(table.forget_lost(&lost) + rows as u64)
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn merge_next(
         return Ok(false);
     }
     let added = keep(table, leaf, &inputs, &plan, merged)?;
-    table.swap(&inputs, added);
+    table.swap(&inputs, added)?;
     Ok(true)
 }
 

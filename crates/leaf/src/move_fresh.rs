@@ -36,7 +36,7 @@ pub(crate) fn move_fresh(tables: &[Arc<Table>], store: &Store) -> Result<(), Mer
     for Moving { table, fresh, moved, .. } in moves {
         for (block, moved) in fresh.into_iter().zip(moved) {
             // One by one, so that each keeps its place among the others.
-            table.swap(&[block], vec![Arc::new(moved)]);
+            table.swap(&[block], vec![Arc::new(moved)])?;
         }
     }
     Ok(())

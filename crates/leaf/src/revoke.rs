@@ -156,7 +156,7 @@ fn commit(
     inner.store.commit(&change)?;
     for ((old, _), new) in rewritten.iter().zip(added) {
         // One by one, so that each keeps its place among the others.
-        table.swap(std::slice::from_ref(old), new);
+        table.swap(std::slice::from_ref(old), new)?;
     }
     let mut known = lock(&table.batches);
     parts.iter().for_each(|(id, _)| known.note_revoked(id));

@@ -129,7 +129,7 @@ impl Inner {
         self.store.commit(&Change { removes, adds, consumed, ..Change::default() })?;
         for (old, new) in old.iter().zip(added) {
             // One by one, so that each keeps its place among the others.
-            table.swap(std::slice::from_ref(old), new);
+            table.swap(std::slice::from_ref(old), new)?;
         }
         Ok(rewritten.len())
     }

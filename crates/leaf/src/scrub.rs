@@ -199,7 +199,8 @@ impl Inner {
             adds: vec![stored],
             ..Change::default()
         })?;
-        Ok(table.swap(std::slice::from_ref(block), vec![mended]))
+        table.swap(std::slice::from_ref(block), vec![mended])?;
+        Ok(true)
     }
 
     /// Waits until the clock has been running for so long; false when the leaf stops. Whoever stops

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
-use hadal_store::{BlockNumber, DroppedRows, LostBlock, StoredBlock, WaitingBlock};
+use hadal_store::{BlockNumber, DroppedRows, Error, LostBlock, StoredBlock, WaitingBlock};
 use hadal_types::{ColumnSchema, Micros, TableName, TableSchema, TableSettings};
 use hadal_wire::{LeafState, TableStatus};
 
@@ -211,22 +211,32 @@ impl Table {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Swaps blocks: see [`BlockList::swap`].
-    pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
+    /// Puts blocks in the place of others: see [`BlockList::swap`].
+    ///
+    /// # Errors
+    /// When one of `removed` is not there any more; then nothing was replaced.
+    pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> Result<(), Error> {
         let is_left = !added.is_empty();
         let (more, less) = (bytes_of(&added), bytes_of(removed));
-        let swapped = self.swap_blocks(removed, added);
-        if swapped {
-            self.bytes.fetch_add(more, Ordering::SeqCst);
-            self.bytes.fetch_sub(less, Ordering::SeqCst);
+        if !self.swap_blocks(removed, added) {
+            return Err(Error::Corrupt {
+                place: format!("table {}", self.name),
+                what: format!(
+                    "of {} row blocks that were to be replaced, some are not in its list any \
+                     more: what questions see may differ from what is stored until the next start",
+                    removed.len()
+                ),
+            });
         }
-        if swapped && !is_left && self.blocks.snapshot().is_empty() {
+        self.bytes.fetch_add(more, Ordering::SeqCst);
+        self.bytes.fetch_sub(less, Ordering::SeqCst);
+        if !is_left && self.blocks.snapshot().is_empty() {
             let columns = RunningColumns::of(removed).schemas();
             let last = status::schema(&self.name, removed, columns);
             *lock(&self.emptied) = last.map(TableSchema::emptied);
         }
         self.version.fetch_add(1, Ordering::Release);
-        swapped
+        Ok(())
     }
 
     fn swap_blocks(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {

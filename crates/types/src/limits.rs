@@ -178,8 +178,8 @@ pub const REGEX_PROGRAM_BYTES_MAX: usize = 1 << 20;
 pub const REGEX_NEST_MAX: u32 = 50;
 /// Buckets that one time bucketing may make.
 pub const TIME_BUCKETS_MAX: usize = 10_080;
-/// Groups that go from one leaf to another machine, that stay where a query's memory ends, or that
-/// make series; further ones are dropped, with a warning.
+/// Groups that go from one leaf to another machine, or that stay where a query's memory ends; further
+/// ones are dropped, with a warning.
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 /// Groups that one query keeps in the memory of one process, while its memory lasts.
 pub const GROUPS_MAX: usize = 16_000_000;

@@ -56,6 +56,7 @@ codes! {
         BlocksUnreadable = BlocksUnreadable, RowsDropped = RowsDropped,
         ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
         RowsLostUnknown = RowsLostUnknown, RowsExpired = RowsExpired,
+        SeriesFolded = SeriesFolded,
     }
     FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, Busy = Busy, }
     LeafState {

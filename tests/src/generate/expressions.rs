@@ -3,6 +3,7 @@
 use hadal_query::{Expr, Function, Syntax, TimeField, Type};
 use hadal_types::{Micros, Value};
 
+use super::facts::Pool;
 use super::pool;
 use super::random::Random;
 
@@ -13,6 +14,8 @@ pub struct Expressions<'a, L> {
     pub random: &'a mut Random,
     /// The leaves, with their types.
     pub leaves: &'a [(Type, Expr<L>)],
+    /// What is known of the values of each, in the same order; of those beyond the end nothing.
+    pub pools: &'a [Pool],
     /// The smallest width of a time bucket in microseconds, so that there are not too many.
     pub bucket_micros_min: i64,
 }
@@ -76,12 +79,37 @@ impl<L: Clone> Expressions<'_, L> {
 
     /// A leaf of this type where there is one, at times a literal.
     pub fn leaf(&mut self, of: Type) -> Expr<L> {
-        let fitting: Vec<&Expr<L>> =
-            self.leaves.iter().filter(|leaf| leaf.0 == of).map(|leaf| &leaf.1).collect();
-        match fitting.is_empty() || self.random.percent(10) {
-            true => Expr::Literal(self.literal(of)),
-            false => (*self.random.pick(&fitting)).clone(),
+        let known = if self.random.percent(10) { None } else { self.known(of) };
+        match known {
+            None => Expr::Literal(self.literal(of)),
+            Some(at) => self.leaves[at].1.clone(),
         }
+    }
+
+    /// Where a leaf of this type is.
+    fn known(&mut self, of: Type) -> Option<usize> {
+        let leaves = self.leaves.iter().enumerate();
+        let fitting: Vec<usize> =
+            leaves.filter(|(_, leaf)| leaf.0 == of).map(|(at, _)| at).collect();
+        (!fitting.is_empty()).then(|| *self.random.pick(&fitting))
+    }
+
+    /// A leaf of this type, and what it is known to have; any expression and nothing where there
+    /// is no such leaf.
+    fn known_or(&mut self, of: Type, depth: usize) -> (Expr<L>, Pool) {
+        match self.known(of).filter(|_| self.random.percent(80)) {
+            Some(at) => {
+                let pool = self.pools.get(at).cloned().unwrap_or_default();
+                (self.leaves[at].1.clone(), pool)
+            }
+            None => (self.expr(of, depth), Pool::default()),
+        }
+    }
+
+    /// A literal of this type, mostly one of these values, or beside one of them.
+    fn near(&mut self, pool: &Pool, of: Type) -> Expr<L> {
+        let known = pool.value(self.random).filter(|_| self.random.percent(85));
+        Expr::Literal(known.unwrap_or_else(|| self.literal(of)))
     }
 
     /// A literal of this type, seldom null.
@@ -111,10 +139,19 @@ impl<L: Clone> Expressions<'_, L> {
             true => self.bucket_micros_min,
             false => *self.random.pick(&widths),
         };
+        // As long as from the edge of a block to another, or a microsecond more or less.
+        let times = self.known(Type::Time).and_then(|at| self.pools.get(at)).cloned();
+        let spans = times.clone().and_then(|pool| pool.width(self.random));
+        let spans = spans.filter(|span| *span >= self.bucket_micros_min);
+        let width = spans.filter(|_| self.random.percent(30)).unwrap_or(width);
         let mut arguments = vec![time, Expr::Literal(Value::integer(width))];
         if self.random.percent(30) {
             let origin = self.random.between(-86_400, 345_600) * Micros::SECOND;
-            arguments.push(Expr::Literal(Value::integer(origin)));
+            let known = match times.and_then(|pool| pool.value(self.random)) {
+                Some(Value::Time(time)) if self.random.percent(50) => Some(time.0),
+                _ => None,
+            };
+            arguments.push(Expr::Literal(Value::integer(known.unwrap_or(origin))));
         }
         Expr::call(Function::TimeBucket, arguments)
     }
@@ -168,9 +205,9 @@ impl<L: Clone> Expressions<'_, L> {
             _ => self.any_type(),
         };
         let function = *self.random.pick(&Function::COMPARISONS);
-        let left = self.expr(of, depth);
+        let (left, pool) = self.known_or(of, depth);
         let right = match self.random.percent(70) {
-            true => Expr::Literal(self.literal(of)),
+            true => self.near(&pool, of),
             false => self.expr(of, depth),
         };
         match self.random.percent(15) {
@@ -181,30 +218,43 @@ impl<L: Clone> Expressions<'_, L> {
 
     fn membership(&mut self, depth: usize) -> Expr<L> {
         let of = self.any_type();
-        let mut arguments = vec![self.expr(of, depth)];
+        let (of_what, pool) = self.known_or(of, depth);
+        let mut arguments = vec![of_what];
         for _ in 0..1 + self.random.below(5) {
-            arguments.push(Expr::Literal(self.literal(of)));
+            arguments.push(self.near(&pool, of));
         }
         Expr::call(Function::In, arguments)
     }
 
     fn pattern(&mut self, depth: usize) -> Expr<L> {
-        let text = self.expr(Type::String, depth);
+        let (text, pool) = self.known_or(Type::String, depth);
         let syntax =
             *self.random.pick(&[Syntax::Like, Syntax::ILike, Syntax::Regex, Syntax::IRegex]);
         let pattern = match syntax {
-            Syntax::Like | Syntax::ILike => pool::like(self.random),
-            Syntax::Regex | Syntax::IRegex => pool::regex(self.random),
+            Syntax::Like | Syntax::ILike => match pool.value(self.random) {
+                Some(Value::String(known)) if self.random.percent(60) => part_of(&known),
+                _ => pool::like(self.random).to_owned(),
+            },
+            Syntax::Regex | Syntax::IRegex => pool::regex(self.random).to_owned(),
         };
-        Expr::call(Function::Matches(syntax), [text, Expr::Literal(Value::string(pattern))])
+        Expr::call(Function::Matches(syntax), [text, Expr::Literal(Value::string(&pattern))])
     }
 
     fn list_relation(&mut self) -> Expr<L> {
         let of = *self.random.pick(&[Type::Set, Type::Vector]);
         let function = *self.random.pick(&LIST_FUNCTIONS);
-        let mut arguments = vec![self.leaf(of)];
+        let (list, pool) = self.known_or(of, 0);
+        let mut arguments = vec![list];
         for _ in 0..self.random.below(4) {
-            arguments.push(Expr::Literal(Value::string(pool::word(self.random))));
+            let known = match pool.value(self.random) {
+                Some(Value::Set(words) | Value::Vector(words)) if !words.is_empty() => {
+                    Some(self.random.pick(&words).clone())
+                }
+                _ => None,
+            };
+            let known = known.filter(|_| self.random.percent(60));
+            let word = known.unwrap_or_else(|| pool::word(self.random).into());
+            arguments.push(Expr::Literal(Value::string(&word)));
         }
         Expr::call(function, arguments)
     }
@@ -213,8 +263,13 @@ impl<L: Clone> Expressions<'_, L> {
         match self.random.below(10) {
             0..4 => {
                 let function = *self.random.pick(&ARITHMETIC);
-                let left = self.expr(Type::Number, depth);
-                Expr::call(function, [left, self.expr(Type::Number, depth)])
+                let (left, pool) = self.known_or(Type::Number, depth);
+                let width = pool.width(self.random).filter(|_| self.random.percent(50));
+                let right = match width.filter(|_| function == Function::Bucket) {
+                    Some(width) => Expr::Literal(Value::integer(width)),
+                    None => self.expr(Type::Number, depth),
+                };
+                Expr::call(function, [left, right])
             }
             4 => {
                 let function = *self.random.pick(&OF_ONE_NUMBER);
@@ -274,4 +329,10 @@ impl<L: Clone> Expressions<'_, L> {
             }
         }
     }
+}
+
+/// A LIKE pattern for what has the first letters of this in it.
+fn part_of(text: &str) -> String {
+    let part: String = text.chars().take(3).collect();
+    format!("%{part}%")
 }

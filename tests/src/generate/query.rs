@@ -9,6 +9,7 @@ use hadal_query::{
 use hadal_types::{ColumnName, Kind, Logical, Micros, TableSchema, TimeRange, limits};
 
 use super::expressions::Expressions;
+use super::facts::{Facts, Pool};
 use super::pool;
 use super::random::{Random, derive};
 use super::schema::table;
@@ -45,20 +46,32 @@ pub fn inputs(random: &mut Random, schema: &TableSchema) -> Vec<(Type, RowExpr)>
     inputs
 }
 
-/// The query that `seed` makes over the columns of `schema`.
+/// What is known of the values of each of these inputs.
 #[must_use]
-pub fn query(seed: u64, schema: &TableSchema) -> Query {
-    let random = &mut Random::new(seed);
+pub fn pools(inputs: &[(Type, RowExpr)], facts: &Facts) -> Vec<Pool> {
+    let pool = |(_, input): &(Type, RowExpr)| match input {
+        Expr::Leaf(input) => facts.pool(input),
+        _ => Pool::default(),
+    };
+    inputs.iter().map(pool).collect()
+}
+
+/// The query that `seed` makes over a table, with values that it has.
+#[must_use]
+pub fn query(seed: u64, facts: &Facts) -> Query {
+    let (random, schema) = (&mut Random::new(seed), &facts.schema);
     let inputs = inputs(random, schema);
-    let range = range(random, schema);
+    let range = range(random, facts);
     let bucket_micros_min = bucket_micros_min(schema);
-    let mut rows = Expressions { random: &mut *random, leaves: &inputs, bucket_micros_min };
+    let pools = pools(&inputs, facts);
+    let mut rows =
+        Expressions { random: &mut *random, leaves: &inputs, pools: &pools, bucket_micros_min };
     let filter = rows.random.percent(60).then(|| rows.expr(Type::Bool, 3));
     let grouped = rows.random.percent(75);
     let (shape, finished) = if grouped { groups(&mut rows) } else { raw_rows(&mut rows) };
     let exact: Vec<(Type, OutputExpr)> =
         finished.iter().filter(|slot| is_exact(&slot.1, schema.rows)).cloned().collect();
-    let mut outputs = Expressions { random, leaves: &exact, bucket_micros_min };
+    let mut outputs = Expressions { random, leaves: &exact, pools: &[], bucket_micros_min };
     let having = (grouped && outputs.random.percent(25)).then(|| outputs.expr(Type::Bool, 2));
     let order = order(&mut outputs);
     let keyed = matches!(&shape, Shape::Groups { keys, .. } if !keys.is_empty());
@@ -86,18 +99,19 @@ pub fn query(seed: u64, schema: &TableSchema) -> Query {
 
 /// The query for raw rows that `seed` makes: mostly by time, and mostly not for all of them.
 #[must_use]
-pub fn rows_query(seed: u64, schema: &TableSchema) -> Query {
-    let mut query = Query { having: None, series: None, ..query(seed, schema) };
+pub fn rows_query(seed: u64, facts: &Facts) -> Query {
+    let mut query = Query { having: None, series: None, ..query(seed, facts) };
     let random = &mut Random::new(derive(seed, 1));
-    let inputs = inputs(random, schema);
-    let mut rows = Expressions { random, leaves: &inputs, bucket_micros_min: 1 };
+    let inputs = inputs(random, &facts.schema);
+    let pools = pools(&inputs, facts);
+    let mut rows = Expressions { random, leaves: &inputs, pools: &pools, bucket_micros_min: 1 };
     query.filter = rows.random.percent(30).then(|| rows.expr(Type::Bool, 2));
     let (shape, mut slots) = raw_rows(&mut rows);
     let Shape::Rows { mut values } = shape else { return query };
     let time = Expr::Leaf(Slot::Key(values.len()));
     values.push(Expr::Leaf(Input::Time));
     slots.push((Type::Time, time.clone()));
-    let mut outputs = Expressions { random, leaves: &slots, bucket_micros_min: 1 };
+    let mut outputs = Expressions { random, leaves: &slots, pools: &[], bucket_micros_min: 1 };
     query.order = order(&mut outputs);
     if outputs.random.percent(75) {
         let descending = outputs.random.percent(60);
@@ -112,12 +126,15 @@ pub fn rows_query(seed: u64, schema: &TableSchema) -> Query {
 
 const LIMIT: u64 = limits::LIMIT_DEFAULT;
 
-/// All time, or an end or both within or beyond the table's times.
-fn range(random: &mut Random, schema: &TableSchema) -> TimeRange {
-    let Some((first, last)) = schema.time_range.filter(|_| random.percent(50)) else {
+/// All time, or an end or both within or beyond the table's times, mostly at the edge of a block.
+fn range(random: &mut Random, facts: &Facts) -> TimeRange {
+    let Some((first, last)) = facts.schema.time_range.filter(|_| random.percent(50)) else {
         return TimeRange::ALL;
     };
-    let mut end = || Micros(random.between(first.0 - 1, last.0 + 1));
+    let mut end = || match facts.edge_time(random).filter(|_| random.percent(60)) {
+        Some(edge) => edge,
+        None => Micros(random.between(first.0 - 1, last.0 + 1)),
+    };
     let (left, right) = (end(), end());
     TimeRange {
         from: random.percent(80).then_some(left.min(right)),

@@ -8,9 +8,9 @@ fn the_same_seed_makes_the_same_rows_and_queries() {
     for seed in 0..20 {
         let make = || {
             let rows = rows(seed, &RowSpec::of_seed(seed));
-            let schema = schema(&rows);
-            let query = query(seed, &schema);
-            (rows, schema, query)
+            let facts = facts(&rows);
+            let query = query(seed, &facts);
+            (rows, facts, query)
         };
         assert_eq!(make(), make(), "seed {seed}");
     }
@@ -54,10 +54,10 @@ fn every_part_of_the_house_is_asked_for() {
     let (mut sizes, mut kinds, mut shapes) = (Vec::new(), Vec::new(), [0; 4]);
     for seed in 0..400 {
         let rows = rows(seed, &RowSpec::of_seed(seed));
-        let schema = schema(&rows);
+        let facts = facts(&rows);
         sizes.push(rows.len());
-        kinds.push(schema.columns.iter().any(|column| column.parts.len() > 1));
-        let query = query(seed, &schema);
+        kinds.push(facts.schema.columns.iter().any(|column| column.parts.len() > 1));
+        let query = query(seed, &facts);
         shapes[0] += usize::from(matches!(query.shape, Shape::Rows { .. }));
         shapes[1] += usize::from(query.series.is_some());
         shapes[2] += usize::from(query.having.is_some());

@@ -21,15 +21,20 @@ fn rows_of_everything(seed: u64) -> Vec<Row> {
 /// The first disagreement, or how many values were compared.
 fn disagreement(seed: u64) -> Result<usize, String> {
     let rows = rows_of_everything(seed);
-    let schema = generate::schema(&rows);
+    let facts = generate::facts(&rows);
     let time_column = ColumnName::new(TIME_COLUMN).expect("a name");
     let random = &mut Random::new(generate::derive(seed, 3_000));
-    let inputs = generate::inputs(random, &schema);
+    let inputs = generate::inputs(random, &facts.schema);
+    let pools = generate::pools(&inputs, &facts);
     let evaluator = Evaluator::default();
     let mut compared = 0;
     for of in [Type::Bool, Type::Number, Type::Number, Type::Time, Type::String, Type::Vector] {
-        let mut expressions =
-            Expressions { random: &mut *random, leaves: &inputs, bucket_micros_min: 1 };
+        let mut expressions = Expressions {
+            random: &mut *random,
+            leaves: &inputs,
+            pools: &pools,
+            bucket_micros_min: 1,
+        };
         let expr = expressions.expr(of, 4);
         let prepared = Prepared::new(&expr).expect("well-formed");
         for row in &rows {

@@ -1,10 +1,12 @@
 //! One seed, one check: random rows and queries through an engine and through the oracle.
 
+use std::fmt;
+
 use hadal_query::Query;
 use hadal_types::{TableSchema, Value};
 
-use super::{Row, answer, compare};
-use crate::generate;
+use super::{FaultKind, Row, answer, compare};
+use crate::generate::{self, Facts, Random, derive};
 
 /// What an engine answers.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +17,82 @@ pub struct Produced {
     pub raw_counts: Vec<u64>,
 }
 
+/// Why an engine has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineFault {
+    /// What kind of fault it is: the oracle's must be of the same.
+    pub kind: FaultKind,
+    /// What it says.
+    pub text: String,
+}
+
+impl From<String> for EngineFault {
+    fn from(text: String) -> Self {
+        Self { kind: FaultKind::Other, text }
+    }
+}
+
+impl fmt::Display for EngineFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}: {}", self.kind, self.text)
+    }
+}
+
+/// What the oracle expects of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// So many rows.
+    Rows(usize),
+    /// No answer.
+    Fault(FaultKind),
+}
+
+/// How many queries expected what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// No row.
+    pub none: usize,
+    /// One row.
+    pub one: usize,
+    /// At least two rows.
+    pub more: usize,
+    /// A fault.
+    pub faults: usize,
+}
+
+impl Tally {
+    /// Counts a query.
+    pub fn add(&mut self, expected: Expected) {
+        *match expected {
+            Expected::Rows(0) => &mut self.none,
+            Expected::Rows(1) => &mut self.one,
+            Expected::Rows(_) => &mut self.more,
+            Expected::Fault(_) => &mut self.faults,
+        } += 1;
+    }
+
+    /// Counts what another counted.
+    pub fn merge(&mut self, other: Self) {
+        self.none += other.none;
+        self.one += other.one;
+        self.more += other.more;
+        self.faults += other.faults;
+    }
+
+    /// Of a hundred queries so many expect at least two rows.
+    #[must_use]
+    pub fn more_percent(&self) -> usize {
+        self.more * 100 / (self.none + self.one + self.more + self.faults).max(1)
+    }
+}
+
 /// Queries that are asked of the rows of one seed.
 const QUERIES: u64 = 8;
+/// Queries of a hundred that may find whatever they do: of the others another is made where one finds
+/// less than two rows.
+const ANY_PERCENT: usize = 8;
+/// So often.
+const TRIES: u64 = 20;
 /// Rows of the smallest counterexample that are shown.
 const ROWS_SHOWN: usize = 12;
 /// Runs of the engine that looking for a smaller counterexample may take.
@@ -29,16 +105,44 @@ const SHRINK_RUNS: usize = 400;
 /// found to still show a difference.
 pub fn check_seed(
     seed: u64,
-    mut run_engine: impl FnMut(&[Row], &Query) -> Result<Produced, String>,
-) -> Result<(), String> {
+    mut run_engine: impl FnMut(&[Row], &Query) -> Result<Produced, EngineFault>,
+) -> Result<Tally, String> {
     let rows = generate::rows(seed, &generate::RowSpec::of_seed(seed));
-    let schema = generate::schema(&rows);
+    let facts = generate::facts(&rows);
+    let mut tally = Tally::default();
     for index in 0..QUERIES {
-        let query = generate::query(generate::derive(seed, index), &schema);
-        check_query(&rows, &schema, &query, &mut run_engine)
+        let query = query_that_finds(derive(seed, index), &rows, &facts, generate::query);
+        let expected = check_query(&rows, &facts.schema, &query, &mut run_engine)
             .map_err(|text| format!("seed {seed}, query {index}: {text}"))?;
+        tally.add(expected);
     }
-    Ok(())
+    Ok(tally)
+}
+
+/// The first of the queries that `make` makes of seeds from this one that finds at least two rows, or a
+/// fault; at times any.
+pub fn query_that_finds(
+    seed: u64,
+    rows: &[Row],
+    facts: &Facts,
+    make: impl Fn(u64, &Facts) -> Query,
+) -> Query {
+    let mut query = make(seed, facts);
+    if Random::new(derive(seed, 4_000)).percent(ANY_PERCENT) {
+        return query;
+    }
+    let is_poor = |query: &Query| {
+        let expected = answer(rows, &facts.schema.time_column, query);
+        expected.is_ok_and(|expected| expected.rows.len() < 2)
+    };
+    for index in 0..TRIES {
+        // Of no rows there is nothing to find.
+        if rows.len() < 2 || !is_poor(&query) {
+            break;
+        }
+        query = make(derive(seed, 5_000 + index), facts);
+    }
+    query
 }
 
 /// Asks one query of these rows; see [`check_seed`].
@@ -49,10 +153,13 @@ pub fn check_query(
     rows: &[Row],
     schema: &TableSchema,
     query: &Query,
-    mut run_engine: impl FnMut(&[Row], &Query) -> Result<Produced, String>,
-) -> Result<(), String> {
-    let mut differs = |rows: &[Row]| difference(rows, schema, query, &mut run_engine);
-    let Some(first) = differs(rows) else { return Ok(()) };
+    mut run_engine: impl FnMut(&[Row], &Query) -> Result<Produced, EngineFault>,
+) -> Result<Expected, String> {
+    let first = match compared(rows, schema, query, &mut run_engine) {
+        Ok(expected) => return Ok(expected),
+        Err(first) => first,
+    };
+    let differs = |rows: &[Row]| compared(rows, schema, query, &mut run_engine).err();
     let (fewest, last) = shrink(rows.to_vec(), first.clone(), differs);
     let shown: Vec<String> =
         fewest.iter().take(ROWS_SHOWN).map(|row| format!("  {row:?}\n")).collect();
@@ -64,21 +171,30 @@ pub fn check_query(
     ))
 }
 
-fn difference(
+/// What is expected, or how the engine's answer differs from that.
+fn compared(
     rows: &[Row],
     schema: &TableSchema,
     query: &Query,
-    run_engine: &mut impl FnMut(&[Row], &Query) -> Result<Produced, String>,
-) -> Option<String> {
+    run_engine: &mut impl FnMut(&[Row], &Query) -> Result<Produced, EngineFault>,
+) -> Result<Expected, String> {
     match (answer(rows, &schema.time_column, query), run_engine(rows, query)) {
         (Ok(expected), Ok(produced)) => {
             let compared = compare(&produced.rows, &produced.raw_counts, &expected);
-            compared.err().map(|difference| difference.to_string())
+            compared.map_err(|difference| difference.to_string())?;
+            Ok(Expected::Rows(expected.rows.len()))
         }
-        (Ok(expected), Err(_)) if expected.may_overflow => None,
-        (Ok(_), Err(fault)) => Some(format!("expected an answer, found the fault: {fault}")),
-        (Err(fault), Ok(_)) => Some(format!("expected the fault: {fault}, found an answer")),
-        (Err(_), Err(_)) => None,
+        (Ok(expected), Err(fault))
+            if expected.may_overflow && fault.kind == FaultKind::Overflow =>
+        {
+            Ok(Expected::Fault(fault.kind))
+        }
+        (Ok(_), Err(fault)) => Err(format!("expected an answer, found the fault {fault}")),
+        (Err(fault), Ok(_)) => Err(format!("expected the fault: {fault}, found an answer")),
+        (Err(fault), Err(found)) if fault.kind() == found.kind => Ok(Expected::Fault(found.kind)),
+        (Err(fault), Err(found)) => {
+            Err(format!("expected the fault {:?}: {fault}, found the fault {found}", fault.kind()))
+        }
     }
 }
 

@@ -300,9 +300,9 @@ fn histograms_count_what_is_between_round_edges() {
 }
 
 /// The oracle as an engine: what it says of itself is right.
-fn itself(rows: &[Row], query: &Query) -> Result<Produced, String> {
-    let answer =
-        answer(rows, &name(generate::TIME_COLUMN), query).map_err(|fault| fault.to_string())?;
+fn itself(rows: &[Row], query: &Query) -> Result<Produced, EngineFault> {
+    let answer = answer(rows, &name(generate::TIME_COLUMN), query)
+        .map_err(|fault| EngineFault { kind: fault.kind(), text: fault.to_string() })?;
     let raw_counts = answer.rows.iter().map(|row| row.raw_count).collect();
     Ok(Produced { rows: values(&answer), raw_counts })
 }
@@ -311,20 +311,20 @@ fn itself(rows: &[Row], query: &Query) -> Result<Produced, String> {
 fn the_oracle_agrees_with_itself_on_every_seed() {
     for seed in 0..60 {
         let rows = generate::rows(seed, &generate::RowSpec::of_seed(seed));
-        let schema = generate::schema(&rows);
+        let facts = generate::facts(&rows);
         for index in 0..4 {
-            let query = generate::query(generate::derive(seed, index), &schema);
-            let checked = check_query(&rows, &schema, &query, itself);
-            assert_eq!(checked, Ok(()), "seed {seed}, query {index}");
+            let query = generate::query(generate::derive(seed, index), &facts);
+            let checked = check_query(&rows, &facts.schema, &query, itself);
+            assert_eq!(checked.map(drop), Ok(()), "seed {seed}, query {index}");
         }
     }
 }
 
 #[test]
 fn a_failing_seed_is_named() {
-    let text = check_seed(7, |_, _| Err("no engine".to_owned())).expect_err("it fails");
+    let text = check_seed(7, |_, _| Err("no engine".to_owned().into())).expect_err("it fails");
     assert!(text.starts_with("seed 7, query 0: expected an answer, found the fault"), "{text}");
-    assert!(text.contains("no engine"), "{text}");
+    assert!(text.contains("Other: no engine"), "{text}");
     assert!(text.contains("Query {"), "{text}");
 }
 
@@ -344,5 +344,28 @@ fn a_wrong_engine_is_found_and_shrunk_to_the_row_that_matters() {
     assert!(text.starts_with("row 0 column 0: expected"), "{text}");
     assert!(text.contains("of 500 rows; 1 of them show"), "{text}");
     assert!(text.contains("mantissa: 16"), "{text}");
-    assert_eq!(check_query(&rows[..16], &schema, &query, forgets), Ok(()));
+    let one = Expected::Rows(1);
+    assert_eq!(check_query(&rows[..16], &schema, &query, forgets), Ok(one));
+}
+
+#[test]
+fn another_kind_of_fault_is_a_difference() {
+    let rows = [row(1, [("n", number("1"))])];
+    let schema = generate::schema(&rows);
+    let text = column("n", Kind::String);
+    let pattern = Expr::Literal(Value::string("("));
+    let filter = Expr::call(Function::Matches(hadal_query::Syntax::Regex), [text, pattern]);
+    let shape = Shape::Groups { keys: vec![], measures: vec![] };
+    let query = Query { filter: Some(filter), ..query(shape, vec![slot(Slot::RawCount)]) };
+    let check = |kind| {
+        let fails = |_: &[Row], _: &Query| Err(EngineFault { kind, text: "fails".to_owned() });
+        check_query(&rows, &schema, &query, fails)
+    };
+    assert_eq!(check(FaultKind::Invalid), Ok(Expected::Fault(FaultKind::Invalid)));
+    let differs = check(FaultKind::Overflow).expect_err("another one");
+    assert!(differs.contains("found the fault Overflow: fails"), "{differs}");
+    let plain = Query { filter: None, ..query.clone() };
+    let overflows =
+        |_: &[Row], _: &Query| Err(EngineFault { kind: FaultKind::Overflow, text: String::new() });
+    check_query(&rows, &schema, &plain, overflows).expect_err("nothing can overflow");
 }

@@ -46,6 +46,7 @@ impl Groups {
             std::mem::swap(self, &mut other);
         }
         self.drop_rows(other.dropped_rows);
+        self.merge_folded(&mut other);
         if let Some(max) = other.key_max.take() {
             self.drop_beyond(max);
         }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use hadal_types::Value;
 
-use super::Groups;
+use super::{Folding, Groups};
+use crate::series;
 
 impl Groups {
     /// Drops groups where there are too many, and returns whether it did: then all numbers and
@@ -41,19 +42,54 @@ impl Groups {
         has_waiting || has_more
     }
 
-    /// Drops the groups with the largest keys, all but `max`.
+    /// Drops the groups with the largest keys, or of a query for series the last of these, all but `max`.
     pub(super) fn cut(&mut self, max: usize) {
         if self.len() <= max {
             return;
         }
         // What waits does so by numbers that are about to be given out anew.
         self.gather();
+        if let Some(folding) = self.series.take() {
+            return self.fold(folding, max);
+        }
         let last = max.saturating_sub(1);
         let mut order: Vec<u32> = (0..).take(self.len()).collect();
         order.select_nth_unstable_by(last, |&left, &right| self.cmp_keys(left, right));
         self.key_max = Some(self.key_of(order[last] as usize));
         self.drop_groups(order.split_off(max));
         self.keep(&order);
+    }
+
+    /// Keeps the best series, as many as have `max` groups together, and adds the others to "other".
+    fn fold(&mut self, mut folding: Box<Folding>, max: usize) {
+        let time_key = folding.query.time_key().map(|(index, _)| index);
+        let (mut kept, gone) = series::best(&folding.query, self, max);
+        let mut folded = folding.folded.take().unwrap_or_else(|| {
+            let width = usize::from(time_key.is_some());
+            Self::with_max(width, self.kinds.clone(), (self.held_max, self.held_max))
+        });
+        for place in gone {
+            let (key, group) = (self.key_of(place as usize), self.group_at(place as usize));
+            let time: Vec<Value> =
+                time_key.and_then(|index| key.get(index)).cloned().into_iter().collect();
+            folded.add_group(&time, &group);
+            folding.rows = folding.rows.saturating_add(group.tally.rows());
+        }
+        folding.folded = Some(folded);
+        self.series = Some(folding);
+        kept.sort_unstable();
+        self.keep(&kept);
+    }
+
+    /// Adds what went to "other" elsewhere.
+    pub(super) fn merge_folded(&mut self, other: &mut Self) {
+        let (Some(own), Some(other)) = (&mut self.series, &mut other.series) else { return };
+        own.rows = own.rows.saturating_add(std::mem::take(&mut other.rows));
+        match (&mut own.folded, other.folded.take()) {
+            (Some(own), Some(folded)) => own.merge(folded),
+            (own @ None, Some(folded)) => *own = Some(folded),
+            (_, None) => {}
+        }
     }
 
     /// Drops the groups of larger keys than `max`, now and from now on: elsewhere some of them were
@@ -93,15 +129,18 @@ impl Groups {
             let _ = self.places.push(&numbers);
         }
         self.cells = cells;
-        let Self { kinds, key_max, dropped_rows, pending, .. } = before;
+        let Self { kinds, key_max, dropped_rows, pending, series, .. } = before;
         (self.kinds, self.states) = (kinds, states);
+        self.series = series;
         (self.key_max, self.dropped_rows, self.pending) = (key_max, dropped_rows, pending);
     }
 
     /// Forgets all groups, and the memory that they took.
     pub(crate) fn clear(&mut self) {
-        let kinds = std::mem::take(&mut self.kinds);
-        *self = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
+        let (kinds, series) = (std::mem::take(&mut self.kinds), self.series.take());
+        let empty = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
+        *self = empty;
+        self.series = series.map(|own| Box::new(Folding { folded: None, rows: 0, ..*own }));
     }
 
     /// Whether there is no room for a new group of this key.

@@ -11,6 +11,7 @@ use super::*;
 
 mod batch_bytes;
 mod limits_reached;
+mod refused;
 mod times;
 
 fn now() -> Micros {

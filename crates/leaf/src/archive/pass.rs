@@ -421,7 +421,7 @@ impl Inner {
         if let Some(dropped) = dropped_rows {
             table.count_dropped(dropped);
         }
-        table.swap(&pass.blocks, added);
+        table.swap(&pass.blocks, added)?;
         drop(is_dropped);
         table.touch();
         Ok(rows)

@@ -21,12 +21,16 @@ mod expiry;
 mod house;
 mod limits;
 mod losses;
+mod overlap;
 mod pressure;
 mod raw_rows;
 mod restart;
 mod revoke;
 mod sample;
 mod unreadable;
+mod waiting;
+
+use waiting::{wait_until, wait_until_alive};
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 
@@ -474,9 +478,7 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     assert_eq!(inner.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
     let ending = std::thread::spawn(move || drop(bed));
     // It ends on that thread, and waits there for the log, which has not called back yet.
-    while inner.strong_count() > 0 {
-        std::thread::yield_now();
-    }
+    wait_until("the leaf has ended", || inner.strong_count() == 0);
     assert!(table.snapshot().is_empty());
     drop(release);
     ending.join().expect("no panic");

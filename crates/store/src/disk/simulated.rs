@@ -92,6 +92,8 @@ pub(crate) struct Machine {
     held_syncs: usize,
     /// Whoever reads a segment file beyond its header waits.
     holds_reads: bool,
+    /// How many wait for that now.
+    held_reads: usize,
     /// Syncs of files that are appended to.
     pub(crate) syncs: u64,
     segments: Folder,
@@ -122,6 +124,7 @@ impl World {
             holds_sync: false,
             held_syncs: 0,
             holds_reads: false,
+            held_reads: 0,
             syncs: 0,
             segments: Folder::open_locked(scratch.path()).expect("a folder"),
         };
@@ -188,6 +191,12 @@ impl World {
     pub fn hold_reads(&self, is_so: bool) {
         self.machine().holds_reads = is_so;
         self.changed.notify_all();
+    }
+
+    /// Whether somebody waits to read, since reads are held.
+    #[must_use]
+    pub fn is_read_held(&self) -> bool {
+        self.machine().held_reads > 0
     }
 
     /// The power fails, if it has not yet, and comes back.

@@ -7,6 +7,8 @@ use hadal_wire::BlockStatus;
 
 use super::*;
 
+mod complete;
+
 /// Answers with so many rows after a time.
 struct FakeLeaf {
     name: LeafName,

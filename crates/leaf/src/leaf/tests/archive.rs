@@ -10,6 +10,7 @@ use hadal_block::Values;
 use hadal_types::{AgeLimit, TableSettings};
 
 use super::chill::{DAY, aged, configure, settle, table};
+use super::waiting::Stopping;
 use super::*;
 use crate::{ArchiveError, ArchivePart};
 
@@ -363,9 +364,9 @@ async fn who_stops_does_not_wait_for_the_archive() {
     bed.leaf.merge_all();
     std::thread::scope(|scope| {
         let archiving = scope.spawn(|| bed.leaf.archive_all());
-        while !folder.path().join(NOTE).exists() {
-            std::thread::yield_now();
-        }
+        // Else the thread would archive for ever, where the test fails before it stops the leaf.
+        let _stopping = Stopping(&bed.leaf);
+        wait_until("the pass is noted", || folder.path().join(NOTE).exists());
         bed.leaf.stop().expect("stops");
         assert!(!archiving.join().expect("ends"));
     });

@@ -69,9 +69,7 @@ impl Machine {
     fn open_whole(&self) -> Leaf {
         let leaf = self.open().expect("opens");
         assert_eq!(leaf.recovery_report().lost_blocks, []);
-        while leaf.inner.state() != LeafState::Alive {
-            std::thread::yield_now();
-        }
+        wait_until_alive(&leaf);
         leaf
     }
 }

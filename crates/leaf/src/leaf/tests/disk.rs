@@ -5,6 +5,7 @@ use hadal_store::disk::simulated::World;
 use hadal_types::TableSettings;
 use hadal_types::limits::LOG_FILES_MAX;
 
+use super::waiting::{hold_syncs, open_with_reads_held};
 use super::*;
 use crate::settings::configure;
 
@@ -19,7 +20,7 @@ fn open_on(world: &World) -> Leaf {
     open_in(&world.folders())
 }
 
-fn open_on_memory(world: &World) -> Leaf {
+pub(super) fn open_on_memory(world: &World) -> Leaf {
     open_in(&world.folders_with_memory())
 }
 
@@ -104,17 +105,14 @@ async fn a_killed_leaf_answers_and_takes_batches_before_it_has_read_anything_bac
     drop(leaf);
     // With its power the machine loses what is in memory.
     world.crash();
-    world.hold_reads(true);
-    let leaf = open_on_memory(&world);
+    let (leaf, held) = open_with_reads_held(&world, open_on_memory);
     assert_eq!(coverage(&leaf).await, (10, 8_010));
     assert_eq!(leaf.accept(batch("more", 1, 8_010..8_015)).await, receipt(5, false, true));
     assert!(leaf.accept(batch("b3", 1, 1_500..2_000)).await.expect("known").duplicate);
     assert_eq!(coverage(&leaf).await, (15, 8_015));
     assert_eq!(leaf.inner.state(), LeafState::DiskRecovery);
-    world.hold_reads(false);
-    while leaf.inner.state() != LeafState::Alive {
-        std::thread::yield_now();
-    }
+    drop(held);
+    wait_until_alive(&leaf);
     assert_eq!(values(&leaf).await.0, (0..8_015).collect::<Vec<_>>());
 }
 
@@ -143,15 +141,12 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
     take(&leaf, 17).await;
     drop(leaf);
     world.crash();
-    world.hold_reads(true);
-    let leaf = open_on_memory(&world);
+    let (leaf, held) = open_with_reads_held(&world, open_on_memory);
     take(&leaf, 15 + 15 * 16).await;
     let meanwhile = (leaf.inner.state(), blocks(&leaf));
-    world.hold_reads(false);
+    drop(held);
     assert_eq!(meanwhile, (LeafState::DiskRecovery, vec![false; 16]));
-    while leaf.inner.state() != LeafState::Alive {
-        std::thread::yield_now();
-    }
+    wait_until_alive(&leaf);
     leaf.merge_all();
     assert!(blocks(&leaf).len() <= 2, "{:?}", blocks(&leaf));
     assert_eq!(values(&leaf).await.0, (0..17 * 256 + 255 * 256).collect::<Vec<_>>());
@@ -173,13 +168,11 @@ async fn questions_do_not_wait_for_a_disk_that_takes_long() {
     ];
     let mut thirds = 0;
     for change in changes {
-        world.hold_syncs(true);
+        let held = hold_syncs(&world);
         let inner = Arc::clone(&leaf.inner);
         let changing = std::thread::spawn(move || change(&inner));
         // Until it waits for the disk, with whatever it holds meanwhile.
-        while !world.is_sync_held() {
-            std::thread::yield_now();
-        }
+        wait_until("a sync waits for the disk", || world.is_sync_held());
         // A new table for each: it goes into the list of tables, and its batch into the queue.
         thirds += 1;
         let third = name(&format!("third-{thirds}"));
@@ -191,7 +184,7 @@ async fn questions_do_not_wait_for_a_disk_that_takes_long() {
         }
         assert_eq!(values(&leaf).await.0, [0, 1, 2]);
         assert!(leaf.status().await.leaves[0].tables.contains_key(&name("t")));
-        world.hold_syncs(false);
+        drop(held);
         changing.join().expect("changed");
         taking.await.expect("taken");
     }

@@ -4,8 +4,6 @@ use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::limits::PRESSED_EXPIRY_SECONDS;
 use hadal_types::{AgeLimit, TableSettings, TableStorage};
 
-use hadal_wire::LeafState;
-
 use super::chill::{DAY, blocks, configure, has_all_rows, settle, table};
 use super::*;
 
@@ -211,9 +209,7 @@ async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
         }
         drop(bed);
         bed = open().0;
-        while bed.leaf.inner.state() != LeafState::Alive {
-            std::thread::yield_now();
-        }
+        wait_until_alive(&bed.leaf);
         assert!(has_all_rows(&bed, DAYS).await);
         bed.leaf.merge_all();
         assert_eq!(in_memory(&bed), 0, "stopped: {is_stopped}");

@@ -167,9 +167,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
         // Told to stop before it has brought all back, perhaps; nothing is lost by that.
         drop(leaf);
         let leaf = place.open();
-        while leaf.inner.state() != LeafState::Alive {
-            std::thread::yield_now();
-        }
+        wait_until_alive(&leaf);
         assert!(all_rows(&leaf).await);
         drop(leaf);
         let leaf = place.open();
@@ -177,9 +175,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
         assert_eq!(taken, receipt(10, false, true), "whatever is not back yet");
         drop(leaf);
         let leaf = place.open();
-        while leaf.inner.state() != LeafState::Alive {
-            std::thread::yield_now();
-        }
+        wait_until_alive(&leaf);
         assert_eq!(values(&leaf).await.0, (0..ROWS + 10).collect::<Vec<_>>());
     }
 }
@@ -193,9 +189,7 @@ async fn a_block_that_is_nowhere_is_lost_and_expected() {
     let (path, at) = segment(&place.folder());
     flip(&path, at + 200..at + 201);
     let leaf = place.open();
-    while leaf.inner.state() != LeafState::Alive {
-        std::thread::yield_now();
-    }
+    wait_until_alive(&leaf);
     let (values, partial) = values(&leaf).await;
     let ((scanned, expected), warnings) = seen_of(&partial);
     assert_eq!((values.len() as u64, expected), (scanned, 100_010));
@@ -269,9 +263,7 @@ async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_map
     let middle = at + bytes * 3 / 4;
     flip(&on_disk, middle..middle + 1);
     let leaf = place.open();
-    while leaf.inner.state() != LeafState::Alive {
-        std::thread::yield_now();
-    }
+    wait_until_alive(&leaf);
     assert!(!leaf.recovery_report().was_stopped);
     let (values, partial) = values(&leaf).await;
     assert_eq!(seen_of(&partial).0, (values.len() as u64, 5_000));
@@ -287,11 +279,12 @@ async fn a_front_that_is_altered_in_memory_is_read_from_disk() {
     for _ in 0..2 {
         let leaf = place.open();
         assert!(leaf.recovery_report().was_stopped);
-        let lost = async || leaf.status().await.leaves[0].tables[&name("t")].lost_rows;
         // The first round has begun with the leaf.
-        while lost().await > 0 {
-            std::thread::yield_now();
-        }
+        wait_until("the disk's front is read", || {
+            let table = read(&leaf.inner.tables)[&name("t")].clone();
+            table.unfold();
+            table.missing_rows().0 == 0
+        });
         assert!(all_rows(&leaf).await);
         leaf.stop().expect("stopped");
     }

@@ -132,7 +132,9 @@ impl SegmentFile for SimulatedSegment {
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         let mut machine = self.world.machine();
         while machine.holds_reads && offset > 0 {
+            machine.held_reads += 1;
             machine = self.world.changed.wait(machine).expect("a live machine");
+            machine.held_reads -= 1;
         }
         machine.operate()?;
         drop(machine);

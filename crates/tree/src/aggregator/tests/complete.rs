@@ -1,0 +1,154 @@
+//! A query that wants all rows, of leaves that have not all answered with all of theirs: seen at the
+//! root, over a tree of one level and of two.
+
+use hadal_aggregate::Answer;
+use hadal_types::Budget;
+use tokio::time::{Instant as PausedInstant, sleep};
+
+use super::*;
+use crate::root::{AskError, Root};
+
+/// Rows of the leaf that is different: so few that others are not kept waiting for it.
+const ROWS: u64 = 20;
+/// Rows of each of the others.
+const ROWS_OF_OTHERS: u64 = 100;
+/// How many others there are: of one level with it, and of two.
+const OTHERS: [usize; 2] = [4, 6];
+
+/// What becomes of the question to a leaf.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    /// It answers with all of so many rows.
+    Whole(u64),
+    /// It answers, and so many of its rows are missing.
+    Misses(u64),
+    /// It says that it cannot answer, without what it should hold.
+    Fails(LeafOutcome),
+    /// It never answers.
+    Stalls,
+    /// It answers with all of its rows, but others have answered long before.
+    Tarries,
+}
+
+struct Actor {
+    name: LeafName,
+    act: Act,
+}
+
+impl Peer for Actor {
+    fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(async move {
+            let (outcome, expected, scanned) = match self.act {
+                Act::Whole(rows) => (LeafOutcome::Answered, rows, rows),
+                Act::Misses(rows) => (LeafOutcome::Answered, ROWS, ROWS - rows),
+                Act::Fails(outcome) => (outcome, 0, 0),
+                Act::Stalls => std::future::pending().await,
+                Act::Tarries => {
+                    sleep(query.deadline / 2).await;
+                    (LeafOutcome::Answered, ROWS, ROWS)
+                }
+            };
+            let leaf = LeafCoverage {
+                name: self.name.to_string(),
+                outcome,
+                rows_expected: expected,
+                rows_scanned: scanned,
+                micros: 1,
+            };
+            let coverage = Coverage::of_leaf(leaf, true);
+            Partial { coverage, ..Partial::empty(&query) }
+        })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        Box::pin(async { PeerStatus::default() })
+    }
+
+    fn blocks<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async { TableBlocks::default() })
+    }
+}
+
+/// Rows of all.
+fn all(others: usize) -> u64 {
+    ROWS + others as u64 * ROWS_OF_OTHERS
+}
+
+/// A root over a tree of leaves that answer, and one that does this.
+fn root(act: Act, others: usize) -> Root {
+    let ledger = Arc::new(Ledger::default());
+    let leaf = |index: usize| {
+        let name = LeafName(format!("leaf-{index}").into());
+        let (rows, act) = match index == others {
+            true => (ROWS, act),
+            false => (ROWS_OF_OTHERS, Act::Whole(ROWS_OF_OTHERS)),
+        };
+        ledger.add(&name, &table(), rows);
+        let peer: Arc<dyn Peer> = Arc::new(Actor { name: name.clone(), act });
+        (name, peer)
+    };
+    let tree = Aggregator::over_leaves((0..=others).map(leaf).collect(), &ledger);
+    assert_eq!(tree.children.len() <= others, others >= TREE_FANOUT, "levels");
+    Root::new(Arc::new(tree), Budget::new(usize::MAX))
+}
+
+/// Rows that were looked at, and rows that should have been, of an answer, or of why there is none.
+#[derive(Debug, PartialEq)]
+enum Asked {
+    Answered(u64, u64),
+    Incomplete(u64, u64),
+}
+
+/// What comes of a query to a tree of so many leaves, and how long that takes. In a runtime of its own,
+/// since the time that passes in a paused one is ahead of the system's afterwards.
+fn asked(act: Act, others: usize, require_complete: bool) -> (Asked, Duration) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_time().start_paused(true);
+    let query = Query { require_complete, ..(*query()).clone() };
+    runtime.build().expect("a runtime").block_on(async {
+        let begun = PausedInstant::now();
+        let asked = match root(act, others).ask(query).await {
+            Ok(Answer { coverage, .. }) => {
+                Asked::Answered(coverage.rows_scanned, coverage.rows_expected)
+            }
+            Err(AskError::Incomplete { scanned, expected }) => Asked::Incomplete(scanned, expected),
+            Err(error) => panic!("{error}"),
+        };
+        (asked, begun.elapsed())
+    })
+}
+
+#[test]
+fn who_wants_all_rows_gets_no_answer_where_one_leaf_has_not_given_all() {
+    for others in OTHERS {
+        for (act, missing) in [
+            (Act::Misses(1), 1),
+            (Act::Misses(ROWS), ROWS),
+            (Act::Fails(LeafOutcome::Failed), ROWS),
+            (Act::Fails(LeafOutcome::Dead), ROWS),
+            (Act::Fails(LeafOutcome::Restarting), ROWS),
+            (Act::Stalls, ROWS),
+        ] {
+            let (all, scanned) = (all(others), all(others) - missing);
+            let what = format!("{act:?} beside {others}");
+            assert_eq!(asked(act, others, true).0, Asked::Incomplete(scanned, all), "{what}");
+            assert_eq!(asked(act, others, false).0, Asked::Answered(scanned, all), "{what}");
+        }
+    }
+}
+
+#[test]
+fn who_wants_all_rows_waits_for_a_leaf_until_the_deadline_and_others_do_not() {
+    for others in OTHERS {
+        let (all, half) = (all(others), query().deadline / 2);
+        for act in [Act::Whole(ROWS), Act::Tarries] {
+            assert_eq!(asked(act, others, true).0, Asked::Answered(all, all), "{act:?}");
+        }
+        let (_, took) = asked(Act::Stalls, others, true);
+        assert!(took > half, "{took:?}");
+    }
+    // Deeper, it is one of few leaves, of which an answer needs all.
+    let (found, took) = asked(Act::Tarries, OTHERS[0], false);
+    assert_eq!(found, Asked::Answered(all(OTHERS[0]) - ROWS, all(OTHERS[0])));
+    assert!(took < query().deadline / 2, "{took:?}");
+}

@@ -1,0 +1,183 @@
+//! The memory of queries: whatever way one ends, what it held is free again, as the doors say themselves.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hadal_aggregate::Partial;
+use hadal_query::Query;
+use hadal_server::MemoryUse;
+use hadal_types::{TableName, limits};
+use hadal_wire::{BoxFuture, Peer, PeerStatus, TableBlocks};
+use serde_json::json;
+
+use crate::client::{Request, read_reply};
+use crate::server::{Server, memory_app_behind};
+
+/// Rows of the table, each a group of its own.
+const ROWS: usize = 40_000;
+/// Longer than anything takes that is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What becomes of the partial answers of the leaves, which hold memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Act {
+    Pass,
+    /// They wait for ever, and are held meanwhile.
+    Keep,
+    /// Some of the rows are said to be missing.
+    Miss,
+}
+
+/// Before the tree over the leaves.
+struct Between {
+    tree: Arc<dyn Peer>,
+    act: Arc<Mutex<Act>>,
+    /// Told when a partial answer is kept.
+    kept: Mutex<Sender<()>>,
+}
+
+impl Peer for Between {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(async move {
+            let mut partial = self.tree.query(query, deadline).await;
+            assert!(partial.held.bytes() > 0, "it holds something");
+            let act = *self.act.lock().expect("no panic");
+            match act {
+                Act::Pass => {}
+                Act::Keep => {
+                    self.kept.lock().expect("no panic").send(()).expect("somebody listens");
+                    std::future::pending::<()>().await;
+                }
+                Act::Miss => partial.coverage.rows_expected += 1,
+            }
+            partial
+        })
+    }
+
+    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+        self.tree.status()
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        self.tree.blocks(table)
+    }
+}
+
+/// A server whose `/metrics` tells what queries hold.
+struct Bed {
+    server: Server,
+    act: Arc<Mutex<Act>>,
+    kept: Receiver<()>,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let (told, kept) = channel();
+        let act = Arc::new(Mutex::new(Act::Pass));
+        let own = Arc::clone(&act);
+        let between = |tree| -> Arc<dyn Peer> {
+            Arc::new(Between { tree, act: own, kept: Mutex::new(told) })
+        };
+        let mut app = memory_app_behind(None, between);
+        let budget = Arc::clone(app.root.budget());
+        app.memory =
+            Arc::new(move || MemoryUse { queries: budget.held() as u64, ..MemoryUse::default() });
+        let server = Server::over(app, "127.0.0.1:0", |_| {});
+        // The sum of all is beyond a double.
+        let row = |row: usize| format!("{{\"id\":\"id-{row}-{}\",\"n\":1e308}}\n", "x".repeat(200));
+        server.log("t", &(0..ROWS).map(row).collect::<String>());
+        Self { server, act, kept }
+    }
+
+    fn set(&self, act: Act) {
+        *self.act.lock().expect("no panic") = act;
+    }
+
+    fn asking(&self, sql: &str, deadline_ms: u64) -> Request {
+        let body = json!({ "sql": sql, "deadline_ms": deadline_ms }).to_string();
+        self.server.request("POST", "/v1/query").body(body)
+    }
+
+    /// A connection on which a question was asked, and of which nothing was read.
+    fn asked(&self, sql: &str) -> TcpStream {
+        let body = json!({ "sql": sql, "deadline_ms": limits::QUERY_DEADLINE_MS_MAX }).to_string();
+        let mut stream = TcpStream::connect(self.server.address).expect("a connection");
+        let head = "POST /v1/query HTTP/1.1\r\nHost: localhost\r\n";
+        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(request.as_bytes()).expect("sent");
+        stream
+    }
+
+    /// Bytes that queries hold, as the door tells.
+    fn held(&self) -> u64 {
+        let metrics = self.server.get("/metrics").text();
+        let name = "\nhadal_memory_query_bytes ";
+        let (_, rest) = metrics.split_once(name).expect("a line of metrics");
+        rest.lines().next().and_then(|bytes| bytes.parse().ok()).expect("a number")
+    }
+
+    /// Waits until queries hold nothing, which connections that end bring about.
+    #[track_caller]
+    fn assert_free(&self, after: &str) {
+        let begun = Instant::now();
+        while self.held() > 0 {
+            assert!(begun.elapsed() < PATIENCE, "{} bytes are held {after}", self.held());
+        }
+    }
+}
+
+const ALL: &str = "SELECT id, count(*) FROM t GROUP BY id";
+
+#[test]
+fn whatever_way_a_query_ends_it_holds_nothing_afterwards() {
+    let bed = Bed::new();
+    let hour = 3_600_000.min(limits::QUERY_DEADLINE_MS_MAX);
+    bed.assert_free("before any was asked");
+
+    bed.asking(ALL, hour).send().ok();
+    bed.assert_free("by one that was answered");
+    let few = format!("{ALL} ORDER BY id LIMIT 3");
+    bed.asking(&few, hour).send().ok();
+    bed.assert_free("by one with a small answer");
+    bed.asking("SELECT * FROM t", hour).send().ok();
+    bed.assert_free("by one for raw rows");
+
+    bed.asking("SELECT sum(n) FROM t", hour).send().problem(422, "limit");
+    bed.assert_free("by one that failed");
+
+    bed.set(Act::Miss);
+    let all_rows = json!({ "table": "t", "group_by": "id", "aggregates": "count(*)", "require_complete": true });
+    let body = json!({ "query": all_rows }).to_string();
+    let refused = bed.server.request("POST", "/v1/query").body(body).send();
+    refused.problem(503, "incomplete");
+    bed.assert_free("by one that wanted all rows");
+
+    bed.set(Act::Keep);
+    let late = bed.asking(ALL, 2_000).send();
+    late.problem(504, "late");
+    bed.kept.recv_timeout(PATIENCE).expect("it held something by then");
+    bed.assert_free("by one that was late");
+
+    let cancelled = bed.asked(ALL);
+    bed.kept.recv_timeout(PATIENCE).expect("it is kept");
+    assert!(bed.held() > 0, "while somebody waits");
+    drop(cancelled);
+    bed.assert_free("by one whose client went away while it ran");
+
+    bed.set(Act::Pass);
+    let mut unread = bed.asked("SELECT * FROM t");
+    let mut status = [0; 12];
+    unread.read_exact(&mut status).expect("the head of an answer");
+    assert_eq!(&status, b"HTTP/1.1 200");
+    assert!(bed.held() > 0, "while the answer is not read");
+    drop(unread);
+    bed.assert_free("by one whose client went away while it was answered");
+
+    // A connection that stays holds nothing either, once its answer is read.
+    let mut stays = bed.asked(ALL);
+    read_reply(&mut stays).ok();
+    bed.assert_free("by a connection that stays");
+}
