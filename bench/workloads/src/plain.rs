@@ -48,10 +48,10 @@ impl<'q> Plain<'q> {
         for (row, time) in rows.times.iter().enumerate() {
             let leaf = |place: &Place| value_at(rows, row, *time, *place);
             let is_asked_for = self.query.range.contains(*time)
-                && self.filter.as_ref().is_none_or(|filter| filter.is_true(&leaf));
+                && self.filter.as_ref().is_none_or(|filter| filter.is_true(&leaf) == Ok(true));
             if is_asked_for {
                 let of = |list: &[Prepared<Place>]| -> Vec<Value> {
-                    list.iter().map(|expr| expr.value(&leaf)).collect()
+                    list.iter().map(|expr| expr.value(&leaf).unwrap_or(Value::Null)).collect()
                 };
                 groups.add_row(&of(&self.keys), &of(&self.measures), self.weight(rows, row));
             }
