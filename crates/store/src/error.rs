@@ -18,7 +18,7 @@ pub enum Error {
     )]
     InUse(String),
     /// Memory for segments is not this user's alone, so its bytes could be anyone's.
-    #[error("{0} belongs to another user, or others may write to it; it must be removed first")]
+    #[error("{0} belongs to another user, or others have rights to it")]
     Foreign(String),
     /// The file system has no room; the write left nothing behind and may be tried again.
     #[error("no space left for {0}")]
