@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::handover::{Door, Predecessor, Stopped, Successor, stop_time};
 use crate::memory::{Memory, MemoryArgs};
 use crate::stopping::{Reason, asked_by_signal, end_at_the_latest};
-use crate::{machine, output, token};
+use crate::{engine, machine, output, private, token};
 
 /// The file of definitions in a data folder.
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
@@ -125,6 +125,10 @@ impl Service {
             machine::keep_files_private();
         }
         let files = machine::raise_file_limit();
+        let connections_max = connections_max(&config, files)?;
+        if let Some(folder) = &config.folder {
+            private::keep_others_out(folder)?;
+        }
         let runtime = runtime()?;
         let listen = config.doors.listen;
         // From here on another server may know of this one. It is told to stop last: what is wrong with
@@ -137,7 +141,7 @@ impl Service {
         let (listener, before) = runtime.block_on(listener(listen, config.takes_over, before))?;
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let mut doors = doors(&config, bound)?;
-        doors.connections_max = connections_max(files);
+        doors.connections_max = connections_max;
         doors.table_bytes_max = memory.table_bytes_max;
         // Whoever is told to end has as long again to say so.
         doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
@@ -391,13 +395,14 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
 }
 
 /// How many connections this limit of open files leaves.
-fn connections_max(files: Option<u64>) -> usize {
-    let connections_max = machine::connections_max(files);
+fn connections_max(config: &ServiceConfig, files: Option<u64>) -> Result<usize, Error> {
+    let holdings = config.folder.as_deref().map(|folder| engine::holdings(folder, config.leaves));
+    let connections_max = holdings.unwrap_or_default().connections_max(files)?;
     if connections_max < CONNECTIONS_MAX {
         let connections = output::count(connections_max as u64, "connection");
         output::say(&format!("the limit of open files leaves {connections} at the same time"));
     }
-    connections_max
+    Ok(connections_max)
 }
 
 /// Says on standard error what a recovery found that a person should look at.
@@ -408,6 +413,12 @@ pub(crate) fn say_damage(recovered: &Recovered) {
             output::say(&format!(
                 "{leaf}: cut {cut} at the end of its files that are not whole: what a crash leaves half \
                  written, and was never acknowledged"
+            ));
+        }
+        if let Some(reason) = &report.memory_refused {
+            output::say(&format!(
+                "{leaf}: memory is not used, and rows are read from disk: {reason}; once that is removed or \
+                 mended, the next start uses memory again"
             ));
         }
         if let Some(mended) = &report.manifest_mended {
