@@ -69,6 +69,8 @@ pub(crate) struct Service {
     pub(crate) engine: Engine,
     pub(crate) recovered: Recovered,
     config: Config,
+    /// Where rows are kept: with a path, which no answer has.
+    data: String,
     listener: TcpListener,
     /// Where a successor asks to take over; none without a folder.
     door: Option<Door>,
@@ -147,6 +149,8 @@ impl Service {
         doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
         let place = place(config.definitions, config.folder.as_deref());
+        let data = config.folder.as_ref().map(|folder| folder.display().to_string());
+        let data = data.unwrap_or_else(|| doors.about.data.clone());
         let mut engine = EngineConfig {
             archive: archive(config.archive.as_ref(), &doors)?,
             folder: config.folder,
@@ -190,7 +194,19 @@ impl Service {
         let told = Box::pin(runtime.block_on(async { asked_by_signal() })?);
         let stop_max = config.stop_max;
         let config = doors;
-        Ok(Self { engine, recovered, config, listener, door, app, told, runtime, stop_max, before })
+        Ok(Self {
+            engine,
+            recovered,
+            config,
+            data,
+            listener,
+            door,
+            app,
+            told,
+            runtime,
+            stop_max,
+            before,
+        })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -204,7 +220,7 @@ impl Service {
 
     /// Where rows are kept, in words.
     pub(crate) fn data(&self) -> &str {
-        &self.config.about.data
+        &self.data
     }
 
     /// Tells definitions and leaves of tables that are filled by other ways than the doors, which
@@ -387,7 +403,7 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
         commit: env!("HADAL_COMMIT").to_owned(),
         cpu: hadal_leaf::cpu_path().to_owned(),
         data: match &config.folder {
-            Some(folder) => folder.display().to_string(),
+            Some(_) => "in a folder".to_owned(),
             None => "in memory only".to_owned(),
         },
     };

@@ -72,7 +72,7 @@ pub struct About {
     pub commit: String,
     /// Which kernels run on this CPU.
     pub cpu: String,
-    /// Where the data is, in words that may be shown to anybody who may ask queries.
+    /// Where the data is, in words that may be shown to anybody who may ask queries: no path.
     pub data: String,
 }
 

@@ -89,6 +89,27 @@ impl Error {
         matches!(self, Self::Poisoned { .. } | Self::Closed)
     }
 
+    /// Whether its words have a path of this machine in them.
+    #[must_use]
+    pub fn names_a_place(&self) -> bool {
+        match self {
+            Self::InUse(_)
+            | Self::Foreign(_)
+            | Self::Full(_)
+            | Self::Io { .. }
+            | Self::Poisoned { .. }
+            | Self::Corrupt { .. }
+            | Self::Version { .. } => true,
+            Self::Busy(_)
+            | Self::Closed
+            | Self::BlockSize(_)
+            | Self::BatchId(_)
+            | Self::Settings(_)
+            | Self::ChangeSize(_)
+            | Self::Block(..) => false,
+        }
+    }
+
     /// Whether a start over the same files is refused: what is there was altered or is a newer program's, or
     /// the process has no more files to open.
     pub(crate) fn refuses_a_start(&self) -> bool {

@@ -181,3 +181,42 @@ fn a_successor_says_what_it_waits_for_while_it_waits() {
     successor.wait_for_output("http://");
     assert_eq!(before.process.wait().code(), Some(0));
 }
+
+#[test]
+fn no_word_of_an_addresss_user_part_is_said() {
+    const SECRETS: [&str; 4] = ["adalina", "%61dalina", "geheim", "g%65heim"];
+    let says_none = |address: &str, said: &str| {
+        for secret in SECRETS {
+            assert!(!said.contains(secret), "{address}: {secret} in {said}");
+        }
+    };
+    for user in ["adalina:geheim", "%61dalina:g%65heim"] {
+        for (option, address) in [
+            // Nobody listens there; these say that they cannot be read.
+            ("--definitions", format!("postgres://{user}@127.0.0.1:1/hadal")),
+            ("--definitions", format!("postgres://127.0.0.1:1/hadal?user=x&password={user}")),
+            ("--definitions", format!("postgres://{user}@127.0.0.1:x/hadal")),
+            ("--definitions", format!("mysql://{user}@127.0.0.1/hadal")),
+            ("--archive", format!("s3://{user}@bucket/prefix")),
+            ("--archive", format!("s3:/{user}@bucket/prefix")),
+            ("--archive", format!("{user}@bucket://prefix")),
+        ] {
+            let told = refused(&["--memory", option, &address]);
+            assert_ne!(told.code, 0, "{address}: {}", told.stderr);
+            says_none(&address, &told.stderr);
+            says_none(&address, &told.stdout);
+        }
+    }
+    // A bucket that is out of reach: what is said of it while the server serves.
+    let mut command =
+        hadal(&["serve", "--listen", "127.0.0.1:0", "--memory", "--archive", "s3://b/p"]);
+    command.env("AWS_ENDPOINT_URL", "http://adalina:geheim@127.0.0.1:1");
+    command.env("AWS_ACCESS_KEY_ID", "adalina").env("AWS_SECRET_ACCESS_KEY", "geheim");
+    command.env("AWS_ALLOW_HTTP", "true").env("AWS_REGION", "eu-west-1");
+    let server = Server::by(command);
+    says_none("s3", &server.announcement);
+    says_none("s3", &server.process.wait_for_error("CANNOT BE WRITTEN"));
+    let status = server.get("/v1/status");
+    assert!(status.contains("s3://b/p"), "{status}");
+    says_none("s3", &status);
+}
