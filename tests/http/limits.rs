@@ -8,6 +8,7 @@ use hadal_types::limits;
 use serde_json::json;
 
 use crate::client::{is_closed, read_reply};
+use crate::openapi;
 use crate::server::Server;
 
 /// The text with spaces after it.
@@ -154,5 +155,29 @@ fn many_large_questions_at_once_are_answered_in_time() {
         assert!([200, 504].contains(&status), "{status}");
         // What all eight need together is several times as much.
         assert!(took < deadline + Duration::from_secs(1), "{took:?}");
+    }
+}
+
+/// A request whose body stops coming, at each door that takes one.
+#[test]
+fn a_body_that_stops_coming_is_told_so_at_each_door() {
+    let server = Server::with(|config| config.pace.stall_time = Duration::from_millis(50));
+    for (method, path) in [
+        ("POST", "/v1/log/t"),
+        ("PUT", "/v1/log/t"),
+        ("POST", "/v1/query"),
+        ("PUT", "/v1/tables/t/settings"),
+    ] {
+        let mut stream = TcpStream::connect(server.address).expect("a connection");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{{"
+        )
+        .expect("sent");
+        let reply = read_reply(&mut stream);
+        let problem = reply.problem(408, "stalled");
+        assert_eq!(problem["detail"], "nothing came for 0.05 seconds", "{method} {path}");
+        openapi::check(method, path, &reply);
+        assert!(is_closed(&mut stream), "{method} {path}");
     }
 }

@@ -54,15 +54,35 @@ impl Place {
         let Self::Postgres(url) = self else { return text.to_owned() };
         let user = url.rsplit_once('@').map_or("", |(user, _)| user);
         let user = user.split_once("://").map_or(user, |(_, user)| user);
-        let words = user.split(':').filter(|word| !word.is_empty());
+        // Parameters may say who it is, too.
+        let parameters = url.rsplit_once('?').map_or("", |(_, parameters)| parameters).split('&');
+        let parameters = parameters.filter_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            ["user", "password"].contains(&name).then_some(value)
+        });
+        let words = user.split(':').chain(parameters).filter(|word| !word.is_empty());
+        // As they are written, and as they are meant.
+        let words = words.flat_map(|word| [word.to_owned(), percent_decoded(word)]);
         words.fold(text.to_owned(), |text, word| match word.len() {
             // So short a word is in others, too.
             ..4 => ['"', '\'']
                 .into_iter()
                 .fold(text, |text, quote| text.replace(&format!("{quote}{word}{quote}"), HIDDEN)),
-            _ => text.replace(word, HIDDEN),
+            _ => text.replace(&*word, HIDDEN),
         })
     }
+}
+
+/// A word of a URL without its percent-encoding; what is none stays as it is.
+fn percent_decoded(word: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(word.len()), word.as_bytes());
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        let code = digits.and_then(|two| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = code.and_then(|_| after.get(2..)).unwrap_or(after);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What stands for a word of a URL's user part.
@@ -143,6 +163,12 @@ mod tests {
             assert_eq!(place.to_string(), "postgres://db:5432/hadal");
             assert_eq!(format!("{place:?}"), place.to_string());
         }
+        let encoded = "postgres://ad%61%6Cina:s%65cret%21@db/hadal?password=hi%64den%zz";
+        let place: Place = encoded.parse().expect("a place");
+        let said = "no user \"adalina\" (s%65cret%21, secret!), ad%61%6Cina, hidden%zz";
+        let told = "no user \"(hidden)\" ((hidden), (hidden)), (hidden), (hidden)";
+        assert_eq!(place.redacted(said), told);
+        assert_eq!(place.to_string(), "postgres://db/hadal");
         let place: Place = "postgres://ada:se?cret@db/hadal".parse().expect("a place");
         assert_eq!(place.to_string(), "postgres://db/hadal");
         let said = "password authentication failed for user \"ada\" (se?cret), radar";

@@ -70,7 +70,11 @@ impl FromStr for ArchivePlace {
                 let prefix = prefix.trim_matches('/').to_owned();
                 Ok(Self::Bucket { name: name.to_owned(), prefix })
             }
-            _ => Err(format!("{scheme}:// is not known; write a folder, or s3://BUCKET/PREFIX")),
+            // What stands before an @ may be somebody's key.
+            _ => Err(format!(
+                "{}:// is not known; write a folder, or s3://BUCKET/PREFIX",
+                scheme.rsplit_once('@').map_or(scheme, |(_, scheme)| scheme)
+            )),
         }
     }
 }

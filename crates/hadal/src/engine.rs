@@ -17,12 +17,12 @@ use hadal_wire::{LeafLoss, LeafName, Peer, Sink};
 
 use crate::error::Error;
 use crate::heap::{HeapWatch, Memories};
-use crate::machine;
+use crate::machine::{self, Holdings};
 use crate::memory::Memory;
 use crate::output;
 
 /// The file in a data folder that says how many leaves it has.
-const LEAVES_FILE: &str = "leaves";
+pub(crate) const LEAVES_FILE: &str = "leaves";
 /// Bytes that are read of a file that should have a line.
 const SMALL_FILE_BYTES_MAX: u64 = 4_096;
 /// Leaves in one process at most.
@@ -322,6 +322,18 @@ fn leaves_in(folder: &Path) -> Result<Leaves, Error> {
     let noted = noted_leaves(folder)?;
     let count = noted.max(last.map_or(0, |index| index + 1));
     Ok(Leaves { count, noted })
+}
+
+/// What a server over a folder will keep files open for, as far as it is there: a look that makes nothing.
+pub(crate) fn holdings(folder: &Path, leaves: usize) -> Holdings {
+    let there: Vec<PathBuf> = (0..LEAVES_IN_PROCESS_MAX)
+        .map(|index| folder.join(leaf_name(index)))
+        .filter(|leaf| leaf.is_dir())
+        .collect();
+    let segments_in = |leaf: &PathBuf| {
+        std::fs::read_dir(leaf.join("segments")).map_or(0, std::iter::Iterator::count)
+    };
+    Holdings { leaves: leaves.max(there.len()), segments: there.iter().map(segments_in).sum() }
 }
 
 /// Makes a folder, and those that it is in, for this user only; one that is there stays as it is.

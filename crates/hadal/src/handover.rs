@@ -13,6 +13,9 @@
 //!   closes the socket ────────────────────────> ends
 //! ```
 //!
+//! Whoever else wants to take over meanwhile is told "taken", and ends with that: two would follow each other
+//! with nobody the wiser.
+//!
 //! A server that stops for another reason says that it has stopped, too. It ends only once its
 //! successor serves: to take a process apart that has mapped gigabytes keeps a core busy that the
 //! successor has use for.
@@ -20,6 +23,7 @@
 //! They speak through a socket in the data folder, which only its owner can enter. The port is never
 //! closed, so no client is refused: whoever connects while neither serves waits for the successor.
 
+use std::convert::Infallible;
 use std::fs;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -28,14 +32,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hadal_types::limits::SERVER_STOP_SECONDS_MAX;
+use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
 };
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
 
 use crate::error::Error;
@@ -51,6 +56,10 @@ const LISTENER: &[u8] = b"listener\n";
 const STOP: &[u8] = b"stop\n";
 /// What is said once the folder is the successor's.
 const STOPPED: &[u8] = b"stopped\n";
+/// What others are told than the successor that was let in.
+const TAKEN: &[u8] = b"taken\n";
+/// A successor that waits says so that often.
+const SAID_EVERY: Duration = Duration::from_secs(10);
 /// A server that takes longer to stop for its successor ends as it is, whatever it may take otherwise, as
 /// in "Fast Database Restarts at Facebook" (SIGMOD 2014), section 4.3: three minutes.
 const STOP_TIME_MAX: Duration = Duration::from_secs(SERVER_STOP_SECONDS_MAX);
@@ -102,8 +111,17 @@ impl Door {
                 continue;
             }
             self.let_in(Some(kept));
-            if says(&mut stream, STOP, READY_TIME_MAX).await {
+            let is_ready = tokio::select! {
+                // First, so that nobody is refused for one that is no more.
+                biased;
+                is_ready = says(&mut stream, STOP, READY_TIME_MAX) => is_ready,
+                never = self.refuse_others() => match never {},
+            };
+            if is_ready {
                 if let Some(successor) = self.guest() {
+                    if let Err(error) = self.refuse_others_from_now_on() {
+                        output::say(&format!("other successors are told nothing: {error}"));
+                    }
                     return successor;
                 }
             } else {
@@ -111,6 +129,37 @@ impl Door {
                 output::say("who was to take over did not get ready: this server goes on");
             }
         }
+    }
+
+    /// Tells all who come that another one takes over.
+    async fn refuse_others(&self) -> Infallible {
+        loop {
+            let Ok((mut stream, _)) = self.listener.accept().await else { continue };
+            // In turn: whoever says nothing keeps the others for a second.
+            if says(&mut stream, REQUEST, REQUEST_TIME_MAX).await {
+                let _ = stream.write_all(TAKEN).await;
+            }
+        }
+    }
+
+    /// Goes on telling so on a thread of its own, until the process ends: it stops, and its runtime with it.
+    fn refuse_others_from_now_on(&self) -> io::Result<()> {
+        let door: OwnedFd = self.listener.as_fd().try_clone_to_owned()?;
+        let door = std::os::unix::net::UnixListener::from(door);
+        let refusing = move || {
+            // That holds for the runtime's descriptor, too, by which nobody is let in any more.
+            if door.set_nonblocking(false).is_err() {
+                return;
+            }
+            for mut stream in door.incoming().flatten() {
+                let _ = stream.set_read_timeout(Some(REQUEST_TIME_MAX));
+                let mut said = [0; REQUEST.len()];
+                if stream.read_exact(&mut said).is_ok() && said == REQUEST {
+                    let _ = stream.write_all(TAKEN);
+                }
+            }
+        };
+        std::thread::Builder::new().name("hadal-door".to_owned()).spawn(refusing).map(drop)
     }
 
     /// Whether somebody was let in and gets ready.
@@ -202,6 +251,13 @@ impl Predecessor {
         loop {
             asked += 1;
             match Self::ask_once(&path, patience) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    return Err(Error::Server(format!(
+                        "another process is taking over from the server of {} already; this one ends, and \
+                         what serves goes on: start it again once that one serves",
+                        folder.display()
+                    )));
+                }
                 // It was about to end, or is another's predecessor: who serves now?
                 Err(error) if is_ended(&error) && asked < ASKED_MAX => {}
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -231,8 +287,8 @@ impl Predecessor {
                 };
             }
         };
-        stream.set_read_timeout(Some(patience))?;
         stream.write_all(REQUEST)?;
+        await_word(&stream, "answers", patience)?;
         let listener = receive(&stream)?;
         Ok(Some(Self { stream, listener: TcpListener::from(listener), patience }))
     }
@@ -241,6 +297,7 @@ impl Predecessor {
     pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
         let mut said = [0; STOPPED.len()];
         let told = self.stream.write_all(STOP);
+        let told = told.and_then(|()| await_word(&self.stream, "has stopped", self.patience));
         let read = told.and_then(|()| self.stream.read_exact(&mut said));
         match read {
             Ok(()) => Ok(Stopped(self)),
@@ -253,6 +310,39 @@ impl Predecessor {
             Err(error) => Err(Error::io("wait for", "the server before this one")(error)),
         }
     }
+}
+
+/// Waits until the server before this one says something, or is no more; says on standard error for what, and
+/// for how long already.
+///
+/// # Errors
+/// [`io::ErrorKind::WouldBlock`] once it has taken too long.
+fn await_word(stream: &UnixStream, until: &str, patience: Duration) -> io::Result<()> {
+    let start = Instant::now();
+    output::say(&format!(
+        "waiting until the server before this one {until}, at most {} s",
+        patience.as_secs()
+    ));
+    loop {
+        let left = patience.saturating_sub(start.elapsed());
+        if left.is_zero() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        stream.set_read_timeout(Some(left.min(SAID_EVERY)))?;
+        let peeked = rustix::io::retry_on_intr(|| {
+            rustix::net::recv(stream, &mut [0_u8; 1][..], RecvFlags::PEEK)
+        });
+        match peeked {
+            Ok(_) => break,
+            Err(Errno::WOULDBLOCK) if start.elapsed() < patience => output::say(&format!(
+                "waiting until the server before this one {until}, for {} s already",
+                start.elapsed().as_secs()
+            )),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    // What it says is short, and comes at once.
+    stream.set_read_timeout(Some(REQUEST_TIME_MAX.max(patience.saturating_sub(start.elapsed()))))
 }
 
 /// That a server has not done in time what this one waits for.
@@ -288,6 +378,9 @@ fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
         _ => None,
     });
     let listener = fds.flatten().next();
+    if bytes.starts_with(TAKEN) {
+        return Err(io::ErrorKind::ResourceBusy.into());
+    }
     if received.bytes != LISTENER.len() || bytes != LISTENER {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -328,6 +421,40 @@ mod tests {
         client.write_all(b"hello").expect("written");
         asked.tell_stopped();
         assert_eq!(&successor.join().expect("it took over"), b"hello");
+    }
+
+    #[test]
+    fn of_two_successors_the_second_is_told_so_and_ends() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runtime = runtime();
+        let door = runtime.block_on(async { Door::open(folder.path()) }).expect("opened");
+        let path = folder.path().to_owned();
+        let second = {
+            let path = path.clone();
+            move || {
+                let patience = Duration::from_secs(20);
+                let told = Predecessor::ask_within(&path, patience).map(|found| found.is_some());
+                told.expect_err("another one takes over").to_string()
+            }
+        };
+        let successors = std::thread::spawn(move || {
+            let first = Predecessor::ask(&path).expect("asked").expect("there is one");
+            let while_it_gets_ready = second();
+            let stopping = std::thread::spawn(move || first.stop().map(drop));
+            (while_it_gets_ready, second, stopping)
+        });
+        let listener = OwnedFd::from(TcpListener::bind("127.0.0.1:0").expect("bound"));
+        let asked = runtime.block_on(door.successor(&listener));
+        let (while_it_gets_ready, second, stopping) = successors.join().expect("it goes on");
+        // It stops, and its runtime is no more.
+        drop(runtime);
+        let while_it_stops = second();
+        for told in [while_it_gets_ready, while_it_stops] {
+            assert!(told.contains("another process is taking over"), "{told}");
+            assert!(told.contains(&folder.path().display().to_string()), "{told}");
+        }
+        asked.tell_stopped();
+        stopping.join().expect("it ended").expect("the first one follows");
     }
 
     #[test]

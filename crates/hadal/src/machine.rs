@@ -2,9 +2,11 @@
 
 use std::os::fd::RawFd;
 
-use hadal_types::limits::{CONNECTIONS_MAX, FILES_RESERVED};
+use hadal_types::limits::{CONNECTIONS_MAX, FILES_PER_LEAF, FILES_PER_SEGMENT, FILES_RESERVED};
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit, umask};
+
+use crate::error::Error;
 
 /// Files for which there is room in the table of this process's from the start: two of each segment,
 /// half a terabyte of them, and connections.
@@ -48,11 +50,37 @@ fn make_room_for_files(files: Option<u64>) {
     drop(rustix::io::fcntl_dupfd_cloexec(std::io::stderr(), last));
 }
 
-/// Connections at the same time where so many files may be open: some are left to the rest of the
-/// process, which without them could neither answer nor keep what it was sent.
-pub(crate) fn connections_max(files: Option<u64>) -> usize {
-    let files = files.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
-    files.saturating_sub(FILES_RESERVED).clamp(1, CONNECTIONS_MAX)
+/// What a server keeps files open for, beside connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Holdings {
+    /// Leaves that have a folder.
+    pub(crate) leaves: usize,
+    /// Segments of all of them.
+    pub(crate) segments: usize,
+}
+
+impl Holdings {
+    /// Connections at the same time where so many files may be open: the others are left to the rest of
+    /// the process, which without them could neither answer nor keep what it was sent.
+    ///
+    /// # Errors
+    /// Where not one connection is left.
+    pub(crate) fn connections_max(self, files: Option<u64>) -> Result<usize, Error> {
+        let Self { leaves, segments } = self;
+        let own = FILES_RESERVED + leaves * FILES_PER_LEAF + segments * FILES_PER_SEGMENT;
+        let limit = files.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
+        match limit.saturating_sub(own) {
+            0 => Err(Error::Server(format!(
+                "the limit of open files is {limit}, and this server needs at least {least}: \
+                 {FILES_RESERVED} for itself, {FILES_PER_LEAF} for each of {leaves} leaves, \
+                 {FILES_PER_SEGMENT} for each of {segments} segment files, and one for a connection; raise \
+                 the limit (ulimit -n 65536 in the shell, LimitNOFILE=65536 in the systemd unit), and start \
+                 it again",
+                least = own + 1
+            ))),
+            left => Ok(left.min(CONNECTIONS_MAX)),
+        }
+    }
 }
 
 /// Whether blocks may be answered from their zones: yes, but for those who measure what it takes to
@@ -74,9 +102,22 @@ mod tests {
             (Some(1_024 + 127), 1_023),
             (Some(1_024), 896),
             (Some(129), 1),
-            (Some(10), 1),
         ] {
-            assert_eq!(connections_max(files), connections, "{files:?}");
+            let left = Holdings::default().connections_max(files).expect("enough");
+            assert_eq!(left, connections, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_would_run_out_of_files_is_refused() {
+        let own = Holdings { leaves: 3, segments: 100 };
+        let needed = FILES_RESERVED + 3 * FILES_PER_LEAF + 100 * FILES_PER_SEGMENT;
+        assert_eq!(own.connections_max(Some(needed as u64 + 1)).expect("enough"), 1);
+        for limit in [0, 24, needed as u64] {
+            let told = own.connections_max(Some(limit)).expect_err("too few").to_string();
+            assert!(told.contains(&format!("open files is {limit},")), "{told}");
+            assert!(told.contains(&format!("at least {}:", needed + 1)), "{told}");
+            assert!(told.contains("ulimit -n") && told.contains("LimitNOFILE="), "{told}");
         }
     }
 }

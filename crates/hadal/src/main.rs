@@ -17,6 +17,7 @@ mod input;
 mod machine;
 mod memory;
 mod output;
+mod private;
 mod render;
 mod service;
 mod stopping;

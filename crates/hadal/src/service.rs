@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::handover::{Door, Predecessor, Stopped, Successor, stop_time};
 use crate::memory::{Memory, MemoryArgs};
 use crate::stopping::{Reason, asked_by_signal, end_at_the_latest};
-use crate::{machine, output, token};
+use crate::{engine, machine, output, private, token};
 
 /// The file of definitions in a data folder.
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
@@ -69,6 +69,8 @@ pub(crate) struct Service {
     pub(crate) engine: Engine,
     pub(crate) recovered: Recovered,
     config: Config,
+    /// Where rows are kept: with a path, which no answer has.
+    data: String,
     listener: TcpListener,
     /// Where a successor asks to take over; none without a folder.
     door: Option<Door>,
@@ -125,6 +127,10 @@ impl Service {
             machine::keep_files_private();
         }
         let files = machine::raise_file_limit();
+        let connections_max = connections_max(&config, files)?;
+        if let Some(folder) = &config.folder {
+            private::keep_others_out(folder)?;
+        }
         let runtime = runtime()?;
         let listen = config.doors.listen;
         // From here on another server may know of this one. It is told to stop last: what is wrong with
@@ -137,12 +143,14 @@ impl Service {
         let (listener, before) = runtime.block_on(listener(listen, config.takes_over, before))?;
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let mut doors = doors(&config, bound)?;
-        doors.connections_max = connections_max(files);
+        doors.connections_max = connections_max;
         doors.table_bytes_max = memory.table_bytes_max;
         // Whoever is told to end has as long again to say so.
         doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
         let place = place(config.definitions, config.folder.as_deref());
+        let data = config.folder.as_ref().map(|folder| folder.display().to_string());
+        let data = data.unwrap_or_else(|| doors.about.data.clone());
         let mut engine = EngineConfig {
             archive: archive(config.archive.as_ref(), &doors)?,
             folder: config.folder,
@@ -186,7 +194,19 @@ impl Service {
         let told = Box::pin(runtime.block_on(async { asked_by_signal() })?);
         let stop_max = config.stop_max;
         let config = doors;
-        Ok(Self { engine, recovered, config, listener, door, app, told, runtime, stop_max, before })
+        Ok(Self {
+            engine,
+            recovered,
+            config,
+            data,
+            listener,
+            door,
+            app,
+            told,
+            runtime,
+            stop_max,
+            before,
+        })
     }
 
     /// The address to open in a browser: this machine's own where the server listens on all.
@@ -200,7 +220,7 @@ impl Service {
 
     /// Where rows are kept, in words.
     pub(crate) fn data(&self) -> &str {
-        &self.config.about.data
+        &self.data
     }
 
     /// Tells definitions and leaves of tables that are filled by other ways than the doors, which
@@ -383,7 +403,7 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
         commit: env!("HADAL_COMMIT").to_owned(),
         cpu: hadal_leaf::cpu_path().to_owned(),
         data: match &config.folder {
-            Some(folder) => folder.display().to_string(),
+            Some(_) => "in a folder".to_owned(),
             None => "in memory only".to_owned(),
         },
     };
@@ -391,13 +411,14 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
 }
 
 /// How many connections this limit of open files leaves.
-fn connections_max(files: Option<u64>) -> usize {
-    let connections_max = machine::connections_max(files);
+fn connections_max(config: &ServiceConfig, files: Option<u64>) -> Result<usize, Error> {
+    let holdings = config.folder.as_deref().map(|folder| engine::holdings(folder, config.leaves));
+    let connections_max = holdings.unwrap_or_default().connections_max(files)?;
     if connections_max < CONNECTIONS_MAX {
         let connections = output::count(connections_max as u64, "connection");
         output::say(&format!("the limit of open files leaves {connections} at the same time"));
     }
-    connections_max
+    Ok(connections_max)
 }
 
 /// Says on standard error what a recovery found that a person should look at.
@@ -408,6 +429,12 @@ pub(crate) fn say_damage(recovered: &Recovered) {
             output::say(&format!(
                 "{leaf}: cut {cut} at the end of its files that are not whole: what a crash leaves half \
                  written, and was never acknowledged"
+            ));
+        }
+        if let Some(reason) = &report.memory_refused {
+            output::say(&format!(
+                "{leaf}: memory is not used, and rows are read from disk: {reason}; once that is removed or \
+                 mended, the next start uses memory again"
             ));
         }
         if let Some(mended) = &report.manifest_mended {

@@ -9,12 +9,14 @@ use hadal_server::Token;
 
 use crate::engine::{make_folder, read_small, read_some};
 use crate::error::Error;
+use crate::private::refuse_written_by_others;
 
 /// The admin token's file in a data folder.
-const TOKEN_FILE: &str = "admin-token";
+pub(crate) const TOKEN_FILE: &str = "admin-token";
 
 /// The token in a file that somebody named, which may be a pipe; a file that is not there is made.
 pub(crate) fn given(file: &Path) -> Result<Token, Error> {
+    refuse_written_by_others(file)?;
     token(file, |file| read_some(File::open(file)?))
 }
 

@@ -158,8 +158,13 @@ fn in_doubt(id: &BatchId) -> SinkError {
 pub(crate) fn sink_error(name: &LeafName, error: Error) -> SinkError {
     match error {
         Error::Busy(_) => SinkError::Busy(name.to_string()),
-        Error::Full(_) => SinkError::Full(error.to_string()),
+        Error::Full(_) => SinkError::Full(name.to_string()),
         Error::Closed => SinkError::Unavailable(name.to_string()),
+        error if error.names_a_place() => {
+            // Paths of this machine are for whoever runs it, not for whoever sends rows.
+            tracing::error!(leaf = %name, "{error}");
+            SinkError::Store(format!("{name}'s files fail; the server's log says more"))
+        }
         other => SinkError::Store(other.to_string()),
     }
 }

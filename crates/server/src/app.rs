@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use axum::Router;
@@ -74,6 +75,8 @@ pub(crate) struct Shared {
     pub(crate) room: Room,
     /// When questions and bodies are to end.
     pub(crate) ending: Ending,
+    /// Whether the last batch that could have been taken was refused for want of disk.
+    pub(crate) is_disk_full: AtomicBool,
 }
 
 impl Shared {
@@ -92,6 +95,7 @@ impl Shared {
             columns: LiveColumns::default(),
             room: Room::default(),
             ending: Ending::default(),
+            is_disk_full: AtomicBool::new(false),
         }
     }
 }

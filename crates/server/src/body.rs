@@ -6,8 +6,9 @@ use axum::body::Body;
 use bytes::Bytes;
 use hadal_types::limits;
 use http_body_util::BodyExt;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
+use crate::config::Pace;
 use crate::ending::Ending;
 use crate::problem::{Problem, ProblemKind};
 
@@ -20,14 +21,19 @@ pub(crate) struct RequestBody {
     ending: Ending,
     /// Bytes that came.
     taken: u64,
+    pace: Pace,
+    /// What was waited for the client, and what came meanwhile, since enough had come.
+    waited: Duration,
+    came: u64,
     /// Nothing came for so long that nothing more is waited for.
     is_stalled: bool,
 }
 
 impl RequestBody {
     /// A body that is read until the server stops and what runs is to end.
-    pub(crate) fn new(body: Body, ending: &Ending) -> Self {
-        Self { body, ending: ending.clone(), taken: 0, is_stalled: false }
+    pub(crate) fn new(body: Body, ending: &Ending, pace: Pace) -> Self {
+        let ending = ending.clone();
+        Self { body, ending, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }
     }
 
     /// Bytes that came so far.
@@ -38,7 +44,8 @@ impl RequestBody {
     /// The next piece, or `None` at the end.
     ///
     /// # Errors
-    /// When nothing comes for [`limits::STALL_SECONDS`], the body breaks off, or the server stops.
+    /// When nothing comes for [`limits::STALL_SECONDS`], or less than [`limits::BODY_BYTES_PER_SECOND_MIN`],
+    /// the body breaks off, or the server stops.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
         let ending = self.ending.clone();
         tokio::select! {
@@ -51,12 +58,14 @@ impl RequestBody {
 
     /// The next piece, whether the server stops or not.
     async fn come(&mut self) -> Result<Option<Bytes>, Problem> {
-        let stall = Duration::from_secs(limits::STALL_SECONDS);
+        let stall = self.pace.stall_time;
         loop {
+            let start = Instant::now();
             let Ok(frame) = timeout(stall, self.body.frame()).await else {
                 self.is_stalled = true;
-                return Err(stalled());
+                return Err(stalled(stall));
             };
+            self.waited += start.elapsed();
             match frame {
                 None => return Ok(None),
                 Some(Err(error)) => {
@@ -66,11 +75,32 @@ impl RequestBody {
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
                         self.taken += bytes.len() as u64;
+                        self.came += bytes.len() as u64;
+                        self.keep_pace()?;
                         return Ok(Some(bytes));
                     }
                 }
             }
         }
+    }
+
+    /// Gives a body up of which too little came in the time that was waited for it. What the server does
+    /// meanwhile does not count.
+    fn keep_pace(&mut self) -> Result<(), Problem> {
+        let Pace { stall_time, bytes_per_second_min } = self.pace;
+        let millis = u64::try_from(stall_time.as_millis()).unwrap_or(u64::MAX);
+        if self.came >= bytes_per_second_min.saturating_mul(millis) / 1_000 {
+            (self.came, self.waited) = (0, Duration::ZERO);
+        } else if self.waited >= stall_time {
+            self.is_stalled = true;
+            let (came, waited) = (self.came, self.waited.as_secs());
+            let detail = format!(
+                "{came} bytes came in {waited} seconds, and {bytes_per_second_min} a second have to"
+            );
+            let hint = "send rows that come slowly in bodies of their own";
+            return Err(Problem::new(ProblemKind::Stalled, detail).hint(hint));
+        }
+        Ok(())
     }
 
     /// The whole body of at most `bytes_max` bytes.
@@ -115,8 +145,8 @@ impl RequestBody {
     }
 }
 
-fn stalled() -> Problem {
-    let detail = format!("nothing came for {} seconds", limits::STALL_SECONDS);
+fn stalled(stall: Duration) -> Problem {
+    let detail = format!("nothing came for {} seconds", stall.as_secs_f64());
     Problem::new(ProblemKind::Stalled, detail)
 }
 

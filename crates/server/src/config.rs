@@ -41,6 +41,26 @@ pub struct Config {
     pub stop: Arc<Notify>,
     /// How long questions and bodies may go on once the server stops.
     pub stopping_time: Duration,
+    /// How slowly bodies may come.
+    pub pace: Pace,
+}
+
+/// How slowly a body may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// For how long nothing may come.
+    pub stall_time: Duration,
+    /// Bytes that come in a second at least, on the average over as long a time of waiting for them.
+    pub bytes_per_second_min: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            stall_time: Duration::from_secs(limits::STALL_SECONDS),
+            bytes_per_second_min: limits::BODY_BYTES_PER_SECOND_MIN,
+        }
+    }
 }
 
 /// What a server says of itself.
@@ -52,7 +72,7 @@ pub struct About {
     pub commit: String,
     /// Which kernels run on this CPU.
     pub cpu: String,
-    /// Where the data is, in words that may be shown to anybody who may ask queries.
+    /// Where the data is, in words that may be shown to anybody who may ask queries: no path.
     pub data: String,
 }
 
@@ -93,6 +113,7 @@ impl Config {
             about: About::default(),
             stop: Arc::default(),
             stopping_time: Duration::from_secs(limits::STOPPING_SECONDS),
+            pace: Pace::default(),
         }
     }
 

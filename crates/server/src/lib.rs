@@ -49,7 +49,7 @@ mod values;
 
 pub use app::{App, router};
 pub use auth::Scope;
-pub use config::{About, Config, ConfigError, Token};
+pub use config::{About, Config, ConfigError, Pace, Token};
 pub use memory::{MemoryGauge, MemoryUse};
 pub use routes::route_list;
 pub use rules::{RestoreError, restore_settings};

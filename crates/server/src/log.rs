@@ -55,7 +55,7 @@ pub(crate) async fn accept(
     let Path(table) = readable(table)?;
     let (head, body) = request.into_parts();
     let no_parameters = no_parameters(&head.uri);
-    let mut body = RequestBody::new(body, &doors.ending);
+    let mut body = RequestBody::new(body, &doors.ending, doors.config.pace);
     let logged = match no_parameters.and_then(|()| own_table(&table)) {
         Ok(table) => {
             let mut taking = Taking::new(&doors, &table);

@@ -41,7 +41,8 @@ pub(crate) async fn post(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    let body = RequestBody::new(body, &doors.ending).all(limits::QUERY_BODY_BYTES_MAX).await?;
+    let body = RequestBody::new(body, &doors.ending, doors.config.pace);
+    let body = body.all(limits::QUERY_BODY_BYTES_MAX).await?;
     let start = Instant::now();
     let ask = Ask::read(&body)?;
     let mut asked = Asked::new(&doors, client_of(&head.headers));

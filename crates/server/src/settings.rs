@@ -90,7 +90,7 @@ pub(crate) async fn put(
     request: Request,
 ) -> Result<Response, Problem> {
     let table = named(name)?;
-    let body = RequestBody::new(request.into_body(), &doors.ending);
+    let body = RequestBody::new(request.into_body(), &doors.ending, doors.config.pace);
     let body = body.all(limits::TABLE_SETTINGS_BYTES_MAX).await?;
     let (version, settings) = read(&body)?;
     let own = doors.rules.read(&doors.app, &table).await?;

@@ -1,6 +1,7 @@
 //! How the server is: for people, for whoever restarts it, and for Prometheus.
 
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -22,11 +23,14 @@ pub(crate) async fn healthy() -> &'static str {
 }
 
 /// `GET /readyz`: some leaf takes batches and answers queries, if only with a part of its rows while
-/// it brings the others back. Says also what is lost, which is no reason to take no more.
+/// it brings the others back. Says also that the disk is full, or what is lost, which is no reason to take no more.
 pub(crate) async fn ready(State(doors): State<Doors>) -> Result<String, Problem> {
     let catalog = doors.app.root.catalog().await;
     if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Prepare) {
         return Err(Problem::new(ProblemKind::Unavailable, "no leaf is alive"));
+    }
+    if doors.is_disk_full.load(Ordering::Relaxed) {
+        return Ok("ok, but no space is left on disk: rows are refused\n".to_owned());
     }
     Ok(match catalog.tables.values().map(|table| table.lost_rows).sum::<u64>() {
         0 if doors.app.damage.is_empty() && catalog.losses.is_empty() => "ok\n".to_owned(),

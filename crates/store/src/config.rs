@@ -121,6 +121,8 @@ pub struct Folders {
     pub segments: Arc<dyn Disk>,
     /// Holds segment files of the same names, places and bytes, which are read instead.
     pub memory: Option<Memory>,
+    /// Why there is none where one was wanted; in words.
+    pub memory_refused: Option<String>,
 }
 
 /// The memory of one store.
@@ -136,24 +138,27 @@ pub struct Memory {
 
 impl Folders {
     /// Opens the real folders of a store, making them if need be, and locks them for as long as a clone of
-    /// the returned value lives.
+    /// the returned value lives. Memory that is another user's, or cannot be opened, is not used: it is a copy
+    /// of what is on disk.
     ///
     /// # Errors
-    /// [`Error::InUse`] when another store has it; [`Error::Foreign`] when the folder in memory is
-    /// not this user's alone; [`Error::Io`] for all else.
+    /// [`Error::InUse`] when another store has it; [`Error::Io`] for all else.
     pub fn open(config: &Config) -> Result<Self, Error> {
         let Config { folder, memory, .. } = config;
         let root = Folder::open_locked(folder)?;
         let log = Arc::new(root.within("log")?);
         let segments = Arc::new(root.within("segments")?);
-        let memory = match memory {
-            Some(MemoryConfig { tmpfs, room, after_crash }) => {
-                let folder = Arc::new(memory::open(tmpfs, folder)?);
-                Some(Memory { folder, room: Arc::clone(room), after_crash: *after_crash })
+        let opened = memory.as_ref().map(|own| (own, memory::open(&own.tmpfs, folder)));
+        let (memory, memory_refused) = match opened {
+            None => (None, None),
+            Some((MemoryConfig { room, after_crash, .. }, Ok(folder))) => {
+                let (folder, room) = (Arc::new(folder), Arc::clone(room));
+                (Some(Memory { folder, room, after_crash: *after_crash }), None)
             }
-            None => None,
+            Some((_, Err(error))) if error.refuses_a_start() => return Err(error),
+            Some((_, Err(error))) => (None, Some(error.to_string())),
         };
-        Ok(Self { root: Arc::new(root), log, segments, memory })
+        Ok(Self { root: Arc::new(root), log, segments, memory, memory_refused })
     }
 
     /// Gives up the locks.

@@ -82,7 +82,11 @@ impl Found {
         let (log, segments) = (there("log").map_err(failed)?, there("segments").map_err(failed)?);
         let memory_folder = match memory {
             Some(memory) => {
-                Some(unlocked(&memory::path_of(&memory.tmpfs, folder)?).map_err(failed)?)
+                let path = memory::path_of(&memory.tmpfs, folder)?;
+                let own = unlocked(&path).map_err(failed)?;
+                // What others could have planted is not looked at: the start says so.
+                let shown = || path.display().to_string();
+                Some(own.is_private().then_some(own).ok_or_else(|| Error::Foreign(shown()))?)
             }
             None => None,
         };
@@ -91,7 +95,8 @@ impl Found {
             room: Arc::clone(&memory.room),
             after_crash: memory.after_crash,
         });
-        let folders = Folders { root: Arc::<Folder>::clone(&root), log, segments, memory: own };
+        let root_disk = Arc::<Folder>::clone(&root);
+        let folders = Folders { root: root_disk, log, segments, memory: own, memory_refused: None };
         let early = Early::find(folders.clone(), sizes)?;
         Ok(Self { early, folders, root, memory: memory_folder })
     }

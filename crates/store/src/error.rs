@@ -18,7 +18,7 @@ pub enum Error {
     )]
     InUse(String),
     /// Memory for segments is not this user's alone, so its bytes could be anyone's.
-    #[error("{0} belongs to another user, or others may write to it; it must be removed first")]
+    #[error("{0} belongs to another user, or others have rights to it")]
     Foreign(String),
     /// The file system has no room; the write left nothing behind and may be tried again.
     #[error("no space left for {0}")]
@@ -87,6 +87,27 @@ impl Error {
     #[must_use]
     pub fn may_be_logged(&self) -> bool {
         matches!(self, Self::Poisoned { .. } | Self::Closed)
+    }
+
+    /// Whether its words have a path of this machine in them.
+    #[must_use]
+    pub fn names_a_place(&self) -> bool {
+        match self {
+            Self::InUse(_)
+            | Self::Foreign(_)
+            | Self::Full(_)
+            | Self::Io { .. }
+            | Self::Poisoned { .. }
+            | Self::Corrupt { .. }
+            | Self::Version { .. } => true,
+            Self::Busy(_)
+            | Self::Closed
+            | Self::BlockSize(_)
+            | Self::BatchId(_)
+            | Self::Settings(_)
+            | Self::ChangeSize(_)
+            | Self::Block(..) => false,
+        }
     }
 
     /// Whether a start over the same files is refused: what is there was altered or is a newer program's, or

@@ -154,6 +154,8 @@ pub struct Report {
     pub manifest_mended: Option<String>,
     /// Bytes of a torn tail of the manifest.
     pub manifest_bytes_cut: u64,
+    /// Why its blocks are not in memory, where that was wanted; in words.
+    pub memory_refused: Option<String>,
     /// Whether the store was stopped in order, so that its segments in memory are believed.
     pub was_stopped: bool,
     /// Segment files without a block that counts; they were removed.

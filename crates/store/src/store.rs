@@ -119,7 +119,10 @@ impl Store {
         let (folders, early) = config.early.take(config)?.unzip();
         let folders = folders.map_or_else(|| Folders::open(config), Ok)?;
         let known = Known { now: config.now, is_there: config.is_known };
-        Self::open_with(&folders, config.sizes, config.durability, true, early, known)
+        let (store, mut recovery) =
+            Self::open_with(&folders, config.sizes, config.durability, true, early, known)?;
+        recovery.report.memory_refused = folders.memory_refused;
+        Ok((store, recovery))
     }
 
     /// Opens the store in these folders, which a test may own.

@@ -269,8 +269,12 @@ pub const VALUES_LISTED_MAX: usize = 1_000;
 pub const BLOCKS_LISTED_MAX: usize = 10_000;
 /// Connections at the same time on one port.
 pub const CONNECTIONS_MAX: usize = 1_024;
-/// Files that connections leave to the rest of the process.
+/// Files that connections leave to the rest of the process, beside those of leaves and segments.
 pub const FILES_RESERVED: usize = 128;
+/// Files that a leaf with a folder has open: its folders, log, manifest, and copies of these.
+pub const FILES_PER_LEAF: usize = 8;
+/// Files that a segment is open as: on disk and in memory.
+pub const FILES_PER_SEGMENT: usize = 2;
 /// Clients too many that are told so at the same time; further ones are closed without a word.
 pub const REFUSALS_MAX: usize = 32;
 /// Connections at the same time from one address of another machine (of IPv6, one /64).
@@ -285,6 +289,9 @@ pub const HEADER_SECONDS: u64 = 10;
 pub const IDLE_SECONDS: u64 = 60;
 /// How long a client may stop sending a body, or reading an answer, in seconds.
 pub const STALL_SECONDS: u64 = 30;
+/// Bytes of a body that come in a second at least, on the average over [`STALL_SECONDS`] of waiting for them:
+/// what Apache's `mod_reqtimeout` asks for.
+pub const BODY_BYTES_PER_SECOND_MIN: u64 = 500;
 /// What a stop may take at most, in seconds: a server that is not done by then ends as it is.
 pub const SERVER_STOP_SECONDS_MAX: u64 = 180;
 /// How long a server that stops waits for what runs, in seconds.

@@ -80,7 +80,7 @@ impl Bucket {
     pub(super) fn of(builder: AmazonS3Builder, prefix: &str) -> io::Result<Self> {
         // Whoever came first has chosen the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let store = Arc::new(builder.build()?);
+        let store = Arc::new(builder.build().map_err(told)?);
         let prefix = Path::parse(prefix).map_err(object_store::Error::from)?;
         Ok(Self { store, prefix, runtime: OwnRuntime::new()? })
     }
@@ -109,7 +109,7 @@ impl Place for Bucket {
         let (store, key) = (&self.store, self.key(path));
         match self.runtime.handle()?.block_on(store.delete(&key)) {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
-            removed => Ok(removed?),
+            removed => removed.map_err(told),
         }
     }
 }
@@ -162,6 +162,23 @@ impl Drop for Begun<'_> {
     }
 }
 
+/// What a store said, without the user part of any URL in it: an endpoint may have one.
+fn told(error: object_store::Error) -> io::Error {
+    let error = io::Error::from(error);
+    io::Error::new(error.kind(), without_users(&error.to_string()))
+}
+
+fn without_users(text: &str) -> String {
+    let (mut told, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        told.push_str(before);
+        let word = &after[..after.find([' ', '"', ')', ',']).unwrap_or(after.len())];
+        rest = word.rfind('@').map_or(after, |at| &after[at + 1..]);
+    }
+    told + rest
+}
+
 /// What the future comes to, unless it is time to give up before.
 fn until_stopped<T, F>(runtime: &Handle, is_stopping: IsStopping<'_>, future: F) -> io::Result<T>
 where
@@ -171,7 +188,7 @@ where
         let mut future = pin!(future);
         loop {
             match tokio::time::timeout(LOOK, &mut future).await {
-                Ok(done) => return Ok(done?),
+                Ok(done) => return done.map_err(told),
                 Err(_) if is_stopping() => return Err(io::Error::other("the server stops")),
                 Err(_) => {}
             }

@@ -100,6 +100,14 @@ fn a_full_disk_refuses_rows_and_loses_none() {
         end += 1;
     };
     assert!(told.stderr.contains("no space is left"), "{}", told.stderr);
+    let ready = server.get("/readyz");
+    assert!(ready.contains("200 OK") && ready.contains("no space is left on disk"), "{ready}");
+    // Paths are for whoever runs the server.
+    let answers = ["/readyz", "/v1/version", "/v1/status", "/v1/tables", "/metrics"];
+    let answers = answers.map(|path| server.get(path)).into_iter().chain([told.stderr]);
+    for answer in answers {
+        assert!(!answer.contains(disk.path().to_str().unwrap()), "{answer}");
+    }
     has_all(&server, end);
     // A crash and a stop with a full disk.
     for signal in [Signal::KILL, Signal::TERM, Signal::KILL] {

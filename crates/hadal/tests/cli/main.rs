@@ -36,6 +36,8 @@ mod serve;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod start;
+#[cfg(test)]
 mod stopping;
 #[cfg(test)]
 mod terminal;

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::answer::json;
 use crate::body::RequestBody;
+use crate::config::Pace;
 use crate::ending::Ending;
 
 /// Bytes that a connection holds between client and server.
@@ -28,7 +29,7 @@ fn connect() -> (DuplexStream, watch::Sender<bool>) {
         .route(
             "/body",
             post(|body: Body| async {
-                let body = RequestBody::new(body, &Ending::default());
+                let body = RequestBody::new(body, &Ending::default(), Pace::default());
                 body.all(usize::MAX).await.map(|body| body.len().to_string())
             }),
         );
@@ -112,6 +113,42 @@ async fn a_body_that_stops_coming_is_a_problem() {
     let (text, seconds) = rest(&mut client).await;
     assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
     assert_eq!(seconds, limits::STALL_SECONDS);
+}
+
+/// What comes of a body of so many bytes a second, and in how many seconds.
+async fn body_of(bytes_per_second: usize, seconds: u64) -> (String, u64) {
+    let (mut client, _stop) = connect();
+    let length = bytes_per_second * usize::try_from(seconds).expect("some");
+    let head = format!("POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
+    send(&mut client, &head).await;
+    let (mut read, mut write) = tokio::io::split(client);
+    let sending = tokio::spawn(async move {
+        for _ in 0..seconds {
+            sleep(Duration::from_secs(1)).await;
+            if write.write_all(&vec![b'x'; bytes_per_second]).await.is_err() {
+                break;
+            }
+        }
+        write
+    });
+    let start = Instant::now();
+    let mut head = [0; 12];
+    read.read_exact(&mut head).await.expect("an answer");
+    let seconds = start.elapsed().as_secs();
+    sending.abort();
+    (String::from_utf8_lossy(&head).into_owned(), seconds)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_trickles_in_is_a_problem() {
+    let enough = usize::try_from(limits::BODY_BYTES_PER_SECOND_MIN).expect("some");
+    let stalled = ("HTTP/1.1 408".to_owned(), limits::STALL_SECONDS);
+    assert_eq!(body_of(1, 1_000).await, stalled);
+    assert_eq!(body_of(enough - 1, 1_000).await, stalled);
+    // As long as it comes fast enough, it may go on and on.
+    assert_eq!(body_of(enough, 1_000).await, ("HTTP/1.1 200".to_owned(), 1_000));
+    // One that is small is there before.
+    assert_eq!(body_of(1, 29).await, ("HTTP/1.1 200".to_owned(), 29));
 }
 
 #[tokio::test(start_paused = true)]

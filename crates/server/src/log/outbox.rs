@@ -1,6 +1,7 @@
 //! Batches on their way to the sink: a few at a time.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hadal_types::limits;
@@ -138,7 +139,14 @@ async fn deliver(doors: &Doors, batch: Batch, patience: Duration) -> Result<Rece
         let may_wait = Instant::now() + BUSY_PAUSE < until && !doors.ending.has_begun();
         match doors.app.sink.accept(batch.clone()).await {
             Err(SinkError::Busy(_)) if may_wait => sleep(BUSY_PAUSE).await,
-            settled => return settled,
+            settled => {
+                match &settled {
+                    Ok(_) => doors.is_disk_full.store(false, Ordering::Relaxed),
+                    Err(SinkError::Full(_)) => doors.is_disk_full.store(true, Ordering::Relaxed),
+                    Err(_) => {}
+                }
+                return settled;
+            }
         }
     }
 }

@@ -141,6 +141,7 @@ impl World {
             log: folder("log"),
             segments: folder("segments"),
             memory: None,
+            memory_refused: None,
         }
     }
 

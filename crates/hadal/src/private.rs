@@ -1,0 +1,143 @@
+//! Who else could write to a data folder, or read its token: nobody, from the start on.
+//!
+//! Whoever can write there can plant rows, settings and a token. A folder that nobody else can enter needs no
+//! further look. One that others can enter is mended, with what is in it, where it is this server's; and one
+//! that is used for other things, such as `/tmp`, is refused, as its rights may be as somebody wants them.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
+
+use crate::engine::LEAVES_FILE;
+use crate::error::Error;
+use crate::output;
+use crate::token::TOKEN_FILE;
+
+/// Rights of the group and of all others.
+const OTHERS: u32 = 0o077;
+const OTHERS_WRITE: u32 = 0o022;
+const OTHERS_ENTER: u32 = 0o011;
+/// Folders within folders that a data folder has.
+const DEPTH_MAX: usize = 4;
+
+/// Takes rights to a data folder from others, and says so; one that is not there yet is made without any.
+///
+/// # Errors
+/// [`Error::Usage`] when others can write to it, and that is not this server's to change.
+pub(crate) fn keep_others_out(folder: &Path) -> Result<(), Error> {
+    let found = match fs::metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(Error::io("look at", folder.display()))?,
+    };
+    if found.uid() != geteuid().as_raw() && found.uid() != 0 {
+        output::say(&format!(
+            "{} belongs to user {}, who could write to it: better give it to the user that hadal runs as",
+            folder.display(),
+            found.uid()
+        ));
+    }
+    if found.mode() & OTHERS == 0 {
+        return Ok(());
+    }
+    let mut mended = 0;
+    if found.mode() & OTHERS_WRITE != 0 {
+        if !is_for_hadal(folder, &found) || take_rights(folder, &found, OTHERS_WRITE).is_err() {
+            return Err(Error::Usage(format!(
+                "data folder {0}: others can write to it (mode {1:o}), and so could plant rows and a token; \
+                 chmod go-w {0}, or give a folder in it, which is made for this user only",
+                folder.display(),
+                found.mode() & 0o7777
+            )));
+        }
+        mended += 1;
+    }
+    let can_be_entered = found.mode() & OTHERS_ENTER != 0;
+    let failed = |error| Error::io("take others' rights to", folder.display())(error);
+    if can_be_entered {
+        mended += mend_within(folder, DEPTH_MAX).map_err(failed)?;
+    }
+    if mended > 0 {
+        output::say(&format!(
+            "others could write to data folder {}, or to what is in it: that right was taken from {}",
+            folder.display(),
+            output::count(mended, "place")
+        ));
+    }
+    match can_be_entered {
+        true => mend_token(&folder.join(TOKEN_FILE)).map_err(failed),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a file with a token that others can write to: they could let themselves in.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub(crate) fn refuse_written_by_others(file: &Path) -> Result<(), Error> {
+    // What is not there is made, and what cannot be looked at cannot be read.
+    let Ok(found) = fs::metadata(file) else { return Ok(()) };
+    let is_kept = found.is_file() || found.file_type().is_fifo();
+    if is_kept && found.mode() & OTHERS_WRITE != 0 {
+        return Err(Error::Usage(format!(
+            "token file {0}: others can write to it (mode {1:o}), and so could let themselves in; \
+             chmod go-w {0}, and put a new token there if somebody may have",
+            file.display(),
+            found.mode() & 0o7777
+        )));
+    }
+    Ok(())
+}
+
+/// Whether a folder is there for nothing else: it is a data folder, or empty and not everybody's.
+fn is_for_hadal(folder: &Path, found: &Metadata) -> bool {
+    const STICKY: u32 = 0o1000;
+    let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    folder.join(LEAVES_FILE).is_file() || found.mode() & STICKY == 0 && is_empty()
+}
+
+fn take_rights(path: &Path, found: &Metadata, rights: u32) -> io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(found.mode() & 0o7777 & !rights))
+}
+
+/// Takes from others the right to write to anything in a folder; returns of how many files and folders.
+/// Links are neither followed nor changed.
+fn mend_within(folder: &Path, depth: usize) -> io::Result<u64> {
+    let mut mended = 0;
+    for entry in fs::read_dir(folder)? {
+        let path: PathBuf = entry?.path();
+        let found = match fs::symlink_metadata(&path) {
+            // What comes and goes meanwhile is a running server's, which makes it private.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            found => found?,
+        };
+        if found.is_symlink() {
+            continue;
+        }
+        if found.mode() & OTHERS_WRITE != 0 {
+            take_rights(&path, &found, OTHERS_WRITE)?;
+            mended += 1;
+        }
+        if found.is_dir() && depth > 0 {
+            mended += mend_within(&path, depth - 1)?;
+        }
+    }
+    Ok(mended)
+}
+
+/// Takes from others the right to read the token that the folder has.
+fn mend_token(file: &Path) -> io::Result<()> {
+    let Ok(found) = fs::symlink_metadata(file) else { return Ok(()) };
+    if found.is_file() && found.mode() & OTHERS != 0 {
+        take_rights(file, &found, OTHERS)?;
+        File::open(file)?.sync_all()?;
+        output::say(&format!(
+            "others could read the token in {}: that right was taken; remove the file for a new token if \
+             somebody may have",
+            file.display()
+        ));
+    }
+    Ok(())
+}
