@@ -34,7 +34,7 @@ pub(crate) async fn summarize(
             true => {
                 let answer = asker.top(column, None, TimeRange::ALL, TOP_VALUES).await?;
                 found.stats.merge(answer.stats);
-                Value::vector(answer.rows.iter().map(|row| frequent(row)))
+                Value::vector(answer.rows.iter().map(frequent))
             }
             false => Value::Null,
         };

@@ -81,7 +81,7 @@ pub(crate) async fn values(
     };
     let held = doors.app.root.budget().hold();
     let body = move || {
-        let values = rows.iter().map(|row| Counted::new(row)).collect();
+        let values = rows.iter().map(Counted::new).collect();
         json(&ValuesPage { table: &name, column: &column_name, values, complete }, held)
     };
     blocking(body).await?
