@@ -310,7 +310,10 @@ mod tests {
             let budget = shares.query_budget(2);
             let mut large = budget.hold();
             large.resize(budget.each_max()).expect("room");
-            assert!(large.grow(1).is_err() && large.bytes() >= shares.queries / 4 * 3, "{ceiling}");
+            assert!(
+                large.grow(1).is_err() && large.bytes() >= budget.bytes_max() / 4 * 3,
+                "{ceiling}"
+            );
             // As large as they can be, before they are large.
             let mut growing: Vec<_> = (0..7).map(|_| budget.hold()).collect();
             growing.iter_mut().for_each(|own| own.resize(SMALL_QUERY_BYTES_MAX).expect("room"));

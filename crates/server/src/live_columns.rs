@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hadal_ingest::TableColumns;
-use hadal_types::{TableName, TableSchema};
+use hadal_types::TableName;
 
 /// What bodies under way share of their tables' columns; forgotten with the last body of a table,
 /// since the table's schema has them by then.
@@ -12,22 +12,16 @@ use hadal_types::{TableName, TableSchema};
 pub(crate) struct LiveColumns(Mutex<HashMap<TableName, Weak<TableColumns>>>);
 
 impl LiveColumns {
-    /// The columns of a table that has this schema, shared with the bodies that are under way.
-    pub(crate) fn of(&self, table: &TableName, schema: Option<&TableSchema>) -> Arc<TableColumns> {
-        let columns = {
-            let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            match tables.get(table).and_then(Weak::upgrade) {
-                Some(columns) => columns,
-                None => {
-                    tables.retain(|_, columns| columns.strong_count() > 0);
-                    let columns = Arc::default();
-                    tables.insert(table.clone(), Arc::downgrade(&columns));
-                    columns
-                }
-            }
-        };
-        let names = schema.into_iter().flat_map(|schema| &schema.columns);
-        columns.add(names.map(|column| column.name.as_str()));
+    /// What the bodies of a table share. To be asked for before the table's schema is, and then to be
+    /// told it ([`TableColumns::add`]): a body that ended in between would be in neither.
+    pub(crate) fn of(&self, table: &TableName) -> Arc<TableColumns> {
+        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(columns) = tables.get(table).and_then(Weak::upgrade) {
+            return columns;
+        }
+        tables.retain(|_, columns| columns.strong_count() > 0);
+        let columns = Arc::default();
+        tables.insert(table.clone(), Arc::downgrade(&columns));
         columns
     }
 }
@@ -40,11 +34,11 @@ mod tests {
     fn bodies_under_way_share_the_columns_of_their_table() {
         let live = LiveColumns::default();
         let [one, other] = ["one", "other"].map(|name| TableName::new(name).expect("a name"));
-        let first = live.of(&one, None);
-        assert!(Arc::ptr_eq(&first, &live.of(&one, None)));
-        assert!(!Arc::ptr_eq(&first, &live.of(&other, None)));
+        let first = live.of(&one);
+        assert!(Arc::ptr_eq(&first, &live.of(&one)));
+        assert!(!Arc::ptr_eq(&first, &live.of(&other)));
         drop(first);
-        let _again = live.of(&one, None);
+        let _again = live.of(&one);
         assert_eq!(live.0.lock().expect("no panic").len(), 1, "that of the other is forgotten");
     }
 }

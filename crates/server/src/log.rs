@@ -95,9 +95,12 @@ async fn take(
     let now = doors.app.clock.now();
     let batch_id = wish.batch.map_or_else(random_id, Ok)?;
     let _comes = doors.coming.begin(table, &batch_id);
+    let table_columns = doors.columns.of(table);
     let status = doors.app.root.table(table.as_str()).await;
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
     let schema = status.map(|table| table.schema);
+    let columns = schema.iter().flat_map(|schema| &schema.columns);
+    table_columns.add(columns.map(|column| column.name.as_str()));
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
     let own = doors.rules.of(&doors.app, table).await?;
     let settling = Settling::new(table, own, wish.any_age, oldest, now);
@@ -110,7 +113,7 @@ async fn take(
         table_time_column: own_column
             .or_else(|| schema.as_ref().map(|schema| schema.time_column.clone())),
         table_oldest: oldest,
-        table_columns: doors.columns.of(table, schema.as_deref()),
+        table_columns,
         sets: known_sets.chain(wish.sets).collect(),
         any_age: wish.any_age,
         age_limit: settling.age_limit(),

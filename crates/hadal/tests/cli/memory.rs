@@ -33,7 +33,7 @@ fn worst() -> Vec<String> {
 fn long_rows() -> String {
     let row = |n: usize| {
         let text: String = (0..LONG_BYTES / 8)
-            .map(|at| format!("{:08x}", (n * 7_919 + at * 104_729) as u32))
+            .map(|at| format!("{:08x}", (n * 7_919 + at * 104_729) % (1 << 32)))
             .collect();
         format!("{{\"s\": \"{text}\", \"n\": {n}}}\n")
     };
