@@ -123,14 +123,7 @@ impl Service {
     /// Takes the address first, so that a second server on it stops before it opens any data; or
     /// takes it over, from a server that stops for this one; then recovers what there is.
     pub(crate) fn open(config: ServiceConfig) -> Result<Self, Error> {
-        if config.folder.is_some() {
-            machine::keep_files_private();
-        }
-        let files = machine::raise_file_limit();
-        let connections_max = connections_max(&config, files)?;
-        if let Some(folder) = &config.folder {
-            private::keep_others_out(folder)?;
-        }
+        let connections_max = checked_files(&config)?;
         let runtime = runtime()?;
         let listen = config.doors.listen;
         // From here on another server may know of this one. It is told to stop last: what is wrong with
@@ -168,15 +161,7 @@ impl Service {
             engine.find_early()?;
         }
         let before = before.map(Predecessor::stop).transpose()?;
-        let (opened, door) = runtime.block_on(async {
-            let opened = open_engine(&engine, patience(config.takes_over)).await?;
-            // Not before the folder is this process's: the door may be another's.
-            let door = engine.folder.as_deref().and_then(|folder| {
-                let opened = Door::open(folder);
-                opened.inspect_err(|error| output::say(&format!("no handover: {error}"))).ok()
-            });
-            Ok::<_, Error>((opened, door))
-        })?;
+        let (opened, door) = runtime.block_on(open_with_door(&engine, config.takes_over))?;
         let (engine, recovered) = opened;
         let memories = engine.memories.clone();
         let app = App {
@@ -327,6 +312,20 @@ fn patience(takes_over: bool) -> Duration {
     if takes_over { END_TIME } else { Duration::ZERO }
 }
 
+/// Opens the engine, and then the door to its folder that a successor comes by.
+async fn open_with_door(
+    config: &EngineConfig,
+    takes_over: bool,
+) -> Result<((Engine, Recovered), Option<Door>), Error> {
+    let opened = open_engine(config, patience(takes_over)).await?;
+    // Not before the folder is this process's: the door may be another's.
+    let door = config.folder.as_deref().and_then(|folder| {
+        let opened = Door::open(folder);
+        opened.inspect_err(|error| output::say(&format!("no handover: {error}"))).ok()
+    });
+    Ok((opened, door))
+}
+
 /// The database. Where somebody has a folder of it, it is asked for again for so long.
 async fn open_engine(
     config: &EngineConfig,
@@ -408,6 +407,20 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
         },
     };
     Ok(doors)
+}
+
+/// Sees to it that files are this user's alone, and that enough of them can be open; returns how many
+/// connections that leaves.
+fn checked_files(config: &ServiceConfig) -> Result<usize, Error> {
+    if config.folder.is_some() {
+        machine::keep_files_private();
+    }
+    let files = machine::raise_file_limit();
+    let connections_max = connections_max(config, files)?;
+    if let Some(folder) = &config.folder {
+        private::keep_others_out(folder)?;
+    }
+    Ok(connections_max)
 }
 
 /// How many connections this limit of open files leaves.

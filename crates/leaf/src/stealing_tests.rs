@@ -95,16 +95,12 @@ impl Job for Numbers {
     }
 
     fn look(&self, block: usize, finding: &mut Vec<usize>) {
-        match self.crowded_at {
-            Some(at) if at == block && self.is_given_back => {
-                if self.handout.give_back(block) {
-                    return;
-                }
-            }
-            Some(at) if at == block => {
-                self.handout.crowd();
-            }
-            _ => {}
+        let is_crowded = self.crowded_at == Some(block);
+        if is_crowded && self.is_given_back && self.handout.give_back(block) {
+            return;
+        }
+        if is_crowded {
+            self.handout.crowd();
         }
         finding.push(block);
         self.clock.thirds.fetch_add(1, Ordering::SeqCst);

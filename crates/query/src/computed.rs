@@ -48,6 +48,8 @@ pub(crate) fn checked(text: String) -> Result<Value, StringTooLong> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
     use crate::{Expr, Function, PrepareError, Prepared, call};
 
@@ -60,8 +62,8 @@ mod tests {
         assert_eq!(concat(&[most.clone(), one]), Err(StringTooLong));
         // In upper case this letter takes three bytes instead of two.
         let wide = Value::string(&"ΐ".repeat(COMPUTED_STRING_BYTES_MAX / 2));
-        assert_eq!(call(Function::Lower, &[wide.clone()]), Ok(wide.clone()));
-        assert_eq!(call(Function::Upper, &[wide.clone()]), Err(StringTooLong));
+        assert_eq!(call(Function::Lower, slice::from_ref(&wide)), Ok(wide.clone()));
+        assert_eq!(call(Function::Upper, slice::from_ref(&wide)), Err(StringTooLong));
         let list = Value::vector([&*most.to_string(), "y"]);
         assert_eq!(call(Function::ToText, &[list]), Err(StringTooLong));
         let expr = Expr::<()>::call(Function::Upper, [Expr::Literal(wide)]);
