@@ -173,8 +173,7 @@ impl Service {
             clock: config.clock,
             damage: damage(&recovered).into(),
         };
-        let restored = runtime.block_on(restore_settings(&app));
-        restored.map_err(|error| refused(error.to_string()))?;
+        runtime.block_on(restore_settings(&app)).map_err(|error| refused(error.to_string()))?;
         // Whoever reads where it listens may stop it at once.
         let told = Box::pin(runtime.block_on(async { asked_by_signal() })?);
         let stop_max = config.stop_max;
