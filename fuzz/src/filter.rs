@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
-use hadal_aggregate::{Answering, Partial};
+use hadal_aggregate::{Answering, Partial, RowValues};
 use hadal_block::{BlockView, MergeOrder, merge};
 use hadal_query::{
     ColumnRef, Expr, Function, Input, Prepared, Query, RowExpr, Shape, Syntax, contains_text,
@@ -201,7 +201,7 @@ impl Maker<'_, '_> {
 pub fn ask(Question { table, filter }: &Question) {
     let Ok(prepared) = Prepared::new(filter) else { return };
     let rows = table.comparable();
-    let holds = |row: &&Row| prepared.is_true(&|input| value_of(row, input));
+    let holds = |row: &&Row| prepared.is_true(&|input| value_of(row, input)) == Ok(true);
     let mut expected: Vec<Micros> = rows.iter().filter(holds).map(|row| row.time).collect();
     expected.sort_unstable();
     let blocks = table.blocks();
@@ -244,7 +244,7 @@ fn times(blocks: &[Vec<u8>], filter: &RowExpr) -> Vec<Micros> {
         scanned(blocks, Query { filter: Some(filter.clone()), ..Query::new(table, groups) });
     assert_eq!(of_rows.stats.rows_matched, of_groups.stats.rows_matched);
     let Answering::Rows(found) = of_rows.answering else { panic!("rows were asked for") };
-    let time = |row: Box<[Value]>| match row[0] {
+    let time = |row: RowValues| match row[0] {
         Value::Time(time) => time,
         ref other => panic!("{other} is no time"),
     };
