@@ -315,7 +315,7 @@ mod tests {
                 "{ceiling}"
             );
             // As large as they can be, before they are large.
-            let mut growing: Vec<_> = (0..7).map(|_| budget.hold()).collect();
+            let mut growing: Vec<_> = (0..6).map(|_| budget.hold()).collect();
             growing.iter_mut().for_each(|own| own.resize(SMALL_QUERY_BYTES_MAX).expect("room"));
             let mut light = budget.hold();
             assert_eq!(light.resize(SMALL_QUERY_BYTES_MAX / 4), Ok(()), "{ceiling}");

@@ -87,13 +87,14 @@ fn no_query_takes_memory_that_nobody_counts() {
     assert!(peak <= PEAK_KIB_MAX, "{} MiB of {}", peak >> 10, PEAK_KIB_MAX >> 10);
     // One at a time they are answered, or told what they need.
     for (sql, expected) in
-        worst().iter().zip(["400", "422", "200", "200", "422", "422", "200", "422"])
+        worst().iter().zip(["400", "422", "200", "200", "422", "422", "200", "200"])
     {
         let (status, answer) = try_ask(&server.url, sql, 300_000).unwrap();
-        assert_eq!(status, expected, "{}: {answer}", &sql[..60.min(sql.len())]);
+        let start = &answer[..answer.len().min(300)];
+        assert_eq!(status, expected, "{}: {start}", &sql[..60.min(sql.len())]);
         if status == "200" {
             let answer: Value = serde_json::from_str(&answer).unwrap();
-            assert_eq!(answer["coverage"]["fraction"], 1.0, "{answer}");
+            assert_eq!(answer["coverage"]["fraction"], 1.0, "{}", answer["coverage"]);
         }
     }
     assert!(peak_kib(&server) <= PEAK_KIB_MAX);
