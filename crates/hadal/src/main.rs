@@ -8,6 +8,7 @@ mod archive;
 mod cli;
 mod client;
 mod commands;
+mod damage;
 mod demo;
 mod engine;
 mod error;

@@ -14,10 +14,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::DoorArgs;
 use crate::commands::open::open_browser;
 use crate::commands::serve::log_to_stderr;
+use crate::damage::say_damage;
 use crate::demo::{Demo, Destination, Progress, ShiftedClock, Stop, parse_now};
 use crate::error::Error;
 use crate::memory::MemoryArgs;
-use crate::service::{Service, ServiceConfig, say_damage};
+use crate::service::{Service, ServiceConfig};
 use crate::{machine, output};
 
 /// Start a database full of events, to play with

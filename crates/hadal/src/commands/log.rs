@@ -10,10 +10,11 @@ use hadal_types::{BatchId, TableName};
 use crate::cli::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
 use crate::client::{Client, LogOptions};
 use crate::commands::serve::log_to_stderr;
+use crate::damage::say_damage;
 use crate::error::Error;
 use crate::input::{Pace, Source, live_rows};
 use crate::output;
-use crate::service::{Service, ServiceConfig, say_damage};
+use crate::service::{Service, ServiceConfig};
 use crate::transfer::{Transfer, fresh_batch_id};
 
 /// Rows that trickle are sent after this time.

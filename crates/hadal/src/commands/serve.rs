@@ -13,10 +13,11 @@ use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::cli::{DataArgs, DoorArgs};
+use crate::damage::say_damage;
 use crate::engine::LEAVES_IN_PROCESS_MAX;
 use crate::error::Error;
 use crate::memory::MemoryArgs;
-use crate::service::{Service, ServiceConfig, say_damage};
+use crate::service::{Service, ServiceConfig};
 use crate::{machine, output};
 
 /// Start a server
