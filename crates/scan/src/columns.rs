@@ -51,7 +51,8 @@ impl<'a, 'c> Columns<'a, 'c> {
         }
     }
 
-    /// Says that from now on values are asked of these rows only: they are among those before.
+    /// Says that from now on values are asked of these rows only: they are among those before, or what
+    /// has been decoded is [dropped](Self::drop_decoded).
     pub(crate) fn want(&self, rows: &Selection) {
         *self.wanted.borrow_mut() = Some(rows.clone());
     }

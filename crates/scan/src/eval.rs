@@ -33,7 +33,8 @@ pub(crate) fn eval<'a>(
     let values = match expr {
         PlanExpr::Literal(value) => return Ok(BlockValues::Constant(value.clone())),
         PlanExpr::Input(input) => columns.input(input, selection),
-        PlanExpr::Matches { .. } | PlanExpr::Call { .. } => computed(expr, columns, selection),
+        PlanExpr::Matches { pattern, text } => matched(pattern, text, columns, selection),
+        PlanExpr::Call { function, arguments } => called(*function, arguments, columns, selection),
     };
     // Arguments are gone by now.
     match values {
@@ -44,41 +45,45 @@ pub(crate) fn eval<'a>(
             let bytes = if is_decoded { 0 } else { values.bytes() };
             room.settle(mark, bytes).map(|()| values)
         }
-        Err(halt) => room.settle(mark, 0).and(Err(halt)),
+        Err(halt) => {
+            room.forget(mark);
+            Err(halt)
+        }
     }
 }
 
-fn computed<'a>(
-    expr: &PlanExpr,
+fn matched<'a>(
+    pattern: &Pattern,
+    text: &PlanExpr,
     columns: &Columns<'_, 'a>,
     selection: &Selection,
 ) -> Result<BlockValues<'a>, Halt> {
-    let room = columns.room();
-    match expr {
-        PlanExpr::Literal(_) | PlanExpr::Input(_) => eval(expr, columns, selection),
-        PlanExpr::Matches { pattern, text } => {
-            if let PlanExpr::Input(input) = &**text
-                && let Some(truths) = columns.matching(input, pattern)?
-            {
-                return Ok(BlockValues::Truths(truths));
-            }
-            let text = eval(text, columns, selection)?;
-            matches(pattern, &text, selection, room)
-        }
-        PlanExpr::Call { function, arguments } => {
-            if let Some(truths) = compared(*function, arguments, columns)? {
-                return Ok(BlockValues::Truths(truths));
-            }
-            if let Some(buckets) = floored::time_buckets(*function, arguments, columns)? {
-                return Ok(BlockValues::Numbers(buckets));
-            }
-            let arguments = arguments
-                .iter()
-                .map(|argument| eval(argument, columns, selection))
-                .collect::<Result<Vec<_>, _>>()?;
-            apply(*function, &arguments, selection, room)
-        }
+    if let PlanExpr::Input(input) = text
+        && let Some(truths) = columns.matching(input, pattern)?
+    {
+        return Ok(BlockValues::Truths(truths));
     }
+    let text = eval(text, columns, selection)?;
+    matches(pattern, &text, selection, columns.room())
+}
+
+fn called<'a>(
+    function: Function,
+    arguments: &[PlanExpr],
+    columns: &Columns<'_, 'a>,
+    selection: &Selection,
+) -> Result<BlockValues<'a>, Halt> {
+    if let Some(truths) = compared(function, arguments, columns)? {
+        return Ok(BlockValues::Truths(truths));
+    }
+    if let Some(buckets) = floored::time_buckets(function, arguments, columns)? {
+        return Ok(BlockValues::Numbers(buckets));
+    }
+    let arguments = arguments
+        .iter()
+        .map(|argument| eval(argument, columns, selection))
+        .collect::<Result<Vec<_>, _>>()?;
+    apply(function, &arguments, selection, columns.room())
 }
 
 /// A comparison of a column with literals, asked of it as it is stored; `None` where it is better

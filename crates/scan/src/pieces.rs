@@ -31,6 +31,9 @@ impl Scan {
             added => return added,
         }
         columns.room().spare();
+        // Some may be decoded of the best rows only.
+        columns.want(selection);
+        columns.drop_decoded();
         let mut own = Partial { held: partial.held.another(), ..Partial::empty(&self.query) };
         self.add_pieces(columns, selection, &mut own)?;
         partial.merge(own);
@@ -48,7 +51,7 @@ impl Scan {
             Err(Halt::TooMany) if selection.count() > 1 => {}
             added => return added,
         }
-        columns.room().settle(mark, 0)?;
+        columns.room().forget(mark);
         let halves = selection.halves();
         halves.iter().try_for_each(|half| self.add_pieces(columns, half, partial))
     }
@@ -66,7 +69,7 @@ impl Scan {
             }
             Answering::Rows(best) => raw_rows::add(&self.plan, columns, selection, best, held)?,
         }
-        columns.room().settle(0, 0)?;
+        columns.room().forget(0);
         if columns.room().is_sparing() {
             partial.try_hold(usize::MAX)?;
             columns.room().go_on()?;
@@ -105,7 +108,7 @@ fn met(
         Ok(values) => {
             let yes = values.truths(columns.rows()).yes;
             drop(values);
-            room.settle(mark, 0)?;
+            room.forget(mark);
             return Ok(Rc::unwrap_or_clone(yes));
         }
         Err(Halt::TooMany) if selection.count() > 1 => {}

@@ -46,7 +46,7 @@ pub(crate) fn add(
         let reached = eval(&bar, columns, &selection)?;
         selection.narrow(&reached.truths(columns.rows()).yes);
         drop(reached);
-        room.settle(mark, 0)?;
+        room.forget(mark);
     }
     let rows = best_first(plan, columns, &selection, best)?;
     if rows.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn add(
             }
         }
         drop(values);
-        room.settle(mark, 0)?;
+        room.forget(mark);
         // Of a wide table few columns are decoded at a time.
         if room.decoded() > DECODED_BYTES_MAX {
             columns.drop_decoded();
@@ -132,7 +132,7 @@ fn best_first(
         let values = eval(&plan.keys[index], columns, &Selection::of(columns.rows(), &rows))?;
         let ranks = ranks(&values, direction, &rows);
         drop(values);
-        columns.room().settle(mark, 0)?;
+        columns.room().forget(mark);
         Ok(ranks.into_iter().zip(rows).collect())
     };
     let (mut chosen, mut tied) = (Vec::new(), selection.to_rows().to_vec());

@@ -148,8 +148,13 @@ impl<'r> Room<'r> {
 
     /// Says that of all that was computed since `mark` only so many bytes are left.
     pub(crate) fn settle(&self, mark: usize, bytes: usize) -> Result<(), Halt> {
-        self.computed.set(mark);
+        self.forget(mark);
         self.compute(bytes)
+    }
+
+    /// Says that nothing is left of what was computed since `mark`.
+    pub(crate) fn forget(&self, mark: usize) {
+        self.computed.set(mark);
     }
 
     /// Looks whether somebody still waits for the answer.

@@ -25,16 +25,17 @@ fn name(text: &str) -> ColumnName {
     ColumnName::new(text).expect("a name")
 }
 
-fn text_of(row: usize) -> String {
-    format!("{row:04}").repeat(LENGTH / 4)
+/// The block of most tests.
+fn block() -> Vec<u8> {
+    block_of(ROWS, LENGTH)
 }
 
-/// A block of a time, a `text` and an `n`, which is the row's number.
-fn block() -> Vec<u8> {
+/// A block of a time, a `text` of so many bytes and an `n`, which is the row's number.
+fn block_of(rows: usize, length: usize) -> Vec<u8> {
     let mut builder = BlockBuilder::new(name("time"));
-    for row in 0..ROWS {
+    for row in 0..rows {
         let text = builder.column(&name("text"), Kind::String);
-        builder.push_string(text, &text_of(row)).expect("taken");
+        builder.push_string(text, &format!("{row:04}").repeat(length / 4)).expect("taken");
         let n = builder.column(&name("n"), Kind::Number);
         let row = i64::try_from(row).expect("small");
         builder.push_number(n, Number::integer(row)).expect("taken");
@@ -58,7 +59,7 @@ fn long(times: usize) -> RowExpr {
     call(Function::Concat, parts)
 }
 
-fn length(of: RowExpr) -> RowExpr {
+fn length_of(of: RowExpr) -> RowExpr {
     call(Function::Length, [of])
 }
 
@@ -98,8 +99,8 @@ fn digits(row: usize) -> usize {
 
 #[test]
 fn measures_and_keys_of_large_values_are_those_of_all_rows() {
-    let keys = [call(Function::Bucket, [length(long(TIMES)), Expr::Literal(Value::integer(1))])];
-    let own = query(groups(keys, length(long(TIMES))), None);
+    let keys = [call(Function::Bucket, [length_of(long(TIMES)), Expr::Literal(Value::integer(1))])];
+    let own = query(groups(keys, length_of(long(TIMES))), None);
     let Answering::Groups(groups) = scanned(&own).answering else { panic!("groups") };
     let mut found: Vec<(Value, u64)> = groups
         .into_sorted()
@@ -117,7 +118,7 @@ fn measures_and_keys_of_large_values_are_those_of_all_rows() {
 #[test]
 fn conditions_on_large_values_are_asked_of_every_row() {
     let most = Value::integer(i64::try_from(TIMES * LENGTH + 2).expect("small"));
-    let is_short = call(Function::Less, [Expr::Literal(most), length(long(TIMES))]);
+    let is_short = call(Function::Less, [Expr::Literal(most), length_of(long(TIMES))]);
     let own = query(groups([], column("n", Kind::Number)), Some(is_short));
     let partial = scanned(&own);
     assert_eq!(partial.stats.rows_matched, (0..ROWS).filter(|&row| digits(row) > 2).count() as u64);
@@ -125,7 +126,7 @@ fn conditions_on_large_values_are_asked_of_every_row() {
 
 #[test]
 fn the_best_rows_by_large_values_are_the_best_of_all() {
-    let values = vec![column("n", Kind::Number), length(long(TIMES))];
+    let values = vec![column("n", Kind::Number), length_of(long(TIMES))];
     let by = |index, descending| OrderKey {
         expr: Expr::Leaf(Slot::Key(index)),
         descending,
@@ -142,11 +143,30 @@ fn the_best_rows_by_large_values_are_the_best_of_all() {
     assert_eq!(found, expected.collect::<Vec<_>>());
 }
 
+/// When it turns out that values are large, some columns are decoded of the best rows only.
+#[test]
+fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
+    let (rows, length, limit) = (4_000, 1_500, 300i64);
+    let bytes = block_of(rows, length);
+    let large = long(64 * 1_024 / length);
+    let values = vec![column("text", Kind::String), length_of(large), column("n", Kind::Number)];
+    let by = OrderKey { expr: Expr::Leaf(Slot::Key(2)), descending: false, nulls_first: false };
+    let own = Query {
+        order: vec![by],
+        limit: limit.unsigned_abs(),
+        ..query(Shape::Rows { values }, None)
+    };
+    let partial = scanned_with(&Budget::new(1 << 30), &bytes, &own);
+    let Answering::Rows(found) = partial.answering else { panic!("rows") };
+    let found: Vec<Value> = found.into_sorted().iter().map(|row| row[2].clone()).collect();
+    assert_eq!(found, (0..limit).map(Value::integer).collect::<Vec<_>>());
+}
+
 #[test]
 fn what_has_no_room_fails_the_query_and_is_given_back() {
     // Not even what is decoded has some.
     let budget = Budget::new(SCAN_FREE_BYTES);
-    let own = query(groups([], length(long(TIMES))), None);
+    let own = query(groups([], length_of(long(TIMES))), None);
     let partial = scanned_with(&budget, &block(), &own);
     let fault = partial.faults.iter().next().expect("a fault");
     assert_eq!(fault.code, FaultCode::Memory, "{}", fault.message);
@@ -162,13 +182,13 @@ fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
         assert_eq!(budget.held(), 0);
         (fault.code, fault.message)
     };
-    let (invalid, message) = code(length(long(COMPUTED_STRING_BYTES_MAX / LENGTH + 1)));
+    let (invalid, message) = code(length_of(long(COMPUTED_STRING_BYTES_MAX / LENGTH + 1)));
     assert_eq!(invalid, FaultCode::Invalid);
     assert!(message.contains("more than 1048576 bytes"), "{message}");
     let large = || long(COMPUTED_STRING_BYTES_MAX / LENGTH - 1);
     let all =
         call(Function::Coalesce, vec![large(); PIECE_BYTES_MAX / COMPUTED_STRING_BYTES_MAX + 2]);
-    let (memory, message) = code(length(all));
+    let (memory, message) = code(length_of(all));
     assert_eq!(memory, FaultCode::Memory);
     assert!(message.contains("of one row"), "{message}");
 }
@@ -176,7 +196,7 @@ fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
 #[test]
 fn nothing_of_a_damaged_block_is_added() {
     let scan = |damaged: &str| {
-        let own = query(groups([], length(long(TIMES))), None);
+        let own = query(groups([], length_of(long(TIMES))), None);
         let scan = Scan::new(Arc::new(own.clone())).expect("a query");
         let mut partial = Partial::empty(&own);
         let bytes = block();
