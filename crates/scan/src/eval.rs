@@ -59,6 +59,7 @@ fn matched<'a>(
     selection: &Selection,
 ) -> Result<BlockValues<'a>, Halt> {
     if let PlanExpr::Input(input) = text
+        && !columns.room().is_sparing()
         && let Some(truths) = columns.matching(input, pattern)?
     {
         return Ok(BlockValues::Truths(truths));
@@ -73,11 +74,17 @@ fn called<'a>(
     columns: &Columns<'_, 'a>,
     selection: &Selection,
 ) -> Result<BlockValues<'a>, Halt> {
-    if let Some(truths) = compared(function, arguments, columns)? {
-        return Ok(BlockValues::Truths(truths));
+    if matches!(function, Function::And | Function::Or) {
+        return junction(function, arguments, columns, selection).map(BlockValues::Truths);
     }
-    if let Some(buckets) = floored::time_buckets(function, arguments, columns)? {
-        return Ok(BlockValues::Numbers(buckets));
+    // These are of the whole block.
+    if !columns.room().is_sparing() {
+        if let Some(truths) = compared(function, arguments, columns)? {
+            return Ok(BlockValues::Truths(truths));
+        }
+        if let Some(buckets) = floored::time_buckets(function, arguments, columns)? {
+            return Ok(BlockValues::Numbers(buckets));
+        }
     }
     let arguments = arguments
         .iter()
@@ -163,9 +170,6 @@ fn whole<'a>(
     rows: usize,
 ) -> Option<BlockValues<'a>> {
     match function {
-        Function::And | Function::Or => {
-            return Some(BlockValues::Truths(junction(function, arguments, rows)));
-        }
         Function::Not => {
             return match arguments {
                 [BlockValues::Truths(truths)] => Some(BlockValues::Truths(truths.negated())),
@@ -237,12 +241,21 @@ fn with_literals<'a>(
     }
 }
 
-fn junction(function: Function, arguments: &[BlockValues<'_>], rows: usize) -> Truths {
+/// AND or OR: each argument is forgotten before the next one is looked at, however many there are.
+fn junction(
+    function: Function,
+    arguments: &[PlanExpr],
+    columns: &Columns<'_, '_>,
+    selection: &Selection,
+) -> Result<Truths, Halt> {
+    let (rows, room) = (columns.rows(), columns.room());
     let is_and = function == Function::And;
     let mut yes = filled(rows, is_and);
     let mut possible = filled(rows, is_and);
     for argument in arguments {
-        let truths = argument.truths(rows);
+        let mark = room.mark();
+        let truths = eval(argument, columns, selection)?.truths(rows);
+        room.forget(mark);
         if is_and {
             yes.and(&truths.yes);
             possible.and(&truths.possible);
@@ -251,7 +264,7 @@ fn junction(function: Function, arguments: &[BlockValues<'_>], rows: usize) -> T
             possible.or(&truths.possible);
         }
     }
-    Truths { yes: Rc::new(yes), possible: Rc::new(possible) }
+    Ok(Truths { yes: Rc::new(yes), possible: Rc::new(possible) })
 }
 
 /// The value where the condition is true, null elsewhere: what FILTER makes of an argument.

@@ -4,7 +4,7 @@
 //! It is drawn from the query's budget before it is allocated, but for pieces of at most one string
 //! ([`COMPUTED_STRING_BYTES_MAX`](hadal_types::limits::COMPUTED_STRING_BYTES_MAX)) or one column,
 //! and for the first [`SCAN_FREE_BYTES`] of each thread, which no query has to draw. What
-//! expressions compute at a time is limited to [`PIECE_BYTES_MAX`]: a block whose values are larger
+//! expressions compute at a time is limited ([`PIECE_BYTES_MAX`]): a block whose values are larger
 //! is looked at piece by piece.
 
 use std::cell::{Cell, RefCell};
@@ -70,12 +70,13 @@ pub(crate) struct Room<'r> {
 }
 
 impl<'r> Room<'r> {
-    /// Nothing is drawn yet from the budget of `found`, which is held for what was found.
-    pub(crate) fn new(found: &Held, is_over: &'r dyn Fn() -> bool) -> Self {
+    /// Nothing is drawn yet from the budget of `found`, which is held for what was found; so many bytes
+    /// are computed at a time.
+    pub(crate) fn new(found: &Held, computed_max: usize, is_over: &'r dyn Fn() -> bool) -> Self {
         Self {
             held: RefCell::new(found.another()),
             found: found.bytes(),
-            computed_max: Cell::new(PIECE_BYTES_MAX),
+            computed_max: Cell::new(computed_max),
             refused: RefCell::default(),
             decoded: Cell::new(0),
             computed: Cell::new(0),
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn what_is_decoded_and_computed_is_drawn_beyond_what_is_free() {
         let budget = Budget::new(SCAN_FREE_BYTES + PIECE_BYTES_MAX);
-        let room = Room::new(&budget.hold(), &|| false);
+        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
         room.keep(SCAN_FREE_BYTES).expect("free");
         assert_eq!(budget.held(), 0);
         let mark = room.mark();
@@ -234,11 +235,11 @@ mod tests {
     #[test]
     fn where_little_is_free_less_is_computed_at_a_time() {
         let budget = Budget::new(DRAWN_AT_ONCE);
-        let room = Room::new(&budget.hold(), &|| false);
+        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
         assert!(matches!(room.compute(4 * SCAN_FREE_BYTES), Err(Halt::TooMany)));
         assert!(matches!(room.compute(2 * SCAN_FREE_BYTES + 1), Err(Halt::TooMany)));
         room.compute(SCAN_FREE_BYTES + DRAWN_AT_ONCE).expect("all that is free");
-        let room = Room::new(&budget.hold(), &|| false);
+        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
         room.keep(SCAN_FREE_BYTES).expect("free");
         let refused = room.compute(COMPUTED_MIN);
         assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_nobody_waits_for_is_not_computed() {
-        let room = Room::new(&Held::default(), &|| true);
+        let room = Room::new(&Held::default(), PIECE_BYTES_MAX, &|| true);
         room.compute(SCAN_FREE_BYTES).expect("free");
         assert!(matches!(room.compute(1), Err(Halt::Over)));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hadal_aggregate::{Answering, Fault, Partial, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_query::{Function, Input, Query};
+use hadal_types::limits::PIECE_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Value};
 
 use crate::columns::Columns;
@@ -51,6 +52,8 @@ pub struct Scan {
     pub(crate) plan: Plan,
     seen: SeenColumns,
     pub(crate) use_zones: bool,
+    /// Bytes of values that are computed at a time.
+    piece_bytes_max: usize,
 }
 
 impl Scan {
@@ -61,7 +64,7 @@ impl Scan {
     pub fn new(query: Arc<Query>) -> Result<Self, PlanError> {
         let plan = Plan::new(&query)?;
         let seen = seen_by(&query);
-        Ok(Self { query, plan, seen, use_zones: true })
+        Ok(Self { query, plan, seen, use_zones: true, piece_bytes_max: PIECE_BYTES_MAX })
     }
 
     /// The same, but no value is taken from a zone instead of from rows: to measure what reading
@@ -69,6 +72,13 @@ impl Scan {
     #[must_use]
     pub fn without_zone_answers(self) -> Self {
         Self { use_zones: false, ..self }
+    }
+
+    /// The same, but so many bytes of values are computed at a time: to test that pieces come to what
+    /// all rows at once do.
+    #[must_use]
+    pub fn in_pieces_of(self, bytes: usize) -> Self {
+        Self { piece_bytes_max: bytes, ..self }
     }
 
     /// In which order blocks are best looked at.
@@ -115,7 +125,7 @@ impl Scan {
         partial: &mut Partial,
     ) -> Result<(), Unlooked> {
         let is_over = || holder.is_over();
-        let room = Room::new(&partial.held, &is_over);
+        let room = Room::new(&partial.held, self.piece_bytes_max, &is_over);
         self.add_block(block, holder, &room, partial).map_err(|halt| match halt {
             Halt::Damaged(error) => Unlooked::Damaged(error),
             Halt::Over => Unlooked::Over,

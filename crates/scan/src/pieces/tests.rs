@@ -163,6 +163,19 @@ fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
 }
 
 #[test]
+fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
+    let rows = 60_000;
+    let is = |n: i64| {
+        call(Function::Equal, [column("n", Kind::Number), Expr::Literal(Value::integer(n))])
+    };
+    let any = call(Function::Or, (0..4_000).map(is).collect::<Vec<_>>());
+    let own = query(groups([], column("n", Kind::Number)), Some(any));
+    let partial = scanned_with(&Budget::new(1 << 20), &block_of(rows, 4), &own);
+    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
+    assert_eq!(partial.stats.rows_matched, 4_000);
+}
+
+#[test]
 fn what_has_no_room_fails_the_query_and_is_given_back() {
     // Not even what is decoded has some.
     let budget = Budget::new(SCAN_FREE_BYTES);
