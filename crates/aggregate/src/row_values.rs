@@ -16,6 +16,9 @@ pub struct RowValues {
     values: Vec<Value>,
 }
 
+/// Values that a row has room for at once.
+const FIRST_ROOM: usize = 32;
+
 static NULL: Value = Value::Null;
 
 impl RowValues {
@@ -23,7 +26,8 @@ impl RowValues {
     /// ([`OUTPUTS_MAX`](hadal_types::limits::OUTPUTS_MAX) are fewer); those beyond stay null.
     #[must_use]
     pub fn new(count: usize) -> Self {
-        Self { count, indexes: Vec::new(), values: Vec::new() }
+        let room = count.min(FIRST_ROOM);
+        Self { count, indexes: Vec::with_capacity(room), values: Vec::with_capacity(room) }
     }
 
     /// Sets a column's value. Columns come in ascending order, each once.
@@ -66,17 +70,20 @@ impl RowValues {
         })
     }
 
-    /// Drops room that is not used.
+    /// Drops room that is not used, where it is much.
     pub(crate) fn shrink(&mut self) {
-        self.indexes.shrink_to_fit();
-        self.values.shrink_to_fit();
+        if self.values.capacity() > 2 * self.values.len() {
+            self.indexes.shrink_to_fit();
+            self.values.shrink_to_fit();
+        }
     }
 
     /// Bytes held, about.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let heap: usize = self.values.iter().map(Value::heap_bytes).sum();
-        size_of::<Self>() + size_of_val(&*self.indexes) + size_of_val(&*self.values) + heap
+        let each = size_of::<u16>() + size_of::<Value>();
+        size_of::<Self>() + self.values.capacity() * each + heap
     }
 }
 
@@ -115,7 +122,8 @@ impl Index<usize> for RowValues {
 
 impl FromIterator<Value> for RowValues {
     fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
-        let mut row = Self::new(0);
+        let values = values.into_iter();
+        let mut row = Self { count: 0, ..Self::new(values.size_hint().0) };
         for value in values {
             row.push(row.count, value);
             row.count += 1;
@@ -172,7 +180,7 @@ mod tests {
     fn what_is_null_takes_no_room() {
         let mut row = RowValues::new(5_000);
         row.push(4_999, Value::integer(1));
-        assert!(row.bytes() < 500 && row[4_999] == Value::integer(1) && row[0].is_null());
+        assert!(row.bytes() < 2_000 && row[4_999] == Value::integer(1) && row[0].is_null());
         assert_eq!(row.iter().count(), 5_000);
     }
 }

@@ -97,10 +97,32 @@ impl TopRows {
     }
 
     /// Whether a row with this first value may be among the best.
-    #[must_use]
-    pub fn could_keep(&self, first: &Value) -> bool {
+    #[cfg(test)]
+    fn could_keep(&self, first: &Value) -> bool {
         let Some(bar) = self.bar() else { return self.rows_max > 0 };
         self.comparison.by.first().is_none_or(|(_, direction)| direction.cmp(first, bar).is_le())
+    }
+
+    /// How many of some rows may be among the best, of which these are the first values, the best first:
+    /// those after them need not be looked at. Sorts the first values of the rows that are here.
+    pub fn could_keep_of(&self, firsts: impl Iterator<Item = Value>) -> usize {
+        let Some((index, direction)) = self.comparison.by.first() else { return self.rows_max };
+        let mut own: Vec<&Value> = self.rows.iter().map(|row| row.values.get(*index)).collect();
+        own.sort_unstable_by(|left, right| direction.cmp(left, right));
+        // So many of the rows that are here, and of those that come, are better for certain.
+        let (mut better, mut before) = (0, 0);
+        let mut last: Option<Value> = None;
+        let is_kept = |(count, first): &(usize, Value)| {
+            if last.as_ref() != Some(first) {
+                before = *count;
+                last = Some(first.clone());
+            }
+            while own.get(better).is_some_and(|own| direction.cmp(own, first).is_lt()) {
+                better += 1;
+            }
+            better + before < self.rows_max
+        };
+        firsts.enumerate().take_while(is_kept).count()
     }
 
     /// Adds a row, which has as many values as the query asks for.

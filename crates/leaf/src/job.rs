@@ -156,11 +156,10 @@ impl ScanJob {
         }
     }
 
-    /// Holds what was found. If that is too much together with what others have found, all of it
-    /// is made one, which takes less: the query fails only where that is too much as well, so how
-    /// many threads there are does not decide.
-    fn hold(&self, partial: &mut Partial) {
-        let before = partial.held.bytes();
+    /// Holds what was found, for which so many bytes were held `before` the block. If that is too much
+    /// together with what others have found, all of it is made one, which takes less: the query fails
+    /// only where that is too much as well, so how many threads there are does not decide.
+    fn hold(&self, partial: &mut Partial, before: usize) {
         let Err(fault) = partial.try_hold(self.question.bytes_max) else {
             // Wraps around where it became less.
             let more = partial.held.bytes().wrapping_sub(before);
@@ -226,12 +225,13 @@ impl Job for ScanJob {
         let (table, looked) = (&tables[*leaf], &mut looked[*leaf]);
         let held = HeldBlock { block, table, job: self };
         let faults = block.faults();
+        let before = partial.held.bytes();
         let looked_at = block.view().map_err(Unlooked::from);
         match looked_at.and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
                 looked.blocks += 1;
                 looked.rows += block.rows as u64;
-                self.hold(partial);
+                self.hold(partial, before);
             }
             Err(Unlooked::Over) => {}
             // As in `hold`: how many threads there are does not decide.

@@ -48,7 +48,14 @@ pub(crate) fn add(
         drop(reached);
         room.forget(mark);
     }
-    let rows = best_first(plan, columns, &selection, best)?;
+    let mut rows = best_first(plan, columns, &selection, best)?;
+    if let Some((first, _)) = best.comparison().by.first().filter(|_| !best.is_empty()) {
+        let values = eval(&plan.keys[*first], columns, &Selection::of(columns.rows(), &rows))?;
+        let firsts = rows.iter().map(|&row| values.value(row as usize));
+        rows.truncate(best.could_keep_of(firsts));
+        drop(values);
+        room.forget(mark);
+    }
     if rows.is_empty() {
         return Ok(());
     }
@@ -76,13 +83,7 @@ pub(crate) fn add(
             columns.drop_decoded();
         }
     }
-    let first = best.comparison().by.first().map(|(index, _)| *index);
-    for row in all {
-        if first.is_some_and(|first| !best.could_keep(row.get(first))) {
-            break;
-        }
-        best.add(row)?;
-    }
+    all.into_iter().try_for_each(|row| best.add(row))?;
     Ok(())
 }
 

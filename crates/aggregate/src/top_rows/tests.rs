@@ -150,3 +150,27 @@ proptest! {
         prop_assert_eq!(of(&query, &rows), whole);
     }
 }
+
+proptest! {
+    #[test]
+    fn rows_that_may_be_kept_are_those_that_are(
+        here in prop::collection::vec((prop::option::of(0i64..9), 0i64..6), 0..20),
+        rows in prop::collection::vec(prop::option::of(0i64..9), 0..20),
+        limit in 0u64..12, descending in any::<bool>(), nulls_first in any::<bool>(),
+    ) {
+        let query = rows_query(2, vec![by(key(0), descending, nulls_first)], limit);
+        let direction = Direction { descending, nulls_first };
+        let value = |row: &Option<i64>| row.map_or(Value::Null, Value::integer);
+        let mut firsts: Vec<Value> = rows.iter().map(value).collect();
+        firsts.sort_by(|left, right| direction.cmp(left, right));
+        let mut top = of(&query, &here);
+        let may = top.could_keep_of(firsts.iter().cloned());
+        // One after the other, as long as the first value tells that it may win.
+        let wins = firsts.iter().take_while(|first| {
+            let wins = top.could_keep(first);
+            top.add([(*first).clone(), Value::integer(-1)].into()).expect("short strings");
+            wins
+        });
+        prop_assert_eq!(wins.count(), may);
+    }
+}

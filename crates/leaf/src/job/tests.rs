@@ -26,12 +26,25 @@ fn block() -> Arc<Block> {
 
 /// A job that counts the rows of so many blocks by their numbers.
 fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, Pending) {
-    let column = ColumnRef {
+    let shape = Shape::Groups { keys: vec![number()], measures: vec![] };
+    job_of(shape, blocks, bytes_max, budget)
+}
+
+/// The number of a row.
+fn number() -> Expr<Input> {
+    Expr::Leaf(Input::Column(ColumnRef {
         name: ColumnName::new("v").expect("a name"),
         kind: Kind::Number,
         logical: Logical::Plain,
-    };
-    let shape = Shape::Groups { keys: vec![Expr::Leaf(Input::Column(column))], measures: vec![] };
+    }))
+}
+
+fn job_of(
+    shape: Shape,
+    blocks: usize,
+    bytes_max: usize,
+    budget: &Arc<Budget>,
+) -> (Arc<ScanJob>, Pending) {
     let table = TableName::new("t").expect("a name");
     let held = Arc::new(Table::new(table.clone()));
     let query = Arc::new(Query { limit: 10, deadline: HOUR, ..Query::new(table, shape) });
@@ -120,6 +133,17 @@ fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for(
         let _findings = findings.map(|finding| look_at_one(&job, finding));
         assert_eq!(job.handout.next(), next);
     }
+}
+
+#[test]
+fn what_raw_rows_take_is_counted_once() {
+    let shape = Shape::Rows { values: vec![number()] };
+    let (job, _pending) = job_of(shape, 6, usize::MAX, &Budget::new(usize::MAX));
+    let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
+    let findings = findings.map(|finding| look_at_one(&job, finding));
+    let held: usize = findings.iter().map(|finding| finding.partial.held.bytes()).sum();
+    assert_eq!(job.bytes.load(Ordering::Relaxed), held);
+    assert_eq!(job.handout.next(), Some(2), "there is room for both");
 }
 
 #[tokio::test]
