@@ -26,6 +26,12 @@ impl TableColumns {
         }
     }
 
+    /// Whether the table may have no more columns.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.lock().len() >= TABLE_COLUMNS_MAX
+    }
+
     /// Whether the table has a column of this name, or may have one more, which it has from then on.
     fn take(&self, name: &str) -> bool {
         let mut all = self.lock();

@@ -13,6 +13,8 @@ mod outbox;
 mod room;
 mod wish;
 
+use std::time::Instant;
+
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Uri};
@@ -95,12 +97,11 @@ async fn take(
     let now = doors.app.clock.now();
     let batch_id = wish.batch.map_or_else(random_id, Ok)?;
     let _comes = doors.coming.begin(table, &batch_id);
-    let table_columns = doors.columns.of(table);
+    let table_columns = doors.columns.of(table, Instant::now());
     let status = doors.app.root.table(table.as_str()).await;
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
     let schema = status.map(|table| table.schema);
-    let columns = schema.iter().flat_map(|schema| &schema.columns);
-    table_columns.add(columns.map(|column| column.name.as_str()));
+    let table_columns = doors.columns.told(table, table_columns, schema.as_deref(), Instant::now());
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
     let own = doors.rules.of(&doors.app, table).await?;
     let settling = Settling::new(table, own, wish.any_age, oldest, now);
