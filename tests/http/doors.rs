@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use hadal_server::{Config, ConfigError, ServeError, Token, serve};
+use hadal_http::{Config, ConfigError, ServeError, Token, serve};
 use tokio::net::TcpListener;
 
 use crate::client::read_reply;
@@ -14,7 +14,7 @@ use crate::server::{Server, app_of, memory_app, runtime};
 /// All doors but those that are open to everybody.
 fn guarded() -> Vec<(&'static str, String)> {
     let is_open = |path: &str| ["/", "/healthz", "/readyz", "/openapi.json"].contains(&path);
-    let routes = hadal_server::route_list().into_iter().filter(|(_, path)| !is_open(path));
+    let routes = hadal_http::route_list().into_iter().filter(|(_, path)| !is_open(path));
     let guarded = routes.map(|(method, path)| {
         let known = ["GET", "POST", "PUT", "DELETE"];
         let method = known.into_iter().find(|known| *known == method).expect("a known method");

@@ -23,7 +23,7 @@ fn changing() -> impl Iterator<Item = (&'static str, String)> {
 
 /// All doors, of a table `t` with a column `a`.
 fn doors() -> impl Iterator<Item = (&'static str, String)> {
-    hadal_server::route_list().into_iter().map(|(method, path)| {
+    hadal_http::route_list().into_iter().map(|(method, path)| {
         let known = ["GET", "POST", "PUT", "DELETE"];
         let method = known.into_iter().find(|known| *known == method).expect("a known method");
         (method, path.replace("{table}", "t").replace("{column}", "a"))

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
+use hadal_http::App;
 use hadal_query::Query;
-use hadal_server::App;
 use hadal_types::{TableName, limits};
 use hadal_wire::{
     Batch, BoxFuture, LeafState, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks,

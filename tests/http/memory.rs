@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::Partial;
+use hadal_http::MemoryUse;
 use hadal_query::Query;
-use hadal_server::MemoryUse;
 use hadal_types::{TableName, limits};
 use hadal_wire::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use serde_json::json;

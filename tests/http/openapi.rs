@@ -86,7 +86,7 @@ fn every_door_is_described_and_there_are_no_others() {
             methods.map(|method| (method.to_uppercase(), path.clone()))
         })
         .collect();
-    let doors: BTreeSet<(String, String)> = hadal_server::route_list()
+    let doors: BTreeSet<(String, String)> = hadal_http::route_list()
         .into_iter()
         .map(|(method, path)| (method, path.to_owned()))
         .collect();

@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use hadal_console::{Definitions, Place};
+use hadal_http::{About, App, Config, MemoryUse, ServeError, serve};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_server::{About, App, Config, MemoryUse, ServeError, serve};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
 use hadal_types::{Budget, Clock, FixedClock, Micros, limits};

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hadal_http::MemoryUse;
 use hadal_leaf::FreshBytes;
-use hadal_server::MemoryUse;
 use hadal_store::give_free_memory_back;
 use hadal_types::{Budget, Held};
 

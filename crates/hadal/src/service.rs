@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_console::{Definitions, Place};
+use hadal_http::{About, App, Config, restore_settings};
 use hadal_leaf::{Archive, Durability};
-use hadal_server::{About, App, Config, restore_settings};
 use hadal_types::limits::{CLOCK_PROVING_SECONDS, CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock, TableName, TableSettings};
 use tokio::net::TcpListener;
@@ -244,7 +244,7 @@ impl Service {
             // Nobody waits for it when the server has failed meanwhile.
             let _ = give.send((successor, door, socket, limit));
         };
-        let served = runtime.block_on(hadal_server::serve(config, app, listener, shutdown));
+        let served = runtime.block_on(hadal_http::serve(config, app, listener, shutdown));
         engine.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);
         engine.stop().iter().for_each(|failure| output::say(failure));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use hadal_server::Token;
+use hadal_http::Token;
 
 use crate::engine::{make_folder, read_small, read_some};
 use crate::error::Error;

@@ -1,0 +1,255 @@
+//! How the doors are set up, and which set-ups are refused.
+//!
+//! On loopback no token is asked for. Anything wider needs a token and, for as long as there is no
+//! TLS here, the word that TLS is elsewhere.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hadal_types::limits;
+use tokio::sync::Notify;
+
+/// How the doors are set up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where they listen.
+    pub listen: SocketAddr,
+    /// Who has it may do anything. QueryLogGuard for unless `listen` is a loopback address.
+    pub admin_token: Option<Token>,
+    /// TLS ends elsewhere, or is not wanted.
+    pub no_tls: bool,
+    /// Names by which clients may call this server, besides `localhost` and its address.
+    pub allowed_hosts: Vec<String>,
+    /// Connections at the same time; further ones are told to come back later.
+    pub connections_max: usize,
+    /// Connections at the same time from one address of another machine.
+    pub connections_per_address_max: usize,
+    /// Encoded bytes that a table may have over all leaves where nothing is set.
+    pub table_bytes_max: u64,
+    /// Whether what goes on is written down in Hadal's own tables.
+    pub keeps_journal: bool,
+    /// Where rows of tables that are set so go before they are dropped, in words; `None`: nowhere, and
+    /// no table can be set so.
+    pub archive: Option<String>,
+    /// Why nothing could be written there when that was last tried for its own sake, by whoever serves.
+    pub archive_error: Arc<Mutex<Option<String>>>,
+    /// What `/v1/version` says.
+    pub about: About,
+    /// Notified when a client asks the server to stop: whoever serves it waits for that.
+    pub stop: Arc<Notify>,
+    /// How long questions and bodies may go on once the server stops.
+    pub stopping_time: Duration,
+    /// How slowly bodies may come.
+    pub pace: Pace,
+}
+
+/// How slowly a body may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// For how long nothing may come.
+    pub stall_time: Duration,
+    /// Bytes that come in a second at least, on the average over as long a time of waiting for them.
+    pub bytes_per_second_min: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            stall_time: Duration::from_secs(limits::STALL_SECONDS),
+            bytes_per_second_min: limits::BODY_BYTES_PER_SECOND_MIN,
+        }
+    }
+}
+
+/// What a server says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// The release.
+    pub version: String,
+    /// The commit it was built from.
+    pub commit: String,
+    /// Which kernels run on this CPU.
+    pub cpu: String,
+    /// Where the data is, in words that may be shown to anybody who may ask queries: no path.
+    pub data: String,
+}
+
+/// Why a set-up is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Other machines could come in without a token.
+    #[error(
+        "--listen {0} can be reached from other machines, and there is no admin token: \
+         give --data DIR, where the token is kept, or --listen 127.0.0.1:{port}",
+        port = .0.port()
+    )]
+    NoToken(SocketAddr),
+    /// Other machines would send the token in the clear.
+    #[error(
+        "--listen {0} can be reached from other machines, and hadal speaks no TLS itself: \
+         put a proxy that does before it and say so with --no-tls, or --listen 127.0.0.1:{port}",
+        port = .0.port()
+    )]
+    NoTls(SocketAddr),
+}
+
+impl Config {
+    /// A set-up on `listen` with defaults for the rest.
+    #[must_use]
+    pub fn new(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            admin_token: None,
+            no_tls: false,
+            allowed_hosts: Vec::new(),
+            connections_max: limits::CONNECTIONS_MAX,
+            connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
+            table_bytes_max: limits::TABLE_BYTES_MAX,
+            keeps_journal: true,
+            archive: None,
+            archive_error: Arc::default(),
+            about: About::default(),
+            stop: Arc::default(),
+            stopping_time: Duration::from_secs(limits::STOPPING_SECONDS),
+            pace: Pace::default(),
+        }
+    }
+
+    /// Whether only this machine can come in.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        self.listen.ip().to_canonical().is_loopback()
+    }
+
+    /// Refuses set-ups that would be open to others by accident.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the flags that would make it right.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if self.is_loopback() {
+            return Ok(());
+        }
+        if self.admin_token.is_none() {
+            return Err(ConfigError::NoToken(self.listen));
+        }
+        if !self.no_tls {
+            return Err(ConfigError::NoTls(self.listen));
+        }
+        Ok(())
+    }
+}
+
+/// A secret of 256 bits.
+#[derive(Clone)]
+pub struct Token([u8; Token::BYTES]);
+
+impl Token {
+    const BYTES: usize = 32;
+
+    /// A new token.
+    ///
+    /// # Errors
+    /// When the machine has no randomness to give.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; Self::BYTES];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// Reads the 64 hexadecimal digits of a token; `None` for any other text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim().as_bytes();
+        if digits.len() != 2 * Self::BYTES {
+            return None;
+        }
+        let mut bytes = [0; Self::BYTES];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Some(Self(bytes))
+    }
+
+    /// The token's 64 hexadecimal digits: what its file holds.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether both are the same, in a time that does not tell how much of them is.
+    #[must_use]
+    pub fn matches(&self, other: &Self) -> bool {
+        let differs =
+            self.0.iter().zip(&other.0).fold(0, |all, (left, right)| all | (left ^ right));
+        std::hint::black_box(differs) == 0
+    }
+}
+
+impl fmt::Debug for Token {
+    /// Hides the token.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Token(…)")
+    }
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_back_and_hidden() {
+        let token = Token::random().expect("randomness");
+        let text = token.reveal();
+        assert_eq!(text.len(), 64);
+        assert!(Token::parse(&format!("{text}\n")).expect("a token").matches(&token));
+        assert!(!format!("{token:?}").contains(&text));
+        assert!(!Token::random().expect("randomness").matches(&token));
+    }
+
+    #[test]
+    fn other_texts_are_no_tokens() {
+        let digits = "0".repeat(64);
+        assert!(Token::parse(&digits).is_some());
+        let sign = format!("+{}", &digits[1..]);
+        for text in ["", &digits[1..], &format!("{digits}0"), &sign, &digits.replace('0', "g")] {
+            assert!(Token::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wide_bind_needs_a_token_and_a_word_on_tls() {
+        let flags = [(false, false), (false, true), (true, false), (true, true)];
+        for listen in ["127.0.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+            for (token, no_tls) in flags {
+                assert_eq!(check(listen, token, no_tls), Ok(()), "{listen} {token} {no_tls}");
+            }
+        }
+        for listen in ["0.0.0.0:4280", "[::]:4280", "10.1.2.3:4280"] {
+            let address: SocketAddr = listen.parse().expect("an address");
+            assert_eq!(check(listen, false, false), Err(ConfigError::NoToken(address)));
+            assert_eq!(check(listen, false, true), Err(ConfigError::NoToken(address)));
+            assert_eq!(check(listen, true, false), Err(ConfigError::NoTls(address)));
+            assert_eq!(check(listen, true, true), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_flags() {
+        let message = check("0.0.0.0:4280", false, false).expect_err("refused").to_string();
+        assert!(message.contains("--listen") && message.contains("--data"), "{message}");
+        let message = check("0.0.0.0:4280", true, false).expect_err("refused").to_string();
+        assert!(message.contains("--listen") && message.contains("--no-tls"), "{message}");
+    }
+
+    fn check(listen: &str, token: bool, no_tls: bool) -> Result<(), ConfigError> {
+        let admin_token = token.then(|| Token::random().expect("randomness"));
+        let listen = listen.parse().expect("an address");
+        Config { admin_token, no_tls, ..Config::new(listen) }.check()
+    }
+}

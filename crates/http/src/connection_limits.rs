@@ -1,0 +1,146 @@
+//! Who is connected: no more at the same time than there may be, nor from one address.
+//!
+//! An address of IPv6 counts by its first half, since whoever has one has 2^64. This machine
+//! itself counts as nobody: it is where proxies and clients by the hundred live.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The connections of one port.
+pub(crate) struct ConnectionLimits {
+    /// Free places.
+    pub(crate) places: Arc<Semaphore>,
+    most_per_address: usize,
+    /// Connections by address, none of them zero.
+    by_address: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// One connection's place, until it is dropped.
+pub(crate) struct ConnectionPermit {
+    guests: Arc<ConnectionLimits>,
+    address: Option<IpAddr>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Why somebody has to come back later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitReached {
+    Port,
+    Address,
+}
+
+impl LimitReached {
+    /// The same in words.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::Port => "too many connections",
+            Self::Address => "too many connections from your address",
+        }
+    }
+}
+
+impl ConnectionLimits {
+    pub(crate) fn new(most: usize, most_per_address: usize) -> Arc<Self> {
+        let by_address = Mutex::default();
+        Arc::new(Self { places: Arc::new(Semaphore::new(most)), most_per_address, by_address })
+    }
+
+    /// A place for a connection from `from`.
+    pub(crate) fn enter(self: &Arc<Self>, from: IpAddr) -> Result<ConnectionPermit, LimitReached> {
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| LimitReached::Port)?;
+        let address = counted(from);
+        if let Some(address) = address {
+            let mut by_address = self.lock();
+            let open = by_address.entry(address).or_default();
+            if *open >= self.most_per_address {
+                return Err(LimitReached::Address);
+            }
+            *open += 1;
+        }
+        Ok(ConnectionPermit { guests: Arc::clone(self), address, _place: place })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.by_address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for ConnectionPermit {
+    fn drop(&mut self) {
+        let Some(address) = self.address else { return };
+        let mut by_address = self.guests.lock();
+        if let Some(open) = by_address.get_mut(&address) {
+            *open -= 1;
+            if *open == 0 {
+                by_address.remove(&address);
+            }
+        }
+    }
+}
+
+/// What connections are counted by; `None` for this machine.
+fn counted(from: IpAddr) -> Option<IpAddr> {
+    match from.to_canonical() {
+        address if address.is_loopback() => None,
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Some(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+        }
+        address => Some(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_types::limits::CONNECTIONS_PER_ADDRESS_MAX;
+
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    fn refused(guests: &Arc<ConnectionLimits>, from: &str) -> Option<LimitReached> {
+        guests.enter(address(from)).err()
+    }
+
+    #[test]
+    fn one_address_has_so_many_places() {
+        let guests = ConnectionLimits::new(1_000, CONNECTIONS_PER_ADDRESS_MAX);
+        let enter = |from: &str| guests.enter(address(from)).expect("a place");
+        let mut inside: Vec<ConnectionPermit> =
+            (0..CONNECTIONS_PER_ADDRESS_MAX).map(|_| enter("192.0.2.1")).collect();
+        assert_eq!(refused(&guests, "192.0.2.1"), Some(LimitReached::Address));
+        assert_eq!(
+            refused(&guests, "::ffff:192.0.2.1"),
+            Some(LimitReached::Address),
+            "the same machine"
+        );
+        assert_eq!(refused(&guests, "192.0.2.2"), None);
+        inside.pop();
+        let again = enter("192.0.2.1");
+        assert_eq!(refused(&guests, "192.0.2.1"), Some(LimitReached::Address));
+        drop((inside, again));
+        assert!(guests.lock().is_empty(), "nobody is remembered");
+        assert_eq!(guests.places.available_permits(), 1_000);
+    }
+
+    #[test]
+    fn this_machine_is_not_counted_but_for_the_port() {
+        let guests = ConnectionLimits::new(3, 1);
+        let inside = ["127.0.0.1", "127.0.0.1", "::1"].map(|from| guests.enter(address(from)));
+        assert!(inside.iter().all(Result::is_ok));
+        assert_eq!(refused(&guests, "127.0.0.1"), Some(LimitReached::Port));
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_address() {
+        let guests = ConnectionLimits::new(10, 1);
+        let _inside = guests.enter(address("2001:db8::1")).expect("a place");
+        assert_eq!(refused(&guests, "2001:db8::2"), Some(LimitReached::Address));
+        assert_eq!(refused(&guests, "2001:db8:0:1::1"), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! Bodies that are coming in, by the batch ids that their clients chose: what is not all there cannot be
+//! taken back.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hadal_types::{BatchId, TableName};
+
+/// The bodies that come in at this moment.
+#[derive(Default)]
+pub(crate) struct InFlight(Mutex<Vec<(TableName, BatchId)>>);
+
+/// A body that comes in while this lives.
+pub(crate) struct InFlightBatch<'c> {
+    coming: &'c InFlight,
+    body: (TableName, BatchId),
+}
+
+impl InFlight {
+    /// Notes a body.
+    pub(crate) fn begin(&self, table: &TableName, batch: &BatchId) -> InFlightBatch<'_> {
+        let body = (table.clone(), batch.clone());
+        self.lock().push(body.clone());
+        InFlightBatch { coming: self, body }
+    }
+
+    /// Whether something under a client's id is coming in.
+    pub(crate) fn has(&self, table: &TableName, client: &BatchId) -> bool {
+        self.lock().iter().any(|(of, batch)| of == table && batch.is_of(client))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(TableName, BatchId)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for InFlightBatch<'_> {
+    fn drop(&mut self) {
+        let mut bodies = self.coming.lock();
+        if let Some(at) = bodies.iter().position(|body| *body == self.body) {
+            bodies.swap_remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_there_until_its_last_try_ends() {
+        let (table, other) = ["t", "u"].map(|name| TableName::new(name).expect("a name")).into();
+        let id = |text: &str| BatchId::new(text).expect("an id");
+        let coming = InFlight::default();
+        let first = coming.begin(&table, &id("a##1"));
+        let again = coming.begin(&table, &id("a##1"));
+        assert!(coming.has(&table, &id("a")) && !coming.has(&other, &id("a")));
+        assert!(!coming.has(&table, &id("a1")));
+        drop(first);
+        assert!(coming.has(&table, &id("a")));
+        drop(again);
+        assert!(!coming.has(&table, &id("a")));
+    }
+}

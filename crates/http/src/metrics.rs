@@ -1,0 +1,220 @@
+//! Figures of the doors, in the text form of Prometheus.
+//!
+//! A handful of counters and one histogram: less than a library for them would need.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hadal_tree::Catalog;
+
+use crate::memory_gauge::MemoryUse;
+
+/// Upper edges of the buckets of query times, in milliseconds.
+const QUERY_MS: [u64; 12] = [1, 3, 10, 30, 60, 100, 300, 1_000, 3_000, 10_000, 60_000, 600_000];
+
+/// What is counted. All only grow, but for the connections.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    requests: Mutex<BTreeMap<(String, u16), u64>>,
+    queries: [AtomicU64; QUERY_MS.len()],
+    query_count: AtomicU64,
+    query_micros: AtomicU64,
+    pub(crate) rows_accepted: AtomicU64,
+    pub(crate) rows_rejected: AtomicU64,
+    pub(crate) bytes_logged: AtomicU64,
+    pub(crate) batches_duplicate: AtomicU64,
+    /// Rows of Hadal's own tables that were not written.
+    pub(crate) notes_lost: AtomicU64,
+    pub(crate) connections: AtomicU64,
+    pub(crate) connections_refused: AtomicU64,
+}
+
+/// Adds to a counter.
+pub(crate) fn count(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+impl Metrics {
+    /// Counts a request to `route`, which must be one of few.
+    pub(crate) fn request(&self, route: &str, status: u16) {
+        let mut requests = self.lock();
+        match requests.get_mut(&(route.to_owned(), status)) {
+            Some(seen) => *seen += 1,
+            None => drop(requests.insert((route.to_owned(), status), 1)),
+        }
+    }
+
+    /// Counts a query that took `time`.
+    pub(crate) fn query(&self, time: Duration) {
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        for (edge, bucket) in QUERY_MS.iter().zip(&self.queries) {
+            if micros <= edge * 1_000 {
+                count(bucket, 1);
+            }
+        }
+        count(&self.query_count, 1);
+        count(&self.query_micros, micros);
+    }
+
+    /// All figures, with those of the tables.
+    pub(crate) fn text(&self, catalog: &Catalog, memory: MemoryUse) -> String {
+        let mut text = String::new();
+        write_memory(&mut text, memory);
+        self.write_requests(&mut text);
+        self.write_queries(&mut text);
+        let sum = |of: fn(&hadal_wire::TableStatus) -> u64| catalog.tables.values().map(of).sum();
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        for (name, kind, help, value) in [
+            ("rows_accepted_total", "counter", "rows taken", read(&self.rows_accepted)),
+            ("rows_rejected_total", "counter", "rows refused", read(&self.rows_rejected)),
+            ("logged_bytes_total", "counter", "bytes of log bodies", read(&self.bytes_logged)),
+            (
+                "batches_duplicate_total",
+                "counter",
+                "batches that had been taken before",
+                read(&self.batches_duplicate),
+            ),
+            (
+                "notes_lost_total",
+                "counter",
+                "rows of _queries, _ingest and _leaves that were not written",
+                read(&self.notes_lost),
+            ),
+            ("connections", "gauge", "open connections", read(&self.connections)),
+            (
+                "connections_refused_total",
+                "counter",
+                "connections beyond the limit",
+                read(&self.connections_refused),
+            ),
+            ("leaves", "gauge", "leaves", catalog.leaves.len() as u64),
+            ("tables", "gauge", "tables", catalog.tables.len() as u64),
+            ("rows", "gauge", "rows of all tables", sum(|table| table.schema.rows)),
+            ("blocks", "gauge", "row blocks", sum(|table| table.blocks)),
+            ("block_bytes", "gauge", "bytes of row blocks", sum(|table| table.block_bytes)),
+            (
+                "rows_dropped_total",
+                "counter",
+                "rows dropped because their table was over its size",
+                sum(|table| table.dropped_rows),
+            ),
+            (
+                "dropped_bytes_total",
+                "counter",
+                "bytes of row blocks dropped because their table was over its size",
+                sum(|table| table.dropped_bytes),
+            ),
+            (
+                "rows_lost",
+                "gauge",
+                "rows whose row blocks are missing or damaged",
+                sum(|table| table.lost_rows),
+            ),
+            ("unknown_losses", "gauge", "losses of unknown size", catalog.losses.len() as u64),
+            (
+                "rows_waiting",
+                "gauge",
+                "rows that are being brought back after a start",
+                sum(|table| table.waiting_rows),
+            ),
+        ] {
+            head(&mut text, name, kind, help);
+            line(&mut text, name, "", value);
+        }
+        write_unarchived(&mut text, catalog);
+        text
+    }
+
+    fn write_requests(&self, text: &mut String) {
+        head(text, "http_requests_total", "counter", "requests by route and status");
+        for ((route, status), requests) in self.lock().iter() {
+            let labels = format!("{{route=\"{route}\",status=\"{status}\"}}");
+            line(text, "http_requests_total", &labels, *requests);
+        }
+    }
+
+    fn write_queries(&self, text: &mut String) {
+        head(text, "query_seconds", "histogram", "time from a query to its answer");
+        for (edge, bucket) in QUERY_MS.iter().zip(&self.queries) {
+            let seconds = *edge as f64 / 1e3;
+            let labels = format!("{{le=\"{seconds}\"}}");
+            line(text, "query_seconds_bucket", &labels, bucket.load(Ordering::Relaxed));
+        }
+        let queries = self.query_count.load(Ordering::Relaxed);
+        line(text, "query_seconds_bucket", "{le=\"+Inf\"}", queries);
+        let seconds = self.query_micros.load(Ordering::Relaxed) as f64 / 1e6;
+        line(text, "query_seconds_sum", "", seconds);
+        line(text, "query_seconds_count", "", queries);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, u16), u64>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn write_unarchived(text: &mut String, catalog: &Catalog) {
+    let tables = catalog.tables.values().filter(|table| table.archive_error.is_some()).count();
+    let (name, help) =
+        ("tables_unarchived", "tables whose rows stay because they cannot be archived");
+    head(text, name, "gauge", help);
+    line(text, name, "", tables as u64);
+}
+
+fn write_memory(text: &mut String, memory: MemoryUse) {
+    let MemoryUse { max, row_blocks, row_blocks_max, heap, queries, fresh } = memory;
+    for (name, help, bytes) in [
+        ("memory_max_bytes", "memory that the process may take", max),
+        ("memory_row_block_bytes", "row blocks in memory", row_blocks),
+        ("memory_row_block_max_bytes", "memory that row blocks may take now", row_blocks_max),
+        ("memory_heap_bytes", "the process's own memory", heap),
+        ("memory_query_bytes", "what queries hold of it", queries),
+        ("memory_fresh_bytes", "what batches without a segment hold of it", fresh),
+    ] {
+        head(text, name, "gauge", help);
+        line(text, name, "", bytes);
+    }
+}
+
+fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "# HELP hadal_{name} {help}\n# TYPE hadal_{name} {kind}");
+}
+
+fn line(text: &mut String, name: &str, labels: &str, value: impl std::fmt::Display) {
+    let _ = writeln!(text, "hadal_{name}{labels} {value}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_add_up() {
+        let metrics = Metrics::default();
+        metrics.request("/v1/query", 200);
+        metrics.request("/v1/query", 200);
+        metrics.request("other", 404);
+        metrics.query(Duration::from_millis(3));
+        metrics.query(Duration::from_secs(3_600));
+        count(&metrics.rows_accepted, 7);
+        let memory = MemoryUse { max: 9, heap: 4, ..MemoryUse::default() };
+        let text = metrics.text(&Catalog::default(), memory);
+        for expected in [
+            "hadal_http_requests_total{route=\"/v1/query\",status=\"200\"} 2\n",
+            "hadal_http_requests_total{route=\"other\",status=\"404\"} 1\n",
+            "hadal_query_seconds_bucket{le=\"0.001\"} 0\n",
+            "hadal_query_seconds_bucket{le=\"0.003\"} 1\n",
+            "hadal_query_seconds_bucket{le=\"600\"} 1\n",
+            "hadal_query_seconds_bucket{le=\"+Inf\"} 2\n",
+            "hadal_query_seconds_sum 3600.003\n",
+            "# TYPE hadal_memory_max_bytes gauge\nhadal_memory_max_bytes 9\n",
+            "\nhadal_memory_heap_bytes 4\n",
+            "# TYPE hadal_rows_accepted_total counter\nhadal_rows_accepted_total 7\n",
+        ] {
+            assert!(text.contains(expected), "{expected} is not in\n{text}");
+        }
+    }
+}

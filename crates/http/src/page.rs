@@ -1,0 +1,111 @@
+//! What a browser is shown, and what a client generator reads.
+//!
+//! The page is built from `ui/` and is part of the program; see `build/main.rs`. Where it was not
+//! built, a plain page says how to do that, and how to go on without it.
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::problem::{Problem, ProblemKind};
+
+/// One file of the page.
+struct File {
+    /// Its address.
+    path: &'static str,
+    content_type: &'static str,
+    bytes: &'static [u8],
+    /// The same, compressed, where that saves something.
+    gzip: Option<&'static [u8]>,
+}
+
+/// The files of the page; none where it was not built.
+static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+
+/// The address that the plain page's lines are written with, replaced by the one it was called by.
+const SAMPLE_HOST: &str = "localhost:4280";
+/// Files under this address are named after what is in them, and so never change.
+const HASHED: &str = "/assets/";
+
+/// `GET /`.
+pub(crate) async fn home(headers: HeaderMap) -> Response {
+    file(FILES, "/index.html", &headers).unwrap_or_else(|| plain(&headers))
+}
+
+/// Every address that is no door: a file of the page, or nothing.
+pub(crate) async fn other(request: Request) -> Response {
+    let is_read = [Method::GET, Method::HEAD].contains(request.method());
+    let found = is_read.then(|| file(FILES, request.uri().path(), request.headers())).flatten();
+    found.unwrap_or_else(|| {
+        Problem::new(ProblemKind::UnknownRoute, "see /openapi.json").into_response()
+    })
+}
+
+/// One of `files`, as the browser wants it.
+fn file(files: &[File], path: &str, headers: &HeaderMap) -> Option<Response> {
+    let file = files.iter().find(|file| file.path == path)?;
+    let tag = HeaderValue::from_str(&tag(file.bytes)).ok()?;
+    let cache = match path.starts_with(HASHED) {
+        true => "public, max-age=31536000, immutable",
+        // QueryLogGuard for again each time, and sent again when it has changed.
+        false => "no-cache",
+    };
+    let about = [
+        (header::ETAG, tag.clone()),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
+        (header::VARY, HeaderValue::from_static("accept-encoding")),
+    ];
+    if headers.get(header::IF_NONE_MATCH) == Some(&tag) {
+        return Some((StatusCode::NOT_MODIFIED, about).into_response());
+    }
+    let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(file.content_type))];
+    Some(match file.gzip.filter(|_| takes_gzip(headers)) {
+        Some(gzip) => {
+            let encoding = [(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))];
+            (about, kind, encoding, gzip).into_response()
+        }
+        None => (about, kind, file.bytes).into_response(),
+    })
+}
+
+/// What tells these bytes from others; weak, since they may be sent compressed.
+fn tag(bytes: &[u8]) -> String {
+    let mut hash = flate2::Crc::new();
+    hash.update(bytes);
+    format!("W/\"{:x}-{:x}\"", bytes.len(), hash.sum())
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let takes = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let takes = takes.filter_map(|takes| takes.to_str().ok()).flat_map(|takes| takes.split(','));
+    let refused = |weight: &str| weight.trim().trim_start_matches("q=").parse() == Ok(0.0);
+    takes
+        .map(|one| one.split_once(';').unwrap_or((one, "")))
+        .any(|(name, weight)| name.trim().eq_ignore_ascii_case("gzip") && !refused(weight))
+}
+
+/// What is shown where the page was not built.
+fn plain(headers: &HeaderMap) -> Response {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let page = include_str!("page.html");
+    let page = match host.filter(|host| host.bytes().all(is_plain)) {
+        Some(host) => page.replace(SAMPLE_HOST, host),
+        None => page.to_owned(),
+    };
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    ([(header::CONTENT_TYPE, html)], page).into_response()
+}
+
+/// Characters that mean nothing in HTML or to a shell.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte)
+}
+
+/// `GET /openapi.json`.
+pub(crate) async fn openapi() -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], include_str!("../../../spec/openapi.json")).into_response()
+}
+
+#[cfg(test)]
+mod tests;

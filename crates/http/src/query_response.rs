@@ -1,0 +1,316 @@
+//! An answer as JSON: the shape that all statements share.
+//!
+//! ```json
+//! {"columns": [{"name", "type"}…], "rows": [[…]…],
+//!  "coverage": {…}, "stats": {…}, "warnings": [{"code", "subject", "count", "message"}…],
+//!  "samples": [per row: stored rows behind it], "other": [per row: beyond the series limit],
+//!  "time": {"from", "to"}, "sql": "…"}
+//! ```
+//!
+//! The keys of the last two lines are there when they mean something. Later ones are new keys.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use hadal_aggregate::{Coverage, RowValues, ScanStats, Warning};
+use hadal_query::Type;
+use hadal_sql::Note;
+use hadal_tree::AskError;
+use hadal_types::{Held, TimeRange, limits};
+use serde::{Serialize, Serializer};
+
+use crate::json_value::JsonValue;
+use crate::problem::{Problem, ProblemKind};
+use crate::response_body::{BodyError, ResponseBody};
+
+/// What a statement is answered with.
+#[derive(Debug, Default)]
+pub(crate) struct QueryResult {
+    pub(crate) columns: Vec<(String, Type)>,
+    pub(crate) rows: Vec<RowValues>,
+    /// Stored rows behind each row of a grouped answer.
+    pub(crate) samples: Option<Vec<u64>>,
+    /// Which rows sum up the series beyond the limit.
+    pub(crate) other: Option<Vec<bool>>,
+    /// The time range that was asked for, once `now()` was known.
+    pub(crate) time: Option<TimeRange>,
+    /// How SQL says what was asked in JSON.
+    pub(crate) sql: Option<String>,
+    pub(crate) coverage: Coverage,
+    pub(crate) stats: ScanStats,
+    pub(crate) warnings: Vec<WarningBody>,
+    /// What is held for the rows.
+    pub(crate) held: Held,
+}
+
+/// A warning as it is sent.
+#[derive(Debug, Serialize)]
+pub(crate) struct WarningBody {
+    code: &'static str,
+    subject: String,
+    count: u64,
+    message: String,
+}
+
+impl From<&Warning> for WarningBody {
+    fn from(warning: &Warning) -> Self {
+        Self {
+            code: warning.code.name(),
+            subject: warning.subject.clone(),
+            count: warning.count,
+            message: warning.message(),
+        }
+    }
+}
+
+impl From<Note> for WarningBody {
+    fn from(note: Note) -> Self {
+        Self { code: note.code, subject: String::new(), count: 1, message: note.message }
+    }
+}
+
+impl WarningBody {
+    /// A warning of the doors themselves.
+    pub(crate) fn new(code: &'static str, subject: &str, count: u64, message: String) -> Self {
+        Self { code, subject: subject.to_owned(), count, message }
+    }
+}
+
+impl QueryResult {
+    /// The answer to what was asked at `start` as a response, to be written by `until`. Takes its
+    /// time: not for an async thread.
+    ///
+    /// # Errors
+    /// As [`json`], or when it takes too long.
+    pub(crate) fn respond(mut self, start: Instant, until: Instant) -> Result<Response, Problem> {
+        let rows = Cell::new(std::mem::take(&mut self.rows));
+        let held = std::mem::take(&mut self.held);
+        let outgoing = ResponseBody::new(limits::ANSWER_BYTES_MAX, held, Some(until));
+        write(&Body::new(&self, &rows, start), outgoing)
+    }
+}
+
+/// A value as a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes, which are drawn from
+/// what `held` is of until they are sent.
+///
+/// # Errors
+/// When it is longer, or there is no room for it.
+pub(crate) fn json(value: &impl Serialize, held: Held) -> Result<Response, Problem> {
+    write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, held, None))
+}
+
+fn write(value: &impl Serialize, mut outgoing: ResponseBody) -> Result<Response, Problem> {
+    let written = serde_json::to_writer(&mut outgoing, value);
+    let body = match (written, outgoing.refused()) {
+        (Ok(()), _) => outgoing.into_body().map_err(refused)?,
+        (Err(_), Some(reason)) => return Err(refused(reason)),
+        (Err(error), None) => return Err(Problem::internal("an answer was not written", &error)),
+    };
+    let json = HeaderValue::from_static("application/json");
+    Ok(([(header::CONTENT_TYPE, json)], body).into_response())
+}
+
+fn refused(reason: BodyError) -> Problem {
+    match reason {
+        BodyError::TooLong => {
+            let detail = format!("an answer of more than {} bytes", limits::ANSWER_BYTES_MAX);
+            Problem::new(ProblemKind::Limit, detail)
+                .hint("add a LIMIT, or ask for fewer columns or a shorter time range")
+        }
+        BodyError::NoRoom => Problem::of_ask(&AskError::NoRoom),
+        BodyError::Late => Problem::of_ask(&AskError::Late),
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    columns: Vec<Column<'a>>,
+    rows: Rows<'a>,
+    coverage: CoverageBody<'a>,
+    stats: Stats,
+    warnings: &'a [WarningBody],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<&'a [u64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<&'a [bool]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<TimeBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sql: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Column<'a> {
+    name: &'a str,
+    r#type: &'static str,
+}
+
+/// The rows, each of which goes as soon as it is written.
+struct Rows<'a>(&'a Cell<Vec<RowValues>>);
+
+#[derive(Serialize)]
+struct CoverageBody<'a> {
+    leaves_asked: u32,
+    leaves_answered: u32,
+    leaves_with_table: u32,
+    rows_expected: u64,
+    rows_scanned: u64,
+    fraction: f64,
+    /// Rows are lost of which nobody knows how many they were.
+    fraction_is_upper_bound: bool,
+    leaves: Vec<Leaf<'a>>,
+}
+
+#[derive(Serialize)]
+struct Leaf<'a> {
+    name: &'a str,
+    outcome: &'static str,
+    rows_expected: u64,
+    rows_scanned: u64,
+    micros: u64,
+}
+
+#[derive(Serialize)]
+struct Stats {
+    rows_read: u64,
+    rows_matched: u64,
+    blocks: u64,
+    blocks_skipped: u64,
+    bytes_read: u64,
+    scan_micros: u64,
+    elapsed_micros: Elapsed,
+}
+
+/// Microseconds since then, as of when this is written: after the rows.
+struct Elapsed(Instant);
+
+/// A time range; an open end is null.
+#[derive(Serialize)]
+pub(crate) struct TimeBody {
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl From<TimeRange> for TimeBody {
+    fn from(range: TimeRange) -> Self {
+        Self {
+            from: range.from.map(|time| time.to_string()),
+            to: range.to.map(|time| time.to_string()),
+        }
+    }
+}
+
+impl<'a> Body<'a> {
+    fn new(answered: &'a QueryResult, rows: &'a Cell<Vec<RowValues>>, start: Instant) -> Self {
+        let columns = answered.columns.iter();
+        Self {
+            columns: columns.map(|(name, kind)| Column { name, r#type: kind.name() }).collect(),
+            rows: Rows(rows),
+            coverage: CoverageBody::new(&answered.coverage),
+            stats: Stats::new(&answered.stats, start),
+            warnings: &answered.warnings,
+            samples: answered.samples.as_deref(),
+            other: answered.other.as_deref(),
+            time: answered.time.map(TimeBody::from),
+            sql: answered.sql.as_deref(),
+        }
+    }
+}
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.take().into_iter().map(Row))
+    }
+}
+
+struct Row(RowValues);
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(JsonValue))
+    }
+}
+
+impl<'a> CoverageBody<'a> {
+    fn new(coverage: &'a Coverage) -> Self {
+        let leaf = |leaf: &'a hadal_aggregate::LeafCoverage| Leaf {
+            name: &leaf.name,
+            outcome: leaf.outcome.name(),
+            rows_expected: leaf.rows_expected,
+            rows_scanned: leaf.rows_scanned,
+            micros: leaf.micros,
+        };
+        Self {
+            leaves_asked: coverage.leaves_asked,
+            leaves_answered: coverage.leaves_answered,
+            leaves_with_table: coverage.leaves_with_table,
+            rows_expected: coverage.rows_expected,
+            rows_scanned: coverage.rows_scanned,
+            fraction: coverage.fraction(),
+            fraction_is_upper_bound: coverage.unknown_losses > 0,
+            leaves: coverage.leaves.iter().map(leaf).collect(),
+        }
+    }
+}
+
+impl Stats {
+    fn new(stats: &ScanStats, start: Instant) -> Self {
+        Self {
+            rows_read: stats.rows_read,
+            rows_matched: stats.rows_matched,
+            blocks: stats.blocks,
+            blocks_skipped: stats.blocks_skipped,
+            bytes_read: stats.bytes_read,
+            scan_micros: stats.scan_micros,
+            elapsed_micros: Elapsed(start),
+        }
+    }
+}
+
+impl Serialize for Elapsed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(self.0.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use hadal_types::{Budget, Value};
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_too_long_is_refused() {
+        let text = "x".repeat(limits::ANSWER_BYTES_MAX - 2);
+        assert!(json(&text, Held::default()).is_ok());
+        let problem =
+            json(&format!("{text}x"), Held::default()).expect_err("refused").into_response();
+        assert_eq!(problem.status(), 422);
+    }
+
+    #[tokio::test]
+    async fn rows_make_way_for_their_text() {
+        let budget = Budget::new(1 << 20);
+        let answered = || {
+            let mut held = budget.hold();
+            held.resize(1_000).expect("room");
+            let rows = vec![RowValues::from([Value::integer(1), Value::string("a")])];
+            QueryResult { rows, held, ..QueryResult::default() }
+        };
+        let (now, minute) = (Instant::now(), Duration::from_secs(60));
+        let response = answered().respond(now - minute, now + minute).expect("an answer");
+        assert_eq!(budget.held(), 0, "a small answer is not counted");
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["rows"], serde_json::json!([[1, "a"]]));
+        let elapsed = body["stats"]["elapsed_micros"].as_u64().expect("a number");
+        assert!(Duration::from_micros(elapsed) >= minute, "writing takes part of the time");
+        let late = answered().respond(now, now).expect_err("too late").into_response();
+        assert_eq!((late.status().as_u16(), budget.held()), (504, 0));
+    }
+}

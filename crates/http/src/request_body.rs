@@ -1,0 +1,156 @@
+//! Bytes that come in: bounded in size, and in how long they may stop coming.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use hadal_types::limits;
+use http_body_util::BodyExt;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::config::Pace;
+use crate::problem::{Problem, ProblemKind};
+use crate::shutdown::Shutdown;
+
+/// How long a body is read on that was given up because the server stops.
+const GOODBYE: Duration = Duration::from_millis(100);
+
+/// A request's body, read piece by piece.
+pub(crate) struct RequestBody {
+    body: Body,
+    ending: Shutdown,
+    /// Bytes that came.
+    taken: u64,
+    pace: Pace,
+    /// What was waited for the client, and what came meanwhile, since enough had come.
+    waited: Duration,
+    came: u64,
+    /// Nothing came for so long that nothing more is waited for.
+    is_stalled: bool,
+}
+
+impl RequestBody {
+    /// A body that is read until the server stops and what runs is to end.
+    pub(crate) fn new(body: Body, ending: &Shutdown, pace: Pace) -> Self {
+        let ending = ending.clone();
+        Self { body, ending, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }
+    }
+
+    /// Bytes that came so far.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The next piece, or `None` at the end.
+    ///
+    /// # Errors
+    /// When nothing comes for [`limits::STALL_SECONDS`], or less than [`limits::BODY_BYTES_PER_SECOND_MIN`],
+    /// the body breaks off, or the server stops.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        let ending = self.ending.clone();
+        tokio::select! {
+            // First, as some bodies are always there.
+            biased;
+            () = ending.begun() => Err(stopping()),
+            next = self.come() => next,
+        }
+    }
+
+    /// The next piece, whether the server stops or not.
+    async fn come(&mut self) -> Result<Option<Bytes>, Problem> {
+        let stall = self.pace.stall_time;
+        loop {
+            let start = Instant::now();
+            let Ok(frame) = timeout(stall, self.body.frame()).await else {
+                self.is_stalled = true;
+                return Err(stalled(stall));
+            };
+            self.waited += start.elapsed();
+            match frame {
+                None => return Ok(None),
+                Some(Err(error)) => {
+                    let detail = format!("the body broke off: {error}");
+                    return Err(Problem::new(ProblemKind::BadRequest, detail));
+                }
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        self.taken += bytes.len() as u64;
+                        self.came += bytes.len() as u64;
+                        self.keep_pace()?;
+                        return Ok(Some(bytes));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives a body up of which too little came in the time that was waited for it. What the server does
+    /// meanwhile does not count.
+    fn keep_pace(&mut self) -> Result<(), Problem> {
+        let Pace { stall_time, bytes_per_second_min } = self.pace;
+        let millis = u64::try_from(stall_time.as_millis()).unwrap_or(u64::MAX);
+        if self.came >= bytes_per_second_min.saturating_mul(millis) / 1_000 {
+            (self.came, self.waited) = (0, Duration::ZERO);
+        } else if self.waited >= stall_time {
+            self.is_stalled = true;
+            let (came, waited) = (self.came, self.waited.as_secs());
+            let detail = format!(
+                "{came} bytes came in {waited} seconds, and {bytes_per_second_min} a second have to"
+            );
+            let hint = "send rows that come slowly in bodies of their own";
+            return Err(Problem::new(ProblemKind::Stalled, detail).hint(hint));
+        }
+        Ok(())
+    }
+
+    /// The whole body of at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// When it is longer, or as [`Self::next`].
+    pub(crate) async fn all(mut self, bytes_max: usize) -> Result<Vec<u8>, Problem> {
+        let mut all = Vec::new();
+        while let Some(bytes) = self.next().await? {
+            if all.len() + bytes.len() > bytes_max {
+                self.drain().await;
+                let detail = format!("a body of more than {bytes_max} bytes");
+                return Err(Problem::new(ProblemKind::TooLarge, detail));
+            }
+            all.extend_from_slice(&bytes);
+        }
+        Ok(all)
+    }
+
+    /// Reads on for a while: a client that still sends when the connection is closed may never
+    /// see why.
+    pub(crate) async fn drain(&mut self) {
+        let ending = self.ending.clone();
+        let goodbye = async {
+            ending.begun().await;
+            sleep(GOODBYE).await;
+        };
+        tokio::select! {
+            () = goodbye => {}
+            () = self.drain_some() => {}
+        }
+    }
+
+    async fn drain_some(&mut self) {
+        let mut drained = 0;
+        while drained < limits::BODY_BYTES_MAX && !self.is_stalled {
+            match self.come().await {
+                Ok(Some(bytes)) => drained += bytes.len(),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+}
+
+fn stalled(stall: Duration) -> Problem {
+    let detail = format!("nothing came for {} seconds", stall.as_secs_f64());
+    Problem::new(ProblemKind::Stalled, detail)
+}
+
+fn stopping() -> Problem {
+    let detail = "the body was not taken to its end, because the server is stopping";
+    Problem::new(ProblemKind::Unavailable, detail)
+}

@@ -1,0 +1,209 @@
+//! Bytes that go out: an answer in pieces, held of the queries' memory until they are sent.
+//!
+//! A client that does not read what it asked for keeps the answer here. Each piece holds its bytes
+//! of the budget that queries share until the connection has let go of it, so that all such
+//! clients together cannot have more than that. The first piece is not counted: small answers,
+//! among them all that are no answers to queries, are never refused for want of memory.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::Body;
+use bytes::Bytes;
+use hadal_types::Held;
+use hyper::body::{Frame, SizeHint};
+
+/// Bytes of one piece.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// An answer that is being written.
+pub(crate) struct ResponseBody {
+    pieces: VecDeque<Vec<u8>>,
+    /// The last piece.
+    piece: Vec<u8>,
+    /// Bytes of all pieces but the last.
+    bytes: usize,
+    bytes_max: usize,
+    /// What is held: at first for what the answer is made of, which goes as the answer comes.
+    held: Held,
+    until: Option<Instant>,
+    refused: Option<BodyError>,
+}
+
+/// Why an answer is not written to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyError {
+    /// It has too many bytes.
+    TooLong,
+    /// Others hold all memory.
+    NoRoom,
+    /// It takes too long.
+    Late,
+}
+
+impl ResponseBody {
+    /// An answer of at most so many bytes, to be written until then.
+    pub(crate) fn new(bytes_max: usize, held: Held, until: Option<Instant>) -> Self {
+        let (pieces, piece) = (VecDeque::new(), Vec::new());
+        Self { pieces, piece, bytes: 0, bytes_max, held, until, refused: None }
+    }
+
+    /// Why writing failed.
+    pub(crate) fn refused(&self) -> Option<BodyError> {
+        self.refused
+    }
+
+    /// Ends a piece that is full.
+    fn cut(&mut self) -> Result<(), BodyError> {
+        if self.until.is_some_and(|until| Instant::now() >= until) {
+            return Err(BodyError::Late);
+        }
+        self.bytes += self.piece.len();
+        let counted = self.bytes.saturating_sub(PIECE_BYTES);
+        if counted > self.held.bytes() {
+            self.held.resize(counted).map_err(|_| BodyError::NoRoom)?;
+        }
+        self.pieces.push_back(std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE_BYTES)));
+        Ok(())
+    }
+
+    /// The answer, all of it being written, and what it was made of gone.
+    pub(crate) fn into_body(mut self) -> Result<Body, BodyError> {
+        self.cut()?;
+        let mut held = self.held;
+        let piece = |(index, bytes): (usize, Vec<u8>)| {
+            let held = if index == 0 { Held::default() } else { held.split(bytes.len()) };
+            Bytes::from_owner(Piece { bytes, _held: held })
+        };
+        let pieces = self.pieces.into_iter().enumerate().map(piece).collect();
+        Ok(Body::new(Pieces { pieces, bytes: self.bytes as u64 }))
+    }
+}
+
+impl io::Write for ResponseBody {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let end = bytes.len().min(PIECE_BYTES - self.piece.len());
+        self.piece.extend_from_slice(&bytes[..end]);
+        let refused = if self.bytes + self.piece.len() > self.bytes_max {
+            Some(BodyError::TooLong)
+        } else if self.piece.len() == PIECE_BYTES {
+            self.cut().err()
+        } else {
+            None
+        };
+        self.refused = refused;
+        refused.map_or(Ok(end), |_| Err(io::ErrorKind::Other.into()))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A piece, and what is held for it.
+struct Piece {
+    bytes: Vec<u8>,
+    _held: Held,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The pieces that are not sent yet, and their bytes.
+struct Pieces {
+    pieces: VecDeque<Bytes>,
+    bytes: u64,
+}
+
+impl hyper::body::Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let piece = self.pieces.pop_front();
+        self.bytes -= piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use hadal_types::Budget;
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_holds_its_bytes_until_they_are_gone() {
+        let budget = Budget::new(3 * PIECE_BYTES);
+        let bytes: Vec<u8> = (0..=255).cycle().take(3 * PIECE_BYTES + 5).collect();
+        let mut outgoing = ResponseBody::new(bytes.len(), budget.hold(), None);
+        outgoing.write_all(&bytes).expect("room");
+        let mut body = outgoing.into_body().expect("room");
+        assert_eq!(budget.held(), 2 * PIECE_BYTES + 5, "all but the first piece");
+        assert_eq!(hyper::body::Body::size_hint(&body).exact(), Some(bytes.len() as u64));
+        let mut read = Vec::new();
+        let mut last = None;
+        while let Some(frame) = body.frame().await {
+            last = frame.expect("no error").into_data().ok();
+            read.extend_from_slice(last.as_ref().expect("data"));
+        }
+        assert!(read == bytes);
+        assert_eq!(budget.held(), 5, "as long as somebody has the last piece");
+        drop(last);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn what_an_answer_is_made_of_makes_room_for_it() {
+        let budget = Budget::new(4 * PIECE_BYTES);
+        let mut held = budget.hold();
+        held.resize(3 * PIECE_BYTES).expect("room");
+        let mut outgoing = ResponseBody::new(usize::MAX, held, None);
+        outgoing.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
+        assert_eq!(budget.held(), 3 * PIECE_BYTES);
+        let body = outgoing.into_body().expect("room");
+        assert_eq!(budget.held(), PIECE_BYTES);
+        drop(body);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn there_is_a_reason_for_every_refusal() {
+        let spent = Budget::new(PIECE_BYTES);
+        let mut small = ResponseBody::new(usize::MAX, spent.hold(), None);
+        small.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
+        assert!(small.write_all(&vec![0; PIECE_BYTES]).is_err());
+        assert_eq!(small.refused(), Some(BodyError::NoRoom));
+        drop(small);
+        assert_eq!(spent.held(), 0);
+        let mut short = ResponseBody::new(10, Held::default(), None);
+        short.write_all(&[0; 10]).expect("just fits");
+        assert!(short.write_all(&[0]).is_err());
+        assert_eq!(short.refused(), Some(BodyError::TooLong));
+        let mut late = ResponseBody::new(usize::MAX, Held::default(), Some(Instant::now()));
+        late.write_all(&[0; 10]).expect("nothing is full yet");
+        assert!(late.write_all(&vec![0; PIECE_BYTES]).is_err());
+        assert_eq!(late.refused(), Some(BodyError::Late));
+    }
+}

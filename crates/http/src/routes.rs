@@ -1,0 +1,62 @@
+//! Every door: its method, its address, what it lets do, and who answers.
+//!
+//! `spec/openapi.json` describes them for clients; a test compares the two.
+
+use axum::http::Method;
+use axum::routing::{MethodRouter, delete, get, post, put};
+
+use crate::auth::Scope;
+use crate::ingest::revoke;
+use crate::router::Doors;
+use crate::tables::{blocks, losses, settings};
+use crate::{column_values, columns, ingest, page, query, status, tables};
+
+/// One door.
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    /// What it lets do; `None`: nothing that needs a permission.
+    pub(crate) scope: Option<Scope>,
+    pub(crate) handler: MethodRouter<Doors>,
+}
+
+/// All doors.
+pub(crate) fn routes() -> Vec<Route> {
+    use Scope::{Admin, Define, Log, Query};
+    let route = |method, path, scope, handler| Route { method, path, scope, handler };
+    vec![
+        route(Method::POST, "/v1/log/{table}", Some(Log), post(ingest::accept)),
+        route(Method::PUT, "/v1/log/{table}", Some(Log), put(ingest::accept)),
+        route(Method::DELETE, "/v1/log/{table}", Some(Define), delete(revoke::revoke)),
+        route(Method::POST, "/v1/query", Some(Query), post(query::post)),
+        route(Method::GET, "/v1/tables", Some(Query), get(tables::list)),
+        route(Method::GET, "/v1/tables/{table}", Some(Query), get(tables::get)),
+        route(Method::DELETE, "/v1/tables/{table}", Some(Define), delete(tables::delete)),
+        route(Method::GET, "/v1/tables/{table}/settings", Some(Query), get(settings::get)),
+        route(Method::PUT, "/v1/tables/{table}/settings", Some(Admin), put(settings::put)),
+        route(Method::DELETE, "/v1/tables/{table}/settings", Some(Admin), delete(settings::delete)),
+        route(Method::GET, "/v1/tables/{table}/blocks", Some(Query), get(blocks::blocks)),
+        route(Method::GET, "/v1/tables/{table}/columns", Some(Query), get(columns::columns)),
+        route(
+            Method::GET,
+            "/v1/tables/{table}/columns/{column}/values",
+            Some(Query),
+            get(column_values::values),
+        ),
+        route(Method::DELETE, "/v1/losses", Some(Admin), delete(losses::forget)),
+        route(Method::GET, "/v1/status", Some(Query), get(status::status)),
+        route(Method::POST, "/v1/stop", Some(Admin), post(status::stop)),
+        route(Method::GET, "/v1/version", Some(Query), get(status::version)),
+        route(Method::GET, "/metrics", Some(Query), get(status::metrics)),
+        route(Method::GET, "/healthz", None, get(status::healthy)),
+        route(Method::GET, "/readyz", None, get(status::ready)),
+        route(Method::GET, "/openapi.json", None, get(page::openapi)),
+        route(Method::GET, "/", None, get(page::home)),
+    ]
+}
+
+/// Method and address of every door, for whoever compares them with a description.
+#[must_use]
+pub fn route_list() -> Vec<(String, &'static str)> {
+    routes().iter().map(|route| (route.method.to_string(), route.path)).collect()
+}

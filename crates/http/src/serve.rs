@@ -1,0 +1,189 @@
+//! The port: accepts connections, no more than there may be, and stops without cutting anyone off.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hadal_types::limits;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{sleep, timeout};
+
+use crate::config::{Config, ConfigError};
+use crate::connection::serve_connection;
+use crate::connection_limits::{ConnectionLimits, ConnectionPermit, LimitReached};
+use crate::metrics::count;
+use crate::router::{App, Doors, Shared, router_of};
+use crate::self_tables;
+
+/// Why the port could not be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The set-up is refused.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The listener has no address.
+    #[error("cannot serve the listener: {0}")]
+    Listener(#[from] std::io::Error),
+}
+
+/// How long a client is given to read that it has to go.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// How long to wait when the process has no file left for a connection.
+const NO_FILES: Duration = Duration::from_millis(100);
+
+/// Serves `app` on `listener` until `shutdown` is done; then takes no more connections and
+/// finishes what runs, which is told to end after `config.stopping_time`, and cut off after
+/// [`limits::SHUTDOWN_SECONDS`].
+///
+/// # Errors
+/// [`ServeError`] when the set-up is refused: the address that counts is the listener's.
+pub async fn serve(
+    config: Config,
+    app: App,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let config = Config { listen: listener.local_addr()?, ..config };
+    config.check()?;
+    let most = config.connections_max;
+    let guests = ConnectionLimits::new(most, config.connections_per_address_max);
+    let refusals = Arc::new(Semaphore::new(limits::REFUSALS_MAX));
+    let doors = Arc::new(Shared::new(config, app));
+    let router = router_of(&doors);
+    let (stop, stopped) = watch::channel(false);
+    let keeping = doors
+        .config
+        .keeps_journal
+        .then(|| tokio::spawn(self_tables::keep(Arc::clone(&doors), stopped.clone())));
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, from) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                sleep(NO_FILES).await;
+                continue;
+            }
+        };
+        match guests.enter(from.ip()) {
+            Ok(guest) => {
+                let open = Open::new(&doors, guest);
+                let (router, stopped) = (router.clone(), stopped.clone());
+                tokio::spawn(async move {
+                    let _open = open;
+                    // Answers are written whole: waiting to fill a packet only costs time.
+                    let _ = stream.set_nodelay(true);
+                    serve_connection(stream, router, stopped).await;
+                });
+            }
+            Err(full) => {
+                count(&doors.metrics.connections_refused, 1);
+                // Whoever is told holds a file for as long: no more than are reserved for it.
+                if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
+                    tokio::spawn(async move {
+                        refuse(stream, full).await;
+                        drop(turn);
+                    });
+                }
+            }
+        }
+    }
+    drop(listener);
+    let _ = stop.send(true);
+    finish(&doors, &guests.places, most).await;
+    if let Some(keeping) = keeping {
+        // It ends by itself; should it have died, there is still what it has not written.
+        let _ = keeping.await;
+        doors.journal.flush(&doors).await;
+    }
+    Ok(())
+}
+
+/// An open connection: its place on the port, and in the metrics.
+struct Open {
+    doors: Doors,
+    _guest: ConnectionPermit,
+}
+
+impl Open {
+    fn new(doors: &Doors, guest: ConnectionPermit) -> Self {
+        count(&doors.metrics.connections, 1);
+        Self { doors: Arc::clone(doors), _guest: guest }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.doors.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Tells a client that there are too many already; it is not asked what it wants first.
+async fn refuse(mut stream: TcpStream, full: LimitReached) {
+    let goodbye = async {
+        stream.write_all(refusal(full).as_bytes()).await?;
+        stream.shutdown().await?;
+        // Closing with unread bytes would take the answer back.
+        let mut rest = [0; 1024];
+        while stream.read(&mut rest).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    // Whether it listened is its own affair.
+    let _ = timeout(GOODBYE, goodbye).await;
+}
+
+fn refusal(full: LimitReached) -> String {
+    let body = format!(
+        "{{\"type\":\"urn:hadal:problem:unavailable\",\"title\":\"This cannot be done now\",\
+         \"status\":503,\"detail\":\"{}\"}}",
+        full.text()
+    );
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
+         content-length: {}\r\nretry-after: 1\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// Waits until no connection is open. What runs is told to end so early that it can say so.
+async fn finish(doors: &Doors, places: &Semaphore, most: usize) {
+    let all = places.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+    let end_what_runs = async {
+        sleep(doors.config.stopping_time).await;
+        doors.ending.begin();
+        pending::<()>().await;
+    };
+    let waiting = async {
+        tokio::select! {
+            _ = all => {}
+            () = end_what_runs => {}
+        }
+    };
+    let longest = Duration::from_secs(limits::SHUTDOWN_SECONDS);
+    if timeout(longest, waiting).await.is_err() {
+        tracing::warn!(open = most - places.available_permits(), "connections were cut off");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_a_problem() {
+        for full in [LimitReached::Port, LimitReached::Address] {
+            let text = refusal(full);
+            let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+            assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{head}");
+            let problem: serde_json::Value = serde_json::from_str(body).expect("JSON");
+            assert_eq!(problem["detail"], full.text());
+        }
+    }
+}
