@@ -4,12 +4,13 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
+use hadal_frontend::{Frontend, FrontendConfig};
 use hadal_http::{Config, ConfigError, ServeError, Token, serve};
 use tokio::net::TcpListener;
 
 use crate::client::read_reply;
 use crate::fakes::{Answering, Taking};
-use crate::server::{Server, app_of, memory_app, runtime};
+use crate::server::{Server, backend_of, memory_backend, runtime};
 
 /// All doors but those that are open to everybody.
 fn guarded() -> Vec<(&'static str, String)> {
@@ -78,8 +79,8 @@ fn loopback_asks_for_no_token() {
 #[test]
 fn a_wide_bind_asks_for_the_token_at_every_door() {
     let token = "0123456789abcdef".repeat(4);
-    let app = app_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
-    let server = Server::over(app, "0.0.0.0:0", |config| {
+    let backend = backend_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+    let server = Server::over(backend, "0.0.0.0:0", |config| {
         config.admin_token = Token::parse(&token);
         config.no_tls = true;
     });
@@ -106,7 +107,7 @@ fn a_wide_bind_asks_for_the_token_at_every_door() {
 #[test]
 fn who_may_stop_the_server_stops_it() {
     let token = "0123456789abcdef".repeat(4);
-    let mut server = Server::over(memory_app(None), "0.0.0.0:0", |config| {
+    let mut server = Server::over(memory_backend(None), "0.0.0.0:0", |config| {
         config.admin_token = Token::parse(&token);
         config.no_tls = true;
     });
@@ -132,8 +133,8 @@ fn one_address_of_another_machine_has_so_many_connections() {
         println!("skipped: needs a network");
         return;
     };
-    let app = app_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
-    let server = Server::over(app, "0.0.0.0:0", |config| {
+    let backend = backend_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+    let server = Server::over(backend, "0.0.0.0:0", |config| {
         config.admin_token = Token::parse(&"a".repeat(64));
         config.no_tls = true;
         config.connections_per_address_max = 2;
@@ -156,8 +157,13 @@ fn a_wide_bind_without_token_or_word_on_tls_does_not_start() {
         let mut config = Config::new(SocketAddr::from(([127, 0, 0, 1], 1)));
         config.admin_token = token.then(|| Token::random().expect("randomness"));
         config.no_tls = no_tls;
-        let app = app_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
-        runtime.block_on(serve(config, app, listener, async {}))
+        let backend = backend_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+        runtime.block_on(serve(
+            config,
+            Frontend::new(FrontendConfig::default(), backend),
+            listener,
+            async {},
+        ))
     };
     for listen in ["127.0.0.1:0", "[::1]:0", "0.0.0.0:0"] {
         for (token, no_tls) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -7,7 +7,7 @@ use hadal_types::{Budget, FixedClock, limits};
 use hadal_wire::LeafName;
 use serde_json::{Value, json};
 
-use crate::server::{Server, app_of, now};
+use crate::server::{Server, backend_of, now};
 
 /// A server over one leaf, whose tables may have so many bytes.
 fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
@@ -27,8 +27,8 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
         archive: None,
     });
     let leaf = Arc::new(leaf.expect("a leaf"));
-    let app = app_of(Arc::clone(&leaf) as _, Arc::clone(&leaf) as _);
-    (Server::over(app, "127.0.0.1:0", |_| {}), leaf)
+    let backend = backend_of(Arc::clone(&leaf) as _, Arc::clone(&leaf) as _);
+    (Server::over(backend, "127.0.0.1:0", |_| {}), leaf)
 }
 
 /// A thousand rows of one hour of the day before.

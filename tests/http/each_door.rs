@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::client::{Reply, ask_on};
 use crate::fakes::{Answering, Taking};
 use crate::openapi;
-use crate::server::{Server, app_of};
+use crate::server::{Server, backend_of};
 
 /// Doors that change something.
 fn changing() -> impl Iterator<Item = (&'static str, String)> {
@@ -64,8 +64,8 @@ impl Peer for Panicking {
 
 #[test]
 fn a_panic_behind_a_door_is_an_answer_without_its_text() {
-    let app = app_of(Arc::new(Panicking), Arc::new(Refusing(None)));
-    let server = Server::over(app, "127.0.0.1:0", |_| {});
+    let backend = backend_of(Arc::new(Panicking), Arc::new(Refusing(None)));
+    let server = Server::over(backend, "127.0.0.1:0", |_| {});
     let mut failed = Vec::new();
     for (method, path) in doors().filter(|(method, path)| (*method, path.as_str()) != STOP) {
         let reply = ask(&server, method, &path);
@@ -149,8 +149,8 @@ fn what_a_leaf_refuses_is_told_at_every_door_that_changes_something() {
     ] {
         let is_conflict = status == 409;
         let sink = Arc::new(Refusing(Some(refusal)));
-        let app = app_of(Arc::new(Answering::default()), sink);
-        let server = Server::over(app, "127.0.0.1:0", |_| {});
+        let backend = backend_of(Arc::new(Answering::default()), sink);
+        let server = Server::over(backend, "127.0.0.1:0", |_| {});
         for (method, path) in changing() {
             // Only rows can be in conflict with others, and a table is dropped at any time.
             let is_log = path.starts_with("/v1/log") && method != "DELETE";
@@ -220,7 +220,7 @@ fn a_body_of_another_kind_or_length_is_refused_by_put_as_by_post() {
 #[test]
 fn settings_of_a_table_that_cannot_be_are_not_found() {
     let server = Server::over(
-        app_of(Arc::new(Answering::default()), Arc::new(Taking::default())),
+        backend_of(Arc::new(Answering::default()), Arc::new(Taking::default())),
         "127.0.0.1:0",
         |_| {},
     );

@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::timeout_at;
 
-use crate::server::{Server, app_of};
+use crate::server::{Server, backend_of};
 
 /// What a fake leaf does with a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -248,7 +248,7 @@ impl Sink for Taking {
 /// A server over a fake leaf, whose sink refuses so often.
 pub(crate) fn over(peer: Arc<Answering>, refusals: Vec<SinkError>) -> Server {
     let sink = Taking { refusals: Mutex::new(refusals), ..Taking::default() };
-    Server::over(app_of(peer, Arc::new(sink)), "127.0.0.1:0", |_| {})
+    Server::over(backend_of(peer, Arc::new(sink)), "127.0.0.1:0", |_| {})
 }
 
 #[test]
@@ -277,8 +277,8 @@ fn refusals_of_the_sink_have_their_statuses() {
 #[test]
 fn the_rest_of_a_long_body_waits_for_a_busy_sink() {
     let sink = Arc::new(Taking { busy: 3.into(), ..Taking::default() });
-    let app = app_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
-    let server = Server::over(app, "127.0.0.1:0", |_| {});
+    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let server = Server::over(backend, "127.0.0.1:0", |_| {});
     let rows = 3 * 65_536;
     let logged = server.request("POST", "/v1/log/t").body("{\"a\":1}\n".repeat(rows)).send().ok();
     assert_eq!(logged["accepted"], rows);
@@ -327,8 +327,8 @@ impl Sink for Uneven {
 fn rows_that_went_in_beside_a_refusal_are_counted() {
     for refuses_first in [true, false] {
         let sink = Arc::new(Uneven { refuses_first, ..Uneven::default() });
-        let app = app_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
-        let server = Server::over(app, "127.0.0.1:0", |_| {});
+        let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+        let server = Server::over(backend, "127.0.0.1:0", |_| {});
         let body = "{\"a\":1}\n".repeat(3 * 65_536);
         let problem = server.request("POST", "/v1/log/t").body(body).send();
         let problem = problem.problem(503, "unavailable");

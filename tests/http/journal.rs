@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_http::App;
+use hadal_frontend::Backend;
 use hadal_query::Query;
 use hadal_types::{TableName, limits};
 use hadal_wire::{
@@ -17,22 +17,22 @@ use tokio::sync::Semaphore;
 
 use crate::client::ask_on;
 use crate::fakes::{Answering, nothing_but_batches};
-use crate::server::{Server, app_of, memory_app, memory_app_behind};
+use crate::server::{Server, backend_of, memory_app_behind, memory_backend};
 
 /// Another server of the same rows, once the one that saw all of this has stopped: then all is
 /// written.
-fn after(app: &App, acts: impl FnOnce(&Server)) -> Server {
-    let mut server = Server::with_journal(app);
+fn after(backend: &Backend, acts: impl FnOnce(&Server)) -> Server {
+    let mut server = Server::with_journal(backend);
     acts(&server);
     server.join();
-    Server::with_journal(app)
+    Server::with_journal(backend)
 }
 
 #[test]
 fn questions_are_written_down_with_what_became_of_them() {
-    let app = memory_app(None);
+    let backend = memory_backend(None);
     let mut tables = 0;
-    let server = after(&app, |server| {
+    let server = after(&backend, |server| {
         server.log("t", "{\"n\": 1}\n{\"n\": 2}\n{\"n\": 3}\n");
         server.rows("SELECT n FROM t WHERE n > 1");
         server.sql("SELECT m FROM t").problem(400, "bad-query");
@@ -54,14 +54,14 @@ fn questions_are_written_down_with_what_became_of_them() {
     );
     // Questions about them are not among them.
     assert_eq!(server.rows("SELECT count(*) FROM _queries"), json!([[4]]));
-    let server = after(&app, |_| {});
+    let server = after(&backend, |_| {});
     assert_eq!(server.rows("SELECT count(*) FROM _queries"), json!([[4]]));
 }
 
 #[test]
 fn a_question_without_an_answer_has_no_rows() {
-    let app = memory_app(None);
-    let server = after(&app, |server| {
+    let backend = memory_backend(None);
+    let server = after(&backend, |server| {
         server.log("t", "{\"n\": 1}\n");
         let body = json!({ "sql": "SELECT n FROM t", "deadline_ms": 0 }).to_string();
         server.request("POST", "/v1/query").body(body).send().problem(400, "bad-request");
@@ -74,9 +74,9 @@ fn a_question_without_an_answer_has_no_rows() {
 
 #[test]
 fn what_comes_in_is_added_up_by_table() {
-    let app = memory_app(None);
+    let backend = memory_backend(None);
     let mut bytes = 0;
-    let server = after(&app, |server| {
+    let server = after(&backend, |server| {
         for body in ["{\"n\": 1}\n", "{\"n\": 2}\n{\"n\": \n"] {
             bytes += body.len();
             server.request("POST", "/v1/log/t").body(body).send().ok();
@@ -93,8 +93,8 @@ fn what_comes_in_is_added_up_by_table() {
 
 #[test]
 fn own_tables_are_small_unless_somebody_says_otherwise() {
-    let app = memory_app(None);
-    let server = after(&app, |server| {
+    let backend = memory_backend(None);
+    let server = after(&backend, |server| {
         server.log("t", "{\"n\": 1}\n");
         server.rows("SELECT n FROM t");
     });
@@ -111,14 +111,14 @@ fn own_tables_are_small_unless_somebody_says_otherwise() {
 
 #[test]
 fn own_tables_are_not_among_what_leaves_are_said_to_have() {
-    let app = memory_app(None);
+    let backend = memory_backend(None);
     let acts = |server: &Server| {
         server.log("t", "{\"n\": 1}\n{\"n\": 2}\n{\"n\": 3}\n");
         server.rows("SELECT n FROM t");
     };
-    drop(after(&app, acts));
+    drop(after(&backend, acts));
     // Now there are own tables, of which the first row of each leaf could have told nothing.
-    let server = after(&app, |server| drop(server.rows("SELECT n FROM t")));
+    let server = after(&backend, |server| drop(server.rows("SELECT n FROM t")));
     assert_eq!(server.rows("SELECT count(*) FROM _queries"), json!([[2]]));
     assert_eq!(server.rows("SELECT count(*) FROM t"), json!([[3]]));
     let leaves = server.rows(
@@ -157,17 +157,17 @@ impl Peer for Being {
 fn a_leaf_that_is_recovered_is_told_as_such_before_anybody_asks() {
     let state = Arc::new(Mutex::new(LeafState::Alive));
     let being = |leaves| Arc::new(Being { leaves, state: Arc::clone(&state) }) as Arc<dyn Peer>;
-    let app = memory_app_behind(None, being);
+    let backend = memory_app_behind(None, being);
     for now in [LeafState::Alive, LeafState::MemoryRecovery, LeafState::DiskRecovery] {
         *state.lock().expect("no panic") = now;
-        let mut server = Server::with_journal(&app);
+        let mut server = Server::with_journal(&backend);
         let status = server.get("/v1/status").ok();
         assert_eq!(status["leaves"][1]["state"], now.name(), "{status}");
         server.join();
     }
     let states =
         "SELECT state, count(DISTINCT leaf), count(*) FROM _leaves GROUP BY state ORDER BY state";
-    let told = Server::over(app, "127.0.0.1:0", |_| {}).rows(states);
+    let told = Server::over(backend, "127.0.0.1:0", |_| {}).rows(states);
     assert_eq!(told, json!([["disk recovery", 2, 2], ["memory recovery", 2, 2]]));
 }
 
@@ -202,8 +202,8 @@ fn lost(server: &Server) -> usize {
 fn notes_for_which_there_is_no_room_are_counted() {
     let (told, events) = channel();
     let sink = Arc::new(Slow { told: Mutex::new(told), turns: Semaphore::new(0) });
-    let app = app_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
-    let mut server = Server::with_journal(&app);
+    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let mut server = Server::with_journal(&backend);
     let mut stream = TcpStream::connect(server.address).expect("a connection");
     let body = json!({ "sql": "SELECT 1" }).to_string();
     let mut ask = |times: usize| {
@@ -227,8 +227,8 @@ fn notes_for_which_there_is_no_room_are_counted() {
 
 #[test]
 fn long_texts_are_noted_up_to_their_length() {
-    let app = memory_app(None);
-    let server = after(&app, |server| {
+    let backend = memory_backend(None);
+    let server = after(&backend, |server| {
         server.log("t", "{\"n\": 1}\n");
         let text = "x".repeat(2 * limits::JOURNAL_SQL_BYTES);
         let sql = format!("SELECT n FROM t WHERE '{text}' <> ''");

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::Partial;
-use hadal_http::MemoryUse;
+use hadal_frontend::MemoryUse;
 use hadal_query::Query;
 use hadal_types::{TableName, limits};
 use hadal_wire::{BoxFuture, Peer, PeerStatus, TableBlocks};
@@ -81,11 +81,11 @@ impl Bed {
         let between = |tree| -> Arc<dyn Peer> {
             Arc::new(Between { tree, act: own, kept: Mutex::new(told) })
         };
-        let mut app = memory_app_behind(None, between);
-        let budget = Arc::clone(app.root.budget());
-        app.memory =
+        let mut backend = memory_app_behind(None, between);
+        let budget = Arc::clone(backend.root.budget());
+        backend.memory =
             Arc::new(move || MemoryUse { queries: budget.held() as u64, ..MemoryUse::default() });
-        let server = Server::over(app, "127.0.0.1:0", |_| {});
+        let server = Server::over(backend, "127.0.0.1:0", |_| {});
         // The sum of all is beyond a double.
         let row = |row: usize| format!("{{\"id\":\"id-{row}-{}\",\"n\":1e308}}\n", "x".repeat(200));
         server.log("t", &(0..ROWS).map(row).collect::<String>());

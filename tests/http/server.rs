@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use hadal_console::{Definitions, Place};
-use hadal_http::{About, App, Config, MemoryUse, ServeError, serve};
+use hadal_frontend::{Backend, Frontend, FrontendConfig, MemoryUse};
+use hadal_http::{About, Config, ServeError, serve};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
@@ -43,20 +44,31 @@ impl Server {
 
     /// The same, with a set-up of its own.
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        Self::over(memory_app(None), "127.0.0.1:0", change)
+        Self::over(memory_backend(None), "127.0.0.1:0", change)
     }
 
     /// Two leaves that keep their rows in `folder`.
     pub(crate) fn in_folder(folder: &Path) -> Self {
-        Self::over(memory_app(Some(folder)), "127.0.0.1:0", |_| {})
+        Self::over(memory_backend(Some(folder)), "127.0.0.1:0", |_| {})
     }
 
     /// A server that writes down what goes on.
-    pub(crate) fn with_journal(app: &App) -> Self {
-        Self::over(app.clone(), "127.0.0.1:0", |config| config.keeps_journal = true)
+    pub(crate) fn with_journal(backend: &Backend) -> Self {
+        Self::with_frontend(backend.clone(), FrontendConfig::default())
     }
 
-    pub(crate) fn over(app: App, listen: &str, change: impl FnOnce(&mut Config)) -> Self {
+    /// A server whose front is set up so.
+    pub(crate) fn with_frontend(backend: Backend, config: FrontendConfig) -> Self {
+        Self::open(Frontend::new(config, backend), "127.0.0.1:0", |_| {})
+    }
+
+    /// A server without self tables.
+    pub(crate) fn over(backend: Backend, listen: &str, change: impl FnOnce(&mut Config)) -> Self {
+        let config = FrontendConfig { keeps_self_tables: false, ..FrontendConfig::default() };
+        Self::open(Frontend::new(config, backend), listen, change)
+    }
+
+    fn open(frontend: Arc<Frontend>, listen: &str, change: impl FnOnce(&mut Config)) -> Self {
         let runtime = runtime();
         let listener = runtime.block_on(TcpListener::bind(listen)).expect("a port");
         let mut address = listener.local_addr().expect("an address");
@@ -67,16 +79,19 @@ impl Server {
             cpu: "scalar".to_owned(),
             data: "memory".to_owned(),
         };
-        config.keeps_journal = false;
         change(&mut config);
         let (stop, stopped) = oneshot::channel::<()>();
         let asked = Arc::clone(&config.stop);
-        let task = runtime.spawn(serve(config, app, listener, async move {
+        let shutdown = async move {
             tokio::select! {
                 _ = stopped => (),
                 () = asked.notified() => (),
             }
-        }));
+        };
+        let task = runtime.spawn(async move {
+            let serving = serve(config, Arc::clone(&frontend), listener, shutdown);
+            frontend.keep_self_tables_while(serving).await
+        });
         if address.ip().is_unspecified() {
             address.set_ip([127, 0, 0, 1].into());
         }
@@ -154,7 +169,7 @@ fn no_definitions() -> Definitions {
     RUNTIME.block_on(Definitions::open(&Place::Memory)).expect("definitions")
 }
 
-pub(crate) fn memory_app(folder: Option<&Path>) -> App {
+pub(crate) fn memory_backend(folder: Option<&Path>) -> Backend {
     memory_app_behind(folder, |tree| tree)
 }
 
@@ -162,7 +177,7 @@ pub(crate) fn memory_app(folder: Option<&Path>) -> App {
 pub(crate) fn memory_app_behind(
     folder: Option<&Path>,
     before: impl FnOnce(Arc<dyn Peer>) -> Arc<dyn Peer>,
-) -> App {
+) -> Backend {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
     let ledger = Arc::new(Ledger::default());
     let budget = Budget::new(limits::QUERIES_BYTES_MAX);
@@ -196,7 +211,7 @@ pub(crate) fn memory_app_behind(
     }
     let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
     let tree = Aggregator::over(Arc::new(House::new(leaves)), names, &ledger);
-    App {
+    Backend {
         memory: Arc::new(MemoryUse::default),
         root: Root::new(before(Arc::new(tree)), budget),
         sink: Arc::new(Placement::new(sinks, &ledger)),
@@ -207,9 +222,9 @@ pub(crate) fn memory_app_behind(
     }
 }
 
-/// An app over any peer and sink.
-pub(crate) fn app_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> App {
-    App {
+/// An backend over any peer and sink.
+pub(crate) fn backend_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> Backend {
+    Backend {
         memory: Arc::new(MemoryUse::default),
         root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
         sink,

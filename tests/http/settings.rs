@@ -1,9 +1,10 @@
 //! `/v1/tables/{table}/settings`: set, told, kept from overwriting each other, and ruling at once.
 
+use hadal_frontend::FrontendConfig;
 use serde_json::{Value, json};
 
 use crate::client::Reply;
-use crate::server::{NOW, Server};
+use crate::server::{NOW, Server, memory_backend};
 
 const PATH: &str = "/v1/tables/t/settings";
 const NEW: &str = "{\"time\": \"2026-11-21T11:00:00Z\", \"a\": 1}\n";
@@ -127,7 +128,12 @@ fn a_key_is_set_and_told_along_with_what_makes_it_do_nothing() {
 
 #[test]
 fn who_ends_archiving_is_told_what_goes_unarchived() {
-    let server = Server::with(|config| config.archive = Some("/srv/old".to_owned()));
+    let config = FrontendConfig {
+        archive: Some("/srv/old".to_owned()),
+        keeps_self_tables: false,
+        ..FrontendConfig::default()
+    };
+    let server = Server::with_frontend(memory_backend(None), config);
     server.log("t", &(NEW.repeat(40) + OLD + OLD));
     let set = |settings: Value| {
         let version = server.get(PATH).ok()["version"].as_i64().expect("a version");

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::client::{Reply, Request, is_closed, read_reply};
 use crate::fakes::{Act, Answering, Taking, over};
-use crate::server::{Server, app_of};
+use crate::server::{Server, backend_of};
 
 /// Rows that make a batch.
 const BATCH: usize = limits::BLOCK_ROWS_MAX;
@@ -43,10 +43,10 @@ fn a_server_that_stops_finishes_what_runs() {
 fn a_question_that_has_more_time_than_the_stop_is_told_so() {
     for sql in ["SELECT count(*) FROM t", "SUMMARIZE t"] {
         let (peer, events) = Answering::watched(Act::Hang);
-        let app = app_of(peer, Arc::new(Taking::default()));
+        let backend = backend_of(peer, Arc::new(Taking::default()));
         let stopping_time = Duration::ZERO;
         let mut server =
-            Server::over(app, "127.0.0.1:0", |config| config.stopping_time = stopping_time);
+            Server::over(backend, "127.0.0.1:0", |config| config.stopping_time = stopping_time);
         let asking = asking(server.address, sql);
         assert_eq!(events.recv(), Ok("begun"));
         server.join();
@@ -64,8 +64,8 @@ fn a_question_that_has_more_time_than_the_stop_is_told_so() {
 #[test]
 fn a_body_that_does_not_end_is_told_what_was_taken_of_it() {
     let sink = Arc::new(Taking::default());
-    let app = app_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
-    let mut server = Server::over(app, "127.0.0.1:0", |config| {
+    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let mut server = Server::over(backend, "127.0.0.1:0", |config| {
         config.stopping_time = Duration::ZERO;
     });
     let mut stream = TcpStream::connect(server.address).expect("a connection");

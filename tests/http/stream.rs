@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use crate::client::read_reply;
 use crate::fakes::{Answering, Taking};
-use crate::server::{Server, app_of};
+use crate::server::{Server, backend_of};
 
 /// Set in the process that has memory of its own to look at.
 const ALONE: &str = "HADAL_TEST_ALONE";
@@ -36,8 +36,8 @@ fn a_long_body_takes_little_memory() {
 
 fn send_a_long_body() {
     let sink = Arc::new(Taking::default());
-    let app = app_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
-    let server = Server::over(app, "127.0.0.1:0", |_| {});
+    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let server = Server::over(backend, "127.0.0.1:0", |_| {});
     let before = peak_bytes();
     let mut stream = TcpStream::connect(server.address).expect("a connection");
     let head = "PUT /v1/log/t HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";

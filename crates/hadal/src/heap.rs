@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hadal_http::MemoryUse;
+use hadal_frontend::MemoryUse;
 use hadal_leaf::FreshBytes;
 use hadal_store::give_free_memory_back;
 use hadal_types::{Budget, Held};

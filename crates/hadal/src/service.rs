@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_console::{Definitions, Place};
-use hadal_http::{About, App, Config, restore_settings};
+use hadal_frontend::{Backend, Frontend, FrontendConfig, restore_settings};
+use hadal_http::{About, Config};
 use hadal_leaf::{Archive, Durability};
 use hadal_types::limits::{CLOCK_PROVING_SECONDS, CONNECTIONS_MAX, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock, TableName, TableSettings};
@@ -67,12 +68,13 @@ pub(crate) struct Service {
     pub(crate) engine: Engine,
     pub(crate) recovered: Recovered,
     config: Config,
+    frontend: FrontendConfig,
     /// Where rows are kept: with a path, which no answer has.
     data: String,
     listener: TcpListener,
     /// Where a successor asks to take over; none without a folder.
     door: Option<Door>,
-    app: App,
+    backend: Backend,
     /// Becomes ready when the process is asked to end, by a signal.
     told: Pin<Box<dyn Future<Output = Reason> + Send>>,
     runtime: Runtime,
@@ -135,7 +137,7 @@ impl Service {
         let bound = listener.local_addr().map_err(Error::io("listen on", listen))?;
         let mut doors = doors(&config, bound)?;
         doors.connections_max = connections_max;
-        doors.table_bytes_max = memory.table_bytes_max;
+        let frontend = frontend_config(&config, memory.table_bytes_max);
         // Whoever is told to end has as long again to say so.
         doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
@@ -143,7 +145,7 @@ impl Service {
         let data = config.folder.as_ref().map(|folder| folder.display().to_string());
         let data = data.unwrap_or_else(|| doors.about.data.clone());
         let mut engine = EngineConfig {
-            archive: archive(config.archive.as_ref(), &doors)?,
+            archive: archive(config.archive.as_ref(), &frontend)?,
             folder: config.folder,
             durability: config.durability,
             memory,
@@ -161,17 +163,8 @@ impl Service {
         let before = before.map(Predecessor::stop).transpose()?;
         let (opened, door) = runtime.block_on(open_with_door(&engine, config.takes_over))?;
         let (engine, recovered) = opened;
-        let memories = engine.memories.clone();
-        let app = App {
-            memory: Arc::new(move || memories.used()),
-            root: engine.root.clone(),
-            sink: Arc::clone(&engine.sink),
-            definitions,
-            ledger: Arc::clone(&engine.ledger),
-            clock: config.clock,
-            damage: damage(&recovered).into(),
-        };
-        runtime.block_on(restore_settings(&app)).map_err(|error| refused(error.to_string()))?;
+        let backend = backend(&engine, definitions, config.clock, &recovered);
+        runtime.block_on(restore_settings(&backend)).map_err(|error| refused(error.to_string()))?;
         // Whoever reads where it listens may stop it at once.
         let told = Box::pin(runtime.block_on(async { asked_by_signal() })?);
         let stop_max = config.stop_max;
@@ -180,10 +173,11 @@ impl Service {
             engine,
             recovered,
             config,
+            frontend,
             data,
             listener,
             door,
-            app,
+            backend,
             told,
             runtime,
             stop_max,
@@ -211,9 +205,9 @@ impl Service {
         let new = |table: &TableName| (table.clone(), TableSettings::of_new(table));
         let new: Vec<_> = tables.iter().map(new).collect();
         self.runtime.block_on(async {
-            let added = self.app.definitions.add_table_settings(&new).await;
+            let added = self.backend.definitions.add_table_settings(&new).await;
             added.map_err(|error| Error::Server(error.to_string()))?;
-            let told = restore_settings(&self.app).await;
+            let told = restore_settings(&self.backend).await;
             told.map_err(|error| Error::Server(error.to_string()))
         })
     }
@@ -227,8 +221,9 @@ impl Service {
     /// order: no new requests, running ones finished, no more batches, files closed. `stop` is
     /// called when it begins to stop.
     pub(crate) fn run(self, stop: impl FnOnce(Reason) + Send + 'static) -> Result<(), Error> {
-        let Self { engine, config, listener, door, app, told, runtime, stop_max, before, .. } =
-            self;
+        let Self { engine, config, frontend, listener, door, backend, .. } = self;
+        let (told, runtime) = (self.told, self.runtime);
+        let (stop_max, before) = (self.stop_max, self.before);
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", config.listen))?;
         let (give, given) = oneshot::channel();
@@ -244,7 +239,9 @@ impl Service {
             // Nobody waits for it when the server has failed meanwhile.
             let _ = give.send((successor, door, socket, limit));
         };
-        let served = runtime.block_on(hadal_http::serve(config, app, listener, shutdown));
+        let frontend = Frontend::new(frontend, backend);
+        let serving = hadal_http::serve(config, Arc::clone(&frontend), listener, shutdown);
+        let served = runtime.block_on(frontend.keep_self_tables_while(serving));
         engine.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);
         engine.stop().iter().for_each(|failure| output::say(failure));
@@ -357,11 +354,11 @@ async fn bind(listen: SocketAddr, patience: Duration) -> io::Result<TcpListener>
 /// The archive at a place, if there is to be one; whether it can be written is looked at from now on.
 fn archive(
     place: Option<&ArchivePlace>,
-    doors: &Config,
+    frontend: &FrontendConfig,
 ) -> Result<Option<Arc<dyn Archive>>, Error> {
     let Some(place) = place else { return Ok(None) };
     let files = place.open()?;
-    Watch::start(Arc::clone(&files), Arc::clone(&doors.archive_error))?;
+    Watch::start(Arc::clone(&files), Arc::clone(&frontend.archive_error))?;
     Ok(Some(files))
 }
 
@@ -386,14 +383,12 @@ async fn asked_to_stop(
 fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
     let mut doors = Config::new(bound);
     doors.no_tls = config.doors.no_tls;
-    doors.keeps_journal = !config.doors.no_journal;
     doors.allowed_hosts.clone_from(&config.doors.allowed_host);
     doors.admin_token = match (&config.doors.token_file, &config.folder) {
         (Some(file), _) => Some(token::given(file)?),
         (None, Some(folder)) => Some(token::in_folder(folder)?),
         (None, None) => None,
     };
-    doors.archive = config.archive.as_ref().map(ToString::to_string);
     doors.about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: env!("HADAL_COMMIT").to_owned(),
@@ -404,6 +399,34 @@ fn doors(config: &ServiceConfig, bound: SocketAddr) -> Result<Config, Error> {
         },
     };
     Ok(doors)
+}
+
+/// What is behind the front.
+fn backend(
+    engine: &Engine,
+    definitions: Definitions,
+    clock: Arc<dyn Clock>,
+    recovered: &Recovered,
+) -> Backend {
+    let memories = engine.memories.clone();
+    Backend {
+        memory: Arc::new(move || memories.used()),
+        root: engine.root.clone(),
+        sink: Arc::clone(&engine.sink),
+        definitions,
+        ledger: Arc::clone(&engine.ledger),
+        clock,
+        damage: damage(recovered).into(),
+    }
+}
+
+fn frontend_config(config: &ServiceConfig, table_bytes_max: u64) -> FrontendConfig {
+    FrontendConfig {
+        table_bytes_max,
+        archive: config.archive.as_ref().map(ToString::to_string),
+        keeps_self_tables: !config.doors.no_journal,
+        ..FrontendConfig::default()
+    }
 }
 
 /// Sees to it that files are this user's alone, and that enough of them can be open; returns how many

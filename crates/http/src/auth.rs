@@ -7,52 +7,44 @@
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, header};
+use hadal_frontend::{ErrorKind, Permission, Principal};
 
 use crate::config::{Config, Token};
 use crate::problem::{Problem, ProblemKind};
 
-/// What a request wants to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Add rows.
-    Log,
-    /// Read rows, schemas and figures.
-    Query,
-    /// Change tables.
-    Define,
-    /// Change the server.
-    Admin,
-}
-
-/// Whether a request with these headers may do what `scope` says.
+/// Who sends a request with these headers, if they may do what `scope` says.
 ///
 /// # Errors
 /// The problem to answer with: 403 for a foreign page, 401 without the token.
-pub(crate) fn admit(scope: Scope, headers: &HeaderMap, config: &Config) -> Result<(), Problem> {
+pub(crate) fn admit(
+    scope: Permission,
+    headers: &HeaderMap,
+    config: &Config,
+) -> Result<Principal, Problem> {
     let host = header(headers, header::HOST)
-        .ok_or_else(|| Problem::new(ProblemKind::BadRequest, "there is no Host header"))?;
+        .ok_or_else(|| Problem::new(ErrorKind::BadRequest, "there is no Host header"))?;
     if !is_own_host(host, config) {
         let detail = format!("{host:?} is not a name of this server");
         let hint = "call it by its address, or start it with --allowed-host NAME";
-        return Err(Problem::new(ProblemKind::Forbidden, detail).hint(hint));
+        return Err(Problem::new(ErrorKind::Forbidden, detail).hint(hint));
     }
     // A page of this server may ask; a browser names every other page here.
     if let Some(origin) = header(headers, header::ORIGIN)
         && !is_same_origin(origin, host)
     {
         let detail = format!("pages of {origin:?} may not use this server");
-        return Err(Problem::new(ProblemKind::Forbidden, detail));
+        return Err(Problem::new(ErrorKind::Forbidden, detail));
     }
     // Browsers that do not name it say how far away it is.
-    if scope != Scope::Query
+    if scope != Permission::Query
         && let Some(site) = header(headers, header::HeaderName::from_static("sec-fetch-site"))
         && !["same-origin", "none"].contains(&site)
     {
         let detail = format!("a page that is {site:?} may not change anything here");
-        return Err(Problem::new(ProblemKind::Forbidden, detail));
+        return Err(Problem::new(ErrorKind::Forbidden, detail));
     }
     if config.is_loopback() || has_scope(scope, headers, config) {
-        return Ok(());
+        return Ok(Principal::administrator());
     }
     Err(Problem::new(ProblemKind::Unauthorized, "the request has not the admin token")
         .hint("send it: Authorization: Bearer TOKEN; it is in the file admin-token of --data"))
@@ -67,13 +59,13 @@ pub(crate) fn one_host(headers: &HeaderMap) -> Result<(), Problem> {
         0 | 1 => Ok(()),
         count => {
             let detail = format!("there are {count} Host headers; there may be one");
-            Err(Problem::new(ProblemKind::BadRequest, detail))
+            Err(Problem::new(ErrorKind::BadRequest, detail))
         }
     }
 }
 
 /// Whether the request's token is good for `scope`: there is one token, and it is for all.
-fn has_scope(_scope: Scope, headers: &HeaderMap, config: &Config) -> bool {
+fn has_scope(_scope: Permission, headers: &HeaderMap, config: &Config) -> bool {
     let bearer = header(headers, header::AUTHORIZATION).and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| Token::parse(token)).flatten()
@@ -140,8 +132,8 @@ mod tests {
         for (name, value) in headers {
             map.insert(name, HeaderValue::from_str(value).expect("a value"));
         }
-        match admit(Scope::Query, &map, config) {
-            Ok(()) => 200,
+        match admit(Permission::Query, &map, config) {
+            Ok(_) => 200,
             Err(problem) => problem.into_response().status().as_u16(),
         }
     }
@@ -195,9 +187,10 @@ mod tests {
             let site = HeaderValue::from_static(site);
             let host = HeaderValue::from_static("localhost:4280");
             let headers: HeaderMap = [(header::HOST, host), (name, site)].into_iter().collect();
-            for scope in [Scope::Log, Scope::Query, Scope::Define, Scope::Admin] {
+            for scope in [Permission::Log, Permission::Query, Permission::Define, Permission::Admin]
+            {
                 // A link on any page may lead here.
-                let expected = may_change || scope == Scope::Query;
+                let expected = may_change || scope == Permission::Query;
                 assert_eq!(admit(scope, &headers, &config).is_ok(), expected, "{headers:?}");
             }
         }

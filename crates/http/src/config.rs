@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_types::limits;
@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 pub struct Config {
     /// Where they listen.
     pub listen: SocketAddr,
-    /// Who has it may do anything. QueryLogGuard for unless `listen` is a loopback address.
+    /// Whoever has it may do anything. Required unless `listen` is a loopback address.
     pub admin_token: Option<Token>,
     /// TLS ends elsewhere, or is not wanted.
     pub no_tls: bool,
@@ -26,15 +26,6 @@ pub struct Config {
     pub connections_max: usize,
     /// Connections at the same time from one address of another machine.
     pub connections_per_address_max: usize,
-    /// Encoded bytes that a table may have over all leaves where nothing is set.
-    pub table_bytes_max: u64,
-    /// Whether what goes on is written down in Hadal's own tables.
-    pub keeps_journal: bool,
-    /// Where rows of tables that are set so go before they are dropped, in words; `None`: nowhere, and
-    /// no table can be set so.
-    pub archive: Option<String>,
-    /// Why nothing could be written there when that was last tried for its own sake, by whoever serves.
-    pub archive_error: Arc<Mutex<Option<String>>>,
     /// What `/v1/version` says.
     pub about: About,
     /// Notified when a client asks the server to stop: whoever serves it waits for that.
@@ -106,10 +97,6 @@ impl Config {
             allowed_hosts: Vec::new(),
             connections_max: limits::CONNECTIONS_MAX,
             connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
-            table_bytes_max: limits::TABLE_BYTES_MAX,
-            keeps_journal: true,
-            archive: None,
-            archive_error: Arc::default(),
             about: About::default(),
             stop: Arc::default(),
             stopping_time: Duration::from_secs(limits::STOPPING_SECONDS),

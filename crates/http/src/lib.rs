@@ -1,45 +1,32 @@
-//! HTTP and JSON on one port.
+//! The HTTP door: bytes, routes, JSON and the page on one port.
 //!
 //! ```text
 //! connection (how many, how slow) ──> harden ──> measure ──> guard (scope, Host, Origin, token)
-//!     ──> POST /v1/log/{table}   body, decompressed ──> ingest ──> batches ──> sink
-//!     ──> POST /v1/query         SQL or JSON ──> Query ──> root ──> answer
-//!     ──> tables, status, metrics, page
+//!     ──> handler: reads the request ──> frontend ──> writes the response
 //! ```
 //!
-//! A request is let in or not by its head alone: nothing of a body is inflated or parsed for
-//! somebody without permission. Errors are problem+json. Nothing here knows a leaf or a block.
+//! A request is let in or not by its head alone: nothing of a body is read for somebody without
+//! permission. Errors are problem+json. What a request means is the front's business
+//! ([`hadal_frontend::Frontend`]); nothing here knows a leaf or a row block.
 
 mod auth;
-mod column_stats;
-mod column_values;
-mod columns;
 mod config;
 mod connection;
 mod connection_limits;
-mod ingest;
+mod handlers;
 mod json_value;
-mod memory_gauge;
 mod metrics;
 mod page;
 mod problem;
-mod query;
 mod query_response;
 mod request_body;
 mod response_body;
 mod router;
 mod routes;
-mod self_tables;
 mod serve;
-mod shutdown;
-mod status;
 mod strict_object;
-mod tables;
 
-pub use auth::Scope;
 pub use config::{About, Config, ConfigError, Pace, Token};
-pub use memory_gauge::{MemoryGauge, MemoryUse};
-pub use router::{App, router};
+pub use router::router;
 pub use routes::route_list;
 pub use serve::{ServeError, serve};
-pub use tables::settings_cache::{RestoreError, restore_settings};

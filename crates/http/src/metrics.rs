@@ -6,28 +6,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
+use hadal_frontend::{Counters, Frontend, MemoryUse};
 use hadal_tree::Catalog;
-
-use crate::memory_gauge::MemoryUse;
-
-/// Upper edges of the buckets of query times, in milliseconds.
-const QUERY_MS: [u64; 12] = [1, 3, 10, 30, 60, 100, 300, 1_000, 3_000, 10_000, 60_000, 600_000];
 
 /// What is counted. All only grow, but for the connections.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, u16), u64>>,
-    queries: [AtomicU64; QUERY_MS.len()],
-    query_count: AtomicU64,
-    query_micros: AtomicU64,
-    pub(crate) rows_accepted: AtomicU64,
-    pub(crate) rows_rejected: AtomicU64,
-    pub(crate) bytes_logged: AtomicU64,
-    pub(crate) batches_duplicate: AtomicU64,
-    /// Rows of Hadal's own tables that were not written.
-    pub(crate) notes_lost: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) connections_refused: AtomicU64,
 }
@@ -47,41 +33,33 @@ impl Metrics {
         }
     }
 
-    /// Counts a query that took `time`.
-    pub(crate) fn query(&self, time: Duration) {
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        for (edge, bucket) in QUERY_MS.iter().zip(&self.queries) {
-            if micros <= edge * 1_000 {
-                count(bucket, 1);
-            }
-        }
-        count(&self.query_count, 1);
-        count(&self.query_micros, micros);
+    /// All figures, with those of the tables.
+    pub(crate) fn text(&self, frontend: &Frontend, catalog: &Catalog) -> String {
+        self.text_of(frontend.counters(), catalog, frontend.memory_use())
     }
 
-    /// All figures, with those of the tables.
-    pub(crate) fn text(&self, catalog: &Catalog, memory: MemoryUse) -> String {
+    fn text_of(&self, counters: &Counters, catalog: &Catalog, memory: MemoryUse) -> String {
         let mut text = String::new();
         write_memory(&mut text, memory);
         self.write_requests(&mut text);
-        self.write_queries(&mut text);
+        write_queries(&mut text, counters);
         let sum = |of: fn(&hadal_wire::TableStatus) -> u64| catalog.tables.values().map(of).sum();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         for (name, kind, help, value) in [
-            ("rows_accepted_total", "counter", "rows taken", read(&self.rows_accepted)),
-            ("rows_rejected_total", "counter", "rows refused", read(&self.rows_rejected)),
-            ("logged_bytes_total", "counter", "bytes of log bodies", read(&self.bytes_logged)),
+            ("rows_accepted_total", "counter", "rows taken", read(&counters.rows_accepted)),
+            ("rows_rejected_total", "counter", "rows refused", read(&counters.rows_rejected)),
+            ("logged_bytes_total", "counter", "bytes of log bodies", read(&counters.bytes_logged)),
             (
                 "batches_duplicate_total",
                 "counter",
                 "batches that had been taken before",
-                read(&self.batches_duplicate),
+                read(&counters.batches_duplicate),
             ),
             (
                 "notes_lost_total",
                 "counter",
                 "rows of _queries, _ingest and _leaves that were not written",
-                read(&self.notes_lost),
+                read(&counters.self_rows_lost),
             ),
             ("connections", "gauge", "open connections", read(&self.connections)),
             (
@@ -136,23 +114,21 @@ impl Metrics {
         }
     }
 
-    fn write_queries(&self, text: &mut String) {
-        head(text, "query_seconds", "histogram", "time from a query to its answer");
-        for (edge, bucket) in QUERY_MS.iter().zip(&self.queries) {
-            let seconds = *edge as f64 / 1e3;
-            let labels = format!("{{le=\"{seconds}\"}}");
-            line(text, "query_seconds_bucket", &labels, bucket.load(Ordering::Relaxed));
-        }
-        let queries = self.query_count.load(Ordering::Relaxed);
-        line(text, "query_seconds_bucket", "{le=\"+Inf\"}", queries);
-        let seconds = self.query_micros.load(Ordering::Relaxed) as f64 / 1e6;
-        line(text, "query_seconds_sum", "", seconds);
-        line(text, "query_seconds_count", "", queries);
-    }
-
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, u16), u64>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn write_queries(text: &mut String, counters: &Counters) {
+    head(text, "query_seconds", "histogram", "time from a query to its answer");
+    for (edge, count) in counters.query_buckets() {
+        let seconds = edge as f64 / 1e3;
+        line(text, "query_seconds_bucket", &format!("{{le=\"{seconds}\"}}"), count);
+    }
+    let (queries, time) = counters.query_total();
+    line(text, "query_seconds_bucket", "{le=\"+Inf\"}", queries);
+    line(text, "query_seconds_sum", "", time.as_micros() as f64 / 1e6);
+    line(text, "query_seconds_count", "", queries);
 }
 
 fn write_unarchived(text: &mut String, catalog: &Catalog) {
@@ -189,6 +165,8 @@ fn line(text: &mut String, name: &str, labels: &str, value: impl std::fmt::Displ
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -197,11 +175,12 @@ mod tests {
         metrics.request("/v1/query", 200);
         metrics.request("/v1/query", 200);
         metrics.request("other", 404);
-        metrics.query(Duration::from_millis(3));
-        metrics.query(Duration::from_secs(3_600));
-        count(&metrics.rows_accepted, 7);
+        let counters = Counters::default();
+        counters.count_query(Duration::from_millis(3));
+        counters.count_query(Duration::from_secs(3_600));
+        count(&counters.rows_accepted, 7);
         let memory = MemoryUse { max: 9, heap: 4, ..MemoryUse::default() };
-        let text = metrics.text(&Catalog::default(), memory);
+        let text = metrics.text_of(&counters, &Catalog::default(), memory);
         for expected in [
             "hadal_http_requests_total{route=\"/v1/query\",status=\"200\"} 2\n",
             "hadal_http_requests_total{route=\"other\",status=\"404\"} 1\n",

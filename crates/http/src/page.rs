@@ -47,7 +47,7 @@ fn file(files: &[File], path: &str, headers: &HeaderMap) -> Option<Response> {
     let tag = HeaderValue::from_str(&tag(file.bytes)).ok()?;
     let cache = match path.starts_with(HASHED) {
         true => "public, max-age=31536000, immutable",
-        // QueryLogGuard for again each time, and sent again when it has changed.
+        // Asked for again each time, and sent again when it has changed.
         false => "no-cache",
     };
     let about = [

@@ -2,93 +2,80 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use hadal_console::ConsoleError;
-use hadal_sql::{Position, SqlError};
-use hadal_tree::AskError;
-use hadal_types::SettingsError;
-use hadal_wire::SinkError;
+use hadal_frontend::{ErrorContext, ErrorKind, FrontendError};
+use hadal_ingest::Reject;
+use hadal_sql::Position;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What kind of thing went wrong: a stable name for programs, a title for people.
+/// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProblemKind {
-    BadRequest,
-    BadQuery,
-    BadBatch,
+    /// An error of the front of the database.
+    Frontend(ErrorKind),
     Unauthorized,
-    Forbidden,
     UnknownRoute,
-    UnknownTable,
-    UnknownColumn,
-    UnknownBatch,
     Method,
-    Stalled,
-    BatchConflict,
-    BadSettings,
-    SettingsConflict,
-    TooLarge,
-    Encoding,
-    Limit,
-    RowsRejected,
-    Busy,
-    Internal,
-    Unavailable,
-    Incomplete,
-    Late,
+}
+
+impl From<ErrorKind> for ProblemKind {
+    fn from(kind: ErrorKind) -> Self {
+        Self::Frontend(kind)
+    }
 }
 
 impl ProblemKind {
-    /// The kind's name, its title, and the status it is sent with.
-    const fn facts(self) -> (&'static str, &'static str, StatusCode) {
+    /// The kind's stable name for programs.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Frontend(kind) => kind.name(),
+            Self::Unauthorized => "unauthorized",
+            Self::UnknownRoute => "unknown-route",
+            Self::Method => "method",
+        }
+    }
+
+    /// The kind's title for people, and the status that it is sent with.
+    const fn title_and_status(self) -> (&'static str, StatusCode) {
         use StatusCode as Http;
         match self {
-            Self::BadRequest => {
-                ("bad-request", "The request cannot be understood", Http::BAD_REQUEST)
-            }
-            Self::BadQuery => ("bad-query", "The query cannot be answered", Http::BAD_REQUEST),
-            Self::BadBatch => ("bad-batch", "The batch cannot be read", Http::BAD_REQUEST),
-            Self::Unauthorized => ("unauthorized", "A token is needed", Http::UNAUTHORIZED),
-            Self::Forbidden => ("forbidden", "The request is not allowed", Http::FORBIDDEN),
-            Self::UnknownRoute => ("unknown-route", "There is nothing here", Http::NOT_FOUND),
-            Self::UnknownTable => ("unknown-table", "There is no such table", Http::NOT_FOUND),
-            Self::UnknownColumn => ("unknown-column", "There is no such column", Http::NOT_FOUND),
-            Self::UnknownBatch => ("unknown-batch", "There is no such batch", Http::NOT_FOUND),
-            Self::Method => {
-                ("method", "The method is not for this address", Http::METHOD_NOT_ALLOWED)
-            }
-            Self::Stalled => ("stalled", "The request stopped coming", Http::REQUEST_TIMEOUT),
-            Self::BatchConflict => {
-                ("batch-conflict", "The batch id was used for other bytes", Http::CONFLICT)
-            }
-            Self::BadSettings => ("bad-settings", "The settings cannot be", Http::BAD_REQUEST),
-            Self::SettingsConflict => {
-                ("settings-conflict", "The settings were changed meanwhile", Http::CONFLICT)
-            }
-            Self::TooLarge => ("too-large", "The request is too large", Http::PAYLOAD_TOO_LARGE),
-            Self::Encoding => {
-                ("encoding", "The encoding is not known", Http::UNSUPPORTED_MEDIA_TYPE)
-            }
-            Self::Limit => ("limit", "A limit was reached", Http::UNPROCESSABLE_ENTITY),
-            Self::RowsRejected => (
-                "rows-rejected",
-                "Some rows are bad, so none was taken",
-                Http::UNPROCESSABLE_ENTITY,
-            ),
-            Self::Busy => ("busy", "Too much is under way", Http::TOO_MANY_REQUESTS),
-            Self::Internal => {
-                ("internal", "Something went wrong here", Http::INTERNAL_SERVER_ERROR)
-            }
-            Self::Unavailable => {
-                ("unavailable", "This cannot be done now", Http::SERVICE_UNAVAILABLE)
-            }
-            Self::Incomplete => ("incomplete", "Rows are missing", Http::SERVICE_UNAVAILABLE),
-            Self::Late => ("late", "There is no answer by the deadline", Http::GATEWAY_TIMEOUT),
+            Self::Frontend(kind) => title_and_status(kind),
+            Self::Unauthorized => ("A token is needed", Http::UNAUTHORIZED),
+            Self::UnknownRoute => ("There is nothing here", Http::NOT_FOUND),
+            Self::Method => ("The method is not for this address", Http::METHOD_NOT_ALLOWED),
         }
     }
 }
 
-/// What is sent instead of an answer.
+const fn title_and_status(kind: ErrorKind) -> (&'static str, StatusCode) {
+    use StatusCode as Http;
+    match kind {
+        ErrorKind::BadRequest => ("The request cannot be understood", Http::BAD_REQUEST),
+        ErrorKind::BadQuery => ("The query cannot be answered", Http::BAD_REQUEST),
+        ErrorKind::BadBatch => ("The batch cannot be read", Http::BAD_REQUEST),
+        ErrorKind::Forbidden => ("The request is not allowed", Http::FORBIDDEN),
+        ErrorKind::UnknownTable => ("There is no such table", Http::NOT_FOUND),
+        ErrorKind::UnknownColumn => ("There is no such column", Http::NOT_FOUND),
+        ErrorKind::UnknownBatch => ("There is no such batch", Http::NOT_FOUND),
+        ErrorKind::Stalled => ("The request stopped coming", Http::REQUEST_TIMEOUT),
+        ErrorKind::BatchConflict => ("The batch id was used for other bytes", Http::CONFLICT),
+        ErrorKind::BadSettings => ("The settings cannot be", Http::BAD_REQUEST),
+        ErrorKind::SettingsConflict => ("The settings were changed meanwhile", Http::CONFLICT),
+        ErrorKind::TooLarge => ("The request is too large", Http::PAYLOAD_TOO_LARGE),
+        ErrorKind::Encoding => ("The encoding is not known", Http::UNSUPPORTED_MEDIA_TYPE),
+        ErrorKind::Limit => ("A limit was reached", Http::UNPROCESSABLE_ENTITY),
+        ErrorKind::RowsRejected => {
+            ("Some rows are bad, so none was taken", Http::UNPROCESSABLE_ENTITY)
+        }
+        ErrorKind::Busy => ("Too much is under way", Http::TOO_MANY_REQUESTS),
+        ErrorKind::Internal => ("Something went wrong here", Http::INTERNAL_SERVER_ERROR),
+        ErrorKind::Unavailable => ("This cannot be done now", Http::SERVICE_UNAVAILABLE),
+        ErrorKind::Incomplete => ("Rows are missing", Http::SERVICE_UNAVAILABLE),
+        ErrorKind::Late => ("There is no answer by the deadline", Http::GATEWAY_TIMEOUT),
+    }
+}
+
+/// The body of a response that reports an error.
 #[derive(Debug)]
 pub(crate) struct Problem {
     kind: ProblemKind,
@@ -107,14 +94,22 @@ struct Body<'p> {
     more: &'p Map<String, Value>,
 }
 
-impl Problem {
-    pub(crate) fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), more: Map::new() }
-    }
+/// A row that was refused, as it is shown.
+#[derive(Debug, Serialize)]
+pub(crate) struct RejectBody<'r> {
+    line: u64,
+    reason: &'r str,
+}
 
-    /// The name of its kind.
-    pub(crate) const fn name(&self) -> &'static str {
-        self.kind.facts().0
+impl<'r> RejectBody<'r> {
+    pub(crate) fn of(rejects: &'r [Reject]) -> Vec<Self> {
+        rejects.iter().map(|reject| Self { line: reject.line, reason: &reject.reason }).collect()
+    }
+}
+
+impl Problem {
+    pub(crate) fn new(kind: impl Into<ProblemKind>, detail: impl Into<String>) -> Self {
+        Self { kind: kind.into(), detail: detail.into(), more: Map::new() }
     }
 
     /// The same with advice.
@@ -123,83 +118,9 @@ impl Problem {
     }
 
     /// The same with one more key.
-    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.more.insert(key.to_owned(), value.into());
         self
-    }
-
-    /// A failure of ours: logged in full, told without detail.
-    pub(crate) fn internal(what: &str, error: &dyn std::fmt::Display) -> Self {
-        tracing::error!(%error, "{what}");
-        Self::new(ProblemKind::Internal, format!("{what}; the server's log says more"))
-    }
-
-    /// A text that is no query.
-    pub(crate) fn of_sql(kind: ProblemKind, error: SqlError) -> Self {
-        let SqlError { message, field, position, hint } = error;
-        let mut problem = Self::new(kind, message);
-        if let Some(field) = field {
-            problem = problem.with("field", field);
-        }
-        if let Some(Position { line, column, offset }) = position {
-            let place = json!({ "line": line, "column": column, "offset": offset });
-            problem = problem.with("position", place);
-        }
-        match hint {
-            Some(hint) => problem.hint(hint),
-            None => problem,
-        }
-    }
-
-    /// A query without an answer.
-    pub(crate) fn of_ask(error: &AskError) -> Self {
-        use hadal_aggregate::FaultCode;
-        let kind = match error {
-            AskError::Faults(faults) => {
-                let are_all = |code| faults.iter().all(|fault| fault.code == code);
-                match (are_all(FaultCode::Invalid), are_all(FaultCode::Busy)) {
-                    (true, _) => ProblemKind::BadQuery,
-                    (_, true) => ProblemKind::Unavailable,
-                    _ => ProblemKind::Limit,
-                }
-            }
-            AskError::Incomplete { .. } => ProblemKind::Incomplete,
-            AskError::Late => ProblemKind::Late,
-            AskError::NoLeaves(_) | AskError::NoRoom | AskError::Stopping => {
-                ProblemKind::Unavailable
-            }
-        };
-        let problem = Self::new(kind, error.to_string());
-        match kind {
-            ProblemKind::Late => problem.hint("give a longer deadline_ms, or a shorter time range"),
-            _ => problem,
-        }
-    }
-
-    /// Settings that cannot be.
-    pub(crate) fn of_settings(error: &SettingsError) -> Self {
-        Self::new(ProblemKind::BadSettings, error.to_string()).with("field", error.field.as_str())
-    }
-
-    /// Definitions that cannot be read or changed.
-    pub(crate) fn of_console(error: &ConsoleError) -> Self {
-        match error {
-            ConsoleError::Conflict { current, .. } => {
-                Self::new(ProblemKind::SettingsConflict, error.to_string())
-                    .with("version", *current)
-                    .hint("GET the settings, and change those")
-            }
-            _ => {
-                tracing::error!(%error, "the definitions are not to be had");
-                let detail = "the definitions are not to be had now; the server's log says more";
-                Self::new(ProblemKind::Unavailable, detail)
-            }
-        }
-    }
-
-    /// Whether somebody else changed the settings first.
-    pub(crate) fn is_settings_conflict(&self) -> bool {
-        self.kind == ProblemKind::SettingsConflict
     }
 
     /// What is wrong, in words.
@@ -207,27 +128,34 @@ impl Problem {
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }
+}
 
-    /// A batch that was not taken.
-    pub(crate) fn of_sink(error: &SinkError) -> Self {
-        let kind = match error {
-            SinkError::Conflict { .. } => ProblemKind::BatchConflict,
-            SinkError::Corrupt { .. } => ProblemKind::BadBatch,
-            SinkError::Busy(_) => ProblemKind::Busy,
-            SinkError::Limit(_) => ProblemKind::Limit,
-            SinkError::Full(_) | SinkError::Store(_) | SinkError::Unavailable(_) => {
-                ProblemKind::Unavailable
-            }
-        };
-        Self::new(kind, error.to_string())
+impl From<FrontendError> for Problem {
+    fn from(error: FrontendError) -> Self {
+        let FrontendError { kind, detail, context } = error;
+        let ErrorContext { hint, field, position, version, accepted, rejects } = *context;
+        let position = position.map(|Position { line, column, offset }| {
+            json!({ "line": line, "column": column, "offset": offset })
+        });
+        let keys = [
+            ("hint", hint.map(Value::from)),
+            ("field", field.map(Value::from)),
+            ("position", position),
+            ("version", version.map(Value::from)),
+            ("accepted", accepted.map(Value::from)),
+            ("rejected_count", rejects.as_ref().map(|rejects| rejects.count.into())),
+            ("rejected", rejects.as_ref().map(|rejects| json!(RejectBody::of(&rejects.first)))),
+        ];
+        let given = keys.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        given.fold(Self::new(kind, detail), |problem, (key, value)| problem.with(key, value))
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (name, title, status) = self.kind.facts();
+        let (title, status) = self.kind.title_and_status();
         let body = Body {
-            r#type: format!("urn:hadal:problem:{name}"),
+            r#type: format!("urn:hadal:problem:{}", self.kind.name()),
             title,
             status: status.as_u16(),
             detail: &self.detail,
@@ -238,7 +166,7 @@ impl IntoResponse for Problem {
         let mut response = (status, [(header::CONTENT_TYPE, json)], body).into_response();
         let headers = response.headers_mut();
         match self.kind {
-            ProblemKind::Busy | ProblemKind::Unavailable => {
+            ProblemKind::Frontend(ErrorKind::Busy | ErrorKind::Unavailable) => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             ProblemKind::Unauthorized => {
@@ -253,12 +181,14 @@ impl IntoResponse for Problem {
 #[cfg(test)]
 mod tests {
     use hadal_aggregate::{Fault, FaultCode};
+    use hadal_tree::AskError;
     use hadal_types::{BatchId, TableName};
+    use hadal_wire::SinkError;
 
     use super::*;
 
-    fn status(problem: Problem) -> u16 {
-        problem.into_response().status().as_u16()
+    fn status(error: FrontendError) -> u16 {
+        Problem::from(error).into_response().status().as_u16()
     }
 
     #[test]
@@ -275,13 +205,13 @@ mod tests {
             (SinkError::Store(text()), 503),
             (SinkError::Unavailable(text()), 503),
         ] {
-            assert_eq!(status(Problem::of_sink(&error)), expected, "{error}");
+            assert_eq!(status(FrontendError::from(&error)), expected, "{error}");
         }
     }
 
     #[test]
     fn a_busy_door_says_when_to_come_back() {
-        let busy = Problem::of_sink(&SinkError::Busy("the log".to_owned())).into_response();
+        let busy = Problem::new(ErrorKind::Busy, "the log").into_response();
         assert_eq!(busy.headers()[header::RETRY_AFTER], "1");
     }
 
@@ -299,7 +229,7 @@ mod tests {
             (AskError::Late, 504),
             (AskError::Stopping, 503),
         ] {
-            assert_eq!(status(Problem::of_ask(&error)), expected, "{error}");
+            assert_eq!(status(FrontendError::from(&error)), expected, "{error}");
         }
     }
 }

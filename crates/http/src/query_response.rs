@@ -14,82 +14,38 @@ use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use hadal_aggregate::{Coverage, RowValues, ScanStats, Warning};
-use hadal_query::Type;
-use hadal_sql::Note;
+use hadal_aggregate::{Coverage, RowValues, ScanStats};
+use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
 use hadal_types::{Held, TimeRange, limits};
 use serde::{Serialize, Serializer};
 
 use crate::json_value::JsonValue;
-use crate::problem::{Problem, ProblemKind};
 use crate::response_body::{BodyError, ResponseBody};
-
-/// What a statement is answered with.
-#[derive(Debug, Default)]
-pub(crate) struct QueryResult {
-    pub(crate) columns: Vec<(String, Type)>,
-    pub(crate) rows: Vec<RowValues>,
-    /// Stored rows behind each row of a grouped answer.
-    pub(crate) samples: Option<Vec<u64>>,
-    /// Which rows sum up the series beyond the limit.
-    pub(crate) other: Option<Vec<bool>>,
-    /// The time range that was asked for, once `now()` was known.
-    pub(crate) time: Option<TimeRange>,
-    /// How SQL says what was asked in JSON.
-    pub(crate) sql: Option<String>,
-    pub(crate) coverage: Coverage,
-    pub(crate) stats: ScanStats,
-    pub(crate) warnings: Vec<WarningBody>,
-    /// What is held for the rows.
-    pub(crate) held: Held,
-}
 
 /// A warning as it is sent.
 #[derive(Debug, Serialize)]
-pub(crate) struct WarningBody {
+struct WarningBody<'a> {
     code: &'static str,
-    subject: String,
+    subject: &'a str,
     count: u64,
-    message: String,
+    message: &'a str,
 }
 
-impl From<&Warning> for WarningBody {
-    fn from(warning: &Warning) -> Self {
-        Self {
-            code: warning.code.name(),
-            subject: warning.subject.clone(),
-            count: warning.count,
-            message: warning.message(),
-        }
-    }
-}
-
-impl From<Note> for WarningBody {
-    fn from(note: Note) -> Self {
-        Self { code: note.code, subject: String::new(), count: 1, message: note.message }
-    }
-}
-
-impl WarningBody {
-    /// A warning of the doors themselves.
-    pub(crate) fn new(code: &'static str, subject: &str, count: u64, message: String) -> Self {
-        Self { code, subject: subject.to_owned(), count, message }
-    }
-}
-
-impl QueryResult {
-    /// The answer to what was asked at `start` as a response, to be written by `until`. Takes its
-    /// time: not for an async thread.
-    ///
-    /// # Errors
-    /// As [`json`], or when it takes too long.
-    pub(crate) fn respond(mut self, start: Instant, until: Instant) -> Result<Response, Problem> {
-        let rows = Cell::new(std::mem::take(&mut self.rows));
-        let held = std::mem::take(&mut self.held);
-        let outgoing = ResponseBody::new(limits::ANSWER_BYTES_MAX, held, Some(until));
-        write(&Body::new(&self, &rows, start), outgoing)
-    }
+/// The result of a query that came at `start` as a response, to be written by `until`. Takes its
+/// time: not for an async thread.
+///
+/// # Errors
+/// As [`json`], or when it takes too long.
+pub(crate) fn respond(
+    mut result: QueryResult,
+    start: Instant,
+    until: Instant,
+) -> Result<Response, FrontendError> {
+    let rows = Cell::new(std::mem::take(&mut result.rows));
+    let held = std::mem::take(&mut result.held);
+    let outgoing = ResponseBody::new(limits::ANSWER_BYTES_MAX, held, Some(until));
+    write(&Body::new(&result, &rows, start), outgoing)
 }
 
 /// A value as a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes, which are drawn from
@@ -97,30 +53,39 @@ impl QueryResult {
 ///
 /// # Errors
 /// When it is longer, or there is no room for it.
-pub(crate) fn json(value: &impl Serialize, held: Held) -> Result<Response, Problem> {
+pub(crate) fn json(value: &impl Serialize, held: Held) -> Result<Response, FrontendError> {
     write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, held, None))
 }
 
-fn write(value: &impl Serialize, mut outgoing: ResponseBody) -> Result<Response, Problem> {
+fn write(value: &impl Serialize, mut outgoing: ResponseBody) -> Result<Response, FrontendError> {
     let written = serde_json::to_writer(&mut outgoing, value);
     let body = match (written, outgoing.refused()) {
         (Ok(()), _) => outgoing.into_body().map_err(refused)?,
         (Err(_), Some(reason)) => return Err(refused(reason)),
-        (Err(error), None) => return Err(Problem::internal("an answer was not written", &error)),
+        (Err(error), None) => {
+            return Err(FrontendError::internal("an answer was not written", &error));
+        }
     };
     let json = HeaderValue::from_static("application/json");
     Ok(([(header::CONTENT_TYPE, json)], body).into_response())
 }
 
-fn refused(reason: BodyError) -> Problem {
+fn refused(reason: BodyError) -> FrontendError {
     match reason {
         BodyError::TooLong => {
             let detail = format!("an answer of more than {} bytes", limits::ANSWER_BYTES_MAX);
-            Problem::new(ProblemKind::Limit, detail)
+            FrontendError::new(ErrorKind::Limit, detail)
                 .hint("add a LIMIT, or ask for fewer columns or a shorter time range")
         }
-        BodyError::NoRoom => Problem::of_ask(&AskError::NoRoom),
-        BodyError::Late => Problem::of_ask(&AskError::Late),
+        BodyError::NoRoom => FrontendError::from(&AskError::NoRoom),
+        BodyError::Late => FrontendError::from(&AskError::Late),
+    }
+}
+
+impl<'a> WarningBody<'a> {
+    fn new(warning: &'a QueryWarning) -> Self {
+        let QueryWarning { code, subject, count, message } = warning;
+        Self { code, subject, count: *count, message }
     }
 }
 
@@ -130,7 +95,7 @@ struct Body<'a> {
     rows: Rows<'a>,
     coverage: CoverageBody<'a>,
     stats: Stats,
-    warnings: &'a [WarningBody],
+    warnings: Vec<WarningBody<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     samples: Option<&'a [u64]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -203,18 +168,18 @@ impl From<TimeRange> for TimeBody {
 }
 
 impl<'a> Body<'a> {
-    fn new(answered: &'a QueryResult, rows: &'a Cell<Vec<RowValues>>, start: Instant) -> Self {
-        let columns = answered.columns.iter();
+    fn new(result: &'a QueryResult, rows: &'a Cell<Vec<RowValues>>, start: Instant) -> Self {
+        let columns = result.columns.iter();
         Self {
             columns: columns.map(|(name, kind)| Column { name, r#type: kind.name() }).collect(),
             rows: Rows(rows),
-            coverage: CoverageBody::new(&answered.coverage),
-            stats: Stats::new(&answered.stats, start),
-            warnings: &answered.warnings,
-            samples: answered.samples.as_deref(),
-            other: answered.other.as_deref(),
-            time: answered.time.map(TimeBody::from),
-            sql: answered.sql.as_deref(),
+            coverage: CoverageBody::new(&result.coverage),
+            stats: Stats::new(&result.stats, start),
+            warnings: result.warnings.iter().map(WarningBody::new).collect(),
+            samples: result.samples.as_deref(),
+            other: result.other.as_deref(),
+            time: result.time.map(TimeBody::from),
+            sql: result.sql.as_deref(),
         }
     }
 }
@@ -283,13 +248,14 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
+    use crate::problem::Problem;
 
     #[test]
     fn an_answer_that_is_too_long_is_refused() {
         let text = "x".repeat(limits::ANSWER_BYTES_MAX - 2);
         assert!(json(&text, Held::default()).is_ok());
-        let problem =
-            json(&format!("{text}x"), Held::default()).expect_err("refused").into_response();
+        let refused = json(&format!("{text}x"), Held::default()).expect_err("refused");
+        let problem = Problem::from(refused).into_response();
         assert_eq!(problem.status(), 422);
     }
 
@@ -303,14 +269,15 @@ mod tests {
             QueryResult { rows, held, ..QueryResult::default() }
         };
         let (now, minute) = (Instant::now(), Duration::from_secs(60));
-        let response = answered().respond(now - minute, now + minute).expect("an answer");
+        let response = respond(answered(), now - minute, now + minute).expect("an answer");
         assert_eq!(budget.held(), 0, "a small answer is not counted");
         let body = response.into_body().collect().await.expect("a body").to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
         assert_eq!(body["rows"], serde_json::json!([[1, "a"]]));
         let elapsed = body["stats"]["elapsed_micros"].as_u64().expect("a number");
         assert!(Duration::from_micros(elapsed) >= minute, "writing takes part of the time");
-        let late = answered().respond(now, now).expect_err("too late").into_response();
+        let late =
+            Problem::from(respond(answered(), now, now).expect_err("too late")).into_response();
         assert_eq!((late.status().as_u16(), budget.held()), (504, 0));
     }
 }

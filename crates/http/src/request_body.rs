@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
+use hadal_frontend::{ByteStream, ErrorKind, FrontendError, Shutdown};
 use hadal_types::limits;
 use http_body_util::BodyExt;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::config::Pace;
-use crate::problem::{Problem, ProblemKind};
-use crate::shutdown::Shutdown;
 
 /// How long a body is read on that was given up because the server stops.
 const GOODBYE: Duration = Duration::from_millis(100);
@@ -18,7 +17,7 @@ const GOODBYE: Duration = Duration::from_millis(100);
 /// A request's body, read piece by piece.
 pub(crate) struct RequestBody {
     body: Body,
-    ending: Shutdown,
+    shutdown: Shutdown,
     /// Bytes that came.
     taken: u64,
     pace: Pace,
@@ -31,33 +30,13 @@ pub(crate) struct RequestBody {
 
 impl RequestBody {
     /// A body that is read until the server stops and what runs is to end.
-    pub(crate) fn new(body: Body, ending: &Shutdown, pace: Pace) -> Self {
-        let ending = ending.clone();
-        Self { body, ending, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }
-    }
-
-    /// Bytes that came so far.
-    pub(crate) const fn taken(&self) -> u64 {
-        self.taken
-    }
-
-    /// The next piece, or `None` at the end.
-    ///
-    /// # Errors
-    /// When nothing comes for [`limits::STALL_SECONDS`], or less than [`limits::BODY_BYTES_PER_SECOND_MIN`],
-    /// the body breaks off, or the server stops.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
-        let ending = self.ending.clone();
-        tokio::select! {
-            // First, as some bodies are always there.
-            biased;
-            () = ending.begun() => Err(stopping()),
-            next = self.come() => next,
-        }
+    pub(crate) fn new(body: Body, shutdown: &Shutdown, pace: Pace) -> Self {
+        let shutdown = shutdown.clone();
+        Self { body, shutdown, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }
     }
 
     /// The next piece, whether the server stops or not.
-    async fn come(&mut self) -> Result<Option<Bytes>, Problem> {
+    async fn come(&mut self) -> Result<Option<Bytes>, FrontendError> {
         let stall = self.pace.stall_time;
         loop {
             let start = Instant::now();
@@ -70,7 +49,7 @@ impl RequestBody {
                 None => return Ok(None),
                 Some(Err(error)) => {
                     let detail = format!("the body broke off: {error}");
-                    return Err(Problem::new(ProblemKind::BadRequest, detail));
+                    return Err(FrontendError::new(ErrorKind::BadRequest, detail));
                 }
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
@@ -86,7 +65,7 @@ impl RequestBody {
 
     /// Gives a body up of which too little came in the time that was waited for it. What the server does
     /// meanwhile does not count.
-    fn keep_pace(&mut self) -> Result<(), Problem> {
+    fn keep_pace(&mut self) -> Result<(), FrontendError> {
         let Pace { stall_time, bytes_per_second_min } = self.pace;
         let millis = u64::try_from(stall_time.as_millis()).unwrap_or(u64::MAX);
         if self.came >= bytes_per_second_min.saturating_mul(millis) / 1_000 {
@@ -98,7 +77,7 @@ impl RequestBody {
                 "{came} bytes came in {waited} seconds, and {bytes_per_second_min} a second have to"
             );
             let hint = "send rows that come slowly in bodies of their own";
-            return Err(Problem::new(ProblemKind::Stalled, detail).hint(hint));
+            return Err(FrontendError::new(ErrorKind::Stalled, detail).hint(hint));
         }
         Ok(())
     }
@@ -107,13 +86,13 @@ impl RequestBody {
     ///
     /// # Errors
     /// When it is longer, or as [`Self::next`].
-    pub(crate) async fn all(mut self, bytes_max: usize) -> Result<Vec<u8>, Problem> {
+    pub(crate) async fn all(mut self, bytes_max: usize) -> Result<Vec<u8>, FrontendError> {
         let mut all = Vec::new();
         while let Some(bytes) = self.next().await? {
             if all.len() + bytes.len() > bytes_max {
                 self.drain().await;
                 let detail = format!("a body of more than {bytes_max} bytes");
-                return Err(Problem::new(ProblemKind::TooLarge, detail));
+                return Err(FrontendError::new(ErrorKind::TooLarge, detail));
             }
             all.extend_from_slice(&bytes);
         }
@@ -123,9 +102,9 @@ impl RequestBody {
     /// Reads on for a while: a client that still sends when the connection is closed may never
     /// see why.
     pub(crate) async fn drain(&mut self) {
-        let ending = self.ending.clone();
+        let shutdown = self.shutdown.clone();
         let goodbye = async {
-            ending.begun().await;
+            shutdown.begun().await;
             sleep(GOODBYE).await;
         };
         tokio::select! {
@@ -145,12 +124,33 @@ impl RequestBody {
     }
 }
 
-fn stalled(stall: Duration) -> Problem {
-    let detail = format!("nothing came for {} seconds", stall.as_secs_f64());
-    Problem::new(ProblemKind::Stalled, detail)
+impl ByteStream for RequestBody {
+    /// The next piece, or `None` at the end.
+    ///
+    /// # Errors
+    /// When nothing comes for [`limits::STALL_SECONDS`], or less than [`limits::BODY_BYTES_PER_SECOND_MIN`],
+    /// the body breaks off, or the server stops.
+    async fn next(&mut self) -> Result<Option<Bytes>, FrontendError> {
+        let shutdown = self.shutdown.clone();
+        tokio::select! {
+            // First, as some bodies are always there.
+            biased;
+            () = shutdown.begun() => Err(stopping()),
+            next = self.come() => next,
+        }
+    }
+
+    fn received(&self) -> u64 {
+        self.taken
+    }
 }
 
-fn stopping() -> Problem {
+fn stalled(stall: Duration) -> FrontendError {
+    let detail = format!("nothing came for {} seconds", stall.as_secs_f64());
+    FrontendError::new(ErrorKind::Stalled, detail)
+}
+
+fn stopping() -> FrontendError {
     let detail = "the body was not taken to its end, because the server is stopping";
-    Problem::new(ProblemKind::Unavailable, detail)
+    FrontendError::new(ErrorKind::Unavailable, detail)
 }

@@ -1,40 +1,48 @@
-//! Every door: its method, its address, what it lets do, and who answers.
+//! Every route: its method, its path, the permission that it needs, and its handler.
 //!
 //! `spec/openapi.json` describes them for clients; a test compares the two.
 
+use std::sync::Arc;
+
 use axum::http::Method;
 use axum::routing::{MethodRouter, delete, get, post, put};
+use hadal_frontend::Permission;
 
-use crate::auth::Scope;
-use crate::ingest::revoke;
-use crate::router::Doors;
-use crate::tables::{blocks, losses, settings};
-use crate::{column_values, columns, ingest, page, query, status, tables};
+use crate::handlers::{
+    blocks, column_values, columns, ingest, losses, query, revoke, status, table_settings, tables,
+};
+use crate::page;
+use crate::router::AppState;
 
-/// One door.
+/// One route.
 pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     /// What it lets do; `None`: nothing that needs a permission.
-    pub(crate) scope: Option<Scope>,
-    pub(crate) handler: MethodRouter<Doors>,
+    pub(crate) scope: Option<Permission>,
+    pub(crate) handler: MethodRouter<Arc<AppState>>,
 }
 
-/// All doors.
+/// All routes.
 pub(crate) fn routes() -> Vec<Route> {
-    use Scope::{Admin, Define, Log, Query};
+    use Permission::{Admin, Define, Log, Query};
     let route = |method, path, scope, handler| Route { method, path, scope, handler };
     vec![
-        route(Method::POST, "/v1/log/{table}", Some(Log), post(ingest::accept)),
-        route(Method::PUT, "/v1/log/{table}", Some(Log), put(ingest::accept)),
+        route(Method::POST, "/v1/log/{table}", Some(Log), post(ingest::post)),
+        route(Method::PUT, "/v1/log/{table}", Some(Log), put(ingest::post)),
         route(Method::DELETE, "/v1/log/{table}", Some(Define), delete(revoke::revoke)),
         route(Method::POST, "/v1/query", Some(Query), post(query::post)),
         route(Method::GET, "/v1/tables", Some(Query), get(tables::list)),
         route(Method::GET, "/v1/tables/{table}", Some(Query), get(tables::get)),
         route(Method::DELETE, "/v1/tables/{table}", Some(Define), delete(tables::delete)),
-        route(Method::GET, "/v1/tables/{table}/settings", Some(Query), get(settings::get)),
-        route(Method::PUT, "/v1/tables/{table}/settings", Some(Admin), put(settings::put)),
-        route(Method::DELETE, "/v1/tables/{table}/settings", Some(Admin), delete(settings::delete)),
+        route(Method::GET, "/v1/tables/{table}/settings", Some(Query), get(table_settings::get)),
+        route(Method::PUT, "/v1/tables/{table}/settings", Some(Admin), put(table_settings::put)),
+        route(
+            Method::DELETE,
+            "/v1/tables/{table}/settings",
+            Some(Admin),
+            delete(table_settings::delete),
+        ),
         route(Method::GET, "/v1/tables/{table}/blocks", Some(Query), get(blocks::blocks)),
         route(Method::GET, "/v1/tables/{table}/columns", Some(Query), get(columns::columns)),
         route(
@@ -55,7 +63,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Method and address of every door, for whoever compares them with a description.
+/// Method and address of every route, for a comparison with their description.
 #[must_use]
 pub fn route_list() -> Vec<(String, &'static str)> {
     routes().iter().map(|route| (route.method.to_string(), route.path)).collect()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hadal_frontend::Frontend;
 use hadal_types::limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,8 +16,7 @@ use crate::config::{Config, ConfigError};
 use crate::connection::serve_connection;
 use crate::connection_limits::{ConnectionLimits, ConnectionPermit, LimitReached};
 use crate::metrics::count;
-use crate::router::{App, Doors, Shared, router_of};
-use crate::self_tables;
+use crate::router::{AppState, router_of};
 
 /// Why the port could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// How long to wait when the process has no file left for a connection.
 const NO_FILES: Duration = Duration::from_millis(100);
 
-/// Serves `app` on `listener` until `shutdown` is done; then takes no more connections and
+/// Serves `frontend` on `listener` until `shutdown` is done; then takes no more connections and
 /// finishes what runs, which is told to end after `config.stopping_time`, and cut off after
 /// [`limits::SHUTDOWN_SECONDS`].
 ///
@@ -42,22 +42,18 @@ const NO_FILES: Duration = Duration::from_millis(100);
 /// [`ServeError`] when the set-up is refused: the address that counts is the listener's.
 pub async fn serve(
     config: Config,
-    app: App,
+    frontend: Arc<Frontend>,
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let config = Config { listen: listener.local_addr()?, ..config };
     config.check()?;
     let most = config.connections_max;
-    let guests = ConnectionLimits::new(most, config.connections_per_address_max);
+    let connections = ConnectionLimits::new(most, config.connections_per_address_max);
     let refusals = Arc::new(Semaphore::new(limits::REFUSALS_MAX));
-    let doors = Arc::new(Shared::new(config, app));
-    let router = router_of(&doors);
+    let state = AppState::new(config, frontend);
+    let router = router_of(&state);
     let (stop, stopped) = watch::channel(false);
-    let keeping = doors
-        .config
-        .keeps_journal
-        .then(|| tokio::spawn(self_tables::keep(Arc::clone(&doors), stopped.clone())));
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -72,9 +68,9 @@ pub async fn serve(
                 continue;
             }
         };
-        match guests.enter(from.ip()) {
-            Ok(guest) => {
-                let open = Open::new(&doors, guest);
+        match connections.enter(from.ip()) {
+            Ok(permit) => {
+                let open = Open::new(&state, permit);
                 let (router, stopped) = (router.clone(), stopped.clone());
                 tokio::spawn(async move {
                     let _open = open;
@@ -84,7 +80,7 @@ pub async fn serve(
                 });
             }
             Err(full) => {
-                count(&doors.metrics.connections_refused, 1);
+                count(&state.metrics.connections_refused, 1);
                 // Whoever is told holds a file for as long: no more than are reserved for it.
                 if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
                     tokio::spawn(async move {
@@ -97,31 +93,26 @@ pub async fn serve(
     }
     drop(listener);
     let _ = stop.send(true);
-    finish(&doors, &guests.places, most).await;
-    if let Some(keeping) = keeping {
-        // It ends by itself; should it have died, there is still what it has not written.
-        let _ = keeping.await;
-        doors.journal.flush(&doors).await;
-    }
+    finish(&state, &connections.places, most).await;
     Ok(())
 }
 
 /// An open connection: its place on the port, and in the metrics.
 struct Open {
-    doors: Doors,
-    _guest: ConnectionPermit,
+    state: Arc<AppState>,
+    _permit: ConnectionPermit,
 }
 
 impl Open {
-    fn new(doors: &Doors, guest: ConnectionPermit) -> Self {
-        count(&doors.metrics.connections, 1);
-        Self { doors: Arc::clone(doors), _guest: guest }
+    fn new(state: &Arc<AppState>, permit: ConnectionPermit) -> Self {
+        count(&state.metrics.connections, 1);
+        Self { state: Arc::clone(state), _permit: permit }
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.doors.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+        self.state.metrics.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -153,11 +144,11 @@ fn refusal(full: LimitReached) -> String {
 }
 
 /// Waits until no connection is open. What runs is told to end so early that it can say so.
-async fn finish(doors: &Doors, places: &Semaphore, most: usize) {
+async fn finish(state: &Arc<AppState>, places: &Semaphore, most: usize) {
     let all = places.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
     let end_what_runs = async {
-        sleep(doors.config.stopping_time).await;
-        doors.ending.begin();
+        sleep(state.config.stopping_time).await;
+        state.frontend.shutdown().begin();
         pending::<()>().await;
     };
     let waiting = async {

@@ -1,15 +1,16 @@
 //! Slow clients, on a clock that jumps as soon as everybody waits.
 
 use axum::routing::{get, post};
+use hadal_frontend::Shutdown;
 use hadal_types::Budget;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::Instant;
 
 use super::*;
 use crate::config::Pace;
+use crate::problem::Problem;
 use crate::query_response::json;
 use crate::request_body::RequestBody;
-use crate::shutdown::Shutdown;
 
 /// Bytes that a connection holds between client and server.
 const PIPE_BYTES: usize = 4 << 10;
@@ -30,7 +31,8 @@ fn connect() -> (DuplexStream, watch::Sender<bool>) {
             "/body",
             post(|body: Body| async {
                 let body = RequestBody::new(body, &Shutdown::default(), Pace::default());
-                body.all(usize::MAX).await.map(|body| body.len().to_string())
+                let read = body.all(usize::MAX).await.map(|body| body.len().to_string());
+                read.map_err(Problem::from)
             }),
         );
     connect_to(router)
@@ -203,7 +205,7 @@ async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
         let budget = Arc::clone(&budget);
         move || {
             let held = budget.hold();
-            async move { json(&"x".repeat(ANSWER_BYTES), held) }
+            async move { json(&"x".repeat(ANSWER_BYTES), held).map_err(Problem::from) }
         }
     };
     let router = Router::new().route("/", get(answer));

@@ -1,0 +1,268 @@
+//! What the rows say of columns: distinct values, extremes, percentiles, the most frequent values.
+//!
+//! All by queries of the ordinary kind: one asks for many columns at once, and the frequent values
+//! of one column are one more.
+
+pub(crate) mod cache;
+
+use std::time::{Duration, Instant};
+
+use hadal_aggregate::{Answer, Coverage, RowValues, ScanStats};
+use hadal_query::{
+    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
+    RowExpr, Shape, Slot, StateKind, Syntax, Type,
+};
+use hadal_types::{ColumnSchema, Logical, Micros, TableName, TableSchema, TimeRange, Value};
+
+use crate::error::FrontendError;
+use crate::frontend::Frontend;
+use crate::query;
+use crate::query::describe::{reference, type_of};
+
+/// Columns that one query looks at.
+pub(crate) const COLUMNS_AT_ONCE: usize = 50;
+
+/// What one column's rows say; null where it makes no sense for the column's type.
+#[derive(Clone, Debug)]
+pub struct ColumnStats {
+    /// How many different values there are, about.
+    pub distinct: Value,
+    /// The smallest value.
+    pub min: Value,
+    /// The largest value.
+    pub max: Value,
+    /// The median.
+    pub p50: Value,
+    /// The 95th percentile.
+    pub p95: Value,
+}
+
+/// What was found, and how much was looked at for it.
+pub(crate) struct Found<T> {
+    pub(crate) found: T,
+    pub(crate) coverage: Coverage,
+    pub(crate) stats: ScanStats,
+}
+
+/// Questions to one table that share a deadline and a moment.
+pub(crate) struct StatsQueries<'d> {
+    frontend: &'d Frontend,
+    table: TableName,
+    now: Micros,
+    until: Instant,
+}
+
+impl<'d> StatsQueries<'d> {
+    /// Questions to `schema`'s table that are answered within `deadline` together.
+    pub(crate) fn new(frontend: &'d Frontend, schema: &TableSchema, deadline: Duration) -> Self {
+        Self {
+            frontend,
+            table: schema.name.clone(),
+            now: frontend.backend.clock.now(),
+            until: Instant::now() + deadline,
+        }
+    }
+
+    /// The facts of each column, in the order of `columns`.
+    pub(crate) async fn facts(
+        &self,
+        columns: &[&ColumnSchema],
+    ) -> Result<Found<Vec<ColumnStats>>, FrontendError> {
+        let mut all = Found {
+            found: Vec::with_capacity(columns.len()),
+            coverage: Coverage::default(),
+            stats: ScanStats::default(),
+        };
+        for columns in columns.chunks(COLUMNS_AT_ONCE) {
+            let mut measures = Measures::default();
+            let wanted: Vec<Wanted> =
+                columns.iter().map(|column| measures.of_column(column)).collect();
+            let answer = self.ask(measures.query()).await?;
+            all.stats.merge(answer.stats);
+            all.coverage = answer.coverage;
+            let row = answer.rows.into_iter().next().unwrap_or_default();
+            all.found.extend(wanted.iter().map(|wanted| wanted.read(&row)));
+        }
+        Ok(all)
+    }
+
+    /// The most frequent values of a column, most frequent first: value, weighted count, rows.
+    /// With a prefix, only values that begin with it, in any letter case; of rows in `range`.
+    pub(crate) async fn top(
+        &self,
+        column: &ColumnSchema,
+        prefix: Option<&str>,
+        range: TimeRange,
+        limit: u64,
+    ) -> Result<Answer, FrontendError> {
+        let Some(part) = column.main_part() else {
+            return self.ask(Measures::default().query()).await;
+        };
+        let value = RowExpr::Leaf(Input::Column(reference(column, part)));
+        let is_null = RowExpr::call(Function::IsNull, [value.clone()]);
+        let mut conditions = vec![RowExpr::call(Function::Not, [is_null])];
+        conditions.extend(prefix.map(|prefix| begins_with(value.clone(), prefix)));
+        let output = |name: &str, value_type, slot| Output {
+            name: name.to_owned(),
+            value_type,
+            expr: OutputExpr::Leaf(slot),
+        };
+        let order = |slot, descending| OrderKey {
+            expr: OutputExpr::Leaf(slot),
+            descending,
+            nulls_first: false,
+        };
+        self.ask(Question {
+            range,
+            filter: Some(RowExpr::call(Function::And, conditions)),
+            shape: Shape::Groups { keys: vec![value], measures: Vec::new() },
+            outputs: vec![
+                output("value", type_of(column), Slot::Key(0)),
+                output("count", Type::Number, Slot::Count),
+                output("samples", Type::Number, Slot::RawCount),
+            ],
+            order: vec![order(Slot::Count, true), order(Slot::Key(0), false)],
+            limit,
+        })
+        .await
+    }
+
+    /// How many rows are in `range`, as far as was looked.
+    pub(crate) async fn rows(&self, range: TimeRange) -> Result<u64, FrontendError> {
+        let question = Question { range, ..Measures::default().query() };
+        Ok(self.ask(question).await?.stats.rows_matched)
+    }
+
+    async fn ask(&self, question: Question) -> Result<Answer, FrontendError> {
+        let Question { range, filter, shape, outputs, order, limit } = question;
+        let query = Query {
+            range,
+            filter,
+            outputs,
+            order,
+            limit,
+            now: self.now,
+            deadline: self.until.saturating_duration_since(Instant::now()),
+            ..Query::new(self.table.clone(), shape)
+        };
+        query::ask(self.frontend, query).await
+    }
+}
+
+/// What differs between the questions.
+struct Question {
+    range: TimeRange,
+    filter: Option<RowExpr>,
+    shape: Shape,
+    outputs: Vec<Output>,
+    order: Vec<OrderKey>,
+    limit: u64,
+}
+
+fn begins_with(value: RowExpr, prefix: &str) -> RowExpr {
+    let mut pattern = String::with_capacity(prefix.len() + 1);
+    for character in prefix.chars() {
+        if matches!(character, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern.push('%');
+    let is_text = matches!(
+        &value,
+        Expr::Leaf(Input::Column(ColumnRef { kind: hadal_types::Kind::String, .. }))
+    );
+    let text = if is_text { value } else { RowExpr::call(Function::ToText, [value]) };
+    let pattern = RowExpr::Literal(Value::string(&pattern));
+    RowExpr::call(Function::Matches(Syntax::ILike), [text, pattern])
+}
+
+/// The measures of one query, and the outputs that finish them.
+#[derive(Default)]
+struct Measures {
+    measures: Vec<Measure>,
+    outputs: Vec<Output>,
+}
+
+/// Where the facts of a column are in the answer's row.
+#[derive(Default)]
+struct Wanted {
+    distinct: Option<usize>,
+    min: Option<usize>,
+    max: Option<usize>,
+    p50: Option<usize>,
+    p95: Option<usize>,
+}
+
+impl Measures {
+    fn of_column(&mut self, column: &ColumnSchema) -> Wanted {
+        let Some(part) = column.main_part() else { return Wanted::default() };
+        let column = reference(column, part);
+        let value_type = column.value_type();
+        let is_list = matches!(value_type, Type::Set | Type::Vector);
+        let is_number = value_type == Type::Number && part.logical == Logical::Plain;
+        let mut finish = |finishes: &[Finish], value_type| {
+            let kind = finishes.first().map(|finish| finish.state())?;
+            Some(self.add(&column, kind, finishes, value_type))
+        };
+        let distinct = finish(&[Finish::Distinct], Type::Number);
+        let extremes = match is_list {
+            true => None,
+            false => finish(&[Finish::Min, Finish::Max], value_type),
+        };
+        let percentiles = match is_number {
+            true => finish(&[Finish::Quantile(500_000), Finish::Quantile(950_000)], Type::Number),
+            false => None,
+        };
+        Wanted {
+            distinct,
+            min: extremes,
+            max: extremes.map(|at| at + 1),
+            p50: percentiles,
+            p95: percentiles.map(|at| at + 1),
+        }
+    }
+
+    /// Adds a state and what is finished from it; returns where the first of those is.
+    fn add(
+        &mut self,
+        column: &ColumnRef,
+        kind: StateKind,
+        finishes: &[Finish],
+        value_type: Type,
+    ) -> usize {
+        let (measure, first) = (self.measures.len(), self.outputs.len());
+        let argument = RowExpr::Leaf(Input::Column(column.clone()));
+        self.measures.push(Measure { kind, argument });
+        self.outputs.extend(finishes.iter().map(|finish| Output {
+            name: column.name.to_string(),
+            value_type,
+            expr: OutputExpr::Leaf(Slot::Measure(measure, *finish)),
+        }));
+        first
+    }
+
+    fn query(self) -> Question {
+        Question {
+            range: TimeRange::ALL,
+            filter: None,
+            shape: Shape::Groups { keys: Vec::new(), measures: self.measures },
+            outputs: self.outputs,
+            order: Vec::new(),
+            limit: 1,
+        }
+    }
+}
+
+impl Wanted {
+    fn read(&self, row: &RowValues) -> ColumnStats {
+        let value = |at: Option<usize>| at.map_or(Value::Null, |at| row[at].clone());
+        ColumnStats {
+            distinct: value(self.distinct),
+            min: value(self.min),
+            max: value(self.max),
+            p50: value(self.p50),
+            p95: value(self.p95),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Errors of the front of the database: what went wrong, where, and what to do.
+
+use hadal_aggregate::FaultCode;
+use hadal_console::ConsoleError;
+use hadal_ingest::Reject;
+use hadal_sql::{Position, SqlError};
+use hadal_tree::AskError;
+use hadal_types::SettingsError;
+use hadal_wire::SinkError;
+
+/// What kind of thing went wrong. Each door maps it to codes of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request cannot be understood.
+    BadRequest,
+    /// The query cannot be answered.
+    BadQuery,
+    /// The batch cannot be read.
+    BadBatch,
+    /// The principal may not do this.
+    Forbidden,
+    /// There is no such table.
+    UnknownTable,
+    /// There is no such column.
+    UnknownColumn,
+    /// There is no such batch.
+    UnknownBatch,
+    /// The request stopped coming.
+    Stalled,
+    /// The batch id was used for other bytes.
+    BatchConflict,
+    /// The settings are not valid.
+    BadSettings,
+    /// The settings were changed by somebody else.
+    SettingsConflict,
+    /// The request is too large.
+    TooLarge,
+    /// The format or the compression is not known.
+    Encoding,
+    /// A limit was reached.
+    Limit,
+    /// Some rows are bad, and the body is strict.
+    RowsRejected,
+    /// Too much is under way; the same request may succeed later.
+    Busy,
+    /// A fault of the server.
+    Internal,
+    /// It cannot be done now; the same request may succeed later.
+    Unavailable,
+    /// Rows are missing, and the query wants all.
+    Incomplete,
+    /// There is no answer by the deadline.
+    Late,
+}
+
+impl ErrorKind {
+    /// The stable name for programs: also the outcome in `_queries`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BadRequest => "bad-request",
+            Self::BadQuery => "bad-query",
+            Self::BadBatch => "bad-batch",
+            Self::Forbidden => "forbidden",
+            Self::UnknownTable => "unknown-table",
+            Self::UnknownColumn => "unknown-column",
+            Self::UnknownBatch => "unknown-batch",
+            Self::Stalled => "stalled",
+            Self::BatchConflict => "batch-conflict",
+            Self::BadSettings => "bad-settings",
+            Self::SettingsConflict => "settings-conflict",
+            Self::TooLarge => "too-large",
+            Self::Encoding => "encoding",
+            Self::Limit => "limit",
+            Self::RowsRejected => "rows-rejected",
+            Self::Busy => "busy",
+            Self::Internal => "internal",
+            Self::Unavailable => "unavailable",
+            Self::Incomplete => "incomplete",
+            Self::Late => "late",
+        }
+    }
+}
+
+/// An error with its kind, what is wrong in words, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("{detail}")]
+pub struct FrontendError {
+    /// What kind of thing went wrong.
+    pub kind: ErrorKind,
+    /// What is wrong, in words for a person.
+    pub detail: String,
+    /// Where it is wrong, what to do, and the figures of some kinds.
+    pub context: Box<ErrorContext>,
+}
+
+/// Where something is wrong, and what to do.
+#[derive(Debug, Default)]
+pub struct ErrorContext {
+    /// What to do.
+    pub hint: Option<String>,
+    /// The field of a request that is wrong.
+    pub field: Option<String>,
+    /// The place in the text of a query.
+    pub position: Option<Position>,
+    /// The version of the settings that are stored.
+    pub version: Option<i64>,
+    /// Rows of the body that were taken before it failed.
+    pub accepted: Option<u64>,
+    /// Rows that were refused.
+    pub rejects: Option<Rejects>,
+}
+
+/// Rows that were refused.
+#[derive(Debug)]
+pub struct Rejects {
+    /// How many there are.
+    pub count: u64,
+    /// The first of them.
+    pub first: Vec<Reject>,
+}
+
+impl FrontendError {
+    /// An error without context.
+    #[must_use]
+    pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), context: Box::default() }
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.context.hint = Some(hint.into());
+        self
+    }
+
+    /// A failure of ours: logged in full, shown without detail.
+    pub fn internal(what: &str, error: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%error, "{what}");
+        Self::new(ErrorKind::Internal, format!("{what}; the server's log says more"))
+    }
+
+    /// A text that is no query.
+    #[must_use]
+    pub fn of_sql(kind: ErrorKind, error: SqlError) -> Self {
+        let SqlError { message, field, position, hint } = error;
+        let field = field.map(|field| field.to_string());
+        let context = ErrorContext { hint, field, position, ..ErrorContext::default() };
+        Self { kind, detail: message.to_string(), context: Box::new(context) }
+    }
+
+    /// A table that does not exist.
+    #[must_use]
+    pub fn unknown_table(table: &str) -> Self {
+        Self::new(ErrorKind::UnknownTable, format!("there is no table {table}"))
+            .hint("GET /v1/tables lists the tables")
+    }
+}
+
+impl From<&AskError> for FrontendError {
+    fn from(error: &AskError) -> Self {
+        let kind = match error {
+            AskError::Faults(faults) => {
+                let are_all = |code| faults.iter().all(|fault| fault.code == code);
+                match (are_all(FaultCode::Invalid), are_all(FaultCode::Busy)) {
+                    (true, _) => ErrorKind::BadQuery,
+                    (_, true) => ErrorKind::Unavailable,
+                    _ => ErrorKind::Limit,
+                }
+            }
+            AskError::Incomplete { .. } => ErrorKind::Incomplete,
+            AskError::Late => ErrorKind::Late,
+            AskError::NoLeaves(_) | AskError::NoRoom | AskError::Stopping => ErrorKind::Unavailable,
+        };
+        let failed = Self::new(kind, error.to_string());
+        match kind {
+            ErrorKind::Late => failed.hint("give a longer deadline_ms, or a shorter time range"),
+            _ => failed,
+        }
+    }
+}
+
+impl From<&SettingsError> for FrontendError {
+    fn from(error: &SettingsError) -> Self {
+        let mut failed = Self::new(ErrorKind::BadSettings, error.to_string());
+        failed.context.field = Some(error.field.clone());
+        failed
+    }
+}
+
+impl From<&ConsoleError> for FrontendError {
+    fn from(error: &ConsoleError) -> Self {
+        match error {
+            ConsoleError::Conflict { current, .. } => {
+                let mut failed = Self::new(ErrorKind::SettingsConflict, error.to_string())
+                    .hint("GET the settings, and change those");
+                failed.context.version = Some(*current);
+                failed
+            }
+            _ => {
+                tracing::error!(%error, "the definitions store is unavailable");
+                let detail = "the definitions store is unavailable; see the server log";
+                Self::new(ErrorKind::Unavailable, detail)
+            }
+        }
+    }
+}
+
+impl From<&SinkError> for FrontendError {
+    fn from(error: &SinkError) -> Self {
+        let kind = match error {
+            SinkError::Conflict { .. } => ErrorKind::BatchConflict,
+            SinkError::Corrupt { .. } => ErrorKind::BadBatch,
+            SinkError::Busy(_) => ErrorKind::Busy,
+            SinkError::Limit(_) => ErrorKind::Limit,
+            SinkError::Full(_) | SinkError::Store(_) | SinkError::Unavailable(_) => {
+                ErrorKind::Unavailable
+            }
+        };
+        Self::new(kind, error.to_string())
+    }
+}

@@ -1,0 +1,220 @@
+//! The state that all doors share, and the tree and stores behind it.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use hadal_console::Definitions;
+use hadal_tree::{Ledger, Root};
+use hadal_types::{Clock, Held, limits};
+use hadal_wire::Sink;
+use tokio::sync::{Semaphore, watch};
+
+use crate::column_stats::cache::ColumnStatsCache;
+use crate::counters::Counters;
+use crate::error::FrontendError;
+use crate::ingest::backpressure::Backpressure;
+use crate::ingest::in_flight::InFlight;
+use crate::ingest::live_columns::LiveColumns;
+use crate::memory_gauge::{MemoryGauge, MemoryUse};
+use crate::self_tables::SelfTables;
+use crate::shutdown::Shutdown;
+use crate::tables::settings_cache::TableSettingsCache;
+
+/// What is behind the front.
+#[derive(Clone)]
+pub struct Backend {
+    /// Where queries go.
+    pub root: Root,
+    /// Where batches go.
+    pub sink: Arc<dyn Sink>,
+    /// Settings and other definitions.
+    pub definitions: Definitions,
+    /// The rows that each leaf should hold.
+    pub ledger: Arc<Ledger>,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+    /// How much memory the process takes.
+    pub memory: MemoryGauge,
+    /// What keeps leaves that have rows from serving, a sentence each, until the next start.
+    pub damage: Arc<[String]>,
+}
+
+/// How the front is set up.
+#[derive(Clone, Debug)]
+pub struct FrontendConfig {
+    /// Encoded bytes that a table may have over all leaves where nothing is set.
+    pub table_bytes_max: u64,
+    /// Where rows of archived tables go before they are dropped, in words; `None`: nowhere, and no table
+    /// can be set so.
+    pub archive: Option<String>,
+    /// Why the last probe of the archive failed, written by whoever probes it.
+    pub archive_error: Arc<Mutex<Option<String>>>,
+    /// Whether queries, bodies and leaves are written down in Hadal's own tables.
+    pub keeps_self_tables: bool,
+}
+
+impl Default for FrontendConfig {
+    fn default() -> Self {
+        Self {
+            table_bytes_max: limits::TABLE_BYTES_MAX,
+            archive: None,
+            archive_error: Arc::default(),
+            keeps_self_tables: true,
+        }
+    }
+}
+
+/// The front of the database: what every door calls.
+pub struct Frontend {
+    pub(crate) backend: Backend,
+    pub(crate) config: FrontendConfig,
+    pub(crate) counters: Counters,
+    pub(crate) self_tables: SelfTables,
+    pub(crate) column_stats: ColumnStatsCache,
+    pub(crate) table_settings: TableSettingsCache,
+    /// Bodies that are parsed at the same time: as many as there are cores.
+    pub(crate) parsers: Semaphore,
+    pub(crate) in_flight: InFlight,
+    pub(crate) live_columns: LiveColumns,
+    pub(crate) backpressure: Backpressure,
+    /// When queries and bodies are to end.
+    pub(crate) shutdown: Shutdown,
+    /// Whether the last batch that could have been taken was refused for want of disk.
+    pub(crate) is_disk_full: AtomicBool,
+    started: Instant,
+}
+
+impl Frontend {
+    /// The front before `backend`.
+    #[must_use]
+    pub fn new(config: FrontendConfig, backend: Backend) -> Arc<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Arc::new(Self {
+            backend,
+            config,
+            counters: Counters::default(),
+            self_tables: SelfTables::default(),
+            column_stats: ColumnStatsCache::default(),
+            table_settings: TableSettingsCache::default(),
+            parsers: Semaphore::new(cores),
+            in_flight: InFlight::default(),
+            live_columns: LiveColumns::default(),
+            backpressure: Backpressure::default(),
+            shutdown: Shutdown::default(),
+            is_disk_full: AtomicBool::new(false),
+            started: Instant::now(),
+        })
+    }
+
+    /// What was counted since the start.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How long this has been there.
+    #[must_use]
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The tree's root.
+    #[must_use]
+    pub fn root(&self) -> &Root {
+        &self.backend.root
+    }
+
+    /// The rows that each leaf should hold.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.backend.ledger
+    }
+
+    /// The wall clock.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.backend.clock
+    }
+
+    /// What keeps leaves that have rows from serving, a sentence each.
+    #[must_use]
+    pub fn damage(&self) -> &[String] {
+        &self.backend.damage
+    }
+
+    /// Where rows of archived tables go, in words.
+    #[must_use]
+    pub fn archive(&self) -> Option<&str> {
+        self.config.archive.as_deref()
+    }
+
+    /// Why the last probe of the archive failed.
+    #[must_use]
+    pub fn archive_error(&self) -> Option<String> {
+        self.config.archive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Bytes of memory that the process takes now.
+    #[must_use]
+    pub fn memory_use(&self) -> MemoryUse {
+        (self.backend.memory)()
+    }
+
+    /// An empty share of the memory that queries and their answers have.
+    #[must_use]
+    pub fn hold(&self) -> Held {
+        self.backend.root.budget().hold()
+    }
+
+    /// Whether the last batch was refused for want of disk.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        self.is_disk_full.load(Ordering::Relaxed)
+    }
+
+    /// When queries and bodies are to end: a door that stops begins it.
+    #[must_use]
+    pub fn shutdown(&self) -> &Shutdown {
+        &self.shutdown
+    }
+
+    /// Keeps Hadal's own tables while `doors` run, and writes the last rows after they ended.
+    pub async fn keep_self_tables_while<T>(self: &Arc<Self>, doors: impl Future<Output = T>) -> T {
+        if !self.config.keeps_self_tables {
+            return doors.await;
+        }
+        let (stop, stopped) = watch::channel(false);
+        let keeping = tokio::spawn(crate::self_tables::keep(Arc::clone(self), stopped));
+        let ended = doors.await;
+        let _ = stop.send(true);
+        // It ends by itself; should it have died, there is still what it has not written.
+        let _ = keeping.await;
+        self.self_tables.flush(self).await;
+        ended
+    }
+}
+
+/// Runs work that blocks on a thread for such work.
+///
+/// # Errors
+/// [`crate::ErrorKind::Internal`] when it panics.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, FrontendError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => FrontendError::of_panic(&*panic),
+        Err(error) => FrontendError::internal("the server is stopping", &error),
+    })
+}
+
+impl FrontendError {
+    /// A request that panicked.
+    #[must_use]
+    pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Self::internal("the request failed by a fault of the server", &text)
+    }
+}

@@ -1,0 +1,295 @@
+//! A body of any length to batches, in bounded memory.
+//!
+//! ```text
+//! body ──> pipeline (decompress, parse, encode: on threads that may block) ──> delivery ──> sink
+//! ```
+//!
+//! The body is not read further while the pipeline works or too many batches wait for the sink, so a
+//! client sends as fast as rows are kept. Good rows are taken whatever the bad ones are, unless
+//! the request is strict: then all is parsed before anything is sent.
+
+pub(crate) mod backpressure;
+pub(crate) mod decompress;
+mod delivery;
+pub(crate) mod in_flight;
+pub(crate) mod live_columns;
+mod pipeline;
+mod rejects;
+pub(crate) mod request;
+mod revoke;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use hadal_ingest::{Ingest, Settings, Summary, Warning};
+use hadal_types::{BatchId, ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
+use hadal_wire::Batch;
+
+use crate::counters::count;
+use crate::error::{ErrorKind, FrontendError, Rejects};
+use crate::frontend::{Frontend, blocking};
+use crate::ingest::delivery::{Delivered, Delivery};
+use crate::ingest::pipeline::Pipeline;
+use crate::ingest::rejects::keep_rejects;
+use crate::ingest::request::{ByteStream, IngestOptions, IngestReceipt};
+use crate::principal::{Permission, Principal};
+use crate::self_tables::{IngestLogEntry, IngestLogGuard};
+use crate::tables::settings_cache::FirstRowsSettings;
+
+/// Bytes of a body as they came, in a row.
+type Piece = Vec<Bytes>;
+
+/// Bytes that are parsed at a time.
+const PIECE_BYTES: usize = 128 << 10;
+/// The same of the few bodies that have room for the rows of a batch: changes of threads cost.
+const LONG_PIECE_BYTES: usize = 512 << 10;
+
+impl Frontend {
+    /// Takes the rows of a body, and notes what became of it in `_ingest`. Options that could not be
+    /// read refuse the body; it is noted all the same.
+    ///
+    /// # Errors
+    /// [`FrontendError`] when the table is one of Hadal's own, nothing could be taken, or the body was
+    /// not taken to its end; `context.accepted` then says how many of its rows were.
+    pub async fn ingest(
+        self: &Arc<Self>,
+        principal: &Principal,
+        table: &str,
+        options: Result<IngestOptions, FrontendError>,
+        body: &mut impl ByteStream,
+    ) -> Result<IngestReceipt, FrontendError> {
+        principal.require(Permission::Log)?;
+        let table = foreign_table(table)?;
+        let mut log = IngestLogGuard::new(self, &table);
+        let taken = match options {
+            Ok(options) => take(self, &table, options, body, &mut log.entry).await,
+            Err(error) => Err(error),
+        };
+        log.entry.bytes = body.received();
+        taken
+    }
+}
+
+async fn take(
+    frontend: &Arc<Frontend>,
+    table: &TableName,
+    options: IngestOptions,
+    body: &mut impl ByteStream,
+    entry: &mut IngestLogEntry,
+) -> Result<IngestReceipt, FrontendError> {
+    let (source, now) = (options.source, frontend.backend.clock.now());
+    let batch_id = options.batch.map_or_else(random_id, Ok)?;
+    let _comes = frontend.in_flight.begin(table, &batch_id);
+    let table_columns = frontend.live_columns.of(table, Instant::now());
+    let status = frontend.backend.root.table(table.as_str()).await;
+    let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
+    let schema = status.map(|table| table.schema);
+    let table_columns =
+        frontend.live_columns.told(table, table_columns, schema.as_deref(), Instant::now());
+    let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
+    let own = frontend.table_settings.of(&frontend.backend, table).await?;
+    let settling = FirstRowsSettings::new(table, own, options.any_age, oldest, now);
+    let own_column = settling.time_column().cloned();
+    let known_sets = schema.iter().flat_map(|schema| sets_of(schema));
+    let settings = Settings {
+        table: table.clone(),
+        batch_id,
+        time_column: options.time,
+        table_time_column: own_column
+            .or_else(|| schema.as_ref().map(|schema| schema.time_column.clone())),
+        table_oldest: oldest,
+        table_columns,
+        sets: known_sets.chain(options.sets).collect(),
+        any_age: options.any_age,
+        age_limit: settling.age_limit(),
+    };
+    let ingest = Ingest::new(settings, options.format, now);
+    let intake = Pipeline::new(options.decompressor, ingest, options.strict);
+    let mut outbox = Delivery::new(frontend, settling);
+    let taken = match options.strict {
+        true => take_all_or_none(frontend, body, intake, &mut outbox).await,
+        false => take_as_it_comes(frontend, body, intake, &mut outbox).await,
+    };
+    if taken.is_err() {
+        outbox.settle_after_failure().await;
+    }
+    let Delivered { new_rows, batches, duplicates, .. } = outbox.sent;
+    *entry = IngestLogEntry { rows: new_rows, batches, duplicates, ..*entry };
+    let summary = taken.map_err(|mut error| {
+        error.context.accepted = (outbox.sent.rows > 0).then_some(outbox.sent.rows);
+        error
+    })?;
+    *entry = IngestLogEntry { rejected: summary.rejected_count, is_refused: false, ..*entry };
+    let mut logged = finish(frontend, table, source, now, outbox.sent, summary).await;
+    if outbox.sent.overflowing {
+        logged.warnings.push(overflowing(frontend, table, dropped_before).await);
+    }
+    Ok(logged)
+}
+
+/// Tells that rows which came in made older ones go, and how many did so far.
+async fn overflowing(frontend: &Arc<Frontend>, table: &TableName, dropped_before: u64) -> Warning {
+    let dropped =
+        frontend.backend.root.table(table.as_str()).await.map_or(0, |table| table.dropped_rows);
+    let message = format!("table {table} is over its size: its oldest rows are dropped for these");
+    Warning { code: "rows_dropped", count: dropped.saturating_sub(dropped_before), message }
+}
+
+/// Columns that hold only sets: in these, arrays are sets from then on.
+fn sets_of(schema: &TableSchema) -> impl Iterator<Item = String> {
+    let is_set = |column: &&ColumnSchema| column.parts.iter().all(|part| part.kind == Kind::Set);
+    schema.columns.iter().filter(is_set).map(|column| column.name.to_string())
+}
+
+fn foreign_table(name: &str) -> Result<TableName, FrontendError> {
+    let table = TableName::new(name)
+        .map_err(|error| FrontendError::new(ErrorKind::BadRequest, error.to_string()))?;
+    if table.is_own() {
+        let detail = format!("table {table} is one of Hadal's own, as its _ says");
+        return Err(FrontendError::new(ErrorKind::Forbidden, detail));
+    }
+    Ok(table)
+}
+
+/// An id for a body that came without one: it cannot be sent again under it.
+pub(crate) fn random_id() -> Result<BatchId, FrontendError> {
+    let mut bytes = [0; 16];
+    let random = getrandom::fill(&mut bytes);
+    random.map_err(|error| {
+        FrontendError::internal("there is no randomness for a batch id", &error)
+    })?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    BatchId::new(&digits)
+        .ok_or_else(|| FrontendError::internal("a batch id cannot be made", &digits))
+}
+
+async fn take_as_it_comes(
+    frontend: &Arc<Frontend>,
+    body: &mut impl ByteStream,
+    mut intake: Pipeline,
+    outbox: &mut Delivery,
+) -> Result<Summary, FrontendError> {
+    while let Some(piece) = next_piece(frontend, &intake, body).await? {
+        intake.make_room(&frontend.backpressure).await?;
+        let batches;
+        (intake, batches) = parse(frontend, intake, piece).await?;
+        outbox.send_all(batches, intake.makes_any_age()).await?;
+    }
+    let (batches, summary) = end(frontend, intake).await?;
+    outbox.send_all(batches, summary.makes_any_age).await?;
+    outbox.settle_all().await?;
+    Ok(summary)
+}
+
+async fn take_all_or_none(
+    frontend: &Arc<Frontend>,
+    body: &mut impl ByteStream,
+    mut intake: Pipeline,
+    outbox: &mut Delivery,
+) -> Result<Summary, FrontendError> {
+    let mut held = Vec::new();
+    while let Some(piece) = next_piece(frontend, &intake, body).await? {
+        intake.make_room(&frontend.backpressure).await?;
+        let batches;
+        (intake, batches) = parse(frontend, intake, piece).await?;
+        held.extend(batches);
+    }
+    let _room = intake.take_room();
+    let (batches, summary) = end(frontend, intake).await?;
+    held.extend(batches);
+    if summary.rejected_count > 0 {
+        let records = summary.accepted + summary.rejected_count;
+        let detail = format!("{} of {records} rows are bad", summary.rejected_count);
+        let mut error = FrontendError::new(ErrorKind::RowsRejected, detail);
+        error.context.rejects = Some(Rejects::of(&summary));
+        return Err(error);
+    }
+    outbox.send_all(held, summary.makes_any_age).await?;
+    outbox.settle_all().await?;
+    Ok(summary)
+}
+
+/// The next bytes of the body, enough of them to be worth a change of threads.
+async fn next_piece(
+    frontend: &Arc<Frontend>,
+    intake: &Pipeline,
+    body: &mut impl ByteStream,
+) -> Result<Option<Piece>, FrontendError> {
+    let piece_bytes = if intake.has_room() { LONG_PIECE_BYTES } else { PIECE_BYTES };
+    let (mut piece, mut length) = (Vec::new(), 0);
+    while length < piece_bytes
+        && let Some(bytes) = body.next().await?
+    {
+        length += bytes.len();
+        piece.push(bytes);
+    }
+    count(&frontend.counters.bytes_logged, length as u64);
+    Ok((length > 0).then_some(piece))
+}
+
+async fn parse(
+    frontend: &Arc<Frontend>,
+    mut intake: Pipeline,
+    piece: Piece,
+) -> Result<(Pipeline, Vec<Batch>), FrontendError> {
+    let _turn = frontend.parsers.acquire().await;
+    let now = frontend.backend.clock.now();
+    blocking(move || {
+        intake.arrive(now);
+        let mut batches = Vec::new();
+        for bytes in &piece {
+            batches.extend(intake.push(bytes)?);
+        }
+        Ok((intake, batches))
+    })
+    .await?
+}
+
+async fn end(
+    frontend: &Arc<Frontend>,
+    intake: Pipeline,
+) -> Result<(Vec<Batch>, Summary), FrontendError> {
+    let _turn = frontend.parsers.acquire().await;
+    blocking(move || intake.finish().map_err(FrontendError::from)).await?
+}
+
+/// Counts what became of the body, keeps its bad rows, and says so.
+async fn finish(
+    frontend: &Arc<Frontend>,
+    table: &TableName,
+    source: &str,
+    now: Micros,
+    sent: Delivered,
+    summary: Summary,
+) -> IngestReceipt {
+    count(&frontend.counters.rows_accepted, sent.new_rows);
+    count(&frontend.counters.rows_rejected, summary.rejected_count);
+    count(&frontend.counters.batches_duplicate, sent.duplicates);
+    let duplicate = sent.duplicates > 0 && sent.duplicates == sent.batches;
+    let rejects = Rejects::of(&summary);
+    let mut warnings = summary.warnings;
+    // The bad rows of a body that came before were kept then.
+    if !duplicate
+        && let Err(error) = keep_rejects(frontend, table, source, now, &summary.rejected).await
+    {
+        tracing::warn!(%table, %error, "rejected rows could not be kept");
+        let message = "the rejected rows could not be kept in _rejects".to_owned();
+        let count = summary.rejected_count;
+        warnings.push(Warning { code: "rejects_not_kept", count, message });
+    }
+    if summary.rejected_count > limits::REJECTS_KEPT_MAX as u64 {
+        let kept = limits::REJECTS_KEPT_MAX;
+        let (code, count) = ("rejects_cut", summary.rejected_count);
+        let message = format!("of {count} rejected rows only the first {kept} are in _rejects");
+        warnings.push(Warning { code, count, message });
+    }
+    IngestReceipt {
+        accepted: summary.accepted,
+        rejects,
+        warnings,
+        time_from: summary.time_from,
+        duplicate,
+        durable: sent.durable,
+    }
+}

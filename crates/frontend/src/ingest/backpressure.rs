@@ -1,0 +1,129 @@
+//! Memory of bodies and batches under way, bounded over all requests.
+//!
+//! A body that is no more than a few rows takes little; one that goes on is kept as rows until
+//! they make a batch, and batches are kept until the sink has them. Whoever gets no room for these
+//! waits, and so does whoever sends to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_types::limits::{
+    BATCHES_BYTES_MAX, BODIES_UNDER_WAY_MAX, BODY_SMALL_BYTES_MAX, STALL_SECONDS,
+};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::error::{ErrorKind, FrontendError};
+
+/// Bytes that one permit for batches stands for.
+const UNIT_BYTES: usize = 1 << 10;
+
+/// Backpressure for what is under way.
+pub(crate) struct Backpressure {
+    bodies: Arc<Semaphore>,
+    batches: Arc<Semaphore>,
+}
+
+impl Default for Backpressure {
+    fn default() -> Self {
+        Self {
+            bodies: Arc::new(Semaphore::new(BODIES_UNDER_WAY_MAX)),
+            batches: Arc::new(Semaphore::new(BATCHES_BYTES_MAX / UNIT_BYTES)),
+        }
+    }
+}
+
+impl Backpressure {
+    /// Waits until there is room for one more body's rows, but not for ever.
+    async fn body(&self) -> Result<OwnedSemaphorePermit, FrontendError> {
+        let permit = Arc::clone(&self.bodies).acquire_owned();
+        match timeout(Duration::from_secs(STALL_SECONDS), permit).await {
+            Ok(permit) => permit.map_err(closed),
+            Err(_) => {
+                let detail = format!("{BODIES_UNDER_WAY_MAX} long bodies are under way");
+                Err(FrontendError::new(ErrorKind::Busy, detail))
+            }
+        }
+    }
+
+    /// Waits until there is room for a batch of so many bytes, or, where it needs more than there
+    /// is for all, until there is no other.
+    pub(super) async fn batch(&self, bytes: usize) -> Result<OwnedSemaphorePermit, FrontendError> {
+        let units = bytes.div_ceil(UNIT_BYTES).min(BATCHES_BYTES_MAX / UNIT_BYTES);
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        Arc::clone(&self.batches).acquire_many_owned(units).await.map_err(closed)
+    }
+}
+
+fn closed(error: AcquireError) -> FrontendError {
+    FrontendError::internal("there is no room for the body", &error)
+}
+
+/// What one body holds of the room.
+#[derive(Default)]
+pub(super) struct BodyPermit(Option<OwnedSemaphorePermit>);
+
+impl BodyPermit {
+    pub(super) const fn is_held(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Holds room for a body that has so many bytes in no batch yet, or gives it back.
+    pub(super) async fn hold(
+        &mut self,
+        room: &Backpressure,
+        bytes: usize,
+    ) -> Result<(), FrontendError> {
+        if bytes <= BODY_SMALL_BYTES_MAX {
+            self.0 = None;
+        } else if self.0.is_none() {
+            self.0 = Some(room.body().await?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_long_bodies_are_under_way_and_no_more() {
+        let room = Backpressure::default();
+        let long = BODY_SMALL_BYTES_MAX + 1;
+        let mut bodies: Vec<BodyPermit> = Vec::new();
+        bodies.resize_with(BODIES_UNDER_WAY_MAX, BodyPermit::default);
+        for body in &mut bodies {
+            body.hold(&room, long).await.expect("room");
+            body.hold(&room, long + 1).await.expect("the room that it has");
+        }
+        let mut other = BodyPermit::default();
+        other.hold(&room, BODY_SMALL_BYTES_MAX).await.expect("a short one needs no room");
+        // The clock stands still but for whoever waits: it is the deadline that ends this.
+        let refused = other.hold(&room, long).await.expect_err("busy");
+        assert!(format!("{refused:?}").contains("long bodies are under way"), "{refused:?}");
+        // A batch that is cut off gives the room back.
+        bodies[3].hold(&room, 0).await.expect("nothing is needed");
+        other.hold(&room, long).await.expect("room");
+    }
+
+    #[tokio::test]
+    async fn batches_wait_for_one_another() {
+        let room = Backpressure::default();
+        let half = BATCHES_BYTES_MAX / 2;
+        let first = room.batch(half).await.expect("room");
+        let second = room.batch(half).await.expect("room");
+        let mut third = pin!(room.batch(1));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(third.as_mut().poll(&mut context).is_pending(), "there is no byte left");
+        drop(second);
+        let third = third.await.expect("room");
+        drop((first, third));
+        // More than there is for all: alone, and not never.
+        drop(room.batch(9 * BATCHES_BYTES_MAX).await.expect("room"));
+    }
+}

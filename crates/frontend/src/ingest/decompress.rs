@@ -1,0 +1,256 @@
+//! Content-Encoding: compressed bytes in, plain bytes out, piece by piece.
+//!
+//! A few compressed bytes can stand for very many plain ones, so output is taken in small pieces
+//! and counted as it comes: beyond the first MiB it may be [`limits::INFLATE_RATIO_MAX`] times the
+//! input. What a header claims does not count.
+
+use std::io::Write;
+
+use flate2::write::MultiGzDecoder;
+use hadal_types::limits;
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+
+/// Input that gzip is fed at a time: it makes at most 1,032 times as much of it.
+const GZIP_STEP: usize = 4 << 10;
+/// Output that zstd makes at a time.
+const ZSTD_STEP: usize = 128 << 10;
+/// The largest window of zstd over HTTP, as a power of two (RFC 9659).
+const ZSTD_WINDOW_LOG: u32 = 23;
+/// Output that is free of the ratio.
+const FREE_BYTES: u64 = 1 << 20;
+
+/// Why a body cannot be inflated.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DecompressError {
+    #[error("the body is not {0}: {1}")]
+    Corrupt(&'static str, String),
+    #[error("the body breaks off in the middle of its {0}")]
+    Truncated(&'static str),
+    #[error(
+        "the body inflates to more than {} times its size; send it in parts, or uncompressed",
+        limits::INFLATE_RATIO_MAX
+    )]
+    Ratio,
+}
+
+/// How a body is compressed.
+pub struct Decompressor {
+    method: Method,
+    taken: u64,
+    made: u64,
+}
+
+enum Method {
+    Identity,
+    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
+    Zstd { decoder: Box<Decoder<'static>>, is_between_frames: bool },
+}
+
+const GZIP: &str = "gzip";
+const ZSTD: &str = "zstd";
+
+impl Decompressor {
+    /// The inflater for a Content-Encoding; `None` when it is not known.
+    #[must_use]
+    pub fn new(encoding: &str) -> Option<Self> {
+        let method = match encoding.trim().to_ascii_lowercase().as_str() {
+            "" | "identity" => Method::Identity,
+            "gzip" | "x-gzip" => Method::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+            "zstd" => {
+                let mut decoder = Decoder::new().ok()?;
+                decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG)).ok()?;
+                Method::Zstd { decoder: Box::new(decoder), is_between_frames: true }
+            }
+            _ => return None,
+        };
+        Some(Self { method, taken: 0, made: 0 })
+    }
+
+    /// Takes compressed bytes, and calls `take` with the plain ones.
+    pub(crate) fn push<E: From<DecompressError>>(
+        &mut self,
+        bytes: &[u8],
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { method, taken, made } = self;
+        *taken += bytes.len() as u64;
+        let most = FREE_BYTES.max(taken.saturating_mul(limits::INFLATE_RATIO_MAX as u64));
+        let mut counted = |plain: &[u8]| {
+            *made += plain.len() as u64;
+            if *made > most {
+                return Err(DecompressError::Ratio.into());
+            }
+            take(plain)
+        };
+        match method {
+            Method::Identity => take(bytes),
+            Method::Gzip(decoder) => gunzip(decoder, bytes, &mut counted),
+            Method::Zstd { decoder, is_between_frames } => {
+                unzstd(decoder, is_between_frames, bytes, &mut counted)
+            }
+        }
+    }
+
+    /// Calls `take` with what is left at the end of the body.
+    pub(crate) fn finish<E: From<DecompressError>>(
+        &mut self,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &mut self.method {
+            Method::Identity => Ok(()),
+            Method::Gzip(_) if self.taken == 0 => Ok(()),
+            Method::Gzip(decoder) => {
+                decoder.try_finish().map_err(|_| DecompressError::Truncated(GZIP))?;
+                take(decoder.get_ref())
+            }
+            Method::Zstd { is_between_frames: true, .. } => Ok(()),
+            Method::Zstd { .. } => Err(DecompressError::Truncated(ZSTD).into()),
+        }
+    }
+}
+
+fn gunzip<E: From<DecompressError>>(
+    decoder: &mut MultiGzDecoder<Vec<u8>>,
+    bytes: &[u8],
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    for step in bytes.chunks(GZIP_STEP) {
+        let written = decoder.write_all(step).and_then(|()| decoder.flush());
+        written.map_err(|error| DecompressError::Corrupt(GZIP, error.to_string()))?;
+        take(decoder.get_ref())?;
+        decoder.get_mut().clear();
+    }
+    Ok(())
+}
+
+fn unzstd<E: From<DecompressError>>(
+    decoder: &mut Decoder<'static>,
+    is_between_frames: &mut bool,
+    bytes: &[u8],
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut input = InBuffer::around(bytes);
+    let mut plain = vec![0; ZSTD_STEP];
+    loop {
+        let mut output = OutBuffer::around(plain.as_mut_slice());
+        let hint = decoder
+            .run(&mut input, &mut output)
+            .map_err(|error| DecompressError::Corrupt(ZSTD, error.to_string()))?;
+        take(output.as_slice())?;
+        *is_between_frames = hint == 0;
+        // A full buffer may mean that there is more where it came from.
+        if input.pos() == bytes.len() && output.pos() < ZSTD_STEP {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn gzip(plain: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(plain).expect("gzip");
+        encoder.finish().expect("gzip")
+    }
+
+    fn zstd(plain: &[u8]) -> Vec<u8> {
+        zstd::encode_all(plain, 3).expect("zstd")
+    }
+
+    fn inflate(encoding: &str, bytes: &[u8], step: usize) -> Result<Vec<u8>, DecompressError> {
+        let mut inflater = Decompressor::new(encoding).expect("an encoding");
+        let mut plain = Vec::new();
+        let mut take = |bytes: &[u8]| {
+            plain.extend_from_slice(bytes);
+            Ok::<_, DecompressError>(())
+        };
+        for piece in bytes.chunks(step.max(1)) {
+            inflater.push(piece, &mut take)?;
+        }
+        inflater.finish(&mut take)?;
+        Ok(plain)
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_compressed_comes_back(
+            plain in prop::collection::vec(0u8..8, 0..20_000),
+            step in 1usize..5_000,
+        ) {
+            prop_assert_eq!(&inflate("gzip", &gzip(&plain), step).expect("gzip"), &plain);
+            prop_assert_eq!(&inflate("zstd", &zstd(&plain), step).expect("zstd"), &plain);
+            prop_assert_eq!(&inflate("identity", &plain, step).expect("plain"), &plain);
+        }
+
+        #[test]
+        fn any_bytes_end_in_an_error_or_not_at_all(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            at in 0usize..100,
+            flip in 1u8..=255,
+        ) {
+            let _ = inflate("gzip", &bytes, 7);
+            let _ = inflate("zstd", &bytes, 7);
+            for (encoding, mut good) in [("gzip", gzip(&bytes)), ("zstd", zstd(&bytes))] {
+                let at = at % good.len();
+                good[at] ^= flip;
+                let _ = inflate(encoding, &good, 7);
+            }
+        }
+    }
+
+    #[test]
+    fn several_members_are_one_body() {
+        let two = [gzip(b"one "), gzip(b"two")].concat();
+        assert_eq!(inflate("gzip", &two, 5).expect("gzip"), b"one two");
+        let two = [zstd(b"one "), zstd(b"two")].concat();
+        assert_eq!(inflate("zstd", &two, 5).expect("zstd"), b"one two");
+    }
+
+    #[test]
+    fn a_body_that_breaks_off_is_an_error() {
+        let plain: Vec<u8> = (0..9_999u32).map(|n| (n * 7 % 251) as u8).collect();
+        for (encoding, whole) in [("gzip", gzip(&plain)), ("zstd", zstd(&plain))] {
+            for cut in [1, whole.len() / 2, whole.len() - 1] {
+                let result = inflate(encoding, &whole[..cut], 100);
+                assert!(result.is_err(), "{encoding} cut at {cut}");
+            }
+            assert_eq!(inflate(encoding, &[], 1), Ok(Vec::new()));
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_stopped_by_what_comes_out() {
+        let zeros = vec![0; 64 << 20];
+        for (encoding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd(&zeros))] {
+            let mut inflater = Decompressor::new(encoding).expect("an encoding");
+            let mut made = 0;
+            let result = inflater.push(&bomb, &mut |bytes| {
+                made += bytes.len();
+                Ok(())
+            });
+            assert_eq!(result, Err(DecompressError::Ratio), "{encoding}");
+            assert!(made <= (1 << 20).max(100 * bomb.len()), "{encoding}: {made}");
+        }
+    }
+
+    #[test]
+    fn the_first_mebibyte_is_free() {
+        let zeros = vec![0; 1 << 20];
+        assert_eq!(inflate("gzip", &gzip(&zeros), 100).map(|plain| plain.len()), Ok(1 << 20));
+        let more = vec![0; (1 << 20) + 1];
+        assert_eq!(inflate("gzip", &gzip(&more), 9_999), Err(DecompressError::Ratio));
+    }
+
+    #[test]
+    fn other_encodings_are_unknown() {
+        for encoding in ["br", "deflate", "gzip, gzip", "zip"] {
+            assert!(Decompressor::new(encoding).is_none(), "{encoding}");
+        }
+    }
+}

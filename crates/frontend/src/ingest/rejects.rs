@@ -1,0 +1,41 @@
+//! Rows that were refused: shown to the client, and kept in `_rejects`.
+
+use std::sync::Arc;
+
+use hadal_ingest::{Reject, Summary, rejects_batch};
+use hadal_types::{Micros, TableName, limits};
+
+use crate::error::{FrontendError, Rejects};
+use crate::frontend::Frontend;
+use crate::ingest::random_id;
+use crate::tables::settings_cache::FirstRowsSettings;
+
+impl Rejects {
+    /// The refused rows of a body, of which [`limits::REJECTS_SHOWN_MAX`] are shown.
+    pub(super) fn of(summary: &Summary) -> Self {
+        let first = summary.rejected.iter().take(limits::REJECTS_SHOWN_MAX).cloned().collect();
+        Self { count: summary.rejected_count, first }
+    }
+}
+
+/// Keeps the first bad rows of a body in `_rejects`.
+pub(super) async fn keep_rejects(
+    frontend: &Arc<Frontend>,
+    table: &TableName,
+    source: &str,
+    now: Micros,
+    rejects: &[Reject],
+) -> Result<(), FrontendError> {
+    if rejects.is_empty() {
+        return Ok(());
+    }
+    let batch = rejects_batch(rejects, table, source, now, random_id()?)
+        .map_err(|error| FrontendError::internal("rejected rows cannot be encoded", &error))?;
+    if let Some(batch) = batch {
+        let own = frontend.table_settings.of(&frontend.backend, &batch.table).await?;
+        FirstRowsSettings::new(&batch.table, own, false, None, now).settle(frontend, false).await?;
+        let receipt = frontend.backend.sink.accept(batch).await;
+        receipt.map_err(|error| FrontendError::from(&error))?;
+    }
+    Ok(())
+}

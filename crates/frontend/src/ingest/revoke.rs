@@ -1,0 +1,35 @@
+//! A batch is taken back.
+
+use hadal_types::{BatchId, TableName};
+
+use crate::error::{ErrorKind, FrontendError};
+use crate::frontend::Frontend;
+use crate::principal::{Permission, Principal};
+
+impl Frontend {
+    /// Takes back all rows of a batch, and no others; returns how many these are. Of a batch that was
+    /// taken back before, none.
+    ///
+    /// # Errors
+    /// [`FrontendError`] when the batch is unknown or still coming in, or a leaf cannot take it back.
+    pub async fn revoke(
+        &self,
+        principal: &Principal,
+        table: &TableName,
+        batch: &BatchId,
+    ) -> Result<u64, FrontendError> {
+        principal.require(Permission::Define)?;
+        if self.in_flight.has(table, batch) {
+            let detail = format!("batch {batch} is still coming in; take it back once it is there");
+            return Err(FrontendError::new(ErrorKind::Busy, detail));
+        }
+        let sink = &self.backend.sink;
+        let revoked = sink.revoke(table, batch).await;
+        let rows = revoked.map_err(|error| FrontendError::from(&error))?;
+        if rows == 0 && !sink.knows(table, batch).await {
+            let detail = format!("no batch {batch} of table {table} is known");
+            return Err(FrontendError::new(ErrorKind::UnknownBatch, detail));
+        }
+        Ok(rows)
+    }
+}

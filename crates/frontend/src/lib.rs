@@ -1,0 +1,44 @@
+//! The front of the database, behind every door.
+//!
+//! A door (HTTP, and later the PostgreSQL protocol) turns bytes into a call of [`Frontend`] and its
+//! result into bytes:
+//!
+//! ```text
+//! execute(request, principal, deadline) ──> SQL or spec ──> Query ──> root ──> QueryResult
+//! ingest(table, options, body)          ──> decompress, parse, encode ──> sink ──> IngestReceipt
+//! catalog, table settings, column statistics, self tables
+//! ```
+//!
+//! Errors are [`FrontendError`]: a kind, a detail, a position and a hint. Each door maps the kind to
+//! its own codes (HTTP status, SQLSTATE). This crate knows no sockets, no HTTP and no JSON bodies; it
+//! knows no leaf and no row block either, only the tree's root and a sink.
+
+mod column_stats;
+mod column_values;
+mod counters;
+mod error;
+mod frontend;
+mod ingest;
+mod memory_gauge;
+mod principal;
+mod query;
+mod self_tables;
+mod shutdown;
+mod tables;
+
+pub use column_stats::ColumnStats;
+pub use column_values::{ColumnValues, ColumnValuesRequest};
+pub use counters::Counters;
+pub use error::{ErrorContext, ErrorKind, FrontendError, Rejects};
+pub use frontend::{Backend, Frontend, FrontendConfig, blocking};
+pub use ingest::decompress::Decompressor;
+pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};
+pub use memory_gauge::{MemoryGauge, MemoryUse};
+pub use principal::{Permission, Principal};
+pub use query::describe::{rows_of, type_of};
+pub use query::result::{QueryResult, QueryWarning};
+pub use query::{QueryRequest, QueryText};
+pub use shutdown::Shutdown;
+pub use tables::DroppedTable;
+pub use tables::settings::{EffectiveSettings, SettingsReport};
+pub use tables::settings_cache::{RestoreError, restore_settings};

@@ -1,0 +1,79 @@
+//! Who asks, and what they may do.
+
+use crate::error::{ErrorKind, FrontendError};
+
+/// Something that a principal may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// Add rows.
+    Log,
+    /// Read rows, schemas and figures.
+    Query,
+    /// Change tables.
+    Define,
+    /// Change the server.
+    Admin,
+}
+
+/// Whoever a door has authenticated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    permissions: Vec<Permission>,
+}
+
+impl Principal {
+    /// A principal with these permissions.
+    #[must_use]
+    pub fn new(permissions: impl Into<Vec<Permission>>) -> Self {
+        Self { permissions: permissions.into() }
+    }
+
+    /// A principal that may do everything.
+    #[must_use]
+    pub fn administrator() -> Self {
+        use Permission::{Admin, Define, Log, Query};
+        Self::new([Log, Query, Define, Admin])
+    }
+
+    /// Refuses what the principal may not do.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Forbidden`], with the name of the permission that is missing.
+    pub fn require(&self, permission: Permission) -> Result<(), FrontendError> {
+        if self.permissions.contains(&permission) {
+            return Ok(());
+        }
+        let detail = format!("the permission {} is missing", permission.name());
+        Err(FrontendError::new(ErrorKind::Forbidden, detail))
+    }
+}
+
+impl Permission {
+    /// The permission's name in messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Query => "query",
+            Self::Define => "define",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_permission_is_named() {
+        let reader = Principal::new([Permission::Query]);
+        assert!(reader.require(Permission::Query).is_ok());
+        for permission in [Permission::Log, Permission::Define, Permission::Admin] {
+            let error = reader.require(permission).expect_err("refused");
+            assert_eq!(error.kind, ErrorKind::Forbidden);
+            assert!(error.detail.contains(permission.name()), "{error}");
+            assert!(Principal::administrator().require(permission).is_ok());
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Statements: SQL or a query spec to a result.
+
+pub(crate) mod describe;
+pub(crate) mod result;
+pub(crate) mod summarize;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use hadal_aggregate::Answer;
+use hadal_query::{Query, Shape};
+use hadal_sql::{Context, Message, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
+use hadal_tree::{AskError, Catalog};
+use hadal_types::{TableName, TableSchema, TimeRange, limits};
+use hadal_wire::PeerStatus;
+use tokio::time::timeout_at;
+
+use crate::error::{ErrorKind, FrontendError};
+use crate::frontend::Frontend;
+use crate::principal::{Permission, Principal};
+use crate::query::result::{QueryResult, QueryWarning};
+use crate::self_tables::{QueryLogEntry, QueryLogGuard};
+
+/// One statement to be answered.
+#[derive(Debug)]
+pub struct QueryRequest {
+    /// What is asked.
+    pub text: QueryText,
+    /// Columns that the table has not are null: for saved queries, whose columns may be gone.
+    pub null_if_absent: bool,
+    /// When the request came.
+    pub start: Instant,
+    /// When the result must have been delivered.
+    pub until: Instant,
+    /// What the client calls itself.
+    pub client: String,
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub enum QueryText {
+    /// A statement in SQL.
+    Sql(String),
+    /// A query as clients build it.
+    Spec(Box<QuerySpec>),
+}
+
+impl Frontend {
+    /// Answers one statement, hands the result to `deliver`, and notes the outcome in `_queries`.
+    /// `deliver` writes the result to the client; it counts as a part of the query.
+    ///
+    /// # Errors
+    /// [`FrontendError`] when the principal may not ask, the text is no query, there is no answer by the
+    /// request's `until`, or as `deliver`.
+    pub async fn execute<T, F>(
+        self: &Arc<Self>,
+        principal: &Principal,
+        request: QueryRequest,
+        deliver: impl FnOnce(QueryResult) -> F,
+    ) -> Result<T, FrontendError>
+    where
+        F: Future<Output = Result<T, FrontendError>>,
+    {
+        principal.require(Permission::Query)?;
+        request.check()?;
+        let mut log = QueryLogGuard::new(self, request.client.clone());
+        let delivering = async {
+            let result = answer(self, &request, &mut log.entry).await?;
+            log.entry.answered(result.rows.len(), result.stats, &result.coverage);
+            deliver(result).await
+        };
+        let delivered = timeout_at(request.until.into(), delivering).await;
+        self.counters.count_query(request.start.elapsed());
+        let delivered = delivered.unwrap_or_else(|_| Err(FrontendError::from(&AskError::Late)));
+        log.end(&delivered);
+        delivered
+    }
+}
+
+impl QueryRequest {
+    fn check(&self) -> Result<(), FrontendError> {
+        let QueryText::Sql(sql) = &self.text else { return Ok(()) };
+        if sql.len() > limits::SQL_BYTES_MAX {
+            let detail = format!("{} bytes of SQL; at most {}", sql.len(), limits::SQL_BYTES_MAX);
+            return Err(FrontendError::new(ErrorKind::TooLarge, detail));
+        }
+        Ok(())
+    }
+
+    /// What is asked, against these tables; of a query in JSON, also how SQL says it.
+    fn lower(
+        &self,
+        frontend: &Frontend,
+        catalog: &dyn hadal_sql::Catalog,
+    ) -> Result<(Statement, Option<String>), FrontendError> {
+        let context = Context {
+            catalog,
+            now: frontend.backend.clock.now(),
+            unknown_columns: match self.null_if_absent {
+                true => UnknownColumns::Null,
+                false => UnknownColumns::Error,
+            },
+        };
+        let lowered = match &self.text {
+            QueryText::Spec(spec) => hadal_sql::lower_spec(spec, &context)
+                .map(|statement| (statement, hadal_sql::to_sql(spec, &context).ok())),
+            QueryText::Sql(sql) => {
+                hadal_sql::lower(sql, &context).map(|statement| (statement, None))
+            }
+        };
+        lowered.map_err(|error: SqlError| {
+            let kind = match &error.message {
+                Message::UnknownTable { .. } => ErrorKind::UnknownTable,
+                Message::Other(_) => ErrorKind::BadQuery,
+            };
+            FrontendError::of_sql(kind, error)
+        })
+    }
+}
+
+/// The times `from` and `to`, spelled as in queries.
+pub(crate) fn time_range(
+    frontend: &Frontend,
+    schema: &TableSchema,
+    from: Option<String>,
+    to: Option<String>,
+) -> Result<TimeRange, FrontendError> {
+    struct One<'s>(&'s TableSchema);
+    impl hadal_sql::Catalog for One<'_> {
+        fn table(&self, _name: &str) -> Option<Arc<TableSchema>> {
+            Some(Arc::new(self.0.clone()))
+        }
+
+        fn table_names(&self) -> Vec<TableName> {
+            vec![self.0.name.clone()]
+        }
+    }
+    let spec = QuerySpec {
+        table: schema.name.to_string(),
+        aggregates: Texts::One("count(*)".to_owned()),
+        from,
+        to,
+        ..QuerySpec::default()
+    };
+    let context = Context {
+        catalog: &One(schema),
+        now: frontend.backend.clock.now(),
+        unknown_columns: UnknownColumns::Error,
+    };
+    match hadal_sql::lower_spec(&spec, &context) {
+        Ok(Statement::Query { query, .. }) => Ok(query.range),
+        Ok(_) => Ok(TimeRange::ALL),
+        Err(error) => Err(FrontendError::of_sql(ErrorKind::BadRequest, error)),
+    }
+}
+
+/// The tables, as a text is read against them.
+struct Tables<'c> {
+    status: &'c PeerStatus,
+}
+
+impl hadal_sql::Catalog for Tables<'_> {
+    fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
+        Catalog::table_of(self.status, name).map(|table| table.schema)
+    }
+
+    fn table_names(&self) -> Vec<TableName> {
+        Catalog::names(self.status).into_iter().collect()
+    }
+}
+
+/// No tables: it notes which are asked for.
+#[derive(Default)]
+struct Wanted(Mutex<Vec<TableName>>);
+
+impl hadal_sql::Catalog for Wanted {
+    fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
+        let name = TableName::new(name).ok()?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        None
+    }
+
+    fn table_names(&self) -> Vec<TableName> {
+        Vec::new()
+    }
+}
+
+/// What the question is asked of: the tables that it names, since a leaf that has just started has not
+/// looked at the others yet; all tables, where it names none, or one that is not there.
+async fn status_for(frontend: &Frontend, request: &QueryRequest) -> PeerStatus {
+    let wanted = Wanted::default();
+    // That none is there is no error yet.
+    let _ = request.lower(frontend, &wanted);
+    let names = wanted.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !names.is_empty() {
+        let status = frontend.backend.root.status_of(&names).await;
+        if names.iter().all(|name| Catalog::table_of(&status, name.as_str()).is_some()) {
+            return status;
+        }
+    }
+    frontend.backend.root.status().await
+}
+
+async fn answer(
+    frontend: &Frontend,
+    request: &QueryRequest,
+    entry: &mut QueryLogEntry,
+) -> Result<QueryResult, FrontendError> {
+    if let QueryText::Sql(sql) = &request.text {
+        entry.sql.clone_from(sql);
+    }
+    let status = status_for(frontend, request).await;
+    let (statement, sql) = request.lower(frontend, &Tables { status: &status })?;
+    entry.table = statement.table().cloned();
+    if let Some(sql) = &sql {
+        entry.sql.clone_from(sql);
+    }
+    let deadline = request.until.saturating_duration_since(Instant::now());
+    match statement {
+        Statement::Query { mut query, notes } => {
+            query.deadline = deadline;
+            Ok(QueryResult { sql, ..run(frontend, *query, notes).await? })
+        }
+        Statement::ShowTables => Ok(describe::show_tables(&Catalog::new(&status))),
+        Statement::Describe(table) => {
+            let schema = schema(&status, &table)?;
+            Ok(describe::describe(&schema))
+        }
+        Statement::Summarize(table) => {
+            let schema = schema(&status, &table)?;
+            summarize::summarize(frontend, &schema, deadline).await
+        }
+        Statement::Values { columns, row } => {
+            Ok(QueryResult { columns, rows: vec![row.into()], ..QueryResult::default() })
+        }
+    }
+}
+
+fn schema(status: &PeerStatus, table: &TableName) -> Result<Arc<TableSchema>, FrontendError> {
+    let found = Catalog::table_of(status, table.as_str()).map(|table| table.schema);
+    found.ok_or_else(|| {
+        FrontendError::new(ErrorKind::UnknownTable, format!("there is no table {table}"))
+    })
+}
+
+async fn run(
+    frontend: &Frontend,
+    query: Query,
+    notes: Vec<Note>,
+) -> Result<QueryResult, FrontendError> {
+    let is_grouped = matches!(query.shape, Shape::Groups { .. });
+    let (has_series, range) = (query.series.is_some(), query.range);
+    let answer = ask(frontend, query).await?;
+    let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
+    warnings.extend(answer.warnings.iter().map(QueryWarning::from));
+    if let [first, rest @ ..] = &*frontend.backend.damage {
+        let more = if rest.is_empty() { "" } else { "; there is more of it in /v1/status" };
+        let (count, message) = (rest.len() as u64 + 1, format!("{first}{more}"));
+        warnings.push(QueryWarning::new("damage", "", count, message));
+    }
+    Ok(QueryResult {
+        columns: answer.columns,
+        rows: answer.rows,
+        samples: is_grouped.then_some(answer.raw_counts),
+        other: has_series.then_some(answer.others),
+        time: Some(range),
+        coverage: answer.coverage,
+        stats: answer.stats,
+        warnings,
+        held: answer.held,
+        ..QueryResult::default()
+    })
+}
+
+/// Asks the tree. Dropping the future, as when the client hangs up, cancels the query; so does the end of
+/// a server that stops, which would come before the deadline of some.
+pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<Answer, FrontendError> {
+    let answered = tokio::select! {
+        answered = frontend.backend.root.ask(query) => answered,
+        () = frontend.shutdown.begun() => Err(AskError::Stopping),
+    };
+    answered.map_err(|error| FrontendError::from(&error))
+}

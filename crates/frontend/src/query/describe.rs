@@ -1,0 +1,94 @@
+//! SHOW TABLES and DESCRIBE: answered from the catalog, without a look at any row.
+
+use hadal_aggregate::RowValues;
+use hadal_query::{ColumnRef, Type};
+use hadal_tree::Catalog;
+use hadal_types::{ColumnPart, ColumnSchema, Decimal, Micros, TableSchema, Value};
+
+use crate::query::result::QueryResult;
+
+/// One row per table: its name, rows, columns, bytes, and the times that it spans.
+pub(crate) fn show_tables(catalog: &Catalog) -> QueryResult {
+    let row = |table: &hadal_wire::TableStatus| {
+        let schema = &table.schema;
+        vec![
+            Value::string(schema.name.as_str()),
+            count(schema.rows),
+            count(schema.columns.len() as u64),
+            count(table.block_bytes),
+            time(schema.time_range.map(|(first, _)| first)),
+            time(schema.time_range.map(|(_, last)| last)),
+        ]
+    };
+    QueryResult {
+        columns: named(&[
+            ("table", Type::String),
+            ("rows", Type::Number),
+            ("columns", Type::Number),
+            ("bytes", Type::Number),
+            ("first_time", Type::Time),
+            ("last_time", Type::Time),
+        ]),
+        rows: catalog.tables.values().map(row).map(RowValues::from).collect(),
+        ..QueryResult::default()
+    }
+}
+
+/// One row per column: its name, the type it has in queries, its kinds, and how full it is.
+pub(crate) fn describe(schema: &TableSchema) -> QueryResult {
+    let row = |column: &ColumnSchema| {
+        let rows = rows_of(column);
+        vec![
+            Value::string(column.name.as_str()),
+            Value::string(type_of(column).name()),
+            Value::vector(column.parts.iter().map(|part| part.kind.name())),
+            count(rows),
+            count(schema.rows.saturating_sub(rows)),
+            Value::Bool(column.name == schema.time_column),
+        ]
+    };
+    QueryResult {
+        columns: named(&[
+            ("column", Type::String),
+            ("type", Type::String),
+            ("kinds", Type::Vector),
+            ("rows", Type::Number),
+            ("nulls", Type::Number),
+            ("is_time", Type::Bool),
+        ]),
+        rows: schema.columns.iter().map(row).map(RowValues::from).collect(),
+        ..QueryResult::default()
+    }
+}
+
+/// Names and types of an answer's columns.
+pub(crate) fn named(columns: &[(&str, Type)]) -> Vec<(String, Type)> {
+    columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect()
+}
+
+/// A count as a value.
+pub(crate) fn count(count: u64) -> Value {
+    Decimal::new(count.into(), 0).map_or(Value::Null, |count| Value::Number(count.into()))
+}
+
+/// A time that may be missing as a value.
+pub(crate) fn time(time: Option<Micros>) -> Value {
+    time.map_or(Value::Null, Value::Time)
+}
+
+/// Rows in which the column has a value, of any kind.
+#[must_use]
+pub fn rows_of(column: &ColumnSchema) -> u64 {
+    column.parts.iter().map(|part| part.rows).sum()
+}
+
+/// The type that the column has in a query that names no kind.
+#[must_use]
+pub fn type_of(column: &ColumnSchema) -> Type {
+    column.main_part().map_or(Type::Null, |part| reference(column, part).value_type())
+}
+
+/// The column and the kind of this part.
+pub(crate) fn reference(column: &ColumnSchema, part: &ColumnPart) -> ColumnRef {
+    ColumnRef { name: column.name.clone(), kind: part.kind, logical: part.logical }
+}

@@ -1,0 +1,68 @@
+//! What a statement is answered with.
+
+use hadal_aggregate::{Coverage, RowValues, ScanStats, Warning};
+use hadal_query::Type;
+use hadal_sql::Note;
+use hadal_types::{Held, TimeRange};
+
+/// The rows of a statement, and what they rest on.
+#[derive(Debug, Default)]
+pub struct QueryResult {
+    /// Names and types of the columns.
+    pub columns: Vec<(String, Type)>,
+    /// The rows, with a value for each column.
+    pub rows: Vec<RowValues>,
+    /// Stored rows behind each row of a grouped answer.
+    pub samples: Option<Vec<u64>>,
+    /// Which rows sum up the series beyond the limit.
+    pub other: Option<Vec<bool>>,
+    /// The time range of the query, once `now()` is known.
+    pub time: Option<TimeRange>,
+    /// A query spec as SQL.
+    pub sql: Option<String>,
+    /// The rows that should have been scanned, and those that were.
+    pub coverage: Coverage,
+    /// What the scan took.
+    pub stats: ScanStats,
+    /// Doubts about the answer.
+    pub warnings: Vec<QueryWarning>,
+    /// Memory that is held for the rows.
+    pub held: Held,
+}
+
+/// A doubt about an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryWarning {
+    /// A stable name for programs.
+    pub code: &'static str,
+    /// The column or table that it is about; may be empty.
+    pub subject: String,
+    /// How often it occurred.
+    pub count: u64,
+    /// The doubt in words.
+    pub message: String,
+}
+
+impl From<&Warning> for QueryWarning {
+    fn from(warning: &Warning) -> Self {
+        Self {
+            code: warning.code.name(),
+            subject: warning.subject.clone(),
+            count: warning.count,
+            message: warning.message(),
+        }
+    }
+}
+
+impl From<Note> for QueryWarning {
+    fn from(note: Note) -> Self {
+        Self { code: note.code, subject: String::new(), count: 1, message: note.message }
+    }
+}
+
+impl QueryWarning {
+    /// A warning of the front itself.
+    pub(crate) fn new(code: &'static str, subject: &str, count: u64, message: String) -> Self {
+        Self { code, subject: subject.to_owned(), count, message }
+    }
+}

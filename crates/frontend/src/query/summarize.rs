@@ -1,0 +1,102 @@
+//! SUMMARIZE: one row per column with what its values are like.
+
+use std::time::Duration;
+
+use hadal_aggregate::RowValues;
+use hadal_query::Type;
+use hadal_types::{ColumnSchema, Number, TableSchema, TimeRange, Value, limits};
+
+use crate::column_stats::{ColumnStats, StatsQueries};
+use crate::error::FrontendError;
+use crate::frontend::Frontend;
+use crate::query::describe::{count, named, rows_of, type_of};
+use crate::query::result::{QueryResult, QueryWarning};
+
+/// Frequent values that are listed per column.
+const TOP_VALUES: u64 = 5;
+
+/// Summarizes the table's first [`limits::SUMMARY_COLUMNS_MAX`] columns.
+///
+/// Extremes are texts, since columns differ in type. Frequent values are listed for columns of up
+/// to [`limits::DISTINCT_EXACT_VALUES`] values, as `value (count)`.
+pub(crate) async fn summarize(
+    frontend: &Frontend,
+    schema: &TableSchema,
+    deadline: Duration,
+) -> Result<QueryResult, FrontendError> {
+    let asker = StatsQueries::new(frontend, schema, deadline);
+    let columns: Vec<&ColumnSchema> =
+        schema.columns.iter().take(limits::SUMMARY_COLUMNS_MAX).collect();
+    let mut found = asker.facts(&columns).await?;
+    let mut rows = Vec::with_capacity(columns.len());
+    for (column, facts) in columns.iter().zip(&found.found) {
+        let top = match has_frequent_values(column, facts) {
+            true => {
+                let answer = asker.top(column, None, TimeRange::ALL, TOP_VALUES).await?;
+                found.stats.merge(answer.stats);
+                Value::vector(answer.rows.iter().map(frequent))
+            }
+            false => Value::Null,
+        };
+        rows.push(row(schema, column, facts, top));
+    }
+    let mut warnings = Vec::new();
+    let left = schema.columns.len() - columns.len();
+    if left > 0 {
+        let message = format!("{left} more columns are left out; DESCRIBE lists all");
+        let subject = schema.name.as_str();
+        warnings.push(QueryWarning::new("columns_left_out", subject, left as u64, message));
+    }
+    Ok(QueryResult {
+        columns: named(&[
+            ("column", Type::String),
+            ("type", Type::String),
+            ("rows", Type::Number),
+            ("nulls", Type::Number),
+            ("distinct", Type::Number),
+            ("min", Type::String),
+            ("max", Type::String),
+            ("p50", Type::Number),
+            ("p95", Type::Number),
+            ("top", Type::Vector),
+        ]),
+        rows,
+        coverage: found.coverage,
+        stats: found.stats,
+        warnings,
+        ..QueryResult::default()
+    })
+}
+
+fn row(schema: &TableSchema, column: &ColumnSchema, facts: &ColumnStats, top: Value) -> RowValues {
+    let rows = rows_of(column);
+    RowValues::from(vec![
+        Value::string(column.name.as_str()),
+        Value::string(type_of(column).name()),
+        count(rows),
+        count(schema.rows.saturating_sub(rows)),
+        facts.distinct.clone(),
+        text(&facts.min),
+        text(&facts.max),
+        facts.p50.clone(),
+        facts.p95.clone(),
+        top,
+    ])
+}
+
+fn text(value: &Value) -> Value {
+    match value {
+        Value::Null => Value::Null,
+        value => Value::string(&value.to_string()),
+    }
+}
+
+fn has_frequent_values(column: &ColumnSchema, facts: &ColumnStats) -> bool {
+    let few = Value::integer(i64::try_from(limits::DISTINCT_EXACT_VALUES).unwrap_or(i64::MAX));
+    let some = Value::Number(Number::integer(1));
+    type_of(column) != Type::Time && (some..=few).contains(&facts.distinct)
+}
+
+fn frequent(row: &RowValues) -> String {
+    format!("{} ({})", row[0], row[1])
+}

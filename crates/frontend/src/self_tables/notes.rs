@@ -1,0 +1,253 @@
+//! What is noted, and the rows that it makes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hadal_aggregate::{Coverage, ScanStats};
+use hadal_ingest::OwnRow;
+use hadal_types::{Decimal, Micros, TableName, Value, limits};
+use hadal_wire::{LeafStatus, PeerStatus, TableStatus};
+
+use crate::error::FrontendError;
+use crate::frontend::Frontend;
+
+/// What is noted of a question.
+#[derive(Debug, Default)]
+pub(crate) struct QueryLogEntry {
+    pub(crate) table: Option<TableName>,
+    /// What was asked, as SQL.
+    pub(crate) sql: String,
+    /// What its client calls itself.
+    pub(crate) client: String,
+    /// Rows of the answer.
+    rows: u64,
+    stats: ScanStats,
+    /// Rows of the table that should have been looked at, and those that were.
+    expected: (u64, u64),
+    at: Micros,
+    took: Duration,
+    outcome: &'static str,
+}
+
+/// A question on its way, which is noted when this goes: so also when its client hangs up.
+pub(crate) struct QueryLogGuard {
+    frontend: Arc<Frontend>,
+    start: Instant,
+    pub(crate) entry: QueryLogEntry,
+}
+
+impl QueryLogGuard {
+    pub(crate) fn new(frontend: &Arc<Frontend>, client: String) -> Self {
+        let at = frontend.backend.clock.now();
+        let note = QueryLogEntry { client, at, outcome: "cancelled", ..QueryLogEntry::default() };
+        Self { frontend: Arc::clone(frontend), start: Instant::now(), entry: note }
+    }
+
+    /// How it ended.
+    pub(crate) fn end<T>(mut self, ended: &Result<T, FrontendError>) {
+        if ended.is_err() {
+            self.entry.rows = 0;
+        }
+        let (expected, scanned) = self.entry.expected;
+        self.entry.outcome = match ended {
+            Err(error) => error.kind.name(),
+            Ok(_) if scanned < expected => "partial",
+            Ok(_) => "answered",
+        };
+    }
+}
+
+impl Drop for QueryLogGuard {
+    fn drop(&mut self) {
+        let mut note = std::mem::take(&mut self.entry);
+        note.took = self.start.elapsed();
+        self.frontend.self_tables.note_query(note);
+    }
+}
+
+impl QueryLogEntry {
+    /// What the answer rests on.
+    pub(crate) fn answered(&mut self, rows: usize, stats: ScanStats, coverage: &Coverage) {
+        self.rows = rows as u64;
+        self.stats = stats;
+        self.expected = (coverage.rows_expected, coverage.rows_scanned);
+    }
+
+    pub(super) fn into_row(self) -> OwnRow {
+        let (expected, scanned) = self.expected;
+        let stats = self.stats;
+        let cells = vec![
+            ("table", self.table.map_or(Value::Null, |table| Value::string(table.as_str()))),
+            ("sql", text(&self.sql, limits::JOURNAL_SQL_BYTES)),
+            ("client", text(&self.client, limits::JOURNAL_CLIENT_BYTES)),
+            ("outcome", Value::string(self.outcome)),
+            ("duration_ms", millis(self.took)),
+            ("rows", whole(self.rows)),
+            ("rows_read", whole(stats.rows_read)),
+            ("rows_matched", whole(stats.rows_matched)),
+            ("rows_expected", whole(expected)),
+            ("rows_scanned", whole(scanned)),
+            ("blocks", whole(stats.blocks)),
+            ("blocks_skipped", whole(stats.blocks_skipped)),
+            ("bytes_read", whole(stats.bytes_read)),
+            ("scan_ms", millis(Duration::from_micros(stats.scan_micros))),
+        ];
+        OwnRow { time: self.at, cells }
+    }
+}
+
+/// A body on its way, which is noted when this goes: so also when its client hangs up.
+pub(crate) struct IngestLogGuard {
+    frontend: Arc<Frontend>,
+    table: TableName,
+    start: Instant,
+    pub(crate) entry: IngestLogEntry,
+}
+
+impl IngestLogGuard {
+    pub(crate) fn new(frontend: &Arc<Frontend>, table: &TableName) -> Self {
+        let note = IngestLogEntry { is_refused: true, ..IngestLogEntry::default() };
+        Self {
+            frontend: Arc::clone(frontend),
+            table: table.clone(),
+            start: Instant::now(),
+            entry: note,
+        }
+    }
+}
+
+impl Drop for IngestLogGuard {
+    fn drop(&mut self) {
+        let note = IngestLogEntry { took: self.start.elapsed(), ..self.entry };
+        self.frontend.self_tables.note_body(&self.table, note);
+    }
+}
+
+/// What is noted of one body of rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IngestLogEntry {
+    pub(crate) rows: u64,
+    pub(crate) rejected: u64,
+    pub(crate) batches: u64,
+    /// Batches that had been taken before.
+    pub(crate) duplicates: u64,
+    pub(crate) bytes: u64,
+    /// It was not taken, or not to its end.
+    pub(crate) is_refused: bool,
+    pub(crate) took: Duration,
+}
+
+/// What is noted of all bodies for one table.
+#[derive(Debug, Default)]
+pub(super) struct IngestLogSums {
+    bodies: u64,
+    refused: u64,
+    sum: IngestLogEntry,
+    slowest: Duration,
+}
+
+impl IngestLogSums {
+    pub(super) fn add(&mut self, body: IngestLogEntry) {
+        self.bodies += 1;
+        self.refused += u64::from(body.is_refused);
+        self.sum.rows += body.rows;
+        self.sum.rejected += body.rejected;
+        self.sum.batches += body.batches;
+        self.sum.duplicates += body.duplicates;
+        self.sum.bytes += body.bytes;
+        self.slowest = self.slowest.max(body.took);
+    }
+
+    pub(super) fn to_row(&self, table: &TableName, time: Micros) -> OwnRow {
+        let cells = vec![
+            ("table", Value::string(table.as_str())),
+            ("bodies", whole(self.bodies)),
+            ("refused", whole(self.refused)),
+            ("rows", whole(self.sum.rows)),
+            ("rejected", whole(self.sum.rejected)),
+            ("batches", whole(self.sum.batches)),
+            ("duplicates", whole(self.sum.duplicates)),
+            ("bytes", whole(self.sum.bytes)),
+            ("slowest_ms", millis(self.slowest)),
+        ];
+        OwnRow { time, cells }
+    }
+}
+
+/// A row for each leaf. Hadal's own tables do not count.
+pub(super) fn leaf_rows(status: &PeerStatus, time: Micros) -> Vec<OwnRow> {
+    let row = |leaf: &LeafStatus| {
+        let tables: Vec<_> =
+            leaf.tables.iter().filter(|(name, _)| !name.is_own()).map(|(_, table)| table).collect();
+        let sum = |of: fn(&TableStatus) -> u64| whole(tables.iter().map(|table| of(table)).sum());
+        let cells = vec![
+            ("leaf", Value::string(&leaf.name.to_string())),
+            ("state", Value::string(leaf.state.name())),
+            ("tables", whole(tables.len() as u64)),
+            ("rows", sum(|table| table.schema.rows)),
+            ("blocks", sum(|table| table.blocks)),
+            ("block_bytes", sum(|table| table.block_bytes)),
+            ("raw_bytes", sum(|table| table.raw_bytes)),
+            ("rows_waiting", sum(|table| table.waiting_rows)),
+            ("rows_lost", sum(|table| table.lost_rows)),
+            ("unknown_losses", whole(leaf.losses.len() as u64)),
+            ("rows_dropped", sum(|table| table.dropped_rows)),
+            ("rows_expired", sum(|table| table.expired_rows)),
+        ];
+        OwnRow { time, cells }
+    };
+    status.leaves.iter().map(row).collect()
+}
+
+fn whole(number: u64) -> Value {
+    Value::integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+/// Milliseconds, to the microsecond.
+fn millis(time: Duration) -> Value {
+    let micros = i128::try_from(time.as_micros()).unwrap_or(i128::MAX);
+    Decimal::new(micros, 3).map_or(Value::Null, |millis| Value::Number(millis.into()))
+}
+
+/// The beginning of a text, in so many bytes.
+fn text(text: &str, bytes_max: usize) -> Value {
+    match &text[..text.floor_char_boundary(bytes_max)] {
+        "" => Value::Null,
+        kept => Value::string(kept),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_add_up() {
+        let body = |rows, is_refused, took| IngestLogEntry {
+            rows,
+            rejected: 1,
+            batches: 2,
+            duplicates: 3,
+            bytes: 4,
+            is_refused,
+            took: Duration::from_micros(took),
+        };
+        let mut note = IngestLogSums::default();
+        [body(10, false, 2_500), body(5, true, 1)].into_iter().for_each(|body| note.add(body));
+        let row = note.to_row(&TableName::new("t").expect("a name"), Micros(7));
+        assert_eq!(row.time, Micros(7));
+        let told: Vec<String> =
+            row.cells.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(
+            told.join(" "),
+            "table=t bodies=2 refused=1 rows=15 rejected=2 batches=4 duplicates=6 bytes=8 \
+             slowest_ms=2.5"
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_letters() {
+        assert_eq!(text("éé", 3), Value::string("é"));
+        assert_eq!(text("", 3), Value::Null);
+    }
+}

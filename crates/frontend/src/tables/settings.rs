@@ -1,0 +1,205 @@
+//! The settings of a table: what is set, what that comes to, and what will be deleted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_console::Versioned;
+use hadal_types::settings::spell_bytes;
+use hadal_types::{AgeLimit, ColumnName, SettingsError, TableName, TableSettings, TimeRange};
+use hadal_wire::{ExpiryForecast, TableStatus};
+
+use crate::column_stats::StatsQueries;
+use crate::error::FrontendError;
+use crate::frontend::Frontend;
+use crate::principal::{Permission, Principal};
+use crate::tables::settings_cache::{age_limit, half_done, set};
+
+/// How long rows are counted that a change makes go.
+const COUNT_TIME: Duration = Duration::from_secs(2);
+
+/// Everything about a table's settings.
+#[derive(Debug)]
+pub struct SettingsReport {
+    /// The table.
+    pub table: TableName,
+    /// The table as its leaves know it; `None` where it never had a row.
+    pub status: Option<TableStatus>,
+    /// The version of the settings; 0 where nothing is set.
+    pub version: i64,
+    /// What is set.
+    pub settings: TableSettings,
+    /// What the settings come to.
+    pub effective: EffectiveSettings,
+    /// The limit of bytes where it is not set.
+    pub bytes_default: u64,
+    /// The rows that are deleted next.
+    pub next_expiry: Option<ExpiryForecast>,
+    /// Settings that have no effect, or not the one that one would expect; and which rows the change that
+    /// this answers makes go unarchived.
+    pub notes: Vec<String>,
+}
+
+/// What settings come to with their defaults.
+#[derive(Debug)]
+pub struct EffectiveSettings {
+    /// How old rows may be.
+    pub age: AgeLimit,
+    /// How many encoded bytes the table may have.
+    pub bytes: u64,
+    /// The column that holds the rows' time.
+    pub time_column: Option<ColumnName>,
+}
+
+impl Frontend {
+    /// The settings of a table.
+    ///
+    /// # Errors
+    /// [`FrontendError`] when the definitions cannot be read.
+    pub async fn settings(
+        self: &Arc<Self>,
+        table: &TableName,
+    ) -> Result<SettingsReport, FrontendError> {
+        let stored = self.table_settings.read(&self.backend, table).await?;
+        let status = self.backend.root.table(table.as_str()).await;
+        Ok(self.report(table, stored, status))
+    }
+
+    /// Sets all settings of a table at once, based on the version that the caller saw.
+    ///
+    /// # Errors
+    /// [`FrontendError`] when they are not valid, others changed them since, or a leaf cannot write them
+    /// down.
+    pub async fn set_settings(
+        self: &Arc<Self>,
+        principal: &Principal,
+        table: &TableName,
+        version: i64,
+        settings: TableSettings,
+    ) -> Result<SettingsReport, FrontendError> {
+        principal.require(Permission::Admin)?;
+        let stored = self.table_settings.read(&self.backend, table).await?;
+        let was_archived = stored.as_ref().is_some_and(|stored| stored.value.is_archived());
+        if settings.is_archived() && self.config.archive.is_none() && !was_archived {
+            let reason = "this server has no archive; start it with --archive PLACE".to_owned();
+            let error = SettingsError { field: "archive".to_owned(), reason };
+            return Err(FrontendError::from(&error));
+        }
+        // Counted before the change: the rows may be gone right after it.
+        let lost = unarchived(self, table, stored.as_ref(), &settings).await;
+        set(self, table, version, settings).await?;
+        self.report_with(table, lost).await
+    }
+
+    /// Takes the settings of a table back to the defaults, which rule at once. `version` is the one that the
+    /// caller saw; `None`: whichever there is.
+    ///
+    /// # Errors
+    /// As [`Self::set_settings`].
+    pub async fn reset_settings(
+        self: &Arc<Self>,
+        principal: &Principal,
+        table: &TableName,
+        version: Option<i64>,
+    ) -> Result<SettingsReport, FrontendError> {
+        principal.require(Permission::Admin)?;
+        let stored = self.table_settings.read(&self.backend, table).await?;
+        let version = version.unwrap_or_else(|| stored.as_ref().map_or(0, |stored| stored.version));
+        let defaults = TableSettings::of_new(table);
+        let lost = unarchived(self, table, stored.as_ref(), &defaults).await;
+        if self.backend.root.table(table.as_str()).await.is_some() {
+            // Not removed: then its rows would be asked again what nobody set.
+            set(self, table, version, defaults).await?;
+        } else {
+            let definitions = &self.backend.definitions;
+            let removed = definitions.remove_table_settings(table, Some(version)).await;
+            self.table_settings.forget(table);
+            if removed.map_err(|error| FrontendError::from(&error))? {
+                let configured = self.backend.sink.configure(table.clone(), defaults).await;
+                configured.map_err(|error| half_done(&error))?;
+            }
+        }
+        self.report_with(table, lost).await
+    }
+
+    /// The settings of a table after a change, with the rows that it makes go unarchived.
+    async fn report_with(
+        self: &Arc<Self>,
+        table: &TableName,
+        lost: Vec<String>,
+    ) -> Result<SettingsReport, FrontendError> {
+        let mut report = self.settings(table).await?;
+        report.notes.extend(lost);
+        Ok(report)
+    }
+
+    fn report(
+        &self,
+        table: &TableName,
+        stored: Option<Versioned<TableSettings>>,
+        status: Option<TableStatus>,
+    ) -> SettingsReport {
+        let Versioned { version, value: settings } = stored.unwrap_or_else(|| {
+            let kept = status.as_ref().and_then(|status| status.settings.clone());
+            Versioned { version: 0, value: kept.unwrap_or_default() }
+        });
+        let age = match (version, &status) {
+            (0, Some(status)) => age_limit(status, self.backend.clock.now()),
+            _ => settings.age_limit(),
+        };
+        let of_rows = || status.as_ref().map(|status| status.schema.time_column.clone());
+        let time_column = settings.time_column.clone().or_else(of_rows);
+        SettingsReport {
+            table: table.clone(),
+            version,
+            effective: EffectiveSettings {
+                age,
+                bytes: settings.bytes_max(self.config.table_bytes_max),
+                time_column,
+            },
+            bytes_default: self.config.table_bytes_max,
+            next_expiry: status.as_ref().and_then(|status| status.expiry),
+            notes: notes(&settings, self.config.archive.is_some()),
+            settings,
+            status,
+        }
+    }
+}
+
+/// What a change makes go that the archive would have got, a sentence each.
+async fn unarchived(
+    frontend: &Arc<Frontend>,
+    table: &TableName,
+    own: Option<&Versioned<TableSettings>>,
+    settings: &TableSettings,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if settings.is_archived() || !own.is_some_and(|own| own.value.is_archived()) {
+        return notes;
+    }
+    let Some(status) = frontend.backend.root.table(table.as_str()).await else { return notes };
+    let age = settings.age_limit();
+    if let Some(to) = age.cutoff(frontend.backend.clock.now()) {
+        let queries = StatsQueries::new(frontend, &status.schema, COUNT_TIME);
+        // Who has not the time to count them warns all the same.
+        let which = match queries.rows(TimeRange { from: None, to: Some(to) }).await {
+            Ok(0) => None,
+            Ok(rows) => Some(format!("rows older than age={age}, {rows} of them,")),
+            Err(_) => Some(format!("rows older than age={age}")),
+        };
+        notes.extend(which.map(|rows| format!("archive=off: {rows} are dropped unarchived")));
+    }
+    let bytes = settings.bytes_max(frontend.config.table_bytes_max);
+    if status.block_bytes > bytes {
+        let bytes = spell_bytes(bytes);
+        notes.push(format!("archive=off: rows beyond bytes={bytes} are dropped unarchived"));
+    }
+    notes
+}
+
+fn notes(settings: &TableSettings, has_archive: bool) -> Vec<String> {
+    let mut notes = settings.idle();
+    if settings.is_archived() && !has_archive {
+        notes.push("archive=on: this server has no archive, so no rows are dropped".to_owned());
+    }
+    notes
+}

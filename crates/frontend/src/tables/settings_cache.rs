@@ -1,0 +1,260 @@
+//! What people set for tables, as far as the frontend need it: how old rows may be that come in, and
+//! which column says their time.
+//!
+//! The store of definitions has the last word, leaves have a copy (`restore_settings`). A table
+//! that nobody set anything for is *settled* with its first rows: what they tell of its age is
+//! written down as its settings, so that it does not change by itself when its rows get older.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hadal_console::{ConsoleError, Versioned};
+use hadal_ingest::age_limit_of;
+use hadal_types::limits::TABLES_MAX;
+use hadal_types::{AgeLimit, ColumnName, Micros, TableName, TableSettings};
+use hadal_wire::{SinkError, TableStatus};
+
+use crate::error::{ErrorKind, FrontendError};
+use crate::frontend::{Backend, Frontend};
+
+/// How long settings are believed that were read: another server may share the definitions.
+const GOOD_FOR: Duration = Duration::from_secs(5);
+
+/// How often a table is settled anew when others change its settings at the same time.
+const TRIES: usize = 8;
+
+/// Settings that were read or written lately.
+#[derive(Default)]
+pub(crate) struct TableSettingsCache {
+    known: Mutex<HashMap<TableName, ColumnStatsCache>>,
+}
+
+type Own = Option<Versioned<TableSettings>>;
+
+struct ColumnStatsCache {
+    at: Instant,
+    own: Own,
+}
+
+impl TableSettingsCache {
+    /// What was set for a table.
+    pub(crate) async fn of(
+        &self,
+        backend: &Backend,
+        table: &TableName,
+    ) -> Result<Own, FrontendError> {
+        let known = lock(&self.known).get(table).map(|known| (known.at, known.own.clone()));
+        match known {
+            Some((at, own)) if at.elapsed() < GOOD_FOR => Ok(own),
+            Some((_, stale)) => Ok(self.read(backend, table).await.unwrap_or_else(|_| {
+                // Rows are still taken, by the rules of before; why is in the log.
+                self.note(table, stale.clone());
+                stale
+            })),
+            None => self.read(backend, table).await,
+        }
+    }
+
+    /// What is set for a table at this moment.
+    pub(crate) async fn read(
+        &self,
+        backend: &Backend,
+        table: &TableName,
+    ) -> Result<Own, FrontendError> {
+        let own = backend.definitions.table_settings(table).await;
+        let own = own.map_err(|error| FrontendError::from(&error))?;
+        self.note(table, own.clone());
+        Ok(own)
+    }
+
+    fn note(&self, table: &TableName, own: Own) {
+        let mut known = lock(&self.known);
+        if known.len() >= TABLES_MAX && !known.contains_key(table) {
+            known.clear();
+        }
+        known.insert(table.clone(), ColumnStatsCache { at: Instant::now(), own });
+    }
+
+    /// Forgets a table that is no more.
+    pub(crate) fn forget(&self, table: &TableName) {
+        lock(&self.known).remove(table);
+    }
+
+    async fn set(
+        &self,
+        backend: &Backend,
+        table: &TableName,
+        based_on: i64,
+        settings: TableSettings,
+    ) -> Result<(), FrontendError> {
+        let set = backend.definitions.set_table_settings(table, based_on, &settings).await;
+        let version = set.map_err(|error| {
+            self.forget(table);
+            FrontendError::from(&error)
+        })?;
+        self.note(table, Some(Versioned { version, value: settings.clone() }));
+        let told = backend.sink.configure(table.clone(), settings).await;
+        told.map_err(|error| half_done(&error))
+    }
+}
+
+/// Sets the settings of a table, if they are based on its last ones, and tells the leaves: all of
+/// it, also when whoever asked has hung up.
+pub(crate) async fn set(
+    frontend: &Arc<Frontend>,
+    table: &TableName,
+    based_on: i64,
+    settings: TableSettings,
+) -> Result<(), FrontendError> {
+    let (frontend, table) = (Arc::clone(frontend), table.clone());
+    let setting = tokio::spawn(async move {
+        frontend.table_settings.set(&frontend.backend, &table, based_on, settings).await
+    });
+    let failed = |error| FrontendError::internal("the settings were not set", &error);
+    setting.await.map_err(failed)?
+}
+
+/// The settings are stored, and rule what comes in; the leaves are told again at the next start.
+pub(crate) fn half_done(error: &SinkError) -> FrontendError {
+    FrontendError::from(error).hint("the settings are stored; set them again to tell every leaf")
+}
+
+/// What a body's rows mean for the settings of their table.
+pub(crate) struct FirstRowsSettings {
+    table: TableName,
+    own: Own,
+    /// The caller takes rows of any age where the settings say nothing of it.
+    any_age: bool,
+    /// Rows that the table has already say that it is of any age.
+    was_old: bool,
+}
+
+impl FirstRowsSettings {
+    pub(crate) fn new(
+        table: &TableName,
+        own: Own,
+        any_age: bool,
+        oldest: Option<Micros>,
+        now: Micros,
+    ) -> Self {
+        let was_old = age_limit_of(oldest, now) == AgeLimit::Unlimited;
+        Self { table: table.clone(), own, any_age, was_old }
+    }
+
+    /// How old rows may be; `None`: that is told from the data.
+    pub(crate) fn age_limit(&self) -> Option<AgeLimit> {
+        let settings = &self.own.as_ref()?.value;
+        settings.age.or_else(|| (!self.any_age).then(AgeLimit::default))
+    }
+
+    /// The column that a person set.
+    pub(crate) fn time_column(&self) -> Option<&ColumnName> {
+        self.own.as_ref()?.value.time_column.as_ref()
+    }
+
+    /// Writes down what the rows say that are about to be sent, before the first of them could be
+    /// too old for a limit that nobody meant: `is_old` says that they make the table one of any
+    /// age, unless somebody set its age.
+    pub(crate) async fn settle(
+        &mut self,
+        frontend: &Arc<Frontend>,
+        is_old: bool,
+    ) -> Result<(), FrontendError> {
+        let (backend, rules) = (&frontend.backend, &frontend.table_settings);
+        for _ in 0..TRIES {
+            let (based_on, mut settings) = match &self.own {
+                None => (0, TableSettings::of_new(&self.table)),
+                Some(own) if is_old && own.value.age.is_none() => (own.version, own.value.clone()),
+                Some(_) => return Ok(()),
+            };
+            if is_old || self.was_old {
+                settings.age = Some(AgeLimit::Unlimited);
+            }
+            match set(frontend, &self.table, based_on, settings).await {
+                // Somebody else was quicker: what they set is looked at.
+                Err(error) if error.kind == ErrorKind::SettingsConflict => {}
+                done => done?,
+            }
+            self.own = rules.of(backend, &self.table).await?;
+        }
+        let detail = format!("the settings of table {} change all the time", self.table);
+        Err(FrontendError::new(ErrorKind::Busy, detail))
+    }
+}
+
+/// Why the settings of tables could not be brought back at a start.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The definitions cannot be read.
+    #[error(transparent)]
+    Definitions(#[from] ConsoleError),
+    /// A leaf cannot keep them.
+    #[error("the settings of table {table} do not reach every leaf: {error}")]
+    Leaf {
+        /// The table.
+        table: TableName,
+        /// Why not.
+        error: SinkError,
+    },
+}
+
+/// Brings definitions and leaves together at a start: leaves are told what is set, and what only a
+/// leaf remembers is set again. Tables of which nobody knows anything are settled by their rows.
+///
+/// # Errors
+/// [`RestoreError`]: then no row should be taken or dropped, as limits may not be what they seem.
+pub async fn restore_settings(backend: &Backend) -> Result<(), RestoreError> {
+    let now = backend.clock.now();
+    let stored = backend.definitions.all_table_settings().await?;
+    let names: BTreeSet<TableName> = stored.iter().map(|(table, _)| table.clone()).collect();
+    let mut missing = Vec::new();
+    // To look at tables takes a while after a start, and is not needed where all are known.
+    if !backend.ledger.tables().is_subset(&names) {
+        let catalog = backend.root.catalog().await;
+        let unknown = catalog.tables.iter().filter(|(table, _)| !names.contains(*table));
+        missing.extend(unknown.map(|(table, status)| (table.clone(), settled(status, now))));
+    }
+    let stored = match backend.definitions.add_table_settings(&missing).await {
+        Ok(()) if missing.is_empty() => stored,
+        Ok(()) => backend.definitions.all_table_settings().await?,
+        // A disk that is full must not keep a server from starting: rows can be dropped only by one.
+        Err(error) => {
+            let tables = missing.len();
+            tracing::error!(tables, %error, "settings are not written down: they are told at the next start");
+            stored
+        }
+    };
+    for (table, own) in stored {
+        let told = backend.sink.configure(table.clone(), own.value).await;
+        told.map_err(|error| RestoreError::Leaf { table, error })?;
+    }
+    Ok(())
+}
+
+/// The settings of a table that the definitions do not know: what a leaf remembers, or what its
+/// rows say.
+fn settled(status: &TableStatus, now: Micros) -> TableSettings {
+    let oldest = status.schema.time_range.map(|(first, _)| first);
+    let limit = match status.waiting_rows {
+        0 => age_limit_of(oldest, now),
+        // Those that are not back yet may be of any age.
+        _ => AgeLimit::Unlimited,
+    };
+    let by_rows = || match limit {
+        AgeLimit::Unlimited => {
+            TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() }
+        }
+        AgeLimit::Seconds(_) => TableSettings::of_new(&status.schema.name),
+    };
+    status.settings.clone().unwrap_or_else(by_rows)
+}
+
+/// How old rows of a table may be, as far as its leaves know.
+pub(crate) fn age_limit(status: &TableStatus, now: Micros) -> AgeLimit {
+    settled(status, now).age_limit()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,96 @@
+//! `POST /v1/log/{table}`: a body of rows.
+
+pub(crate) mod headers;
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::http::Uri;
+use axum::response::Response;
+use hadal_frontend::{ErrorKind, IngestReceipt, Principal};
+use hadal_types::Held;
+use serde::Serialize;
+
+use crate::handlers::readable;
+use crate::problem::{Problem, RejectBody};
+use crate::query_response::json;
+use crate::request_body::RequestBody;
+use crate::router::AppState;
+
+/// Takes the rows of a body.
+pub(crate) async fn post(
+    State(state): State<Arc<AppState>>,
+    Extension(principal): Extension<Principal>,
+    table: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let Path(table) = readable(table)?;
+    let (head, body) = request.into_parts();
+    let mut body = RequestBody::new(body, state.frontend.shutdown(), state.config.pace);
+    let taken = match no_parameters(&head.uri) {
+        Ok(()) => {
+            let options = headers::read(&head.headers);
+            let ingest = state.frontend.ingest(&principal, &table, options, &mut body);
+            ingest.await.map_err(Problem::from)
+        }
+        Err(problem) => Err(problem),
+    };
+    if taken.is_err() {
+        body.drain().await;
+    }
+    Ok(json(&ReceiptBody::new(&taken?), Held::default())?)
+}
+
+/// Refuses parameters: options stand in headers, since a client whose batch id stands in the address
+/// would expect that the address can be sent again.
+fn no_parameters(address: &Uri) -> Result<(), Problem> {
+    match address.query() {
+        None | Some("") => Ok(()),
+        Some(query) => {
+            let detail = format!("there are no parameters here, such as {query:?}");
+            let hint = "what a batch is called and how it is read is told in headers: Hadal-Batch, -Chunk, \
+                        -Time, -Sets, -Strict, -Any-Age";
+            Err(Problem::new(ErrorKind::BadRequest, detail).hint(hint))
+        }
+    }
+}
+
+/// The body of a response to rows that were taken.
+#[derive(Debug, Serialize)]
+struct ReceiptBody<'r> {
+    accepted: u64,
+    rejected_count: u64,
+    rejected: Vec<RejectBody<'r>>,
+    warnings: Vec<WarningBody<'r>>,
+    time_from: &'r str,
+    duplicate: bool,
+    durable: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct WarningBody<'r> {
+    code: &'static str,
+    count: u64,
+    message: &'r str,
+}
+
+impl<'r> ReceiptBody<'r> {
+    fn new(receipt: &'r IngestReceipt) -> Self {
+        let warning = |warning: &'r hadal_ingest::Warning| WarningBody {
+            code: warning.code,
+            count: warning.count,
+            message: &warning.message,
+        };
+        Self {
+            accepted: receipt.accepted,
+            rejected_count: receipt.rejects.count,
+            rejected: RejectBody::of(&receipt.rejects.first),
+            warnings: receipt.warnings.iter().map(warning).collect(),
+            time_from: &receipt.time_from,
+            duplicate: receipt.duplicate,
+            durable: receipt.durable,
+        }
+    }
+}

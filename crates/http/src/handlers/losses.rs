@@ -1,0 +1,41 @@
+//! `DELETE /v1/losses`: a person acknowledges losses, which are reported no more.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use hadal_frontend::Principal;
+use hadal_types::Held;
+use serde::{Deserialize, Serialize};
+
+use crate::handlers::readable;
+use crate::problem::Problem;
+use crate::query_response::json;
+use crate::router::AppState;
+
+/// Of which table; of all, and of those whose table is unknown, where it is missing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Which {
+    table: Option<String>,
+}
+
+/// Forgets all losses, or those of a table. Answers with the known lost rows and the number of losses of
+/// unknown size that are forgotten.
+pub(crate) async fn forget(
+    State(state): State<Arc<AppState>>,
+    Extension(principal): Extension<Principal>,
+    which: Result<Query<Which>, QueryRejection>,
+) -> Result<Response, Problem> {
+    #[derive(Serialize)]
+    struct Forgotten {
+        rows: u64,
+        unknown_losses: u64,
+    }
+    let Query(Which { table }) = readable(which)?;
+    let forgotten = state.frontend.forget_losses(&principal, table.as_deref()).await?;
+    let (rows, unknown_losses) = forgotten;
+    Ok(json(&Forgotten { rows, unknown_losses }, Held::default())?)
+}

@@ -1,0 +1,83 @@
+//! `POST /v1/query`: SQL or a query in JSON to an answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use hadal_frontend::{ErrorKind, Principal, QueryRequest, QueryText, blocking};
+use hadal_sql::QuerySpec;
+use hadal_types::limits;
+use serde::Deserialize;
+
+use crate::problem::Problem;
+use crate::query_response::respond;
+use crate::request_body::RequestBody;
+use crate::router::AppState;
+use crate::strict_object::StrictObject;
+
+/// The body: one of the first two, and how long the answer may take.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueryBody {
+    sql: Option<String>,
+    query: Option<StrictObject<QuerySpec>>,
+    deadline_ms: Option<u64>,
+    #[serde(default)]
+    null_if_absent: bool,
+}
+
+/// Answers one statement.
+pub(crate) async fn post(
+    State(state): State<Arc<AppState>>,
+    Extension(principal): Extension<Principal>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (head, body) = request.into_parts();
+    let body = RequestBody::new(body, state.frontend.shutdown(), state.config.pace);
+    let body = body.all(limits::QUERY_BODY_BYTES_MAX).await?;
+    let start = Instant::now();
+    let request = QueryBody::read(&body)?.into_request(start, client_of(&head.headers))?;
+    let until = request.until;
+    let deliver = |result| async move { blocking(move || respond(result, start, until)).await? };
+    Ok(state.frontend.execute(&principal, request, deliver).await?)
+}
+
+/// The name that a client gives itself.
+fn client_of(headers: &HeaderMap) -> String {
+    let agent = headers.get(header::USER_AGENT);
+    agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()).unwrap_or_default()
+}
+
+impl QueryBody {
+    fn read(body: &[u8]) -> Result<Self, Problem> {
+        let read = serde_json::from_slice::<StrictObject<Self>>(body);
+        let StrictObject(body) = read.map_err(|error| {
+            let detail = format!("the body is not a query in JSON: {error}");
+            Problem::new(ErrorKind::BadRequest, detail)
+                .hint("send {\"sql\": \"SELECT …\"} or {\"query\": {\"table\": \"…\", …}}")
+        })?;
+        Ok(body)
+    }
+
+    fn into_request(self, start: Instant, client: String) -> Result<QueryRequest, Problem> {
+        let bad = |detail: String| Err(Problem::new(ErrorKind::BadRequest, detail));
+        let text = match (self.sql, self.query) {
+            (Some(_), None) if self.null_if_absent => {
+                return bad("null_if_absent goes with \"query\" only".to_owned());
+            }
+            (Some(sql), None) => QueryText::Sql(sql),
+            (None, Some(StrictObject(spec))) => QueryText::Spec(Box::new(spec)),
+            _ => return bad("the body must have one of \"sql\" and \"query\"".to_owned()),
+        };
+        let longest = limits::QUERY_DEADLINE_MS_MAX;
+        let deadline_ms = self.deadline_ms.unwrap_or(limits::QUERY_DEADLINE_MS);
+        if !(1..=longest).contains(&deadline_ms) {
+            return bad(format!("deadline_ms must be 1 to {longest}"));
+        }
+        let until = start + Duration::from_millis(deadline_ms);
+        Ok(QueryRequest { text, null_if_absent: self.null_if_absent, start, until, client })
+    }
+}
