@@ -34,3 +34,5 @@ mod sizes;
 mod source;
 #[cfg(test)]
 mod tally;
+#[cfg(test)]
+mod where_is;
