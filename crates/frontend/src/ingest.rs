@@ -6,7 +6,7 @@
 //!
 //! The body is not read further while the pipeline works or too many batches wait for the sink, so a
 //! client sends as fast as rows are kept. Good rows are taken whatever the bad ones are, unless
-//! the request is strict: then all is parsed before anything is sent.
+//! the request is strict: then all is parsed before anything is delivered.
 
 pub(crate) mod backpressure;
 pub(crate) mod decompress;
@@ -37,12 +37,12 @@ use crate::principal::{Permission, Principal};
 use crate::self_tables::{IngestLogEntry, IngestLogGuard};
 use crate::tables::settings_cache::FirstRowsSettings;
 
-/// Bytes of a body as they came, in a row.
+/// Consecutive bytes of a body, as the door received them.
 type Piece = Vec<Bytes>;
 
-/// Bytes that are parsed at a time.
+/// Bytes that are parsed at a time, on another thread.
 const PIECE_BYTES: usize = 128 << 10;
-/// The same of the few bodies that have room for the rows of a batch: changes of threads cost.
+/// The same for the few bodies that hold a permit: a change of threads costs time.
 const LONG_PIECE_BYTES: usize = 512 << 10;
 
 impl Frontend {
@@ -80,7 +80,7 @@ async fn take(
 ) -> Result<IngestReceipt, FrontendError> {
     let (source, now) = (options.source, frontend.backend.clock.now());
     let batch_id = options.batch.map_or_else(random_id, Ok)?;
-    let _comes = frontend.in_flight.begin(table, &batch_id);
+    let _in_flight = frontend.in_flight.begin(table, &batch_id);
     let table_columns = frontend.live_columns.of(table, Instant::now());
     let status = frontend.backend.root.table(table.as_str()).await;
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
@@ -88,47 +88,47 @@ async fn take(
     let table_columns =
         frontend.live_columns.told(table, table_columns, schema.as_deref(), Instant::now());
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
-    let own = frontend.table_settings.of(&frontend.backend, table).await?;
-    let settling = FirstRowsSettings::new(table, own, options.any_age, oldest, now);
-    let own_column = settling.time_column().cloned();
-    let known_sets = schema.iter().flat_map(|schema| sets_of(schema));
+    let stored = frontend.table_settings.of(&frontend.backend, table).await?;
+    let first_rows = FirstRowsSettings::new(table, stored, options.any_age, oldest, now);
+    let set_column = first_rows.time_column().cloned();
+    let table_sets = schema.iter().flat_map(|schema| sets_of(schema));
     let settings = Settings {
         table: table.clone(),
         batch_id,
         time_column: options.time,
-        table_time_column: own_column
+        table_time_column: set_column
             .or_else(|| schema.as_ref().map(|schema| schema.time_column.clone())),
         table_oldest: oldest,
         table_columns,
-        sets: known_sets.chain(options.sets).collect(),
+        sets: table_sets.chain(options.sets).collect(),
         any_age: options.any_age,
-        age_limit: settling.age_limit(),
+        age_limit: first_rows.age_limit(),
     };
     let ingest = Ingest::new(settings, options.format, now);
-    let intake = Pipeline::new(options.decompressor, ingest, options.strict);
-    let mut outbox = Delivery::new(frontend, settling);
+    let pipeline = Pipeline::new(options.decompressor, ingest, options.strict);
+    let mut delivery = Delivery::new(frontend, first_rows);
     let taken = match options.strict {
-        true => take_all_or_none(frontend, body, intake, &mut outbox).await,
-        false => take_as_it_comes(frontend, body, intake, &mut outbox).await,
+        true => take_all_or_none(frontend, body, pipeline, &mut delivery).await,
+        false => take_as_it_comes(frontend, body, pipeline, &mut delivery).await,
     };
     if taken.is_err() {
-        outbox.settle_after_failure().await;
+        delivery.wait_after_failure().await;
     }
-    let Delivered { new_rows, batches, duplicates, .. } = outbox.sent;
+    let Delivered { new_rows, batches, duplicates, .. } = delivery.delivered;
     *entry = IngestLogEntry { rows: new_rows, batches, duplicates, ..*entry };
     let summary = taken.map_err(|mut error| {
-        error.context.accepted = (outbox.sent.rows > 0).then_some(outbox.sent.rows);
+        error.context.accepted = (delivery.delivered.rows > 0).then_some(delivery.delivered.rows);
         error
     })?;
     *entry = IngestLogEntry { rejected: summary.rejected_count, is_refused: false, ..*entry };
-    let mut logged = finish(frontend, table, source, now, outbox.sent, summary).await;
-    if outbox.sent.overflowing {
-        logged.warnings.push(overflowing(frontend, table, dropped_before).await);
+    let mut receipt = finish(frontend, table, source, now, delivery.delivered, summary).await;
+    if delivery.delivered.overflowing {
+        receipt.warnings.push(overflowing(frontend, table, dropped_before).await);
     }
-    Ok(logged)
+    Ok(receipt)
 }
 
-/// Tells that rows which came in made older ones go, and how many did so far.
+/// The warning that the table is full and drops its oldest rows, with their number since `dropped_before`.
 async fn overflowing(frontend: &Arc<Frontend>, table: &TableName, dropped_before: u64) -> Warning {
     let dropped =
         frontend.backend.root.table(table.as_str()).await.map_or(0, |table| table.dropped_rows);
@@ -142,6 +142,7 @@ fn sets_of(schema: &TableSchema) -> impl Iterator<Item = String> {
     schema.columns.iter().filter(is_set).map(|column| column.name.to_string())
 }
 
+/// The name of a table that clients may write to.
 fn foreign_table(name: &str) -> Result<TableName, FrontendError> {
     let table = TableName::new(name)
         .map_err(|error| FrontendError::new(ErrorKind::BadRequest, error.to_string()))?;
@@ -152,7 +153,7 @@ fn foreign_table(name: &str) -> Result<TableName, FrontendError> {
     Ok(table)
 }
 
-/// An id for a body that came without one: it cannot be sent again under it.
+/// An id for a body whose client chose none: such a body cannot be retried without counting twice.
 pub(crate) fn random_id() -> Result<BatchId, FrontendError> {
     let mut bytes = [0; 16];
     let random = getrandom::fill(&mut bytes);
@@ -167,36 +168,36 @@ pub(crate) fn random_id() -> Result<BatchId, FrontendError> {
 async fn take_as_it_comes(
     frontend: &Arc<Frontend>,
     body: &mut impl ByteStream,
-    mut intake: Pipeline,
-    outbox: &mut Delivery,
+    mut pipeline: Pipeline,
+    delivery: &mut Delivery,
 ) -> Result<Summary, FrontendError> {
-    while let Some(piece) = next_piece(frontend, &intake, body).await? {
-        intake.make_room(&frontend.backpressure).await?;
+    while let Some(piece) = next_piece(frontend, &pipeline, body).await? {
+        pipeline.reserve(&frontend.backpressure).await?;
         let batches;
-        (intake, batches) = parse(frontend, intake, piece).await?;
-        outbox.send_all(batches, intake.makes_any_age()).await?;
+        (pipeline, batches) = parse(frontend, pipeline, piece).await?;
+        delivery.send_all(batches, pipeline.makes_any_age()).await?;
     }
-    let (batches, summary) = end(frontend, intake).await?;
-    outbox.send_all(batches, summary.makes_any_age).await?;
-    outbox.settle_all().await?;
+    let (batches, summary) = end(frontend, pipeline).await?;
+    delivery.send_all(batches, summary.makes_any_age).await?;
+    delivery.wait_for_all().await?;
     Ok(summary)
 }
 
 async fn take_all_or_none(
     frontend: &Arc<Frontend>,
     body: &mut impl ByteStream,
-    mut intake: Pipeline,
-    outbox: &mut Delivery,
+    mut pipeline: Pipeline,
+    delivery: &mut Delivery,
 ) -> Result<Summary, FrontendError> {
     let mut held = Vec::new();
-    while let Some(piece) = next_piece(frontend, &intake, body).await? {
-        intake.make_room(&frontend.backpressure).await?;
+    while let Some(piece) = next_piece(frontend, &pipeline, body).await? {
+        pipeline.reserve(&frontend.backpressure).await?;
         let batches;
-        (intake, batches) = parse(frontend, intake, piece).await?;
+        (pipeline, batches) = parse(frontend, pipeline, piece).await?;
         held.extend(batches);
     }
-    let _room = intake.take_room();
-    let (batches, summary) = end(frontend, intake).await?;
+    let _room = pipeline.take_permit();
+    let (batches, summary) = end(frontend, pipeline).await?;
     held.extend(batches);
     if summary.rejected_count > 0 {
         let records = summary.accepted + summary.rejected_count;
@@ -205,18 +206,18 @@ async fn take_all_or_none(
         error.context.rejects = Some(Rejects::of(&summary));
         return Err(error);
     }
-    outbox.send_all(held, summary.makes_any_age).await?;
-    outbox.settle_all().await?;
+    delivery.send_all(held, summary.makes_any_age).await?;
+    delivery.wait_for_all().await?;
     Ok(summary)
 }
 
 /// The next bytes of the body, enough of them to be worth a change of threads.
 async fn next_piece(
     frontend: &Arc<Frontend>,
-    intake: &Pipeline,
+    pipeline: &Pipeline,
     body: &mut impl ByteStream,
 ) -> Result<Option<Piece>, FrontendError> {
-    let piece_bytes = if intake.has_room() { LONG_PIECE_BYTES } else { PIECE_BYTES };
+    let piece_bytes = if pipeline.has_permit() { LONG_PIECE_BYTES } else { PIECE_BYTES };
     let (mut piece, mut length) = (Vec::new(), 0);
     while length < piece_bytes
         && let Some(bytes) = body.next().await?
@@ -230,43 +231,43 @@ async fn next_piece(
 
 async fn parse(
     frontend: &Arc<Frontend>,
-    mut intake: Pipeline,
+    mut pipeline: Pipeline,
     piece: Piece,
 ) -> Result<(Pipeline, Vec<Batch>), FrontendError> {
     let _turn = frontend.parsers.acquire().await;
     let now = frontend.backend.clock.now();
     blocking(move || {
-        intake.arrive(now);
+        pipeline.arrive(now);
         let mut batches = Vec::new();
         for bytes in &piece {
-            batches.extend(intake.push(bytes)?);
+            batches.extend(pipeline.push(bytes)?);
         }
-        Ok((intake, batches))
+        Ok((pipeline, batches))
     })
     .await?
 }
 
 async fn end(
     frontend: &Arc<Frontend>,
-    intake: Pipeline,
+    pipeline: Pipeline,
 ) -> Result<(Vec<Batch>, Summary), FrontendError> {
     let _turn = frontend.parsers.acquire().await;
-    blocking(move || intake.finish().map_err(FrontendError::from)).await?
+    blocking(move || pipeline.finish().map_err(FrontendError::from)).await?
 }
 
-/// Counts what became of the body, keeps its bad rows, and says so.
+/// Counts the rows of the body, keeps the refused ones in `_rejects`, and makes the receipt.
 async fn finish(
     frontend: &Arc<Frontend>,
     table: &TableName,
     source: &str,
     now: Micros,
-    sent: Delivered,
+    delivered: Delivered,
     summary: Summary,
 ) -> IngestReceipt {
-    count(&frontend.counters.rows_accepted, sent.new_rows);
+    count(&frontend.counters.rows_accepted, delivered.new_rows);
     count(&frontend.counters.rows_rejected, summary.rejected_count);
-    count(&frontend.counters.batches_duplicate, sent.duplicates);
-    let duplicate = sent.duplicates > 0 && sent.duplicates == sent.batches;
+    count(&frontend.counters.batches_duplicate, delivered.duplicates);
+    let duplicate = delivered.duplicates > 0 && delivered.duplicates == delivered.batches;
     let rejects = Rejects::of(&summary);
     let mut warnings = summary.warnings;
     // The bad rows of a body that came before were kept then.
@@ -290,6 +291,6 @@ async fn finish(
         warnings,
         time_from: summary.time_from,
         duplicate,
-        durable: sent.durable,
+        durable: delivered.durable,
     }
 }

@@ -1,8 +1,8 @@
-//! Memory of bodies and batches under way, bounded over all requests.
+//! The memory of bodies and batches on their way, bounded over all requests.
 //!
-//! A body that is no more than a few rows takes little; one that goes on is kept as rows until
-//! they make a batch, and batches are kept until the sink has them. Whoever gets no room for these
-//! waits, and so does whoever sends to it.
+//! A short body takes little memory and needs no permit. The rows of a longer body are kept until they
+//! fill a batch, and a batch is kept until the sink has it. Both need a permit; a request without one
+//! waits, and its client waits with it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::error::{ErrorKind, FrontendError};
 /// Bytes that one permit for batches stands for.
 const UNIT_BYTES: usize = 1 << 10;
 
-/// Backpressure for what is under way.
+/// Permits for long bodies and for bytes of batches.
 pub(crate) struct Backpressure {
     bodies: Arc<Semaphore>,
     batches: Arc<Semaphore>,
@@ -34,7 +34,7 @@ impl Default for Backpressure {
 }
 
 impl Backpressure {
-    /// Waits until there is room for one more body's rows, but not for ever.
+    /// Waits for the permit of a long body, for [`STALL_SECONDS`] at most.
     async fn body(&self) -> Result<OwnedSemaphorePermit, FrontendError> {
         let permit = Arc::clone(&self.bodies).acquire_owned();
         match timeout(Duration::from_secs(STALL_SECONDS), permit).await {
@@ -46,8 +46,8 @@ impl Backpressure {
         }
     }
 
-    /// Waits until there is room for a batch of so many bytes, or, where it needs more than there
-    /// is for all, until there is no other.
+    /// Waits for the permit of a batch of so many bytes. A batch larger than the limit waits until there is
+    /// no other.
     pub(super) async fn batch(&self, bytes: usize) -> Result<OwnedSemaphorePermit, FrontendError> {
         let units = bytes.div_ceil(UNIT_BYTES).min(BATCHES_BYTES_MAX / UNIT_BYTES);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
@@ -59,7 +59,7 @@ fn closed(error: AcquireError) -> FrontendError {
     FrontendError::internal("there is no room for the body", &error)
 }
 
-/// What one body holds of the room.
+/// The permit of one body, if it needs one.
 #[derive(Default)]
 pub(super) struct BodyPermit(Option<OwnedSemaphorePermit>);
 
@@ -68,16 +68,16 @@ impl BodyPermit {
         self.0.is_some()
     }
 
-    /// Holds room for a body that has so many bytes in no batch yet, or gives it back.
+    /// Takes a permit for a body with so many bytes in no batch yet, or gives it back if they are few.
     pub(super) async fn hold(
         &mut self,
-        room: &Backpressure,
+        backpressure: &Backpressure,
         bytes: usize,
     ) -> Result<(), FrontendError> {
         if bytes <= BODY_SMALL_BYTES_MAX {
             self.0 = None;
         } else if self.0.is_none() {
-            self.0 = Some(room.body().await?);
+            self.0 = Some(backpressure.body().await?);
         }
         Ok(())
     }

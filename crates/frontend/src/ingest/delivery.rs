@@ -20,10 +20,10 @@ const BUSY_PAUSE: Duration = Duration::from_millis(50);
 /// those that are under way.
 pub(crate) struct Delivery {
     frontend: Arc<Frontend>,
-    under_way: JoinSet<Result<Receipt, SinkError>>,
+    in_flight: JoinSet<Result<Receipt, SinkError>>,
     is_first: bool,
-    settling: FirstRowsSettings,
-    pub(crate) sent: Delivered,
+    first_rows: FirstRowsSettings,
+    pub(crate) delivered: Delivered,
 }
 
 /// What the sink has acknowledged.
@@ -42,13 +42,13 @@ pub(crate) struct Delivered {
 }
 
 impl Delivery {
-    pub(crate) fn new(frontend: &Arc<Frontend>, settling: FirstRowsSettings) -> Self {
+    pub(crate) fn new(frontend: &Arc<Frontend>, first_rows: FirstRowsSettings) -> Self {
         Self {
             frontend: Arc::clone(frontend),
-            under_way: JoinSet::new(),
+            in_flight: JoinSet::new(),
             is_first: true,
-            settling,
-            sent: Delivered {
+            first_rows,
+            delivered: Delivered {
                 batches: 0,
                 duplicates: 0,
                 rows: 0,
@@ -67,11 +67,11 @@ impl Delivery {
         is_old: bool,
     ) -> Result<(), FrontendError> {
         if !batches.is_empty() {
-            self.settling.settle(&self.frontend, is_old).await?;
+            self.first_rows.settle(&self.frontend, is_old).await?;
         }
         for batch in batches {
-            while self.under_way.len() >= limits::BATCHES_UNDER_WAY_MAX {
-                self.settle_one().await?;
+            while self.in_flight.len() >= limits::BATCHES_UNDER_WAY_MAX {
+                self.wait_for_one().await?;
             }
             // A client that has just begun can come back later at little cost; the rest of a
             // long body is worth waiting for.
@@ -83,7 +83,7 @@ impl Delivery {
             // It is there twice while the sink has it.
             let room = self.frontend.backpressure.batch(2 * batch.block.len()).await?;
             let frontend = Arc::clone(&self.frontend);
-            self.under_way.spawn(async move {
+            self.in_flight.spawn(async move {
                 let _room = room;
                 deliver(&frontend, batch, patience).await
             });
@@ -92,16 +92,16 @@ impl Delivery {
     }
 
     /// Waits for all that is under way.
-    pub(crate) async fn settle_all(&mut self) -> Result<(), FrontendError> {
-        while !self.under_way.is_empty() {
-            self.settle_one().await?;
+    pub(crate) async fn wait_for_all(&mut self) -> Result<(), FrontendError> {
+        while !self.in_flight.is_empty() {
+            self.wait_for_one().await?;
         }
         Ok(())
     }
 
-    async fn settle_one(&mut self) -> Result<(), FrontendError> {
-        let Some(settled) = self.under_way.join_next().await else { return Ok(()) };
-        let receipt = settled
+    async fn wait_for_one(&mut self) -> Result<(), FrontendError> {
+        let Some(outcome) = self.in_flight.join_next().await else { return Ok(()) };
+        let receipt = outcome
             .map_err(|error| FrontendError::internal("a batch was lost on its way", &error))?
             .map_err(|error| FrontendError::from(&error))?;
         self.add(&receipt);
@@ -110,9 +110,9 @@ impl Delivery {
 
     /// Waits for all that is under way after something failed, so that the rows that went in
     /// are all counted; what else fails is not told.
-    pub(crate) async fn settle_after_failure(&mut self) {
-        while let Some(settled) = self.under_way.join_next().await {
-            if let Ok(Ok(receipt)) = settled {
+    pub(crate) async fn wait_after_failure(&mut self) {
+        while let Some(outcome) = self.in_flight.join_next().await {
+            if let Ok(Ok(receipt)) = outcome {
                 self.add(&receipt);
             }
         }
@@ -120,14 +120,14 @@ impl Delivery {
 
     fn add(&mut self, receipt: &Receipt) {
         let rows = receipt.rows as u64;
-        self.sent.batches += 1;
-        self.sent.rows += rows;
+        self.delivered.batches += 1;
+        self.delivered.rows += rows;
         match receipt.duplicate {
-            true => self.sent.duplicates += 1,
-            false => self.sent.new_rows += rows,
+            true => self.delivered.duplicates += 1,
+            false => self.delivered.new_rows += rows,
         }
-        self.sent.durable &= receipt.durable;
-        self.sent.overflowing |= receipt.overflowing;
+        self.delivered.durable &= receipt.durable;
+        self.delivered.overflowing |= receipt.overflowing;
     }
 }
 
@@ -143,13 +143,13 @@ async fn deliver(
         let may_wait = Instant::now() + BUSY_PAUSE < until && !frontend.shutdown.has_begun();
         match frontend.backend.sink.accept(batch.clone()).await {
             Err(SinkError::Busy(_)) if may_wait => sleep(BUSY_PAUSE).await,
-            settled => {
-                match &settled {
+            outcome => {
+                match &outcome {
                     Ok(_) => frontend.is_disk_full.store(false, Ordering::Relaxed),
                     Err(SinkError::Full(_)) => frontend.is_disk_full.store(true, Ordering::Relaxed),
                     Err(_) => {}
                 }
-                return settled;
+                return outcome;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is done with a body's bytes, without any waiting: inflate, parse, encode.
+//! From the bytes of a body to batches: decompress, parse, encode. Blocks a thread, never waits.
 
 use hadal_ingest::{Ingest, Summary};
 use hadal_types::{Micros, limits};
@@ -8,29 +8,29 @@ use crate::error::{ErrorKind, FrontendError};
 use crate::ingest::backpressure::{Backpressure, BodyPermit};
 use crate::ingest::decompress::{DecompressError, Decompressor};
 
-/// Why a body was given up in the middle.
+/// Why the rest of a body is not read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PipelineError {
     #[error(transparent)]
-    Inflate(#[from] DecompressError),
+    Decompress(#[from] DecompressError),
     #[error("a batch cannot be encoded: {0}")]
     Block(String),
     #[error("a strict body of more than {} bytes; send it in parts", limits::BODY_BYTES_MAX)]
-    Body,
+    TooLong,
     #[error(
         "a strict body of more than {} bytes once inflated; send it in parts",
         limits::BODY_INFLATED_BYTES_MAX
     )]
-    Inflated,
+    TooLongDecompressed,
 }
 
 impl From<PipelineError> for FrontendError {
     fn from(error: PipelineError) -> Self {
         let kind = match &error {
-            PipelineError::Inflate(DecompressError::Ratio)
-            | PipelineError::Body
-            | PipelineError::Inflated => ErrorKind::TooLarge,
-            PipelineError::Inflate(_) => ErrorKind::BadBatch,
+            PipelineError::Decompress(DecompressError::Ratio)
+            | PipelineError::TooLong
+            | PipelineError::TooLongDecompressed => ErrorKind::TooLarge,
+            PipelineError::Decompress(_) => ErrorKind::BadBatch,
             PipelineError::Block(_) => ErrorKind::Limit,
         };
         Self::new(kind, error.to_string())
@@ -39,31 +39,33 @@ impl From<PipelineError> for FrontendError {
 
 /// From a body's bytes to batches.
 pub(crate) struct Pipeline {
-    inflater: Decompressor,
+    decompressor: Decompressor,
     ingest: Ingest,
-    /// All of the body will be held before any of it is sent, so it must not be long.
-    is_held: bool,
-    taken: usize,
-    inflated: usize,
-    /// Inflated bytes since the last batch was cut: what is in none yet, or a little more.
+    /// A strict body is held whole before any batch of it is sent, so its length is limited.
+    is_strict: bool,
+    /// Bytes of the body so far, as they came.
+    received: usize,
+    /// The same bytes, decompressed.
+    decompressed: usize,
+    /// Decompressed bytes since the last batch was cut: at least those of rows that are in no batch.
     pending: usize,
-    room: BodyPermit,
+    permit: BodyPermit,
 }
 
 impl Pipeline {
-    pub(crate) fn new(inflater: Decompressor, ingest: Ingest, is_held: bool) -> Self {
+    pub(crate) fn new(decompressor: Decompressor, ingest: Ingest, is_strict: bool) -> Self {
         Self {
-            inflater,
+            decompressor,
             ingest,
-            is_held,
-            taken: 0,
-            inflated: 0,
+            is_strict,
+            received: 0,
+            decompressed: 0,
             pending: 0,
-            room: BodyPermit::default(),
+            permit: BodyPermit::default(),
         }
     }
 
-    /// Says that what is pushed from here on arrived at `now`.
+    /// Sets the arrival time of the rows that are pushed from here on.
     pub(crate) fn arrive(&mut self, now: Micros) {
         self.ingest.arrive(now);
     }
@@ -73,37 +75,40 @@ impl Pipeline {
         self.ingest.makes_any_age()
     }
 
-    /// Waits until there is room for the rows that are in no batch yet.
-    pub(crate) async fn make_room(&mut self, room: &Backpressure) -> Result<(), FrontendError> {
-        self.room.hold(room, self.pending).await
+    /// Waits for a permit where the rows that are in no batch yet take much memory.
+    pub(crate) async fn reserve(
+        &mut self,
+        backpressure: &Backpressure,
+    ) -> Result<(), FrontendError> {
+        self.permit.hold(backpressure, self.pending).await
     }
 
-    /// Whether it has room for the rows of a whole batch, as few bodies have at a time.
-    pub(crate) fn has_room(&self) -> bool {
-        self.room.is_held()
+    /// Whether the body holds one of the few permits for the rows of a whole batch.
+    pub(crate) fn has_permit(&self) -> bool {
+        self.permit.is_held()
     }
 
-    /// What it holds of the room, to be kept as long as what comes of it.
-    pub(crate) fn take_room(&mut self) -> BodyPermit {
-        std::mem::take(&mut self.room)
+    /// The permit, to be held as long as the batches of the body are.
+    pub(crate) fn take_permit(&mut self) -> BodyPermit {
+        std::mem::take(&mut self.permit)
     }
 
-    /// Takes bytes, and returns the batches that are full with them.
+    /// Parses bytes, and returns the batches that these fill.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Batch>, PipelineError> {
-        self.taken += bytes.len();
-        if self.is_held && self.taken > limits::BODY_BYTES_MAX {
-            return Err(PipelineError::Body);
+        self.received += bytes.len();
+        if self.is_strict && self.received > limits::BODY_BYTES_MAX {
+            return Err(PipelineError::TooLong);
         }
         let mut batches = Vec::new();
-        let Self { inflater, ingest, is_held, inflated, pending, .. } = self;
-        inflater.push(bytes, &mut |plain| {
-            *inflated += plain.len();
-            if *is_held && *inflated > limits::BODY_INFLATED_BYTES_MAX {
-                return Err(PipelineError::Inflated);
+        let Self { decompressor, ingest, is_strict, decompressed, pending, .. } = self;
+        decompressor.push(bytes, &mut |plain| {
+            *decompressed += plain.len();
+            if *is_strict && *decompressed > limits::BODY_INFLATED_BYTES_MAX {
+                return Err(PipelineError::TooLongDecompressed);
             }
             *pending += plain.len();
             let cut = feed(ingest, plain)?;
-            if !*is_held && !cut.is_empty() {
+            if !*is_strict && !cut.is_empty() {
                 *pending = plain.len();
             }
             batches.extend(cut);
@@ -112,11 +117,11 @@ impl Pipeline {
         Ok(batches)
     }
 
-    /// Ends the body: the last batches, and what became of all of it.
+    /// Ends the body: returns the last batches, and the summary of all rows.
     pub(crate) fn finish(mut self) -> Result<(Vec<Batch>, Summary), PipelineError> {
         let mut batches = Vec::new();
-        let Self { inflater, ingest, .. } = &mut self;
-        inflater.finish(&mut |plain| {
+        let Self { decompressor, ingest, .. } = &mut self;
+        decompressor.finish(&mut |plain| {
             batches.extend(feed(ingest, plain)?);
             Ok::<_, PipelineError>(())
         })?;
