@@ -37,14 +37,17 @@ fn prose(text: &str) -> String {
     prose
 }
 
+/// Blanks code in backticks. A backtick without a partner on its line is text.
 fn without_inline_code(line: &str) -> String {
-    let mut pieces = line.split('`');
-    let mut kept = pieces.next().unwrap_or_default().to_owned();
-    while let (Some(code), Some(after)) = (pieces.next(), pieces.next()) {
+    let mut kept = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('`') {
+        let Some((code, after)) = after.split_once('`') else { break };
+        kept.push_str(before);
         kept.push_str(&" ".repeat(code.len() + 2));
-        kept.push_str(after);
+        rest = after;
     }
-    kept
+    kept + rest
 }
 
 /// What links point to, each with its offset: `[…](target)` and `[…]: target`.
@@ -180,4 +183,11 @@ fn anchors_are_made_as_github_makes_them() {
     let text = "# Send data\n## 2.1 What's `new`?\n## Ask\n## Ask\n#no heading\n";
     let expected = ["send-data", "21-whats-new", "ask", "ask-1"].map(str::to_owned);
     assert_eq!(anchors(text), BTreeSet::from(expected));
+}
+
+#[test]
+fn code_over_two_lines_moves_no_heading() {
+    let text = "With `a=1\nb=2` and `c` too.\n\n## The end\n";
+    assert_eq!(prose(text).len(), text.len());
+    assert_eq!(headings(text), ["The end"]);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::source::{assert_clean, paths, repository};
 
 const DOCUMENT: &str = "docs/where-is.md";
-const QUESTIONS: usize = 30;
+const QUESTIONS_MIN: usize = 30;
 
 /// The file that each question names. A row is `` | question? | `path` | ``.
 fn files(text: &str) -> Vec<&str> {
@@ -13,12 +13,12 @@ fn files(text: &str) -> Vec<&str> {
     rows.filter_map(|line| line.rsplit('`').nth(1)).collect()
 }
 
-/// Files that are gone, crates that no question is about, and a wrong number of questions.
-fn check(text: &str, questions: usize, paths: &[String]) -> Vec<String> {
+/// Files that are gone, crates that no question is about, and too few questions.
+fn check(text: &str, questions_min: usize, paths: &[String]) -> Vec<String> {
     let files = files(text);
     let mut findings = Vec::new();
-    if files.len() != questions {
-        findings.push(format!("{DOCUMENT}: {} questions instead of {questions}", files.len()));
+    if files.len() < questions_min {
+        findings.push(format!("{DOCUMENT}: {} questions of {questions_min}", files.len()));
     }
     let gone = files.iter().filter(|file| !paths.iter().any(|path| path == **file));
     findings.extend(gone.map(|file| format!("{DOCUMENT}: no file `{file}`: name its new place")));
@@ -37,7 +37,7 @@ fn crate_of(path: &str) -> Option<&str> {
 fn where_is_names_files_that_exist() {
     let sources = repository();
     let document = sources.iter().find(|source| source.path == DOCUMENT).unwrap();
-    assert_clean(&check(&document.text, QUESTIONS, &paths()));
+    assert_clean(&check(&document.text, QUESTIONS_MIN, &paths()));
 }
 
 #[test]
