@@ -1,7 +1,7 @@
-//! What the rows say of columns: distinct values, extremes, percentiles, the most frequent values.
+//! Statistics of columns: distinct values, extremes, percentiles, the most frequent values.
 //!
-//! All by queries of the ordinary kind: one asks for many columns at once, and the frequent values
-//! of one column are one more.
+//! They come from ordinary queries: one query covers many columns, and one more finds the frequent
+//! values of a column.
 
 pub(crate) mod cache;
 
@@ -22,10 +22,10 @@ use crate::query::describe::{reference, type_of};
 /// Columns that one query looks at.
 pub(crate) const COLUMNS_AT_ONCE: usize = 50;
 
-/// What one column's rows say; null where it makes no sense for the column's type.
+/// The statistics of one column; null where a figure makes no sense for the column's type.
 #[derive(Clone, Debug)]
 pub struct ColumnStats {
-    /// How many different values there are, about.
+    /// The number of distinct values, approximately.
     pub distinct: Value,
     /// The smallest value.
     pub min: Value,
@@ -37,14 +37,14 @@ pub struct ColumnStats {
     pub p95: Value,
 }
 
-/// What was found, and how much was looked at for it.
-pub(crate) struct Found<T> {
-    pub(crate) found: T,
+/// Statistics, and how many rows they are based on.
+pub(crate) struct Computed<T> {
+    pub(crate) value: T,
     pub(crate) coverage: Coverage,
     pub(crate) stats: ScanStats,
 }
 
-/// Questions to one table that share a deadline and a moment.
+/// Queries over one table that share a deadline and the value of `now()`.
 pub(crate) struct StatsQueries<'d> {
     frontend: &'d Frontend,
     table: TableName,
@@ -53,7 +53,7 @@ pub(crate) struct StatsQueries<'d> {
 }
 
 impl<'d> StatsQueries<'d> {
-    /// Questions to `schema`'s table that are answered within `deadline` together.
+    /// Queries over `schema`'s table, all of which must end within `deadline`.
     pub(crate) fn new(frontend: &'d Frontend, schema: &TableSchema, deadline: Duration) -> Self {
         Self {
             frontend,
@@ -63,31 +63,31 @@ impl<'d> StatsQueries<'d> {
         }
     }
 
-    /// The facts of each column, in the order of `columns`.
-    pub(crate) async fn facts(
+    /// The statistics of each column, in the order of `columns`.
+    pub(crate) async fn stats(
         &self,
         columns: &[&ColumnSchema],
-    ) -> Result<Found<Vec<ColumnStats>>, FrontendError> {
-        let mut all = Found {
-            found: Vec::with_capacity(columns.len()),
+    ) -> Result<Computed<Vec<ColumnStats>>, FrontendError> {
+        let mut all = Computed {
+            value: Vec::with_capacity(columns.len()),
             coverage: Coverage::default(),
             stats: ScanStats::default(),
         };
         for columns in columns.chunks(COLUMNS_AT_ONCE) {
             let mut measures = Measures::default();
-            let wanted: Vec<Wanted> =
+            let slots: Vec<StatsSlots> =
                 columns.iter().map(|column| measures.of_column(column)).collect();
             let answer = self.ask(measures.query()).await?;
             all.stats.merge(answer.stats);
             all.coverage = answer.coverage;
             let row = answer.rows.into_iter().next().unwrap_or_default();
-            all.found.extend(wanted.iter().map(|wanted| wanted.read(&row)));
+            all.value.extend(slots.iter().map(|slots| slots.read(&row)));
         }
         Ok(all)
     }
 
-    /// The most frequent values of a column, most frequent first: value, weighted count, rows.
-    /// With a prefix, only values that begin with it, in any letter case; of rows in `range`.
+    /// The most frequent values of a column in `range`, most frequent first: value, weighted count, rows.
+    /// With a prefix, only values that begin with it; letter case does not matter.
     pub(crate) async fn top(
         &self,
         column: &ColumnSchema,
@@ -112,7 +112,7 @@ impl<'d> StatsQueries<'d> {
             descending,
             nulls_first: false,
         };
-        self.ask(Question {
+        self.ask(StatsQuery {
             range,
             filter: Some(RowExpr::call(Function::And, conditions)),
             shape: Shape::Groups { keys: vec![value], measures: Vec::new() },
@@ -127,14 +127,14 @@ impl<'d> StatsQueries<'d> {
         .await
     }
 
-    /// How many rows are in `range`, as far as was looked.
+    /// The number of scanned rows in `range`.
     pub(crate) async fn rows(&self, range: TimeRange) -> Result<u64, FrontendError> {
-        let question = Question { range, ..Measures::default().query() };
-        Ok(self.ask(question).await?.stats.rows_matched)
+        let query = StatsQuery { range, ..Measures::default().query() };
+        Ok(self.ask(query).await?.stats.rows_matched)
     }
 
-    async fn ask(&self, question: Question) -> Result<Answer, FrontendError> {
-        let Question { range, filter, shape, outputs, order, limit } = question;
+    async fn ask(&self, query: StatsQuery) -> Result<Answer, FrontendError> {
+        let StatsQuery { range, filter, shape, outputs, order, limit } = query;
         let query = Query {
             range,
             filter,
@@ -149,8 +149,8 @@ impl<'d> StatsQueries<'d> {
     }
 }
 
-/// What differs between the questions.
-struct Question {
+/// The parts in which these queries differ.
+struct StatsQuery {
     range: TimeRange,
     filter: Option<RowExpr>,
     shape: Shape,
@@ -184,9 +184,9 @@ struct Measures {
     outputs: Vec<Output>,
 }
 
-/// Where the facts of a column are in the answer's row.
+/// The positions of a column's statistics in the row of the result.
 #[derive(Default)]
-struct Wanted {
+struct StatsSlots {
     distinct: Option<usize>,
     min: Option<usize>,
     max: Option<usize>,
@@ -195,8 +195,8 @@ struct Wanted {
 }
 
 impl Measures {
-    fn of_column(&mut self, column: &ColumnSchema) -> Wanted {
-        let Some(part) = column.main_part() else { return Wanted::default() };
+    fn of_column(&mut self, column: &ColumnSchema) -> StatsSlots {
+        let Some(part) = column.main_part() else { return StatsSlots::default() };
         let column = reference(column, part);
         let value_type = column.value_type();
         let is_list = matches!(value_type, Type::Set | Type::Vector);
@@ -214,7 +214,7 @@ impl Measures {
             true => finish(&[Finish::Quantile(500_000), Finish::Quantile(950_000)], Type::Number),
             false => None,
         };
-        Wanted {
+        StatsSlots {
             distinct,
             min: extremes,
             max: extremes.map(|at| at + 1),
@@ -223,7 +223,7 @@ impl Measures {
         }
     }
 
-    /// Adds a state and what is finished from it; returns where the first of those is.
+    /// Adds an aggregate state and its outputs; returns the position of the first output.
     fn add(
         &mut self,
         column: &ColumnRef,
@@ -242,8 +242,8 @@ impl Measures {
         first
     }
 
-    fn query(self) -> Question {
-        Question {
+    fn query(self) -> StatsQuery {
+        StatsQuery {
             range: TimeRange::ALL,
             filter: None,
             shape: Shape::Groups { keys: Vec::new(), measures: self.measures },
@@ -254,7 +254,7 @@ impl Measures {
     }
 }
 
-impl Wanted {
+impl StatsSlots {
     fn read(&self, row: &RowValues) -> ColumnStats {
         let value = |at: Option<usize>| at.map_or(Value::Null, |at| row[at].clone());
         ColumnStats {

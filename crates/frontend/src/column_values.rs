@@ -1,7 +1,7 @@
 //! The most frequent values of a column, for a person who types one.
 //!
-//! A person who types does not wait, so the newest rows are looked at first, then eight times as
-//! many, as long as the next step is likely to be done in time.
+//! A person who types does not wait. So the newest rows are scanned first, then eight times as many,
+//! as long as the next step probably ends in time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::frontend::Frontend;
 use crate::query::describe::type_of;
 use crate::query::time_range;
 
-/// Groups that are looked through for the members of sets and vectors.
+/// Distinct lists whose members are counted.
 const LISTS_MAX: u64 = 10_000;
-/// Rows that are looked at first, about.
+/// Rows that the first step scans, approximately.
 const ROWS_FIRST: u64 = 16_384;
-/// How many times as much time each next step looks at.
+/// How many times longer the time range of each step is than that of the step before.
 const STEP: i64 = 8;
 /// How long all steps may take together.
 const PATIENCE: Duration = Duration::from_millis(80);
@@ -29,13 +29,13 @@ const PATIENCE: Duration = Duration::from_millis(80);
 /// Which values are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnValuesRequest {
-    /// What the values' texts begin with, in any letter case.
+    /// The prefix of the values; letter case does not matter.
     pub prefix: Option<String>,
-    /// How many are wanted.
+    /// The number of values.
     pub limit: usize,
-    /// Of rows in this time only, spelled as in queries.
+    /// The start of the time range, as in queries.
     pub from: Option<String>,
-    /// The end of that time.
+    /// The end of the time range.
     pub to: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct ColumnValuesRequest {
 pub struct ColumnValues {
     /// Value, weighted count, stored rows.
     pub rows: Vec<RowValues>,
-    /// Whether all rows were looked at.
+    /// Whether all rows were scanned and all lists counted.
     pub complete: bool,
     /// Memory that is held for the rows.
     pub held: Held,
@@ -53,9 +53,8 @@ pub struct ColumnValues {
 impl Frontend {
     /// The most frequent values of a column, of as many of the newest rows as [`PATIENCE`] allows.
     ///
-    /// Of a set or vector these are its members; when it has very many different lists, the members
-    /// of the most frequent ones. `complete` is false then, and where only the newest rows were
-    /// looked at.
+    /// For a set or vector these are its members. If the column has very many distinct lists, only the
+    /// members of the most frequent lists are counted, and `complete` is false.
     ///
     /// # Errors
     /// [`FrontendError`] when there is no such table or column, or the query fails.
@@ -75,11 +74,11 @@ impl Frontend {
         let range = time_range(self, schema, from, to)?;
         let prefix = prefix.as_deref().filter(|prefix| !prefix.is_empty());
         let is_list = matches!(type_of(column), Type::Set | Type::Vector);
-        let question = match is_list {
-            true => Question { column, prefix: None, limit: LISTS_MAX },
-            false => Question { column, prefix, limit: limit as u64 },
+        let query = match is_list {
+            true => ValuesQuery { column, prefix: None, limit: LISTS_MAX },
+            false => ValuesQuery { column, prefix, limit: limit as u64 },
         };
-        let (answer, whole) = newest_first(self, schema, range, &question).await?;
+        let (answer, whole) = newest_first(self, schema, range, &query).await?;
         let complete = whole
             && answer.coverage.fraction() >= 1.0
             && (!is_list || (answer.rows.len() as u64) < LISTS_MAX);
@@ -91,32 +90,32 @@ impl Frontend {
     }
 }
 
-/// What is asked of each step.
-struct Question<'q> {
+/// The query of each step.
+struct ValuesQuery<'q> {
     column: &'q ColumnSchema,
     prefix: Option<&'q str>,
     limit: u64,
 }
 
-/// The answer for as many of the newest rows as there is time for, and whether these are all.
+/// The result for as many of the newest rows as [`PATIENCE`] allows, and whether these are all.
 async fn newest_first(
     frontend: &Frontend,
     schema: &TableSchema,
     range: TimeRange,
-    question: &Question<'_>,
+    query: &ValuesQuery<'_>,
 ) -> Result<(Answer, bool), FrontendError> {
     let start = Instant::now();
-    let asker =
+    let queries =
         StatsQueries::new(frontend, schema, Duration::from_millis(limits::QUERY_DEADLINE_MS));
     let Some(span) = Span::new(schema, range) else {
-        let answer = asker.top(question.column, question.prefix, range, question.limit).await?;
+        let answer = queries.top(query.column, query.prefix, range, query.limit).await?;
         return Ok((answer, true));
     };
     let mut width = span.first_width();
     loop {
         let asked = Instant::now();
         let part = span.newest(width).unwrap_or(range);
-        let answer = asker.top(question.column, question.prefix, part, question.limit).await?;
+        let answer = queries.top(query.column, query.prefix, part, query.limit).await?;
         match span.next_width(width, asked.elapsed(), start.elapsed()) {
             Some(next) => width = next,
             None => return Ok((answer, width >= span.width)),
@@ -124,14 +123,14 @@ async fn newest_first(
     }
 }
 
-/// The time in which a table has rows that were asked for.
+/// The part of the requested time range in which the table has rows.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    /// The moment after the last.
+    /// The end, exclusive.
     to: Micros,
     /// Microseconds, at least one.
     width: i64,
-    /// Rows in it, were rows spread evenly.
+    /// Rows in it, if rows are spread evenly.
     rows: u64,
 }
 
@@ -150,20 +149,20 @@ impl Span {
         Some(Self { to: Micros(to), width, rows: u64::try_from(rows).unwrap_or(u64::MAX) })
     }
 
-    /// As much time as is looked at first.
+    /// The time range of the first step.
     fn first_width(&self) -> i64 {
         let width = i128::from(self.width) * i128::from(ROWS_FIRST) / i128::from(self.rows.max(1));
         i64::try_from(width).unwrap_or(i64::MAX).clamp(1, self.width)
     }
 
-    /// The last so many microseconds; `None` when that is all of it.
+    /// The last `width` microseconds; `None` when that is the whole span.
     fn newest(&self, width: i64) -> Option<TimeRange> {
         let from = (width < self.width).then(|| Micros(self.to.0.saturating_sub(width)))?;
         Some(TimeRange { from: Some(from), to: Some(self.to) })
     }
 
-    /// What to look at after `width`, which took so long, `spent` having been spent on all;
-    /// `None` when that was all, or more would take too long.
+    /// The time range of the next step, after a step over `width` that took `took`; all steps so far took
+    /// `spent`. `None` when the span was scanned, or the next step would take too long.
     fn next_width(&self, width: i64, took: Duration, spent: Duration) -> Option<i64> {
         let next = width.saturating_mul(STEP).min(self.width);
         let times = next as f64 / width as f64;

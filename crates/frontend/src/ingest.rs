@@ -86,7 +86,7 @@ async fn take(
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
     let schema = status.map(|table| table.schema);
     let table_columns =
-        frontend.live_columns.told(table, table_columns, schema.as_deref(), Instant::now());
+        frontend.live_columns.add_schema(table, table_columns, schema.as_deref(), Instant::now());
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
     let stored = frontend.table_settings.of(&frontend.backend, table).await?;
     let first_rows = FirstRowsSettings::new(table, stored, options.any_age, oldest, now);

@@ -1,23 +1,23 @@
-//! How much memory the process takes, as whoever put it together measures it.
+//! The memory that the process takes, measured by the process role that owns it.
 
 use std::sync::Arc;
 
 /// Bytes of memory that the process takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// What all of it may take.
+    /// The limit of the process.
     pub max: u64,
-    /// Row blocks in memory, those that an earlier process left there included.
+    /// Row blocks in memory, including those that an earlier process left there.
     pub row_blocks: u64,
-    /// What row blocks may take at this moment.
+    /// The limit of row blocks now.
     pub row_blocks_max: u64,
-    /// The process's own memory: that of queries and fresh batches, and all else.
+    /// The heap: queries, fresh batches, and all else.
     pub heap: u64,
-    /// What queries say that they hold of it.
+    /// The part of the heap that queries have reserved.
     pub queries: u64,
-    /// Batches that have no place in a segment yet.
+    /// Batches that are not in a segment yet.
     pub fresh: u64,
 }
 
-/// What tells how much it is at this moment.
+/// Returns the memory that the process takes now.
 pub type MemoryGauge = Arc<dyn Fn() -> MemoryUse + Send + Sync>;

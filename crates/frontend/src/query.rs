@@ -26,13 +26,13 @@ use crate::self_tables::{QueryLogEntry, QueryLogGuard};
 pub struct QueryRequest {
     /// What is asked.
     pub text: QueryText,
-    /// Columns that the table has not are null: for saved queries, whose columns may be gone.
+    /// Whether columns that the table lacks are null: for saved queries, whose columns may be gone.
     pub null_if_absent: bool,
     /// When the request came.
     pub start: Instant,
     /// When the result must have been delivered.
     pub until: Instant,
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: String,
 }
 
@@ -87,7 +87,7 @@ impl QueryRequest {
         Ok(())
     }
 
-    /// What is asked, against these tables; of a query in JSON, also how SQL says it.
+    /// The statement, bound to these tables; for a query spec also its SQL.
     fn lower(
         &self,
         frontend: &Frontend,
@@ -154,7 +154,7 @@ pub(crate) fn time_range(
     }
 }
 
-/// The tables, as a text is read against them.
+/// The tables that a statement is bound to.
 struct Tables<'c> {
     status: &'c PeerStatus,
 }
@@ -185,8 +185,8 @@ impl hadal_sql::Catalog for Wanted {
     }
 }
 
-/// What the question is asked of: the tables that it names, since a leaf that has just started has not
-/// looked at the others yet; all tables, where it names none, or one that is not there.
+/// The status of the tables that the statement names, since a leaf that has just started has not opened
+/// the others yet; of all tables, where it names none, or one that does not exist.
 async fn status_for(frontend: &Frontend, request: &QueryRequest) -> PeerStatus {
     let wanted = Wanted::default();
     // That none is there is no error yet.
@@ -272,8 +272,8 @@ async fn run(
     })
 }
 
-/// Asks the tree. Dropping the future, as when the client hangs up, cancels the query; so does the end of
-/// a server that stops, which would come before the deadline of some.
+/// Runs a query in the tree. Dropping the future, as when the client hangs up, cancels the query; so does
+/// [`Frontend::shutdown`], which may come before the deadline.
 pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<Answer, FrontendError> {
     let answered = tokio::select! {
         answered = frontend.backend.root.ask(query) => answered,

@@ -1,19 +1,19 @@
-//! What Hadal writes down about itself, as rows of tables of its own.
+//! Self tables: Hadal logs its queries, its ingestion and its leaves as rows of its own tables.
 //!
 //! | table | a row is | written |
 //! |---|---|---|
-//! | `_queries` | a question, and what became of it | every [`limits::JOURNAL_SECONDS`] |
-//! | `_ingest` | what came in for one table since the row before | every [`limits::JOURNAL_SECONDS`] |
-//! | `_leaves` | how a leaf is | every [`limits::LEAVES_SECONDS`], and when the state of one changes |
+//! | `_queries` | a query and its outcome | every [`limits::JOURNAL_SECONDS`] |
+//! | `_ingest` | the bodies for one table since the row before | every [`limits::JOURNAL_SECONDS`] |
+//! | `_leaves` | the state and size of a leaf | every [`limits::LEAVES_SECONDS`], and when a state changes |
 //!
-//! (`_rejects`, the fourth of them, is written with each body: `ingest.rs`.)
+//! (The fourth, `_rejects`, is written with each body: `ingest/rejects.rs`.)
 //!
-//! **Never about themselves**: questions to own tables leave no trace, and own rows are counted
-//! nowhere here. **Bounded**: what is not written yet is [`limits::JOURNAL_ROWS_MAX`] rows of each
-//! table, further ones are counted as lost, and so is what no leaf takes; the tables have a size
-//! ([`limits::OWN_TABLE_BYTES`]) and an age as all others, that people may set.
+//! **Never about themselves**: queries over self tables are not logged, and rows of self tables are not
+//! counted. **Bounded**: at most [`limits::JOURNAL_ROWS_MAX`] rows of each table wait to be written;
+//! further rows, and rows that no leaf takes, are counted as lost. The tables have limits of size
+//! ([`limits::OWN_TABLE_BYTES`]) and age like all others, and people may change these.
 
-mod notes;
+mod entries;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,85 +30,85 @@ use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::ingest::random_id;
 use crate::tables::settings_cache::FirstRowsSettings;
-pub(crate) use notes::{IngestLogEntry, IngestLogGuard, QueryLogEntry, QueryLogGuard};
-use notes::{IngestLogSums, leaf_rows};
+pub(crate) use entries::{IngestLogEntry, IngestLogGuard, QueryLogEntry, QueryLogGuard};
+use entries::{IngestLogSums, leaf_rows};
 
-/// The table of questions.
+/// The table of queries.
 const QUERIES_TABLE: &str = "_queries";
-/// The table of what came in.
+/// The table of ingestion.
 const INGEST_TABLE: &str = "_ingest";
 /// The table of leaves.
 const LEAVES_TABLE: &str = "_leaves";
 
-/// What is not written yet.
+/// The rows that are not written yet.
 #[derive(Default)]
 pub(crate) struct SelfTables {
-    notes: Mutex<Notes>,
-    /// The states of the leaves, as they were last seen.
+    entries: Mutex<Entries>,
+    /// The last known states of the leaves.
     states: Mutex<Vec<(LeafName, LeafState)>>,
 }
 
 #[derive(Default)]
-struct Notes {
+struct Entries {
     queries: Vec<QueryLogEntry>,
     ingest: BTreeMap<TableName, IngestLogSums>,
-    /// Notes for which there was no room.
+    /// Entries beyond the limit.
     lost: u64,
 }
 
-impl Notes {
+impl Entries {
     fn is_empty(&self) -> bool {
         self.queries.is_empty() && self.ingest.is_empty()
     }
 }
 
 impl SelfTables {
-    /// Notes a question, unless it was about Hadal's own tables.
-    fn note_query(&self, note: QueryLogEntry) {
-        if note.table.as_ref().is_some_and(TableName::is_own) {
+    /// Adds a query, unless it was over a self table.
+    fn add_query(&self, entry: QueryLogEntry) {
+        if entry.table.as_ref().is_some_and(TableName::is_own) {
             return;
         }
-        let mut notes = self.lock();
-        match notes.queries.len() < limits::JOURNAL_ROWS_MAX {
-            true => notes.queries.push(note),
-            false => notes.lost += 1,
+        let mut entries = self.lock();
+        match entries.queries.len() < limits::JOURNAL_ROWS_MAX {
+            true => entries.queries.push(entry),
+            false => entries.lost += 1,
         }
     }
 
-    /// Notes what became of a body.
-    fn note_body(&self, table: &TableName, body: IngestLogEntry) {
-        let mut notes = self.lock();
-        let has_room = notes.ingest.len() < limits::JOURNAL_ROWS_MAX;
-        match notes.ingest.get_mut(table) {
-            Some(note) => note.add(body),
+    /// Adds the outcome of a body.
+    fn add_body(&self, table: &TableName, body: IngestLogEntry) {
+        let mut entries = self.lock();
+        let has_room = entries.ingest.len() < limits::JOURNAL_ROWS_MAX;
+        match entries.ingest.get_mut(table) {
+            Some(entry) => entry.add(body),
             None if has_room => {
-                notes.ingest.entry(table.clone()).or_default().add(body);
+                entries.ingest.entry(table.clone()).or_default().add(body);
             }
-            None => notes.lost += 1,
+            None => entries.lost += 1,
         }
     }
 
-    /// Writes down what was noted, and how the leaves are where the state of one has changed. What no
-    /// leaf takes is lost, and counted.
+    /// Writes all entries; also a row for each leaf, if the state of one has changed. Rows that no leaf
+    /// takes are lost, and counted.
     pub(crate) async fn flush(&self, frontend: &Arc<Frontend>) {
-        let notes = std::mem::take(&mut *self.lock());
+        let entries = std::mem::take(&mut *self.lock());
         let states = frontend.backend.root.states().await;
-        if self.is_change(states, !notes.is_empty()) {
-            look(frontend).await;
+        if self.is_change(states, !entries.is_empty()) {
+            write_leaves(frontend).await;
         }
-        let Notes { queries, ingest, lost } = notes;
+        let Entries { queries, ingest, lost } = entries;
         count(&frontend.counters.self_rows_lost, lost);
         let now = frontend.backend.clock.now();
         let queries: Vec<OwnRow> = queries.into_iter().map(QueryLogEntry::into_row).collect();
         write(frontend, QUERIES_TABLE, &queries).await;
         let ingest: Vec<OwnRow> =
-            ingest.iter().map(|(table, note)| note.to_row(table, now)).collect();
+            ingest.iter().map(|(table, entry)| entry.to_row(table, now)).collect();
         write(frontend, INGEST_TABLE, &ingest).await;
     }
 
-    /// Whether these states of the leaves are others than before. The first ones are where some leaf
-    /// is not alive yet, or somebody `has_asked`: before that, a look at tables might be the first one
-    /// since the start, which takes a while.
+    /// Whether the states of the leaves differ from the last known ones. The first states count as a
+    /// change only where some leaf is not alive yet, or a query was answered (`has_asked`): until then,
+    /// reading the tables' status may be the first access since the start, which is slow.
     fn is_change(&self, states: Vec<(LeafName, LeafState)>, has_asked: bool) -> bool {
         let mut known = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alive = states.iter().all(|(_, state)| *state == LeafState::Alive);
@@ -119,35 +119,35 @@ impl SelfTables {
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Keeps the journal until the server stops; then the caller flushes it once more.
+/// Writes the self tables until the server stops; then the caller flushes them once more.
 pub(crate) async fn keep(frontend: Arc<Frontend>, mut stop: watch::Receiver<bool>) {
     let mut flush = interval(Duration::from_secs(limits::JOURNAL_SECONDS));
-    let mut looks = interval(Duration::from_secs(limits::LEAVES_SECONDS));
+    let mut leaves = interval(Duration::from_secs(limits::LEAVES_SECONDS));
     flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // Not at once: to look at leaves takes a while after a start.
-    looks.tick().await;
+    leaves.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // Not at once: the first status after a start is slow.
+    leaves.tick().await;
     loop {
         tokio::select! {
             () = async { drop(stop.wait_for(|stop| *stop).await) } => return,
             _ = flush.tick() => frontend.self_tables.flush(&frontend).await,
-            _ = looks.tick() => look(&frontend).await,
+            _ = leaves.tick() => write_leaves(&frontend).await,
         }
     }
 }
 
-/// Writes down how the leaves are.
-async fn look(frontend: &Arc<Frontend>) {
+/// Writes a row for each leaf.
+async fn write_leaves(frontend: &Arc<Frontend>) {
     let status = frontend.backend.root.status().await;
     write(frontend, LEAVES_TABLE, &leaf_rows(&status, frontend.backend.clock.now())).await;
 }
 
-/// Logs rows to a table of Hadal's own.
+/// Writes rows to a self table.
 async fn write(frontend: &Arc<Frontend>, table: &'static str, rows: &[OwnRow]) {
     if let Err(error) = try_write(frontend, table, rows).await {
         tracing::debug!(table, ?error, "own rows could not be written");
@@ -193,20 +193,20 @@ mod tests {
         let journal = SelfTables::default();
         let table = |name: String| TableName::new(&name).expect("a name");
         let ask = |name: &str| {
-            let mut note = QueryLogEntry::default();
-            note.table = Some(table(name.to_owned()));
-            journal.note_query(note);
+            let mut entry = QueryLogEntry::default();
+            entry.table = Some(table(name.to_owned()));
+            journal.add_query(entry);
         };
         let take = |number: usize| {
-            journal.note_body(&table(format!("t{number}")), IngestLogEntry::default())
+            journal.add_body(&table(format!("t{number}")), IngestLogEntry::default())
         };
         for number in 1..limits::JOURNAL_ROWS_MAX {
             ask("t");
             take(number);
         }
         let waiting = || {
-            let notes = journal.lock();
-            (notes.queries.len(), notes.ingest.len(), notes.lost)
+            let entries = journal.lock();
+            (entries.queries.len(), entries.ingest.len(), entries.lost)
         };
         let most = limits::JOURNAL_ROWS_MAX;
         assert_eq!(waiting(), (most - 1, most - 1, 0));
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(waiting(), (most, most, 0));
         ask("_queries");
         take(1);
-        assert_eq!(waiting(), (most, most, 0), "no note is lost by these");
+        assert_eq!(waiting(), (most, most, 0), "no entry is lost by these");
         ask("t");
         take(most + 1);
         take(most + 2);

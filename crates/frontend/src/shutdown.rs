@@ -1,24 +1,24 @@
-//! The end of what runs: once a server stops, questions and bodies may go on for some seconds. Whoever is
-//! not done by then is told so, since a connection that is cut off tells nothing.
+//! The signal that ends running requests. When a server stops, queries and bodies may continue for some
+//! seconds; then the rest fails with an error, which tells a client more than a closed connection.
 
 use tokio::sync::watch;
 
-/// Whether what runs is to end.
+/// Whether running requests must end.
 #[derive(Clone, Default)]
 pub struct Shutdown(watch::Sender<bool>);
 
 impl Shutdown {
-    /// Has what runs end.
+    /// Ends running requests.
     pub fn begin(&self) {
         self.0.send_replace(true);
     }
 
-    /// Whether it is to end already.
+    /// Whether running requests must end already.
     pub fn has_begun(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Becomes ready when what runs is to end.
+    /// Waits until running requests must end.
     pub async fn begun(&self) {
         drop(self.0.subscribe().wait_for(|begun| *begun).await);
     }

@@ -1,13 +1,13 @@
-//! ColumnStats of columns, kept for a while where they took long.
+//! A cache of column statistics.
 //!
-//! ColumnStats look at every row, and of ten million rows that takes seconds; but a page that opens
-//! wants the columns at once. So whoever asks waits for [`PATIENCE`] at most, and is told without
-//! the facts that are not found by then; the search goes on, and whoever asks again has them.
+//! Statistics scan every row, which takes seconds for ten million rows; but a page that opens needs its
+//! columns at once. So a request waits for [`PATIENCE`] at most and is answered without the statistics
+//! that are not ready by then. Their query continues, and a later request gets the result.
 //!
-//! ColumnStats of a table that has not changed are as good as new. Of one that has, they are searched
-//! for again; those that took long are good for [`GOOD_FOR`] times as long as they took, and are
-//! told even then, while the new ones are searched for. So a live table costs a twentieth of the
-//! machine at most, however often it is asked for.
+//! The statistics of an unchanged table stay valid. Those of a changed table are computed again, unless
+//! they took long: then they are served for [`GOOD_FOR`] times as long as they took, and also while the
+//! new ones are computed. So a live table costs a twentieth of the machine at most, however often it is
+//! asked for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,43 +21,43 @@ use crate::column_stats::{COLUMNS_AT_ONCE, ColumnStats, StatsQueries};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 
-/// How long somebody who asks waits for facts.
+/// How long a request waits for statistics.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How many times as long as they took facts are good for.
+/// How many times longer than their query took statistics are served.
 const GOOD_FOR: u32 = 20;
-/// How long a search may take.
-const SEARCH: Duration = Duration::from_secs(60);
-/// Tables whose facts are kept; with one more, all are forgotten.
+/// The deadline of a query for statistics.
+const QUERY_TIME: Duration = Duration::from_secs(60);
+/// Tables in the cache; one more empties it.
 const TABLES_MAX: usize = 100;
-/// Characters of a text that are kept of it.
+/// Characters of a text in the cache.
 const TEXT_CHARS_MAX: usize = 256;
 
-/// What was found of all tables.
+/// The statistics of all tables.
 #[derive(Default)]
 pub(crate) struct ColumnStatsCache {
     tables: Mutex<HashMap<TableName, Arc<Table>>>,
 }
 
-/// What was found of one table.
+/// The statistics of one table.
 #[derive(Default)]
 struct Table {
     columns: Mutex<HashMap<ColumnName, Column>>,
-    /// One search at a time.
-    searching: Arc<tokio::sync::Mutex<()>>,
+    /// Held while statistics of the table are computed.
+    computing: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What was found of one column.
+/// The statistics of one column, and when they were computed.
 #[derive(Clone, Debug)]
 struct Column {
-    facts: ColumnStats,
+    stats: ColumnStats,
     of: Version,
     at: Instant,
     took: Duration,
-    /// Every row was looked at.
+    /// Whether every row was scanned.
     complete: bool,
 }
 
-/// What tells one state of a table from another.
+/// Identifies a state of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     rows: u64,
@@ -73,13 +73,13 @@ impl Version {
 }
 
 impl Column {
-    /// Whether a search would find nothing else, or would be too soon.
+    /// Whether the statistics need not be computed again now.
     fn is_fresh(&self, version: Version, now: Instant) -> bool {
         let good_for = self.took.saturating_mul(GOOD_FOR);
         self.of == version || self.took_long() && now.saturating_duration_since(self.at) < good_for
     }
 
-    /// Whether to tell it, if there is nothing newer.
+    /// Whether the statistics may be served, if there are no newer ones.
     fn is_usable(&self, version: Version) -> bool {
         self.of == version || self.took_long()
     }
@@ -90,8 +90,7 @@ impl Column {
 }
 
 impl ColumnStatsCache {
-    /// The facts of each column, in the order of `columns`, as far as they are found soon, and
-    /// whether they are all, of all rows.
+    /// The statistics of each column as in [`Frontend::column_stats`].
     async fn of(
         &self,
         frontend: &Arc<Frontend>,
@@ -100,19 +99,19 @@ impl ColumnStatsCache {
     ) -> Result<(Vec<Option<ColumnStats>>, bool), FrontendError> {
         let (table, version) = (self.table(&status.schema.name), Version::of(status));
         let now = Instant::now();
-        let wanted = table.stale(columns, version, now);
-        if !wanted.is_empty() {
-            // What can be told at once is not waited for.
-            let until = match table.lacks(&wanted, version) {
+        let stale = table.stale(columns, version, now);
+        if !stale.is_empty() {
+            // Do not wait where every column can be served from the cache.
+            let until = match table.lacks(&stale, version) {
                 true => now + PATIENCE,
                 false => now,
             };
-            search(frontend, &table, status, wanted, until).await?;
+            compute_within(frontend, &table, status, stale, until).await?;
         }
-        Ok(table.tell(columns, version))
+        Ok(table.serve(columns, version))
     }
 
-    /// Forgets a table that is no more.
+    /// Forgets a dropped table.
     pub(crate) fn forget(&self, table: &TableName) {
         lock(&self.tables).remove(table);
     }
@@ -127,7 +126,7 @@ impl ColumnStatsCache {
 }
 
 impl Frontend {
-    /// The statistics of each column, in the order of `columns`, as far as they are found within
+    /// The statistics of each column, in the order of `columns`, as far as they are computed within
     /// [`PATIENCE`], and whether they are all, of all rows.
     ///
     /// # Errors
@@ -142,100 +141,102 @@ impl Frontend {
 }
 
 impl Table {
-    /// The columns to search for.
+    /// The columns whose statistics must be computed.
     fn stale(
         &self,
         columns: &[&ColumnSchema],
         version: Version,
         now: Instant,
     ) -> Vec<ColumnSchema> {
-        let known = lock(&self.columns);
+        let cached = lock(&self.columns);
         let is_fresh = |column: &&&ColumnSchema| {
-            known.get(&column.name).is_some_and(|known| known.is_fresh(version, now))
+            cached.get(&column.name).is_some_and(|cached| cached.is_fresh(version, now))
         };
         columns.iter().filter(|column| !is_fresh(column)).map(|column| (*column).clone()).collect()
     }
 
-    /// Whether there is nothing to tell of some column.
+    /// Whether some column has no statistics that may be served.
     fn lacks(&self, columns: &[ColumnSchema], version: Version) -> bool {
-        let known = lock(&self.columns);
+        let cached = lock(&self.columns);
         let is_usable = |column: &ColumnSchema| {
-            known.get(&column.name).is_some_and(|known| known.is_usable(version))
+            cached.get(&column.name).is_some_and(|cached| cached.is_usable(version))
         };
         !columns.iter().all(is_usable)
     }
 
-    fn tell(
+    fn serve(
         &self,
         columns: &[&ColumnSchema],
         version: Version,
     ) -> (Vec<Option<ColumnStats>>, bool) {
-        let known = lock(&self.columns);
-        let told: Vec<Option<&Column>> = columns
+        let cached = lock(&self.columns);
+        let served: Vec<Option<&Column>> = columns
             .iter()
-            .map(|column| known.get(&column.name).filter(|known| known.is_usable(version)))
+            .map(|column| cached.get(&column.name).filter(|cached| cached.is_usable(version)))
             .collect();
-        let complete = told.iter().all(|column| column.is_some_and(|column| column.complete));
+        let complete = served.iter().all(|column| column.is_some_and(|column| column.complete));
         (
-            told.into_iter().map(|column| column.map(|column| column.facts.clone())).collect(),
+            served.into_iter().map(|column| column.map(|column| column.stats.clone())).collect(),
             complete,
         )
     }
 }
 
-/// Searches for facts, or leaves it to whoever does already; returns when they are found, or at
-/// `until`, whatever comes first.
-async fn search(
+/// Computes statistics, unless another request already does; returns when they are ready, or at `until`,
+/// whichever comes first.
+async fn compute_within(
     frontend: &Arc<Frontend>,
     table: &Arc<Table>,
     status: &TableStatus,
-    wanted: Vec<ColumnSchema>,
+    stale: Vec<ColumnSchema>,
     until: Instant,
 ) -> Result<(), FrontendError> {
-    let searching = Arc::clone(&table.searching).lock_owned();
-    let Ok(turn) = timeout_at(until.into(), searching).await else { return Ok(()) };
+    let computing = Arc::clone(&table.computing).lock_owned();
+    let Ok(turn) = timeout_at(until.into(), computing).await else { return Ok(()) };
     let (frontend, table, status) = (Arc::clone(frontend), Arc::clone(table), status.clone());
-    let found = tokio::spawn(async move {
+    let computed = tokio::spawn(async move {
         let _turn = turn;
-        let found = find(&frontend, &table, &status, &wanted).await;
-        if let Err(error) = &found {
-            tracing::warn!(table = %status.schema.name, ?error, "columns have no facts");
+        let computed = compute(&frontend, &table, &status, &stale).await;
+        if let Err(error) = &computed {
+            tracing::warn!(table = %status.schema.name, ?error, "column statistics failed");
         }
-        found
+        computed
     });
-    match timeout_at(until.into(), found).await {
+    match timeout_at(until.into(), computed).await {
         Err(_) => Ok(()),
-        Ok(Ok(found)) => found,
-        Ok(Err(error)) => Err(FrontendError::internal("the columns' facts were not found", &error)),
+        Ok(Ok(computed)) => computed,
+        Ok(Err(error)) => {
+            Err(FrontendError::internal("the statistics of columns were not computed", &error))
+        }
     }
 }
 
-async fn find(
+async fn compute(
     frontend: &Arc<Frontend>,
     table: &Table,
     status: &TableStatus,
-    wanted: &[ColumnSchema],
+    stale: &[ColumnSchema],
 ) -> Result<(), FrontendError> {
     let version = Version::of(status);
-    // Somebody else may have found them while this one waited for its turn.
-    let wanted = table.stale(&wanted.iter().collect::<Vec<_>>(), version, Instant::now());
-    let asker = StatsQueries::new(frontend, &status.schema, SEARCH);
-    for columns in wanted.chunks(COLUMNS_AT_ONCE) {
+    // Another request may have computed them while this one waited for the lock.
+    let stale = table.stale(&stale.iter().collect::<Vec<_>>(), version, Instant::now());
+    let queries = StatsQueries::new(frontend, &status.schema, QUERY_TIME);
+    for columns in stale.chunks(COLUMNS_AT_ONCE) {
         let start = Instant::now();
-        let found = asker.facts(&columns.iter().collect::<Vec<_>>()).await?;
-        let (at, complete) = (Instant::now(), found.coverage.fraction() >= 1.0);
-        let mut known = lock(&table.columns);
-        for (column, facts) in columns.iter().zip(found.found) {
-            let facts =
-                ColumnStats { min: shortened(facts.min), max: shortened(facts.max), ..facts };
-            let column_found = Column { facts, of: version, at, took: at - start, complete };
-            known.insert(column.name.clone(), column_found);
+        let computed = queries.stats(&columns.iter().collect::<Vec<_>>()).await?;
+        let (at, complete) = (Instant::now(), computed.coverage.fraction() >= 1.0);
+        let mut cached = lock(&table.columns);
+        for (column, stats) in columns.iter().zip(computed.value) {
+            let stats =
+                ColumnStats { min: shortened(stats.min), max: shortened(stats.max), ..stats };
+            let entry = Column { stats, of: version, at, took: at - start, complete };
+            cached.insert(column.name.clone(), entry);
         }
     }
     Ok(())
 }
 
-/// The value, of a text only the beginning.
+/// The value; a text is cut to [`TEXT_CHARS_MAX`].
 fn shortened(value: Value) -> Value {
     match &value {
         Value::String(text) => match text.char_indices().nth(TEXT_CHARS_MAX) {
@@ -259,16 +260,16 @@ mod tests {
 
     fn column(took: Duration, at: Instant) -> Column {
         let null = || Value::Null;
-        let facts =
+        let stats =
             ColumnStats { distinct: null(), min: null(), max: null(), p50: null(), p95: null() };
-        Column { facts, of: OLD, at, took, complete: true }
+        Column { stats, of: OLD, at, took, complete: true }
     }
 
     #[test]
     fn what_took_little_is_told_of_an_unchanged_table_only() {
         let at = Instant::now();
         let quick = column(PATIENCE - Duration::from_millis(1), at);
-        assert!(quick.is_fresh(OLD, at + SEARCH) && quick.is_usable(OLD));
+        assert!(quick.is_fresh(OLD, at + QUERY_TIME) && quick.is_usable(OLD));
         assert!(!quick.is_fresh(NEW, at) && !quick.is_usable(NEW));
     }
 
@@ -276,7 +277,7 @@ mod tests {
     fn what_took_long_is_good_for_a_while_and_told_longer() {
         let at = Instant::now();
         let slow = column(PATIENCE, at);
-        assert!(slow.is_fresh(OLD, at + SEARCH));
+        assert!(slow.is_fresh(OLD, at + QUERY_TIME));
         let end = at + PATIENCE * GOOD_FOR;
         assert!(slow.is_fresh(NEW, end - Duration::from_millis(1)));
         assert!(!slow.is_fresh(NEW, end) && slow.is_usable(NEW));

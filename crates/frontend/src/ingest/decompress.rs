@@ -1,8 +1,8 @@
 //! Content-Encoding: compressed bytes in, plain bytes out, piece by piece.
 //!
-//! A few compressed bytes can stand for very many plain ones, so output is taken in small pieces
-//! and counted as it comes: beyond the first MiB it may be [`limits::INFLATE_RATIO_MAX`] times the
-//! input. What a header claims does not count.
+//! A few compressed bytes can expand to very many plain ones. So output is taken in small pieces and
+//! counted: beyond the first MiB it may be [`limits::INFLATE_RATIO_MAX`] times the input. The size that
+//! a header claims is ignored.
 
 use std::io::Write;
 
@@ -10,16 +10,16 @@ use flate2::write::MultiGzDecoder;
 use hadal_types::limits;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-/// Input that gzip is fed at a time: it makes at most 1,032 times as much of it.
+/// Input of one call of gzip, whose output is at most 1,032 times as long.
 const GZIP_STEP: usize = 4 << 10;
-/// Output that zstd makes at a time.
+/// Output of one call of zstd.
 const ZSTD_STEP: usize = 128 << 10;
 /// The largest window of zstd over HTTP, as a power of two (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// Output that is free of the ratio.
+/// Output to which the ratio does not apply.
 const FREE_BYTES: u64 = 1 << 20;
 
-/// Why a body cannot be inflated.
+/// Why a body cannot be decompressed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DecompressError {
     #[error("the body is not {0}: {1}")]
@@ -33,7 +33,7 @@ pub(crate) enum DecompressError {
     Ratio,
 }
 
-/// How a body is compressed.
+/// The decompressor of one body.
 pub struct Decompressor {
     method: Method,
     taken: u64,
@@ -50,7 +50,7 @@ const GZIP: &str = "gzip";
 const ZSTD: &str = "zstd";
 
 impl Decompressor {
-    /// The inflater for a Content-Encoding; `None` when it is not known.
+    /// The decompressor for a Content-Encoding; `None` when the encoding is unknown.
     #[must_use]
     pub fn new(encoding: &str) -> Option<Self> {
         let method = match encoding.trim().to_ascii_lowercase().as_str() {
@@ -66,7 +66,7 @@ impl Decompressor {
         Some(Self { method, taken: 0, made: 0 })
     }
 
-    /// Takes compressed bytes, and calls `take` with the plain ones.
+    /// Decompresses bytes, and calls `take` with the plain bytes, piece by piece.
     pub(crate) fn push<E: From<DecompressError>>(
         &mut self,
         bytes: &[u8],
@@ -91,7 +91,7 @@ impl Decompressor {
         }
     }
 
-    /// Calls `take` with what is left at the end of the body.
+    /// Ends the body, and calls `take` with the last plain bytes.
     pub(crate) fn finish<E: From<DecompressError>>(
         &mut self,
         take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
@@ -138,7 +138,7 @@ fn unzstd<E: From<DecompressError>>(
             .map_err(|error| DecompressError::Corrupt(ZSTD, error.to_string()))?;
         take(output.as_slice())?;
         *is_between_frames = hint == 0;
-        // A full buffer may mean that there is more where it came from.
+        // A full buffer may mean that zstd has more output.
         if input.pos() == bytes.len() && output.pos() < ZSTD_STEP {
             return Ok(());
         }

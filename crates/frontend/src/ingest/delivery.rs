@@ -1,4 +1,4 @@
-//! Batches on their way to the sink: a few at a time.
+//! Delivery of batches to the sink, a few at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,8 +16,8 @@ use crate::tables::settings_cache::FirstRowsSettings;
 /// How long to wait before a busy sink is asked again.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
-/// Sends batches, at most [`limits::BATCHES_UNDER_WAY_MAX`] at a time. Dropping it calls off
-/// those that are under way.
+/// Sends the batches of one body, at most [`limits::BATCHES_UNDER_WAY_MAX`] at a time. Dropping it
+/// cancels the batches that are in flight.
 pub(crate) struct Delivery {
     frontend: Arc<Frontend>,
     in_flight: JoinSet<Result<Receipt, SinkError>>,
@@ -26,7 +26,7 @@ pub(crate) struct Delivery {
     pub(crate) delivered: Delivered,
 }
 
-/// What the sink has acknowledged.
+/// The batches and rows that the sink acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
     pub(crate) batches: u64,
@@ -35,9 +35,9 @@ pub(crate) struct Delivered {
     pub(crate) rows: u64,
     /// Rows that had not been taken before.
     pub(crate) new_rows: u64,
-    /// All of it survives a crash.
+    /// Whether all of them survive a crash.
     pub(crate) durable: bool,
-    /// It made its table larger than that may be.
+    /// Whether the table is over its size, so that its oldest rows are dropped.
     pub(crate) overflowing: bool,
 }
 
@@ -59,8 +59,8 @@ impl Delivery {
         }
     }
 
-    /// Sends batches, waiting for earlier ones where too many are under way. `is_old` says that
-    /// rows of the body make its table one of any age, if nobody set its age.
+    /// Sends batches; waits for earlier ones where too many are in flight. `is_old` says that the body has
+    /// old rows, so that its table gets no age limit unless a person set one.
     pub(crate) async fn send_all(
         &mut self,
         batches: Vec<Batch>,
@@ -73,14 +73,14 @@ impl Delivery {
             while self.in_flight.len() >= limits::BATCHES_UNDER_WAY_MAX {
                 self.wait_for_one().await?;
             }
-            // A client that has just begun can come back later at little cost; the rest of a
-            // long body is worth waiting for.
+            // A client can repeat a body that has just begun at little cost; for the rest of a long body
+            // it is worth waiting.
             let patience = match self.is_first {
                 true => Duration::ZERO,
                 false => Duration::from_secs(limits::STALL_SECONDS),
             };
             self.is_first = false;
-            // It is there twice while the sink has it.
+            // The batch is in memory twice while the sink takes it.
             let room = self.frontend.backpressure.batch(2 * batch.block.len()).await?;
             let frontend = Arc::clone(&self.frontend);
             self.in_flight.spawn(async move {
@@ -91,7 +91,7 @@ impl Delivery {
         Ok(())
     }
 
-    /// Waits for all that is under way.
+    /// Waits for all batches in flight.
     pub(crate) async fn wait_for_all(&mut self) -> Result<(), FrontendError> {
         while !self.in_flight.is_empty() {
             self.wait_for_one().await?;
@@ -108,8 +108,8 @@ impl Delivery {
         Ok(())
     }
 
-    /// Waits for all that is under way after something failed, so that the rows that went in
-    /// are all counted; what else fails is not told.
+    /// Waits for all batches in flight after one failed, so that all accepted rows are counted. Further
+    /// failures are not reported.
     pub(crate) async fn wait_after_failure(&mut self) {
         while let Some(outcome) = self.in_flight.join_next().await {
             if let Ok(Ok(receipt)) = outcome {
@@ -131,8 +131,7 @@ impl Delivery {
     }
 }
 
-/// Sends one batch, again and again while the sink is busy, for as long as `patience` lasts and the
-/// server does not stop.
+/// Sends one batch; retries while the sink is busy, until `patience` has passed or the server stops.
 async fn deliver(
     frontend: &Arc<Frontend>,
     batch: Batch,

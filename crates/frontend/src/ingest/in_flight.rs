@@ -1,29 +1,28 @@
-//! Bodies that are coming in, by the batch ids that their clients chose: what is not all there cannot be
-//! taken back.
+//! The bodies that are being received, by batch id: a batch that is still in flight cannot be revoked.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hadal_types::{BatchId, TableName};
 
-/// The bodies that come in at this moment.
+/// The batch ids of all bodies that are being received.
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<Vec<(TableName, BatchId)>>);
 
-/// A body that comes in while this lives.
+/// One body; it is in flight until this is dropped.
 pub(crate) struct InFlightBatch<'c> {
     coming: &'c InFlight,
     body: (TableName, BatchId),
 }
 
 impl InFlight {
-    /// Notes a body.
+    /// Registers a body.
     pub(crate) fn begin(&self, table: &TableName, batch: &BatchId) -> InFlightBatch<'_> {
         let body = (table.clone(), batch.clone());
         self.lock().push(body.clone());
         InFlightBatch { coming: self, body }
     }
 
-    /// Whether something under a client's id is coming in.
+    /// Whether a body with this batch id, or a chunk of it, is in flight.
     pub(crate) fn has(&self, table: &TableName, client: &BatchId) -> bool {
         self.lock().iter().any(|(of, batch)| of == table && batch.is_of(client))
     }

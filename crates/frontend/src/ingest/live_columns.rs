@@ -1,4 +1,4 @@
-//! The columns of tables that bodies come in for at this moment.
+//! The columns of the tables that receive rows now, shared by all bodies of a table.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,23 +8,24 @@ use hadal_ingest::TableColumns;
 use hadal_types::limits::TABLE_COLUMNS_MAX;
 use hadal_types::{TableName, TableSchema};
 
-/// Columns that bodies added so long ago are in the table's schema, or never come there.
+/// Columns added longer ago are in the table's schema, or were never accepted.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// What bodies under way share of their tables' columns; forgotten with the last body of a table,
-/// since the table's schema has them by then.
+/// The column sets that bodies in flight share; a set is dropped with the last body of its table, when
+/// the table's schema has its columns.
 #[derive(Default)]
 pub(crate) struct LiveColumns(Mutex<HashMap<TableName, Shared>>);
 
-/// What the bodies of one table share, and since when.
+/// The column set of one table, and when it began.
 struct Shared {
     columns: Weak<TableColumns>,
     since: Instant,
 }
 
 impl LiveColumns {
-    /// What the bodies of a table share. To be asked for before the table's schema is, and then to be
-    /// [told](Self::told) it: a body that ended in between would be in neither.
+    /// The column set of a table. The caller gets it before it reads the table's schema, and then
+    /// [adds](Self::add_schema) the schema: otherwise the columns of a body that ended in between would be
+    /// missing in both.
     pub(crate) fn of(&self, table: &TableName, now: Instant) -> Arc<TableColumns> {
         let mut tables = self.lock();
         if let Some(columns) = tables.get(table).and_then(|shared| shared.columns.upgrade()) {
@@ -34,9 +35,9 @@ impl LiveColumns {
         begin(&mut tables, table, now)
     }
 
-    /// What the bodies of a table share, which has this schema. Where columns have gone from the
-    /// schema, they go from what is shared after a while, though some body always is under way.
-    pub(crate) fn told(
+    /// Adds the columns of the table's schema to its column set. Where columns have left the schema, a new
+    /// set begins after [`SETTLED`], although the old one is always in use.
+    pub(crate) fn add_schema(
         &self,
         table: &TableName,
         columns: Arc<TableColumns>,
@@ -99,7 +100,7 @@ mod tests {
         let first = live.of(&table, start);
         let names: Vec<String> = (0..TABLE_COLUMNS_MAX).map(|own| format!("c{own}")).collect();
         first.add(names.iter().map(String::as_str));
-        let told = |at| live.told(&table, live.of(&table, at), None, at);
+        let told = |at| live.add_schema(&table, live.of(&table, at), None, at);
         assert!(told(start + SETTLED / 2).is_full(), "they may be on their way");
         let renewed = told(start + SETTLED);
         assert!(!renewed.is_full() && first.is_full());

@@ -24,21 +24,21 @@ pub(crate) async fn summarize(
     schema: &TableSchema,
     deadline: Duration,
 ) -> Result<QueryResult, FrontendError> {
-    let asker = StatsQueries::new(frontend, schema, deadline);
+    let queries = StatsQueries::new(frontend, schema, deadline);
     let columns: Vec<&ColumnSchema> =
         schema.columns.iter().take(limits::SUMMARY_COLUMNS_MAX).collect();
-    let mut found = asker.facts(&columns).await?;
+    let mut computed = queries.stats(&columns).await?;
     let mut rows = Vec::with_capacity(columns.len());
-    for (column, facts) in columns.iter().zip(&found.found) {
-        let top = match has_frequent_values(column, facts) {
+    for (column, stats) in columns.iter().zip(&computed.value) {
+        let top = match has_frequent_values(column, stats) {
             true => {
-                let answer = asker.top(column, None, TimeRange::ALL, TOP_VALUES).await?;
-                found.stats.merge(answer.stats);
+                let answer = queries.top(column, None, TimeRange::ALL, TOP_VALUES).await?;
+                computed.stats.merge(answer.stats);
                 Value::vector(answer.rows.iter().map(frequent))
             }
             false => Value::Null,
         };
-        rows.push(row(schema, column, facts, top));
+        rows.push(row(schema, column, stats, top));
     }
     let mut warnings = Vec::new();
     let left = schema.columns.len() - columns.len();
@@ -61,25 +61,25 @@ pub(crate) async fn summarize(
             ("top", Type::Vector),
         ]),
         rows,
-        coverage: found.coverage,
-        stats: found.stats,
+        coverage: computed.coverage,
+        stats: computed.stats,
         warnings,
         ..QueryResult::default()
     })
 }
 
-fn row(schema: &TableSchema, column: &ColumnSchema, facts: &ColumnStats, top: Value) -> RowValues {
+fn row(schema: &TableSchema, column: &ColumnSchema, stats: &ColumnStats, top: Value) -> RowValues {
     let rows = rows_of(column);
     RowValues::from(vec![
         Value::string(column.name.as_str()),
         Value::string(type_of(column).name()),
         count(rows),
         count(schema.rows.saturating_sub(rows)),
-        facts.distinct.clone(),
-        text(&facts.min),
-        text(&facts.max),
-        facts.p50.clone(),
-        facts.p95.clone(),
+        stats.distinct.clone(),
+        text(&stats.min),
+        text(&stats.max),
+        stats.p50.clone(),
+        stats.p95.clone(),
         top,
     ])
 }
@@ -91,10 +91,10 @@ fn text(value: &Value) -> Value {
     }
 }
 
-fn has_frequent_values(column: &ColumnSchema, facts: &ColumnStats) -> bool {
+fn has_frequent_values(column: &ColumnSchema, stats: &ColumnStats) -> bool {
     let few = Value::integer(i64::try_from(limits::DISTINCT_EXACT_VALUES).unwrap_or(i64::MAX));
     let some = Value::Number(Number::integer(1));
-    type_of(column) != Type::Time && (some..=few).contains(&facts.distinct)
+    type_of(column) != Type::Time && (some..=few).contains(&stats.distinct)
 }
 
 fn frequent(row: &RowValues) -> String {

@@ -18,13 +18,13 @@ use hadal_wire::{SinkError, TableStatus};
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::{Backend, Frontend};
 
-/// How long settings are believed that were read: another server may share the definitions.
+/// How long cached settings are valid: another server may share the definitions.
 const GOOD_FOR: Duration = Duration::from_secs(5);
 
 /// How often a table is settled anew when others change its settings at the same time.
 const TRIES: usize = 8;
 
-/// Settings that were read or written lately.
+/// The settings that were read or written lately.
 #[derive(Default)]
 pub(crate) struct TableSettingsCache {
     known: Mutex<HashMap<TableName, ColumnStatsCache>>,
@@ -38,7 +38,7 @@ struct ColumnStatsCache {
 }
 
 impl TableSettingsCache {
-    /// What was set for a table.
+    /// The settings of a table, perhaps from the cache.
     pub(crate) async fn of(
         &self,
         backend: &Backend,
@@ -48,7 +48,7 @@ impl TableSettingsCache {
         match known {
             Some((at, own)) if at.elapsed() < GOOD_FOR => Ok(own),
             Some((_, stale)) => Ok(self.read(backend, table).await.unwrap_or_else(|_| {
-                // Rows are still taken, by the rules of before; why is in the log.
+                // Rows are still accepted, by the old settings; the log has the reason.
                 self.note(table, stale.clone());
                 stale
             })),
@@ -56,7 +56,7 @@ impl TableSettingsCache {
         }
     }
 
-    /// What is set for a table at this moment.
+    /// The settings of a table, read from the definitions.
     pub(crate) async fn read(
         &self,
         backend: &Backend,
@@ -76,7 +76,7 @@ impl TableSettingsCache {
         known.insert(table.clone(), ColumnStatsCache { at: Instant::now(), own });
     }
 
-    /// Forgets a table that is no more.
+    /// Forgets a dropped table.
     pub(crate) fn forget(&self, table: &TableName) {
         lock(&self.known).remove(table);
     }
@@ -99,8 +99,8 @@ impl TableSettingsCache {
     }
 }
 
-/// Sets the settings of a table, if they are based on its last ones, and tells the leaves: all of
-/// it, also when whoever asked has hung up.
+/// Stores the settings of a table, if they are based on the stored version, and sends them to the leaves.
+/// Both are done even if the client hangs up.
 pub(crate) async fn set(
     frontend: &Arc<Frontend>,
     table: &TableName,
@@ -115,12 +115,12 @@ pub(crate) async fn set(
     setting.await.map_err(failed)?
 }
 
-/// The settings are stored, and rule what comes in; the leaves are told again at the next start.
+/// The error of settings that are stored but did not reach every leaf; the next start sends them again.
 pub(crate) fn half_done(error: &SinkError) -> FrontendError {
     FrontendError::from(error).hint("the settings are stored; set them again to tell every leaf")
 }
 
-/// What a body's rows mean for the settings of their table.
+/// The settings that the first rows of a table give it.
 pub(crate) struct FirstRowsSettings {
     table: TableName,
     own: Own,

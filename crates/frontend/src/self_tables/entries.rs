@@ -1,4 +1,4 @@
-//! What is noted, and the rows that it makes.
+//! The entries of self tables, and the rows that are made of them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,25 +11,25 @@ use hadal_wire::{LeafStatus, PeerStatus, TableStatus};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 
-/// What is noted of a question.
+/// One query and its outcome.
 #[derive(Debug, Default)]
 pub(crate) struct QueryLogEntry {
     pub(crate) table: Option<TableName>,
-    /// What was asked, as SQL.
+    /// The query as SQL.
     pub(crate) sql: String,
-    /// What its client calls itself.
+    /// The name that the client gives itself.
     pub(crate) client: String,
-    /// Rows of the answer.
+    /// Rows of the result.
     rows: u64,
     stats: ScanStats,
-    /// Rows of the table that should have been looked at, and those that were.
+    /// Rows of the table that should have been scanned, and those that were.
     expected: (u64, u64),
     at: Micros,
     took: Duration,
     outcome: &'static str,
 }
 
-/// A question on its way, which is noted when this goes: so also when its client hangs up.
+/// A running query. It is logged when this is dropped, so also when its client hangs up.
 pub(crate) struct QueryLogGuard {
     frontend: Arc<Frontend>,
     start: Instant,
@@ -43,7 +43,7 @@ impl QueryLogGuard {
         Self { frontend: Arc::clone(frontend), start: Instant::now(), entry: note }
     }
 
-    /// How it ended.
+    /// Sets the outcome.
     pub(crate) fn end<T>(mut self, ended: &Result<T, FrontendError>) {
         if ended.is_err() {
             self.entry.rows = 0;
@@ -61,12 +61,12 @@ impl Drop for QueryLogGuard {
     fn drop(&mut self) {
         let mut note = std::mem::take(&mut self.entry);
         note.took = self.start.elapsed();
-        self.frontend.self_tables.note_query(note);
+        self.frontend.self_tables.add_query(note);
     }
 }
 
 impl QueryLogEntry {
-    /// What the answer rests on.
+    /// Sets the figures of the result.
     pub(crate) fn answered(&mut self, rows: usize, stats: ScanStats, coverage: &Coverage) {
         self.rows = rows as u64;
         self.stats = stats;
@@ -96,7 +96,7 @@ impl QueryLogEntry {
     }
 }
 
-/// A body on its way, which is noted when this goes: so also when its client hangs up.
+/// A body that is being received. It is logged when this is dropped, so also when its client hangs up.
 pub(crate) struct IngestLogGuard {
     frontend: Arc<Frontend>,
     table: TableName,
@@ -119,11 +119,11 @@ impl IngestLogGuard {
 impl Drop for IngestLogGuard {
     fn drop(&mut self) {
         let note = IngestLogEntry { took: self.start.elapsed(), ..self.entry };
-        self.frontend.self_tables.note_body(&self.table, note);
+        self.frontend.self_tables.add_body(&self.table, note);
     }
 }
 
-/// What is noted of one body of rows.
+/// One body and its outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IngestLogEntry {
     pub(crate) rows: u64,
@@ -132,12 +132,12 @@ pub(crate) struct IngestLogEntry {
     /// Batches that had been taken before.
     pub(crate) duplicates: u64,
     pub(crate) bytes: u64,
-    /// It was not taken, or not to its end.
+    /// Whether the body was not accepted, or not to its end.
     pub(crate) is_refused: bool,
     pub(crate) took: Duration,
 }
 
-/// What is noted of all bodies for one table.
+/// The sums over all bodies for one table.
 #[derive(Debug, Default)]
 pub(super) struct IngestLogSums {
     bodies: u64,
@@ -174,7 +174,7 @@ impl IngestLogSums {
     }
 }
 
-/// A row for each leaf. Hadal's own tables do not count.
+/// A row for each leaf, without its self tables.
 pub(super) fn leaf_rows(status: &PeerStatus, time: Micros) -> Vec<OwnRow> {
     let row = |leaf: &LeafStatus| {
         let tables: Vec<_> =
@@ -209,7 +209,7 @@ fn millis(time: Duration) -> Value {
     Decimal::new(micros, 3).map_or(Value::Null, |millis| Value::Number(millis.into()))
 }
 
-/// The beginning of a text, in so many bytes.
+/// The beginning of a text, of at most so many bytes.
 fn text(text: &str, bytes_max: usize) -> Value {
     match &text[..text.floor_char_boundary(bytes_max)] {
         "" => Value::Null,
