@@ -13,15 +13,15 @@
 
 mod aggregator;
 mod catalog;
-mod ledger;
-mod missing;
-mod patience;
+mod dead_leaf;
+mod expected_rows;
 mod placement;
 mod root;
+mod straggler_timeout;
 
 pub use aggregator::Aggregator;
 pub use catalog::Catalog;
-pub use ledger::Ledger;
-pub use missing::Missing;
+pub use dead_leaf::DeadLeaf;
+pub use expected_rows::ExpectedRows;
 pub use placement::{Placement, PlacementLeaf};
 pub use root::{AskError, Root};

@@ -8,11 +8,11 @@ use hadal_types::{ColumnName, Kind, Micros, TableName};
 use prost::Message;
 
 use crate::codes::Code;
-use crate::error::{At, WireError, at_most, required, unfit};
+use crate::error::{At, DecodeError, at_most, required, unfit};
 use crate::frames::{self, Frames};
-use crate::guard;
 use crate::peer::LeafName;
 use crate::proto;
+use crate::size_guard;
 use crate::value::{decode_column, decode_leaf_name, decode_table};
 
 /// Bytes of the question for the blocks of a table.
@@ -86,9 +86,9 @@ pub fn encode_blocks_of(table: &TableName) -> Bytes {
 /// Reads what [`encode_blocks_of`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_blocks_of(bytes: Bytes) -> Result<TableName, WireError> {
-    guard::decode(bytes, REQUEST_BYTES_MAX, |request: proto::BlocksRequest| {
+/// [`DecodeError`] for anything else.
+pub fn decode_blocks_of(bytes: Bytes) -> Result<TableName, DecodeError> {
+    size_guard::decode(bytes, REQUEST_BYTES_MAX, |request: proto::BlocksRequest| {
         decode_table(&request.table).at("table")
     })
 }
@@ -130,9 +130,9 @@ pub fn encode_blocks(blocks: &TableBlocks) -> Bytes {
 /// Reads what [`encode_blocks`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, WireError> {
-    guard::decode(bytes, MESSAGE_BYTES_MAX, |message: proto::TableBlocks| {
+/// [`DecodeError`] for anything else.
+pub fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, DecodeError> {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, |message: proto::TableBlocks| {
         let mut decoded = TableBlocks::default();
         for (index, block) in Frames::new(message.blocks).enumerate() {
             decoded.blocks.push(block.and_then(decode_block).at_index("blocks", index)?);
@@ -149,7 +149,7 @@ pub fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, WireError> {
     })
 }
 
-fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, WireError> {
+fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, DecodeError> {
     let proto::TimeSpan { first_micros, last_micros } =
         required(block.time_span).at("time_span")?;
     if first_micros > last_micros {
@@ -174,7 +174,7 @@ fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, WireError> {
 
 type KeyedColumn = ((ColumnName, Kind, String), ColumnBlocks);
 
-fn decode_columns(column: proto::ColumnBlocks) -> Result<KeyedColumn, WireError> {
+fn decode_columns(column: proto::ColumnBlocks) -> Result<KeyedColumn, DecodeError> {
     let proto::ColumnBlocks { name, kind, encoding, blocks, rows, bytes, warm_bytes } = column;
     at_most("bytes", encoding.len(), NAME_BYTES_MAX).at("encoding")?;
     let key = (decode_column(&name).at("name")?, Code::of_code(kind).at("kind")?, encoding);

@@ -2,10 +2,10 @@
 //!
 //! A leaf, a remote process and an aggregator over peers all are a `Peer`, so trees nest without
 //! further mechanism (Scuba, VLDB 2013, section 3.5). Everything that crosses the seam has a
-//! protobuf form (`spec/proto`), whether or not a network lies between: [`Mirrored`] puts one
+//! protobuf form (`spec/proto`), whether or not a network lies between: [`LoopbackCodec`] puts one
 //! between any two without a network.
 //!
-//! Encoding never fails. Decoding trusts nothing: [`WireError`] says what is wrong and where, and
+//! Encoding never fails. Decoding trusts nothing: [`DecodeError`] says what is wrong and where, and
 //! no bytes make it take more memory than the limits allow.
 
 mod batch;
@@ -14,13 +14,13 @@ mod codes;
 mod error;
 mod expr;
 mod frames;
-mod guard;
-mod mirrored;
+mod loopback_codec;
 mod partial;
 mod peer;
 mod proto;
 mod query;
 mod sink;
+mod size_guard;
 mod state;
 mod status;
 mod value;
@@ -34,8 +34,8 @@ pub use blocks::{
     BlockStatus, ColumnBlocks, TableBlocks, decode_blocks, decode_blocks_of, encode_blocks,
     encode_blocks_of,
 };
-pub use error::{Flaw, WireError};
-pub use mirrored::Mirrored;
+pub use error::{DecodeError, DecodeErrorKind};
+pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, encode_partial};
 pub use peer::{
     ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableStatus,

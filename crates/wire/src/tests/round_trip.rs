@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use super::strategies;
 use crate::batch::*;
 use crate::codes::Code;
-use crate::error::Flaw;
+use crate::error::DecodeErrorKind;
 use crate::expr::{decode_expr, encode_expr};
 use crate::partial::{decode_partial, encode_partial};
 use crate::peer::LeafState;
@@ -106,9 +106,12 @@ fn assert_codes<C: Code + Copy + Debug + PartialEq>(count: i32) {
     for code in 1..=count {
         assert_eq!(C::of_code(code).map(C::code), Ok(code));
     }
-    assert_eq!(C::of_code(0).map_err(|error| error.flaw), Err(Flaw::Missing));
+    assert_eq!(C::of_code(0).map_err(|error| error.kind), Err(DecodeErrorKind::Missing));
     for code in [count + 1, -1, i32::MAX] {
-        assert_eq!(C::of_code(code).map_err(|error| error.flaw), Err(Flaw::UnknownCode(code)));
+        assert_eq!(
+            C::of_code(code).map_err(|error| error.kind),
+            Err(DecodeErrorKind::UnknownCode(code))
+        );
     }
 }
 

@@ -10,11 +10,11 @@ use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
 
 /// In the place of a leaf that does not serve: it answers nothing, and so is missed in every answer, though
 /// nobody knows how many rows it has.
-pub struct Missing {
+pub struct DeadLeaf {
     name: LeafName,
 }
 
-impl Missing {
+impl DeadLeaf {
     /// In the place of this leaf.
     #[must_use]
     pub fn new(name: &LeafName) -> Self {
@@ -22,7 +22,7 @@ impl Missing {
     }
 }
 
-impl Peer for Missing {
+impl Peer for DeadLeaf {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
         let leaf = LeafCoverage {
             name: self.name.to_string(),

@@ -98,15 +98,15 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-fn mirrored(fake: Fake) -> Mirrored<Fake> {
-    Mirrored::new(LeafName("leaf-7".into()), Arc::new(fake))
+fn mirrored(fake: Fake) -> LoopbackCodec<Fake> {
+    LoopbackCodec::new(LeafName("leaf-7".into()), Arc::new(fake))
 }
 
-fn answering(partial: Partial) -> Mirrored<Fake> {
+fn answering(partial: Partial) -> LoopbackCodec<Fake> {
     mirrored(Fake { partial: Mutex::new(Some(partial)), ..Fake::default() })
 }
 
-fn ask<P: Peer + ?Sized>(peer: &Mirrored<P>, query: Query) -> Partial {
+fn ask<P: Peer + ?Sized>(peer: &LoopbackCodec<P>, query: Query) -> Partial {
     now(peer.query(Arc::new(query), Instant::now() + Duration::from_secs(5)))
 }
 
@@ -158,7 +158,7 @@ proptest! {
 #[test]
 fn mirrors_nest_and_need_not_know_what_they_wrap() {
     let inner: Arc<dyn Peer> = Arc::new(answering(rows_partial()));
-    let peer: Mirrored<dyn Peer> = Mirrored::new(LeafName("outer".into()), inner);
+    let peer: LoopbackCodec<dyn Peer> = LoopbackCodec::new(LeafName("outer".into()), inner);
     assert_eq!(ask(&peer, rows_query()), rows_partial());
     assert_eq!(peer.failures(), 0);
 }
@@ -228,7 +228,7 @@ fn blocks_pass_through_or_are_none() {
     let table = TableName::new("t").expect("a name");
     let through = |blocks: TableBlocks| {
         let inner = Arc::new(Fake { blocks, ..Fake::default() });
-        let mirrored = Mirrored::new(LeafName("m".into()), inner);
+        let mirrored = LoopbackCodec::new(LeafName("m".into()), inner);
         (now(mirrored.blocks(&table)), mirrored.failures())
     };
     let blocks = of("lists".to_owned());
