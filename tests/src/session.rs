@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_peer::{Peer, Sink};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
-use hadal_types::{BatchId, Budget, Clock, FixedClock, Micros, TableName, TableSchema, Value};
-use hadal_wire::{LeafName, LoopbackCodec, Peer, Sink};
+use hadal_types::{
+    BatchId, Budget, Clock, FixedClock, LeafName, Micros, TableName, TableSchema, Value,
+};
+use hadal_wire::LoopbackCodec;
 
 /// How leaves are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_console::Definitions;
+use hadal_peer::Sink;
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::{Clock, Held, limits};
-use hadal_wire::Sink;
 use tokio::sync::{Semaphore, watch};
 
 use crate::column_stats::cache::ColumnStatsCache;

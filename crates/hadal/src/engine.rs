@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_peer::{LeafLoss, Peer, Sink};
 use hadal_store::{EarlyStore, Report, Sizes};
 use hadal_tree::{Aggregator, DeadLeaf, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
-use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{LeafLoss, LeafName, Peer, Sink};
+use hadal_types::{Budget, Clock, LeafName, TableName};
 
 use crate::error::Error;
 use crate::heap::{HeapWatch, Memories};

@@ -8,10 +8,10 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use hadal_query::Query;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
-use hadal_types::{CancelOnDrop, TableName};
-use hadal_wire::{BoxFuture, LeafName, LeafState, Peer, PeerStatus, TableBlocks};
+use hadal_types::{CancelOnDrop, LeafName, LeafState, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use hadal_query::Query;
-use hadal_types::TableName;
-use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
+use hadal_types::{LeafName, TableName};
 
 /// In the place of a leaf that does not serve: it answers nothing, and so is missed in every answer, though
 /// nobody knows how many rows it has.

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hadal_types::TableName;
-use hadal_wire::{LeafName, LeafStatus, TableStatus};
+use hadal_peer::{LeafStatus, TableStatus};
+use hadal_types::{LeafName, TableName};
 
 /// Rows by leaf and table.
 #[derive(Debug, Default)]

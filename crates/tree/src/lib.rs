@@ -8,7 +8,7 @@
 //!             └── leaf
 //! ```
 //!
-//! An [`Aggregator`] is itself a [`hadal_wire::Peer`], so trees nest (Scuba, VLDB 2013, section
+//! An [`Aggregator`] is itself a [`hadal_peer::Peer`], so trees nest (Scuba, VLDB 2013, section
 //! 3.5). This crate knows no leaf but through the seams.
 
 mod aggregator;

@@ -9,9 +9,9 @@ mod tables;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hadal_peer::{Batch, BoxFuture, Receipt, Sink, SinkError};
 use hadal_types::limits::TABLES_MAX;
-use hadal_types::{BatchId, TableName, TableSettings};
-use hadal_wire::{Batch, BoxFuture, LeafName, Receipt, Sink, SinkError};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 use twox_hash::XxHash3_64;
 
 use crate::expected_rows::ExpectedRows;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, finish};
+use hadal_peer::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
-use hadal_types::{Budget, CancelOnDrop, TableName};
-use hadal_wire::{BlockStatus, LeafName, LeafState, Peer, PeerStatus, TableBlocks, TableStatus};
+use hadal_types::{Budget, CancelOnDrop, LeafName, LeafState, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 

@@ -8,9 +8,9 @@ use prost::Message;
 use crate::error::{At, DecodeError, at_most, required};
 use crate::expr::{decode_index, encode_index};
 use crate::proto::{self, accept_response, configure_response, drop_table_response, sink_error};
-use crate::sink::{Batch, Receipt, SinkError};
 use crate::size_guard;
 use crate::value::{decode_batch_id, decode_settings, decode_table};
+use hadal_peer::{Batch, Receipt, SinkError};
 
 /// Bytes of any message here but a batch: names and a few words.
 const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;

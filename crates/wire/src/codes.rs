@@ -5,10 +5,9 @@
 
 use hadal_aggregate::{FaultCode, LeafOutcome, WarningCode};
 use hadal_query::{Function, Syntax, TimeField, Type};
-use hadal_types::{Kind, Logical};
+use hadal_types::{Kind, LeafState, Logical};
 
 use crate::error::{DecodeError, DecodeErrorKind};
-use crate::peer::LeafState;
 use crate::proto;
 
 /// Something with a code of `spec/proto`.

@@ -10,23 +10,19 @@ use std::time::Instant;
 use bytes::Bytes;
 use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
-use hadal_types::{BatchId, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 
-use crate::BoxFuture;
 use crate::batch::{
     decode_accepted, decode_batch, decode_configure, decode_configured, decode_drop_table,
     decode_dropped, decode_known, decode_knows, encode_accepted, encode_batch, encode_configure,
     encode_configured, encode_drop_table, encode_dropped, encode_known, encode_knows,
 };
-use crate::blocks::{
-    TableBlocks, decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of,
-};
+use crate::blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
 use crate::error::DecodeError;
 use crate::partial::{decode_partial, encode_partial};
-use crate::peer::{LeafName, Peer, PeerStatus};
 use crate::query::QueryRequest;
-use crate::sink::{Batch, Receipt, Sink, SinkError};
 use crate::status::{decode_status, encode_status};
+use hadal_peer::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
 
 /// A peer, or a sink, behind a wire that is no network.
 pub struct LoopbackCodec<P: ?Sized> {

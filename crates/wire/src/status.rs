@@ -7,18 +7,18 @@ use bytes::Bytes;
 use hadal_types::limits::{
     LEAF_LOSSES_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, TABLES_MAX,
 };
-use hadal_types::{ColumnPart, ColumnSchema, Micros, TableName, TableSchema, TableSettings};
+use hadal_types::{
+    ColumnPart, ColumnSchema, LeafName, LeafState, Micros, TableName, TableSchema, TableSettings,
+};
 use prost::Message;
 
 use crate::codes::Code;
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
-use crate::peer::{
-    ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus,
-};
 use crate::proto;
 use crate::size_guard;
 use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_table};
+use hadal_peer::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, TableStatus};
 
 /// A status's bytes.
 #[must_use]

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use hadal_aggregate::{Answering, LeafOutcome, Tally};
+use hadal_peer::BlockStatus;
 use hadal_query::Shape;
 use hadal_types::{Micros, TableName};
-use hadal_wire::BlockStatus;
 
 use super::*;
 

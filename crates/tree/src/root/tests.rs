@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use hadal_aggregate::{Coverage, Partial};
+use hadal_peer::BoxFuture;
 use hadal_query::Shape;
 use hadal_types::Held;
 use hadal_types::limits::QUERY_DEADLINE_MS;
-use hadal_wire::BoxFuture;
 use tokio::time::{Instant as PausedInstant, sleep};
 
 use super::*;

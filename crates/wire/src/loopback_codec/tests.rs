@@ -203,9 +203,9 @@ fn a_question_beyond_the_limits_is_the_users_fault() {
 #[test]
 fn what_a_broken_peer_says_of_itself_is_left_out() {
     let status = PeerStatus {
-        leaves: vec![crate::LeafStatus {
+        leaves: vec![hadal_peer::LeafStatus {
             name: LeafName("".into()),
-            state: crate::LeafState::Alive,
+            state: hadal_types::LeafState::Alive,
             block_bytes: 0,
             tables: Arc::default(),
             losses: Vec::new(),
@@ -219,7 +219,7 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
 
 #[test]
 fn blocks_pass_through_or_are_none() {
-    let column = crate::blocks::ColumnBlocks { blocks: 1, rows: 2, bytes: 3, warm_bytes: 4 };
+    let column = hadal_peer::ColumnBlocks { blocks: 1, rows: 2, bytes: 3, warm_bytes: 4 };
     let of = |encoding: String| {
         let name = hadal_types::ColumnName::new("a").expect("a name");
         let key = (name, hadal_types::Kind::Set, encoding);

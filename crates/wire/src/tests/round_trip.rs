@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hadal_aggregate::{FaultCode, LeafOutcome, Partial, WarningCode};
 use hadal_query::{Function, Type};
-use hadal_types::{Kind, Logical, limits};
+use hadal_types::{Kind, LeafState, Logical, limits};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -16,11 +16,10 @@ use crate::codes::Code;
 use crate::error::DecodeErrorKind;
 use crate::expr::{decode_expr, encode_expr};
 use crate::partial::{decode_partial, encode_partial};
-use crate::peer::LeafState;
 use crate::query::QueryRequest;
-use crate::sink::Receipt;
 use crate::status::{decode_status, encode_status};
 use crate::value::{decode_number, decode_value, encode_number, encode_value};
+use hadal_peer::Receipt;
 
 proptest! {
     #[test]
