@@ -104,7 +104,7 @@ impl Peer for Answering {
             }
             let mut partial = Partial::empty(&query);
             let leaf = LeafCoverage {
-                name: "fake".to_owned(),
+                name: LeafName("fake".into()),
                 outcome,
                 rows_expected: if self.act == Act::AnswerPartly { 4 } else { 0 },
                 rows_scanned: if self.act == Act::AnswerPartly { 3 } else { 0 },

@@ -107,8 +107,7 @@ impl Aggregator {
     fn learn(&self, partial: &Partial, query: &Query) {
         for leaf in &partial.coverage.leaves {
             if leaf.outcome == LeafOutcome::Answered {
-                let name = LeafName(leaf.name.as_str().into());
-                self.expected_rows.set(&name, &query.table, leaf.rows_expected);
+                self.expected_rows.set(&leaf.name, &query.table, leaf.rows_expected);
             }
         }
     }
@@ -117,8 +116,7 @@ impl Aggregator {
     fn with_expected(&self, mut partial: Partial, query: &Query) -> Partial {
         let coverage = &mut partial.coverage;
         for leaf in &mut coverage.leaves {
-            let name = LeafName(leaf.name.as_str().into());
-            let expected = self.expected_rows.expected(&name, &query.table);
+            let expected = self.expected_rows.expected(&leaf.name, &query.table);
             if leaf.outcome != LeafOutcome::Answered && leaf.rows_expected < expected {
                 let missing = expected - leaf.rows_expected;
                 leaf.rows_expected = expected;
@@ -133,7 +131,7 @@ impl Aggregator {
         let mut coverage = Coverage::default();
         for leaf in &child.leaves {
             let silent = LeafCoverage {
-                name: leaf.to_string(),
+                name: leaf.clone(),
                 outcome: LeafOutcome::Late,
                 rows_expected: self.expected_rows.expected(leaf, &query.table),
                 rows_scanned: 0,

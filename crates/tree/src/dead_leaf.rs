@@ -25,7 +25,7 @@ impl DeadLeaf {
 impl Peer for DeadLeaf {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
         let leaf = LeafCoverage {
-            name: self.name.to_string(),
+            name: self.name.clone(),
             outcome: LeafOutcome::Dead,
             rows_expected: 0,
             rows_scanned: 0,

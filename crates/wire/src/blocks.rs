@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use hadal_peer::{BlockStatus, ColumnBlocks, TableBlocks};
 use hadal_types::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX, SAMPLE_ONE_IN_MAX};
-use hadal_types::{ColumnName, Kind, LeafName, Micros, TableName};
+use hadal_types::{ColumnName, Kind, Micros, TableName};
 use prost::Message;
 
 use crate::codes::Code;
@@ -102,7 +102,7 @@ fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, DecodeError> {
         return Err(unfit(block.kept_one_in, expected)).at("kept_one_in");
     };
     Ok(BlockStatus {
-        leaf: LeafName(decode_leaf_name(block.leaf).at("leaf")?.into()),
+        leaf: decode_leaf_name(block.leaf).at("leaf")?,
         rows: block.rows,
         bytes: block.bytes,
         time_range: (Micros(first_micros), Micros(last_micros)),
@@ -122,6 +122,8 @@ fn decode_columns(column: proto::ColumnBlocks) -> Result<KeyedColumn, DecodeErro
 
 #[cfg(test)]
 mod tests {
+    use hadal_types::LeafName;
+
     use super::*;
 
     fn column(name: &str, encoding: &str, blocks: u64) -> KeyedColumn {

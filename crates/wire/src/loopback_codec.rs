@@ -72,7 +72,7 @@ impl<P: ?Sized> LoopbackCodec<P> {
             partial.faults.add(Fault::new(code, &error.to_string()));
         }
         let leaf = LeafCoverage {
-            name: self.name.to_string(),
+            name: self.name.clone(),
             outcome: LeafOutcome::Failed,
             rows_expected: 0,
             rows_scanned: 0,

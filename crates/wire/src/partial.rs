@@ -154,7 +154,7 @@ fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, DecodeErr
 
 fn encode_coverage(coverage: Coverage) -> proto::Coverage {
     let leaves = coverage.leaves.into_iter().map(|leaf| proto::LeafCoverage {
-        name: leaf.name,
+        name: leaf.name.to_string(),
         outcome: leaf.outcome.code(),
         rows_expected: leaf.rows_expected,
         rows_scanned: leaf.rows_scanned,

@@ -8,7 +8,7 @@ use hadal_types::limits::{
     LEAF_LOSSES_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, TABLES_MAX,
 };
 use hadal_types::{
-    ColumnPart, ColumnSchema, LeafName, LeafState, Micros, TableName, TableSchema, TableSettings,
+    ColumnPart, ColumnSchema, LeafState, Micros, TableName, TableSchema, TableSettings,
 };
 use prost::Message;
 
@@ -67,7 +67,7 @@ fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, DecodeError> {
         tables.insert(name, Arc::new(table));
     }
     Ok(LeafStatus {
-        name: LeafName(decode_leaf_name(leaf.name).at("name")?.into()),
+        name: decode_leaf_name(leaf.name).at("name")?,
         state: Code::of_code(leaf.state).at("state")?,
         block_bytes: leaf.block_bytes,
         tables: Arc::new(tables),

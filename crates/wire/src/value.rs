@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hadal_types::limits::{HISTOGRAM_BUCKETS_MAX, LIST_ELEMENTS_MAX, NAME_BYTES_MAX};
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    BatchId, ColumnName, Decimal, Form, Micros, Number, TableName, TableSettings, Value,
+    BatchId, ColumnName, Decimal, Form, LeafName, Micros, Number, TableName, TableSettings, Value,
 };
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
@@ -153,9 +153,9 @@ pub(crate) fn decode_batch_id(id: &str) -> Result<BatchId, DecodeError> {
 }
 
 /// A leaf's name, which may hold any text.
-pub(crate) fn decode_leaf_name(name: String) -> Result<String, DecodeError> {
+pub(crate) fn decode_leaf_name(name: String) -> Result<LeafName, DecodeError> {
     at_most("bytes", name.len(), NAME_BYTES_MAX)?;
-    if name.is_empty() { Err(unfit("no text", "a leaf's name")) } else { Ok(name) }
+    if name.is_empty() { Err(unfit("no text", "a leaf's name")) } else { Ok(LeafName(name.into())) }
 }
 
 #[cfg(test)]

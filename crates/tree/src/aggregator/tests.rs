@@ -31,7 +31,7 @@ impl Peer for FakeLeaf {
                 groups.add_tally(place, tally);
             }
             let leaf = LeafCoverage {
-                name: self.name.to_string(),
+                name: self.name.clone(),
                 outcome: self.outcome,
                 rows_expected: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },
                 rows_scanned: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },

@@ -22,7 +22,7 @@ impl Peer for Slow {
         Box::pin(async move {
             sleep(self.0).await;
             let leaf = LeafCoverage {
-                name: "leaf".to_owned(),
+                name: LeafName("leaf".into()),
                 outcome: LeafOutcome::Answered,
                 rows_expected: 0,
                 rows_scanned: 0,

@@ -181,7 +181,7 @@ fn an_answer_to_another_question_is_no_answer() {
     assert!(partial.fits(&Partial::empty(&rows_query())));
     assert!(partial.faults.is_empty(), "it is not the user's");
     let [leaf] = &partial.coverage.leaves[..] else { panic!("{:?}", partial.coverage) };
-    assert_eq!((&*leaf.name, leaf.outcome), ("leaf-7", LeafOutcome::Failed));
+    assert_eq!((&*leaf.name.0, leaf.outcome), ("leaf-7", LeafOutcome::Failed));
     assert_eq!((partial.coverage.leaves_asked, partial.coverage.leaves_answered), (1, 0));
     assert_eq!(peer.failures(), 1);
     assert!(peer.first_failure().is_some_and(|error| !error.is_limit()));

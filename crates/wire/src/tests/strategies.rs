@@ -250,6 +250,7 @@ fn coverage() -> impl Strategy<Value = Coverage> {
     collection::vec(leaf, 0..5).prop_map(|leaves| {
         let mut coverage = Coverage::default();
         for (name, outcome, (rows_expected, rows_scanned, micros), has_table) in leaves {
+            let name = LeafName(name.into());
             let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros };
             coverage.merge(Coverage::of_leaf(leaf, has_table));
             coverage.unknown_losses += u64::from(has_table);

@@ -137,7 +137,7 @@ pub(crate) fn groups_query() -> Query {
 fn annotated(mut partial: Partial) -> Partial {
     for (name, outcome) in [("leaf-0", LeafOutcome::Answered), ("leaf-1", LeafOutcome::Late)] {
         let leaf = LeafCoverage {
-            name: name.to_owned(),
+            name: LeafName(name.into()),
             outcome,
             rows_expected: 1_000,
             rows_scanned: 900,

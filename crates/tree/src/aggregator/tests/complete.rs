@@ -49,7 +49,7 @@ impl Peer for Actor {
                 }
             };
             let leaf = LeafCoverage {
-                name: self.name.to_string(),
+                name: self.name.clone(),
                 outcome,
                 rows_expected: expected,
                 rows_scanned: scanned,
