@@ -1,5 +1,5 @@
 //! Turns `spec/proto` into Rust: the messages themselves, and the shape of each, by which
-//! `src/guard.rs` looks at bytes before they are decoded.
+//! `src/size_guard.rs` looks at bytes before they are decoded.
 
 use std::error::Error;
 use std::fmt::Write;

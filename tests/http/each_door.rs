@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
+use hadal_peer::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
 use hadal_query::Query;
 use hadal_types::{BatchId, TableName, TableSettings};
-use hadal_wire::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
 use serde_json::json;
 
 use crate::client::{Reply, ask_on};

@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
-use hadal_query::Query;
-use hadal_types::{BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros};
-use hadal_types::{TableName, TableSchema, limits};
-use hadal_wire::{
-    Batch, BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
-    TableBlocks, TableStatus,
+use hadal_peer::{
+    Batch, BoxFuture, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks,
+    TableStatus,
 };
+use hadal_query::Query;
+use hadal_types::{
+    BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, LeafName, LeafState, Logical, Micros,
+};
+use hadal_types::{TableName, TableSchema, limits};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::timeout_at;
@@ -102,7 +104,7 @@ impl Peer for Answering {
             }
             let mut partial = Partial::empty(&query);
             let leaf = LeafCoverage {
-                name: "fake".to_owned(),
+                name: LeafName("fake".into()),
                 outcome,
                 rows_expected: if self.act == Act::AnswerPartly { 4 } else { 0 },
                 rows_scanned: if self.act == Act::AnswerPartly { 3 } else { 0 },
@@ -171,22 +173,22 @@ macro_rules! nothing_but_batches {
             &'a self,
             _table: &'a hadal_types::TableName,
             _id: &'a hadal_types::BatchId,
-        ) -> hadal_wire::BoxFuture<'a, bool> {
+        ) -> hadal_peer::BoxFuture<'a, bool> {
             Box::pin(async { false })
         }
 
         fn drop_table(
             &self,
             _table: hadal_types::TableName,
-        ) -> hadal_wire::BoxFuture<'_, Result<u64, hadal_wire::SinkError>> {
-            Box::pin(async { Err(hadal_wire::SinkError::Full("the disk".to_owned())) })
+        ) -> hadal_peer::BoxFuture<'_, Result<u64, hadal_peer::SinkError>> {
+            Box::pin(async { Err(hadal_peer::SinkError::Full("the disk".to_owned())) })
         }
 
         fn can_revoke<'a>(
             &'a self,
             _table: &'a hadal_types::TableName,
             _id: &'a hadal_types::BatchId,
-        ) -> hadal_wire::BoxFuture<'a, Result<(), hadal_wire::SinkError>> {
+        ) -> hadal_peer::BoxFuture<'a, Result<(), hadal_peer::SinkError>> {
             Box::pin(async { Ok(()) })
         }
 
@@ -194,14 +196,14 @@ macro_rules! nothing_but_batches {
             &'a self,
             _table: &'a hadal_types::TableName,
             _id: &'a hadal_types::BatchId,
-        ) -> hadal_wire::BoxFuture<'a, Result<u64, hadal_wire::SinkError>> {
+        ) -> hadal_peer::BoxFuture<'a, Result<u64, hadal_peer::SinkError>> {
             Box::pin(async { Ok(0) })
         }
 
         fn forget_losses(
             &self,
             _table: Option<hadal_types::TableName>,
-        ) -> hadal_wire::BoxFuture<'_, Result<u64, hadal_wire::SinkError>> {
+        ) -> hadal_peer::BoxFuture<'_, Result<u64, hadal_peer::SinkError>> {
             Box::pin(async { Ok(0) })
         }
 
@@ -209,7 +211,7 @@ macro_rules! nothing_but_batches {
             &self,
             _table: hadal_types::TableName,
             _settings: hadal_types::TableSettings,
-        ) -> hadal_wire::BoxFuture<'_, Result<(), hadal_wire::SinkError>> {
+        ) -> hadal_peer::BoxFuture<'_, Result<(), hadal_peer::SinkError>> {
             Box::pin(async { Ok(()) })
         }
     };

@@ -7,11 +7,9 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_frontend::Backend;
+use hadal_peer::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
 use hadal_query::Query;
-use hadal_types::{TableName, limits};
-use hadal_wire::{
-    Batch, BoxFuture, LeafState, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks,
-};
+use hadal_types::{LeafState, TableName, limits};
 use serde_json::json;
 use tokio::sync::Semaphore;
 

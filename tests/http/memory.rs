@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::Partial;
 use hadal_frontend::MemoryUse;
+use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use hadal_query::Query;
 use hadal_types::{TableName, limits};
-use hadal_wire::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use serde_json::json;
 
 use crate::client::{Request, read_reply};

@@ -9,10 +9,10 @@ use hadal_console::{Definitions, Place};
 use hadal_frontend::{Backend, Frontend, FrontendConfig, MemoryUse};
 use hadal_http::{About, Config, ServeError, serve};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_tree::{Aggregator, Ledger, Placement, PlacementLeaf, Root};
+use hadal_peer::{Peer, Sink};
+use hadal_tree::{Aggregator, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
-use hadal_types::{Budget, Clock, FixedClock, Micros, limits};
-use hadal_wire::{LeafName, Peer, Sink};
+use hadal_types::{Budget, Clock, FixedClock, LeafName, Micros, limits};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -179,7 +179,7 @@ pub(crate) fn memory_app_behind(
     before: impl FnOnce(Arc<dyn Peer>) -> Arc<dyn Peer>,
 ) -> Backend {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
-    let ledger = Arc::new(Ledger::default());
+    let ledger = Arc::new(ExpectedRows::default());
     let budget = Budget::new(limits::QUERIES_BYTES_MAX);
     let pool = ScanPool::new(2).expect("threads");
     let (mut leaves, mut sinks) = (Vec::new(), Vec::new());
@@ -229,7 +229,7 @@ pub(crate) fn backend_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> Backend {
         root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
         sink,
         definitions: no_definitions(),
-        ledger: Arc::new(Ledger::default()),
+        ledger: Arc::new(ExpectedRows::default()),
         clock: Arc::new(FixedClock::new(now())),
         damage: Arc::default(),
     }

@@ -117,7 +117,7 @@ fn every_shape_of_the_tree_gives_the_same_rows() {
     for (leaves, hops, reverse) in [
         (1, Hops::InProcess, false),
         (2, Hops::InProcess, true),
-        (3, Hops::Mirrored, false),
+        (3, Hops::Loopback, false),
         (7, Hops::InProcess, true),
     ] {
         let mut session = Session::new(leaves, hops, now).expect("a session");

@@ -176,7 +176,7 @@ fn the_first_groups_are_those_of_the_whole_answer() {
         let blocks = engine::blocks(&rows, &name(TIME_COLUMN), cuts).expect("blocks");
         let partials = 1 + random.below(3);
         // Groups that never passed a wire have numbers in cells, by which they are ranked sooner.
-        let hops = *random.pick(&[Hops::InProcess, Hops::InProcess, Hops::Mirrored]);
+        let hops = *random.pick(&[Hops::InProcess, Hops::InProcess, Hops::Loopback]);
         for index in 0..QUERIES {
             let query = query(derive(seed, index), count);
             let whole = Query { limit: limits::LIMIT_DEFAULT, offset: 0, ..query.clone() };

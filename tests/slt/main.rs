@@ -101,5 +101,5 @@ fn seven_leaves() {
 
 #[test]
 fn seven_leaves_mirrored() {
-    run_all(7, Hops::Mirrored);
+    run_all(7, Hops::Loopback);
 }

@@ -150,7 +150,7 @@ fn rows_of(bytes: &[u8]) -> Result<Vec<Row>, BlockError> {
 /// # Errors
 /// Faults of the query, and blocks that cannot be read.
 pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produced, EngineFault> {
-    ask_over(blocks, query, partials, Hops::Mirrored)
+    ask_over(blocks, query, partials, Hops::Loopback)
 }
 
 /// Bytes of values that are computed at a time where rows are looked at piece by piece: of a few rows.
@@ -178,7 +178,7 @@ pub fn ask_over(
     }
     let parts = parts.into_iter().map(|part| match hops {
         Hops::InProcess => Ok(part),
-        Hops::Mirrored => through_wire(part, query),
+        Hops::Loopback => through_wire(part, query),
     });
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let merged = parts.into_iter().reduce(|mut merged, part| {

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_peer::{Peer, Sink};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
-use hadal_tree::{Aggregator, Catalog, Ledger, Placement, PlacementLeaf, Root};
+use hadal_tree::{Aggregator, Catalog, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
-use hadal_types::{BatchId, Budget, Clock, FixedClock, Micros, TableName, TableSchema, Value};
-use hadal_wire::{LeafName, Mirrored, Peer, Sink};
+use hadal_types::{
+    BatchId, Budget, Clock, FixedClock, LeafName, Micros, TableName, TableSchema, Value,
+};
+use hadal_wire::LoopbackCodec;
 
 /// How leaves are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +21,7 @@ pub enum Hops {
     InProcess,
     /// By calls too, but everything that passes is encoded and decoded as on a network, between
     /// leaves and aggregators and once more at the root.
-    Mirrored,
+    Loopback,
 }
 
 /// One process of Hadal, at a fixed time.
@@ -65,7 +68,7 @@ impl Session {
     /// What keeps a thread from being started.
     pub fn new(leaves: usize, hops: Hops, now: Micros) -> Result<Self, String> {
         let clock = Arc::new(FixedClock::new(now));
-        let ledger = Arc::new(Ledger::default());
+        let ledger = Arc::new(ExpectedRows::default());
         let budget = Budget::new(limits::QUERIES_BYTES_MAX);
         let pool = ScanPool::new(2).map_err(|error| error.to_string())?;
         let (mut opened, mut peers, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
@@ -89,10 +92,10 @@ impl Session {
             let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
             let (peer, sink): (Arc<dyn Peer>, Arc<dyn Sink>) = match hops {
                 Hops::InProcess => (Arc::clone(&leaf) as Arc<dyn Peer>, Arc::clone(&leaf) as _),
-                Hops::Mirrored => {
+                Hops::Loopback => {
                     let own = Arc::<Leaf>::clone(&leaf);
-                    let mirrored = Arc::new(Mirrored::new(name.clone(), own));
-                    (Arc::clone(&mirrored) as Arc<dyn Peer>, mirrored)
+                    let codec = Arc::new(LoopbackCodec::new(name.clone(), own));
+                    (Arc::clone(&codec) as Arc<dyn Peer>, codec)
                 }
             };
             opened.push(Arc::clone(&leaf));
@@ -110,9 +113,9 @@ impl Session {
                 let names = peers.into_iter().map(|(name, _)| name).collect();
                 Arc::new(Aggregator::over(Arc::new(House::new(opened)), names, &ledger))
             }
-            Hops::Mirrored => {
+            Hops::Loopback => {
                 let tree = Arc::new(Aggregator::over_leaves(peers, &ledger));
-                Arc::new(Mirrored::new(LeafName("root".into()), tree))
+                Arc::new(LoopbackCodec::new(LeafName("root".into()), tree))
             }
         };
         Ok(Self {

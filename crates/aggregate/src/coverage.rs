@@ -1,5 +1,6 @@
 //! How much of the data an answer has seen, and what seeing it cost.
 
+use hadal_types::LeafName;
 use hadal_types::limits::LEAVES_MAX;
 
 /// How much of the data was asked for, and how much answered.
@@ -28,7 +29,7 @@ pub struct Coverage {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeafCoverage {
     /// The leaf.
-    pub name: String,
+    pub name: LeafName,
     /// Whether it answered.
     pub outcome: LeafOutcome,
     /// Rows of the table that it should hold.
@@ -147,7 +148,7 @@ mod tests {
 
     fn leaf(name: &str, outcome: LeafOutcome, expected: u64, scanned: u64) -> Coverage {
         let leaf = LeafCoverage {
-            name: name.to_owned(),
+            name: LeafName(name.into()),
             outcome,
             rows_expected: expected,
             rows_scanned: scanned,
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!((coverage.leaves_asked, coverage.leaves_answered), (2, 1));
         assert_eq!(coverage.leaves_with_table, 1);
         assert_eq!(coverage.fraction(), 0.75);
-        assert_eq!(coverage.leaves[0].name, "a");
+        assert_eq!(&*coverage.leaves[0].name.0, "a");
     }
 
     #[test]
@@ -171,7 +172,7 @@ mod tests {
         let all = |count: usize| {
             let names = (0..count).map(|number| format!("leaf-{number:05}"));
             let leaves = names.map(|name| LeafCoverage {
-                name,
+                name: LeafName(name.into()),
                 outcome: LeafOutcome::Answered,
                 rows_expected: 1,
                 rows_scanned: 1,

@@ -3,10 +3,10 @@
 use hadal_aggregate::FaultCode;
 use hadal_console::ConsoleError;
 use hadal_ingest::Reject;
+use hadal_peer::SinkError;
 use hadal_sql::{Position, SqlError};
 use hadal_tree::AskError;
 use hadal_types::SettingsError;
-use hadal_wire::SinkError;
 
 /// What kind of thing went wrong. Each door maps it to codes of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

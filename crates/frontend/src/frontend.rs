@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_console::Definitions;
-use hadal_tree::{Ledger, Root};
+use hadal_peer::Sink;
+use hadal_tree::{ExpectedRows, Root};
 use hadal_types::{Clock, Held, limits};
-use hadal_wire::Sink;
 use tokio::sync::{Semaphore, watch};
 
 use crate::column_stats::cache::ColumnStatsCache;
@@ -32,7 +32,7 @@ pub struct Backend {
     /// Settings and other definitions.
     pub definitions: Definitions,
     /// The rows that each leaf should hold.
-    pub ledger: Arc<Ledger>,
+    pub ledger: Arc<ExpectedRows>,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
     /// How much memory the process takes.
@@ -128,7 +128,7 @@ impl Frontend {
 
     /// The rows that each leaf should hold.
     #[must_use]
-    pub fn ledger(&self) -> &Ledger {
+    pub fn ledger(&self) -> &ExpectedRows {
         &self.backend.ledger
     }
 

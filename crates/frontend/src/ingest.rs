@@ -23,8 +23,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use hadal_ingest::{Ingest, Settings, Summary, Warning};
+use hadal_peer::Batch;
 use hadal_types::{BatchId, ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
-use hadal_wire::Batch;
 
 use crate::counters::count;
 use crate::error::{ErrorKind, FrontendError, Rejects};

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use hadal_aggregate::Answer;
+use hadal_peer::PeerStatus;
 use hadal_query::{Query, Shape};
 use hadal_sql::{Context, Message, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
 use hadal_tree::{AskError, Catalog};
 use hadal_types::{TableName, TableSchema, TimeRange, limits};
-use hadal_wire::PeerStatus;
 use tokio::time::timeout_at;
 
 use crate::error::{ErrorKind, FrontendError};

@@ -20,8 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hadal_ingest::{OwnRow, own_batch};
-use hadal_types::{TableName, limits};
-use hadal_wire::{LeafName, LeafState};
+use hadal_types::{LeafName, LeafState, TableName, limits};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 

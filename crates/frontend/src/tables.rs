@@ -3,9 +3,9 @@
 pub(crate) mod settings;
 pub(crate) mod settings_cache;
 
+use hadal_peer::{TableBlocks, TableStatus};
 use hadal_tree::Catalog;
 use hadal_types::{AgeLimit, TableName};
-use hadal_wire::{TableBlocks, TableStatus};
 
 use crate::error::FrontendError;
 use crate::frontend::Frontend;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use hadal_peer::LeafLoss;
 use hadal_store::LostBlock;
-use hadal_types::TableName;
-use hadal_wire::{LeafLoss, LeafName};
+use hadal_types::{LeafName, TableName};
 
 use crate::engine::Recovered;
 use crate::output;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_peer::{LeafLoss, Peer, Sink};
 use hadal_store::{EarlyStore, Report, Sizes};
-use hadal_tree::{Aggregator, Ledger, Missing, Placement, PlacementLeaf, Root};
+use hadal_tree::{Aggregator, DeadLeaf, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
-use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{LeafLoss, LeafName, Peer, Sink};
+use hadal_types::{Budget, Clock, LeafName, TableName};
 
 use crate::error::Error;
 use crate::heap::{HeapWatch, Memories};
@@ -70,7 +70,7 @@ pub(crate) struct Engine {
     leaves: Vec<Arc<Leaf>>,
     pub(crate) root: Root,
     pub(crate) sink: Arc<dyn Sink>,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) ledger: Arc<ExpectedRows>,
     /// What takes memory.
     pub(crate) memories: Memories,
     _heap: HeapWatch,
@@ -126,7 +126,7 @@ impl Engine {
             note_leaves(folder, count)?;
         }
         give_memory_back(config, count);
-        let ledger = Arc::new(Ledger::default());
+        let ledger = Arc::new(ExpectedRows::default());
         let mut placed = Vec::with_capacity(leaves.len());
         for leaf in &leaves {
             let holdings = leaf.holdings();
@@ -141,7 +141,7 @@ impl Engine {
         }
         let mut recovered = Recovered::new(&leaves, start.elapsed());
         let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
-        let missing = failed.iter().map(|(name, _)| Arc::new(Missing::new(name)) as Arc<dyn Peer>);
+        let missing = failed.iter().map(|(name, _)| Arc::new(DeadLeaf::new(name)) as Arc<dyn Peer>);
         let house = Arc::new(House::new(leaves.clone()));
         let tree = Aggregator::over(house, names, &ledger).and(missing.collect());
         recovered.leaves_failed = failed;

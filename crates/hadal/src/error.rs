@@ -3,8 +3,8 @@
 use std::io;
 
 use hadal_block::{BlockError, PushError};
+use hadal_peer::SinkError;
 use hadal_types::{BatchIdError, NameError};
-use hadal_wire::SinkError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]

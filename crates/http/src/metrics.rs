@@ -43,7 +43,7 @@ impl Metrics {
         write_memory(&mut text, memory);
         self.write_requests(&mut text);
         write_queries(&mut text, counters);
-        let sum = |of: fn(&hadal_wire::TableStatus) -> u64| catalog.tables.values().map(of).sum();
+        let sum = |of: fn(&hadal_peer::TableStatus) -> u64| catalog.tables.values().map(of).sum();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         for (name, kind, help, value) in [
             ("rows_accepted_total", "counter", "rows taken", read(&counters.rows_accepted)),

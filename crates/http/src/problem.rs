@@ -181,9 +181,9 @@ impl IntoResponse for Problem {
 #[cfg(test)]
 mod tests {
     use hadal_aggregate::{Fault, FaultCode};
+    use hadal_peer::SinkError;
     use hadal_tree::AskError;
     use hadal_types::{BatchId, TableName};
-    use hadal_wire::SinkError;
 
     use super::*;
 

@@ -201,7 +201,7 @@ impl Serialize for Row {
 impl<'a> CoverageBody<'a> {
     fn new(coverage: &'a Coverage) -> Self {
         let leaf = |leaf: &'a hadal_aggregate::LeafCoverage| Leaf {
-            name: &leaf.name,
+            name: &leaf.name.0,
             outcome: leaf.outcome.name(),
             rows_expected: leaf.rows_expected,
             rows_scanned: leaf.rows_scanned,

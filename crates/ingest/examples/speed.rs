@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use hadal_block::{BlockView, MergeOrder, merge};
 use hadal_ingest::{Format, Ingest, Settings};
+use hadal_peer::Batch;
 use hadal_types::{BatchId, Micros, TableName};
-use hadal_wire::Batch;
 
 /// As in the server.
 #[global_allocator]

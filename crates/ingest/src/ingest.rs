@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hadal_block::{BlockBuilder, BlockError};
+use hadal_peer::Batch;
 use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX};
 use hadal_types::{AgeLimit, BatchId, ColumnName, Micros, TableName};
-use hadal_wire::Batch;
 
 use self::first::First;
 use crate::columns::TableColumns;

@@ -1,7 +1,7 @@
 //! Bytes from outside to batches: JSON, CSV and plain lines become rows, rows become row blocks.
 //!
 //! No input or output happens here: whoever has bytes pushes them in, in pieces of any size, and
-//! takes [`Batch`](hadal_wire::Batch)es out. Memory is bounded by one line and one batch.
+//! takes [`Batch`](hadal_peer::Batch)es out. Memory is bounded by one line and one batch.
 //!
 //! ```text
 //! push(bytes) ── split, csv ──> one record ── json | lines ──> fields ── row ──> builder ──> batch

@@ -1,8 +1,8 @@
 //! Rows that Hadal writes itself, for tables of its own.
 
 use hadal_block::{BlockBuilder, BlockError};
+use hadal_peer::Batch;
 use hadal_types::{BatchId, ColumnName, Kind, Micros, TableName, Value};
-use hadal_wire::Batch;
 
 /// The time column of Hadal's own tables.
 const TIME: &str = "time";

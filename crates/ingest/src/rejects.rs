@@ -1,9 +1,9 @@
 //! Records that were refused: kept, with the reason, as rows of a table of Hadal's own.
 
 use hadal_block::BlockError;
+use hadal_peer::Batch;
 use hadal_types::limits::NOTE_BYTES_MAX;
 use hadal_types::{BatchId, Micros, TableName, Value};
-use hadal_wire::Batch;
 
 use crate::own_rows::{OwnRow, own_batch};
 

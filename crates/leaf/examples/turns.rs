@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 use hadal_aggregate::Partial;
 use hadal_block::BlockBuilder;
 use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_peer::{Batch, Peer, Sink};
 use hadal_query::{ColumnRef, Expr, Input, Measure, Query, RowExpr, Shape, StateKind};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{
-    BatchId, Budget, ColumnName, FixedClock, Kind, Logical, Micros, Number, TableName, TimeRange,
+    BatchId, Budget, ColumnName, FixedClock, Kind, LeafName, Logical, Micros, Number, TableName,
+    TimeRange,
 };
-use hadal_wire::{Batch, LeafName, Peer, Sink};
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 const BLOCKS: usize = 96;

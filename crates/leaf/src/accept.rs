@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use hadal_peer::{Batch, Receipt, SinkError};
 use hadal_store::{BlockBytes, Durability, Error, Ticket};
-use hadal_types::{BatchId, TableName, limits};
-use hadal_wire::{Batch, LeafName, Receipt, SinkError};
+use hadal_types::{BatchId, LeafName, TableName, limits};
 use tokio::sync::oneshot;
 
 use crate::batches::{Known, Seen};

@@ -146,7 +146,7 @@ impl<'l> Share<'l> {
             None => (LeafOutcome::Failed, 0),
         };
         let coverage = LeafCoverage {
-            name: self.leaf.name().to_string(),
+            name: self.leaf.name().clone(),
             outcome,
             rows_expected: rows + self.lost_rows + self.waiting_rows,
             rows_scanned,

@@ -24,12 +24,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hadal_block::{BlockView, merge_from};
+use hadal_peer::ExpiryForecast;
 use hadal_store::{Change, DroppedRows, Store, StoredBlock};
 use hadal_types::limits::{
     EXPIRY_QUIET_PERCENT, EXPIRY_SECONDS, EXPIRY_SLACK_SECONDS, PRESSED_EXPIRY_SECONDS,
 };
 use hadal_types::{Clock, Micros, TableSettings};
-use hadal_wire::ExpiryForecast;
 
 use crate::archive::cutoff_of_days;
 use crate::block::Block;

@@ -2,11 +2,11 @@
 //! those who send rows are told so themselves, but may be programs, and others take the rows of a leaf
 //! whose disk has failed.
 
+use hadal_types::LeafName;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use hadal_store::Error;
-use hadal_wire::LeafName;
 
 use crate::sync::lock;
 

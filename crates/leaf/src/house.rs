@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
+use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use hadal_query::Query;
-use hadal_types::TableName;
-use hadal_wire::{BoxFuture, LeafName, LeafState, Peer, PeerStatus, TableBlocks};
+use hadal_types::{LeafName, LeafState, TableName};
 
 use crate::answer::answer;
 use crate::leaf::Leaf;

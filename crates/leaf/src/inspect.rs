@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hadal_wire::{BlockStatus, ColumnBlocks, LeafName, TableBlocks};
+use hadal_peer::{BlockStatus, ColumnBlocks, TableBlocks};
+use hadal_types::LeafName;
 
 use crate::block::Block;
 

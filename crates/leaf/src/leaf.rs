@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
+use hadal_peer::{BoxFuture, LeafStatus, Peer, PeerStatus, TableBlocks};
 use hadal_query::Query;
 use hadal_store::{
     BlockNumber, Change, Config, Durability, EarlyStore, MemoryConfig, Recovery, Report, Sizes,
     Store, WaitingBlock,
 };
-use hadal_types::{Budget, Clock, TableName};
-use hadal_wire::{BoxFuture, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableBlocks};
+use hadal_types::{Budget, Clock, LeafName, LeafState, TableName};
 
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};

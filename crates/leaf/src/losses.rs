@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use hadal_peer::{LeafLoss, SinkError};
 use hadal_store::{BlockNumber, Change};
 use hadal_types::limits::{LEAF_LOSSES_MAX, NOTE_BYTES_MAX};
 use hadal_types::{Micros, TableName};
-use hadal_wire::{LeafLoss, SinkError};
 
 use crate::accept::sink_error;
 use crate::block::Block;

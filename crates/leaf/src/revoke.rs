@@ -9,10 +9,10 @@
 use std::sync::Arc;
 
 use hadal_block::{BlockError, BlockView, merge_without};
+use hadal_peer::SinkError;
 use hadal_store::{Change, Error, RememberedBatch, StoredBlock};
 use hadal_types::limits::BATCH_REVOKED_SECONDS;
 use hadal_types::{BatchId, Micros, TableName};
-use hadal_wire::SinkError;
 
 use crate::accept::sink_error;
 use crate::batches::Known;

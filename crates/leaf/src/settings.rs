@@ -3,9 +3,9 @@
 //!
 //! The manifest's bytes are the settings' JSON (`spec/segments.md`).
 
+use hadal_peer::SinkError;
 use hadal_store::Change;
 use hadal_types::{TableName, TableSettings};
-use hadal_wire::SinkError;
 
 use crate::accept::{sink_error, table};
 use crate::leaf::Inner;

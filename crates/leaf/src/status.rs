@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hadal_peer::TableStatus;
 use hadal_store::DroppedRows;
-use hadal_types::{ColumnName, ColumnSchema, TableName, TableSchema};
-use hadal_wire::{LeafState, TableStatus};
+use hadal_types::{ColumnName, ColumnSchema, LeafState, TableName, TableSchema};
 
 use crate::block::Block;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
+use hadal_peer::TableStatus;
 use hadal_store::{BlockNumber, DroppedRows, Error, LostBlock, StoredBlock, WaitingBlock};
-use hadal_types::{ColumnSchema, Micros, TableName, TableSchema, TableSettings};
-use hadal_wire::{LeafState, TableStatus};
+use hadal_types::{ColumnSchema, LeafState, Micros, TableName, TableSchema, TableSettings};
 
 use crate::batches::Batches;
 use crate::block::Block;

@@ -8,20 +8,20 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use hadal_query::Query;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
-use hadal_types::{CancelOnDrop, TableName};
-use hadal_wire::{BoxFuture, LeafName, LeafState, Peer, PeerStatus, TableBlocks};
+use hadal_types::{CancelOnDrop, LeafName, LeafState, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
 
-use crate::ledger::Ledger;
-use crate::patience::{earlier, wait_until};
+use crate::expected_rows::ExpectedRows;
+use crate::straggler_timeout::{earlier, wait_until};
 
 /// Asks all of its peers, and merges what they answer in time.
 pub struct Aggregator {
     children: Vec<Child>,
-    ledger: Arc<Ledger>,
+    expected_rows: Arc<ExpectedRows>,
 }
 
 /// One peer, and the leaves behind it, for which it answers.
@@ -33,8 +33,12 @@ struct Child {
 impl Aggregator {
     /// Over one peer that answers for all of these leaves.
     #[must_use]
-    pub fn over(peer: Arc<dyn Peer>, leaves: Vec<LeafName>, ledger: &Arc<Ledger>) -> Self {
-        Self { children: vec![Child { peer, leaves }], ledger: Arc::clone(ledger) }
+    pub fn over(
+        peer: Arc<dyn Peer>,
+        leaves: Vec<LeafName>,
+        expected_rows: &Arc<ExpectedRows>,
+    ) -> Self {
+        Self { children: vec![Child { peer, leaves }], expected_rows: Arc::clone(expected_rows) }
     }
 
     /// The same, over these peers as well.
@@ -46,7 +50,10 @@ impl Aggregator {
 
     /// A tree over `leaves`: at most five peers under each aggregator.
     #[must_use]
-    pub fn over_leaves(leaves: Vec<(LeafName, Arc<dyn Peer>)>, ledger: &Arc<Ledger>) -> Self {
+    pub fn over_leaves(
+        leaves: Vec<(LeafName, Arc<dyn Peer>)>,
+        expected_rows: &Arc<ExpectedRows>,
+    ) -> Self {
         let child = |(name, peer)| Child { peer, leaves: vec![name] };
         let mut children: Vec<Child> = leaves.into_iter().map(child).collect();
         while children.len() > TREE_FANOUT {
@@ -55,9 +62,9 @@ impl Aggregator {
             for (index, child) in children.into_iter().enumerate() {
                 next[index % groups].push(child);
             }
-            children = next.into_iter().map(|group| Child::nest(group, ledger)).collect();
+            children = next.into_iter().map(|group| Child::nest(group, expected_rows)).collect();
         }
-        Self { children, ledger: Arc::clone(ledger) }
+        Self { children, expected_rows: Arc::clone(expected_rows) }
     }
 
     async fn ask(&self, query: Arc<Query>, deadline: Instant) -> Partial {
@@ -93,15 +100,14 @@ impl Aggregator {
     }
 
     fn expected(&self, child: &Child, query: &Query) -> u64 {
-        child.leaves.iter().map(|leaf| self.ledger.expected(leaf, &query.table)).sum()
+        child.leaves.iter().map(|leaf| self.expected_rows.expected(leaf, &query.table)).sum()
     }
 
     /// What a leaf that answered says it holds is what is expected of it from now on.
     fn learn(&self, partial: &Partial, query: &Query) {
         for leaf in &partial.coverage.leaves {
             if leaf.outcome == LeafOutcome::Answered {
-                let name = LeafName(leaf.name.as_str().into());
-                self.ledger.set(&name, &query.table, leaf.rows_expected);
+                self.expected_rows.set(&leaf.name, &query.table, leaf.rows_expected);
             }
         }
     }
@@ -110,8 +116,7 @@ impl Aggregator {
     fn with_expected(&self, mut partial: Partial, query: &Query) -> Partial {
         let coverage = &mut partial.coverage;
         for leaf in &mut coverage.leaves {
-            let name = LeafName(leaf.name.as_str().into());
-            let expected = self.ledger.expected(&name, &query.table);
+            let expected = self.expected_rows.expected(&leaf.name, &query.table);
             if leaf.outcome != LeafOutcome::Answered && leaf.rows_expected < expected {
                 let missing = expected - leaf.rows_expected;
                 leaf.rows_expected = expected;
@@ -126,9 +131,9 @@ impl Aggregator {
         let mut coverage = Coverage::default();
         for leaf in &child.leaves {
             let silent = LeafCoverage {
-                name: leaf.to_string(),
+                name: leaf.clone(),
                 outcome: LeafOutcome::Late,
-                rows_expected: self.ledger.expected(leaf, &query.table),
+                rows_expected: self.expected_rows.expected(leaf, &query.table),
                 rows_scanned: 0,
                 micros,
             };
@@ -158,9 +163,9 @@ async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial 
 }
 
 impl Child {
-    fn nest(children: Vec<Self>, ledger: &Arc<Ledger>) -> Self {
+    fn nest(children: Vec<Self>, expected_rows: &Arc<ExpectedRows>) -> Self {
         let leaves = children.iter().flat_map(|child| child.leaves.clone()).collect();
-        let peer = Arc::new(Aggregator { children, ledger: Arc::clone(ledger) });
+        let peer = Arc::new(Aggregator { children, expected_rows: Arc::clone(expected_rows) });
         Self { peer, leaves }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hadal_types::{TableName, TableSchema};
-use hadal_wire::{LeafLoss, LeafName, LeafState, PeerStatus, TableStatus};
+use hadal_peer::{LeafLoss, PeerStatus, TableStatus};
+use hadal_types::{LeafName, LeafState, TableName, TableSchema};
 
 /// All tables at one moment, and the leaves that they were gathered from.
 #[derive(Clone, Debug, Default)]
@@ -84,8 +84,8 @@ fn merge(own: &mut TableStatus, other: &TableStatus) {
 
 #[cfg(test)]
 mod tests {
+    use hadal_peer::{ExpiryForecast, LeafStatus};
     use hadal_types::{ColumnName, Micros, TableSettings};
-    use hadal_wire::{ExpiryForecast, LeafStatus};
 
     use super::*;
 

@@ -8,20 +8,20 @@
 //!             └── leaf
 //! ```
 //!
-//! An [`Aggregator`] is itself a [`hadal_wire::Peer`], so trees nest (Scuba, VLDB 2013, section
+//! An [`Aggregator`] is itself a [`hadal_peer::Peer`], so trees nest (Scuba, VLDB 2013, section
 //! 3.5). This crate knows no leaf but through the seams.
 
 mod aggregator;
 mod catalog;
-mod ledger;
-mod missing;
-mod patience;
+mod dead_leaf;
+mod expected_rows;
 mod placement;
 mod root;
+mod straggler_timeout;
 
 pub use aggregator::Aggregator;
 pub use catalog::Catalog;
-pub use ledger::Ledger;
-pub use missing::Missing;
+pub use dead_leaf::DeadLeaf;
+pub use expected_rows::ExpectedRows;
 pub use placement::{Placement, PlacementLeaf};
 pub use root::{AskError, Root};

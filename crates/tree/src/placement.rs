@@ -9,12 +9,12 @@ mod tables;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hadal_peer::{Batch, BoxFuture, Receipt, Sink, SinkError};
 use hadal_types::limits::TABLES_MAX;
-use hadal_types::{BatchId, TableName, TableSettings};
-use hadal_wire::{Batch, BoxFuture, LeafName, Receipt, Sink, SinkError};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 use twox_hash::XxHash3_64;
 
-use crate::ledger::Ledger;
+use crate::expected_rows::ExpectedRows;
 use tables::Tables;
 
 /// Leaves that a new batch may go to.
@@ -33,7 +33,7 @@ pub struct PlacementLeaf {
 /// A sink that spreads batches over leaves.
 pub struct Placement {
     leaves: Vec<Placed>,
-    ledger: Arc<Ledger>,
+    expected_rows: Arc<ExpectedRows>,
     state: Mutex<State>,
 }
 
@@ -61,15 +61,15 @@ struct Tries {
 impl Placement {
     /// Spreads batches over `leaves`.
     #[must_use]
-    pub fn new(leaves: Vec<PlacementLeaf>, ledger: &Arc<Ledger>) -> Self {
-        Self::with_tables_max(leaves, ledger, TABLES_MAX)
+    pub fn new(leaves: Vec<PlacementLeaf>, expected_rows: &Arc<ExpectedRows>) -> Self {
+        Self::with_tables_max(leaves, expected_rows, TABLES_MAX)
     }
 
     /// Spreads batches of at most so many tables over `leaves`.
     #[must_use]
     pub fn with_tables_max(
         leaves: Vec<PlacementLeaf>,
-        ledger: &Arc<Ledger>,
+        expected_rows: &Arc<ExpectedRows>,
         tables_max: usize,
     ) -> Self {
         let mut tables = Tables::new(leaves.len(), tables_max);
@@ -79,7 +79,7 @@ impl Placement {
         let placed = |leaf: PlacementLeaf| Placed { name: leaf.name, sink: leaf.sink };
         Self {
             leaves: leaves.into_iter().map(placed).collect(),
-            ledger: Arc::clone(ledger),
+            expected_rows: Arc::clone(expected_rows),
             state: Mutex::new(State { tables, under_way: HashMap::new() }),
         }
     }
@@ -126,7 +126,7 @@ impl Placement {
         let receipt = leaf.sink.accept(batch).await?;
         if !receipt.duplicate {
             self.lock().tables.add(&key.0, index, bytes);
-            self.ledger.add(&leaf.name, &key.0, receipt.rows as u64);
+            self.expected_rows.add(&leaf.name, &key.0, receipt.rows as u64);
         }
         Ok(receipt)
     }
@@ -185,7 +185,7 @@ impl Sink for Placement {
             for leaf in &self.leaves {
                 rows += leaf.sink.drop_table(table.clone()).await?;
             }
-            self.ledger.forget(&table);
+            self.expected_rows.forget(&table);
             self.lock().tables.forget(&table);
             Ok(rows)
         })
@@ -216,7 +216,7 @@ impl Sink for Placement {
             // Parts of it have ids of their own, and so may be anywhere.
             for leaf in &self.leaves {
                 let revoked = leaf.sink.revoke(table, id).await?;
-                self.ledger.sub(&leaf.name, table, revoked);
+                self.expected_rows.sub(&leaf.name, table, revoked);
                 rows += revoked;
             }
             Ok(rows)
@@ -226,7 +226,7 @@ impl Sink for Placement {
     fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async move {
             let mut rows = 0;
-            // What is lost is expected no more, which the next answer tells the ledger.
+            // What is lost is expected no more, which the next answer tells the expected_rows.
             for leaf in &self.leaves {
                 rows += leaf.sink.forget_losses(table.clone()).await?;
             }

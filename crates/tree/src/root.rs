@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, finish};
+use hadal_peer::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
-use hadal_types::{Budget, CancelOnDrop, TableName};
-use hadal_wire::{BlockStatus, LeafName, LeafState, Peer, PeerStatus, TableBlocks, TableStatus};
+use hadal_types::{Budget, CancelOnDrop, LeafName, LeafState, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::catalog::Catalog;
-use crate::patience::before_finishing;
+use crate::straggler_timeout::before_finishing;
 
 /// The root: where queries come in.
 #[derive(Clone)]
@@ -73,14 +73,14 @@ impl Root {
     /// # Errors
     /// [`AskError`] when there is no answer that could be shown.
     pub async fn ask(&self, query: Query) -> Result<Answer, AskError> {
-        let (start, patience) = (Instant::now(), query.deadline);
+        let (start, time_limit) = (Instant::now(), query.deadline);
         let mut has_room = false;
         let answering = async {
             self.budget.free(SMALL_QUERY_BYTES_MAX).await;
             has_room = true;
             self.answer(Arc::new(query), start).await
         };
-        match timeout(patience, answering).await {
+        match timeout(time_limit, answering).await {
             Ok(answered) => answered,
             Err(_) if has_room => Err(AskError::Late),
             Err(_) => Err(AskError::NoRoom),

@@ -5,12 +5,12 @@ use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, MESSAGE_BYTES_MAX, QU
 use hadal_types::{BatchId, TableName, TableSettings};
 use prost::Message;
 
-use crate::error::{At, WireError, at_most, required};
+use crate::error::{At, DecodeError, at_most, required};
 use crate::expr::{decode_index, encode_index};
-use crate::guard;
 use crate::proto::{self, accept_response, configure_response, drop_table_response, sink_error};
-use crate::sink::{Batch, Receipt, SinkError};
+use crate::size_guard;
 use crate::value::{decode_batch_id, decode_settings, decode_table};
+use hadal_peer::{Batch, Receipt, SinkError};
 
 /// Bytes of any message here but a batch: names and a few words.
 const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
@@ -31,9 +31,9 @@ pub fn encode_batch(batch: Batch) -> Bytes {
 /// Reads what [`encode_batch`] wrote. The row block is not looked into.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_batch(bytes: Bytes) -> Result<Batch, WireError> {
-    guard::decode(bytes, MESSAGE_BYTES_MAX, |batch: proto::Batch| {
+/// [`DecodeError`] for anything else.
+pub fn decode_batch(bytes: Bytes) -> Result<Batch, DecodeError> {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, |batch: proto::Batch| {
         at_most("bytes", batch.block.len(), BLOCK_BYTES_MAX).at("block")?;
         Ok(Batch {
             table: decode_table(&batch.table).at("table")?,
@@ -63,9 +63,9 @@ pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
 /// Reads what [`encode_accepted`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, WireError> {
-    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::AcceptResponse| {
+/// [`DecodeError`] for anything else.
+pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::AcceptResponse| {
         Ok(match required(response.response)? {
             accept_response::Response::Receipt(receipt) => Ok(Receipt {
                 rows: decode_rows(receipt.rows).at("rows")?,
@@ -87,9 +87,9 @@ pub fn encode_knows(table: &TableName, id: &BatchId) -> Bytes {
 /// Reads what [`encode_knows`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_knows(bytes: Bytes) -> Result<(TableName, BatchId), WireError> {
-    guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::KnowsRequest| {
+/// [`DecodeError`] for anything else.
+pub fn decode_knows(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::KnowsRequest| {
         Ok((decode_table(&request.table).at("table")?, decode_batch_id(&request.id).at("id")?))
     })
 }
@@ -103,9 +103,9 @@ pub fn encode_known(known: bool) -> Bytes {
 /// Reads what [`encode_known`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_known(bytes: Bytes) -> Result<bool, WireError> {
-    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::KnowsResponse| Ok(response.known))
+/// [`DecodeError`] for anything else.
+pub fn decode_known(bytes: Bytes) -> Result<bool, DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::KnowsResponse| Ok(response.known))
 }
 
 /// The wish to drop a table, as bytes.
@@ -117,9 +117,9 @@ pub fn encode_drop_table(table: &TableName) -> Bytes {
 /// Reads what [`encode_drop_table`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_drop_table(bytes: Bytes) -> Result<TableName, WireError> {
-    guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::DropTable| {
+/// [`DecodeError`] for anything else.
+pub fn decode_drop_table(bytes: Bytes) -> Result<TableName, DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::DropTable| {
         decode_table(&request.table).at("table")
     })
 }
@@ -137,9 +137,9 @@ pub fn encode_dropped(dropped: &Result<u64, SinkError>) -> Bytes {
 /// Reads what [`encode_dropped`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_dropped(bytes: Bytes) -> Result<Result<u64, SinkError>, WireError> {
-    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::DropTableResponse| {
+/// [`DecodeError`] for anything else.
+pub fn decode_dropped(bytes: Bytes) -> Result<Result<u64, SinkError>, DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::DropTableResponse| {
         Ok(match required(response.response)? {
             drop_table_response::Response::DroppedRows(rows) => Ok(rows),
             drop_table_response::Response::Error(error) => Err(decode_error(error).at("error")?),
@@ -157,9 +157,9 @@ pub fn encode_configure(table: &TableName, settings: &TableSettings) -> Bytes {
 /// Reads what [`encode_configure`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_configure(bytes: Bytes) -> Result<(TableName, TableSettings), WireError> {
-    guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::Configure| {
+/// [`DecodeError`] for anything else.
+pub fn decode_configure(bytes: Bytes) -> Result<(TableName, TableSettings), DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::Configure| {
         let table = decode_table(&request.table).at("table")?;
         Ok((table, decode_settings(&request.settings).at("settings")?))
     })
@@ -178,9 +178,9 @@ pub fn encode_configured(configured: &Result<(), SinkError>) -> Bytes {
 /// Reads what [`encode_configured`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_configured(bytes: Bytes) -> Result<Result<(), SinkError>, WireError> {
-    guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::ConfigureResponse| {
+/// [`DecodeError`] for anything else.
+pub fn decode_configured(bytes: Bytes) -> Result<Result<(), SinkError>, DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::ConfigureResponse| {
         Ok(match required(response.response)? {
             configure_response::Response::Done(_) => Ok(()),
             configure_response::Response::Error(error) => Err(decode_error(error).at("error")?),
@@ -188,7 +188,7 @@ pub fn decode_configured(bytes: Bytes) -> Result<Result<(), SinkError>, WireErro
     })
 }
 
-fn decode_rows(rows: u64) -> Result<usize, WireError> {
+fn decode_rows(rows: u64) -> Result<usize, DecodeError> {
     let rows = decode_index(rows)?;
     at_most("rows", rows, BLOCK_ROWS_MAX).map(|()| rows)
 }
@@ -211,7 +211,7 @@ fn encode_error(error: &SinkError) -> proto::SinkError {
     proto::SinkError { error: Some(error) }
 }
 
-fn decode_error(error: proto::SinkError) -> Result<SinkError, WireError> {
+fn decode_error(error: proto::SinkError) -> Result<SinkError, DecodeError> {
     Ok(match required(error.error)? {
         sink_error::Error::Conflict(conflict) => {
             SinkError::Conflict { id: decode_batch_id(&conflict.id).at("id")? }

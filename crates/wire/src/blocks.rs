@@ -1,81 +1,20 @@
-//! The row blocks of a table, for people who look inside: what they are, and to and from bytes.
-
-use std::collections::BTreeMap;
+//! The row blocks of a table, to and from bytes.
 
 use bytes::Bytes;
+use hadal_peer::{BlockStatus, ColumnBlocks, TableBlocks};
 use hadal_types::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX, SAMPLE_ONE_IN_MAX};
 use hadal_types::{ColumnName, Kind, Micros, TableName};
 use prost::Message;
 
 use crate::codes::Code;
-use crate::error::{At, WireError, at_most, required, unfit};
+use crate::error::{At, DecodeError, at_most, required, unfit};
 use crate::frames::{self, Frames};
-use crate::guard;
-use crate::peer::LeafName;
 use crate::proto;
+use crate::size_guard;
 use crate::value::{decode_column, decode_leaf_name, decode_table};
 
 /// Bytes of the question for the blocks of a table.
 const REQUEST_BYTES_MAX: usize = 1 << 10;
-
-/// The row blocks of one table, and what their columns take together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TableBlocks {
-    /// The blocks, in no order.
-    pub blocks: Vec<BlockStatus>,
-    /// Row block columns, summed up by name, kind and encoding.
-    pub columns: BTreeMap<(ColumnName, Kind, String), ColumnBlocks>,
-}
-
-/// One row block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockStatus {
-    /// The leaf that holds it.
-    pub leaf: LeafName,
-    /// Rows.
-    pub rows: u64,
-    /// Encoded bytes.
-    pub bytes: u64,
-    /// The first and the last time, both inclusive.
-    pub time_range: (Micros, Micros),
-    /// Whether it is only in memory, or in the log, so far.
-    pub is_fresh: bool,
-    /// Of how many rows one was kept when it was subsampled; 1 where none went.
-    pub kept_one_in: u16,
-}
-
-/// Row block columns of one name, kind and encoding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ColumnBlocks {
-    /// How many.
-    pub blocks: u64,
-    /// Rows that have a value.
-    pub rows: u64,
-    /// Encoded bytes.
-    pub bytes: u64,
-    /// Encoded bytes when they are thawed: more than [`Self::bytes`] where they are cold.
-    pub warm_bytes: u64,
-}
-
-impl TableBlocks {
-    /// Adds the blocks of other leaves.
-    pub fn merge(&mut self, other: Self) {
-        self.blocks.extend(other.blocks);
-        for (key, column) in other.columns {
-            self.columns.entry(key).or_default().merge(column);
-        }
-    }
-}
-
-impl ColumnBlocks {
-    /// Adds others of the same name, kind and encoding.
-    pub fn merge(&mut self, other: Self) {
-        self.blocks = self.blocks.saturating_add(other.blocks);
-        self.rows = self.rows.saturating_add(other.rows);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.warm_bytes = self.warm_bytes.saturating_add(other.warm_bytes);
-    }
-}
 
 /// The question for the blocks of a table, as bytes.
 #[must_use]
@@ -86,9 +25,9 @@ pub fn encode_blocks_of(table: &TableName) -> Bytes {
 /// Reads what [`encode_blocks_of`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_blocks_of(bytes: Bytes) -> Result<TableName, WireError> {
-    guard::decode(bytes, REQUEST_BYTES_MAX, |request: proto::BlocksRequest| {
+/// [`DecodeError`] for anything else.
+pub fn decode_blocks_of(bytes: Bytes) -> Result<TableName, DecodeError> {
+    size_guard::decode(bytes, REQUEST_BYTES_MAX, |request: proto::BlocksRequest| {
         decode_table(&request.table).at("table")
     })
 }
@@ -130,9 +69,9 @@ pub fn encode_blocks(blocks: &TableBlocks) -> Bytes {
 /// Reads what [`encode_blocks`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, WireError> {
-    guard::decode(bytes, MESSAGE_BYTES_MAX, |message: proto::TableBlocks| {
+/// [`DecodeError`] for anything else.
+pub fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, DecodeError> {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, |message: proto::TableBlocks| {
         let mut decoded = TableBlocks::default();
         for (index, block) in Frames::new(message.blocks).enumerate() {
             decoded.blocks.push(block.and_then(decode_block).at_index("blocks", index)?);
@@ -149,7 +88,7 @@ pub fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, WireError> {
     })
 }
 
-fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, WireError> {
+fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, DecodeError> {
     let proto::TimeSpan { first_micros, last_micros } =
         required(block.time_span).at("time_span")?;
     if first_micros > last_micros {
@@ -163,7 +102,7 @@ fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, WireError> {
         return Err(unfit(block.kept_one_in, expected)).at("kept_one_in");
     };
     Ok(BlockStatus {
-        leaf: LeafName(decode_leaf_name(block.leaf).at("leaf")?.into()),
+        leaf: decode_leaf_name(block.leaf).at("leaf")?,
         rows: block.rows,
         bytes: block.bytes,
         time_range: (Micros(first_micros), Micros(last_micros)),
@@ -174,7 +113,7 @@ fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, WireError> {
 
 type KeyedColumn = ((ColumnName, Kind, String), ColumnBlocks);
 
-fn decode_columns(column: proto::ColumnBlocks) -> Result<KeyedColumn, WireError> {
+fn decode_columns(column: proto::ColumnBlocks) -> Result<KeyedColumn, DecodeError> {
     let proto::ColumnBlocks { name, kind, encoding, blocks, rows, bytes, warm_bytes } = column;
     at_most("bytes", encoding.len(), NAME_BYTES_MAX).at("encoding")?;
     let key = (decode_column(&name).at("name")?, Code::of_code(kind).at("kind")?, encoding);
@@ -183,6 +122,8 @@ fn decode_columns(column: proto::ColumnBlocks) -> Result<KeyedColumn, WireError>
 
 #[cfg(test)]
 mod tests {
+    use hadal_types::LeafName;
+
     use super::*;
 
     fn column(name: &str, encoding: &str, blocks: u64) -> KeyedColumn {

@@ -5,10 +5,9 @@
 
 use hadal_aggregate::{FaultCode, LeafOutcome, WarningCode};
 use hadal_query::{Function, Syntax, TimeField, Type};
-use hadal_types::{Kind, Logical};
+use hadal_types::{Kind, LeafState, Logical};
 
-use crate::error::{Flaw, WireError};
-use crate::peer::LeafState;
+use crate::error::{DecodeError, DecodeErrorKind};
 use crate::proto;
 
 /// Something with a code of `spec/proto`.
@@ -17,7 +16,7 @@ pub(crate) trait Code: Sized {
     fn code(self) -> i32;
 
     /// What has this code.
-    fn of_code(code: i32) -> Result<Self, WireError>;
+    fn of_code(code: i32) -> Result<Self, DecodeError>;
 }
 
 macro_rules! codes {
@@ -29,11 +28,11 @@ macro_rules! codes {
                 })
             }
 
-            fn of_code(code: i32) -> Result<Self, WireError> {
+            fn of_code(code: i32) -> Result<Self, DecodeError> {
                 match proto::$type::try_from(code) {
                     $(Ok(proto::$type::$code) => Ok(Self::$variant $(($parameter))?),)*
-                    Ok(proto::$type::Unspecified) => Err(Flaw::Missing.into()),
-                    Err(_) => Err(Flaw::UnknownCode(code).into()),
+                    Ok(proto::$type::Unspecified) => Err(DecodeErrorKind::Missing.into()),
+                    Err(_) => Err(DecodeErrorKind::UnknownCode(code).into()),
                 }
             }
         }

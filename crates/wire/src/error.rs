@@ -4,17 +4,17 @@ use std::fmt::Display;
 
 /// Why bytes were refused: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {flaw}")]
-pub struct WireError {
+#[error("{place}: {kind}")]
+pub struct DecodeError {
     /// Where: the message, and the way of fields and indexes down from it, with dots between.
     pub place: String,
     /// What is wrong.
-    pub flaw: Flaw,
+    pub kind: DecodeErrorKind,
 }
 
 /// What is wrong with bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum DecodeErrorKind {
     /// They are not protobuf, or a field is of another type.
     #[error("not protobuf: {0}")]
     Protobuf(String),
@@ -50,11 +50,11 @@ pub enum Flaw {
     Memory(usize),
 }
 
-impl WireError {
+impl DecodeError {
     /// Whether a limit was reached, which is nobody's failure but the question's.
     #[must_use]
     pub const fn is_limit(&self) -> bool {
-        matches!(self.flaw, Flaw::TooMany { .. } | Flaw::Memory(_))
+        matches!(self.kind, DecodeErrorKind::TooMany { .. } | DecodeErrorKind::Memory(_))
     }
 
     /// The same, seen from one level further up.
@@ -66,9 +66,9 @@ impl WireError {
     }
 }
 
-impl From<Flaw> for WireError {
-    fn from(flaw: Flaw) -> Self {
-        Self { place: String::new(), flaw }
+impl From<DecodeErrorKind> for DecodeError {
+    fn from(kind: DecodeErrorKind) -> Self {
+        Self { place: String::new(), kind }
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) trait At {
     fn at_index(self, place: &str, index: usize) -> Self;
 }
 
-impl<T> At for Result<T, WireError> {
+impl<T> At for Result<T, DecodeError> {
     fn at(self, place: &str) -> Self {
         self.map_err(|error| error.under(place))
     }
@@ -91,26 +91,26 @@ impl<T> At for Result<T, WireError> {
 }
 
 /// Something is there that cannot be.
-pub(crate) fn unfit(found: impl Display, expected: impl Display) -> WireError {
-    Flaw::Unfit { found: found.to_string(), expected: expected.to_string() }.into()
+pub(crate) fn unfit(found: impl Display, expected: impl Display) -> DecodeError {
+    DecodeErrorKind::Unfit { found: found.to_string(), expected: expected.to_string() }.into()
 }
 
 /// What a field that must be there holds.
-pub(crate) fn required<T>(field: Option<T>) -> Result<T, WireError> {
-    field.ok_or_else(|| Flaw::Missing.into())
+pub(crate) fn required<T>(field: Option<T>) -> Result<T, DecodeError> {
+    field.ok_or_else(|| DecodeErrorKind::Missing.into())
 }
 
 /// Refuses more than `most` of something.
-pub(crate) fn at_most(what: &'static str, found: usize, most: usize) -> Result<(), WireError> {
-    if found <= most { Ok(()) } else { Err(Flaw::TooMany { what, found, most }.into()) }
+pub(crate) fn at_most(what: &'static str, found: usize, most: usize) -> Result<(), DecodeError> {
+    if found <= most { Ok(()) } else { Err(DecodeErrorKind::TooMany { what, found, most }.into()) }
 }
 
 /// Decodes a list, and says at which index an error is.
 pub(crate) fn each<T, U>(
     field: &'static str,
     list: Vec<T>,
-    mut decode: impl FnMut(T) -> Result<U, WireError>,
-) -> Result<Vec<U>, WireError> {
+    mut decode: impl FnMut(T) -> Result<U, DecodeError>,
+) -> Result<Vec<U>, DecodeError> {
     let decoded = list.into_iter().enumerate();
     decoded.map(|(index, element)| decode(element).at_index(field, index)).collect()
 }

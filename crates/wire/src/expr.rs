@@ -4,7 +4,7 @@ use hadal_query::{ColumnRef, Expr, Finish, Input, Slot};
 use hadal_types::limits::{EXPR_DEPTH_MAX, HISTOGRAM_BUCKETS_MAX};
 
 use crate::codes::Code;
-use crate::error::{At, Flaw, WireError, at_most, required, unfit};
+use crate::error::{At, DecodeError, DecodeErrorKind, at_most, required, unfit};
 use crate::proto::expr_node::Node;
 use crate::proto::{self, input, slot};
 use crate::value::{decode_column, decode_value, encode_value};
@@ -14,7 +14,7 @@ pub(crate) trait Leaf: Sized {
     fn encode(&self) -> Node;
 
     /// The leaf that a node is, which is neither a literal nor a call.
-    fn decode(node: Node) -> Result<Self, WireError>;
+    fn decode(node: Node) -> Result<Self, DecodeError>;
 }
 
 pub(crate) fn encode_expr<L: Leaf>(expr: &Expr<L>) -> proto::Expr {
@@ -36,7 +36,7 @@ pub(crate) fn encode_expr<L: Leaf>(expr: &Expr<L>) -> proto::Expr {
 
 /// From the last node to the first, every call finds its arguments on top of those that are ready,
 /// the first one uppermost. So there is no recursion, and no expression is ever too deep to drop.
-pub(crate) fn decode_expr<L: Leaf>(expr: Option<proto::Expr>) -> Result<Expr<L>, WireError> {
+pub(crate) fn decode_expr<L: Leaf>(expr: Option<proto::Expr>) -> Result<Expr<L>, DecodeError> {
     let nodes = required(expr)?.nodes;
     let mut ready: Vec<(Expr<L>, usize)> = Vec::new();
     for (index, node) in nodes.into_iter().enumerate().rev() {
@@ -45,7 +45,7 @@ pub(crate) fn decode_expr<L: Leaf>(expr: Option<proto::Expr>) -> Result<Expr<L>,
     }
     match (ready.pop(), ready.len()) {
         (Some((expr, _)), 0) => Ok(expr),
-        (None, _) => Err(Flaw::Missing.into()),
+        (None, _) => Err(DecodeErrorKind::Missing.into()),
         (Some(_), others) => Err(unfit(format!("{} expressions", others + 1), "one")),
     }
 }
@@ -54,7 +54,7 @@ pub(crate) fn decode_expr<L: Leaf>(expr: Option<proto::Expr>) -> Result<Expr<L>,
 fn decode_node<L: Leaf>(
     node: proto::ExprNode,
     ready: &mut Vec<(Expr<L>, usize)>,
-) -> Result<(Expr<L>, usize), WireError> {
+) -> Result<(Expr<L>, usize), DecodeError> {
     let call = match required(node.node)? {
         Node::Literal(value) => return Ok((Expr::Literal(decode_value(value)?), 1)),
         Node::Call(call) => call,
@@ -85,7 +85,7 @@ impl Leaf for Input {
         Node::Input(proto::Input { input: Some(input) })
     }
 
-    fn decode(node: Node) -> Result<Self, WireError> {
+    fn decode(node: Node) -> Result<Self, DecodeError> {
         let Node::Input(input) = node else {
             return Err(unfit("a slot", "an input, in an expression over rows"));
         };
@@ -117,7 +117,7 @@ impl Leaf for Slot {
         Node::Slot(proto::Slot { slot: Some(slot) })
     }
 
-    fn decode(node: Node) -> Result<Self, WireError> {
+    fn decode(node: Node) -> Result<Self, DecodeError> {
         let Node::Slot(slot) = node else {
             return Err(unfit("an input", "a slot, in an expression over groups"));
         };
@@ -138,7 +138,7 @@ pub(crate) fn encode_index(index: usize) -> u64 {
     u64::try_from(index).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn decode_index(index: u64) -> Result<usize, WireError> {
+pub(crate) fn decode_index(index: u64) -> Result<usize, DecodeError> {
     usize::try_from(index).map_err(|_| unfit(index, "an index"))
 }
 
@@ -156,7 +156,7 @@ fn encode_finish(finish: Finish) -> (proto::Finish, u32) {
     }
 }
 
-fn decode_finish(code: i32, parameter: u32) -> Result<Finish, WireError> {
+fn decode_finish(code: i32, parameter: u32) -> Result<Finish, DecodeError> {
     let finish = match proto::Finish::try_from(code) {
         Ok(proto::Finish::Count) => Finish::Count,
         Ok(proto::Finish::RawCount) => Finish::RawCount,
@@ -171,8 +171,8 @@ fn decode_finish(code: i32, parameter: u32) -> Result<Finish, WireError> {
             return Ok(Finish::Histogram(buckets));
         }
         Ok(proto::Finish::Distinct) => Finish::Distinct,
-        Ok(proto::Finish::Unspecified) => return Err(Flaw::Missing.into()),
-        Err(_) => return Err(Flaw::UnknownCode(code).into()),
+        Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
+        Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),
     };
     if parameter == 0 { Ok(finish) } else { Err(unfit(format!("parameter {parameter}"), "none")) }
 }

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use hadal_types::limits::{FRAMES_MEMORY_MAX, MESSAGE_MEMORY_MAX};
 use prost::Message;
 
-use crate::error::{Flaw, WireError};
-use crate::guard::{self, Shaped};
+use crate::error::{DecodeError, DecodeErrorKind};
+use crate::size_guard::{self, Shaped};
 
 /// The messages, one after the other, each preceded by its length.
 pub(crate) fn encode<M: Message>(messages: impl IntoIterator<Item = M>) -> Bytes {
@@ -32,19 +32,19 @@ impl<M: Message + Shaped + Default> Frames<M> {
         Self { bytes, memory_left: FRAMES_MEMORY_MAX, message: PhantomData }
     }
 
-    fn read(&mut self) -> Result<M, WireError> {
+    fn read(&mut self) -> Result<M, DecodeError> {
         let frame = self.cut()?;
         let most = MESSAGE_MEMORY_MAX.min(self.memory_left);
-        self.memory_left -= guard::memory::<M>(&frame, most)?;
-        guard::message(frame)
+        self.memory_left -= size_guard::memory::<M>(&frame, most)?;
+        size_guard::message(frame)
     }
 
     /// Takes the next message's bytes.
-    fn cut(&mut self) -> Result<Bytes, Flaw> {
+    fn cut(&mut self) -> Result<Bytes, DecodeErrorKind> {
         let mut rest: &[u8] = &self.bytes;
-        let length = usize::try_from(guard::varint(&mut rest)?).unwrap_or(usize::MAX);
+        let length = usize::try_from(size_guard::varint(&mut rest)?).unwrap_or(usize::MAX);
         let from = self.bytes.len() - rest.len();
-        guard::take(&mut rest, length)?;
+        size_guard::take(&mut rest, length)?;
         let frame = self.bytes.slice(from..from + length);
         self.bytes = self.bytes.slice(from + length..);
         Ok(frame)
@@ -52,7 +52,7 @@ impl<M: Message + Shaped + Default> Frames<M> {
 }
 
 impl<M: Message + Shaped + Default> Iterator for Frames<M> {
-    type Item = Result<M, WireError>;
+    type Item = Result<M, DecodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         (!self.bytes.is_empty()).then(|| self.read())

@@ -1,11 +1,9 @@
-//! The seams between processes: [`Peer`] answers queries, [`Sink`] takes batches.
+//! The messages of `spec/proto`, to and from bytes.
 //!
-//! A leaf, a remote process and an aggregator over peers all are a `Peer`, so trees nest without
-//! further mechanism (Scuba, VLDB 2013, section 3.5). Everything that crosses the seam has a
-//! protobuf form (`spec/proto`), whether or not a network lies between: [`Mirrored`] puts one
-//! between any two without a network.
+//! Everything that crosses a seam of crate `peer` has a protobuf form, whether or not a network lies
+//! between. [`LoopbackCodec`] puts the codec between any two without a network.
 //!
-//! Encoding never fails. Decoding trusts nothing: [`WireError`] says what is wrong and where, and
+//! Encoding never fails. Decoding trusts nothing: [`DecodeError`] says what is wrong and where, and
 //! no bytes make it take more memory than the limits allow.
 
 mod batch;
@@ -14,13 +12,11 @@ mod codes;
 mod error;
 mod expr;
 mod frames;
-mod guard;
-mod mirrored;
+mod loopback_codec;
 mod partial;
-mod peer;
 mod proto;
 mod query;
-mod sink;
+mod size_guard;
 mod state;
 mod status;
 mod value;
@@ -30,22 +26,12 @@ pub use batch::{
     decode_dropped, decode_known, decode_knows, encode_accepted, encode_batch, encode_configure,
     encode_configured, encode_drop_table, encode_dropped, encode_known, encode_knows,
 };
-pub use blocks::{
-    BlockStatus, ColumnBlocks, TableBlocks, decode_blocks, decode_blocks_of, encode_blocks,
-    encode_blocks_of,
-};
-pub use error::{Flaw, WireError};
-pub use mirrored::Mirrored;
+pub use blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
+pub use error::{DecodeError, DecodeErrorKind};
+pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, encode_partial};
-pub use peer::{
-    ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, Peer, PeerStatus, TableStatus,
-};
 pub use query::QueryRequest;
-pub use sink::{Batch, Receipt, Sink, SinkError};
 pub use status::{decode_status, encode_status};
-
-/// What an asynchronous method of a seam returns. Dropping it cancels the work.
-pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 #[cfg(test)]
 mod tests;

@@ -16,10 +16,10 @@ use hadal_types::{Held, Micros, Value};
 use prost::Message;
 
 use crate::codes::Code;
-use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
-use crate::guard;
 use crate::proto::{self, partial};
+use crate::size_guard;
 use crate::state::{decode_state, decode_tally, encode_state, encode_tally};
 use crate::value::{decode_leaf_name, decode_value, encode_value};
 
@@ -59,12 +59,12 @@ pub fn encode_partial(partial: Partial) -> Bytes {
 /// Reads what [`encode_partial`] made of a partial answer to `query`.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_partial(bytes: Bytes, query: &Query) -> Result<Partial, WireError> {
-    guard::decode(bytes, MESSAGE_BYTES_MAX, |message| decode_message(message, query))
+/// [`DecodeError`] for anything else.
+pub fn decode_partial(bytes: Bytes, query: &Query) -> Result<Partial, DecodeError> {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, |message| decode_message(message, query))
 }
 
-fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, WireError> {
+fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, DecodeError> {
     let answering = match required(message.answering).at("answering")? {
         partial::Answering::Groups(groups) => {
             Answering::Groups(decode_groups(groups, query).at("groups")?)
@@ -86,7 +86,7 @@ fn encode_values(values: &[Value]) -> Vec<proto::Value> {
 }
 
 /// So many values.
-fn decode_values(values: Vec<proto::Value>, count: usize) -> Result<Box<[Value]>, WireError> {
+fn decode_values(values: Vec<proto::Value>, count: usize) -> Result<Box<[Value]>, DecodeError> {
     if values.len() != count {
         return Err(unfit(format!("{} values", values.len()), count));
     }
@@ -103,7 +103,7 @@ fn encode_groups(groups: Groups) -> proto::Groups {
     proto::Groups { groups: frames::encode(groups), dropped_rows }
 }
 
-fn decode_groups(message: proto::Groups, query: &Query) -> Result<Groups, WireError> {
+fn decode_groups(message: proto::Groups, query: &Query) -> Result<Groups, DecodeError> {
     let kinds: Vec<StateKind> = query.measures().iter().map(|measure| measure.kind).collect();
     let mut groups: Vec<KeyedGroup> = Vec::new();
     for (index, group) in Frames::new(message.groups).enumerate() {
@@ -123,7 +123,7 @@ fn decode_group(
     group: proto::Group,
     key_count: usize,
     kinds: &[StateKind],
-) -> Result<KeyedGroup, WireError> {
+) -> Result<KeyedGroup, DecodeError> {
     if group.states.len() != kinds.len() {
         return Err(unfit(format!("{} states", group.states.len()), kinds.len()));
     }
@@ -137,7 +137,7 @@ fn decode_group(
     Ok((key, Group { tally, states: states.into() }))
 }
 
-fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, WireError> {
+fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, DecodeError> {
     let Shape::Rows { values } = &query.shape else {
         return Err(unfit("rows", "groups"));
     };
@@ -154,7 +154,7 @@ fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, WireError
 
 fn encode_coverage(coverage: Coverage) -> proto::Coverage {
     let leaves = coverage.leaves.into_iter().map(|leaf| proto::LeafCoverage {
-        name: leaf.name,
+        name: leaf.name.to_string(),
         outcome: leaf.outcome.code(),
         rows_expected: leaf.rows_expected,
         rows_scanned: leaf.rows_scanned,
@@ -171,7 +171,7 @@ fn encode_coverage(coverage: Coverage) -> proto::Coverage {
     }
 }
 
-fn decode_coverage(coverage: proto::Coverage) -> Result<Coverage, WireError> {
+fn decode_coverage(coverage: proto::Coverage) -> Result<Coverage, DecodeError> {
     at_most("leaves", coverage.leaves.len(), LEAVES_MAX)?;
     let leaves = each("leaves", coverage.leaves, |leaf| {
         Ok(LeafCoverage {
@@ -214,7 +214,7 @@ fn decode_stats(stats: proto::ScanStats) -> ScanStats {
     ScanStats { rows_read, rows_matched, blocks, blocks_skipped, bytes_read, scan_micros }
 }
 
-fn decode_warnings(list: Vec<proto::Warning>) -> Result<Warnings, WireError> {
+fn decode_warnings(list: Vec<proto::Warning>) -> Result<Warnings, DecodeError> {
     at_most("warnings", list.len(), WARNINGS_MAX)?;
     let mut warnings = Warnings::default();
     for warning in list {
@@ -225,7 +225,7 @@ fn decode_warnings(list: Vec<proto::Warning>) -> Result<Warnings, WireError> {
     Ok(warnings)
 }
 
-fn decode_faults(list: Vec<proto::Fault>) -> Result<Faults, WireError> {
+fn decode_faults(list: Vec<proto::Fault>) -> Result<Faults, DecodeError> {
     at_most("faults", list.len(), FAULTS_MAX)?;
     let mut faults = Faults::default();
     for fault in list {

@@ -14,10 +14,10 @@ use hadal_types::{Micros, TimeRange};
 use prost::Message;
 
 use crate::codes::Code;
-use crate::error::{At, Flaw, WireError, at_most, each, required, unfit};
+use crate::error::{At, DecodeError, DecodeErrorKind, at_most, each, required, unfit};
 use crate::expr::{decode_expr, decode_index, encode_expr, encode_index};
-use crate::guard;
 use crate::proto::{self, query};
+use crate::size_guard;
 use crate::value::decode_table;
 
 /// A query as it is sent to a peer.
@@ -49,13 +49,13 @@ impl QueryRequest {
     /// Reads what [`Self::encode`] wrote.
     ///
     /// # Errors
-    /// [`WireError`] for anything else.
-    pub fn decode(bytes: Bytes) -> Result<Self, WireError> {
-        guard::decode(bytes, QUERY_BYTES_MAX, decode_request)
+    /// [`DecodeError`] for anything else.
+    pub fn decode(bytes: Bytes) -> Result<Self, DecodeError> {
+        size_guard::decode(bytes, QUERY_BYTES_MAX, decode_request)
     }
 }
 
-fn decode_request(request: proto::QueryRequest) -> Result<QueryRequest, WireError> {
+fn decode_request(request: proto::QueryRequest) -> Result<QueryRequest, DecodeError> {
     if request.deadline_ms > QUERY_DEADLINE_MS_MAX {
         let expected = format_args!("0 to {QUERY_DEADLINE_MS_MAX}");
         return Err(unfit(request.deadline_ms, expected)).at("deadline_ms");
@@ -104,11 +104,11 @@ fn encode_interval(interval: &TimeRange) -> proto::TimeInterval {
     proto::TimeInterval { from_micros, to_micros }
 }
 
-fn decode_interval(wire: proto::TimeInterval) -> Result<TimeRange, WireError> {
+fn decode_interval(wire: proto::TimeInterval) -> Result<TimeRange, DecodeError> {
     Ok(TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) })
 }
 
-fn decode_query(wire: proto::Query) -> Result<Query, WireError> {
+fn decode_query(wire: proto::Query) -> Result<Query, DecodeError> {
     at_most("columns", wire.outputs.len(), OUTPUTS_MAX).at("outputs")?;
     let filter = wire.filter.map(|filter| decode_expr(Some(filter))).transpose().at("filter")?;
     let having = wire.having.map(|having| decode_expr(Some(having))).transpose().at("having")?;
@@ -132,7 +132,7 @@ fn decode_query(wire: proto::Query) -> Result<Query, WireError> {
     Ok(query)
 }
 
-fn decode_shape(shape: query::Shape) -> Result<Shape, WireError> {
+fn decode_shape(shape: query::Shape) -> Result<Shape, DecodeError> {
     match shape {
         query::Shape::Rows(rows) => {
             let values = each("values", rows.values, |value| decode_expr(Some(value)))?;
@@ -154,7 +154,7 @@ fn encode_measure(measure: &Measure) -> proto::Measure {
     proto::Measure { kind: kind.into(), argument, parameter }
 }
 
-fn decode_measure(measure: proto::Measure) -> Result<Measure, WireError> {
+fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
     let kind = decode_kind(measure.kind, measure.parameter).at("kind")?;
     Ok(Measure { kind, argument: decode_expr(measure.argument).at("argument")? })
 }
@@ -169,7 +169,7 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
     }
 }
 
-fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, WireError> {
+fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
     let kind = match proto::StateKind::try_from(code) {
         Ok(proto::StateKind::Moments) => StateKind::Moments,
         Ok(proto::StateKind::Extremes) => StateKind::Extremes,
@@ -183,8 +183,8 @@ fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, WireError> {
                 _ => Ok(StateKind::Histogram(buckets)),
             };
         }
-        Ok(proto::StateKind::Unspecified) => return Err(Flaw::Missing.into()),
-        Err(_) => return Err(Flaw::UnknownCode(code).into()),
+        Ok(proto::StateKind::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
+        Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),
     };
     if parameter == 0 { Ok(kind) } else { Err(unfit(format!("parameter {parameter}"), "none")) }
 }
@@ -197,7 +197,7 @@ fn encode_output(output: &Output) -> proto::Output {
     }
 }
 
-fn decode_output(output: proto::Output) -> Result<Output, WireError> {
+fn decode_output(output: proto::Output) -> Result<Output, DecodeError> {
     let value_type = Code::of_code(output.r#type).at("type")?;
     Ok(Output { name: output.name, value_type, expr: decode_expr(output.expr).at("expr")? })
 }
@@ -210,17 +210,17 @@ fn encode_order(key: &OrderKey) -> proto::OrderKey {
     }
 }
 
-fn decode_order(key: proto::OrderKey) -> Result<OrderKey, WireError> {
+fn decode_order(key: proto::OrderKey) -> Result<OrderKey, DecodeError> {
     let expr = decode_expr(key.expr).at("expr")?;
     Ok(OrderKey { expr, descending: key.descending, nulls_first: key.nulls_first })
 }
 
-fn decode_series(series: proto::SeriesLimit) -> Result<SeriesLimit, WireError> {
+fn decode_series(series: proto::SeriesLimit) -> Result<SeriesLimit, DecodeError> {
     let count = decode_index(series.count).at("count")?;
     Ok(SeriesLimit { count, rank: decode_expr(series.rank).at("rank")? })
 }
 
-fn decode_deadline(seconds: u64, nanos: u32) -> Result<Duration, WireError> {
+fn decode_deadline(seconds: u64, nanos: u32) -> Result<Duration, DecodeError> {
     if nanos < 1_000_000_000 {
         Ok(Duration::new(seconds, nanos))
     } else {
@@ -229,7 +229,7 @@ fn decode_deadline(seconds: u64, nanos: u32) -> Result<Duration, WireError> {
 }
 
 /// Refuses slots that name a key or a measure that the query does not have.
-fn check_slots(query: &Query) -> Result<(), WireError> {
+fn check_slots(query: &Query) -> Result<(), DecodeError> {
     check_expr(query, query.having.as_ref()).at("having")?;
     check_expr(query, query.series.as_ref().map(|series| &series.rank)).at("series")?;
     for (index, output) in query.outputs.iter().enumerate() {
@@ -241,7 +241,7 @@ fn check_slots(query: &Query) -> Result<(), WireError> {
     Ok(())
 }
 
-fn check_expr(query: &Query, expr: Option<&OutputExpr>) -> Result<(), WireError> {
+fn check_expr(query: &Query, expr: Option<&OutputExpr>) -> Result<(), DecodeError> {
     let mut checked = Ok(());
     if let Some(expr) = expr {
         expr.for_each_leaf(&mut |slot| {
@@ -253,7 +253,7 @@ fn check_expr(query: &Query, expr: Option<&OutputExpr>) -> Result<(), WireError>
     checked
 }
 
-fn check_slot(query: &Query, slot: &Slot) -> Result<(), WireError> {
+fn check_slot(query: &Query, slot: &Slot) -> Result<(), DecodeError> {
     let keys = match &query.shape {
         Shape::Rows { values } => values.len(),
         Shape::Groups { keys, .. } => keys.len(),

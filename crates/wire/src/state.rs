@@ -10,7 +10,7 @@ use hadal_query::StateKind;
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
 use hadal_types::{Number, Weight};
 
-use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::proto::{self, distinct, quantiles, state};
 use crate::value::{
     decode_integer, decode_number, decode_value, encode_integer, encode_number, encode_value,
@@ -24,7 +24,7 @@ pub(crate) fn encode_tally(tally: Tally) -> proto::Tally {
     }
 }
 
-pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<Tally, WireError> {
+pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<Tally, DecodeError> {
     let tally = required(tally)?;
     let weight = decode_integer(tally.weight).at("weight")?;
     let squares = decode_integer(tally.weight_squares).at("weight_squares")?;
@@ -52,7 +52,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
 }
 
 /// The state, which must be of this kind.
-pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State, WireError> {
+pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State, DecodeError> {
     let state = match required(state.state)? {
         state::State::Moments(moments) => State::Moments(Moments {
             tally: decode_tally(moments.tally).at("tally")?,
@@ -78,7 +78,7 @@ fn encode_sum(sum: &Sum) -> proto::Sum {
     proto::Sum { decimals: Bytes::copy_from_slice(&decimals), doubles, overflow }
 }
 
-fn decode_sum(sum: proto::Sum) -> Result<Sum, WireError> {
+fn decode_sum(sum: proto::Sum) -> Result<Sum, DecodeError> {
     let decimals = (&*sum.decimals)
         .try_into()
         .map_err(|_| unfit(format!("{} bytes of decimals", sum.decimals.len()), "32"))?;
@@ -86,7 +86,7 @@ fn decode_sum(sum: proto::Sum) -> Result<Sum, WireError> {
     Sum::from_parts(&parts).ok_or_else(|| unfit("digits out of range", "an exact sum"))
 }
 
-fn decode_extremes(extremes: proto::Extremes) -> Result<Extremes, WireError> {
+fn decode_extremes(extremes: proto::Extremes) -> Result<Extremes, DecodeError> {
     let range = match (extremes.min, extremes.max) {
         (None, None) => None,
         (min, max) => Some((
@@ -124,7 +124,7 @@ fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
     proto::Quantiles { quantiles: Some(quantiles) }
 }
 
-fn decode_quantiles(quantiles: proto::Quantiles) -> Result<Quantiles, WireError> {
+fn decode_quantiles(quantiles: proto::Quantiles) -> Result<Quantiles, DecodeError> {
     let parts = match required(quantiles.quantiles)? {
         quantiles::Quantiles::Exact(exact) => {
             at_most("values", exact.values.len(), QUANTILE_EXACT_ROWS)?;
@@ -146,7 +146,7 @@ fn decode_quantiles(quantiles: proto::Quantiles) -> Result<Quantiles, WireError>
         .ok_or_else(|| unfit("buckets out of order or range", "a distribution"))
 }
 
-fn decode_weighted(value: proto::WeightedNumber) -> Result<(Number, Weight), WireError> {
+fn decode_weighted(value: proto::WeightedNumber) -> Result<(Number, Weight), DecodeError> {
     let number = decode_number(value.number).at("number")?;
     let weight = i64::try_from(value.weight).ok().and_then(Weight::from_millionths);
     let weight = weight.ok_or_else(|| {
@@ -165,12 +165,12 @@ fn encode_distinct(distinct: &Distinct) -> proto::Distinct {
 }
 
 /// Fails where a sketch is of a version that this release does not know.
-fn of_version(what: &str, found: u32, known: u32) -> Result<(), WireError> {
+fn of_version(what: &str, found: u32, known: u32) -> Result<(), DecodeError> {
     let found_one = || unfit(format_args!("{what} version {found}"), format_args!("{known}"));
     if found == known { Ok(()) } else { Err(found_one()).at("version") }
 }
 
-fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, WireError> {
+fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, DecodeError> {
     of_version("distinct set", distinct.version, DISTINCT_VERSION)?;
     let parts = match required(distinct.distinct)? {
         distinct::Distinct::Exact(proto::Hashes { hashes }) => {
@@ -200,7 +200,10 @@ fn encode_histogram(histogram: &Histogram) -> proto::HistogramCells {
     }
 }
 
-fn decode_histogram(message: proto::HistogramCells, buckets: u16) -> Result<Histogram, WireError> {
+fn decode_histogram(
+    message: proto::HistogramCells,
+    buckets: u16,
+) -> Result<Histogram, DecodeError> {
     at_most("cells", message.cells.len(), Histogram::cells_max(buckets))?;
     let parts = match (message.min, message.max) {
         (None, None) if message.cells.is_empty() => None,

@@ -7,18 +7,18 @@ use bytes::Bytes;
 use hadal_types::limits::{
     LEAF_LOSSES_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, TABLES_MAX,
 };
-use hadal_types::{ColumnPart, ColumnSchema, Micros, TableName, TableSchema, TableSettings};
+use hadal_types::{
+    ColumnPart, ColumnSchema, LeafState, Micros, TableName, TableSchema, TableSettings,
+};
 use prost::Message;
 
 use crate::codes::Code;
-use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
-use crate::guard;
-use crate::peer::{
-    ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus,
-};
 use crate::proto;
+use crate::size_guard;
 use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_table};
+use hadal_peer::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, TableStatus};
 
 /// A status's bytes.
 #[must_use]
@@ -30,12 +30,12 @@ pub fn encode_status(status: &PeerStatus) -> Bytes {
 /// Reads what [`encode_status`] wrote.
 ///
 /// # Errors
-/// [`WireError`] for anything else.
-pub fn decode_status(bytes: Bytes) -> Result<PeerStatus, WireError> {
-    guard::decode(bytes, MESSAGE_BYTES_MAX, decode_peer)
+/// [`DecodeError`] for anything else.
+pub fn decode_status(bytes: Bytes) -> Result<PeerStatus, DecodeError> {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, decode_peer)
 }
 
-fn decode_peer(status: proto::Status) -> Result<PeerStatus, WireError> {
+fn decode_peer(status: proto::Status) -> Result<PeerStatus, DecodeError> {
     at_most("leaves", status.leaves.len(), LEAVES_MAX)?;
     let leaves = each("leaves", status.leaves, decode_leaf)?;
     if !leaves.is_sorted_by(|left, right| left.name <= right.name) {
@@ -54,7 +54,7 @@ fn encode_leaf(leaf: &LeafStatus) -> proto::LeafStatus {
     }
 }
 
-fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, WireError> {
+fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, DecodeError> {
     at_most("losses", leaf.losses.len(), LEAF_LOSSES_MAX)?;
     let mut tables: BTreeMap<TableName, Arc<TableStatus>> = BTreeMap::new();
     for (index, table) in Frames::new(leaf.tables).enumerate() {
@@ -67,7 +67,7 @@ fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, WireError> {
         tables.insert(name, Arc::new(table));
     }
     Ok(LeafStatus {
-        name: LeafName(decode_leaf_name(leaf.name).at("name")?.into()),
+        name: decode_leaf_name(leaf.name).at("name")?,
         state: Code::of_code(leaf.state).at("state")?,
         block_bytes: leaf.block_bytes,
         tables: Arc::new(tables),
@@ -79,7 +79,7 @@ fn encode_loss(loss: &LeafLoss) -> proto::LeafLoss {
     proto::LeafLoss { found_micros: loss.found.0, what: loss.what.clone() }
 }
 
-fn decode_loss(loss: proto::LeafLoss) -> Result<LeafLoss, WireError> {
+fn decode_loss(loss: proto::LeafLoss) -> Result<LeafLoss, DecodeError> {
     at_most("what", loss.what.len(), NOTE_BYTES_MAX)?;
     Ok(LeafLoss { found: Micros(loss.found_micros), what: loss.what })
 }
@@ -109,7 +109,7 @@ fn encode_table(table: &TableStatus) -> proto::TableStatus {
     }
 }
 
-fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, WireError> {
+fn decode_table_status(table: proto::TableStatus) -> Result<TableStatus, DecodeError> {
     Ok(TableStatus {
         schema: Arc::new(required(table.schema).and_then(decode_schema).at("schema")?),
         blocks: table.blocks,
@@ -155,7 +155,7 @@ fn encode_schema(schema: &TableSchema) -> proto::TableSchema {
     }
 }
 
-fn decode_schema(schema: proto::TableSchema) -> Result<TableSchema, WireError> {
+fn decode_schema(schema: proto::TableSchema) -> Result<TableSchema, DecodeError> {
     let columns = each("columns", schema.columns, decode_column_schema)?;
     if !columns.is_sorted_by(|left, right| left.name < right.name) {
         return Err(unfit("columns out of order", "ascending names"));
@@ -169,7 +169,7 @@ fn decode_schema(schema: proto::TableSchema) -> Result<TableSchema, WireError> {
     })
 }
 
-fn decode_span(span: proto::TimeSpan) -> Result<(Micros, Micros), WireError> {
+fn decode_span(span: proto::TimeSpan) -> Result<(Micros, Micros), DecodeError> {
     let proto::TimeSpan { first_micros, last_micros } = span;
     if first_micros <= last_micros {
         Ok((Micros(first_micros), Micros(last_micros)))
@@ -187,7 +187,7 @@ fn encode_column(column: &ColumnSchema) -> proto::ColumnSchema {
     proto::ColumnSchema { name: column.name.to_string(), parts: parts.collect() }
 }
 
-fn decode_column_schema(column: proto::ColumnSchema) -> Result<ColumnSchema, WireError> {
+fn decode_column_schema(column: proto::ColumnSchema) -> Result<ColumnSchema, DecodeError> {
     let parts = each("parts", column.parts, |part| {
         Ok(ColumnPart {
             kind: Code::of_code(part.kind).at("kind")?,

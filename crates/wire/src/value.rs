@@ -5,10 +5,10 @@ use std::sync::Arc;
 use hadal_types::limits::{HISTOGRAM_BUCKETS_MAX, LIST_ELEMENTS_MAX, NAME_BYTES_MAX};
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    BatchId, ColumnName, Decimal, Form, Micros, Number, TableName, TableSettings, Value,
+    BatchId, ColumnName, Decimal, Form, LeafName, Micros, Number, TableName, TableSettings, Value,
 };
 
-use crate::error::{At, WireError, at_most, each, required, unfit};
+use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::proto::{self, number, value};
 
 /// The low and the high half.
@@ -26,7 +26,7 @@ pub(crate) fn encode_integer(integer: i128) -> proto::Int128 {
     proto::Int128 { low, high }
 }
 
-pub(crate) fn decode_integer(integer: Option<proto::Int128>) -> Result<i128, WireError> {
+pub(crate) fn decode_integer(integer: Option<proto::Int128>) -> Result<i128, DecodeError> {
     required(integer).map(|integer| of_halves(integer.low, integer.high))
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn encode_number(number: Number) -> proto::Number {
 }
 
 /// A number that is not canonical would not group with itself.
-pub(crate) fn decode_number(number: Option<proto::Number>) -> Result<Number, WireError> {
+pub(crate) fn decode_number(number: Option<proto::Number>) -> Result<Number, DecodeError> {
     match required(required(number)?.number)? {
         number::Number::Decimal(wire) => {
             let mantissa = of_halves(wire.low, wire.high);
@@ -86,7 +86,7 @@ pub(crate) fn encode_value(value: &Value) -> proto::Value {
     proto::Value { value: Some(value) }
 }
 
-pub(crate) fn decode_value(value: proto::Value) -> Result<Value, WireError> {
+pub(crate) fn decode_value(value: proto::Value) -> Result<Value, DecodeError> {
     Ok(match required(value.value)? {
         value::Value::Null(proto::Empty {}) => Value::Null,
         value::Value::Bool(truth) => Value::Bool(truth),
@@ -113,7 +113,7 @@ fn encode_strings(elements: &[Arc<str>]) -> proto::Strings {
     proto::Strings { elements: elements.iter().map(ToString::to_string).collect() }
 }
 
-fn decode_strings(strings: proto::Strings) -> Result<Arc<[Arc<str>]>, WireError> {
+fn decode_strings(strings: proto::Strings) -> Result<Arc<[Arc<str>]>, DecodeError> {
     at_most("elements", strings.elements.len(), LIST_ELEMENTS_MAX)?;
     Ok(strings.elements.into_iter().map(Arc::from).collect())
 }
@@ -126,7 +126,7 @@ fn encode_bucket(bucket: &HistogramBucket) -> proto::HistogramBucket {
     }
 }
 
-fn decode_bucket(bucket: proto::HistogramBucket) -> Result<HistogramBucket, WireError> {
+fn decode_bucket(bucket: proto::HistogramBucket) -> Result<HistogramBucket, DecodeError> {
     Ok(HistogramBucket {
         from: decode_number(bucket.from).at("from")?,
         to: decode_number(bucket.to).at("to")?,
@@ -134,28 +134,28 @@ fn decode_bucket(bucket: proto::HistogramBucket) -> Result<HistogramBucket, Wire
     })
 }
 
-pub(crate) fn decode_table(name: &str) -> Result<TableName, WireError> {
+pub(crate) fn decode_table(name: &str) -> Result<TableName, DecodeError> {
     TableName::new(name).map_err(|error| unfit(error, "a table name"))
 }
 
-pub(crate) fn decode_settings(text: &str) -> Result<TableSettings, WireError> {
+pub(crate) fn decode_settings(text: &str) -> Result<TableSettings, DecodeError> {
     TableSettings::from_json(text).map_err(|error| unfit(error, "settings of a table"))
 }
 
-pub(crate) fn decode_column(name: &str) -> Result<ColumnName, WireError> {
+pub(crate) fn decode_column(name: &str) -> Result<ColumnName, DecodeError> {
     ColumnName::new(name).map_err(|error| unfit(error, "a column name"))
 }
 
-pub(crate) fn decode_batch_id(id: &str) -> Result<BatchId, WireError> {
+pub(crate) fn decode_batch_id(id: &str) -> Result<BatchId, DecodeError> {
     BatchId::new(id).ok_or_else(|| {
         unfit(format!("{id:?}"), format_args!("1 to {NAME_BYTES_MAX} visible ASCII characters"))
     })
 }
 
 /// A leaf's name, which may hold any text.
-pub(crate) fn decode_leaf_name(name: String) -> Result<String, WireError> {
+pub(crate) fn decode_leaf_name(name: String) -> Result<LeafName, DecodeError> {
     at_most("bytes", name.len(), NAME_BYTES_MAX)?;
-    if name.is_empty() { Err(unfit("no text", "a leaf's name")) } else { Ok(name) }
+    if name.is_empty() { Err(unfit("no text", "a leaf's name")) } else { Ok(LeafName(name.into())) }
 }
 
 #[cfg(test)]

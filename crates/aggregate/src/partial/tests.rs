@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 use hadal_query::{Expr, Finish, Slot};
-use hadal_types::{Budget, Number, Value, Weight};
+use hadal_types::{Budget, LeafName, Number, Value, Weight};
 
 use crate::coverage::{LeafCoverage, LeafOutcome};
 use crate::finish::{Unfinished, finish};
@@ -42,7 +42,7 @@ fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
     }
     let count = rows.len() as u64;
     let leaf = LeafCoverage {
-        name: format!("leaf{index}"),
+        name: LeafName(format!("leaf{index}").into()),
         outcome: LeafOutcome::Answered,
         rows_expected: count,
         rows_scanned: count,

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use hadal_peer::TableStatus;
 use hadal_types::{ColumnName, ColumnSchema, Micros, TableName, TableSchema, Value};
-use hadal_wire::TableStatus;
 use tokio::time::timeout_at;
 
 use crate::column_stats::{COLUMNS_AT_ONCE, ColumnStats, StatsQueries};

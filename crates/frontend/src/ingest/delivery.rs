@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hadal_peer::{Batch, Receipt, SinkError};
 use hadal_types::limits;
-use hadal_wire::{Batch, Receipt, SinkError};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 

@@ -1,8 +1,8 @@
 //! From the bytes of a body to batches: decompress, parse, encode. Blocks a thread, never waits.
 
 use hadal_ingest::{Ingest, Summary};
+use hadal_peer::Batch;
 use hadal_types::{Micros, limits};
-use hadal_wire::Batch;
 
 use crate::error::{ErrorKind, FrontendError};
 use crate::ingest::backpressure::{Backpressure, BodyPermit};

@@ -9,7 +9,7 @@ use crate::query::result::QueryResult;
 
 /// One row per table: its name, rows, columns, bytes, and the times that it spans.
 pub(crate) fn show_tables(catalog: &Catalog) -> QueryResult {
-    let row = |table: &hadal_wire::TableStatus| {
+    let row = |table: &hadal_peer::TableStatus| {
         let schema = &table.schema;
         vec![
             Value::string(schema.name.as_str()),

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Coverage, ScanStats};
 use hadal_ingest::OwnRow;
+use hadal_peer::{LeafStatus, PeerStatus, TableStatus};
 use hadal_types::{Decimal, Micros, TableName, Value, limits};
-use hadal_wire::{LeafStatus, PeerStatus, TableStatus};
 
 use crate::error::FrontendError;
 use crate::frontend::Frontend;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_console::Versioned;
+use hadal_peer::{ExpiryForecast, TableStatus};
 use hadal_types::settings::spell_bytes;
 use hadal_types::{AgeLimit, ColumnName, SettingsError, TableName, TableSettings, TimeRange};
-use hadal_wire::{ExpiryForecast, TableStatus};
 
 use crate::column_stats::StatsQueries;
 use crate::error::FrontendError;

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use hadal_console::{ConsoleError, Versioned};
 use hadal_ingest::age_limit_of;
+use hadal_peer::{SinkError, TableStatus};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{AgeLimit, ColumnName, Micros, TableName, TableSettings};
-use hadal_wire::{SinkError, TableStatus};
 
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::{Backend, Frontend};

@@ -133,7 +133,7 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
 }
 
 impl Found {
-    fn new(found: hadal_wire::TableBlocks, lost_rows: u64) -> Self {
+    fn new(found: hadal_peer::TableBlocks, lost_rows: u64) -> Self {
         let blocks = found.blocks.into_iter().map(|block| Block {
             leaf: block.leaf.to_string(),
             rows: block.rows,

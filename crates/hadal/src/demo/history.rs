@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hadal_peer::{Batch, Sink};
 use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{Clock, TableName};
-use hadal_wire::{Batch, Sink};
 use tokio::runtime::Handle;
 
 use super::requests::Requests;

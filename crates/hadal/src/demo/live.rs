@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use hadal_peer::Batch;
 use hadal_types::{Micros, TableName};
-use hadal_wire::Batch;
 
 use super::history::Destination;
 use super::processes::Processes;

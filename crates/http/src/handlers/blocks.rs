@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
+use hadal_peer::{BlockStatus, TableBlocks};
 use hadal_types::limits;
-use hadal_wire::{BlockStatus, TableBlocks};
 use serde::{Deserialize, Serialize};
 
 use crate::handlers::{listed, readable};

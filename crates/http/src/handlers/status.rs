@@ -6,9 +6,9 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hadal_frontend::{ErrorKind, Frontend, MemoryUse};
+use hadal_peer::{LeafLoss, TableStatus};
 use hadal_tree::Catalog;
-use hadal_types::Held;
-use hadal_wire::{LeafLoss, LeafName, LeafState, TableStatus};
+use hadal_types::{Held, LeafName, LeafState};
 use serde::Serialize;
 
 use crate::problem::Problem;

@@ -7,8 +7,8 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use hadal_frontend::{ErrorKind, Frontend, FrontendError, Principal, SettingsReport};
+use hadal_peer::ExpiryForecast;
 use hadal_types::{AgeLimit, Held, SettingsError, TableName, TableSettings, limits};
-use hadal_wire::ExpiryForecast;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

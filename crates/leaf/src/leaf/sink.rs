@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hadal_peer::{Batch, BoxFuture, Receipt, Sink, SinkError};
 use hadal_types::{BatchId, TableName, TableSettings};
-use hadal_wire::{Batch, BoxFuture, Receipt, Sink, SinkError};
 
 use super::Leaf;
 use crate::accept::{accept, sink_error};

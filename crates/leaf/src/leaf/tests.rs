@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, RowValues, WarningCode};
 use hadal_block::BlockBuilder;
+use hadal_peer::{Batch, Receipt, Sink, SinkError};
 use hadal_query::{Expr, Input, Shape};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
-use hadal_wire::{Batch, Receipt, Sink, SinkError};
 
 use super::*;
 use crate::block::Block;

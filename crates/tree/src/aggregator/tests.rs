@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use hadal_aggregate::{Answering, LeafOutcome, Tally};
+use hadal_peer::BlockStatus;
 use hadal_query::Shape;
 use hadal_types::{Micros, TableName};
-use hadal_wire::BlockStatus;
 
 use super::*;
 
@@ -31,7 +31,7 @@ impl Peer for FakeLeaf {
                 groups.add_tally(place, tally);
             }
             let leaf = LeafCoverage {
-                name: self.name.to_string(),
+                name: self.name.clone(),
                 outcome: self.outcome,
                 rows_expected: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },
                 rows_scanned: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },
@@ -76,17 +76,17 @@ fn query() -> Arc<Query> {
 }
 
 fn tree(leaves: &[(u64, u64)]) -> Aggregator {
-    let ledger = Arc::new(Ledger::default());
+    let expected_rows = Arc::new(ExpectedRows::default());
     let leaf = |(index, &(rows, delay_millis)): (usize, &(u64, u64))| {
         let name = LeafName(format!("leaf-{index:03}").into());
-        ledger.add(&name, &table(), rows);
+        expected_rows.add(&name, &table(), rows);
         let delay = Duration::from_millis(delay_millis);
         let outcome = if rows == FAILS { LeafOutcome::Failed } else { LeafOutcome::Answered };
         let peer: Arc<dyn Peer> = Arc::new(FakeLeaf { name: name.clone(), rows, delay, outcome });
         (name, peer)
     };
     let leaves = leaves.iter().enumerate().map(leaf).collect();
-    Aggregator::over_leaves(leaves, &ledger)
+    Aggregator::over_leaves(leaves, &expected_rows)
 }
 
 async fn ask(tree: &Aggregator) -> (u64, Partial, Duration) {

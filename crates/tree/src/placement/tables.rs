@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use hadal_peer::SinkError;
 use hadal_types::TableName;
-use hadal_wire::SinkError;
 
 /// Tables of all leaves, each counted once.
 #[derive(Debug)]

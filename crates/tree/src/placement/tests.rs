@@ -90,19 +90,19 @@ impl Sink for FakeSink {
     }
 }
 
-fn placement(sinks: &[Arc<FakeSink>]) -> (Placement, Arc<Ledger>) {
+fn placement(sinks: &[Arc<FakeSink>]) -> (Placement, Arc<ExpectedRows>) {
     placement_of(sinks, TABLES_MAX)
 }
 
-fn placement_of(sinks: &[Arc<FakeSink>], tables_max: usize) -> (Placement, Arc<Ledger>) {
-    let ledger = Arc::new(Ledger::default());
+fn placement_of(sinks: &[Arc<FakeSink>], tables_max: usize) -> (Placement, Arc<ExpectedRows>) {
+    let expected_rows = Arc::new(ExpectedRows::default());
     let leaf = |(index, sink): (usize, &Arc<FakeSink>)| PlacementLeaf {
         name: LeafName(format!("leaf-{index}").into()),
         sink: Arc::clone(sink) as Arc<dyn Sink>,
         tables: Vec::new(),
     };
     let leaves = sinks.iter().enumerate().map(leaf).collect();
-    (Placement::with_tables_max(leaves, &ledger, tables_max), ledger)
+    (Placement::with_tables_max(leaves, &expected_rows, tables_max), expected_rows)
 }
 
 fn name(text: &str) -> TableName {
@@ -163,7 +163,7 @@ async fn leaves_that_take_nothing_are_passed_over_unless_they_have_the_batch() {
 #[tokio::test]
 async fn a_retry_goes_where_the_batch_is() {
     let sinks: Vec<Arc<FakeSink>> = (0..4).map(|_| Arc::default()).collect();
-    let (placement, ledger) = placement(&sinks);
+    let (placement, expected_rows) = placement(&sinks);
     for _ in 0..2 {
         for number in 0..500 {
             placement.accept(batch(number, 1 + number)).await.expect("taken");
@@ -172,7 +172,7 @@ async fn a_retry_goes_where_the_batch_is() {
     let rows: u64 = sinks.iter().map(|sink| sink.rows.load(Ordering::SeqCst)).sum();
     assert_eq!(rows, 500);
     let table = name("t");
-    let expected = |leaf: &Placed| ledger.expected(&leaf.name, &table);
+    let expected = |leaf: &Placed| expected_rows.expected(&leaf.name, &table);
     assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 500);
     assert_eq!(placement.drop_table(table).await, Ok(500));
 }
@@ -198,7 +198,7 @@ async fn of_two_tries_at_the_same_time_one_adds_nothing() {
     let slow_look = Some(Arc::new(Mutex::new(Some(wait))));
     let sink = || FakeSink { slow_look: slow_look.clone(), ..FakeSink::default() };
     let sinks = [Arc::new(sink()), Arc::new(sink())];
-    let (placement, ledger) = placement(&sinks);
+    let (placement, expected_rows) = placement(&sinks);
     // It has looked on the leaf where the batch will be, and not chosen one yet.
     let mut slow = placement.accept(batch(1, 1));
     poll_fn(|context| {
@@ -210,19 +210,19 @@ async fn of_two_tries_at_the_same_time_one_adds_nothing() {
     go_on.send(()).expect("somebody waits");
     assert!(slow.await.expect("taken").duplicate);
     assert!(placement.lock().under_way.is_empty());
-    let expected = |leaf: &Placed| ledger.expected(&leaf.name, &name("t"));
+    let expected = |leaf: &Placed| expected_rows.expected(&leaf.name, &name("t"));
     assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 1);
 }
 
 #[tokio::test]
 async fn a_refused_batch_counts_nowhere() {
     let sinks = [Arc::new(FakeSink { fails: true, ..FakeSink::default() })];
-    let (placement, ledger) = placement(&sinks);
+    let (placement, expected_rows) = placement(&sinks);
     assert!(placement.accept(batch(1, 1)).await.is_err());
     assert!(placement.lock().under_way.is_empty());
     assert_eq!(placement.lock().tables.count(), 0);
     let table = name("t");
-    assert_eq!(ledger.expected(&placement.leaves[0].name, &table), 0);
+    assert_eq!(expected_rows.expected(&placement.leaves[0].name, &table), 0);
 }
 
 #[tokio::test]
@@ -312,12 +312,12 @@ async fn nothing_is_taken_back_where_not_all_of_it_can_be() {
     let sinks = [false, true]
         .map(|fails| Arc::new(FakeSink { rows: AtomicU64::new(5), fails, ..FakeSink::default() }));
     let id = BatchId::new("b").expect("an id");
-    let (placement, ledger) = placement(&sinks);
-    ledger.add(&LeafName("leaf-0".into()), &name("t"), 7);
+    let (placement, expected_rows) = placement(&sinks);
+    expected_rows.add(&LeafName("leaf-0".into()), &name("t"), 7);
     assert!(matches!(placement.revoke(&name("t"), &id).await, Err(SinkError::Limit(_))));
     assert_eq!(sinks[0].rows.load(Ordering::SeqCst), 5);
-    let (placement, ledger) = self::placement(&sinks[..1]);
-    ledger.add(&LeafName("leaf-0".into()), &name("t"), 7);
+    let (placement, expected_rows) = self::placement(&sinks[..1]);
+    expected_rows.add(&LeafName("leaf-0".into()), &name("t"), 7);
     assert_eq!(placement.revoke(&name("t"), &id).await, Ok(5));
-    assert_eq!(ledger.expected(&LeafName("leaf-0".into()), &name("t")), 2);
+    assert_eq!(expected_rows.expected(&LeafName("leaf-0".into()), &name("t")), 2);
 }

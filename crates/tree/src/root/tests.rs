@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use hadal_aggregate::{Coverage, Partial};
+use hadal_peer::BoxFuture;
 use hadal_query::Shape;
 use hadal_types::Held;
 use hadal_types::limits::QUERY_DEADLINE_MS;
-use hadal_wire::BoxFuture;
 use tokio::time::{Instant as PausedInstant, sleep};
 
 use super::*;
@@ -22,7 +22,7 @@ impl Peer for Slow {
         Box::pin(async move {
             sleep(self.0).await;
             let leaf = LeafCoverage {
-                name: "leaf".to_owned(),
+                name: LeafName("leaf".into()),
                 outcome: LeafOutcome::Answered,
                 rows_expected: 0,
                 rows_scanned: 0,

@@ -1,7 +1,6 @@
-use hadal_types::Kind;
+use hadal_types::{Kind, LeafState};
 
 use super::*;
-use crate::peer::LeafState;
 
 fn column(name: &str, kinds: &[Kind]) -> proto::ColumnSchema {
     let part = |kind: &Kind| proto::ColumnPart {

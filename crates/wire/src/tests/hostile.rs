@@ -12,7 +12,7 @@ use prost::Message;
 use super::strategies;
 use super::vectors::{groups_partial, groups_query, rows_partial, rows_query};
 use crate::batch::*;
-use crate::error::Flaw;
+use crate::error::DecodeErrorKind;
 use crate::partial::{decode_partial, encode_partial};
 use crate::proto;
 use crate::query::QueryRequest;
@@ -345,7 +345,7 @@ fn bombs_are_refused_before_they_are_decoded() {
     };
     let bytes = field(1, &field(4, &nodes));
     let error = QueryRequest::decode(bytes.into()).expect_err("a bomb");
-    assert_eq!(error.flaw, Flaw::Memory(MESSAGE_MEMORY_MAX));
+    assert_eq!(error.kind, DecodeErrorKind::Memory(MESSAGE_MEMORY_MAX));
     assert!(error.is_limit());
 
     let states = [0x1a, 0x00].repeat(1 << 20);

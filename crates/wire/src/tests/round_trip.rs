@@ -6,21 +6,20 @@ use std::time::Duration;
 
 use hadal_aggregate::{FaultCode, LeafOutcome, Partial, WarningCode};
 use hadal_query::{Function, Type};
-use hadal_types::{Kind, Logical, limits};
+use hadal_types::{Kind, LeafState, Logical, limits};
 use proptest::option;
 use proptest::prelude::*;
 
 use super::strategies;
 use crate::batch::*;
 use crate::codes::Code;
-use crate::error::Flaw;
+use crate::error::DecodeErrorKind;
 use crate::expr::{decode_expr, encode_expr};
 use crate::partial::{decode_partial, encode_partial};
-use crate::peer::LeafState;
 use crate::query::QueryRequest;
-use crate::sink::Receipt;
 use crate::status::{decode_status, encode_status};
 use crate::value::{decode_number, decode_value, encode_number, encode_value};
+use hadal_peer::Receipt;
 
 proptest! {
     #[test]
@@ -106,9 +105,12 @@ fn assert_codes<C: Code + Copy + Debug + PartialEq>(count: i32) {
     for code in 1..=count {
         assert_eq!(C::of_code(code).map(C::code), Ok(code));
     }
-    assert_eq!(C::of_code(0).map_err(|error| error.flaw), Err(Flaw::Missing));
+    assert_eq!(C::of_code(0).map_err(|error| error.kind), Err(DecodeErrorKind::Missing));
     for code in [count + 1, -1, i32::MAX] {
-        assert_eq!(C::of_code(code).map_err(|error| error.flaw), Err(Flaw::UnknownCode(code)));
+        assert_eq!(
+            C::of_code(code).map_err(|error| error.kind),
+            Err(DecodeErrorKind::UnknownCode(code))
+        );
     }
 }
 

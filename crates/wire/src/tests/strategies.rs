@@ -19,17 +19,15 @@ use hadal_types::limits::{
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, Logical, Micros,
-    Number, OneIn, TableName, TableSchema, TableSettings, TableStorage, TimeRange, Value, Weight,
+    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, LeafName,
+    LeafState, Logical, Micros, Number, OneIn, TableName, TableSchema, TableSettings, TableStorage,
+    TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
 use proptest::{collection, option};
 
 use crate::codes::Code;
-use crate::peer::{
-    ExpiryForecast, LeafLoss, LeafName, LeafState, LeafStatus, PeerStatus, TableStatus,
-};
-use crate::sink::{Batch, SinkError};
+use hadal_peer::{Batch, ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, SinkError, TableStatus};
 
 /// Everything that has a code.
 pub(crate) fn coded<C: Code + std::fmt::Debug>() -> impl Strategy<Value = C> {
@@ -252,6 +250,7 @@ fn coverage() -> impl Strategy<Value = Coverage> {
     collection::vec(leaf, 0..5).prop_map(|leaves| {
         let mut coverage = Coverage::default();
         for (name, outcome, (rows_expected, rows_scanned, micros), has_table) in leaves {
+            let name = LeafName(name.into());
             let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros };
             coverage.merge(Coverage::of_leaf(leaf, has_table));
             coverage.unknown_losses += u64::from(has_table);

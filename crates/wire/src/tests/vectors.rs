@@ -16,16 +16,15 @@ use hadal_query::{
     Slot, StateKind, Syntax, Type,
 };
 use hadal_types::{
-    BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, Logical, Micros, TableName, TableSchema,
-    TimeRange, Value, Weight,
+    BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, LeafName, LeafState, Logical, Micros,
+    TableName, TableSchema, TimeRange, Value, Weight,
 };
 
 use crate::batch::{decode_accepted, decode_batch, encode_accepted, encode_batch};
 use crate::partial::{decode_partial, encode_partial};
-use crate::peer::{LeafName, LeafState, LeafStatus, PeerStatus, TableStatus};
 use crate::query::QueryRequest;
-use crate::sink::{Batch, SinkError};
 use crate::status::{decode_status, encode_status};
+use hadal_peer::{Batch, LeafStatus, PeerStatus, SinkError, TableStatus};
 
 const QUERY_GROUPS: &str = include_str!("../../../../spec/proto/vectors/query-groups.hex");
 const QUERY_ROWS: &str = include_str!("../../../../spec/proto/vectors/query-rows.hex");
@@ -138,7 +137,7 @@ pub(crate) fn groups_query() -> Query {
 fn annotated(mut partial: Partial) -> Partial {
     for (name, outcome) in [("leaf-0", LeafOutcome::Answered), ("leaf-1", LeafOutcome::Late)] {
         let leaf = LeafCoverage {
-            name: name.to_owned(),
+            name: LeafName(name.into()),
             outcome,
             rows_expected: 1_000,
             rows_scanned: 900,

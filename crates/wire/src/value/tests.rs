@@ -75,5 +75,5 @@ fn names_keep_to_their_rules() {
     assert!(decode_batch_id(&"x".repeat(NAME_BYTES_MAX + 1)).is_err());
     assert!(decode_leaf_name(String::new()).is_err());
     assert!(decode_leaf_name("x".repeat(NAME_BYTES_MAX + 1)).is_err());
-    assert_eq!(decode_leaf_name("leaf 1".to_owned()), Ok("leaf 1".to_owned()));
+    assert_eq!(decode_leaf_name("leaf 1".to_owned()), Ok(LeafName("leaf 1".into())));
 }

@@ -25,11 +25,10 @@ async fn three() -> (Vec<Arc<Leaf>>, House) {
 /// were looked at and expected.
 fn told(partial: &Partial) -> (usize, Vec<(String, LeafOutcome, u64, u64)>) {
     let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
-    let leaves = partial
-        .coverage
-        .leaves
-        .iter()
-        .map(|leaf| (leaf.name.clone(), leaf.outcome, leaf.rows_scanned, leaf.rows_expected));
+    let leaves =
+        partial.coverage.leaves.iter().map(|leaf| {
+            (leaf.name.to_string(), leaf.outcome, leaf.rows_scanned, leaf.rows_expected)
+        });
     let mut leaves: Vec<_> = leaves.collect();
     leaves.sort();
     (groups.len(), leaves)

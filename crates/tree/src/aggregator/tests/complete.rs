@@ -49,7 +49,7 @@ impl Peer for Actor {
                 }
             };
             let leaf = LeafCoverage {
-                name: self.name.to_string(),
+                name: self.name.clone(),
                 outcome,
                 rows_expected: expected,
                 rows_scanned: scanned,
@@ -76,18 +76,18 @@ fn all(others: usize) -> u64 {
 
 /// A root over a tree of leaves that answer, and one that does this.
 fn root(act: Act, others: usize) -> Root {
-    let ledger = Arc::new(Ledger::default());
+    let expected_rows = Arc::new(ExpectedRows::default());
     let leaf = |index: usize| {
         let name = LeafName(format!("leaf-{index}").into());
         let (rows, act) = match index == others {
             true => (ROWS, act),
             false => (ROWS_OF_OTHERS, Act::Whole(ROWS_OF_OTHERS)),
         };
-        ledger.add(&name, &table(), rows);
+        expected_rows.add(&name, &table(), rows);
         let peer: Arc<dyn Peer> = Arc::new(Actor { name: name.clone(), act });
         (name, peer)
     };
-    let tree = Aggregator::over_leaves((0..=others).map(leaf).collect(), &ledger);
+    let tree = Aggregator::over_leaves((0..=others).map(leaf).collect(), &expected_rows);
     assert_eq!(tree.children.len() <= others, others >= TREE_FANOUT, "levels");
     Root::new(Arc::new(tree), Budget::new(usize::MAX))
 }

@@ -10,33 +10,29 @@ use std::time::Instant;
 use bytes::Bytes;
 use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
 use hadal_query::Query;
-use hadal_types::{BatchId, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 
-use crate::BoxFuture;
 use crate::batch::{
     decode_accepted, decode_batch, decode_configure, decode_configured, decode_drop_table,
     decode_dropped, decode_known, decode_knows, encode_accepted, encode_batch, encode_configure,
     encode_configured, encode_drop_table, encode_dropped, encode_known, encode_knows,
 };
-use crate::blocks::{
-    TableBlocks, decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of,
-};
-use crate::error::WireError;
+use crate::blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
+use crate::error::DecodeError;
 use crate::partial::{decode_partial, encode_partial};
-use crate::peer::{LeafName, Peer, PeerStatus};
 use crate::query::QueryRequest;
-use crate::sink::{Batch, Receipt, Sink, SinkError};
 use crate::status::{decode_status, encode_status};
+use hadal_peer::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
 
 /// A peer, or a sink, behind a wire that is no network.
-pub struct Mirrored<P: ?Sized> {
+pub struct LoopbackCodec<P: ?Sized> {
     name: LeafName,
     failures: AtomicU64,
-    first_failure: OnceLock<WireError>,
+    first_failure: OnceLock<DecodeError>,
     inner: Arc<P>,
 }
 
-impl<P: ?Sized> Mirrored<P> {
+impl<P: ?Sized> LoopbackCodec<P> {
     /// Wraps `inner`; `name` is who failed when its answer cannot be read.
     #[must_use]
     pub fn new(name: LeafName, inner: Arc<P>) -> Self {
@@ -51,12 +47,12 @@ impl<P: ?Sized> Mirrored<P> {
 
     /// The first error of those.
     #[must_use]
-    pub fn first_failure(&self) -> Option<&WireError> {
+    pub fn first_failure(&self) -> Option<&DecodeError> {
         self.first_failure.get()
     }
 
     /// Counts a failure.
-    fn note(&self, error: WireError) -> WireError {
+    fn note(&self, error: DecodeError) -> DecodeError {
         self.failures.fetch_add(1, Ordering::Relaxed);
         self.first_failure.get_or_init(|| error.clone());
         error
@@ -64,13 +60,19 @@ impl<P: ?Sized> Mirrored<P> {
 
     /// The answer of a peer of whom no answer came: a limit is the question's fault, all else
     /// the world's.
-    fn failed(&self, query: &Query, error: &WireError, code: FaultCode, start: Instant) -> Partial {
+    fn failed(
+        &self,
+        query: &Query,
+        error: &DecodeError,
+        code: FaultCode,
+        start: Instant,
+    ) -> Partial {
         let mut partial = Partial::empty(query);
         if error.is_limit() {
             partial.faults.add(Fault::new(code, &error.to_string()));
         }
         let leaf = LeafCoverage {
-            name: self.name.to_string(),
+            name: self.name.clone(),
             outcome: LeafOutcome::Failed,
             rows_expected: 0,
             rows_scanned: 0,
@@ -81,7 +83,7 @@ impl<P: ?Sized> Mirrored<P> {
     }
 }
 
-impl<P: Peer + ?Sized> Mirrored<P> {
+impl<P: Peer + ?Sized> LoopbackCodec<P> {
     async fn ask(&self, query: &Arc<Query>, deadline: Instant) -> Partial {
         let start = Instant::now();
         let remaining = deadline.saturating_duration_since(start);
@@ -105,7 +107,7 @@ impl<P: Peer + ?Sized> Mirrored<P> {
     }
 }
 
-impl<P: Peer + ?Sized> Peer for Mirrored<P> {
+impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move { self.ask(&query, deadline).await })
     }
@@ -129,14 +131,14 @@ impl<P: Peer + ?Sized> Peer for Mirrored<P> {
     }
 }
 
-impl<S: Sink + ?Sized> Mirrored<S> {
+impl<S: Sink + ?Sized> LoopbackCodec<S> {
     /// A batch of which nobody can tell whether it was taken was not acknowledged.
-    fn lost(&self, error: WireError) -> SinkError {
+    fn lost(&self, error: DecodeError) -> SinkError {
         SinkError::Store(self.note(error).to_string())
     }
 }
 
-impl<S: Sink + ?Sized> Sink for Mirrored<S> {
+impl<S: Sink + ?Sized> Sink for LoopbackCodec<S> {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
         Box::pin(async move {
             let (id, table) = (batch.id.clone(), batch.table.clone());

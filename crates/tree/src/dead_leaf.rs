@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
 use hadal_query::Query;
-use hadal_types::TableName;
-use hadal_wire::{BoxFuture, LeafName, Peer, PeerStatus, TableBlocks};
+use hadal_types::{LeafName, TableName};
 
 /// In the place of a leaf that does not serve: it answers nothing, and so is missed in every answer, though
 /// nobody knows how many rows it has.
-pub struct Missing {
+pub struct DeadLeaf {
     name: LeafName,
 }
 
-impl Missing {
+impl DeadLeaf {
     /// In the place of this leaf.
     #[must_use]
     pub fn new(name: &LeafName) -> Self {
@@ -22,10 +22,10 @@ impl Missing {
     }
 }
 
-impl Peer for Missing {
+impl Peer for DeadLeaf {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
         let leaf = LeafCoverage {
-            name: self.name.to_string(),
+            name: self.name.clone(),
             outcome: LeafOutcome::Dead,
             rows_expected: 0,
             rows_scanned: 0,

@@ -1,64 +1,9 @@
-//! Something that answers a query with a partial answer by a deadline.
+//! What leaves report of themselves and of their tables.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
-use hadal_aggregate::Partial;
-use hadal_query::Query;
-use hadal_types::{Micros, TableName, TableSchema, TableSettings};
-
-use crate::BoxFuture;
-use crate::blocks::TableBlocks;
-
-/// Something that answers a query: a leaf, a process behind a network, or an aggregator.
-pub trait Peer: Send + Sync {
-    /// Answers `query`, by `deadline` at the latest.
-    ///
-    /// It always answers. The world's failures (a dead, late or corrupt part) show as coverage;
-    /// the user's (a sum too large, a budget used up) as the partial's faults.
-    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial>;
-
-    /// The state of every leaf at or below this peer, and what tables it holds.
-    fn status(&self) -> BoxFuture<'_, PeerStatus>;
-
-    /// The same, but of all tables these only: a leaf need not look at others for that.
-    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
-        Box::pin(async move {
-            let mut status = self.status().await;
-            for leaf in &mut status.leaves {
-                let own = leaf.tables.iter().filter(|(name, _)| tables.contains(name));
-                let own = own.map(|(name, table)| (name.clone(), Arc::clone(table))).collect();
-                leaf.tables = Arc::new(own);
-                leaf.block_bytes = leaf.tables.values().map(|table| table.block_bytes).sum();
-            }
-            status
-        })
-    }
-
-    /// The states of the leaves at or below this peer, sorted by name: as often as one likes, where it
-    /// can be told without a look at their tables.
-    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
-        Box::pin(async {
-            let leaves = self.status().await.leaves.into_iter();
-            leaves.map(|leaf| (leaf.name, leaf.state)).collect()
-        })
-    }
-
-    /// The row blocks that every leaf at or below this peer holds of a table.
-    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks>;
-}
-
-/// The name of a leaf, unique in its cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LeafName(pub Arc<str>);
-
-impl fmt::Display for LeafName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
+use hadal_types::{LeafName, LeafState, Micros, TableName, TableSchema, TableSettings};
 
 /// The state of the leaves at or below a peer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,36 +35,6 @@ pub struct LeafLoss {
     pub found: Micros,
     /// What it is, in words that follow the name of the leaf.
     pub what: String,
-}
-
-/// Where a leaf, or its share of a table, is between its start and its end ("Fast Database Restarts at
-/// Facebook", SIGMOD 2014, figure 5).
-///
-/// Of the paper's states those are left out that nobody could ask for: before a leaf is open (init) and
-/// after it has stopped (exit) there is no port; and nothing is copied to shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LeafState {
-    /// It takes batches and answers queries, with all of its rows.
-    Alive,
-    /// It does, while it verifies what an earlier process left in memory: those rows come bit by bit.
-    MemoryRecovery,
-    /// It does, while it reads rows from disk that are not in memory.
-    DiskRecovery,
-    /// It is about to stop: it finishes what runs.
-    Prepare,
-}
-
-impl LeafState {
-    /// The state's name in answers.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Alive => "alive",
-            Self::MemoryRecovery => "memory recovery",
-            Self::DiskRecovery => "disk recovery",
-            Self::Prepare => "prepare",
-        }
-    }
 }
 
 /// One table's share of one leaf.

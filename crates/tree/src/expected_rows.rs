@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hadal_types::TableName;
-use hadal_wire::{LeafName, LeafStatus, TableStatus};
+use hadal_peer::{LeafStatus, TableStatus};
+use hadal_types::{LeafName, TableName};
 
 /// Rows by leaf and table.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub struct ExpectedRows {
     rows: Mutex<BTreeMap<LeafName, HashMap<TableName, u64>>>,
 }
 
-impl Ledger {
+impl ExpectedRows {
     /// Notes that a leaf acknowledged rows.
     pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         *self.lock().entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
@@ -70,17 +70,17 @@ mod tests {
 
     #[test]
     fn acknowledged_rows_are_expected() {
-        let (ledger, leaf) = (Ledger::default(), LeafName("leaf-0".into()));
+        let (expected_rows, leaf) = (ExpectedRows::default(), LeafName("leaf-0".into()));
         let table = TableName::new("t").expect("a name");
-        assert_eq!(ledger.expected(&leaf, &table), 0);
-        ledger.add(&leaf, &table, 3);
-        ledger.add(&leaf, &table, 4);
-        assert_eq!(ledger.expected(&leaf, &table), 7);
-        ledger.set(&leaf, &table, 5);
-        assert_eq!(ledger.expected(&leaf, &table), 5);
-        assert_eq!(ledger.tables(), [table.clone()].into());
-        ledger.forget(&table);
-        assert!(ledger.tables().is_empty());
-        assert_eq!(ledger.expected(&leaf, &table), 0);
+        assert_eq!(expected_rows.expected(&leaf, &table), 0);
+        expected_rows.add(&leaf, &table, 3);
+        expected_rows.add(&leaf, &table, 4);
+        assert_eq!(expected_rows.expected(&leaf, &table), 7);
+        expected_rows.set(&leaf, &table, 5);
+        assert_eq!(expected_rows.expected(&leaf, &table), 5);
+        assert_eq!(expected_rows.tables(), [table.clone()].into());
+        expected_rows.forget(&table);
+        assert!(expected_rows.tables().is_empty());
+        assert_eq!(expected_rows.expected(&leaf, &table), 0);
     }
 }

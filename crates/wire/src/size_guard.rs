@@ -13,7 +13,7 @@ use bytes::Bytes;
 use hadal_types::limits::MESSAGE_MEMORY_MAX;
 use prost::Message;
 
-use crate::error::{At, Flaw, WireError, at_most};
+use crate::error::{At, DecodeError, DecodeErrorKind, at_most};
 
 /// What a message is made of.
 #[derive(Debug)]
@@ -57,8 +57,8 @@ const GROWTH: usize = 2;
 pub(crate) fn decode<M: Message + Shaped + Default, T>(
     bytes: Bytes,
     bytes_max: usize,
-    convert: impl FnOnce(M) -> Result<T, WireError>,
-) -> Result<T, WireError> {
+    convert: impl FnOnce(M) -> Result<T, DecodeError>,
+) -> Result<T, DecodeError> {
     at_most("bytes", bytes.len(), bytes_max)
         .and_then(|()| memory::<M>(&bytes, MESSAGE_MEMORY_MAX))
         .and_then(|_| message(bytes))
@@ -67,8 +67,8 @@ pub(crate) fn decode<M: Message + Shaped + Default, T>(
 }
 
 /// Decodes a message of which the memory is known.
-pub(crate) fn message<M: Message + Default>(bytes: Bytes) -> Result<M, WireError> {
-    M::decode(bytes).map_err(|error| Flaw::Protobuf(error.to_string()).into())
+pub(crate) fn message<M: Message + Default>(bytes: Bytes) -> Result<M, DecodeError> {
+    M::decode(bytes).map_err(|error| DecodeErrorKind::Protobuf(error.to_string()).into())
 }
 
 /// About how many bytes of memory a message takes once decoded, but for the factor of lists that
@@ -76,20 +76,22 @@ pub(crate) fn message<M: Message + Default>(bytes: Bytes) -> Result<M, WireError
 ///
 /// # Errors
 /// When that is more than `most`, or the bytes cannot be walked.
-pub(crate) fn memory<M: Shaped>(bytes: &[u8], most: usize) -> Result<usize, WireError> {
+pub(crate) fn memory<M: Shaped>(bytes: &[u8], most: usize) -> Result<usize, DecodeError> {
     let mut left = most;
-    spend(&mut left, M::SHAPE.bytes)
-        .and_then(|()| walk(M::SHAPE, bytes, &mut left))
-        .map_err(|flaw| if flaw == Flaw::Memory(0) { Flaw::Memory(most) } else { flaw })?;
+    spend(&mut left, M::SHAPE.bytes).and_then(|()| walk(M::SHAPE, bytes, &mut left)).map_err(
+        |kind| {
+            if kind == DecodeErrorKind::Memory(0) { DecodeErrorKind::Memory(most) } else { kind }
+        },
+    )?;
     Ok(most - left)
 }
 
-fn walk(shape: &Shape, mut bytes: &[u8], left: &mut usize) -> Result<(), Flaw> {
+fn walk(shape: &Shape, mut bytes: &[u8], left: &mut usize) -> Result<(), DecodeErrorKind> {
     while !bytes.is_empty() {
         let key = varint(&mut bytes)?;
         let number = u32::try_from(key >> 3).unwrap_or(0);
         let known = shape.fields.iter().find(|(known, _)| *known == number);
-        let (_, field) = known.ok_or(Flaw::UnknownField(number))?;
+        let (_, field) = known.ok_or(DecodeErrorKind::UnknownField(number))?;
         match key & 7 {
             0 => {
                 varint(&mut bytes)?;
@@ -108,14 +110,17 @@ fn walk(shape: &Shape, mut bytes: &[u8], left: &mut usize) -> Result<(), Flaw> {
                 spend_scalars(field, 1, left)?;
             }
             other => {
-                return Err(Flaw::Protobuf(format!("{}: wire type {other}", shape.name)));
+                return Err(DecodeErrorKind::Protobuf(format!(
+                    "{}: wire type {other}",
+                    shape.name
+                )));
             }
         }
     }
     Ok(())
 }
 
-fn walk_field(field: &Field, content: &[u8], left: &mut usize) -> Result<(), Flaw> {
+fn walk_field(field: &Field, content: &[u8], left: &mut usize) -> Result<(), DecodeErrorKind> {
     match field {
         // A scalar that comes as bytes is refused by the decoder.
         Field::Slice | Field::Scalar => Ok(()),
@@ -131,29 +136,29 @@ fn walk_field(field: &Field, content: &[u8], left: &mut usize) -> Result<(), Fla
 }
 
 /// Spends what a list of at most so many numbers takes.
-fn spend_scalars(field: &Field, count: usize, left: &mut usize) -> Result<(), Flaw> {
+fn spend_scalars(field: &Field, count: usize, left: &mut usize) -> Result<(), DecodeErrorKind> {
     match field {
         Field::Scalars => spend(left, count.saturating_mul(GROWTH * size_of::<u64>())),
         _ => Ok(()),
     }
 }
 
-fn spend(left: &mut usize, bytes: usize) -> Result<(), Flaw> {
-    *left = left.checked_sub(bytes).ok_or(Flaw::Memory(0))?;
+fn spend(left: &mut usize, bytes: usize) -> Result<(), DecodeErrorKind> {
+    *left = left.checked_sub(bytes).ok_or(DecodeErrorKind::Memory(0))?;
     Ok(())
 }
 
 /// Takes the next `length` bytes.
-pub(crate) fn take<'b>(bytes: &mut &'b [u8], length: usize) -> Result<&'b [u8], Flaw> {
+pub(crate) fn take<'b>(bytes: &mut &'b [u8], length: usize) -> Result<&'b [u8], DecodeErrorKind> {
     let (taken, rest) = bytes.split_at_checked(length).ok_or_else(|| {
-        Flaw::Protobuf(format!("{length} bytes where only {} are left", bytes.len()))
+        DecodeErrorKind::Protobuf(format!("{length} bytes where only {} are left", bytes.len()))
     })?;
     *bytes = rest;
     Ok(taken)
 }
 
 /// Takes an integer of up to ten bytes with seven bits each, the lowest first.
-pub(crate) fn varint(bytes: &mut &[u8]) -> Result<u64, Flaw> {
+pub(crate) fn varint(bytes: &mut &[u8]) -> Result<u64, DecodeErrorKind> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
         let byte = take(bytes, 1)?[0];
@@ -166,7 +171,7 @@ pub(crate) fn varint(bytes: &mut &[u8]) -> Result<u64, Flaw> {
             return Ok(value);
         }
     }
-    Err(Flaw::Protobuf("an integer of more than 64 bits".to_owned()))
+    Err(DecodeErrorKind::Protobuf("an integer of more than 64 bits".to_owned()))
 }
 
 #[cfg(test)]

@@ -98,15 +98,15 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-fn mirrored(fake: Fake) -> Mirrored<Fake> {
-    Mirrored::new(LeafName("leaf-7".into()), Arc::new(fake))
+fn mirrored(fake: Fake) -> LoopbackCodec<Fake> {
+    LoopbackCodec::new(LeafName("leaf-7".into()), Arc::new(fake))
 }
 
-fn answering(partial: Partial) -> Mirrored<Fake> {
+fn answering(partial: Partial) -> LoopbackCodec<Fake> {
     mirrored(Fake { partial: Mutex::new(Some(partial)), ..Fake::default() })
 }
 
-fn ask<P: Peer + ?Sized>(peer: &Mirrored<P>, query: Query) -> Partial {
+fn ask<P: Peer + ?Sized>(peer: &LoopbackCodec<P>, query: Query) -> Partial {
     now(peer.query(Arc::new(query), Instant::now() + Duration::from_secs(5)))
 }
 
@@ -158,7 +158,7 @@ proptest! {
 #[test]
 fn mirrors_nest_and_need_not_know_what_they_wrap() {
     let inner: Arc<dyn Peer> = Arc::new(answering(rows_partial()));
-    let peer: Mirrored<dyn Peer> = Mirrored::new(LeafName("outer".into()), inner);
+    let peer: LoopbackCodec<dyn Peer> = LoopbackCodec::new(LeafName("outer".into()), inner);
     assert_eq!(ask(&peer, rows_query()), rows_partial());
     assert_eq!(peer.failures(), 0);
 }
@@ -181,7 +181,7 @@ fn an_answer_to_another_question_is_no_answer() {
     assert!(partial.fits(&Partial::empty(&rows_query())));
     assert!(partial.faults.is_empty(), "it is not the user's");
     let [leaf] = &partial.coverage.leaves[..] else { panic!("{:?}", partial.coverage) };
-    assert_eq!((&*leaf.name, leaf.outcome), ("leaf-7", LeafOutcome::Failed));
+    assert_eq!((&*leaf.name.0, leaf.outcome), ("leaf-7", LeafOutcome::Failed));
     assert_eq!((partial.coverage.leaves_asked, partial.coverage.leaves_answered), (1, 0));
     assert_eq!(peer.failures(), 1);
     assert!(peer.first_failure().is_some_and(|error| !error.is_limit()));
@@ -203,9 +203,9 @@ fn a_question_beyond_the_limits_is_the_users_fault() {
 #[test]
 fn what_a_broken_peer_says_of_itself_is_left_out() {
     let status = PeerStatus {
-        leaves: vec![crate::LeafStatus {
+        leaves: vec![hadal_peer::LeafStatus {
             name: LeafName("".into()),
-            state: crate::LeafState::Alive,
+            state: hadal_types::LeafState::Alive,
             block_bytes: 0,
             tables: Arc::default(),
             losses: Vec::new(),
@@ -219,7 +219,7 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
 
 #[test]
 fn blocks_pass_through_or_are_none() {
-    let column = crate::blocks::ColumnBlocks { blocks: 1, rows: 2, bytes: 3, warm_bytes: 4 };
+    let column = hadal_peer::ColumnBlocks { blocks: 1, rows: 2, bytes: 3, warm_bytes: 4 };
     let of = |encoding: String| {
         let name = hadal_types::ColumnName::new("a").expect("a name");
         let key = (name, hadal_types::Kind::Set, encoding);
@@ -228,7 +228,7 @@ fn blocks_pass_through_or_are_none() {
     let table = TableName::new("t").expect("a name");
     let through = |blocks: TableBlocks| {
         let inner = Arc::new(Fake { blocks, ..Fake::default() });
-        let mirrored = Mirrored::new(LeafName("m".into()), inner);
+        let mirrored = LoopbackCodec::new(LeafName("m".into()), inner);
         (now(mirrored.blocks(&table)), mirrored.failures())
     };
     let blocks = of("lists".to_owned());
