@@ -102,7 +102,7 @@ fn resolve(
 }
 
 /// The path of `link` in a document at `from`, from the root.
-fn join(from: &str, link: &str) -> Result<String, String> {
+pub(crate) fn join(from: &str, link: &str) -> Result<String, String> {
     if link.starts_with('/') {
         return Err("write it relative to this document".to_owned());
     }

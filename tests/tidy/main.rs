@@ -13,6 +13,8 @@ mod bans;
 #[cfg(test)]
 mod cargo;
 #[cfg(test)]
+mod circles;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod floors;
