@@ -15,6 +15,8 @@ mod cargo;
 #[cfg(test)]
 mod circles;
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod floors;
@@ -29,6 +31,10 @@ mod need;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
+mod prose;
+#[cfg(test)]
+mod ratchet;
+#[cfg(test)]
 mod rust;
 #[cfg(test)]
 mod sizes;
@@ -38,3 +44,5 @@ mod source;
 mod tally;
 #[cfg(test)]
 mod where_is;
+#[cfg(test)]
+mod words;
