@@ -19,7 +19,7 @@ fn check(sources: &[Source], paths: &[String]) -> Vec<String> {
 }
 
 /// The text with code blanked; offsets stay.
-fn prose(text: &str) -> String {
+pub(crate) fn prose(text: &str) -> String {
     let mut prose = String::with_capacity(text.len());
     let mut fence: Option<&str> = None;
     for line in text.split_inclusive('\n') {
@@ -38,7 +38,7 @@ fn prose(text: &str) -> String {
 }
 
 /// Blanks code in backticks. A backtick without a partner on its line is text.
-fn without_inline_code(line: &str) -> String {
+pub(crate) fn without_inline_code(line: &str) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('`') {
@@ -102,7 +102,7 @@ fn resolve(
 }
 
 /// The path of `link` in a document at `from`, from the root.
-fn join(from: &str, link: &str) -> Result<String, String> {
+pub(crate) fn join(from: &str, link: &str) -> Result<String, String> {
     if link.starts_with('/') {
         return Err("write it relative to this document".to_owned());
     }

@@ -13,6 +13,10 @@ mod bans;
 #[cfg(test)]
 mod cargo;
 #[cfg(test)]
+mod circles;
+#[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod floors;
@@ -27,6 +31,10 @@ mod need;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
+mod prose;
+#[cfg(test)]
+mod ratchet;
+#[cfg(test)]
 mod rust;
 #[cfg(test)]
 mod sizes;
@@ -36,3 +44,5 @@ mod source;
 mod tally;
 #[cfg(test)]
 mod where_is;
+#[cfg(test)]
+mod words;

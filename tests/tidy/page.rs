@@ -33,7 +33,7 @@ fn upward_imports(sources: &[Source]) -> Vec<String> {
 }
 
 /// What a source imports from: the quoted text after `from` or `import`.
-fn imports(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn imports(text: &str) -> impl Iterator<Item = &str> {
     let after = ["from \"", "import \"", "import(\""];
     let starts = after
         .into_iter()
