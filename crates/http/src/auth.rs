@@ -1,4 +1,4 @@
-//! Who may do what: one function, asked at every door before a byte of a body is read.
+//! Authorization of requests: one function, called for every route before a byte of the body is read.
 //!
 //! On loopback everybody on the machine may do anything, so what must be kept out is a web page
 //! that a person on this machine looks at: it can send requests here, and after DNS rebinding even
@@ -64,7 +64,7 @@ pub(crate) fn one_host(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Whether the request's token is good for `scope`: there is one token, and it is for all.
+/// Whether the request's token grants `scope`. There is one token, which grants everything.
 fn has_scope(_scope: Permission, headers: &HeaderMap, config: &Config) -> bool {
     let bearer = header(headers, header::AUTHORIZATION).and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
@@ -79,7 +79,7 @@ fn has_scope(_scope: Permission, headers: &HeaderMap, config: &Config) -> bool {
 /// Whether `host` (a name or an address, perhaps with a port) means this server.
 ///
 /// A bind that other machines reach may be called by any address: an address cannot be rebound,
-/// and a token is asked for besides.
+/// and a token is required as well.
 fn is_own_host(host: &str, config: &Config) -> bool {
     let name = without_port(host);
     if let Some(address) = address(name) {

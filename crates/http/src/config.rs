@@ -1,6 +1,6 @@
-//! How the doors are set up, and which set-ups are refused.
+//! The configuration of the HTTP server, and which configurations are refused.
 //!
-//! On loopback no token is asked for. Anything wider needs a token and, for as long as there is no
+//! On loopback no token is required. Anything wider needs a token and, for as long as there is no
 //! TLS here, the word that TLS is elsewhere.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use hadal_types::limits;
 use tokio::sync::Notify;
 
-/// How the doors are set up.
+/// The configuration of the HTTP server.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where they listen.
@@ -22,13 +22,13 @@ pub struct Config {
     pub no_tls: bool,
     /// Names by which clients may call this server, besides `localhost` and its address.
     pub allowed_hosts: Vec<String>,
-    /// Connections at the same time; further ones are told to come back later.
+    /// Connections at the same time; further ones get a 503.
     pub connections_max: usize,
     /// Connections at the same time from one address of another machine.
     pub connections_per_address_max: usize,
     /// What `/v1/version` says.
     pub about: About,
-    /// Notified when a client asks the server to stop: whoever serves it waits for that.
+    /// Notified when a client asks the server to stop; the process waits for it.
     pub stop: Arc<Notify>,
     /// How long questions and bodies may go on once the server stops.
     pub stopping_time: Duration,
@@ -159,13 +159,13 @@ impl Token {
         Some(Self(bytes))
     }
 
-    /// The token's 64 hexadecimal digits: what its file holds.
+    /// The token's 64 hexadecimal digits, as in its file.
     #[must_use]
     pub fn reveal(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Whether both are the same, in a time that does not tell how much of them is.
+    /// Whether both are equal, in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         let differs =

@@ -1,6 +1,6 @@
 //! Who is connected: no more at the same time than there may be, nor from one address.
 //!
-//! An address of IPv6 counts by its first half, since whoever has one has 2^64. This machine
+//! An address of IPv6 counts by its first half, since its owner usually has 2^64 of them. This machine
 //! itself counts as nobody: it is where proxies and clients by the hundred live.
 
 use std::collections::HashMap;

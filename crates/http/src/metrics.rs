@@ -1,4 +1,4 @@
-//! Figures of the doors, in the text form of Prometheus.
+//! Metrics in the text format of Prometheus.
 //!
 //! A handful of counters and one histogram: less than a library for them would need.
 

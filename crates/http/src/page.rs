@@ -1,4 +1,4 @@
-//! What a browser is shown, and what a client generator reads.
+//! The files of the page, and the description of the API.
 //!
 //! The page is built from `ui/` and is part of the program; see `build/main.rs`. Where it was not
 //! built, a plain page says how to do that, and how to go on without it.
@@ -24,7 +24,7 @@ static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
 /// The address that the plain page's lines are written with, replaced by the one it was called by.
 const SAMPLE_HOST: &str = "localhost:4280";
-/// Files under this address are named after what is in them, and so never change.
+/// Files under this path are named by a hash of their bytes, and so never change.
 const HASHED: &str = "/assets/";
 
 /// `GET /`.
@@ -68,7 +68,7 @@ fn file(files: &[File], path: &str, headers: &HeaderMap) -> Option<Response> {
     })
 }
 
-/// What tells these bytes from others; weak, since they may be sent compressed.
+/// The ETag of these bytes; weak, since they may be sent compressed.
 fn tag(bytes: &[u8]) -> String {
     let mut hash = flate2::Crc::new();
     hash.update(bytes);

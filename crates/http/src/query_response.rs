@@ -48,8 +48,8 @@ pub(crate) fn respond(
     write(&Body::new(&result, &rows, start), outgoing)
 }
 
-/// A value as a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes, which are drawn from
-/// what `held` is of until they are sent.
+/// A value as a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes. Its bytes are reserved in the
+/// memory pool of `held` until they are sent.
 ///
 /// # Errors
 /// When it is longer, or there is no room for it.
@@ -112,7 +112,7 @@ struct Column<'a> {
     r#type: &'static str,
 }
 
-/// The rows, each of which goes as soon as it is written.
+/// The rows; each is dropped as soon as it is written.
 struct Rows<'a>(&'a Cell<Vec<RowValues>>);
 
 #[derive(Serialize)]
@@ -123,7 +123,7 @@ struct CoverageBody<'a> {
     rows_expected: u64,
     rows_scanned: u64,
     fraction: f64,
-    /// Rows are lost of which nobody knows how many they were.
+    /// Whether an unknown number of rows is lost.
     fraction_is_upper_bound: bool,
     leaves: Vec<Leaf<'a>>,
 }

@@ -21,7 +21,8 @@ pub(crate) struct RequestBody {
     /// Bytes that came.
     taken: u64,
     pace: Pace,
-    /// What was waited for the client, and what came meanwhile, since enough had come.
+    /// How long the server waited for the client, and the bytes that came in that time, since the client
+    /// last kept the pace.
     waited: Duration,
     came: u64,
     /// Nothing came for so long that nothing more is waited for.
@@ -29,7 +30,7 @@ pub(crate) struct RequestBody {
 }
 
 impl RequestBody {
-    /// A body that is read until the server stops and what runs is to end.
+    /// A body that is read until its end, or until `shutdown` ends running requests.
     pub(crate) fn new(body: Body, shutdown: &Shutdown, pace: Pace) -> Self {
         let shutdown = shutdown.clone();
         Self { body, shutdown, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }
@@ -63,8 +64,7 @@ impl RequestBody {
         }
     }
 
-    /// Gives a body up of which too little came in the time that was waited for it. What the server does
-    /// meanwhile does not count.
+    /// Refuses a body that comes too slowly. Only the time that the server waits for the client counts.
     fn keep_pace(&mut self) -> Result<(), FrontendError> {
         let Pace { stall_time, bytes_per_second_min } = self.pace;
         let millis = u64::try_from(stall_time.as_millis()).unwrap_or(u64::MAX);

@@ -28,7 +28,7 @@ pub(crate) struct ResponseBody {
     /// Bytes of all pieces but the last.
     bytes: usize,
     bytes_max: usize,
-    /// What is held: at first for what the answer is made of, which goes as the answer comes.
+    /// The reserved memory: first that of the rows, which are dropped while the response is written.
     held: Held,
     until: Option<Instant>,
     refused: Option<BodyError>,
@@ -46,7 +46,7 @@ pub(crate) enum BodyError {
 }
 
 impl ResponseBody {
-    /// An answer of at most so many bytes, to be written until then.
+    /// A response of at most so many bytes, to be written by `until`.
     pub(crate) fn new(bytes_max: usize, held: Held, until: Option<Instant>) -> Self {
         let (pieces, piece) = (VecDeque::new(), Vec::new());
         Self { pieces, piece, bytes: 0, bytes_max, held, until, refused: None }
@@ -71,7 +71,7 @@ impl ResponseBody {
         Ok(())
     }
 
-    /// The answer, all of it being written, and what it was made of gone.
+    /// The written response, after its rows were dropped.
     pub(crate) fn into_body(mut self) -> Result<Body, BodyError> {
         self.cut()?;
         let mut held = self.held;
@@ -104,7 +104,7 @@ impl io::Write for ResponseBody {
     }
 }
 
-/// A piece, and what is held for it.
+/// A piece, and its reserved memory.
 struct Piece {
     bytes: Vec<u8>,
     _held: Held,

@@ -35,7 +35,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const NO_FILES: Duration = Duration::from_millis(100);
 
 /// Serves `frontend` on `listener` until `shutdown` is done; then takes no more connections and
-/// finishes what runs, which is told to end after `config.stopping_time`, and cut off after
+/// finishes running requests, which must end after `config.stopping_time`, and are cut off after
 /// [`limits::SHUTDOWN_SECONDS`].
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub async fn serve(
             }
             Err(full) => {
                 count(&state.metrics.connections_refused, 1);
-                // Whoever is told holds a file for as long: no more than are reserved for it.
+                // A refusal holds an open file until it is read: no more than are reserved for refusals.
                 if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
                     tokio::spawn(async move {
                         refuse(stream, full).await;
@@ -116,7 +116,7 @@ impl Drop for Open {
     }
 }
 
-/// Tells a client that there are too many already; it is not asked what it wants first.
+/// Sends a 503 to a client beyond the limits, without reading its request.
 async fn refuse(mut stream: TcpStream, full: LimitReached) {
     let goodbye = async {
         stream.write_all(refusal(full).as_bytes()).await?;
@@ -143,7 +143,7 @@ fn refusal(full: LimitReached) -> String {
     )
 }
 
-/// Waits until no connection is open. What runs is told to end so early that it can say so.
+/// Waits until no connection is open. Running requests are ended early enough to report it.
 async fn finish(state: &Arc<AppState>, places: &Semaphore, most: usize) {
     let all = places.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
     let end_what_runs = async {

@@ -1,4 +1,4 @@
-//! JSON objects, and nothing else: what `serde` derives also takes an array, its fields in order.
+//! JSON objects only: a derived `Deserialize` would also accept an array of the fields in order.
 
 use std::fmt;
 use std::marker::PhantomData;

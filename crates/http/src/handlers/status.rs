@@ -1,4 +1,4 @@
-//! How the server is: for people, for whoever restarts it, and for Prometheus.
+//! The state of the server: for people, for supervisors and for Prometheus.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub(crate) async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: some leaf takes batches and answers queries, if only with a part of its rows while
-/// it brings the others back. Says also that the disk is full, or what is lost, which is no reason to take no more.
+/// `GET /readyz`: whether some leaf takes batches and answers queries, perhaps with a part of its rows
+/// during recovery. A full disk and lost rows are reported, but the server stays ready.
 pub(crate) async fn ready(State(state): State<Arc<AppState>>) -> Result<String, Problem> {
     let catalog = state.frontend.catalog().await;
     if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Prepare) {
@@ -76,7 +76,7 @@ struct Status {
     leaves: Vec<Leaf>,
 }
 
-/// Something that was lost of which nobody knows how many rows it had, nor of which tables.
+/// A loss whose rows and tables are unknown.
 #[derive(Serialize)]
 struct Loss {
     leaf: String,
@@ -91,14 +91,14 @@ impl Loss {
     }
 }
 
-/// Everything that is damaged or lost of which nobody knows how many rows it had, a sentence each.
+/// All damage, and all losses of unknown size, a sentence each.
 fn damage(frontend: &Frontend, catalog: &Catalog) -> Vec<String> {
     let losses = catalog.losses.iter();
     let losses = losses.map(|(leaf, loss)| format!("{leaf}: {} ({})", loss.what, loss.found));
     frontend.damage().iter().cloned().chain(losses).collect()
 }
 
-/// Where old rows go, and what keeps them from it.
+/// Where expiring rows are archived, and which tables fail to be.
 #[derive(Serialize)]
 struct Archive {
     place: Option<String>,
@@ -186,7 +186,7 @@ pub(crate) async fn status(State(state): State<Arc<AppState>>) -> Result<Respons
 }
 
 /// `POST /v1/stop`: the server stops as SIGTERM makes it stop. It has not yet when this is answered,
-/// and finishes what runs.
+/// and finishes running requests.
 pub(crate) async fn stop(State(state): State<Arc<AppState>>) -> Result<Response, Problem> {
     #[derive(Serialize)]
     struct Stopping {

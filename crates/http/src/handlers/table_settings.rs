@@ -34,8 +34,7 @@ struct Report {
     next_expiry: Option<NextExpiry>,
     /// Where the archive is, if this server has one.
     archive_place: Option<String>,
-    /// What of the settings comes to nothing, or not to what one would expect; and what the change
-    /// makes go unarchived that this answers.
+    /// Settings without the expected effect, and rows that a change makes go unarchived.
     notes: Vec<String>,
 }
 

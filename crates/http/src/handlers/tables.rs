@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// The limit in days, of which a part counts as a whole one.
+/// The limit in days, rounded up.
 fn whole_days(limit: AgeLimit) -> Option<i64> {
     let seconds = limit.seconds()?.unsigned_abs();
     i64::try_from(seconds.div_ceil(86_400)).ok()

@@ -13,8 +13,8 @@ const SOURCE: &str = "http";
 /// Headers of ours begin so.
 const OWN: &str = "hadal-";
 
-/// Reads the head; a `Hadal-` header that is not known is an error, or a slip of the finger
-/// would go unnoticed; so is one that is there twice, as only one could count.
+/// Reads the headers. An unknown `Hadal-` header is an error, so that a misspelled one is noticed; so is
+/// a repeated one, since only one value could count.
 pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> {
     let mut options = IngestOptions {
         source: SOURCE,
@@ -59,7 +59,7 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
     Ok(options)
 }
 
-/// JSON unless it says that it is something else: what `curl -d` says is not to be believed.
+/// JSON, unless the content type says otherwise; the one that `curl -d` sends by default is ignored.
 fn format(headers: &HeaderMap) -> Result<Format, FrontendError> {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(Format::Json) };
     let kind = value.to_str().unwrap_or_default();
