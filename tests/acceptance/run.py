@@ -148,6 +148,8 @@ def check(server, rival, name, questions):
             wrong = f"coverage {ours['coverage']}"
         median = f"{statistics.median(took):.1f} ({min(took):.1f}-{max(took):.1f}) ms"
         print(f"{words:<44} {median:>24} {their_time:>7.1f} ms  {wrong or 'equal'}")
+        if wrong:
+            print(f"FAILED  {name}: {words}")
         good, bad = good + (wrong is None), bad + (wrong is not None)
     return good, bad
 

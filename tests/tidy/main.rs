@@ -35,6 +35,8 @@ mod prose;
 #[cfg(test)]
 mod ratchet;
 #[cfg(test)]
+mod results;
+#[cfg(test)]
 mod rust;
 #[cfg(test)]
 mod sizes;

@@ -1,5 +1,7 @@
-//! `make/tally`, which turns a run's log into the figures that decide over it.
+//! `make/tally`, which turns a run's log into the figures that decide over it, and `make/failures`,
+//! which takes the names of failed tests out of it.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -9,8 +11,13 @@ use crate::source::root;
 fn tally(log: &str, allowed_skips: &str) -> String {
     let mut list = tempfile::NamedTempFile::new().unwrap();
     list.write_all(allowed_skips.as_bytes()).unwrap();
-    let mut child = Command::new(root().join("make/tally"))
-        .arg(list.path())
+    output("make/tally", list.path(), log)
+}
+
+/// What a program prints for a log on its standard input.
+fn output(program: &str, argument: impl AsRef<OsStr>, log: &str) -> String {
+    let mut child = Command::new(root().join(program))
+        .arg(argument)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -40,4 +47,22 @@ fn a_skip_that_is_not_listed_is_named() {
     let allowed = "# reasons\n\nneeds chromium  # not on the small machines\n";
     assert_eq!(tally(&log, allowed), "0 0\nneeds a tape drive\n");
     assert_eq!(tally(&log, ""), "0 0\nneeds a tape drive\nneeds chromium\n");
+}
+
+#[test]
+fn failed_tests_are_named() {
+    let log = "test a::good ... ok\n\
+               test a::bad ... FAILED\n\
+               test a::bad ... FAILED\n\
+               \u{1b}[31mFAILED  opens the demo\u{1b}[0m\n\
+               FAULT in scene 3 of seed 4: a row is missing\n\
+               error: unused variable\n\
+               error: test failed, to rerun pass `-p x`\n\
+               test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n";
+    let names = "x: a::bad\n\
+                 x: opens the demo\n\
+                 x: FAULT in scene 3 of seed 4: a row is missing\n\
+                 x: error: unused variable\n";
+    assert_eq!(output("make/failures", "x", log), names);
+    assert_eq!(output("make/failures", "x", "test a ... ok\n"), "");
 }
