@@ -38,6 +38,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             name = message.name(),
         )?;
     }
+    let services = descriptors.file.iter().flat_map(|file| &file.service);
+    let services = services.map(|service| {
+        let rpcs: Vec<&str> = service.method.iter().map(|method| method.name()).collect();
+        (service.name(), rpcs)
+    });
+    let services: Vec<_> = services.collect();
+    writeln!(
+        shapes,
+        "#[cfg(test)] pub(crate) const SERVICES: &[(&str, &[&str])] = &{};",
+        format!("{services:?}").replace("\", [", "\", &["),
+    )?;
     let out = std::env::var("OUT_DIR")?;
     std::fs::write(Path::new(&out).join("shapes.rs"), shapes)?;
     // Bytes are slices of what was received, not copies.

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
+use hadal_peer::{
+    Admin, Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
+    TableBlocks, TableChange,
+};
 use hadal_query::Query;
-use hadal_types::{BatchId, TableName, TableSettings};
+use hadal_types::{BatchId, TableName};
 use serde_json::json;
 
 use crate::client::{Reply, ask_on};
@@ -53,7 +56,7 @@ impl Peer for Panicking {
         panic!("a secret of the server")
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         panic!("a secret of the server")
     }
 
@@ -100,39 +103,17 @@ impl Sink for Refusing {
         Box::pin(async { Err(self.reason()) })
     }
 
-    fn knows<'a>(&'a self, _table: &'a TableName, _id: &'a BatchId) -> BoxFuture<'a, bool> {
-        Box::pin(async { false })
-    }
-
-    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async { Err(self.reason()) })
-    }
-
-    fn can_revoke<'a>(
+    fn look_up<'a>(
         &'a self,
         _table: &'a TableName,
         _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async { Err(self.reason()) })
+    ) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async { BatchLookup::default() })
     }
+}
 
-    fn revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async { Err(self.reason()) })
-    }
-
-    fn forget_losses(&self, _table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async { Err(self.reason()) })
-    }
-
-    fn configure(
-        &self,
-        _table: TableName,
-        _settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
+impl Admin for Refusing {
+    fn apply(&self, _change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async { Err(self.reason()) })
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
 use hadal_peer::{
-    Batch, BoxFuture, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks,
-    TableStatus,
+    Batch, BatchLookup, BoxFuture, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
+    StatusScope, TableBlocks, TableStatus,
 };
 use hadal_query::Query;
 use hadal_types::{
@@ -118,7 +118,7 @@ impl Peer for Answering {
         })
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         let table = TableName::new("t").expect("a name");
         let column = |name: &str, kind, logical| ColumnSchema {
             name: ColumnName::new(name).expect("a name"),
@@ -166,53 +166,23 @@ impl Peer for Answering {
     }
 }
 
-/// What a sink says of which only the batches matter: it knows none, drops no table, and all else is well.
+/// A sink that knows no batch, and an admin that drops no table and reports success otherwise.
 macro_rules! nothing_but_batches {
-    () => {
-        fn knows<'a>(
-            &'a self,
-            _table: &'a hadal_types::TableName,
-            _id: &'a hadal_types::BatchId,
-        ) -> hadal_peer::BoxFuture<'a, bool> {
-            Box::pin(async { false })
-        }
-
-        fn drop_table(
-            &self,
-            _table: hadal_types::TableName,
-        ) -> hadal_peer::BoxFuture<'_, Result<u64, hadal_peer::SinkError>> {
-            Box::pin(async { Err(hadal_peer::SinkError::Full("the disk".to_owned())) })
-        }
-
-        fn can_revoke<'a>(
-            &'a self,
-            _table: &'a hadal_types::TableName,
-            _id: &'a hadal_types::BatchId,
-        ) -> hadal_peer::BoxFuture<'a, Result<(), hadal_peer::SinkError>> {
-            Box::pin(async { Ok(()) })
-        }
-
-        fn revoke<'a>(
-            &'a self,
-            _table: &'a hadal_types::TableName,
-            _id: &'a hadal_types::BatchId,
-        ) -> hadal_peer::BoxFuture<'a, Result<u64, hadal_peer::SinkError>> {
-            Box::pin(async { Ok(0) })
-        }
-
-        fn forget_losses(
-            &self,
-            _table: Option<hadal_types::TableName>,
-        ) -> hadal_peer::BoxFuture<'_, Result<u64, hadal_peer::SinkError>> {
-            Box::pin(async { Ok(0) })
-        }
-
-        fn configure(
-            &self,
-            _table: hadal_types::TableName,
-            _settings: hadal_types::TableSettings,
-        ) -> hadal_peer::BoxFuture<'_, Result<(), hadal_peer::SinkError>> {
-            Box::pin(async { Ok(()) })
+    ($sink:ty) => {
+        impl hadal_peer::Admin for $sink {
+            fn apply(
+                &self,
+                change: hadal_peer::TableChange,
+            ) -> hadal_peer::BoxFuture<'_, Result<u64, hadal_peer::SinkError>> {
+                Box::pin(async move {
+                    match change {
+                        hadal_peer::TableChange::Drop { .. } => {
+                            Err(hadal_peer::SinkError::Full("the disk".to_owned()))
+                        }
+                        _ => Ok(0),
+                    }
+                })
+            }
         }
     };
 }
@@ -244,8 +214,16 @@ impl Sink for Taking {
         })
     }
 
-    nothing_but_batches!();
+    fn look_up<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async { BatchLookup::default() })
+    }
 }
+
+nothing_but_batches!(Taking);
 
 /// A server over a fake leaf, whose sink refuses so often.
 pub(crate) fn over(peer: Arc<Answering>, refusals: Vec<SinkError>) -> Server {
@@ -322,8 +300,16 @@ impl Sink for Uneven {
         })
     }
 
-    nothing_but_batches!();
+    fn look_up<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async { BatchLookup::default() })
+    }
 }
+
+nothing_but_batches!(Uneven);
 
 #[test]
 fn rows_that_went_in_beside_a_refusal_are_counted() {

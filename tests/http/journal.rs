@@ -7,9 +7,12 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_frontend::Backend;
-use hadal_peer::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
+use hadal_peer::{
+    Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
+    TableBlocks,
+};
 use hadal_query::Query;
-use hadal_types::{LeafState, TableName, limits};
+use hadal_types::{BatchId, LeafState, TableName, limits};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -137,9 +140,9 @@ impl Peer for Being {
         self.leaves.query(query, deadline)
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async {
-            let mut status = self.leaves.status().await;
+            let mut status = self.leaves.status(scope).await;
             let state = *self.state.lock().expect("no panic");
             status.leaves.iter_mut().for_each(|leaf| leaf.state = state);
             status
@@ -186,8 +189,16 @@ impl Sink for Slow {
         })
     }
 
-    nothing_but_batches!();
+    fn look_up<'a>(
+        &'a self,
+        _table: &'a TableName,
+        _id: &'a BatchId,
+    ) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async { BatchLookup::default() })
+    }
 }
+
+nothing_but_batches!(Slow);
 
 /// How many notes a server says that it has lost.
 fn lost(server: &Server) -> usize {

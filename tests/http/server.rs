@@ -9,7 +9,7 @@ use hadal_console::{Definitions, Place};
 use hadal_frontend::{Backend, Frontend, FrontendConfig, MemoryUse};
 use hadal_http::{About, Config, ServeError, serve};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_peer::{Peer, Sink};
+use hadal_peer::{Admin, Peer, Sink};
 use hadal_tree::{Aggregator, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
 use hadal_types::{Budget, Clock, FixedClock, LeafName, Micros, limits};
@@ -207,14 +207,17 @@ pub(crate) fn memory_app_behind(
         });
         let leaf = Arc::new(leaf.expect("a leaf"));
         leaves.push(Arc::clone(&leaf));
-        sinks.push(PlacementLeaf { name, sink: leaf as Arc<dyn Sink>, tables: Vec::new() });
+        let (sink, admin) = (Arc::clone(&leaf) as Arc<dyn Sink>, leaf as Arc<dyn Admin>);
+        sinks.push(PlacementLeaf { name, sink, admin, tables: Vec::new() });
     }
     let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
     let tree = Aggregator::over(Arc::new(House::new(leaves)), names, &ledger);
+    let placement = Arc::new(Placement::new(sinks, &ledger));
     Backend {
         memory: Arc::new(MemoryUse::default),
         root: Root::new(before(Arc::new(tree)), budget),
-        sink: Arc::new(Placement::new(sinks, &ledger)),
+        sink: Arc::clone(&placement) as _,
+        admin: placement,
         definitions: no_definitions(),
         ledger,
         clock,
@@ -223,11 +226,12 @@ pub(crate) fn memory_app_behind(
 }
 
 /// An backend over any peer and sink.
-pub(crate) fn backend_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> Backend {
+pub(crate) fn backend_of<S: Sink + Admin + 'static>(peer: Arc<dyn Peer>, sink: Arc<S>) -> Backend {
     Backend {
         memory: Arc::new(MemoryUse::default),
         root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
-        sink,
+        sink: Arc::clone(&sink) as _,
+        admin: sink,
         definitions: no_definitions(),
         ledger: Arc::new(ExpectedRows::default()),
         clock: Arc::new(FixedClock::new(now())),

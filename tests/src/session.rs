@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_peer::{Peer, Sink};
+use hadal_peer::{Admin, Peer, Sink, TableChange};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
@@ -28,7 +28,7 @@ pub enum Hops {
 pub struct Session {
     runtime: tokio::runtime::Runtime,
     root: Root,
-    sink: Arc<dyn Sink>,
+    placement: Arc<Placement>,
     clock: Arc<FixedClock>,
     bodies: u64,
 }
@@ -90,17 +90,22 @@ impl Session {
                 archive: None,
             });
             let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
-            let (peer, sink): (Arc<dyn Peer>, Arc<dyn Sink>) = match hops {
-                Hops::InProcess => (Arc::clone(&leaf) as Arc<dyn Peer>, Arc::clone(&leaf) as _),
+            type Seams = (Arc<dyn Peer>, Arc<dyn Sink>, Arc<dyn Admin>);
+            let (peer, sink, admin): Seams = match hops {
+                Hops::InProcess => (
+                    Arc::<Leaf>::clone(&leaf),
+                    Arc::<Leaf>::clone(&leaf),
+                    Arc::<Leaf>::clone(&leaf),
+                ),
                 Hops::Loopback => {
                     let own = Arc::<Leaf>::clone(&leaf);
                     let codec = Arc::new(LoopbackCodec::new(name.clone(), own));
-                    (Arc::clone(&codec) as Arc<dyn Peer>, codec)
+                    (Arc::clone(&codec) as _, Arc::clone(&codec) as _, codec)
                 }
             };
             opened.push(Arc::clone(&leaf));
             peers.push((name.clone(), peer));
-            sinks.push(PlacementLeaf { name, sink, tables: Vec::new() });
+            sinks.push(PlacementLeaf { name, sink, admin, tables: Vec::new() });
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -121,7 +126,7 @@ impl Session {
         Ok(Self {
             runtime,
             root: Root::new(tree, budget),
-            sink: Arc::new(Placement::new(sinks, &ledger)),
+            placement: Arc::new(Placement::new(sinks, &ledger)),
             clock,
             bodies: 0,
         })
@@ -166,7 +171,7 @@ impl Session {
         let (rest, summary) = ingest.finish().map_err(|error| error.to_string())?;
         batches.extend(rest);
         for batch in batches {
-            let taken = self.runtime.block_on(self.sink.accept(batch));
+            let taken = self.runtime.block_on(self.placement.accept(batch));
             taken.map_err(|error| error.to_string())?;
         }
         Ok(summary)
@@ -178,7 +183,7 @@ impl Session {
     /// What the engine says.
     pub fn drop_table(&self, table: &str) -> Result<u64, String> {
         let table = TableName::new(table).map_err(|error| error.to_string())?;
-        let dropping = self.sink.drop_table(table);
+        let dropping = self.placement.apply(TableChange::Drop { table });
         self.runtime.block_on(dropping).map_err(|error| error.to_string())
     }
 

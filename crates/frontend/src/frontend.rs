@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_console::Definitions;
-use hadal_peer::Sink;
+use hadal_peer::{Admin, Sink};
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::{Clock, Held, limits};
 use tokio::sync::{Semaphore, watch};
@@ -29,6 +29,8 @@ pub struct Backend {
     pub root: Root,
     /// Where batches go.
     pub sink: Arc<dyn Sink>,
+    /// Where changes of tables go.
+    pub admin: Arc<dyn Admin>,
     /// Settings and other definitions.
     pub definitions: Definitions,
     /// The rows that each leaf should hold.

@@ -193,7 +193,7 @@ async fn status_for(frontend: &Frontend, request: &QueryRequest) -> PeerStatus {
     let _ = request.lower(frontend, &wanted);
     let names = wanted.0.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !names.is_empty() {
-        let status = frontend.backend.root.status_of(&names).await;
+        let status = frontend.backend.root.status_of(names.clone()).await;
         if names.iter().all(|name| Catalog::table_of(&status, name.as_str()).is_some()) {
             return status;
         }

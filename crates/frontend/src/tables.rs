@@ -3,7 +3,7 @@
 pub(crate) mod settings;
 pub(crate) mod settings_cache;
 
-use hadal_peer::{TableBlocks, TableStatus};
+use hadal_peer::{TableBlocks, TableChange, TableStatus};
 use hadal_tree::Catalog;
 use hadal_types::{AgeLimit, TableName};
 
@@ -70,7 +70,7 @@ impl Frontend {
         let table = TableName::new(name).map_err(|_| FrontendError::unknown_table(name))?;
         let exists = self.backend.root.table(name).await.is_some();
         // A table without rows is none, but its leaves may remember its batches.
-        let dropped = self.backend.sink.drop_table(table.clone()).await;
+        let dropped = self.backend.admin.apply(TableChange::Drop { table: table.clone() }).await;
         let rows = dropped.map_err(|error| FrontendError::from(&error))?;
         self.column_stats.forget(&table);
         let removed = self.backend.definitions.remove_table_settings(&table, None).await;
@@ -107,7 +107,7 @@ impl Frontend {
         };
         let count = async || self.catalog().await.losses.len() as u64;
         let before = count().await;
-        let forgotten = self.backend.sink.forget_losses(table).await;
+        let forgotten = self.backend.admin.apply(TableChange::AcknowledgeLosses { table }).await;
         let rows = forgotten.map_err(|error| FrontendError::from(&error))?;
         Ok((rows, before.saturating_sub(count().await)))
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_peer::{LeafLoss, Peer, Sink};
+use hadal_peer::{LeafLoss, Peer};
 use hadal_store::{EarlyStore, Report, Sizes};
 use hadal_tree::{Aggregator, DeadLeaf, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
@@ -69,7 +69,7 @@ impl EngineConfig {
 pub(crate) struct Engine {
     leaves: Vec<Arc<Leaf>>,
     pub(crate) root: Root,
-    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) placement: Arc<Placement>,
     pub(crate) ledger: Arc<ExpectedRows>,
     /// What takes memory.
     pub(crate) memories: Memories,
@@ -136,6 +136,7 @@ impl Engine {
             placed.push(PlacementLeaf {
                 name: leaf.name().clone(),
                 sink: Arc::<Leaf>::clone(leaf),
+                admin: Arc::<Leaf>::clone(leaf),
                 tables: holdings.into_iter().map(|(table, (_, bytes))| (table, bytes)).collect(),
             });
         }
@@ -146,9 +147,9 @@ impl Engine {
         let tree = Aggregator::over(house, names, &ledger).and(missing.collect());
         recovered.leaves_failed = failed;
         let root = Root::new(Arc::new(tree), budget);
-        let sink = Arc::new(Placement::new(placed, &ledger));
+        let placement = Arc::new(Placement::new(placed, &ledger));
         let heap = HeapWatch::start(&memories);
-        Ok((Self { leaves, root, sink, ledger, memories, _heap: heap }, recovered))
+        Ok((Self { leaves, root, placement, ledger, memories, _heap: heap }, recovered))
     }
 
     /// What makes all leaves say from then on that they are about to stop.

@@ -412,7 +412,8 @@ fn backend(
     Backend {
         memory: Arc::new(move || memories.used()),
         root: engine.root.clone(),
-        sink: Arc::clone(&engine.sink),
+        sink: Arc::clone(&engine.placement) as _,
+        admin: Arc::clone(&engine.placement) as _,
         definitions,
         ledger: Arc::clone(&engine.ledger),
         clock,

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
-use hadal_types::{LeafName, LeafState, TableName};
+use hadal_types::TableName;
 
 use crate::answer::answer;
 use crate::leaf::Leaf;
@@ -38,31 +38,11 @@ impl Peer for House {
         })
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async move {
             let mut all = PeerStatus::default();
             for leaf in &self.leaves {
-                all.leaves.extend(leaf.status().await.leaves);
-            }
-            all
-        })
-    }
-
-    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
-        Box::pin(async move {
-            let mut all = PeerStatus::default();
-            for leaf in &self.leaves {
-                all.leaves.extend(leaf.status_of(tables).await.leaves);
-            }
-            all
-        })
-    }
-
-    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
-        Box::pin(async move {
-            let mut all = Vec::with_capacity(self.leaves.len());
-            for leaf in &self.leaves {
-                all.extend(leaf.states().await);
+                all.leaves.extend(leaf.status(scope).await.leaves);
             }
             all
         })

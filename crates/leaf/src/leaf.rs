@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::{BoxFuture, LeafStatus, Peer, PeerStatus, TableBlocks};
+use hadal_peer::{BoxFuture, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
 use hadal_store::{
     BlockNumber, Change, Config, Durability, EarlyStore, MemoryConfig, Recovery, Report, Sizes,
@@ -442,25 +442,31 @@ impl Inner {
 }
 
 impl Leaf {
-    fn status_of_those(&self, is_asked: impl Fn(&TableName) -> bool) -> PeerStatus {
+    fn status_in(&self, scope: &StatusScope) -> LeafStatus {
+        let mut status = LeafStatus {
+            name: self.inner.name.clone(),
+            state: self.inner.state(),
+            block_bytes: 0,
+            tables: Arc::default(),
+            losses: Vec::new(),
+        };
+        if *scope == StatusScope::Leaves {
+            return status;
+        }
         let next_expiry = self.inner.expiry.next(&*self.inner.clock);
         // To look at what an earlier process left takes a while, for which nobody should wait.
-        let asked: Vec<Arc<Table>> = {
+        let tables: Vec<Arc<Table>> = {
             let tables = read(&self.inner.tables);
-            tables.values().filter(|table| is_asked(&table.name)).cloned().collect()
+            tables.values().filter(|table| scope.has(&table.name)).cloned().collect()
         };
-        let told = asked.iter();
-        let told = told.filter_map(|table| Some((table.name.clone(), table.status(next_expiry)?)));
-        let tables: BTreeMap<_, _> = told.collect();
-        PeerStatus {
-            leaves: vec![LeafStatus {
-                name: self.inner.name.clone(),
-                state: self.inner.state(),
-                block_bytes: tables.values().map(|table| table.block_bytes).sum(),
-                tables: Arc::new(tables),
-                losses: self.losses(),
-            }],
-        }
+        let tables = tables.iter();
+        let tables =
+            tables.filter_map(|table| Some((table.name.clone(), table.status(next_expiry)?)));
+        let tables: BTreeMap<_, _> = tables.collect();
+        status.block_bytes = tables.values().map(|table| table.block_bytes).sum();
+        status.tables = Arc::new(tables);
+        status.losses = self.losses();
+        status
     }
 }
 
@@ -469,16 +475,8 @@ impl Peer for Leaf {
         Box::pin(async move { answer(&[self], query, deadline).await })
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
-        Box::pin(async move { self.status_of_those(|_| true) })
-    }
-
-    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
-        Box::pin(async move { self.status_of_those(|name| tables.contains(name)) })
-    }
-
-    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
-        Box::pin(async { vec![(self.inner.name.clone(), self.inner.state())] })
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
+        Box::pin(async move { PeerStatus { leaves: vec![self.status_in(scope)] } })
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

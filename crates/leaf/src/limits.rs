@@ -81,6 +81,14 @@ impl FreshBytes {
         self.held.load(Ordering::Relaxed)
     }
 
+    /// Bytes of a batch that would be let in now.
+    pub(crate) fn free(&self) -> u64 {
+        match self.held() {
+            0 => u64::MAX,
+            held => self.max.saturating_sub(held),
+        }
+    }
+
     /// Counts the bytes of a batch that comes in, or refuses it. One of any size is let in where
     /// nothing is held.
     pub(crate) fn admit(self: &Arc<Self>, bytes: u64) -> Option<Hold> {

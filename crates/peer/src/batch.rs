@@ -30,6 +30,19 @@ pub struct Receipt {
     pub overflowing: bool,
 }
 
+/// What a sink reports when it is asked for a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BatchLookup {
+    /// It took, or is taking, a batch of this id, or may have: a retry must go where the first try
+    /// went.
+    pub is_known: bool,
+    /// It takes new batches; false once a batch could not be written, until its process starts anew.
+    /// Batches that it has taken count all the same.
+    pub takes_batches: bool,
+    /// Bytes of batches that it could take now. It refuses larger ones as busy.
+    pub free_bytes: u64,
+}
+
 /// Why a batch was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SinkError {

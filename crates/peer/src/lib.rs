@@ -1,21 +1,24 @@
-//! The seams between processes: [`Peer`] answers queries, [`Sink`] takes batches.
+//! The seams between processes: [`Peer`] answers queries, [`Sink`] takes batches,
+//! [`Admin`] changes tables.
 //!
 //! A leaf, a remote process and an aggregator over peers all are a `Peer`, so trees nest without
 //! further mechanism (Scuba, VLDB 2013, section 3.5). Every argument and every result has a protobuf
 //! form (`spec/proto`, crate `wire`). This crate knows no bytes: a process that talks to itself
 //! needs no codec.
 
+mod admin;
 mod batch;
 mod blocks;
 mod peer;
 mod sink;
 mod status;
 
-pub use batch::{Batch, Receipt, SinkError};
+pub use admin::{Admin, TableChange};
+pub use batch::{Batch, BatchLookup, Receipt, SinkError};
 pub use blocks::{BlockStatus, ColumnBlocks, TableBlocks};
 pub use peer::Peer;
 pub use sink::Sink;
-pub use status::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, TableStatus};
+pub use status::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableStatus};
 
 /// What an asynchronous method of a seam returns. Dropping it cancels the work.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -5,6 +5,30 @@ use std::sync::Arc;
 
 use hadal_types::{LeafName, LeafState, Micros, TableName, TableSchema, TableSettings};
 
+/// The tables that a status covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatusScope {
+    /// All tables.
+    All,
+    /// These tables; a leaf need not look at others.
+    Tables(Vec<TableName>),
+    /// No table: the names and states of leaves, at so little cost that it can be asked at any time.
+    /// Losses and bytes are left out, too.
+    Leaves,
+}
+
+impl StatusScope {
+    /// Whether the status covers the table.
+    #[must_use]
+    pub fn has(&self, table: &TableName) -> bool {
+        match self {
+            Self::All => true,
+            Self::Tables(tables) => tables.contains(table),
+            Self::Leaves => false,
+        }
+    }
+}
+
 /// The state of the leaves at or below a peer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerStatus {

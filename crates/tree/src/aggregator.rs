@@ -8,10 +8,10 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
-use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
-use hadal_types::{CancelOnDrop, LeafName, LeafState, TableName};
+use hadal_types::{CancelOnDrop, LeafName, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
 
@@ -170,39 +170,21 @@ impl Child {
     }
 }
 
-/// What all of them say, by the names of leaves.
-async fn together(mut asked: FuturesUnordered<BoxFuture<'_, PeerStatus>>) -> PeerStatus {
-    let mut leaves = Vec::new();
-    while let Some(status) = asked.next().await {
-        leaves.extend(status.leaves);
-    }
-    leaves.sort_by(|left, right| left.name.cmp(&right.name));
-    PeerStatus { leaves }
-}
-
 impl Peer for Aggregator {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(self.ask(query, deadline))
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
-        Box::pin(together(self.children.iter().map(|child| child.peer.status()).collect()))
-    }
-
-    fn status_of<'a>(&'a self, tables: &'a [TableName]) -> BoxFuture<'a, PeerStatus> {
-        Box::pin(together(self.children.iter().map(|child| child.peer.status_of(tables)).collect()))
-    }
-
-    fn states(&self) -> BoxFuture<'_, Vec<(LeafName, LeafState)>> {
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async move {
-            let mut asked: FuturesUnordered<_> =
-                self.children.iter().map(|child| child.peer.states()).collect();
-            let mut all = Vec::new();
-            while let Some(states) = asked.next().await {
-                all.extend(states);
+            let mut statuses: FuturesUnordered<_> =
+                self.children.iter().map(|child| child.peer.status(scope)).collect();
+            let mut leaves = Vec::new();
+            while let Some(status) = statuses.next().await {
+                leaves.extend(status.leaves);
             }
-            all.sort();
-            all
+            leaves.sort_by(|left, right| left.name.cmp(&right.name));
+            PeerStatus { leaves }
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
-use hadal_peer::{BoxFuture, Peer, PeerStatus, TableBlocks};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
 use hadal_types::{LeafName, TableName};
 
@@ -36,7 +36,7 @@ impl Peer for DeadLeaf {
         Box::pin(async move { partial })
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async { PeerStatus::default() })
     }
 

@@ -9,9 +9,9 @@ mod tables;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hadal_peer::{Batch, BoxFuture, Receipt, Sink, SinkError};
+use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
 use hadal_types::limits::TABLES_MAX;
-use hadal_types::{BatchId, LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName};
 use twox_hash::XxHash3_64;
 
 use crate::expected_rows::ExpectedRows;
@@ -26,6 +26,8 @@ pub struct PlacementLeaf {
     pub name: LeafName,
     /// Where its batches go.
     pub sink: Arc<dyn Sink>,
+    /// Where changes of its tables go.
+    pub admin: Arc<dyn Admin>,
     /// The tables that it has already, and the bytes of their row blocks.
     pub tables: Vec<(TableName, u64)>,
 }
@@ -40,6 +42,7 @@ pub struct Placement {
 struct Placed {
     name: LeafName,
     sink: Arc<dyn Sink>,
+    admin: Arc<dyn Admin>,
 }
 
 struct State {
@@ -76,7 +79,8 @@ impl Placement {
         for (index, leaf) in leaves.iter().enumerate() {
             leaf.tables.iter().for_each(|(table, bytes)| tables.add(table, index, *bytes));
         }
-        let placed = |leaf: PlacementLeaf| Placed { name: leaf.name, sink: leaf.sink };
+        let placed =
+            |leaf: PlacementLeaf| Placed { name: leaf.name, sink: leaf.sink, admin: leaf.admin };
         Self {
             leaves: leaves.into_iter().map(placed).collect(),
             expected_rows: Arc::clone(expected_rows),
@@ -99,13 +103,16 @@ impl Placement {
     /// The leaf for a batch: the one that has it, or else the one with less of its table in it.
     async fn choose(&self, table: &TableName, id: &BatchId) -> Option<usize> {
         let candidates = self.candidates(id);
+        let mut taking = Vec::new();
         for &index in &candidates {
-            if self.leaves[index].sink.knows(table, id).await {
+            let lookup = self.leaves[index].sink.look_up(table, id).await;
+            if lookup.is_known {
                 return Some(index);
             }
+            if lookup.takes_batches {
+                taking.push(index);
+            }
         }
-        let takes = |index: &usize| self.leaves[*index].sink.takes();
-        let taking: Vec<usize> = candidates.iter().copied().filter(takes).collect();
         // Where none takes any, one of them says why.
         let choices = if taking.is_empty() { candidates } else { taking };
         let state = self.lock();
@@ -129,6 +136,20 @@ impl Placement {
             self.expected_rows.add(&leaf.name, &key.0, receipt.rows as u64);
         }
         Ok(receipt)
+    }
+
+    /// Makes a change on one leaf after the other, and returns the sum of rows. Parts of a batch have ids
+    /// of their own and so may be anywhere.
+    async fn apply_to_all(&self, change: &TableChange) -> Result<u64, SinkError> {
+        let mut all_rows = 0;
+        for leaf in &self.leaves {
+            let rows = leaf.admin.apply(change.clone()).await?;
+            if let TableChange::Revoke { table, .. } = change {
+                self.expected_rows.sub(&leaf.name, table, rows);
+            }
+            all_rows += rows;
+        }
+        Ok(all_rows)
     }
 
     /// Puts a batch on the list of those under way.
@@ -168,82 +189,34 @@ impl Sink for Placement {
         Box::pin(self.place(batch))
     }
 
-    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+    fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
-            for index in self.candidates(id) {
-                if self.leaves[index].sink.knows(table, id).await {
-                    return true;
-                }
+            let mut all = BatchLookup::default();
+            for leaf in &self.leaves {
+                let lookup = leaf.sink.look_up(table, id).await;
+                all.is_known |= lookup.is_known;
+                all.takes_batches |= lookup.takes_batches;
+                all.free_bytes = all.free_bytes.max(lookup.free_bytes);
             }
-            false
+            all
         })
     }
+}
 
-    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+impl Admin for Placement {
+    fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async move {
-            let mut rows = 0;
-            for leaf in &self.leaves {
-                rows += leaf.sink.drop_table(table.clone()).await?;
+            if let TableChange::Revoke { table, batch } = &change {
+                // None of it goes where not all of it can.
+                let (table, batch) = (table.clone(), batch.clone());
+                self.apply_to_all(&TableChange::CheckRevoke { table, batch }).await?;
             }
-            self.expected_rows.forget(&table);
-            self.lock().tables.forget(&table);
-            Ok(rows)
-        })
-    }
-
-    fn can_revoke<'a>(
-        &'a self,
-        table: &'a TableName,
-        id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async move {
-            for leaf in &self.leaves {
-                leaf.sink.can_revoke(table, id).await?;
-            }
-            Ok(())
-        })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        table: &'a TableName,
-        id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async move {
-            // None of it goes where not all of it can.
-            self.can_revoke(table, id).await?;
-            let mut rows = 0;
-            // Parts of it have ids of their own, and so may be anywhere.
-            for leaf in &self.leaves {
-                let revoked = leaf.sink.revoke(table, id).await?;
-                self.expected_rows.sub(&leaf.name, table, revoked);
-                rows += revoked;
+            let rows = self.apply_to_all(&change).await?;
+            if let TableChange::Drop { table } = &change {
+                self.expected_rows.forget(table);
+                self.lock().tables.forget(table);
             }
             Ok(rows)
-        })
-    }
-
-    fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let mut rows = 0;
-            // What is lost is expected no more, which the next answer tells the expected_rows.
-            for leaf in &self.leaves {
-                rows += leaf.sink.forget_losses(table.clone()).await?;
-            }
-            Ok(rows)
-        })
-    }
-
-    fn configure(
-        &self,
-        table: TableName,
-        settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        Box::pin(async move {
-            for leaf in &self.leaves {
-                leaf.sink.configure(table.clone(), settings.clone()).await?;
-            }
-            Ok(())
         })
     }
 }

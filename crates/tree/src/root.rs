@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, finish};
-use hadal_peer::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
+use hadal_peer::{BlockStatus, Peer, PeerStatus, StatusScope, TableBlocks, TableStatus};
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
 use hadal_types::{Budget, CancelOnDrop, LeafName, LeafState, TableName};
@@ -125,17 +125,18 @@ impl Root {
 
     /// What every leaf holds now.
     pub async fn status(&self) -> PeerStatus {
-        self.tree.status().await
+        self.tree.status(&StatusScope::All).await
     }
 
     /// What every leaf holds now of these tables, without a look at others.
-    pub async fn status_of(&self, tables: &[TableName]) -> PeerStatus {
-        self.tree.status_of(tables).await
+    pub async fn status_of(&self, tables: Vec<TableName>) -> PeerStatus {
+        self.tree.status(&StatusScope::Tables(tables)).await
     }
 
     /// The state of every leaf, without a look at its tables.
     pub async fn states(&self) -> Vec<(LeafName, LeafState)> {
-        self.tree.states().await
+        let leaves = self.tree.status(&StatusScope::Leaves).await.leaves.into_iter();
+        leaves.map(|leaf| (leaf.name, leaf.state)).collect()
     }
 
     /// What tables there are now.
@@ -145,8 +146,8 @@ impl Root {
 
     /// One table as it is now, without a look at the others.
     pub async fn table(&self, name: &str) -> Option<TableStatus> {
-        let tables = [TableName::new(name).ok()?];
-        Catalog::table_of(&self.status_of(&tables).await, name)
+        let tables = vec![TableName::new(name).ok()?];
+        Catalog::table_of(&self.status_of(tables).await, name)
     }
 
     /// The row blocks of a table, in the order of their times.

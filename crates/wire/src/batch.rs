@@ -1,19 +1,19 @@
 //! Batches and what becomes of them, to and from bytes.
 
 use bytes::Bytes;
+use hadal_peer::{Batch, BatchLookup, Receipt, SinkError};
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, MESSAGE_BYTES_MAX, QUERY_BYTES_MAX};
-use hadal_types::{BatchId, TableName, TableSettings};
+use hadal_types::{BatchId, TableName};
 use prost::Message;
 
 use crate::error::{At, DecodeError, at_most, required};
 use crate::expr::{decode_index, encode_index};
-use crate::proto::{self, accept_response, configure_response, drop_table_response, sink_error};
+use crate::proto::{self, accept_response, sink_error};
 use crate::size_guard;
-use crate::value::{decode_batch_id, decode_settings, decode_table};
-use hadal_peer::{Batch, Receipt, SinkError};
+use crate::value::{decode_batch_id, decode_table};
 
 /// Bytes of any message here but a batch: names and a few words.
-const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
+pub(crate) const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
 
 /// A batch's bytes.
 #[must_use]
@@ -78,113 +78,37 @@ pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, Decod
     })
 }
 
-/// The question whether a batch is known, as bytes.
+/// The bytes of the request to look for a batch.
 #[must_use]
-pub fn encode_knows(table: &TableName, id: &BatchId) -> Bytes {
-    proto::KnowsRequest { table: table.to_string(), id: id.to_string() }.encode_to_vec().into()
+pub fn encode_look_up(table: &TableName, id: &BatchId) -> Bytes {
+    proto::LookUpRequest { table: table.to_string(), id: id.to_string() }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_knows`] wrote.
+/// Reads what [`encode_look_up`] wrote.
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub fn decode_knows(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError> {
-    size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::KnowsRequest| {
+pub fn decode_look_up(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::LookUpRequest| {
         Ok((decode_table(&request.table).at("table")?, decode_batch_id(&request.id).at("id")?))
     })
 }
 
-/// Whether a batch is known, as bytes.
+/// The bytes of what a sink reports of a batch.
 #[must_use]
-pub fn encode_known(known: bool) -> Bytes {
-    proto::KnowsResponse { known }.encode_to_vec().into()
+pub fn encode_lookup(lookup: BatchLookup) -> Bytes {
+    let BatchLookup { is_known: known, takes_batches, free_bytes } = lookup;
+    proto::BatchLookup { known, takes_batches, free_bytes }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_known`] wrote.
+/// Reads what [`encode_lookup`] wrote.
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub fn decode_known(bytes: Bytes) -> Result<bool, DecodeError> {
-    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::KnowsResponse| Ok(response.known))
-}
-
-/// The wish to drop a table, as bytes.
-#[must_use]
-pub fn encode_drop_table(table: &TableName) -> Bytes {
-    proto::DropTable { table: table.to_string() }.encode_to_vec().into()
-}
-
-/// Reads what [`encode_drop_table`] wrote.
-///
-/// # Errors
-/// [`DecodeError`] for anything else.
-pub fn decode_drop_table(bytes: Bytes) -> Result<TableName, DecodeError> {
-    size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::DropTable| {
-        decode_table(&request.table).at("table")
-    })
-}
-
-/// What became of the wish to drop a table, as bytes.
-#[must_use]
-pub fn encode_dropped(dropped: &Result<u64, SinkError>) -> Bytes {
-    let response = match dropped {
-        Ok(rows) => drop_table_response::Response::DroppedRows(*rows),
-        Err(error) => drop_table_response::Response::Error(encode_error(error)),
-    };
-    proto::DropTableResponse { response: Some(response) }.encode_to_vec().into()
-}
-
-/// Reads what [`encode_dropped`] wrote.
-///
-/// # Errors
-/// [`DecodeError`] for anything else.
-pub fn decode_dropped(bytes: Bytes) -> Result<Result<u64, SinkError>, DecodeError> {
-    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::DropTableResponse| {
-        Ok(match required(response.response)? {
-            drop_table_response::Response::DroppedRows(rows) => Ok(rows),
-            drop_table_response::Response::Error(error) => Err(decode_error(error).at("error")?),
-        })
-    })
-}
-
-/// The wish to set what a person set for a table, as bytes.
-#[must_use]
-pub fn encode_configure(table: &TableName, settings: &TableSettings) -> Bytes {
-    let configure = proto::Configure { table: table.to_string(), settings: settings.to_json() };
-    configure.encode_to_vec().into()
-}
-
-/// Reads what [`encode_configure`] wrote.
-///
-/// # Errors
-/// [`DecodeError`] for anything else.
-pub fn decode_configure(bytes: Bytes) -> Result<(TableName, TableSettings), DecodeError> {
-    size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::Configure| {
-        let table = decode_table(&request.table).at("table")?;
-        Ok((table, decode_settings(&request.settings).at("settings")?))
-    })
-}
-
-/// What became of the wish to set settings, as bytes.
-#[must_use]
-pub fn encode_configured(configured: &Result<(), SinkError>) -> Bytes {
-    let response = match configured {
-        Ok(()) => configure_response::Response::Done(true),
-        Err(error) => configure_response::Response::Error(encode_error(error)),
-    };
-    proto::ConfigureResponse { response: Some(response) }.encode_to_vec().into()
-}
-
-/// Reads what [`encode_configured`] wrote.
-///
-/// # Errors
-/// [`DecodeError`] for anything else.
-pub fn decode_configured(bytes: Bytes) -> Result<Result<(), SinkError>, DecodeError> {
-    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::ConfigureResponse| {
-        Ok(match required(response.response)? {
-            configure_response::Response::Done(_) => Ok(()),
-            configure_response::Response::Error(error) => Err(decode_error(error).at("error")?),
-        })
+pub fn decode_lookup(bytes: Bytes) -> Result<BatchLookup, DecodeError> {
+    size_guard::decode(bytes, SMALL_BYTES_MAX, |lookup: proto::BatchLookup| {
+        let proto::BatchLookup { known: is_known, takes_batches, free_bytes } = lookup;
+        Ok(BatchLookup { is_known, takes_batches, free_bytes })
     })
 }
 
@@ -193,7 +117,7 @@ fn decode_rows(rows: u64) -> Result<usize, DecodeError> {
     at_most("rows", rows, BLOCK_ROWS_MAX).map(|()| rows)
 }
 
-fn encode_error(error: &SinkError) -> proto::SinkError {
+pub(crate) fn encode_error(error: &SinkError) -> proto::SinkError {
     let error = match error.clone() {
         SinkError::Conflict { id } => {
             sink_error::Error::Conflict(proto::BatchConflict { id: id.to_string() })
@@ -211,7 +135,7 @@ fn encode_error(error: &SinkError) -> proto::SinkError {
     proto::SinkError { error: Some(error) }
 }
 
-fn decode_error(error: proto::SinkError) -> Result<SinkError, DecodeError> {
+pub(crate) fn decode_error(error: proto::SinkError) -> Result<SinkError, DecodeError> {
     Ok(match required(error.error)? {
         sink_error::Error::Conflict(conflict) => {
             SinkError::Conflict { id: decode_batch_id(&conflict.id).at("id")? }

@@ -6,6 +6,7 @@
 //! Encoding never fails. Decoding trusts nothing: [`DecodeError`] says what is wrong and where, and
 //! no bytes make it take more memory than the limits allow.
 
+mod admin;
 mod batch;
 mod blocks;
 mod codes;
@@ -21,17 +22,17 @@ mod state;
 mod status;
 mod value;
 
+pub use admin::{decode_applied, decode_change, encode_applied, encode_change};
 pub use batch::{
-    decode_accepted, decode_batch, decode_configure, decode_configured, decode_drop_table,
-    decode_dropped, decode_known, decode_knows, encode_accepted, encode_batch, encode_configure,
-    encode_configured, encode_drop_table, encode_dropped, encode_known, encode_knows,
+    decode_accepted, decode_batch, decode_look_up, decode_lookup, encode_accepted, encode_batch,
+    encode_look_up, encode_lookup,
 };
 pub use blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, encode_partial};
 pub use query::QueryRequest;
-pub use status::{decode_status, encode_status};
+pub use status::{decode_scope, decode_status, encode_scope, encode_status};
 
 #[cfg(test)]
 mod tests;

@@ -9,20 +9,23 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
+use hadal_peer::{
+    Admin, Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
+    TableBlocks, TableChange,
+};
 use hadal_query::Query;
-use hadal_types::{BatchId, LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName};
 
+use crate::admin::{decode_applied, decode_change, encode_applied, encode_change};
 use crate::batch::{
-    decode_accepted, decode_batch, decode_configure, decode_configured, decode_drop_table,
-    decode_dropped, decode_known, decode_knows, encode_accepted, encode_batch, encode_configure,
-    encode_configured, encode_drop_table, encode_dropped, encode_known, encode_knows,
+    decode_accepted, decode_batch, decode_look_up, decode_lookup, encode_accepted, encode_batch,
+    encode_look_up, encode_lookup,
 };
 use crate::blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
 use crate::error::DecodeError;
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
-use crate::status::{decode_status, encode_status};
-use hadal_peer::{Batch, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, TableBlocks};
+use crate::status::{decode_scope, decode_status, encode_scope, encode_status};
 
 /// A peer, or a sink, behind a wire that is no network.
 pub struct LoopbackCodec<P: ?Sized> {
@@ -56,6 +59,11 @@ impl<P: ?Sized> LoopbackCodec<P> {
         self.failures.fetch_add(1, Ordering::Relaxed);
         self.first_failure.get_or_init(|| error.clone());
         error
+    }
+
+    /// A batch of which nobody can tell whether it was taken was not acknowledged.
+    fn lost(&self, error: DecodeError) -> SinkError {
+        SinkError::Store(self.note(error).to_string())
     }
 
     /// The answer of a peer of whom no answer came: a limit is the question's fault, all else
@@ -113,9 +121,11 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
     }
 
     /// A status that cannot be read is that of no leaves.
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async move {
-            let bytes = encode_status(&self.inner.status().await);
+            let scope = decode_scope(encode_scope(scope)).map_err(|error| self.note(error));
+            let Ok(scope) = scope else { return PeerStatus::default() };
+            let bytes = encode_status(&self.inner.status(&scope).await);
             decode_status(bytes).map_err(|error| self.note(error)).unwrap_or_default()
         })
     }
@@ -128,13 +138,6 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
             let bytes = encode_blocks(&self.inner.blocks(&table).await);
             decode_blocks(bytes).map_err(|error| self.note(error)).unwrap_or_default()
         })
-    }
-}
-
-impl<S: Sink + ?Sized> LoopbackCodec<S> {
-    /// A batch of which nobody can tell whether it was taken was not acknowledged.
-    fn lost(&self, error: DecodeError) -> SinkError {
-        SinkError::Store(self.note(error).to_string())
     }
 }
 
@@ -151,78 +154,26 @@ impl<S: Sink + ?Sized> Sink for LoopbackCodec<S> {
         })
     }
 
-    /// No message: whoever places batches hears of it beside them.
-    fn takes(&self) -> bool {
-        self.inner.takes()
-    }
-
-    /// Nothing is known by a sink that cannot be understood.
-    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+    /// A sink that cannot be understood knows no batch and takes none.
+    fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
-            let asked = decode_knows(encode_knows(table, id)).map_err(|error| self.note(error));
-            let Ok((table, id)) = asked else { return false };
-            let known = self.inner.knows(&table, &id).await;
-            decode_known(encode_known(known)).map_err(|error| self.note(error)).unwrap_or(false)
+            let request =
+                decode_look_up(encode_look_up(table, id)).map_err(|error| self.note(error));
+            let Ok((table, id)) = request else { return BatchLookup::default() };
+            let lookup = self.inner.look_up(&table, &id).await;
+            decode_lookup(encode_lookup(lookup))
+                .map_err(|error| self.note(error))
+                .unwrap_or_default()
         })
     }
+}
 
-    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
+impl<A: Admin + ?Sized> Admin for LoopbackCodec<A> {
+    fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async move {
-            let asked = decode_drop_table(encode_drop_table(&table));
-            let table = asked.map_err(|error| self.lost(error))?;
-            let dropped = self.inner.drop_table(table).await;
-            decode_dropped(encode_dropped(&dropped)).map_err(|error| self.lost(error))?
-        })
-    }
-
-    /// It takes the words of other doors: which batch, and whether all is well.
-    fn can_revoke<'a>(
-        &'a self,
-        table: &'a TableName,
-        id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async move {
-            let asked = decode_knows(encode_knows(table, id));
-            let (table, id) = asked.map_err(|error| self.lost(error))?;
-            let told = self.inner.can_revoke(&table, &id).await;
-            decode_configured(encode_configured(&told)).map_err(|error| self.lost(error))?
-        })
-    }
-
-    /// The same: which batch, and how many rows went.
-    fn revoke<'a>(
-        &'a self,
-        table: &'a TableName,
-        id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let asked = decode_knows(encode_knows(table, id));
-            let (table, id) = asked.map_err(|error| self.lost(error))?;
-            let revoked = self.inner.revoke(&table, &id).await;
-            decode_dropped(encode_dropped(&revoked)).map_err(|error| self.lost(error))?
-        })
-    }
-
-    /// It takes the words of other doors: which table, if it is one, and how many rows.
-    fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let asked = table.map(|table| decode_drop_table(encode_drop_table(&table)));
-            let table = asked.transpose().map_err(|error| self.lost(error))?;
-            let forgotten = self.inner.forget_losses(table).await;
-            decode_dropped(encode_dropped(&forgotten)).map_err(|error| self.lost(error))?
-        })
-    }
-
-    fn configure(
-        &self,
-        table: TableName,
-        settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        Box::pin(async move {
-            let asked = decode_configure(encode_configure(&table, &settings));
-            let (table, settings) = asked.map_err(|error| self.lost(error))?;
-            let configured = self.inner.configure(table, settings).await;
-            decode_configured(encode_configured(&configured)).map_err(|error| self.lost(error))?
+            let change = decode_change(encode_change(&change)).map_err(|error| self.lost(error))?;
+            let applied = self.inner.apply(change).await;
+            decode_applied(encode_applied(&applied)).map_err(|error| self.lost(error))?
         })
     }
 }

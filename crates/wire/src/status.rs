@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hadal_peer::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableStatus};
 use hadal_types::limits::{
     LEAF_LOSSES_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, TABLES_MAX,
 };
@@ -15,10 +16,41 @@ use prost::Message;
 use crate::codes::Code;
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
-use crate::proto;
+use crate::proto::{self, status_request};
 use crate::size_guard;
 use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_table};
-use hadal_peer::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, TableStatus};
+
+/// The bytes of the request for a status.
+#[must_use]
+pub fn encode_scope(scope: &StatusScope) -> Bytes {
+    let scope = match scope {
+        StatusScope::All => status_request::Scope::All(proto::Empty {}),
+        StatusScope::Tables(tables) => {
+            let names = tables.iter().map(ToString::to_string).collect();
+            status_request::Scope::Tables(proto::TableNames { names })
+        }
+        StatusScope::Leaves => status_request::Scope::Leaves(proto::Empty {}),
+    };
+    proto::StatusRequest { scope: Some(scope) }.encode_to_vec().into()
+}
+
+/// Reads what [`encode_scope`] wrote.
+///
+/// # Errors
+/// [`DecodeError`] for anything else.
+pub fn decode_scope(bytes: Bytes) -> Result<StatusScope, DecodeError> {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, |request: proto::StatusRequest| {
+        Ok(match required(request.scope)? {
+            status_request::Scope::All(_) => StatusScope::All,
+            status_request::Scope::Tables(tables) => {
+                at_most("names", tables.names.len(), TABLES_MAX).at("tables")?;
+                let names = each("names", tables.names, |name| decode_table(&name));
+                StatusScope::Tables(names.at("tables")?)
+            }
+            status_request::Scope::Leaves(_) => StatusScope::Leaves,
+        })
+    })
+}
 
 /// A status's bytes.
 #[must_use]

@@ -3,5 +3,6 @@
 
 mod hostile;
 mod round_trip;
+mod seams;
 pub(crate) mod strategies;
 pub(crate) mod vectors;

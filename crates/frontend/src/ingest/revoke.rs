@@ -1,5 +1,6 @@
 //! A batch is taken back.
 
+use hadal_peer::TableChange;
 use hadal_types::{BatchId, TableName};
 
 use crate::error::{ErrorKind, FrontendError};
@@ -23,10 +24,10 @@ impl Frontend {
             let detail = format!("batch {batch} is still coming in; take it back once it is there");
             return Err(FrontendError::new(ErrorKind::Busy, detail));
         }
-        let sink = &self.backend.sink;
-        let revoked = sink.revoke(table, batch).await;
+        let change = TableChange::Revoke { table: table.clone(), batch: batch.clone() };
+        let revoked = self.backend.admin.apply(change).await;
         let rows = revoked.map_err(|error| FrontendError::from(&error))?;
-        if rows == 0 && !sink.knows(table, batch).await {
+        if rows == 0 && !self.backend.sink.look_up(table, batch).await.is_known {
             let detail = format!("no batch {batch} of table {table} is known");
             return Err(FrontendError::new(ErrorKind::UnknownBatch, detail));
         }

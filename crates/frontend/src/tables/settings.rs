@@ -12,7 +12,7 @@ use crate::column_stats::StatsQueries;
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
-use crate::tables::settings_cache::{age_limit, half_done, set};
+use crate::tables::settings_cache::{age_limit, configure, half_done, set};
 
 /// How long rows are counted that a change makes go.
 const COUNT_TIME: Duration = Duration::from_secs(2);
@@ -114,7 +114,7 @@ impl Frontend {
             let removed = definitions.remove_table_settings(table, Some(version)).await;
             self.table_settings.forget(table);
             if removed.map_err(|error| FrontendError::from(&error))? {
-                let configured = self.backend.sink.configure(table.clone(), defaults).await;
+                let configured = configure(&self.backend, table, defaults).await;
                 configured.map_err(|error| half_done(&error))?;
             }
         }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hadal_console::{ConsoleError, Versioned};
 use hadal_ingest::age_limit_of;
-use hadal_peer::{SinkError, TableStatus};
+use hadal_peer::{SinkError, TableChange, TableStatus};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{AgeLimit, ColumnName, Micros, TableName, TableSettings};
 
@@ -94,9 +94,19 @@ impl TableSettingsCache {
             FrontendError::from(&error)
         })?;
         self.note(table, Some(Versioned { version, value: settings.clone() }));
-        let told = backend.sink.configure(table.clone(), settings).await;
-        told.map_err(|error| half_done(&error))
+        let configured = configure(backend, table, settings).await;
+        configured.map_err(|error| half_done(&error))
     }
+}
+
+/// Sends the settings of a table to all leaves.
+pub(crate) async fn configure(
+    backend: &Backend,
+    table: &TableName,
+    settings: TableSettings,
+) -> Result<(), SinkError> {
+    let change = TableChange::Configure { table: table.clone(), settings };
+    backend.admin.apply(change).await.map(|_| ())
 }
 
 /// Stores the settings of a table, if they are based on the stored version, and sends them to the leaves.
@@ -226,8 +236,8 @@ pub async fn restore_settings(backend: &Backend) -> Result<(), RestoreError> {
         }
     };
     for (table, own) in stored {
-        let told = backend.sink.configure(table.clone(), own.value).await;
-        told.map_err(|error| RestoreError::Leaf { table, error })?;
+        let configured = configure(backend, &table, own.value).await;
+        configured.map_err(|error| RestoreError::Leaf { table, error })?;
     }
     Ok(())
 }

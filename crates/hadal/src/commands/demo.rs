@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hadal_leaf::Durability;
+use hadal_peer::Sink;
 use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     };
     service.settle(&Demo::tables()?)?;
     let stop = Stop::default();
-    let sink = Arc::clone(&service.engine.sink);
+    let sink = Arc::clone(&service.engine.placement) as Arc<dyn Sink>;
     let to = Destination { sink, clock, runtime, stop: stop.clone() };
     let threads = demo.start(&to, progress(args.rows)?)?;
     drop(to);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hadal_peer::{Batch, BoxFuture, Receipt, Sink, SinkError};
-use hadal_types::{BatchId, TableName, TableSettings};
+use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
+use hadal_types::{BatchId, TableName};
 
-use super::Leaf;
+use super::{Inner, Leaf};
 use crate::accept::{accept, sink_error};
 use crate::losses::forget_losses;
 use crate::revoke::{can_revoke, revoke};
@@ -22,78 +22,56 @@ impl Sink for Leaf {
         })
     }
 
-    fn takes(&self) -> bool {
+    fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async move {
+            let table = read(&self.inner.tables).get(table).cloned();
+            BatchLookup {
+                is_known: table.is_some_and(|table| lock(&table.batches).knows(id)),
+                takes_batches: self.takes_batches(),
+                free_bytes: self.inner.limits.fresh.free(),
+            }
+        })
+    }
+}
+
+impl Leaf {
+    /// Whether it takes batches: not after a failed write, nor while it stops.
+    #[must_use]
+    pub(crate) fn takes_batches(&self) -> bool {
         !self.inner.is_stopping() && !self.inner.store.has_failed()
     }
+}
 
-    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+impl Admin for Leaf {
+    fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async move {
-            let tables = read(&self.inner.tables);
-            tables.get(table).is_some_and(|table| lock(&table.batches).knows(id))
-        })
-    }
-
-    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let inner = Arc::clone(&self.inner);
-            // It waits for the disk, which no runtime thread should.
-            let dropping = tokio::task::spawn_blocking(move || {
-                inner.drop_table(&table).map_err(|error| sink_error(&inner.name, error))
-            });
-            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
-            dropping.await.unwrap_or_else(|_| gone())
-        })
-    }
-
-    fn can_revoke<'a>(
-        &'a self,
-        table: &'a TableName,
-        id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async move { can_revoke(&self.inner, table, id) })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        table: &'a TableName,
-        id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let (inner, table, id) = (Arc::clone(&self.inner), table.clone(), id.clone());
-            // It waits for merges and the disk, which no runtime thread should.
-            let revoking = tokio::task::spawn_blocking(move || revoke(&inner, &table, &id));
-            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
-            revoking.await.unwrap_or_else(|_| gone())
-        })
-    }
-
-    fn forget_losses(&self, table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async move {
-            let inner = Arc::clone(&self.inner);
-            // It waits for the disk, which no runtime thread should.
-            let forgetting =
-                tokio::task::spawn_blocking(move || forget_losses(&inner, table.as_ref()));
-            let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
-            forgetting.await.unwrap_or_else(|_| gone())
-        })
-    }
-
-    fn configure(
-        &self,
-        table: TableName,
-        settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        Box::pin(async move {
-            // So it is at a start, of all tables.
-            if has(&self.inner, &table, &settings) {
-                return Ok(());
+            match &change {
+                TableChange::CheckRevoke { table, batch } => {
+                    return can_revoke(&self.inner, table, batch).map(|()| 0);
+                }
+                // So it is at a start, of all tables.
+                TableChange::Configure { table, settings } if has(&self.inner, table, settings) => {
+                    return Ok(0);
+                }
+                _ => {}
             }
             let inner = Arc::clone(&self.inner);
-            // It waits for the disk, which no runtime thread should.
-            let configuring =
-                tokio::task::spawn_blocking(move || configure(&inner, &table, &settings));
+            // It waits for merges and the disk, which no runtime thread should.
+            let applying = tokio::task::spawn_blocking(move || apply(&inner, &change));
             let gone = || Err(SinkError::Unavailable(self.inner.name.to_string()));
-            configuring.await.unwrap_or_else(|_| gone())
+            applying.await.unwrap_or_else(|_| gone())
         })
+    }
+}
+
+fn apply(inner: &Arc<Inner>, change: &TableChange) -> Result<u64, SinkError> {
+    match change {
+        TableChange::Drop { table } => {
+            inner.drop_table(table).map_err(|error| sink_error(&inner.name, error))
+        }
+        TableChange::Configure { table, settings } => configure(inner, table, settings).map(|()| 0),
+        TableChange::CheckRevoke { table, batch } => can_revoke(inner, table, batch).map(|()| 0),
+        TableChange::Revoke { table, batch } => revoke(inner, table, batch),
+        TableChange::AcknowledgeLosses { table } => forget_losses(inner, table.as_ref()),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, RowValues, WarningCode};
 use hadal_block::BlockBuilder;
-use hadal_peer::{Batch, Receipt, Sink, SinkError};
+use hadal_peer::{Admin, Batch, Receipt, Sink, SinkError, TableChange};
 use hadal_query::{Expr, Input, Shape};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
@@ -135,7 +135,7 @@ async fn a_batch_is_visible_once_it_is_acknowledged() {
     assert_eq!(seen, [0, 1, 2]);
     assert_eq!(partial.coverage.rows_scanned, 3);
     assert_eq!(partial.coverage.leaves[0].outcome, LeafOutcome::Answered);
-    let status = bed.leaf.status().await;
+    let status = bed.leaf.status(&StatusScope::All).await;
     assert_eq!(status.leaves[0].tables[&name("t")].schema.rows, 3);
 }
 
@@ -235,8 +235,8 @@ async fn a_dropped_table_is_gone_for_good() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = open(Some(folder.path()));
     bed.leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
-    assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(3));
-    assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(0));
+    assert_eq!(bed.leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(3));
+    assert_eq!(bed.leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(0));
     assert!(values(&bed.leaf).await.0.is_empty());
     bed.leaf.accept(batch("a", 1, 5..6)).await.expect("the id is free again");
     drop(bed);
@@ -256,7 +256,7 @@ async fn a_table_over_its_size_drops_its_oldest_rows() {
     let kept: BTreeSet<i64> = values(&bed.leaf).await.0.into_iter().collect();
     assert!(kept.contains(&29_999), "the newest rows stay");
     assert!(!kept.contains(&0), "the oldest rows go");
-    let status = bed.leaf.status().await;
+    let status = bed.leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     assert_eq!(table.dropped_rows + kept.len() as u64, 30_000);
     assert!(table.block_bytes <= size * 3);
@@ -327,7 +327,7 @@ async fn lost_rows_stay_expected_until_their_table_is_dropped() {
             let (_, partial) = values(&bed.leaf).await;
             let warning = (WarningCode::RowsLost, lost);
             assert_eq!(seen_of(&partial), ((fresh, fresh + lost), vec![warning]));
-            let status = bed.leaf.status().await;
+            let status = bed.leaf.status(&StatusScope::All).await;
             let table = &status.leaves[0].tables[&name("t")];
             assert_eq!((table.schema.rows, table.lost_rows), (fresh, lost));
             let from = i64::try_from(fresh).expect("small");
@@ -336,7 +336,7 @@ async fn lost_rows_stay_expected_until_their_table_is_dropped() {
             bed.leaf.merge_all();
         }
         let bed = open(Some(folder.path()));
-        assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(3));
+        assert_eq!(bed.leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(3));
         bed.leaf.accept(batch("new", 1, 0..1)).await.expect("taken");
         assert_eq!(seen_of(&values(&bed.leaf).await.1), ((1, 1), vec![]));
         drop(bed);
@@ -351,14 +351,14 @@ async fn a_table_of_which_all_is_lost_can_be_seen_and_dropped() {
     let folder = folder_with_a_block().await;
     std::fs::remove_file(segment(folder.path()).0).expect("removed");
     let bed = open(Some(folder.path()));
-    let status = bed.leaf.status().await;
+    let status = bed.leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     assert_eq!((table.blocks, table.lost_rows), (0, SEGMENT_ROWS_MIN as u64));
     assert_eq!(table.schema.time_range, None);
-    assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(0));
+    assert_eq!(bed.leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(0));
     drop(bed);
     let bed = open(Some(folder.path()));
-    assert!(bed.leaf.status().await.leaves[0].tables.is_empty());
+    assert!(bed.leaf.status(&StatusScope::All).await.leaves[0].tables.is_empty());
 }
 
 #[tokio::test]

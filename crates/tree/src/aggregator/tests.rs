@@ -42,7 +42,7 @@ impl Peer for FakeLeaf {
         })
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async { PeerStatus::default() })
     }
 

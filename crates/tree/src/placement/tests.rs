@@ -5,6 +5,8 @@ use std::task::Poll;
 
 use tokio::sync::oneshot;
 
+use hadal_types::TableSettings;
+
 use super::*;
 
 /// Takes everything, and remembers the ids; can be told to fail.
@@ -34,58 +36,42 @@ impl Sink for FakeSink {
         })
     }
 
-    fn takes(&self) -> bool {
-        !self.is_closed.load(Ordering::SeqCst)
-    }
-
-    fn knows<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+    fn look_up<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
-            let is_there = self.taken.lock().expect("no poison").contains(id);
+            let lookup = BatchLookup {
+                is_known: self.taken.lock().expect("no poison").contains(id),
+                takes_batches: !self.is_closed.load(Ordering::SeqCst),
+                free_bytes: u64::MAX,
+            };
             let wait = self.slow_look.as_ref().and_then(|it| it.lock().expect("no poison").take());
             if let Some(wait) = wait {
                 wait.await.expect("told to go on");
             }
-            is_there
+            lookup
         })
     }
+}
 
-    fn drop_table(&self, _table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async move { Ok(self.rows.swap(0, Ordering::SeqCst)) })
-    }
-
-    fn can_revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async {
-            if self.fails { Err(SinkError::Limit("late".to_owned())) } else { Ok(()) }
-        })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
-        Box::pin(async move { Ok(self.rows.swap(0, Ordering::SeqCst)) })
-    }
-
-    fn forget_losses(&self, _table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async { Ok(1) })
-    }
-
-    fn configure(
-        &self,
-        _table: TableName,
-        settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
+impl Admin for FakeSink {
+    fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async move {
-            if self.fails {
-                return Err(SinkError::Busy("it".to_owned()));
+            match change {
+                TableChange::Drop { .. } | TableChange::Revoke { .. } => {
+                    Ok(self.rows.swap(0, Ordering::SeqCst))
+                }
+                TableChange::CheckRevoke { .. } if self.fails => {
+                    Err(SinkError::Limit("late".to_owned()))
+                }
+                TableChange::CheckRevoke { .. } => Ok(0),
+                TableChange::AcknowledgeLosses { .. } => Ok(1),
+                TableChange::Configure { .. } if self.fails => {
+                    Err(SinkError::Busy("it".to_owned()))
+                }
+                TableChange::Configure { settings, .. } => {
+                    *self.settings.lock().expect("no poison") = Some(settings);
+                    Ok(0)
+                }
             }
-            *self.settings.lock().expect("no poison") = Some(settings);
-            Ok(())
         })
     }
 }
@@ -98,7 +84,8 @@ fn placement_of(sinks: &[Arc<FakeSink>], tables_max: usize) -> (Placement, Arc<E
     let expected_rows = Arc::new(ExpectedRows::default());
     let leaf = |(index, sink): (usize, &Arc<FakeSink>)| PlacementLeaf {
         name: LeafName(format!("leaf-{index}").into()),
-        sink: Arc::clone(sink) as Arc<dyn Sink>,
+        sink: Arc::<FakeSink>::clone(sink),
+        admin: Arc::<FakeSink>::clone(sink),
         tables: Vec::new(),
     };
     let leaves = sinks.iter().enumerate().map(leaf).collect();
@@ -174,7 +161,7 @@ async fn a_retry_goes_where_the_batch_is() {
     let table = name("t");
     let expected = |leaf: &Placed| expected_rows.expected(&leaf.name, &table);
     assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 500);
-    assert_eq!(placement.drop_table(table).await, Ok(500));
+    assert_eq!(placement.apply(TableChange::Drop { table }).await, Ok(500));
 }
 
 #[tokio::test]
@@ -185,7 +172,7 @@ async fn a_retry_goes_where_the_batch_is_also_when_leaves_were_added() {
         for number in 0..200 {
             let is_new = !placement.accept(batch(number, 1)).await.expect("taken").duplicate;
             assert_eq!(is_new, leaves == 1, "batch {number} with {leaves} leaves");
-            assert!(placement.knows(&name("t"), &batch(number, 1).id).await);
+            assert!(placement.look_up(&name("t"), &batch(number, 1).id).await.is_known);
         }
     }
     let rows: u64 = sinks.iter().map(|sink| sink.rows.load(Ordering::SeqCst)).sum();
@@ -267,7 +254,7 @@ async fn tables_are_counted_once_over_all_leaves() {
     let refused = Err(SinkError::Limit(message));
     assert_eq!(take("d", 30..31).await, refused);
     assert_eq!(take("a", 31..32).await, Ok(()), "those that are there go on");
-    placement.drop_table(name("b")).await.expect("dropped");
+    placement.apply(TableChange::Drop { table: name("b") }).await.expect("dropped");
     assert_eq!(take("d", 30..31).await, Ok(()));
     assert_eq!(
         take("b", 40..41).await,
@@ -277,10 +264,11 @@ async fn tables_are_counted_once_over_all_leaves() {
 
 #[tokio::test]
 async fn tables_that_leaves_bring_with_them_count() {
-    let sink: Arc<dyn Sink> = Arc::<FakeSink>::default();
+    let sink = Arc::<FakeSink>::default();
     let leaf = |index: usize, tables: &[(&str, u64)]| PlacementLeaf {
         name: LeafName(format!("leaf-{index}").into()),
-        sink: Arc::clone(&sink),
+        sink: Arc::<FakeSink>::clone(&sink),
+        admin: Arc::<FakeSink>::clone(&sink),
         tables: tables.iter().map(|(table, bytes)| (name(table), *bytes)).collect(),
     };
     let leaves = vec![leaf(0, &[("t", 1_000), ("u", 5)]), leaf(1, &[("t", 10), ("v", 5)])];
@@ -297,13 +285,14 @@ async fn tables_that_leaves_bring_with_them_count() {
 async fn settings_reach_every_leaf() {
     let sinks = [Arc::default(), Arc::default(), Arc::default()];
     let settings = TableSettings { bytes: Some(1 << 30), ..TableSettings::default() };
-    placement(&sinks).0.configure(name("t"), settings.clone()).await.expect("set");
+    let configure = || TableChange::Configure { table: name("t"), settings: settings.clone() };
+    placement(&sinks).0.apply(configure()).await.expect("set");
     for sink in &sinks {
         assert_eq!(*sink.settings.lock().expect("no poison"), Some(settings.clone()));
     }
     let failing = FakeSink { fails: true, ..FakeSink::default() };
     let sinks = [Arc::default(), Arc::new(failing)];
-    let set = placement(&sinks).0.configure(name("t"), settings).await;
+    let set = placement(&sinks).0.apply(configure()).await;
     assert_eq!(set, Err(SinkError::Busy("it".to_owned())), "not all of them have them");
 }
 
@@ -311,13 +300,14 @@ async fn settings_reach_every_leaf() {
 async fn nothing_is_taken_back_where_not_all_of_it_can_be() {
     let sinks = [false, true]
         .map(|fails| Arc::new(FakeSink { rows: AtomicU64::new(5), fails, ..FakeSink::default() }));
-    let id = BatchId::new("b").expect("an id");
+    let batch = BatchId::new("b").expect("an id");
+    let revoke = || TableChange::Revoke { table: name("t"), batch: batch.clone() };
     let (placement, expected_rows) = placement(&sinks);
     expected_rows.add(&LeafName("leaf-0".into()), &name("t"), 7);
-    assert!(matches!(placement.revoke(&name("t"), &id).await, Err(SinkError::Limit(_))));
+    assert!(matches!(placement.apply(revoke()).await, Err(SinkError::Limit(_))));
     assert_eq!(sinks[0].rows.load(Ordering::SeqCst), 5);
     let (placement, expected_rows) = self::placement(&sinks[..1]);
     expected_rows.add(&LeafName("leaf-0".into()), &name("t"), 7);
-    assert_eq!(placement.revoke(&name("t"), &id).await, Ok(5));
+    assert_eq!(placement.apply(revoke()).await, Ok(5));
     assert_eq!(expected_rows.expected(&LeafName("leaf-0".into()), &name("t")), 2);
 }

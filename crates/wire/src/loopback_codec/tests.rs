@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use hadal_query::{Expr, Function};
-use hadal_types::{TableSettings, Value};
+use hadal_types::Value;
 use proptest::prelude::*;
 
 use super::*;
@@ -20,7 +20,8 @@ struct Fake {
     accepted: Option<SinkError>,
     asked: Mutex<Vec<(Query, Instant)>>,
     batches: Mutex<Vec<Batch>>,
-    configured: Mutex<Vec<(TableName, TableSettings)>>,
+    changes: Mutex<Vec<TableChange>>,
+    scopes: Mutex<Vec<StatusScope>>,
 }
 
 impl Peer for Fake {
@@ -30,7 +31,8 @@ impl Peer for Fake {
         Box::pin(async move { partial.unwrap_or_else(|| Partial::empty(&query)) })
     }
 
-    fn status(&self) -> BoxFuture<'_, PeerStatus> {
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
+        self.scopes.lock().unwrap().push(scope.clone());
         Box::pin(async { self.status.clone() })
     }
 
@@ -47,46 +49,17 @@ impl Sink for Fake {
         Box::pin(async move { self.accepted.clone().map_or(Ok(receipt), Err) })
     }
 
-    fn knows<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, bool> {
+    fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         let batches = self.batches.lock().unwrap();
-        let known = batches.iter().any(|batch| batch.table == *table && batch.id == *id);
-        Box::pin(async move { known })
+        let is_known = batches.iter().any(|batch| batch.table == *table && batch.id == *id);
+        Box::pin(async move { BatchLookup { is_known, takes_batches: true, free_bytes: u64::MAX } })
     }
+}
 
-    fn drop_table(&self, table: TableName) -> BoxFuture<'_, Result<u64, SinkError>> {
-        let batches = self.batches.lock().unwrap();
-        let rows = batches.iter().filter(|batch| batch.table == table).map(|batch| batch.rows);
-        let rows = rows.sum::<usize>() as u64;
-        Box::pin(async move { self.accepted.clone().map_or(Ok(rows), Err) })
-    }
-
-    fn can_revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async { self.accepted.clone().map_or(Ok(()), Err) })
-    }
-
-    fn revoke<'a>(
-        &'a self,
-        _table: &'a TableName,
-        _id: &'a BatchId,
-    ) -> BoxFuture<'a, Result<u64, SinkError>> {
+impl Admin for Fake {
+    fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
+        self.changes.lock().unwrap().push(change);
         Box::pin(async { self.accepted.clone().map_or(Ok(7), Err) })
-    }
-
-    fn forget_losses(&self, _table: Option<TableName>) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async { self.accepted.clone().map_or(Ok(9), Err) })
-    }
-
-    fn configure(
-        &self,
-        table: TableName,
-        settings: TableSettings,
-    ) -> BoxFuture<'_, Result<(), SinkError>> {
-        self.configured.lock().unwrap().push((table, settings));
-        Box::pin(async move { self.accepted.clone().map_or(Ok(()), Err) })
     }
 }
 
@@ -120,37 +93,37 @@ proptest! {
     }
 
     #[test]
-    fn sinks_come_through(
-        batch in strategies::batch(),
-        error in strategies::sink_error(),
-        settings in strategies::settings(),
-    ) {
+    fn batches_come_through(batch in strategies::batch(), error in strategies::sink_error()) {
         let sink = mirrored(Fake::default());
-        prop_assert!(!now(sink.knows(&batch.table, &batch.id)));
+        let lookup = BatchLookup { is_known: false, takes_batches: true, free_bytes: u64::MAX };
+        prop_assert_eq!(now(sink.look_up(&batch.table, &batch.id)), lookup);
         let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false };
         prop_assert_eq!(now(sink.accept(batch.clone())), Ok(receipt));
         prop_assert_eq!(&sink.inner.batches.lock().unwrap()[0], &batch);
-        prop_assert!(now(sink.knows(&batch.table, &batch.id)));
-        prop_assert_eq!(now(sink.drop_table(batch.table.clone())), Ok(batch.rows as u64));
+        prop_assert!(now(sink.look_up(&batch.table, &batch.id)).is_known);
         let refusing = mirrored(Fake { accepted: Some(error.clone()), ..Fake::default() });
-        prop_assert_eq!(now(refusing.drop_table(batch.table.clone())), Err(error.clone()));
-        prop_assert_eq!(now(sink.revoke(&batch.table, &batch.id)), Ok(7));
-        prop_assert_eq!(now(sink.can_revoke(&batch.table, &batch.id)), Ok(()));
-        prop_assert_eq!(now(refusing.can_revoke(&batch.table, &batch.id)), Err(error.clone()));
-        prop_assert_eq!(now(refusing.revoke(&batch.table, &batch.id)), Err(error.clone()));
-        prop_assert_eq!(now(sink.configure(batch.table.clone(), settings.clone())), Ok(()));
-        let configured = sink.inner.configured.lock().unwrap().pop();
-        prop_assert_eq!(configured, Some((batch.table.clone(), settings.clone())));
-        let refused = now(refusing.configure(batch.table.clone(), settings));
-        prop_assert_eq!(refused, Err(error.clone()));
         prop_assert_eq!(now(refusing.accept(batch)), Err(error));
         prop_assert_eq!(sink.failures() + refusing.failures(), 0);
     }
 
     #[test]
-    fn states_come_through(status in strategies::status()) {
+    fn changes_come_through(
+        change in strategies::table_change(),
+        error in strategies::sink_error(),
+    ) {
+        let admin = mirrored(Fake::default());
+        prop_assert_eq!(now(admin.apply(change.clone())), Ok(7));
+        prop_assert_eq!(admin.inner.changes.lock().unwrap().pop(), Some(change.clone()));
+        let refusing = mirrored(Fake { accepted: Some(error.clone()), ..Fake::default() });
+        prop_assert_eq!(now(refusing.apply(change)), Err(error));
+        prop_assert_eq!(admin.failures() + refusing.failures(), 0);
+    }
+
+    #[test]
+    fn states_come_through(status in strategies::status(), scope in strategies::status_scope()) {
         let peer = mirrored(Fake { status: status.clone(), ..Fake::default() });
-        prop_assert_eq!(now(peer.status()), status);
+        prop_assert_eq!(now(peer.status(&scope)), status);
+        prop_assert_eq!(peer.inner.scopes.lock().unwrap().pop(), Some(scope));
         prop_assert_eq!(peer.failures(), 0);
     }
 }
@@ -212,7 +185,7 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
         }],
     };
     let peer = mirrored(Fake { status, ..Fake::default() });
-    assert_eq!(now(peer.status()), PeerStatus::default());
+    assert_eq!(now(peer.status(&StatusScope::All)), PeerStatus::default());
     let error = peer.first_failure().expect("an error").to_string();
     assert_eq!(error, "Status.leaves[0].name: found no text, expected a leaf's name");
 }

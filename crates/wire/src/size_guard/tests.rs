@@ -55,12 +55,12 @@ fn texts_are_counted_however_deep_they_are() {
 #[test]
 fn what_is_no_protobuf_is_refused() {
     let refused = |bytes: &[u8]| {
-        let error = memory::<proto::DropTable>(bytes, usize::MAX).expect_err("refused");
+        let error = memory::<proto::TableName>(bytes, usize::MAX).expect_err("refused");
         error.to_string()
     };
     assert_eq!(refused(&[0x0a]), ": not protobuf: 1 bytes where only 0 are left");
     assert_eq!(refused(&[0x0a, 9, 1]), ": not protobuf: 9 bytes where only 1 are left");
-    assert_eq!(refused(&[0x0b]), ": not protobuf: DropTable: wire type 3");
+    assert_eq!(refused(&[0x0b]), ": not protobuf: TableName: wire type 3");
     assert_eq!(refused(&[0x12, 0]), ": field 2 is unknown");
     assert_eq!(refused(&[0xff; 11]), ": not protobuf: an integer of more than 64 bits");
     let long = [0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];

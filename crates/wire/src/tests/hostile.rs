@@ -11,12 +11,13 @@ use prost::Message;
 
 use super::strategies;
 use super::vectors::{groups_partial, groups_query, rows_partial, rows_query};
+use crate::admin::*;
 use crate::batch::*;
 use crate::error::DecodeErrorKind;
 use crate::partial::{decode_partial, encode_partial};
 use crate::proto;
 use crate::query::QueryRequest;
-use crate::status::{decode_status, encode_status};
+use crate::status::{decode_scope, decode_status, encode_status};
 
 /// Decodes bytes as everything that there is.
 fn decode_as_all(bytes: &Bytes) {
@@ -27,12 +28,11 @@ fn decode_as_all(bytes: &Bytes) {
     let _ = decode_status(bytes.clone());
     let _ = decode_batch(bytes.clone());
     let _ = decode_accepted(bytes.clone());
-    let _ = decode_knows(bytes.clone());
-    let _ = decode_known(bytes.clone());
-    let _ = decode_drop_table(bytes.clone());
-    let _ = decode_dropped(bytes.clone());
-    let _ = decode_configure(bytes.clone());
-    let _ = decode_configured(bytes.clone());
+    let _ = decode_look_up(bytes.clone());
+    let _ = decode_lookup(bytes.clone());
+    let _ = decode_change(bytes.clone());
+    let _ = decode_applied(bytes.clone());
+    let _ = decode_scope(bytes.clone());
 }
 
 /// Changes some bytes, and cuts or doubles some of them.

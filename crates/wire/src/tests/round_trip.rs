@@ -5,21 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_aggregate::{FaultCode, LeafOutcome, Partial, WarningCode};
+use hadal_peer::{BatchLookup, Receipt};
 use hadal_query::{Function, Type};
 use hadal_types::{Kind, LeafState, Logical, limits};
 use proptest::option;
 use proptest::prelude::*;
 
 use super::strategies;
+use crate::admin::*;
 use crate::batch::*;
 use crate::codes::Code;
 use crate::error::DecodeErrorKind;
 use crate::expr::{decode_expr, encode_expr};
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
-use crate::status::{decode_status, encode_status};
+use crate::status::{decode_scope, decode_status, encode_scope, encode_status};
 use crate::value::{decode_number, decode_value, encode_number, encode_value};
-use hadal_peer::Receipt;
 
 proptest! {
     #[test]
@@ -73,15 +74,18 @@ proptest! {
     #[test]
     fn batches_come_through(batch in strategies::batch()) {
         prop_assert_eq!(decode_batch(encode_batch(batch.clone())), Ok(batch.clone()));
-        let asked = decode_knows(encode_knows(&batch.table, &batch.id));
-        prop_assert_eq!(asked, Ok((batch.table.clone(), batch.id)));
-        prop_assert_eq!(decode_drop_table(encode_drop_table(&batch.table)), Ok(batch.table));
+        let request = decode_look_up(encode_look_up(&batch.table, &batch.id));
+        prop_assert_eq!(request, Ok((batch.table.clone(), batch.id)));
     }
 
     #[test]
-    fn settings_come_through(batch in strategies::batch(), settings in strategies::settings()) {
-        let asked = decode_configure(encode_configure(&batch.table, &settings));
-        prop_assert_eq!(asked, Ok((batch.table, settings)));
+    fn changes_come_through(change in strategies::table_change()) {
+        prop_assert_eq!(decode_change(encode_change(&change)), Ok(change));
+    }
+
+    #[test]
+    fn scopes_come_through(scope in strategies::status_scope()) {
+        prop_assert_eq!(decode_scope(encode_scope(&scope)), Ok(scope));
     }
 
     #[test]
@@ -92,11 +96,11 @@ proptest! {
         let receipt = Receipt { rows, duplicate, durable, overflowing };
         let accepted = error.clone().map_or(Ok(receipt), Err);
         prop_assert_eq!(decode_accepted(encode_accepted(&accepted)), Ok(accepted));
-        let configured = error.clone().map_or(Ok(()), Err);
-        prop_assert_eq!(decode_configured(encode_configured(&configured)), Ok(configured));
-        let dropped = error.map_or(Ok(rows as u64), Err);
-        prop_assert_eq!(decode_dropped(encode_dropped(&dropped)), Ok(dropped));
-        prop_assert_eq!(decode_known(encode_known(durable)), Ok(durable));
+        let applied = error.map_or(Ok(rows as u64), Err);
+        prop_assert_eq!(decode_applied(encode_applied(&applied)), Ok(applied));
+        let lookup =
+            BatchLookup { is_known: durable, takes_batches: duplicate, free_bytes: rows as u64 };
+        prop_assert_eq!(decode_lookup(encode_lookup(lookup)), Ok(lookup));
     }
 }
 

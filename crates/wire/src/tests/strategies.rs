@@ -9,6 +9,10 @@ use hadal_aggregate::{
     Answering, Coverage, Fault, FaultCode, Groups, LeafCoverage, LeafOutcome, Partial, ScanStats,
     WarningCode,
 };
+use hadal_peer::{
+    Batch, ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, SinkError, StatusScope, TableChange,
+    TableStatus,
+};
 use hadal_query::{
     ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, RowExpr,
     SeriesLimit, Shape, Slot, StateKind, Type,
@@ -27,7 +31,6 @@ use proptest::prelude::*;
 use proptest::{collection, option};
 
 use crate::codes::Code;
-use hadal_peer::{Batch, ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, SinkError, TableStatus};
 
 /// Everything that has a code.
 pub(crate) fn coded<C: Code + std::fmt::Debug>() -> impl Strategy<Value = C> {
@@ -432,5 +435,27 @@ pub(crate) fn sink_error() -> impl Strategy<Value = SinkError> {
         words().prop_map(SinkError::Full),
         words().prop_map(SinkError::Store),
         words().prop_map(SinkError::Unavailable),
+    ]
+}
+
+pub(crate) fn table_change() -> impl Strategy<Value = TableChange> {
+    (batch(), settings(), 0..6).prop_map(|(Batch { table, id: batch, .. }, settings, kind)| {
+        match kind {
+            0 => TableChange::Drop { table },
+            1 => TableChange::Configure { table, settings },
+            2 => TableChange::CheckRevoke { table, batch },
+            3 => TableChange::Revoke { table, batch },
+            4 => TableChange::AcknowledgeLosses { table: Some(table) },
+            _ => TableChange::AcknowledgeLosses { table: None },
+        }
+    })
+}
+
+pub(crate) fn status_scope() -> impl Strategy<Value = StatusScope> {
+    let tables = collection::vec(batch().prop_map(|batch| batch.table), 0..3);
+    prop_oneof![
+        Just(StatusScope::All),
+        Just(StatusScope::Leaves),
+        tables.prop_map(StatusScope::Tables),
     ]
 }

@@ -11,6 +11,7 @@ use hadal_aggregate::{
     Answering, Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, ScanStats,
     WarningCode,
 };
+use hadal_peer::{Batch, LeafStatus, PeerStatus, SinkError, TableStatus};
 use hadal_query::{
     ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, SeriesLimit, Shape,
     Slot, StateKind, Syntax, Type,
@@ -24,7 +25,6 @@ use crate::batch::{decode_accepted, decode_batch, encode_accepted, encode_batch}
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
 use crate::status::{decode_status, encode_status};
-use hadal_peer::{Batch, LeafStatus, PeerStatus, SinkError, TableStatus};
 
 const QUERY_GROUPS: &str = include_str!("../../../../spec/proto/vectors/query-groups.hex");
 const QUERY_ROWS: &str = include_str!("../../../../spec/proto/vectors/query-rows.hex");

@@ -191,7 +191,9 @@ async fn whole_days_go_to_the_archive_and_then_away() {
     let (kept, partial) = values(&bed.leaf).await;
     assert_eq!(kept, of_days(1..=2));
     assert_eq!(partial.warnings.iter().count(), 0, "it was asked for");
-    let forecast = bed.leaf.status().await.leaves[0].tables[&name("t")].expiry.expect("a limit");
+    let forecast = bed.leaf.status(&StatusScope::All).await.leaves[0].tables[&name("t")]
+        .expiry
+        .expect("a limit");
     assert_eq!((forecast.until.to_string().as_str(), forecast.rows), ("2023-11-12T00:00:00Z", 0));
     assert!(!folder.path().join(NOTE).exists());
     assert!(bed.leaf.archive_all(), "there is nothing left to do");
@@ -267,7 +269,7 @@ async fn why_an_archive_fails_is_told_until_it_does_no_more() {
     let shelf = Shelf::with(Hook::Fail((0, When::Before)));
     let bed = settle(open_with_archive(None, &shelf), 3).await;
     let told = async || {
-        let status = bed.leaf.status().await;
+        let status = bed.leaf.status(&StatusScope::All).await;
         status.leaves[0].tables[&name("t")].archive_error.clone()
     };
     assert_eq!(told().await, None);
@@ -443,7 +445,7 @@ async fn a_damaged_note_stops_the_archive_and_nothing_else() {
         assert!(!bed.leaf.archive_all());
         assert_eq!(*lock(&shelf.files), files, "nothing is written, and nothing removed");
         assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "rows stay");
-        let status = bed.leaf.status().await;
+        let status = bed.leaf.status(&StatusScope::All).await;
         let told = status.leaves[0].tables[&name("t")].archive_error.clone().expect("an error");
         let aside = folder.path().join("archiving.damaged");
         assert!(told.starts_with(&format!("{} was a note", aside.display())), "{told}");

@@ -11,7 +11,7 @@ fn cold_after(seconds: i64) -> TableSettings {
 }
 
 pub(super) async fn configure(leaf: &Leaf, settings: TableSettings) {
-    leaf.configure(name("t"), settings).await.expect("set");
+    leaf.apply(TableChange::Configure { table: name("t"), settings }).await.expect("set");
 }
 
 /// A batch of so many rows, a second after each other from so many seconds before `NOW` on: `v` is
@@ -216,7 +216,7 @@ async fn queries_and_stops_come_between() {
     // Nor does a table that was dropped meanwhile.
     let bed = settled(None, 1).await;
     let (table, all) = (table(&bed), table(&bed).snapshot());
-    bed.leaf.drop_table(name("t")).await.expect("dropped");
+    bed.leaf.apply(TableChange::Drop { table: name("t") }).await.expect("dropped");
     assert_eq!(bed.leaf.inner.chill(&table, &all).expect("nothing fails"), 0);
 }
 

@@ -157,7 +157,8 @@ impl Life<'_> {
 
     async fn revoke(&mut self, first: i64) -> Result<(), Down> {
         self.mark(|own| own == first, Presence::Unknown);
-        let revoked = self.leaf().revoke(&name("t"), &id_of(first)).await;
+        let revoked =
+            self.leaf().apply(TableChange::Revoke { table: name("t"), batch: id_of(first) }).await;
         assert_eq!(self.outcome(revoked)?, BATCH.unsigned_abs());
         self.mark(|own| own == first, Presence::Gone);
         Ok(())
@@ -173,7 +174,7 @@ impl Life<'_> {
         self.mark(|first| first > seconds, Presence::Going);
         let age = Some(AgeLimit::Seconds(seconds));
         let settings = TableSettings { age, ..TableSettings::default() };
-        let set = self.leaf().configure(name("t"), settings).await;
+        let set = self.leaf().apply(TableChange::Configure { table: name("t"), settings }).await;
         self.outcome(set)?;
         self.merge(0)?;
         self.mark(|first| first > seconds, Presence::Gone);
@@ -182,7 +183,7 @@ impl Life<'_> {
 
     async fn drop_table(&mut self) -> Result<(), Down> {
         self.mark(|_| true, Presence::Unknown);
-        let dropped = self.leaf().drop_table(name("t")).await;
+        let dropped = self.leaf().apply(TableChange::Drop { table: name("t") }).await;
         self.outcome(dropped)?;
         self.mark(|_| true, Presence::Gone);
         Ok(())
@@ -231,7 +232,7 @@ impl Life<'_> {
     }
 
     async fn set(&self, settings: TableSettings) -> Result<(), Down> {
-        let set = self.leaf().configure(name("t"), settings).await;
+        let set = self.leaf().apply(TableChange::Configure { table: name("t"), settings }).await;
         self.outcome(set)?;
         self.merge(0)
     }
@@ -269,7 +270,10 @@ impl Life<'_> {
     /// Everything that an archived table goes through.
     async fn live_with_an_archive(&mut self) -> Result<(), Down> {
         self.leaf = Some(self.outcome(self.machine.open())?);
-        let set = self.leaf().configure(name("t"), archived(2)).await;
+        let set = self
+            .leaf()
+            .apply(TableChange::Configure { table: name("t"), settings: archived(2) })
+            .await;
         self.outcome(set)?;
         for first in [HOUR, 3 * DAY, 3 * DAY + HOUR, 5 * DAY] {
             self.accept(first).await?;

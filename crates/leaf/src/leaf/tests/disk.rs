@@ -36,24 +36,24 @@ async fn a_batch_whose_sync_failed_is_nobody_elses_until_the_next_start_tells() 
     let leaf = open_on(&world);
     let id = |text: &str| BatchId::new(text).expect("an id");
     leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
-    assert!(leaf.takes());
+    assert!(leaf.takes_batches());
     world.fail_syncs(true);
     for _ in 0..2 {
         let refused = leaf.accept(batch("b", 1, 3..5)).await;
         assert!(matches!(refused, Err(SinkError::Store(_))), "{refused:?}");
-        assert!(leaf.knows(&name("t"), &id("b")).await, "it may be there");
-        assert!(!leaf.takes());
+        assert!(leaf.look_up(&name("t"), &id("b")).await.is_known, "it may be there");
+        assert!(!leaf.takes_batches());
     }
     // The log is not written to any more, so of later ones there is nothing.
     let refused = leaf.accept(batch("c", 1, 5..9)).await;
     assert!(matches!(refused, Err(SinkError::Store(_))), "{refused:?}");
-    assert!(!leaf.knows(&name("t"), &id("c")).await);
+    assert!(!leaf.look_up(&name("t"), &id("c")).await.is_known);
     assert_eq!(values(&leaf).await.0, [0, 1, 2]);
     drop(leaf);
     world.fail_syncs(false);
     world.kill();
     let leaf = open_on(&world);
-    assert!(leaf.takes());
+    assert!(leaf.takes_batches());
     assert_eq!(values(&leaf).await.0, [0, 1, 2, 3, 4]);
     assert!(leaf.accept(batch("b", 1, 3..5)).await.expect("known").duplicate);
     assert!(!leaf.accept(batch("c", 1, 5..9)).await.expect("taken").duplicate);
@@ -183,10 +183,10 @@ async fn questions_do_not_wait_for_a_disk_that_takes_long() {
             () = std::future::ready(()) => {}
         }
         assert_eq!(values(&leaf).await.0, [0, 1, 2]);
-        assert!(leaf.status().await.leaves[0].tables.contains_key(&name("t")));
+        assert!(leaf.status(&StatusScope::All).await.leaves[0].tables.contains_key(&name("t")));
         drop(held);
         changing.join().expect("changed");
         taking.await.expect("taken");
     }
-    assert!(!leaf.status().await.leaves[0].tables.contains_key(&name("other")));
+    assert!(!leaf.status(&StatusScope::All).await.leaves[0].tables.contains_key(&name("other")));
 }

@@ -17,7 +17,9 @@ fn age(seconds: i64) -> TableSettings {
 }
 
 async fn configure(leaf: &Leaf, settings: &TableSettings) {
-    leaf.configure(name("t"), settings.clone()).await.expect("set");
+    leaf.apply(TableChange::Configure { table: name("t"), settings: settings.clone() })
+        .await
+        .expect("set");
 }
 
 /// A batch of table `t` whose rows are so many seconds old at `NOW`; their values are the seconds.
@@ -54,7 +56,7 @@ async fn rows_that_are_too_old_go_and_stay_away() {
     let later = TimeRange { from: Some(Micros(NOW.0 - 7 * DAY * Micros::SECOND)), to: None };
     let (_, partial) = values_in(&bed.leaf, later).await;
     assert_eq!(seen_of(&partial).1, [], "nothing is missing there");
-    let status = bed.leaf.status().await;
+    let status = bed.leaf.status(&StatusScope::All).await;
     let told = &status.leaves[0].tables[&name("t")];
     assert_eq!(told.expired_rows, 2);
     assert_eq!(told.expired_until, Some(Micros(NOW.0 - 7 * DAY * Micros::SECOND - 1)));
@@ -73,7 +75,8 @@ async fn rows_that_are_too_old_go_and_stay_away() {
 #[tokio::test]
 async fn a_table_whose_rows_have_all_gone_is_there_without_rows() {
     let bed = open(None);
-    let told = async || bed.leaf.status().await.leaves[0].tables.get(&name("t")).cloned();
+    let told =
+        async || bed.leaf.status(&StatusScope::All).await.leaves[0].tables.get(&name("t")).cloned();
     configure(&bed.leaf, &age(DAY)).await;
     assert_eq!(told().await, None, "settings alone make no table");
     log(&bed.leaf, "a", [HOUR, 2 * HOUR]).await;
@@ -88,7 +91,7 @@ async fn a_table_whose_rows_have_all_gone_is_there_without_rows() {
     log(&bed.leaf, "b", [HOUR / 2]).await;
     let again = told().await.expect("a table");
     assert_eq!((again.schema.rows, again.schema.columns[1].parts[0].rows), (1, 1));
-    assert_eq!(bed.leaf.drop_table(name("t")).await, Ok(1));
+    assert_eq!(bed.leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(1));
     assert_eq!(told().await, None, "dropped is gone");
 }
 
@@ -98,7 +101,7 @@ async fn a_leaf_that_was_told_nothing_drops_nothing_for_its_age() {
     log(&bed.leaf, "old", [400 * DAY]).await;
     bed.clock.pass(900);
     bed.leaf.merge_all();
-    let status = bed.leaf.status().await;
+    let status = bed.leaf.status(&StatusScope::All).await;
     assert_eq!(status.leaves[0].tables[&name("t")].expiry, None);
     assert_eq!(values(&bed.leaf).await.0, [400 * DAY]);
     configure(&bed.leaf, &TableSettings::default()).await;
@@ -131,7 +134,9 @@ async fn a_settled_block_loses_its_old_rows_once_they_are_half_of_it() {
     bed.clock.pass(900);
     bed.leaf.merge_all();
     assert_eq!(values(&bed.leaf).await.0, kept(2_900), "13 of 40 are not half");
-    let forecast = bed.leaf.status().await.leaves[0].tables[&name("t")].expiry.expect("a limit");
+    let forecast = bed.leaf.status(&StatusScope::All).await.leaves[0].tables[&name("t")]
+        .expiry
+        .expect("a limit");
     assert_eq!(forecast.at, Micros(NOW.0 + (700 + 900 + 900) * Micros::SECOND));
     assert_eq!(forecast.until, Micros(NOW.0 + (2_500 - HOUR) * Micros::SECOND));
     assert!((24..=26).contains(&forecast.rows) && forecast.bytes > 0, "{forecast:?}");
@@ -164,7 +169,7 @@ async fn a_clock_that_is_wrong_at_the_start_deletes_nothing_whoever_asks_for_a_p
         log(&bed.leaf, "b", [HOUR, 2 * DAY]).await;
         drop(bed);
         let bed = open_at(Some(folder.path()), 31 * DAY);
-        bed.leaf.configure(name(table), settings).await.expect("set");
+        bed.leaf.apply(TableChange::Configure { table: name(table), settings }).await.expect("set");
         for _ in 0..3 {
             bed.leaf.merge_all();
             assert_eq!(values(&bed.leaf).await.0, [HOUR, 2 * DAY], "{table}");
@@ -338,7 +343,7 @@ async fn a_table_s_own_size_rules_and_is_told() {
     configure(&bed.leaf, &settings).await;
     for _ in 0..2 {
         bed.leaf.merge_all();
-        let status = bed.leaf.status().await;
+        let status = bed.leaf.status(&StatusScope::All).await;
         let table = &status.leaves[0].tables[&name("t")];
         assert!(table.block_bytes <= most && table.dropped_rows > 0, "{table:?}");
         assert_eq!(table.settings.as_ref(), Some(&settings));
@@ -353,7 +358,7 @@ async fn a_table_s_own_size_rules_and_is_told() {
         overflowed |= taken.overflowing;
         bed.leaf.merge_all();
     }
-    let status = bed.leaf.status().await;
+    let status = bed.leaf.status(&StatusScope::All).await;
     assert!(overflowed && status.leaves[0].tables[&name("t")].block_bytes <= most);
 }
 
@@ -362,7 +367,7 @@ async fn settings_outlive_a_restart_and_go_with_their_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let told = async |bed: &Bed| {
         log(&bed.leaf, "b", [HOUR]).await;
-        let status = bed.leaf.status().await;
+        let status = bed.leaf.status(&StatusScope::All).await;
         status.leaves[0].tables[&name("t")].settings.clone()
     };
     let settings = TableSettings {
@@ -373,7 +378,7 @@ async fn settings_outlive_a_restart_and_go_with_their_table() {
     configure(&open(Some(folder.path())).leaf, &settings).await;
     let bed = open(Some(folder.path()));
     assert_eq!(told(&bed).await, Some(settings));
-    bed.leaf.drop_table(name("t")).await.expect("dropped");
+    bed.leaf.apply(TableChange::Drop { table: name("t") }).await.expect("dropped");
     assert_eq!(told(&bed).await, None);
     drop(bed);
     assert_eq!(told(&open(Some(folder.path()))).await, None);

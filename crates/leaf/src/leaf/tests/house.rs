@@ -64,9 +64,10 @@ async fn an_answer_of_all_is_told_for_each() {
 async fn they_are_seen_as_one_peer() {
     let (leaves, house) = three().await;
     let names: Vec<LeafName> = leaves.iter().map(|leaf| leaf.name().clone()).collect();
-    let status = house.status().await;
-    assert_eq!(status.leaves.iter().map(|leaf| leaf.name.clone()).collect::<Vec<_>>(), names);
-    assert!(house.states().await.into_iter().map(|(name, _)| name).eq(names));
+    for scope in [StatusScope::All, StatusScope::Leaves] {
+        let status = house.status(&scope).await;
+        assert_eq!(status.leaves.iter().map(|leaf| leaf.name.clone()).collect::<Vec<_>>(), names);
+    }
     let rows = house.blocks(&name("t")).await.blocks.iter().map(|block| block.rows).sum::<u64>();
     assert_eq!(rows, 6_500);
     let nobody = House::new(Vec::new());

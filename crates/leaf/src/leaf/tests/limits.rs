@@ -118,7 +118,7 @@ async fn a_table_of_just_its_size_keeps_all_and_a_byte_more_is_too_many() {
         let receipt = bed.leaf.accept(second).await.expect("taken");
         assert_eq!(receipt.overflowing, kept < 10_000);
         bed.leaf.merge_all();
-        let status = bed.leaf.status().await;
+        let status = bed.leaf.status(&StatusScope::All).await;
         let table = &status.leaves[0].tables[&name("t")];
         assert_eq!((table.schema.rows, table.dropped_rows), (kept, 10_000 - kept));
     }
@@ -127,7 +127,7 @@ async fn a_table_of_just_its_size_keeps_all_and_a_byte_more_is_too_many() {
 
 /// Rows, bytes and the last time of what was dropped of table `t`.
 async fn dropped(leaf: &Leaf) -> (u64, u64, Option<Micros>) {
-    let status = leaf.status().await;
+    let status = leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     (table.dropped_rows, table.dropped_bytes, table.dropped_until)
 }
@@ -159,7 +159,7 @@ async fn dropped_rows_are_told_as_long_as_their_table_is_there() {
     assert_eq!(told(None).await, std::slice::from_ref(&warning));
     assert_eq!(told(Some(kept[0] - 1)).await, [warning]);
     assert_eq!(told(Some(kept[0])).await, [], "who asks for what is kept misses nothing");
-    bed.leaf.drop_table(name("t")).await.expect("dropped");
+    bed.leaf.apply(TableChange::Drop { table: name("t") }).await.expect("dropped");
     bed.leaf.accept(batch("new", 1, 0..1)).await.expect("taken");
     assert_eq!(dropped(&bed.leaf).await, (0, 0, None));
     drop(bed);

@@ -11,7 +11,7 @@ const DAY: u32 = 24 * 3_600;
 async fn keep_for_a_day(leaf: &Leaf, table: &str) {
     let settings =
         TableSettings { age: Some(AgeLimit::Seconds(DAY.into())), ..TableSettings::default() };
-    leaf.configure(name(table), settings).await.expect("set");
+    leaf.apply(TableChange::Configure { table: name(table), settings }).await.expect("set");
 }
 
 /// The leaf of a folder that had three rows in the log, and ten in a row block, of which it has nothing now.
@@ -31,7 +31,7 @@ async fn with_losses(folder: &Path) -> Bed {
 async fn told(leaf: &Leaf) -> (u64, u64, Vec<WarningCode>) {
     let (_, partial) = values(leaf).await;
     let Coverage { rows_expected, unknown_losses, .. } = partial.coverage;
-    let status = leaf.status().await;
+    let status = leaf.status(&StatusScope::All).await;
     assert_eq!(status.leaves[0].losses.len() as u64, unknown_losses);
     let codes = partial.warnings.iter().map(|warning| warning.code);
     (rows_expected, unknown_losses, codes.collect())
@@ -61,7 +61,7 @@ async fn a_loss_of_nobody_knows_which_table_waits_for_the_limits_of_all() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = with_losses(folder.path()).await;
     let settings = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
-    bed.leaf.configure(name("u"), settings).await.expect("set");
+    bed.leaf.apply(TableChange::Configure { table: name("u"), settings }).await.expect("set");
     bed.clock.pass(2 * DAY);
     bed.leaf.merge_all();
     assert_eq!(told(&bed.leaf).await, (0, 1, vec![WarningCode::RowsLostUnknown]));
@@ -72,10 +72,16 @@ async fn losses_that_somebody_knows_of_are_gone_for_good() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = with_losses(folder.path()).await;
     bed.leaf.accept(batch("new", 1, 20..25)).await.expect("taken");
-    assert_eq!(bed.leaf.forget_losses(Some(name("u"))).await, Ok(0));
-    assert_eq!(bed.leaf.forget_losses(Some(name("t"))).await, Ok(10));
+    assert_eq!(
+        bed.leaf.apply(TableChange::AcknowledgeLosses { table: Some(name("u")) }).await,
+        Ok(0)
+    );
+    assert_eq!(
+        bed.leaf.apply(TableChange::AcknowledgeLosses { table: Some(name("t")) }).await,
+        Ok(10)
+    );
     assert_eq!(told(&bed.leaf).await, (5, 1, vec![WarningCode::RowsLostUnknown]));
-    assert_eq!(bed.leaf.forget_losses(None).await, Ok(0));
+    assert_eq!(bed.leaf.apply(TableChange::AcknowledgeLosses { table: None }).await, Ok(0));
     assert_eq!(told(&bed.leaf).await, (5, 0, vec![]));
     bed.leaf.stop().expect("stopped");
     drop(bed);

@@ -177,7 +177,10 @@ async fn batches_that_can_be_revoked_leave_memory_and_can_be_revoked_then() {
     bed.leaf.merge_all();
     assert_eq!((in_memory(), room.held()), (0, room.bytes_max()));
     let id = hadal_types::BatchId::new("b0").expect("an id");
-    assert_eq!(bed.leaf.revoke(&name("t"), &id).await, Ok(rows.unsigned_abs()));
+    assert_eq!(
+        bed.leaf.apply(TableChange::Revoke { table: name("t"), batch: id }).await,
+        Ok(rows.unsigned_abs())
+    );
     assert_eq!(values(&bed.leaf).await.0, (rows..16 * rows).collect::<Vec<_>>());
     assert!(bed.leaf.accept(of_batch(1)).await.expect("known").duplicate);
 }

@@ -66,10 +66,10 @@ async fn all_rows(leaf: &Leaf) -> bool {
 async fn a_stopped_leaf_is_there_again_at_once() {
     let place = Place::new();
     let leaf = place.filled().await;
-    let states = async |leaf: &Leaf| leaf.states().await;
-    assert_eq!(states(&leaf).await, [(LeafName("leaf-0".into()), LeafState::Alive)]);
+    let state = async |leaf: &Leaf| leaf.status(&StatusScope::Leaves).await.leaves[0].state;
+    assert_eq!(state(&leaf).await, LeafState::Alive);
     leaf.prepare_to_stop();
-    assert_eq!(states(&leaf).await, [(LeafName("leaf-0".into()), LeafState::Prepare)]);
+    assert_eq!(state(&leaf).await, LeafState::Prepare);
     let last = leaf.accept(batch("fresh", 1, 100_000..100_010)).await;
     assert_eq!(last, receipt(10, true, true), "what runs is finished");
     leaf.stop().expect("stopped");
@@ -216,7 +216,9 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     let ((scanned, expected), _) = seen_of(&partial);
     assert_eq!((values.len() as u64, expected), (scanned, 100_010));
     assert_eq!(expected - scanned, rows);
-    let lost = async |leaf: &Leaf| leaf.status().await.leaves[0].tables[&name("t")].lost_rows;
+    let lost = async |leaf: &Leaf| {
+        leaf.status(&StatusScope::All).await.leaves[0].tables[&name("t")].lost_rows
+    };
     assert_eq!(lost(&leaf).await, rows);
     // The disk has it as it was.
     leaf.inner.scrub_round(|_| true);
@@ -251,7 +253,7 @@ async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_map
     let leaf = place.open();
     let storage = Some(TableStorage::Mmap);
     let settings = TableSettings { storage, ..TableSettings::default() };
-    leaf.configure(name("t"), settings).await.expect("set");
+    leaf.apply(TableChange::Configure { table: name("t"), settings }).await.expect("set");
     leaf.accept(unlike_each_other("b", 5_000)).await.expect("taken");
     leaf.stop().expect("stopped");
     let leaf = place.open();
@@ -303,7 +305,7 @@ async fn what_is_altered_in_both_places_is_lost() {
         std::os::unix::fs::FileExt::write_all_at(&file, &[7; 64], middle).expect("written");
     }
     leaf.inner.scrub_round(|_| true);
-    let status = leaf.status().await;
+    let status = leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     assert_eq!(table.lost_rows, first.rows as u64);
     assert_eq!(table.schema.rows + table.lost_rows, 100_010);
@@ -340,9 +342,9 @@ async fn a_table_is_told_of_without_a_look_at_others() {
     for table in ["t", "u", "v"] {
         assert!(bed.leaf.accept(of(table)).await.is_ok());
     }
-    let all = bed.leaf.status().await.leaves.remove(0);
-    let asked = [name("u"), name("nothing"), name("v")];
-    let told = bed.leaf.status_of(&asked).await.leaves.remove(0);
+    let all = bed.leaf.status(&StatusScope::All).await.leaves.remove(0);
+    let asked = vec![name("u"), name("nothing"), name("v")];
+    let told = bed.leaf.status(&StatusScope::Tables(asked)).await.leaves.remove(0);
     assert_eq!(told.tables.keys().collect::<Vec<_>>(), [&name("u"), &name("v")]);
     assert!(told.tables.iter().all(|(name, table)| all.tables[name] == *table));
     assert_eq!(told.block_bytes * 3, all.block_bytes * 2);

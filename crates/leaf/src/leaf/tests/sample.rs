@@ -218,7 +218,10 @@ async fn a_block_without_a_key_that_is_kept_goes() {
     configure(&bed.leaf, settings).await;
     bed.leaf.merge_all();
     assert_eq!((rows(&bed).await, held(&bed)), (vec![], vec![]));
-    assert_eq!(bed.leaf.status().await.leaves[0].tables[&name("t")].schema.rows, 0);
+    assert_eq!(
+        bed.leaf.status(&StatusScope::All).await.leaves[0].tables[&name("t")].schema.rows,
+        0
+    );
 }
 
 #[tokio::test]
@@ -363,7 +366,10 @@ async fn queries_and_stops_come_between() {
         let (table, all) = (table(&bed), table(&bed).snapshot());
         match is_stopped {
             true => bed.leaf.stop_taking(),
-            false => drop(bed.leaf.drop_table(name("t")).await.expect("dropped")),
+            false => {
+                let change = TableChange::Drop { table: name("t") };
+                bed.leaf.apply(change).await.expect("dropped");
+            }
         }
         let sampled = bed.leaf.inner.sample(&table, &all, &sampling(&settings));
         assert_eq!(sampled.expect("nothing fails"), 0);

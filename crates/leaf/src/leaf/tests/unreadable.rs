@@ -87,7 +87,7 @@ async fn a_block_that_cannot_be_read_when_it_is_made_replaces_none() {
 
 /// Rows that are there, and rows that are lost, as the status tells.
 async fn rows_and_lost(leaf: &Leaf) -> (u64, u64) {
-    let status = leaf.status().await;
+    let status = leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     (table.schema.rows, table.lost_rows)
 }
@@ -129,8 +129,8 @@ async fn what_is_altered_after_it_was_verified_is_found_by_the_next_scrub() {
     let leaf = Leaf::open(config(Some(folder.path()))).expect("opens");
     leaf.inner.scrub_round(|_| true);
     assert_eq!(rows_and_lost(&leaf).await, (all - gone, gone));
-    assert_eq!(leaf.drop_table(name("t")).await, Ok(all));
-    assert!(leaf.status().await.leaves[0].tables.is_empty());
+    assert_eq!(leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(all));
+    assert!(leaf.status(&StatusScope::All).await.leaves[0].tables.is_empty());
 }
 
 /// A leaf with a block in a segment.

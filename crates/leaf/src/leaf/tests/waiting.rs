@@ -97,7 +97,7 @@ fn a_test_that_fails_lets_go_of_what_it_holds() {
         world.crash();
         let (leaf, _held) = open_with_reads_held(&world, disk::open_on_memory);
         wait_until("the leaf waits for what is held", || world.is_read_held());
-        assert!(leaf.takes());
+        assert!(leaf.takes_batches());
         std::panic::resume_unwind(Box::new("as a test that fails"));
     });
     assert_eq!(end.recv_timeout(PATIENCE), Err(mpsc::RecvTimeoutError::Disconnected));
