@@ -226,7 +226,7 @@ pub(crate) fn memory_app_behind(
 pub(crate) fn backend_of(peer: Arc<dyn Peer>, sink: Arc<dyn Sink>) -> Backend {
     Backend {
         memory: Arc::new(MemoryUse::default),
-        root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
+        root: Root::new(peer, MemoryPool::new(limits::QUERIES_BYTES_MAX)),
         sink,
         definitions: no_definitions(),
         ledger: Arc::new(ExpectedRows::default()),

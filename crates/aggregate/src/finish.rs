@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, StringTooLong, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Decimal, Held, Number, Value};
+use hadal_types::{Decimal, MemoryReservation, Number, Value};
 
 use crate::average::average;
 use crate::candidates::candidates;
@@ -41,7 +41,7 @@ pub struct Answer {
     /// What a person should know.
     pub warnings: Vec<Warning>,
     /// What is held for the rows.
-    pub held: Held,
+    pub held: MemoryReservation,
 }
 
 /// Why there is no answer.
@@ -143,7 +143,7 @@ struct Made {
 }
 
 impl Made {
-    fn add(&mut self, bytes: usize, held: &mut Held) -> Result<(), Fault> {
+    fn add(&mut self, bytes: usize, held: &mut MemoryReservation) -> Result<(), Fault> {
         self.bytes += bytes;
         if self.bytes >= DRAWN_AT_ONCE {
             let bytes = std::mem::take(&mut self.bytes);
@@ -167,7 +167,7 @@ impl Found {
     fn new(
         answering: Answering,
         query: &Query,
-        (warnings, held): (&mut Warnings, &mut Held),
+        (warnings, held): (&mut Warnings, &mut MemoryReservation),
         is_late: &dyn Fn() -> bool,
     ) -> Result<Self, Unfinished> {
         let mut groups = match answering {
@@ -253,7 +253,7 @@ impl<'g> Plan<'g> {
 
     /// Draws what finishing so many lines takes beside values: those that are kept are held beside the
     /// others.
-    fn hold(&self, lines: usize, query: &Query, held: &mut Held) -> Result<(), Fault> {
+    fn hold(&self, lines: usize, query: &Query, held: &mut MemoryReservation) -> Result<(), Fault> {
         let (_, end) = bounds(query);
         let line = size_of::<Ranked>() + query.order.len() * size_of::<SortKey>();
         let bytes = lines.min(kept_max(end)) * line;
@@ -267,7 +267,7 @@ impl<'g> Plan<'g> {
         &self,
         lines: Lines,
         query: &Query,
-        held: &mut Held,
+        held: &mut MemoryReservation,
         is_late: &dyn Fn() -> bool,
     ) -> Result<(Vec<Line>, u64), Unfinished> {
         let (offset, end) = bounds(query);

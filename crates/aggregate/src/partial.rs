@@ -4,7 +4,7 @@
 //! finishes it (see `finish.rs`).
 
 use hadal_query::{Query, Shape};
-use hadal_types::{BudgetSpent, Held};
+use hadal_types::{MemoryReservation, PoolExhausted};
 
 use crate::coverage::{Coverage, ScanStats};
 use crate::groups::Groups;
@@ -26,8 +26,8 @@ const ADVICE: &str = "ask for fewer groups or rows, fewer columns, or a shorter 
 /// The fault of a query that needs so many bytes where there is no room for them: it is told to come
 /// again only where that may help.
 #[must_use]
-pub fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
-    let BudgetSpent { held, bytes_max, left, .. } = spent;
+pub fn no_room(bytes: usize, spent: PoolExhausted) -> Fault {
+    let PoolExhausted { held, bytes_max, left, .. } = spent;
     let each_max = bytes_max.saturating_sub(left);
     if bytes > each_max {
         let message =
@@ -63,7 +63,7 @@ pub struct Partial {
     /// The user's failures: one fails the query.
     pub faults: Faults,
     /// What is held for what was found.
-    pub held: Held,
+    pub held: MemoryReservation,
 }
 
 impl Partial {
@@ -91,7 +91,7 @@ impl Partial {
             stats: ScanStats::default(),
             warnings: Warnings::default(),
             faults,
-            held: Held::default(),
+            held: MemoryReservation::default(),
         }
     }
 

@@ -9,7 +9,7 @@
 use std::collections::BinaryHeap;
 
 use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot, StringTooLong};
-use hadal_types::{Held, Micros, Value};
+use hadal_types::{MemoryReservation, Micros, Value};
 use hashbrown::HashMap;
 
 use crate::finish::{LINES_AT_ONCE, Line, Lines, Unfinished, invalid, of_group};
@@ -33,7 +33,7 @@ pub(crate) fn limit(
     query: &Query,
     limit: &SeriesLimit,
     groups: &Groups,
-    held: &mut Held,
+    held: &mut MemoryReservation,
     is_late: &dyn Fn() -> bool,
 ) -> Result<Lines, Unfinished> {
     let time_key = query.time_key().map(|(index, _)| index);
@@ -86,7 +86,7 @@ pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u3
     let time_key = query.time_key().map(|(index, _)| index);
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
     // What it takes is a fraction of what is about to be given back.
-    let series = AllSeries::new(groups, time_key, &mut Held::default(), &|| false);
+    let series = AllSeries::new(groups, time_key, &mut MemoryReservation::default(), &|| false);
     let Ok(series) = series else { return (kept, gone) };
     let limit = query.series.as_ref();
     let rank = limit.and_then(|limit| Rank::new(query, limit, groups, &series.times).ok());
@@ -161,7 +161,7 @@ impl AllSeries {
     fn new(
         groups: &Groups,
         time_key: Option<usize>,
-        held: &mut Held,
+        held: &mut MemoryReservation,
         is_late: &dyn Fn() -> bool,
     ) -> Result<Self, Unfinished> {
         // What is counted per group is the number of its series, and its place once more.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Answer, RowValues};
 use hadal_query::Type;
-use hadal_types::{ColumnSchema, Held, Micros, TableSchema, TimeRange, Value, limits};
+use hadal_types::{ColumnSchema, MemoryReservation, Micros, TableSchema, TimeRange, Value, limits};
 
 use crate::column_stats::StatsQueries;
 use crate::error::{ErrorKind, FrontendError};
@@ -47,7 +47,7 @@ pub struct ColumnValues {
     /// Whether all rows were scanned and all lists counted.
     pub complete: bool,
     /// Memory that is held for the rows.
-    pub held: Held,
+    pub held: MemoryReservation,
 }
 
 impl Frontend {

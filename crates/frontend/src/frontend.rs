@@ -164,7 +164,7 @@ impl Frontend {
 
     /// An empty share of the memory that queries and their answers have.
     #[must_use]
-    pub fn hold(&self) -> Held {
+    pub fn hold(&self) -> MemoryReservation {
         self.backend.root.budget().hold()
     }
 

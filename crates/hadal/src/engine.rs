@@ -270,7 +270,7 @@ fn open_leaf(
     config: &EngineConfig,
     pool: &Arc<ScanPool>,
     limits: &LeafLimits,
-    budget: &Arc<Budget>,
+    budget: &Arc<MemoryPool>,
     index: usize,
     is_known: bool,
 ) -> Result<Leaf, Error> {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use hadal_frontend::MemoryUse;
 use hadal_leaf::FreshBytes;
 use hadal_store::give_free_memory_back;
-use hadal_types::{Budget, Held};
+use hadal_types::{MemoryPool, MemoryReservation};
 
 use crate::memory::Shares;
 
@@ -32,10 +32,10 @@ const GIVEN_BACK: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Memories {
     pub(crate) shares: Shares,
-    pub(crate) queries: Arc<Budget>,
+    pub(crate) queries: Arc<MemoryPool>,
     pub(crate) fresh: Arc<FreshBytes>,
     /// What row blocks in memory share, if they are there.
-    pub(crate) room: Option<Arc<Budget>>,
+    pub(crate) room: Option<Arc<MemoryPool>>,
     /// Bytes of it that the process's own memory takes.
     pub(crate) taken: Arc<AtomicUsize>,
 }
@@ -117,7 +117,7 @@ fn free_and_look(shares: &Shares, give_old_back: bool) -> Option<u64> {
 
 /// Takes so many bytes of the room, free or not; where that is less than before, a part of the rest goes
 /// back.
-fn take(held: &mut Held, bytes: u64) {
+fn take(held: &mut MemoryReservation, bytes: u64) {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     let spare = held.bytes().saturating_sub(bytes);
     held.overdraw(bytes.saturating_add(spare - spare.div_ceil(GIVEN_BACK)));
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_shares_is_taken_from_row_blocks() {
-        let room = Budget::new(1_000);
+        let room = MemoryPool::new(1_000);
         let (mut blocks, mut held) = (room.hold(), room.hold());
         blocks.resize(700).expect("free");
         take(&mut held, 200);

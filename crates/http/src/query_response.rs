@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use hadal_aggregate::{Coverage, RowValues, ScanStats};
 use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
-use hadal_types::{Held, TimeRange, limits};
+use hadal_types::{MemoryReservation, TimeRange, limits};
 use serde::{Serialize, Serializer};
 
 use crate::json_value::JsonValue;
@@ -53,7 +53,7 @@ pub(crate) fn respond(
 ///
 /// # Errors
 /// When it is longer, or there is no room for it.
-pub(crate) fn json(value: &impl Serialize, held: Held) -> Result<Response, FrontendError> {
+pub(crate) fn json(value: &impl Serialize, held: MemoryReservation) -> Result<Response, FrontendError> {
     write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, held, None))
 }
 
@@ -244,7 +244,7 @@ impl Serialize for Elapsed {
 mod tests {
     use std::time::Duration;
 
-    use hadal_types::{Budget, Value};
+    use hadal_types::{MemoryPool, Value};
     use http_body_util::BodyExt;
 
     use super::*;
@@ -253,15 +253,15 @@ mod tests {
     #[test]
     fn an_answer_that_is_too_long_is_refused() {
         let text = "x".repeat(limits::ANSWER_BYTES_MAX - 2);
-        assert!(json(&text, Held::default()).is_ok());
-        let refused = json(&format!("{text}x"), Held::default()).expect_err("refused");
+        assert!(json(&text, MemoryReservation::default()).is_ok());
+        let refused = json(&format!("{text}x"), MemoryReservation::default()).expect_err("refused");
         let problem = Problem::from(refused).into_response();
         assert_eq!(problem.status(), 422);
     }
 
     #[tokio::test]
     async fn rows_make_way_for_their_text() {
-        let budget = Budget::new(1 << 20);
+        let budget = MemoryPool::new(1 << 20);
         let answered = || {
             let mut held = budget.hold();
             held.resize(1_000).expect("room");

@@ -40,7 +40,7 @@ fn cores() -> usize {
 
 /// So many leaves in memory.
 fn leaves(count: usize) -> Vec<Arc<Leaf>> {
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(cores()).expect("threads");
     let config = |index: usize| LeafConfig {
         name: LeafName(format!("leaf-{index}").into()),

@@ -10,7 +10,7 @@ use hadal_aggregate::{
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
 use hadal_store::DroppedRows;
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use tokio::task::spawn_blocking;
 
 use crate::block::Block;
@@ -84,7 +84,7 @@ pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instan
 
 /// Bytes that a query may hold on all of these leaves: no more than it can have, or it would fail where
 /// groups could be dropped instead.
-fn bytes_max(leaves: &[&Leaf], budget: &Budget) -> usize {
+fn bytes_max(leaves: &[&Leaf], budget: &MemoryPool) -> usize {
     let all = leaves.iter().fold(0usize, |all, leaf| leaf.query_bytes_max.saturating_add(all));
     all.min(budget.each_max())
 }

@@ -13,7 +13,7 @@ use hadal_aggregate::{Fault, FaultCode, Partial, WarningCode, never_room};
 use hadal_block::{BlockError, ColumnView};
 use hadal_query::Query;
 use hadal_scan::{Holder, Interned, Scan, Unlooked};
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::spawn_blocking;
@@ -41,7 +41,7 @@ pub(crate) struct Question {
     /// Bytes that all that is found may take.
     pub(crate) bytes_max: usize,
     /// Where these are drawn from.
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) budget: Arc<MemoryPool>,
     /// How many questions may merge what their workers found beside the threads that scan.
     pub(crate) merging: Arc<Semaphore>,
     pub(crate) deadline: Instant,

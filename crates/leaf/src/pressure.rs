@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use hadal_store::Moved;
 use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
-use hadal_types::{Budget, TableName};
+use hadal_types::{MemoryPool, TableName};
 
 use crate::block::Block;
 use crate::leaf::Inner;
@@ -107,7 +107,7 @@ impl Inner {
     /// Has the blocks with the oldest rows read from disk, where more is taken than there is: so much
     /// of them. They are written once more, as blocks stay where they are; for the new ones there is
     /// no room in memory.
-    fn leave_memory(&self, tables: &[Arc<Table>], room: &Budget) {
+    fn leave_memory(&self, tables: &[Arc<Table>], room: &MemoryPool) {
         let mut excess = room.held().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
         let in_memory = |table: &Arc<Table>| {
             let blocks = table.snapshot();
@@ -135,7 +135,7 @@ impl Inner {
 
     /// Has the newest blocks that are read from disk read from memory, as many as the pass still takes
     /// and while there is room to spare.
-    fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &Budget) {
+    fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &MemoryPool) {
         let goal = roomy_bytes(room);
         if room.held() >= goal || self.pressure.is_refused(self.clock.running()) {
             return;
@@ -173,11 +173,11 @@ fn may_be_chilled(block: &Block) -> bool {
 }
 
 /// So much may be taken by blocks that could be read from disk as well.
-pub(crate) fn roomy_bytes(room: &Budget) -> usize {
+pub(crate) fn roomy_bytes(room: &MemoryPool) -> usize {
     room.bytes_max() / 100 * ROOMY_PERCENT
 }
 
-fn is_pressed(room: &Budget) -> bool {
+fn is_pressed(room: &MemoryPool) -> bool {
     room.held() > room.bytes_max() / 100 * PRESSED_PERCENT
 }
 

@@ -7,7 +7,7 @@
 use hadal_aggregate::{RowValues, TopRows, no_room};
 use hadal_block::BlockView;
 use hadal_query::Function;
-use hadal_types::{Held, Value};
+use hadal_types::{MemoryReservation, Value};
 
 use crate::columns::Columns;
 use crate::eval::eval;
@@ -37,7 +37,7 @@ pub(crate) fn add(
     columns: &Columns<'_, '_>,
     selection: &Selection,
     best: &mut TopRows,
-    held: &mut Held,
+    held: &mut MemoryReservation,
 ) -> Result<(), Halt> {
     let room = columns.room();
     let mark = room.mark();
@@ -88,7 +88,7 @@ pub(crate) fn add(
 }
 
 /// Holds at least so many bytes.
-fn hold(bytes: usize, held: &mut Held) -> Result<(), Halt> {
+fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Halt> {
     if bytes <= held.bytes() {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use hadal_aggregate::{Fault, FaultCode, no_room};
 use hadal_block::BlockError;
 use hadal_query::StringTooLong;
 use hadal_types::limits::{PIECE_BYTES_MAX, SCAN_FREE_BYTES};
-use hadal_types::{Held, Value};
+use hadal_types::{MemoryReservation, Value};
 
 /// Bytes that are computed at a time also where none are free.
 const COMPUTED_MIN: usize = SCAN_FREE_BYTES / 2;
@@ -53,7 +53,7 @@ impl From<Fault> for Halt {
 
 /// What is held for one block.
 pub(crate) struct Room<'r> {
-    held: RefCell<Held>,
+    held: RefCell<MemoryReservation>,
     /// Bytes that are held for what was found.
     found: usize,
     /// Bytes that are computed at a time: fewer where no more are free.
@@ -72,7 +72,11 @@ pub(crate) struct Room<'r> {
 impl<'r> Room<'r> {
     /// Nothing is drawn yet from the budget of `found`, which is held for what was found; so many bytes
     /// are computed at a time.
-    pub(crate) fn new(found: &Held, computed_max: usize, is_over: &'r dyn Fn() -> bool) -> Self {
+    pub(crate) fn new(
+        found: &MemoryReservation,
+        computed_max: usize,
+        is_over: &'r dyn Fn() -> bool,
+    ) -> Self {
         Self {
             held: RefCell::new(found.another()),
             found: found.bytes(),
@@ -210,13 +214,13 @@ impl<'r> Computing<'r> {
 
 #[cfg(test)]
 mod tests {
-    use hadal_types::Budget;
+    use hadal_types::MemoryPool;
 
     use super::*;
 
     #[test]
     fn what_is_decoded_and_computed_is_drawn_beyond_what_is_free() {
-        let budget = Budget::new(SCAN_FREE_BYTES + PIECE_BYTES_MAX);
+        let budget = MemoryPool::new(SCAN_FREE_BYTES + PIECE_BYTES_MAX);
         let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
         room.keep(SCAN_FREE_BYTES).expect("free");
         assert_eq!(budget.held(), 0);
@@ -234,7 +238,7 @@ mod tests {
 
     #[test]
     fn where_little_is_free_less_is_computed_at_a_time() {
-        let budget = Budget::new(DRAWN_AT_ONCE);
+        let budget = MemoryPool::new(DRAWN_AT_ONCE);
         let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
         assert!(matches!(room.compute(4 * SCAN_FREE_BYTES), Err(Halt::TooMany)));
         assert!(matches!(room.compute(2 * SCAN_FREE_BYTES + 1), Err(Halt::TooMany)));
@@ -248,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_nobody_waits_for_is_not_computed() {
-        let room = Room::new(&Held::default(), PIECE_BYTES_MAX, &|| true);
+        let room = Room::new(&MemoryReservation::default(), PIECE_BYTES_MAX, &|| true);
         room.compute(SCAN_FREE_BYTES).expect("free");
         assert!(matches!(room.compute(1), Err(Halt::Over)));
     }

@@ -19,7 +19,7 @@ use crate::straggler_timeout::before_finishing;
 #[derive(Clone)]
 pub struct Root {
     tree: Arc<dyn Peer>,
-    budget: Arc<Budget>,
+    budget: Arc<MemoryPool>,
 }
 
 /// Why a query has no answer.
@@ -58,13 +58,13 @@ fn join(faults: &[Fault]) -> String {
 impl Root {
     /// The root over a peer; all queries of the process share the budget.
     #[must_use]
-    pub fn new(tree: Arc<dyn Peer>, budget: Arc<Budget>) -> Self {
+    pub fn new(tree: Arc<dyn Peer>, budget: Arc<MemoryPool>) -> Self {
         Self { tree, budget }
     }
 
     /// The memory that queries and their answers share.
     #[must_use]
-    pub fn budget(&self) -> &Arc<Budget> {
+    pub fn budget(&self) -> &Arc<MemoryPool> {
         &self.budget
     }
 

@@ -12,7 +12,7 @@ use hadal_query::{Query, Shape, StateKind};
 use hadal_types::limits::{
     FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, WARNINGS_MAX,
 };
-use hadal_types::{Held, Micros, Value};
+use hadal_types::{MemoryReservation, Micros, Value};
 use prost::Message;
 
 use crate::codes::Code;
@@ -77,7 +77,7 @@ fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, Dec
         stats: required(message.stats).map(decode_stats).at("stats")?,
         warnings: decode_warnings(message.warnings).at("warnings")?,
         faults: decode_faults(message.faults).at("faults")?,
-        held: Held::default(),
+        held: MemoryReservation::default(),
     })
 }
 

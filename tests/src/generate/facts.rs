@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use hadal_query::Input;
-use hadal_types::{ColumnName, Decimal, Form, Kind, Logical, Micros, Number, TableSchema, Value};
+use hadal_types::{
+    ColumnName, Decimal, Kind, Logical, Micros, Number, NumberRepr, TableSchema, Value,
+};
 
 use super::random::Random;
 use super::schema::schema;
@@ -163,11 +165,11 @@ fn beside(value: &Value, step: i64) -> Option<Value> {
             (Micros::MIN..=Micros::MAX).contains(&moved).then_some(Value::Time(moved))
         }
         Value::Number(number) => match number.form() {
-            Form::Decimal(decimal) => {
+            NumberRepr::Decimal(decimal) => {
                 let mantissa = decimal.mantissa().checked_add(step.into())?;
                 Decimal::new(mantissa, decimal.scale()).map(|next| Value::Number(next.into()))
             }
-            Form::Double(double) => {
+            NumberRepr::Double(double) => {
                 let next = match step {
                     ..0 => double.next_down(),
                     0 => double,

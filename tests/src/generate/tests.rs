@@ -1,5 +1,5 @@
 use hadal_query::Shape;
-use hadal_types::{Form, Number, Value};
+use hadal_types::{Number, NumberRepr, Value};
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn some_columns_are_of_neither_one_scale_nor_doubles() {
             columns += 1;
             mixed += usize::from(
                 numbers.iter().any(rounded)
-                    && numbers.iter().any(|number| matches!(number.form(), Form::Double(_))),
+                    && numbers.iter().any(|number| matches!(number.form(), NumberRepr::Double(_))),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Aggregates from all values of a group, and how near an engine's sketches must come.
 
 use hadal_query::Finish;
-use hadal_types::{Form, Number, Value, limits};
+use hadal_types::{Number, NumberRepr, Value, limits};
 
 use super::exact::Exact;
 use super::histogram::histogram;
@@ -181,8 +181,8 @@ fn term(weighted: &Weighted) -> Option<Exact> {
     let value = match &weighted.value {
         Value::Bool(truth) => Exact::from_integer(i128::from(*truth)),
         Value::Number(number) => match number.form() {
-            Form::Double(double) => Exact::from_bits(double),
-            Form::Decimal(_) => Exact::from_number(*number),
+            NumberRepr::Double(double) => Exact::from_bits(double),
+            NumberRepr::Decimal(_) => Exact::from_number(*number),
         },
         _ => return None,
     };

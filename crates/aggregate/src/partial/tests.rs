@@ -181,7 +181,7 @@ fn faults_of_any_leaf_fail_the_query() {
 #[test]
 fn what_is_merged_is_held_together() {
     let query = query();
-    let budget = Budget::new(1 << 20);
+    let budget = MemoryPool::new(1 << 20);
     let held = || {
         let row = (1, Value::integer(2), Weight::UNIT, 0);
         let mut partial = Partial { held: budget.hold(), ..of_leaf(&query, 0, &[&row]) };
@@ -200,7 +200,7 @@ fn what_is_merged_is_held_together() {
 #[test]
 fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
     let query = query();
-    let budget = Budget::new(1 << 30);
+    let budget = MemoryPool::new(1 << 30);
     let held = |from: i64| {
         let mut partial = Partial { held: budget.hold(), ..Partial::empty(&query) };
         let Answering::Groups(groups) = &mut partial.answering else { panic!("groups") };

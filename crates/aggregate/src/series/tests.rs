@@ -1,5 +1,5 @@
 use hadal_query::{Expr, Finish, Function, Query, SeriesLimit, Slot};
-use hadal_types::{Budget, Held, Micros, Value, Weight};
+use hadal_types::{MemoryPool, MemoryReservation, Micros, Value, Weight};
 
 use super::*;
 use crate::finish::{Answer, Unfinished, finish};
@@ -116,15 +116,15 @@ fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
     let Answering::Groups(groups) = partial(&query, LEFT_MAX, 10_000).answering else {
         panic!("groups")
     };
-    let limited = |held: &mut Held, is_late: &dyn Fn() -> bool| {
+    let limited = |held: &mut MemoryReservation, is_late: &dyn Fn() -> bool| {
         limit(&query, series, &groups, held, is_late).map(Iterator::count)
     };
-    let (budget, lines) = (Budget::new(1 << 20), usize::try_from(4 * BUCKETS).expect("small"));
+    let (budget, lines) = (MemoryPool::new(1 << 20), usize::try_from(4 * BUCKETS).expect("small"));
     let mut held = budget.hold();
     assert_eq!(limited(&mut held, &|| false), Ok(lines));
     assert!(held.bytes() > groups.len() * 8, "{} bytes", held.bytes());
-    assert_eq!(limited(&mut Held::default(), &|| true), Err(Unfinished::Late));
-    let few = Budget::new(held.bytes() - 1);
+    assert_eq!(limited(&mut MemoryReservation::default(), &|| true), Err(Unfinished::Late));
+    let few = MemoryPool::new(held.bytes() - 1);
     let Err(Unfinished::Faults(faults)) = limited(&mut few.hold(), &|| false) else {
         panic!("a fault")
     };

@@ -3,7 +3,7 @@
 use hadal_aggregate::{Coverage, RowValues, ScanStats, Warning};
 use hadal_query::Type;
 use hadal_sql::Note;
-use hadal_types::{Held, TimeRange};
+use hadal_types::{MemoryReservation, TimeRange};
 
 /// The rows of a statement, and what they rest on.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub struct QueryResult {
     /// Doubts about the answer.
     pub warnings: Vec<QueryWarning>,
     /// Memory that is held for the rows.
-    pub held: Held,
+    pub held: MemoryReservation,
 }
 
 /// A doubt about an answer.

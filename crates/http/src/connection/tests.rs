@@ -2,7 +2,7 @@
 
 use axum::routing::{get, post};
 use hadal_frontend::Shutdown;
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::Instant;
 
@@ -200,7 +200,7 @@ async fn who_came_just_before_the_stop_is_heard() {
 #[tokio::test(start_paused = true)]
 async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
     const ANSWER_BYTES: usize = 1 << 20;
-    let budget = Budget::new(2 * ANSWER_BYTES);
+    let budget = MemoryPool::new(2 * ANSWER_BYTES);
     let answer = {
         let budget = Arc::clone(&budget);
         move || {

@@ -121,7 +121,7 @@ fn named(name: Result<Path<String>, PathRejection>) -> Result<TableName, Problem
 }
 
 fn respond(frontend: &Frontend, report: SettingsReport) -> Result<Response, Problem> {
-    Ok(json(&Report::new(frontend, report), Held::default())?)
+    Ok(json(&Report::new(frontend, report), MemoryReservation::default())?)
 }
 
 impl Report {

@@ -144,5 +144,5 @@ pub(crate) async fn delete(
     }
     let dropped = state.frontend.drop_table(&principal, &name).await?;
     let DroppedTable { rows, settings_kept } = dropped;
-    Ok(json(&Dropped { table: &name, rows, settings_kept }, Held::default())?)
+    Ok(json(&Dropped { table: &name, rows, settings_kept }, MemoryReservation::default())?)
 }

@@ -25,7 +25,7 @@ fn block() -> Arc<Block> {
 }
 
 /// A job that counts the rows of so many blocks by their numbers.
-fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, Pending) {
+fn job(blocks: usize, bytes_max: usize, budget: &Arc<MemoryPool>) -> (Arc<ScanJob>, Pending) {
     let shape = Shape::Groups { keys: vec![number()], measures: vec![] };
     job_of(shape, blocks, bytes_max, budget)
 }
@@ -43,7 +43,7 @@ fn job_of(
     shape: Shape,
     blocks: usize,
     bytes_max: usize,
-    budget: &Arc<Budget>,
+    budget: &Arc<MemoryPool>,
 ) -> (Arc<ScanJob>, Pending) {
     let table = TableName::new("t").expect("a name");
     let held = Arc::new(Table::new(table.clone()));
@@ -63,7 +63,7 @@ fn job_of(
 
 /// Bytes of what one worker finds in one block.
 fn finding_bytes() -> usize {
-    let (job, _pending) = job(1, usize::MAX, &Budget::new(usize::MAX));
+    let (job, _pending) = job(1, usize::MAX, &MemoryPool::new(usize::MAX));
     look_at_one(&job, job.begin(Vec::new())).partial.held.bytes()
 }
 
@@ -101,7 +101,7 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
     // Room for both apart, for one and a half, and for less than one.
     for (bytes_max, fits) in [(2 * bytes, true), (bytes * 3 / 2, true), (bytes - 1, false)] {
         for blocks in [2, 6] {
-            let budget = Budget::new(usize::MAX);
+            let budget = MemoryPool::new(usize::MAX);
             let (job, pending) = job(blocks, bytes_max, &budget);
             two_at_work(&job);
             let JobResult { partial, looked, .. } = pending.result().await.expect("one");
@@ -128,7 +128,7 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
 fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for() {
     let bytes = finding_bytes();
     for (bytes_max, next) in [(2 * bytes, Some(2)), (2 * bytes - 1, None)] {
-        let (job, _pending) = job(6, bytes_max, &Budget::new(usize::MAX));
+        let (job, _pending) = job(6, bytes_max, &MemoryPool::new(usize::MAX));
         let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
         let _findings = findings.map(|finding| look_at_one(&job, finding));
         assert_eq!(job.handout.next(), next);
@@ -138,7 +138,7 @@ fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for(
 #[test]
 fn what_raw_rows_take_is_counted_once() {
     let shape = Shape::Rows { values: vec![number()] };
-    let (job, _pending) = job_of(shape, 6, usize::MAX, &Budget::new(usize::MAX));
+    let (job, _pending) = job_of(shape, 6, usize::MAX, &MemoryPool::new(usize::MAX));
     let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
     let findings = findings.map(|finding| look_at_one(&job, finding));
     let held: usize = findings.iter().map(|finding| finding.partial.held.bytes()).sum();
@@ -150,7 +150,7 @@ fn what_raw_rows_take_is_counted_once() {
 async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
     let bytes = finding_bytes();
     for (room, others, fits) in [(2 * bytes, 0, true), (bytes - 1, 0, false), (bytes, 1, false)] {
-        let budget = Budget::new(room);
+        let budget = MemoryPool::new(room);
         let mut held = budget.hold();
         held.resize(others).expect("room");
         let (job, pending) = job(4, usize::MAX, &budget);
@@ -169,7 +169,7 @@ async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
 
 #[test]
 fn few_blocks_are_not_shared_where_groups_are_many() {
-    let (job, _pending) = job(1_000, usize::MAX, &Budget::new(usize::MAX));
+    let (job, _pending) = job(1_000, usize::MAX, &MemoryPool::new(usize::MAX));
     let first = job.begin(job.handout.join().expect("work"));
     assert_eq!(job.opening(), Some(1), "nothing is known yet");
     let mut first = look_at_one(&job, first);
@@ -186,10 +186,10 @@ fn few_blocks_are_not_shared_where_groups_are_many() {
 #[test]
 fn nobody_works_for_whoever_has_gone() {
     let pool = Pool::new(Instant::now);
-    let (job, pending) = job(3, usize::MAX, &Budget::new(usize::MAX));
+    let (job, pending) = job(3, usize::MAX, &MemoryPool::new(usize::MAX));
     let query = InTurns::query(&*job);
     // It is ended before others have their turn.
-    let (other, _waiting) = self::job(3, usize::MAX, &Budget::new(usize::MAX));
+    let (other, _waiting) = self::job(3, usize::MAX, &MemoryPool::new(usize::MAX));
     pool.run(Arc::clone(&other));
     pool.run(Arc::clone(&job));
     drop(pending);

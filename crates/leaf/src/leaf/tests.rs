@@ -70,7 +70,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         zone_answers: true,
         limits: usual_limits(),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
-        budget: Budget::new(usize::MAX),
+        budget: MemoryPool::new(usize::MAX),
         clock: Arc::new(FixedClock::new(NOW)),
         archive: None,
     }

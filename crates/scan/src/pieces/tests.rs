@@ -11,7 +11,7 @@ use hadal_query::{
     ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
 };
 use hadal_types::limits::{COMPUTED_STRING_BYTES_MAX, PIECE_BYTES_MAX, SCAN_FREE_BYTES};
-use hadal_types::{Budget, ColumnName, Kind, Logical, Micros, Number, TableName, Value};
+use hadal_types::{ColumnName, Kind, Logical, MemoryPool, Micros, Number, TableName, Value};
 
 use crate::{Scan, Unlooked};
 
@@ -73,7 +73,7 @@ fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> Shape {
     Shape::Groups { keys: keys.into(), measures }
 }
 
-fn scanned_with(budget: &Arc<Budget>, bytes: &[u8], query: &Query) -> Partial {
+fn scanned_with(budget: &Arc<MemoryPool>, bytes: &[u8], query: &Query) -> Partial {
     let scan = Scan::new(Arc::new(query.clone())).expect("a query");
     let mut partial = Partial { held: budget.hold(), ..Partial::empty(query) };
     let view = BlockView::parse(bytes).expect("parses");
@@ -86,7 +86,7 @@ fn scanned_with(budget: &Arc<Budget>, bytes: &[u8], query: &Query) -> Partial {
 
 fn scanned(query: &Query) -> Partial {
     // What is decoded, and one piece.
-    let budget = Budget::new(2 * PIECE_BYTES_MAX);
+    let budget = MemoryPool::new(2 * PIECE_BYTES_MAX);
     let partial = scanned_with(&budget, &block(), query);
     assert!(partial.faults.is_empty(), "{:?}", partial.faults);
     assert_eq!(budget.held(), partial.held.bytes(), "what was computed is given back");
@@ -156,7 +156,7 @@ fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
         limit: limit.unsigned_abs(),
         ..query(Shape::Rows { values }, None)
     };
-    let partial = scanned_with(&Budget::new(1 << 30), &bytes, &own);
+    let partial = scanned_with(&MemoryPool::new(1 << 30), &bytes, &own);
     let Answering::Rows(found) = partial.answering else { panic!("rows") };
     let found: Vec<Value> = found.into_sorted().iter().map(|row| row[2].clone()).collect();
     assert_eq!(found, (0..limit).map(Value::integer).collect::<Vec<_>>());
@@ -170,7 +170,7 @@ fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
     };
     let any = call(Function::Or, (0..4_000).map(is).collect::<Vec<_>>());
     let own = query(groups([], column("n", Kind::Number)), Some(any));
-    let partial = scanned_with(&Budget::new(1 << 20), &block_of(rows, 4), &own);
+    let partial = scanned_with(&MemoryPool::new(1 << 20), &block_of(rows, 4), &own);
     assert!(partial.faults.is_empty(), "{:?}", partial.faults);
     assert_eq!(partial.stats.rows_matched, 4_000);
 }
@@ -178,7 +178,7 @@ fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
 #[test]
 fn what_has_no_room_fails_the_query_and_is_given_back() {
     // Not even what is decoded has some.
-    let budget = Budget::new(SCAN_FREE_BYTES);
+    let budget = MemoryPool::new(SCAN_FREE_BYTES);
     let own = query(groups([], length_of(long(TIMES))), None);
     let partial = scanned_with(&budget, &block(), &own);
     let fault = partial.faults.iter().next().expect("a fault");
@@ -188,7 +188,7 @@ fn what_has_no_room_fails_the_query_and_is_given_back() {
 
 #[test]
 fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
-    let budget = Budget::new(1 << 30);
+    let budget = MemoryPool::new(1 << 30);
     let code = |argument: RowExpr| {
         let partial = scanned_with(&budget, &block(), &query(groups([], argument), None));
         let fault = partial.faults.iter().next().expect("a fault").clone();
@@ -233,10 +233,10 @@ fn nothing_of_a_damaged_block_is_added() {
 fn columns_that_are_all_shown_are_drawn_as_rows() {
     let values = vec![column("text", Kind::String), column("n", Kind::Number)];
     let own = query(Shape::Rows { values }, None);
-    let small = Budget::new(ROWS * LENGTH / 2);
+    let small = MemoryPool::new(ROWS * LENGTH / 2);
     let partial = scanned_with(&small, &block(), &own);
     assert_eq!(partial.faults.iter().next().expect("a fault").code, FaultCode::Memory);
-    let enough = Budget::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
+    let enough = MemoryPool::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
     let partial = scanned_with(&enough, &block(), &own);
     assert!(partial.faults.is_empty() && enough.held() >= ROWS * LENGTH);
 }

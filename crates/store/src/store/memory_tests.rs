@@ -8,7 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use tempfile::TempDir;
 
 const ALL: usize = usize::MAX;
@@ -33,7 +33,7 @@ impl Bed {
     pub(super) fn config(&self) -> Config {
         let memory = MemoryConfig {
             tmpfs: self.tmpfs(),
-            room: Budget::new(self.room),
+            room: MemoryPool::new(self.room),
             after_crash: AfterCrash::Memory,
         };
         let sizes = Sizes { segment_bytes: 64 << 10, ..Sizes::default() };
@@ -472,7 +472,7 @@ fn a_full_tmpfs_is_no_error_at_all() {
     let scratch = TempDir::new().expect("a folder");
     let memory = MemoryConfig {
         tmpfs: tmpfs.path().to_owned(),
-        room: Budget::new(ALL),
+        room: MemoryPool::new(ALL),
         after_crash: AfterCrash::Memory,
     };
     let config = Config { memory: Some(memory), ..Config::new(scratch.path().join("leaf-0")) };

@@ -3,7 +3,7 @@ use std::time::Duration;
 use hadal_aggregate::{Coverage, Partial};
 use hadal_peer::BoxFuture;
 use hadal_query::Shape;
-use hadal_types::Held;
+use hadal_types::MemoryReservation;
 use hadal_types::limits::QUERY_DEADLINE_MS;
 use tokio::time::{Instant as PausedInstant, sleep};
 
@@ -53,14 +53,14 @@ fn query() -> Query {
 }
 
 /// What comes of a query when the tree takes so long, and how long that takes.
-async fn asked(takes: Duration, budget: &Arc<Budget>) -> (Result<usize, AskError>, Duration) {
+async fn asked(takes: Duration, budget: &Arc<MemoryPool>) -> (Result<usize, AskError>, Duration) {
     let start = PausedInstant::now();
     let answer = Root::new(Arc::new(Slow(takes)), Arc::clone(budget)).ask(query()).await;
     (answer.map(|answer| answer.rows.len()), start.elapsed())
 }
 
 /// All but so many bytes of a budget.
-fn all_but(bytes: usize, budget: &Arc<Budget>, bytes_max: usize) -> Held {
+fn all_but(bytes: usize, budget: &Arc<MemoryPool>, bytes_max: usize) -> MemoryReservation {
     let mut held = budget.hold();
     held.resize(bytes_max - bytes).expect("room");
     held
@@ -68,7 +68,7 @@ fn all_but(bytes: usize, budget: &Arc<Budget>, bytes_max: usize) -> Held {
 
 #[tokio::test(start_paused = true)]
 async fn no_answer_comes_after_the_deadline() {
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let (answer, _) = asked(DEADLINE - SECOND / 10, &budget).await;
     assert_eq!(answer, Ok(1));
     for takes in [DEADLINE + SECOND, 100 * DEADLINE] {
@@ -81,7 +81,7 @@ async fn no_answer_comes_after_the_deadline() {
 #[tokio::test(start_paused = true)]
 async fn a_query_waits_for_room_until_its_deadline() {
     const BYTES_MAX: usize = 4 * SMALL_QUERY_BYTES_MAX;
-    let budget = Budget::new(BYTES_MAX);
+    let budget = MemoryPool::new(BYTES_MAX);
     let held = all_but(SMALL_QUERY_BYTES_MAX, &budget, BYTES_MAX);
     assert_eq!(asked(SECOND, &budget).await.0, Ok(1), "there is just enough");
     drop(held);

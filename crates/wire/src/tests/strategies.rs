@@ -49,7 +49,7 @@ pub(crate) fn number() -> impl Strategy<Value = Number> {
     });
     let double = any::<u64>().prop_filter_map("finite", |bits| {
         Number::from_f64(f64::from_bits(bits))
-            .filter(|number| matches!(number.form(), Form::Double(_)))
+            .filter(|number| matches!(number.form(), NumberRepr::Double(_)))
     });
     prop_oneof![3 => decimal, 1 => double]
 }
@@ -367,7 +367,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
     let sampling = (
         age(),
         option::of(columns.prop_filter_map("fit", |it| TableSettings::check_sample_by(it).ok())),
-        option::of(keep.prop_filter_map("in range", OneIn::new)),
+        option::of(keep.prop_filter_map("in range", SampleFactor::new)),
         option::of(column_name()),
         option::of(1..=65_536u32),
     );

@@ -6,7 +6,7 @@ use hadal_query::{
     Expr, Finish, Function, OrderKey, OutputExpr, Query, RowExpr, SeriesLimit, Slot,
 };
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Budget, Micros, TimeRange, Value, Weight};
+use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
 
 use crate::finish::{Answer, Unfinished, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
@@ -318,7 +318,7 @@ fn nobody_finishes_what_nobody_waits_for() {
 #[test]
 fn an_answer_holds_its_rows_and_no_more() {
     let (query, partial) = descending(10_000, 5);
-    let budget = Budget::new(1 << 30);
+    let budget = MemoryPool::new(1 << 30);
     let mut partial = Partial { held: budget.hold(), ..partial };
     partial.hold(usize::MAX);
     let before = budget.held();
@@ -332,7 +332,7 @@ fn an_answer_holds_its_rows_and_no_more() {
 #[test]
 fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let (query, partial) = descending(10_000, 5_000);
-    let budget = Budget::new(partial.bytes());
+    let budget = MemoryPool::new(partial.bytes());
     let mut partial = Partial { held: budget.hold(), ..partial };
     partial.hold(usize::MAX);
     assert!(partial.faults.is_empty(), "{:?}", partial.faults);

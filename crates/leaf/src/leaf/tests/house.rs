@@ -6,7 +6,7 @@ use crate::House;
 
 /// Three leaves, of which the first two have rows of the table: these, and the double of their groups.
 async fn three() -> (Vec<Arc<Leaf>>, House) {
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(2).expect("threads");
     let leaf = |index: usize| {
         let name = LeafName(format!("leaf-{index}").into());

@@ -7,7 +7,7 @@ use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_GROUPS_MAX};
 use super::*;
 
 /// A leaf in memory with rows of so many different values.
-async fn filled(rows: usize, query_bytes_max: usize, budget: &Arc<Budget>) -> Leaf {
+async fn filled(rows: usize, query_bytes_max: usize, budget: &Arc<MemoryPool>) -> Leaf {
     let limits = LeafConfig { query_bytes_max, budget: Arc::clone(budget), ..config(None) };
     let leaf = Leaf::open(limits).expect("opens");
     for from in (0..rows).step_by(BLOCK_ROWS_MAX) {
@@ -56,7 +56,7 @@ fn fault_of(partial: &Partial) -> (FaultCode, String) {
 
 #[tokio::test]
 async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
-    let budget = Budget::new(LEAF_QUERY_BYTES_MAX);
+    let budget = MemoryPool::new(LEAF_QUERY_BYTES_MAX);
     let leaf = filled(LEAF_GROUPS_MAX + 1, LEAF_QUERY_BYTES_MAX, &budget).await;
     for (rows, dropped) in [(LEAF_GROUPS_MAX, 0), (LEAF_GROUPS_MAX + 1, 1)] {
         let partial = grouped(&leaf, rows).await;
@@ -69,7 +69,7 @@ async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
 
 #[tokio::test]
 async fn the_right_groups_are_found_among_more_than_may_travel() {
-    let budget = Budget::new(LEAF_QUERY_BYTES_MAX);
+    let budget = MemoryPool::new(LEAF_QUERY_BYTES_MAX);
     let leaf = filled(LEAF_GROUPS_MAX + 2, LEAF_QUERY_BYTES_MAX, &budget).await;
     // The largest key, which is the first to be dropped where groups are dropped, has most rows.
     let last = i64::try_from(LEAF_GROUPS_MAX).expect("small") + 1;
@@ -113,7 +113,7 @@ async fn the_right_groups_are_found_among_more_than_may_travel() {
 #[tokio::test]
 async fn a_query_may_hold_so_many_bytes_and_not_one_more() {
     const ROWS: usize = 3_000;
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let leaf = filled(ROWS, usize::MAX, &budget).await;
     let bytes = grouped(&leaf, ROWS).await.held.bytes();
     let leaf = filled(ROWS, bytes, &budget).await;
@@ -129,10 +129,10 @@ async fn a_query_may_hold_so_many_bytes_and_not_one_more() {
 #[tokio::test]
 async fn all_queries_share_the_memory_of_the_process() {
     const ROWS: usize = 3_000;
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let bytes = grouped(&filled(ROWS, usize::MAX, &budget).await, ROWS).await.held.bytes();
     for (room, fits) in [(2 * bytes, true), (2 * bytes - 1, false)] {
-        let budget = Budget::new(room);
+        let budget = MemoryPool::new(room);
         let leaf = filled(ROWS, usize::MAX, &budget).await;
         let first = grouped(&leaf, ROWS).await;
         let second = grouped(&leaf, ROWS).await;

@@ -10,8 +10,8 @@ use super::*;
 const DAYS: i64 = 6;
 
 /// A leaf whose blocks share so many bytes of memory.
-fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<Budget>) {
-    let room = Budget::new(room);
+fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<MemoryPool>) {
+    let room = MemoryPool::new(room);
     let tmpfs = folder.join("tmpfs");
     std::fs::create_dir_all(&tmpfs).expect("a folder");
     let after_crash = AfterCrash::Memory;
@@ -27,7 +27,7 @@ fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<Budg
 
 /// A block for each of some days, which take all but a twentieth of the memory that there is; and
 /// as many as take all of it.
-async fn nearly_full(folder: &Path) -> (Bed, Arc<Budget>) {
+async fn nearly_full(folder: &Path) -> (Bed, Arc<MemoryPool>) {
     let (bed, room) = open_in(folder, usize::MAX, Arc::new(FixedClock::new(NOW)));
     let bed = settle(bed, DAYS).await;
     bed.leaf.merge_all();
@@ -40,7 +40,7 @@ async fn nearly_full(folder: &Path) -> (Bed, Arc<Budget>) {
     (bed, room)
 }
 
-fn is_pressed(room: &Budget) -> bool {
+fn is_pressed(room: &MemoryPool) -> bool {
     room.held() * 10 > room.bytes_max() * 9
 }
 

@@ -2,7 +2,7 @@
 //! root, over a tree of one level and of two.
 
 use hadal_aggregate::Answer;
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use tokio::time::{Instant as PausedInstant, sleep};
 
 use super::*;
@@ -89,7 +89,7 @@ fn root(act: Act, others: usize) -> Root {
     };
     let tree = Aggregator::over_leaves((0..=others).map(leaf).collect(), &expected_rows);
     assert_eq!(tree.children.len() <= others, others >= TREE_FANOUT, "levels");
-    Root::new(Arc::new(tree), Budget::new(usize::MAX))
+    Root::new(Arc::new(tree), MemoryPool::new(usize::MAX))
 }
 
 /// Rows that were looked at, and rows that should have been, of an answer, or of why there is none.

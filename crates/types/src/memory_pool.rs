@@ -1,17 +1,17 @@
 //! Memory that many share: what one of them holds, nobody else can have.
 //!
-//! Whoever keeps more and more of something draws from a [`Budget`] as it grows and gives back
+//! Whoever keeps more and more of something draws from a [`MemoryPool`] as it grows and gives back
 //! what is dropped. A budget does not allocate; it counts what others say that they hold. Drawing
 //! is refused when too much is held already, and then it is for whoever draws to keep less: only
-//! those who hold nothing yet may wait ([`Budget::free`]), or all could wait for each other.
+//! those who hold nothing yet may wait ([`MemoryPool::free`]), or all could wait for each other.
 //!
-//! A budget can keep a share for those who hold little ([`Budget::with_small`]), so that whoever holds
+//! A budget can keep a share for those who hold little ([`MemoryPool::with_small`]), so that whoever holds
 //! much, and however many do, leaves room for them. Whoever draws from that share leaves as much free as
 //! it holds then: many that are still small, but grow, share it, and one that needs hardly anything
 //! always finds that. (Thresholds that move with what is free: Choudhury and Hahne, "Dynamic Queue
 //! Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking, 1998.)
 //!
-//! What is taken without asking ([`Held::overdraw`]) may make it more than all can have, until others give
+//! What is taken without asking ([`MemoryReservation::overdraw`]) may make it more than all can have, until others give
 //! some back.
 
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 
 /// So many bytes, shared.
 #[derive(Debug)]
-pub struct Budget {
+pub struct MemoryPool {
     bytes_max: usize,
     small: Small,
     state: Mutex<State>,
@@ -52,8 +52,8 @@ struct State {
 /// What one of many holds of a budget; given back on drop. The default is of no budget, and holds
 /// whatever it is told to.
 #[derive(Debug, Default)]
-pub struct Held {
-    budget: Option<Arc<Budget>>,
+pub struct MemoryReservation {
+    budget: Option<Arc<MemoryPool>>,
     bytes: usize,
 }
 
@@ -62,7 +62,7 @@ pub struct Held {
 #[error(
     "{bytes} more bytes are needed, and {held} of {bytes_max} are in use, {left} kept for others"
 )]
-pub struct BudgetSpent {
+pub struct PoolExhausted {
     /// How many bytes were to be drawn.
     pub bytes: usize,
     /// How many were held by all together.
@@ -73,7 +73,7 @@ pub struct BudgetSpent {
     pub left: usize,
 }
 
-impl Budget {
+impl MemoryPool {
     /// A budget of so many bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<Self> {
@@ -106,8 +106,8 @@ impl Budget {
 
     /// Nothing of this budget, yet.
     #[must_use]
-    pub fn hold(self: &Arc<Self>) -> Held {
-        Held { budget: Some(Arc::clone(self)), bytes: 0 }
+    pub fn hold(self: &Arc<Self>) -> MemoryReservation {
+        MemoryReservation { budget: Some(Arc::clone(self)), bytes: 0 }
     }
 
     /// Waits until so many bytes are free, or all when there are not as many. They are not drawn.
@@ -128,13 +128,13 @@ impl Budget {
     }
 
     /// Draws so many bytes for one that then holds `all`.
-    fn draw(&self, bytes: usize, all: usize) -> Result<(), BudgetSpent> {
+    fn draw(&self, bytes: usize, all: usize) -> Result<(), PoolExhausted> {
         let mut state = self.lock();
         let free = self.bytes_max.saturating_sub(state.held);
         let left = self.small.left_by(all);
         if bytes > free.saturating_sub(left) {
             let Self { bytes_max, .. } = *self;
-            return Err(BudgetSpent { bytes, held: state.held, bytes_max, left });
+            return Err(PoolExhausted { bytes, held: state.held, bytes_max, left });
         }
         state.held += bytes;
         Ok(())
@@ -154,7 +154,7 @@ impl Budget {
     }
 }
 
-impl Held {
+impl MemoryReservation {
     /// Bytes that are held.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -171,7 +171,7 @@ impl Held {
     ///
     /// # Errors
     /// When so many are not free; then it holds as many as before.
-    pub fn resize(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
+    pub fn resize(&mut self, bytes: usize) -> Result<(), PoolExhausted> {
         if let Some(budget) = &self.budget {
             match bytes.checked_sub(self.bytes) {
                 Some(0) => {}
@@ -198,7 +198,7 @@ impl Held {
     ///
     /// # Errors
     /// As [`Self::resize`].
-    pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
+    pub fn grow(&mut self, bytes: usize) -> Result<(), PoolExhausted> {
         self.resize(self.bytes.saturating_add(bytes))
     }
 
@@ -226,20 +226,20 @@ impl Held {
 }
 
 /// The copy holds nothing, of no budget: only the first is what there was room for.
-impl Clone for Held {
+impl Clone for MemoryReservation {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 /// Things are the same whatever is held for them.
-impl PartialEq for Held {
+impl PartialEq for MemoryReservation {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Drop for Held {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         if let Some(budget) = &self.budget {
             budget.give_back(self.bytes);
@@ -256,12 +256,12 @@ mod tests {
 
     #[test]
     fn all_of_a_budget_can_be_held_and_not_one_byte_more() {
-        let budget = Budget::new(100);
+        let budget = MemoryPool::new(100);
         let (mut one, mut other) = (budget.hold(), budget.hold());
         assert_eq!(one.resize(60), Ok(()));
         assert_eq!(
             other.resize(41),
-            Err(BudgetSpent { bytes: 41, held: 60, bytes_max: 100, left: 0 })
+            Err(PoolExhausted { bytes: 41, held: 60, bytes_max: 100, left: 0 })
         );
         assert_eq!(other.bytes(), 0, "a refusal changes nothing");
         assert_eq!(other.resize(40), Ok(()));
@@ -278,13 +278,13 @@ mod tests {
 
     #[test]
     fn those_who_hold_little_find_room_beside_those_who_hold_much() {
-        let budget = Budget::with_small(10_000, 2_000, 300);
+        let budget = MemoryPool::with_small(10_000, 2_000, 300);
         let (mut large, mut other) = (budget.hold(), budget.hold());
-        let spent = BudgetSpent { bytes: 8_001, held: 0, bytes_max: 10_000, left: 2_000 };
+        let spent = PoolExhausted { bytes: 8_001, held: 0, bytes_max: 10_000, left: 2_000 };
         assert_eq!((large.resize(8_001), budget.each_max()), (Err(spent), 8_000));
         assert_eq!((large.resize(8_000), other.resize(301).is_err()), (Ok(()), true));
         // However many grow at once, there is room for one that needs little.
-        let mut growing: Vec<Held> = (0..50).map(|_| budget.hold()).collect();
+        let mut growing: Vec<MemoryReservation> = (0..50).map(|_| budget.hold()).collect();
         for _ in 0..3 {
             growing.iter_mut().for_each(|held| {
                 let _ = held.grow(100);
@@ -305,8 +305,9 @@ mod tests {
 
     #[test]
     fn what_is_taken_over_is_given_back_once() {
-        let budget = Budget::new(100);
-        let (mut one, mut other, mut nobody) = (budget.hold(), budget.hold(), Held::default());
+        let budget = MemoryPool::new(100);
+        let (mut one, mut other, mut nobody) =
+            (budget.hold(), budget.hold(), MemoryReservation::default());
         one.resize(10).expect("room");
         other.resize(20).expect("room");
         one.absorb(other);
@@ -318,24 +319,27 @@ mod tests {
 
     #[test]
     fn what_is_taken_already_counts_though_it_is_not_free() {
-        let budget = Budget::new(100);
+        let budget = MemoryPool::new(100);
         let (mut one, mut other) = (budget.hold(), budget.hold());
         one.resize(70).expect("room");
         other.overdraw(60);
         assert_eq!((other.bytes(), budget.held()), (60, 130));
-        assert_eq!(one.grow(1), Err(BudgetSpent { bytes: 1, held: 130, bytes_max: 100, left: 0 }));
+        assert_eq!(
+            one.grow(1),
+            Err(PoolExhausted { bytes: 1, held: 130, bytes_max: 100, left: 0 })
+        );
         one.shrink(30);
         assert!(one.grow(1).is_err(), "it is all taken");
         other.overdraw(50);
         assert_eq!((one.resize(50), budget.held()), (Ok(()), 100));
         drop((one, other));
         assert_eq!(budget.held(), 0);
-        Held::default().overdraw(7);
+        MemoryReservation::default().overdraw(7);
     }
 
     #[test]
     fn without_a_budget_anything_goes() {
-        let mut held = Held::default();
+        let mut held = MemoryReservation::default();
         assert_eq!((held.resize(usize::MAX), held.bytes()), (Ok(()), usize::MAX));
         held.grow(1).expect("it does not count");
     }
@@ -351,7 +355,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_for_room_is_woken_when_there_may_be_some() {
-        let budget = Budget::new(100);
+        let budget = MemoryPool::new(100);
         let mut one = budget.hold();
         one.resize(90).expect("room");
         let bell = Arc::new(Bell::default());
