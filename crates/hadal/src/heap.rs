@@ -44,13 +44,13 @@ impl Memories {
     /// How much each takes at this moment.
     pub(crate) fn used(&self) -> MemoryUse {
         let (taken, shares) = (self.taken.load(Ordering::SeqCst), self.shares);
-        let held = self.room.as_ref().map_or(0, |room| room.held());
+        let held = self.room.as_ref().map_or(0, |room| room.reserved());
         MemoryUse {
             max: shares.all(),
             row_blocks: held.saturating_sub(taken) as u64,
             row_blocks_max: shares.blocks.saturating_sub(taken) as u64,
             heap: heap_bytes().unwrap_or(0),
-            queries: self.queries.held() as u64,
+            queries: self.queries.reserved() as u64,
             fresh: self.fresh.held(),
         }
     }
@@ -70,7 +70,7 @@ impl HeapWatch {
         let is_over = Arc::new(AtomicBool::new(false));
         let (is_at_end, memories) = (Arc::clone(&is_over), memories.clone());
         let watch = move || {
-            let mut held = memories.room.as_ref().map(|room| room.hold());
+            let mut held = memories.room.as_ref().map(|room| room.reservation());
             for look in (0..TAKEN_EACH).cycle() {
                 if is_at_end.load(Ordering::SeqCst) {
                     break;
@@ -208,17 +208,17 @@ mod tests {
     #[test]
     fn what_is_beyond_the_shares_is_taken_from_row_blocks() {
         let room = MemoryPool::new(1_000);
-        let (mut blocks, mut held) = (room.hold(), room.hold());
+        let (mut blocks, mut held) = (room.reservation(), room.reservation());
         blocks.resize(700).expect("free");
         take(&mut held, 200);
-        assert_eq!((held.bytes(), room.held()), (200, 900));
+        assert_eq!((held.bytes(), room.reserved()), (200, 900));
         take(&mut held, 840);
-        assert_eq!((held.bytes(), room.held()), (840, 1_540), "more than is free");
+        assert_eq!((held.bytes(), room.reserved()), (840, 1_540), "more than is free");
         take(&mut held, 200);
         assert_eq!(held.bytes(), 200 + 640 - 640 / GIVEN_BACK, "a part of it is free again");
         for _ in 0..200 {
             take(&mut held, 0);
         }
-        assert_eq!((held.bytes(), room.held()), (0, 700), "and all of it in the end");
+        assert_eq!((held.bytes(), room.reserved()), (0, 700), "and all of it in the end");
     }
 }

@@ -111,7 +111,7 @@ impl Shares {
         let free = threads.saturating_mul(SCAN_FREE_BYTES).min(self.queries / 4);
         let queries = self.queries - free;
         let small = SMALL_QUERIES_BYTES.min(queries / SMALL_QUERIES_PART);
-        MemoryPool::with_small(queries, small, SMALL_QUERY_BYTES_MAX)
+        MemoryPool::with_small_share(queries, small, SMALL_QUERY_BYTES_MAX)
     }
 
     /// The ceiling that they are shares of, in bytes.
@@ -308,16 +308,16 @@ mod tests {
         for ceiling in [MEMORY_BYTES_MIN, 300 << 20, GIB, 12 * GIB, 512 * GIB] {
             let shares = Shares::of(ceiling);
             let budget = shares.query_budget(2);
-            let mut large = budget.hold();
+            let mut large = budget.reservation();
             large.resize(budget.each_max()).expect("room");
             assert!(
                 large.grow(1).is_err() && large.bytes() >= budget.bytes_max() / 4 * 3,
                 "{ceiling}"
             );
             // As large as they can be, before they are large.
-            let mut growing: Vec<_> = (0..6).map(|_| budget.hold()).collect();
+            let mut growing: Vec<_> = (0..6).map(|_| budget.reservation()).collect();
             growing.iter_mut().for_each(|own| own.resize(SMALL_QUERY_BYTES_MAX).expect("room"));
-            let mut light = budget.hold();
+            let mut light = budget.reservation();
             assert_eq!(light.resize(SMALL_QUERY_BYTES_MAX / 4), Ok(()), "{ceiling}");
         }
     }

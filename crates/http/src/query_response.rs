@@ -263,7 +263,7 @@ mod tests {
     async fn rows_make_way_for_their_text() {
         let budget = MemoryPool::new(1 << 20);
         let answered = || {
-            let mut held = budget.hold();
+            let mut held = budget.reservation();
             held.resize(1_000).expect("room");
             let rows = vec![RowValues::from([Value::integer(1), Value::string("a")])];
             QueryResult { rows, held, ..QueryResult::default() }

@@ -158,10 +158,10 @@ mod tests {
     async fn an_answer_holds_its_bytes_until_they_are_gone() {
         let budget = MemoryPool::new(3 * PIECE_BYTES);
         let bytes: Vec<u8> = (0..=255).cycle().take(3 * PIECE_BYTES + 5).collect();
-        let mut outgoing = ResponseBody::new(bytes.len(), budget.hold(), None);
+        let mut outgoing = ResponseBody::new(bytes.len(), budget.reservation(), None);
         outgoing.write_all(&bytes).expect("room");
         let mut body = outgoing.into_body().expect("room");
-        assert_eq!(budget.held(), 2 * PIECE_BYTES + 5, "all but the first piece");
+        assert_eq!(budget.reserved(), 2 * PIECE_BYTES + 5, "all but the first piece");
         assert_eq!(hyper::body::Body::size_hint(&body).exact(), Some(bytes.len() as u64));
         let mut read = Vec::new();
         let mut last = None;
@@ -170,34 +170,34 @@ mod tests {
             read.extend_from_slice(last.as_ref().expect("data"));
         }
         assert!(read == bytes);
-        assert_eq!(budget.held(), 5, "as long as somebody has the last piece");
+        assert_eq!(budget.reserved(), 5, "as long as somebody has the last piece");
         drop(last);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 
     #[test]
     fn what_an_answer_is_made_of_makes_room_for_it() {
         let budget = MemoryPool::new(4 * PIECE_BYTES);
-        let mut held = budget.hold();
+        let mut held = budget.reservation();
         held.resize(3 * PIECE_BYTES).expect("room");
         let mut outgoing = ResponseBody::new(usize::MAX, held, None);
         outgoing.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
-        assert_eq!(budget.held(), 3 * PIECE_BYTES);
+        assert_eq!(budget.reserved(), 3 * PIECE_BYTES);
         let body = outgoing.into_body().expect("room");
-        assert_eq!(budget.held(), PIECE_BYTES);
+        assert_eq!(budget.reserved(), PIECE_BYTES);
         drop(body);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 
     #[test]
     fn there_is_a_reason_for_every_refusal() {
         let spent = MemoryPool::new(PIECE_BYTES);
-        let mut small = ResponseBody::new(usize::MAX, spent.hold(), None);
+        let mut small = ResponseBody::new(usize::MAX, spent.reservation(), None);
         small.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
         assert!(small.write_all(&vec![0; PIECE_BYTES]).is_err());
         assert_eq!(small.refused(), Some(BodyError::NoRoom));
         drop(small);
-        assert_eq!(spent.held(), 0);
+        assert_eq!(spent.reserved(), 0);
         let mut short = ResponseBody::new(10, MemoryReservation::default(), None);
         short.write_all(&[0; 10]).expect("just fits");
         assert!(short.write_all(&[0]).is_err());

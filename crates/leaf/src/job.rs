@@ -151,7 +151,7 @@ impl ScanJob {
     fn told(&self, fault: Fault, held: usize) -> Fault {
         let budget = &self.question.budget;
         match fault.code {
-            FaultCode::Busy if budget.held() <= held => never_room(budget.each_max()),
+            FaultCode::Busy if budget.reserved() <= held => never_room(budget.each_max()),
             _ => fault,
         }
     }
@@ -206,7 +206,7 @@ impl Job for ScanJob {
         let Question { query, tables, budget, bytes_max, .. } = &self.question;
         let many = left.len() > 1;
         let Some(mut finding) = self.merged(left) else {
-            let partial = Partial { held: budget.hold(), ..Partial::empty(query) };
+            let partial = Partial { held: budget.reservation(), ..Partial::empty(query) };
             let took = Duration::ZERO;
             let looked = vec![Looked::default(); tables.len()];
             return Finding { partial, looked, took, is_spoiled: false };

@@ -58,7 +58,7 @@ impl Inner {
         let Some(room) = self.store.room() else { return };
         let is_so = is_pressed(room);
         let was_so = self.pressure.is_pressed.swap(is_so, Ordering::Relaxed);
-        let (leaf, held, of) = (&self.name, room.held(), room.bytes_max());
+        let (leaf, held, of) = (&self.name, room.reserved(), room.bytes_max());
         match (was_so, is_so) {
             (false, true) => tracing::warn!(
                 %leaf, held, of,
@@ -108,7 +108,7 @@ impl Inner {
     /// of them. They are written once more, as blocks stay where they are; for the new ones there is
     /// no room in memory.
     fn leave_memory(&self, tables: &[Arc<Table>], room: &MemoryPool) {
-        let mut excess = room.held().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
+        let mut excess = room.reserved().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
         let in_memory = |table: &Arc<Table>| {
             let blocks = table.snapshot();
             let in_memory = blocks.iter().filter(|it| it.may_be_moved() && it.is_in_memory());
@@ -137,7 +137,7 @@ impl Inner {
     /// and while there is room to spare.
     fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &MemoryPool) {
         let goal = roomy_bytes(room);
-        if room.held() >= goal || self.pressure.is_refused(self.clock.running()) {
+        if room.reserved() >= goal || self.pressure.is_refused(self.clock.running()) {
             return;
         }
         let on_disk = |table: &Arc<Table>| {
@@ -150,7 +150,7 @@ impl Inner {
         all.sort_by_key(|block| Reverse(block.time_range.1));
         for block in all {
             let Some(number) = block.number() else { continue };
-            let is_too_much = room.held().saturating_add(block.byte_count()) > goal;
+            let is_too_much = room.reserved().saturating_add(block.byte_count()) > goal;
             if is_too_much || self.is_stopping() || !pass.takes(&block) {
                 return;
             }
@@ -178,7 +178,7 @@ pub(crate) fn roomy_bytes(room: &MemoryPool) -> usize {
 }
 
 fn is_pressed(room: &MemoryPool) -> bool {
-    room.held() > room.bytes_max() / 100 * PRESSED_PERCENT
+    room.reserved() > room.bytes_max() / 100 * PRESSED_PERCENT
 }
 
 #[cfg(test)]

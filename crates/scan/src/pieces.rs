@@ -34,7 +34,7 @@ impl Scan {
         // Some may be decoded of the best rows only.
         columns.want(selection);
         columns.drop_decoded();
-        let mut own = Partial { held: partial.held.another(), ..Partial::empty(&self.query) };
+        let mut own = Partial { held: partial.held.new_empty(), ..Partial::empty(&self.query) };
         self.add_pieces(columns, selection, &mut own)?;
         partial.merge(own);
         Ok(())

@@ -78,7 +78,7 @@ impl<'r> Room<'r> {
         is_over: &'r dyn Fn() -> bool,
     ) -> Self {
         Self {
-            held: RefCell::new(found.another()),
+            held: RefCell::new(found.new_empty()),
             found: found.bytes(),
             computed_max: Cell::new(computed_max),
             refused: RefCell::default(),
@@ -221,29 +221,29 @@ mod tests {
     #[test]
     fn what_is_decoded_and_computed_is_drawn_beyond_what_is_free() {
         let budget = MemoryPool::new(SCAN_FREE_BYTES + PIECE_BYTES_MAX);
-        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
+        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
         room.keep(SCAN_FREE_BYTES).expect("free");
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
         let mark = room.mark();
         room.compute(PIECE_BYTES_MAX).expect("one piece");
-        assert_eq!(budget.held(), PIECE_BYTES_MAX);
+        assert_eq!(budget.reserved(), PIECE_BYTES_MAX);
         assert!(matches!(room.compute(1), Err(Halt::TooMany)));
         room.settle(mark, 1).expect("less");
         room.keep(PIECE_BYTES_MAX - 1).expect("as much as before");
         let refused = room.keep(SCAN_FREE_BYTES + 1);
         assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");
         drop(room);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 
     #[test]
     fn where_little_is_free_less_is_computed_at_a_time() {
         let budget = MemoryPool::new(DRAWN_AT_ONCE);
-        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
+        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
         assert!(matches!(room.compute(4 * SCAN_FREE_BYTES), Err(Halt::TooMany)));
         assert!(matches!(room.compute(2 * SCAN_FREE_BYTES + 1), Err(Halt::TooMany)));
         room.compute(SCAN_FREE_BYTES + DRAWN_AT_ONCE).expect("all that is free");
-        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
+        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
         room.keep(SCAN_FREE_BYTES).expect("free");
         let refused = room.compute(COMPUTED_MIN);
         assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");

@@ -76,7 +76,7 @@ impl Root {
         let (start, time_limit) = (Instant::now(), query.deadline);
         let mut has_room = false;
         let answering = async {
-            self.budget.free(SMALL_QUERY_BYTES_MAX).await;
+            self.budget.wait_for_free(SMALL_QUERY_BYTES_MAX).await;
             has_room = true;
             self.answer(Arc::new(query), start).await
         };

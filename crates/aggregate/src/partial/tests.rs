@@ -184,16 +184,16 @@ fn what_is_merged_is_held_together() {
     let budget = MemoryPool::new(1 << 20);
     let held = || {
         let row = (1, Value::integer(2), Weight::UNIT, 0);
-        let mut partial = Partial { held: budget.hold(), ..of_leaf(&query, 0, &[&row]) };
+        let mut partial = Partial { held: budget.reservation(), ..of_leaf(&query, 0, &[&row]) };
         partial.hold(usize::MAX);
         partial
     };
     let mut merged = Partial::empty(&query);
     merged.merge(held());
     merged.merge(held());
-    assert_eq!((budget.held(), merged.held.bytes()), (merged.bytes(), merged.bytes()));
+    assert_eq!((budget.reserved(), merged.held.bytes()), (merged.bytes(), merged.bytes()));
     merged.fail(Fault::new(FaultCode::Memory, "too much"));
-    assert_eq!((merged.bytes(), budget.held()), (0, 0));
+    assert_eq!((merged.bytes(), budget.reserved()), (0, 0));
     assert!(merged.fits(&held()), "it can still be merged");
 }
 
@@ -202,7 +202,7 @@ fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
     let query = query();
     let budget = MemoryPool::new(1 << 30);
     let held = |from: i64| {
-        let mut partial = Partial { held: budget.hold(), ..Partial::empty(&query) };
+        let mut partial = Partial { held: budget.reservation(), ..Partial::empty(&query) };
         let Answering::Groups(groups) = &mut partial.answering else { panic!("groups") };
         let values = vec![Value::integer(2); query.measures().len()];
         for key in from..from + 40_000 {
@@ -217,9 +217,9 @@ fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
         looks.set(looks.get() + 1);
         looks.get() > 2
     });
-    assert_eq!((merged.bytes(), budget.held(), merged.faults.is_empty()), (0, 0, false));
+    assert_eq!((merged.bytes(), budget.reserved(), merged.faults.is_empty()), (0, 0, false));
     assert_eq!(looks.get(), 4, "after two of three steps, and once to tell");
     // What failed takes what is merged with it along.
     merged.merge(held(0));
-    assert_eq!((merged.bytes(), budget.held()), (0, 0));
+    assert_eq!((merged.bytes(), budget.reserved()), (0, 0));
 }

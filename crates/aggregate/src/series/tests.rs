@@ -120,12 +120,12 @@ fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
         limit(&query, series, &groups, held, is_late).map(Iterator::count)
     };
     let (budget, lines) = (MemoryPool::new(1 << 20), usize::try_from(4 * BUCKETS).expect("small"));
-    let mut held = budget.hold();
+    let mut held = budget.reservation();
     assert_eq!(limited(&mut held, &|| false), Ok(lines));
     assert!(held.bytes() > groups.len() * 8, "{} bytes", held.bytes());
     assert_eq!(limited(&mut MemoryReservation::default(), &|| true), Err(Unfinished::Late));
     let few = MemoryPool::new(held.bytes() - 1);
-    let Err(Unfinished::Faults(faults)) = limited(&mut few.hold(), &|| false) else {
+    let Err(Unfinished::Faults(faults)) = limited(&mut few.reservation(), &|| false) else {
         panic!("a fault")
     };
     assert_eq!(faults[0].code, FaultCode::Memory);

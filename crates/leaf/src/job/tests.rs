@@ -111,7 +111,9 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
                 true => {
                     assert_eq!(groups.len(), ROWS);
                     assert_eq!(looked, [Looked { blocks, rows: (ROWS * blocks) as u64 }]);
-                    assert!(budget.held() == partial.held.bytes() && budget.held() <= bytes_max);
+                    assert!(
+                        budget.reserved() == partial.held.bytes() && budget.reserved() <= bytes_max
+                    );
                 }
                 false => {
                     let fault = partial.faults.iter().next().expect("a fault");
@@ -119,7 +121,7 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
                 }
             }
             drop((partial, job));
-            assert_eq!(budget.held(), 0);
+            assert_eq!(budget.reserved(), 0);
         }
     }
 }
@@ -151,7 +153,7 @@ async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
     let bytes = finding_bytes();
     for (room, others, fits) in [(2 * bytes, 0, true), (bytes - 1, 0, false), (bytes, 1, false)] {
         let budget = MemoryPool::new(room);
-        let mut held = budget.hold();
+        let mut held = budget.reservation();
         held.resize(others).expect("room");
         let (job, pending) = job(4, usize::MAX, &budget);
         two_at_work(&job);
@@ -160,10 +162,10 @@ async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
         // What others hold may be free later.
         let code = if others > 0 { FaultCode::Busy } else { FaultCode::Memory };
         assert!(partial.faults.iter().all(|fault| fault.code == code), "{:?}", partial.faults);
-        assert_eq!(budget.held(), others + partial.held.bytes());
+        assert_eq!(budget.reserved(), others + partial.held.bytes());
         drop(held);
         drop((partial, job));
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 }
 

@@ -75,7 +75,7 @@ fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> Shape {
 
 fn scanned_with(budget: &Arc<MemoryPool>, bytes: &[u8], query: &Query) -> Partial {
     let scan = Scan::new(Arc::new(query.clone())).expect("a query");
-    let mut partial = Partial { held: budget.hold(), ..Partial::empty(query) };
+    let mut partial = Partial { held: budget.reservation(), ..Partial::empty(query) };
     let view = BlockView::parse(bytes).expect("parses");
     if let Err(unlooked) = scan.block(&view, &|_, column| column.verify(), &mut partial) {
         let Unlooked::Failed(fault) = unlooked else { panic!("{unlooked}") };
@@ -89,7 +89,7 @@ fn scanned(query: &Query) -> Partial {
     let budget = MemoryPool::new(2 * PIECE_BYTES_MAX);
     let partial = scanned_with(&budget, &block(), query);
     assert!(partial.faults.is_empty(), "{:?}", partial.faults);
-    assert_eq!(budget.held(), partial.held.bytes(), "what was computed is given back");
+    assert_eq!(budget.reserved(), partial.held.bytes(), "what was computed is given back");
     partial
 }
 
@@ -183,7 +183,7 @@ fn what_has_no_room_fails_the_query_and_is_given_back() {
     let partial = scanned_with(&budget, &block(), &own);
     let fault = partial.faults.iter().next().expect("a fault");
     assert_eq!(fault.code, FaultCode::Memory, "{}", fault.message);
-    assert_eq!(budget.held(), 0);
+    assert_eq!(budget.reserved(), 0);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
     let code = |argument: RowExpr| {
         let partial = scanned_with(&budget, &block(), &query(groups([], argument), None));
         let fault = partial.faults.iter().next().expect("a fault").clone();
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
         (fault.code, fault.message)
     };
     let (invalid, message) = code(length_of(long(COMPUTED_STRING_BYTES_MAX / LENGTH + 1)));
@@ -238,5 +238,5 @@ fn columns_that_are_all_shown_are_drawn_as_rows() {
     assert_eq!(partial.faults.iter().next().expect("a fault").code, FaultCode::Memory);
     let enough = MemoryPool::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
     let partial = scanned_with(&enough, &block(), &own);
-    assert!(partial.faults.is_empty() && enough.held() >= ROWS * LENGTH);
+    assert!(partial.faults.is_empty() && enough.reserved() >= ROWS * LENGTH);
 }

@@ -126,7 +126,7 @@ impl Pool {
 
     /// Room in memory for a block, if there is some.
     pub(super) fn room_for(&self, place: Place) -> Option<MemoryReservation> {
-        let mut held = self.folders.memory.as_ref()?.room.hold();
+        let mut held = self.folders.memory.as_ref()?.room.reservation();
         held.resize(usize::try_from(paged(place.length)).ok()?).ok()?;
         Some(held)
     }

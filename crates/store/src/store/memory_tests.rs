@@ -376,12 +376,12 @@ fn threads_that_move_the_same_blocks_are_not_in_each_other_s_way() {
         }
     });
     assert_eq!(store.figures().memory_bytes, 100_000);
-    let room = store.room().expect("some").held();
+    let room = store.room().expect("some").reserved();
     assert_eq!(room, 5 * 20_480, "each takes its room once");
     let numbers = blocks.iter().map(|block| block.number).collect();
     drop(blocks);
     store.commit(&Change { removes: numbers, ..Change::default() }).expect("committed");
-    assert_eq!(store.room().expect("some").held(), 0);
+    assert_eq!(store.room().expect("some").reserved(), 0);
 }
 
 #[test]

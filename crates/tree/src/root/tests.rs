@@ -61,7 +61,7 @@ async fn asked(takes: Duration, budget: &Arc<MemoryPool>) -> (Result<usize, AskE
 
 /// All but so many bytes of a budget.
 fn all_but(bytes: usize, budget: &Arc<MemoryPool>, bytes_max: usize) -> MemoryReservation {
-    let mut held = budget.hold();
+    let mut held = budget.reservation();
     held.resize(bytes_max - bytes).expect("room");
     held
 }

@@ -319,26 +319,26 @@ fn nobody_finishes_what_nobody_waits_for() {
 fn an_answer_holds_its_rows_and_no_more() {
     let (query, partial) = descending(10_000, 5);
     let budget = MemoryPool::new(1 << 30);
-    let mut partial = Partial { held: budget.hold(), ..partial };
+    let mut partial = Partial { held: budget.reservation(), ..partial };
     partial.hold(usize::MAX);
-    let before = budget.held();
+    let before = budget.reserved();
     let answer = finish(partial, &query, &|| false).expect("room");
-    assert_eq!(budget.held(), answer.held.bytes());
-    assert!((1..1_000).contains(&budget.held()), "{} of {before}", budget.held());
+    assert_eq!(budget.reserved(), answer.held.bytes());
+    assert!((1..1_000).contains(&budget.reserved()), "{} of {before}", budget.reserved());
     drop(answer);
-    assert_eq!(budget.held(), 0);
+    assert_eq!(budget.reserved(), 0);
 }
 
 #[test]
 fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let (query, partial) = descending(10_000, 5_000);
     let budget = MemoryPool::new(partial.bytes());
-    let mut partial = Partial { held: budget.hold(), ..partial };
+    let mut partial = Partial { held: budget.reservation(), ..partial };
     partial.hold(usize::MAX);
     assert!(partial.faults.is_empty(), "{:?}", partial.faults);
     let Err(Unfinished::Faults(faults)) = finish(partial, &query, &|| false) else {
         panic!("a fault")
     };
     assert_eq!(faults[0].code, FaultCode::Memory);
-    assert_eq!(budget.held(), 0);
+    assert_eq!(budget.reserved(), 0);
 }

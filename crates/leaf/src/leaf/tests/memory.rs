@@ -64,7 +64,7 @@ async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
         let (groups, dropped_rows) = groups_of(partial).into_sorted();
         assert_eq!((groups.len(), dropped_rows), (LEAF_GROUPS_MAX, dropped));
     }
-    assert_eq!(budget.held(), 0);
+    assert_eq!(budget.reserved(), 0);
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn a_query_may_hold_so_many_bytes_and_not_one_more() {
     let (code, message) = fault_of(&partial);
     let needs = format!("the query needs {bytes} bytes on one leaf; at most {} are", bytes - 1);
     assert_eq!((code, message.starts_with(&needs)), (FaultCode::Memory, true), "{message}");
-    assert_eq!((partial.bytes(), budget.held()), (0, 0), "it has given everything back");
+    assert_eq!((partial.bytes(), budget.reserved()), (0, 0), "it has given everything back");
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn all_queries_share_the_memory_of_the_process() {
             assert_eq!((code, message.contains(&all)), (FaultCode::Busy, true), "{message}");
         }
         drop((first, second));
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
         assert_eq!(groups_of(grouped(&leaf, ROWS).await).len(), ROWS, "there is room again");
     }
 }

@@ -95,7 +95,7 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
     let room = MemoryPool::new(usize::MAX);
     place.filled().await.stop().expect("stopped");
     let leaf = place.open_with(Arc::clone(&room));
-    let all = room.held();
+    let all = room.reserved();
     leaf.stop().expect("stopped");
     let in_memory = |leaf: &Leaf| {
         let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
