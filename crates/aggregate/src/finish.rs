@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, StringTooLong, Type};
+use hadal_query::{
+    AggregateFunction, GroupInput, OutputExpr, PrepareError, Prepared, Query, StringTooLong, Type,
+};
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Decimal, MemoryReservation, Number, Value};
 
@@ -219,8 +221,8 @@ pub(crate) fn invalid(error: &PrepareError) -> Fault {
 struct Plan<'g> {
     /// The groups that lines stand for by their place.
     groups: &'g Groups,
-    outputs: Vec<Prepared<Slot>>,
-    having: Option<Prepared<Slot>>,
+    outputs: Vec<Prepared<GroupInput>>,
+    having: Option<Prepared<GroupInput>>,
     order: Order,
     seconds: Seconds,
 }
@@ -242,12 +244,12 @@ impl<'g> Plan<'g> {
     }
 
     fn keeps(&self, line: &Line) -> Result<bool, StringTooLong> {
-        let slot = |slot: &Slot| self.slot(line, slot);
+        let slot = |slot: &GroupInput| self.slot(line, slot);
         self.having.as_ref().map_or(Ok(true), |having| having.is_true(&slot))
     }
 
     fn outputs_of(&self, line: &Line) -> Result<RowValues, StringTooLong> {
-        let slot = |slot: &Slot| self.slot(line, slot);
+        let slot = |slot: &GroupInput| self.slot(line, slot);
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
 
@@ -281,7 +283,7 @@ impl<'g> Plan<'g> {
                 continue;
             }
             found += 1;
-            let slot = |slot: &Slot| self.slot(&line, slot);
+            let slot = |slot: &GroupInput| self.slot(&line, slot);
             let sort = self.order.sort_keys(&slot)?;
             sorted_by.add(sort.iter().map(SortKey::heap_bytes).sum(), held)?;
             kept.push((sort, line));
@@ -351,13 +353,15 @@ impl Plan<'_> {
         }
     }
 
-    fn slot(&self, line: &Line, slot: &Slot) -> Value {
+    fn slot(&self, line: &Line, slot: &GroupInput) -> Value {
         match (slot, line) {
-            (Slot::Key(index), _) => self.key(line, *index).map_or(Value::Null, Cow::into_owned),
-            (Slot::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
+            (GroupInput::Key(index), _) => {
+                self.key(line, *index).map_or(Value::Null, Cow::into_owned)
+            }
+            (GroupInput::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
             (_, Line::Raw(_)) => Value::Null,
             (slot, Line::Alone { group, .. }) => of_group(group, slot),
-            (Slot::Measure(index, finish), Line::Place(place)) => {
+            (GroupInput::Measure(index, finish), Line::Place(place)) => {
                 let state = self.groups.state_at(*place, *index);
                 state.map_or(Value::Null, |state| of_state(&state, *finish))
             }
@@ -399,42 +403,46 @@ impl Line {
 }
 
 /// The value of a slot of a group; null for slots that are no part of the group itself.
-pub(crate) fn of_group(group: &Group, slot: &Slot) -> Value {
+pub(crate) fn of_group(group: &Group, slot: &GroupInput) -> Value {
     match slot {
-        Slot::Measure(index, finish) => {
+        GroupInput::Measure(index, finish) => {
             group.states.get(*index).map_or(Value::Null, |state| of_state(state, *finish))
         }
         other => of_tally(group.tally, other),
     }
 }
 
-fn of_tally(tally: Tally, slot: &Slot) -> Value {
+fn of_tally(tally: Tally, slot: &GroupInput) -> Value {
     match slot {
-        Slot::RawCount => whole(tally.rows()),
-        Slot::Count => Value::Number(tally.count()),
-        Slot::Measure(..) | Slot::Key(_) | Slot::Seconds => Value::Null,
+        GroupInput::RawCount => whole(tally.rows()),
+        GroupInput::Count => Value::Number(tally.count()),
+        GroupInput::Measure(..) | GroupInput::Key(_) | GroupInput::Seconds => Value::Null,
     }
 }
 
 /// An aggregate of one state; null where there are no values, or the state is another's.
-fn of_state(state: &State, finish: Finish) -> Value {
+fn of_state(state: &State, finish: AggregateFunction) -> Value {
     let number = |number: Option<Number>| number.map_or(Value::Null, Value::Number);
     match (state, finish) {
-        (State::Moments(moments), Finish::Count) => Value::Number(moments.tally.count()),
-        (State::Moments(moments), Finish::RawCount) => whole(moments.tally.rows()),
+        (State::Moments(moments), AggregateFunction::Count) => Value::Number(moments.tally.count()),
+        (State::Moments(moments), AggregateFunction::RawCount) => whole(moments.tally.rows()),
         (State::Moments(moments), _) if moments.tally.rows() == 0 => Value::Null,
-        (State::Moments(moments), Finish::Sum) => number(moments.sum.total().ok()),
-        (State::Moments(moments), Finish::Avg) => {
+        (State::Moments(moments), AggregateFunction::Sum) => number(moments.sum.total().ok()),
+        (State::Moments(moments), AggregateFunction::Avg) => {
             let total = moments.sum.total().ok();
             number(total.and_then(|total| average(total, moments.tally.weight())))
         }
-        (State::Extremes(extremes), Finish::Min) => extremes.min().cloned().unwrap_or(Value::Null),
-        (State::Extremes(extremes), Finish::Max) => extremes.max().cloned().unwrap_or(Value::Null),
-        (State::Quantiles(quantiles), Finish::Quantile(millionths)) => {
+        (State::Extremes(extremes), AggregateFunction::Min) => {
+            extremes.min().cloned().unwrap_or(Value::Null)
+        }
+        (State::Extremes(extremes), AggregateFunction::Max) => {
+            extremes.max().cloned().unwrap_or(Value::Null)
+        }
+        (State::Quantiles(quantiles), AggregateFunction::Quantile(millionths)) => {
             number(quantiles.quantile(millionths))
         }
-        (State::Distinct(distinct), Finish::Distinct) => whole(distinct.estimate()),
-        (State::Histogram(histogram), Finish::Histogram(_)) => histogram.finish(),
+        (State::Distinct(distinct), AggregateFunction::Distinct) => whole(distinct.estimate()),
+        (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
         _ => Value::Null,
     }
 }

@@ -2,13 +2,13 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use hadal_query::{OrderKey, PrepareError, Prepared, Slot, StringTooLong};
+use hadal_query::{GroupInput, OrderKey, PrepareError, Prepared, StringTooLong};
 use hadal_types::Value;
 
 /// A query's ORDER BY, ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    keys: Vec<(Prepared<Slot>, Direction)>,
+    keys: Vec<(Prepared<GroupInput>, Direction)>,
 }
 
 /// How one thing is ordered.
@@ -78,7 +78,7 @@ impl Order {
     /// What a row, of which `slot` gives the slots, is compared by.
     pub(crate) fn sort_keys(
         &self,
-        slot: &impl Fn(&Slot) -> Value,
+        slot: &impl Fn(&GroupInput) -> Value,
     ) -> Result<Box<[SortKey]>, StringTooLong> {
         let keys = self.keys.iter();
         keys.map(|(expr, direction)| Ok(direction.key(expr.value(slot)?))).collect()

@@ -3,7 +3,7 @@
 //! Partial answers merge in any order and grouping to the same whole, bit for bit. Only the root
 //! finishes it (see `finish.rs`).
 
-use hadal_query::{Query, Shape};
+use hadal_query::{Query, QueryKind};
 use hadal_types::{MemoryReservation, PoolExhausted};
 
 use crate::coverage::{Coverage, ScanStats};
@@ -72,8 +72,8 @@ impl Partial {
     pub fn empty(query: &Query) -> Self {
         let mut faults = Faults::default();
         let answering = match &query.shape {
-            Shape::Groups { .. } => Answering::Groups(Groups::new(query)),
-            Shape::Rows { .. } => match TopRows::new(query) {
+            QueryKind::Groups { .. } => Answering::Groups(Groups::new(query)),
+            QueryKind::Rows { .. } => match TopRows::new(query) {
                 Ok(rows) => Answering::Rows(rows),
                 Err(error) => {
                     faults.add(Fault::new(FaultCode::Invalid, &error.to_string()));

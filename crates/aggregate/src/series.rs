@@ -8,7 +8,7 @@
 
 use std::collections::BinaryHeap;
 
-use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot, StringTooLong};
+use hadal_query::{GroupInput, PrepareError, Prepared, Query, SeriesLimit, StringTooLong};
 use hadal_types::{MemoryReservation, Micros, Value};
 use hashbrown::HashMap;
 
@@ -239,7 +239,7 @@ impl AllSeries {
 struct Rank<'q> {
     query: &'q Query,
     time_key: Option<usize>,
-    value: Prepared<Slot>,
+    value: Prepared<GroupInput>,
     /// The measures that it needs: the others of a series are not merged for it.
     measures: Vec<usize>,
     seconds: Value,
@@ -254,7 +254,7 @@ impl<'q> Rank<'q> {
     ) -> Result<Self, PrepareError> {
         let mut measures = Vec::new();
         limit.rank.for_each_leaf(&mut |slot| {
-            if let Slot::Measure(index, _) = slot {
+            if let GroupInput::Measure(index, _) = slot {
                 measures.push(*index);
             }
         });
@@ -281,9 +281,9 @@ impl<'q> Rank<'q> {
                 }
             }
         }
-        self.value.value(&|slot: &Slot| match slot {
-            Slot::Key(index) => self.key_of(groups, places, *index),
-            Slot::Seconds => self.seconds.clone(),
+        self.value.value(&|slot: &GroupInput| match slot {
+            GroupInput::Key(index) => self.key_of(groups, places, *index),
+            GroupInput::Seconds => self.seconds.clone(),
             other => of_group(&whole, other),
         })
     }

@@ -7,7 +7,7 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use hadal_query::{Expr, PrepareError, Query, Shape, Slot, StringTooLong};
+use hadal_query::{Expr, GroupInput, PrepareError, Query, QueryKind, StringTooLong};
 use hadal_types::Value;
 
 use crate::order::{Direction, Order, SortKey};
@@ -48,8 +48,8 @@ impl TopRows {
     /// [`PrepareError`] when something that rows are sorted by cannot run.
     pub fn new(query: &Query) -> Result<Self, PrepareError> {
         let value_count = match &query.shape {
-            Shape::Rows { values } => values.len(),
-            Shape::Groups { .. } => 0,
+            QueryKind::Rows { values } => values.len(),
+            QueryKind::Groups { .. } => 0,
         };
         let rows_max = query.offset.saturating_add(query.limit);
         Ok(Self {
@@ -131,8 +131,8 @@ impl TopRows {
     /// [`StringTooLong`] when that is what the row is to be sorted by.
     pub fn add(&mut self, mut values: RowValues) -> Result<(), StringTooLong> {
         debug_assert_eq!(values.len(), self.value_count, "values of a row");
-        let slot = |slot: &Slot| match slot {
-            Slot::Key(index) => values.get(*index).clone(),
+        let slot = |slot: &GroupInput| match slot {
+            GroupInput::Key(index) => values.get(*index).clone(),
             _ => Value::Null,
         };
         let sort = self.order.sort_keys(&slot)?;
@@ -222,14 +222,14 @@ impl Row {
 
 impl Comparison {
     fn new(query: &Query) -> Self {
-        let Shape::Rows { values } = &query.shape else {
+        let QueryKind::Rows { values } = &query.shape else {
             return Self { by: Vec::new(), is_whole: false };
         };
         let mut by: Vec<(usize, Direction)> = Vec::new();
         for key in &query.order {
             match key.expr {
                 Expr::Literal(_) => {}
-                Expr::Leaf(Slot::Key(index)) if index < values.len() => {
+                Expr::Leaf(GroupInput::Key(index)) if index < values.len() => {
                     let direction =
                         Direction { descending: key.descending, nulls_first: key.nulls_first };
                     by.push((index, direction));

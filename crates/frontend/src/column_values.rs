@@ -197,7 +197,7 @@ fn members(lists: &[RowValues], prefix: Option<&str>, limit: usize) -> Vec<RowVa
 }
 
 fn plus(left: &Value, right: &Value) -> Value {
-    let sum = hadal_query::call(hadal_query::Function::Add, &[left.clone(), right.clone()]);
+    let sum = hadal_query::eval_scalar(hadal_query::Function::Add, &[left.clone(), right.clone()]);
     sum.unwrap_or(Value::Null)
 }
 

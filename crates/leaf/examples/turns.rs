@@ -96,13 +96,13 @@ async fn fill(leaf: &Leaf, table: &str, numbers: impl Iterator<Item = usize>) {
 
 fn column(name: &str, kind: Kind) -> RowExpr {
     let name = ColumnName::new(name).expect("a name");
-    Expr::Leaf(Input::Column(ColumnRef { name, kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name, kind, logical: Logical::Plain }))
 }
 
 /// Count and the sum of latencies of the first blocks, by a column.
 fn by(table: &str, key: &str, kind: Kind, blocks: usize) -> Query {
     let latency = Measure { kind: StateKind::Moments, argument: column("latency", Kind::Number) };
-    let shape = Shape::Groups { keys: vec![column(key, kind)], measures: vec![latency] };
+    let shape = QueryKind::Groups { keys: vec![column(key, kind)], measures: vec![latency] };
     let table = TableName::new(table).expect("a name");
     let rows = i64::try_from(blocks * BLOCK_ROWS_MAX).expect("small");
     let range = TimeRange { from: None, to: Some(Micros(NOW.0 + rows)) };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 
-use crate::expr::{Expr, Input, OutputExpr, RowExpr, Type};
+use crate::expr::{Expr, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
 
 /// One immutable question about one table.
@@ -16,12 +16,12 @@ pub struct Query {
     pub range: TimeRange,
     /// The parts of the range that are asked for, in order and apart from each other, where they
     /// are several, as in a comparison; empty where all of the range is. The filter has the same
-    /// condition; these tell how much time a group covers ([`crate::Slot::Seconds`]).
+    /// condition; these tell how much time a group covers ([`crate::GroupInput::Seconds`]).
     pub intervals: Vec<TimeRange>,
     /// Only rows for which this is true.
     pub filter: Option<RowExpr>,
     /// Raw rows, or groups of them.
-    pub shape: Shape,
+    pub shape: QueryKind,
     /// The answer's columns.
     pub outputs: Vec<Output>,
     /// Only groups for which this is true.
@@ -44,10 +44,10 @@ pub struct Query {
 
 /// What a query makes of the rows that it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum QueryKind {
     /// The rows themselves.
     Rows {
-        /// The values of each row; [`crate::Slot::Key`] counts them.
+        /// The values of each row; [`crate::GroupInput::Key`] counts them.
         values: Vec<RowExpr>,
     },
     /// One row per group.
@@ -87,7 +87,7 @@ pub enum StateKind {
 
 /// An aggregate that is finished from a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Finish {
+pub enum AggregateFunction {
     /// Σw, from moments.
     Count,
     /// n, from moments.
@@ -108,7 +108,7 @@ pub enum Finish {
     Distinct,
 }
 
-impl Finish {
+impl AggregateFunction {
     /// The state that the aggregate is finished from.
     #[must_use]
     pub const fn state(self) -> StateKind {
@@ -159,7 +159,7 @@ impl Query {
     /// A question about all rows of a table: no filter, order or series, the ordinary limit and
     /// deadline, no outputs yet; now is the beginning of time.
     #[must_use]
-    pub const fn new(table: TableName, shape: Shape) -> Self {
+    pub const fn new(table: TableName, shape: QueryKind) -> Self {
         Self {
             table,
             range: TimeRange::ALL,
@@ -182,8 +182,8 @@ impl Query {
     #[must_use]
     pub fn keys(&self) -> &[RowExpr] {
         match &self.shape {
-            Shape::Rows { .. } => &[],
-            Shape::Groups { keys, .. } => keys,
+            QueryKind::Rows { .. } => &[],
+            QueryKind::Groups { keys, .. } => keys,
         }
     }
 
@@ -191,8 +191,8 @@ impl Query {
     #[must_use]
     pub fn measures(&self) -> &[Measure] {
         match &self.shape {
-            Shape::Rows { .. } => &[],
-            Shape::Groups { measures, .. } => measures,
+            QueryKind::Rows { .. } => &[],
+            QueryKind::Groups { measures, .. } => measures,
         }
     }
 
@@ -212,7 +212,7 @@ impl Query {
 pub fn time_bucket_width(expr: &RowExpr) -> Option<i64> {
     let Expr::Call { function: Function::TimeBucket, arguments } = expr else { return None };
     match arguments.as_slice() {
-        [Expr::Leaf(Input::Time), Expr::Literal(Value::Number(width)), ..] => width.to_i64(),
+        [Expr::Leaf(RowInput::Time), Expr::Literal(Value::Number(width)), ..] => width.to_i64(),
         _ => None,
     }
 }

@@ -136,7 +136,7 @@ mod tests {
 
     use hadal_aggregate::{Quantiles, bucket_of_decimal};
     use hadal_encoding::Bitmap;
-    use hadal_query::{Expr, Measure, Query, Shape, StateKind};
+    use hadal_query::{Expr, Measure, Query, QueryKind, StateKind};
     use hadal_types::{Logical, TableName};
     use proptest::prelude::*;
 
@@ -147,7 +147,7 @@ mod tests {
     fn no_groups() -> Groups {
         let literal = || Expr::Literal(Value::Null);
         let measures = vec![Measure { kind: StateKind::Quantiles, argument: literal() }];
-        let shape = Shape::Groups { keys: vec![literal()], measures };
+        let shape = QueryKind::Groups { keys: vec![literal()], measures };
         Groups::new(&Query::new(TableName::new("t").expect("a name"), shape))
     }
 

@@ -72,7 +72,7 @@ fn key_values<'a>(
     selection: &Selection,
     takes_lifted: bool,
 ) -> Result<BlockValues<'a>, Halt> {
-    let PlanExpr::Input(input) = key else { return eval(key, columns, selection) };
+    let PlanExpr::RowInput(input) = key else { return eval(key, columns, selection) };
     let coded = match columns.interned(input)? {
         None if takes_lifted => columns.lifted(input)?,
         coded => coded,

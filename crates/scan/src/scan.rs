@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hadal_aggregate::{Answering, Fault, Partial, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
-use hadal_query::{Function, Input, Query};
+use hadal_query::{Function, Query, RowInput};
 use hadal_types::limits::PIECE_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Value};
 
@@ -187,7 +187,10 @@ impl Scan {
         let range = &self.query.range;
         let time = |function, bound| PlanExpr::Call {
             function,
-            arguments: vec![PlanExpr::Input(Input::Time), PlanExpr::Literal(Value::Time(bound))],
+            arguments: vec![
+                PlanExpr::RowInput(RowInput::Time),
+                PlanExpr::Literal(Value::Time(bound)),
+            ],
         };
         let from = range.from.filter(|&from| first < from);
         let to = range.to.filter(|&to| to <= last);

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use hadal_aggregate::{Groups, State, Tally};
 use hadal_block::{BlockError, Zone};
 use hadal_encoding::Bitmap;
-use hadal_query::{Input, Query, StateKind};
+use hadal_query::{Query, RowInput, StateKind};
 use hadal_types::{Kind, Logical, Weight};
 
 use crate::columns::Columns;
@@ -93,7 +93,7 @@ pub(crate) fn add(
 
 /// The index of the block's column of plain numbers that a measure is of; `None` of any other.
 fn number_column(argument: &PlanExpr, columns: &Columns<'_, '_>) -> Option<usize> {
-    let PlanExpr::Input(Input::Column(asked)) = argument else { return None };
+    let PlanExpr::RowInput(RowInput::Column(asked)) = argument else { return None };
     let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
     columns.find(asked.name.as_str(), Kind::Number).filter(|_| is_plain)
 }

@@ -8,7 +8,7 @@ use hadal_aggregate::{
     Answering, Coverage, Fault, Faults, Group, Groups, KeyedGroup, LeafCoverage, Partial,
     RowValues, ScanStats, TopRows, Warnings,
 };
-use hadal_query::{Query, Shape, StateKind};
+use hadal_query::{Query, QueryKind, StateKind};
 use hadal_types::limits::{
     FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, WARNINGS_MAX,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hadal_query::{
-    Measure, OrderKey, Output, OutputExpr, Query, SeriesLimit, Shape, Slot, StateKind,
+    GroupInput, Measure, OrderKey, Output, OutputExpr, Query, QueryKind, SeriesLimit, StateKind,
 };
 use hadal_types::limits::{
     GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
@@ -67,11 +67,11 @@ fn decode_request(request: proto::QueryRequest) -> Result<QueryRequest, DecodeEr
 
 fn encode_query(query: &Query) -> proto::Query {
     let shape = match &query.shape {
-        Shape::Rows { values } => {
+        QueryKind::Rows { values } => {
             let values = values.iter().map(encode_expr).collect();
             query::Shape::Rows(proto::RowsShape { values })
         }
-        Shape::Groups { keys, measures } => query::Shape::Groups(proto::GroupsShape {
+        QueryKind::Groups { keys, measures } => query::Shape::Groups(proto::GroupsShape {
             keys: keys.iter().map(encode_expr).collect(),
             measures: measures.iter().map(encode_measure).collect(),
         }),
@@ -136,11 +136,11 @@ fn decode_shape(shape: query::Shape) -> Result<Shape, DecodeError> {
     match shape {
         query::Shape::Rows(rows) => {
             let values = each("values", rows.values, |value| decode_expr(Some(value)))?;
-            Ok(Shape::Rows { values })
+            Ok(QueryKind::Rows { values })
         }
         query::Shape::Groups(groups) => {
             at_most("keys", groups.keys.len(), GROUP_KEYS_MAX)?;
-            Ok(Shape::Groups {
+            Ok(QueryKind::Groups {
                 keys: each("keys", groups.keys, |key| decode_expr(Some(key)))?,
                 measures: each("measures", groups.measures, decode_measure)?,
             })
@@ -255,14 +255,14 @@ fn check_expr(query: &Query, expr: Option<&OutputExpr>) -> Result<(), DecodeErro
 
 fn check_slot(query: &Query, slot: &Slot) -> Result<(), DecodeError> {
     let keys = match &query.shape {
-        Shape::Rows { values } => values.len(),
-        Shape::Groups { keys, .. } => keys.len(),
+        QueryKind::Rows { values } => values.len(),
+        QueryKind::Groups { keys, .. } => keys.len(),
     };
     match slot {
-        Slot::Key(index) if *index >= keys => {
+        GroupInput::Key(index) if *index >= keys => {
             Err(unfit(format!("key {index}"), format_args!("one of {keys}")))
         }
-        Slot::Measure(index, finish) => match query.measures().get(*index) {
+        GroupInput::Measure(index, finish) => match query.measures().get(*index) {
             Some(measure) if measure.kind == finish.state() => Ok(()),
             Some(measure) => {
                 Err(unfit(format!("{finish:?}"), format_args!("something of {:?}", measure.kind)))
@@ -272,6 +272,8 @@ fn check_slot(query: &Query, slot: &Slot) -> Result<(), DecodeError> {
                 Err(unfit(format!("measure {index}"), format_args!("one of {measures}")))
             }
         },
-        Slot::Key(_) | Slot::RawCount | Slot::Count | Slot::Seconds => Ok(()),
+        GroupInput::Key(_) | GroupInput::RawCount | GroupInput::Count | GroupInput::Seconds => {
+            Ok(())
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hadal_query::Input;
+use hadal_query::RowInput;
 use hadal_types::{
     ColumnName, Decimal, Kind, Logical, Micros, Number, NumberRepr, TableSchema, Value,
 };
@@ -93,10 +93,10 @@ fn edges(rows: &[Row], value: impl Fn(&Row) -> Option<Value>) -> Vec<Value> {
 impl Facts {
     /// What is known of the values of an input.
     #[must_use]
-    pub fn pool(&self, input: &Input) -> Pool {
+    pub fn pool(&self, input: &RowInput) -> Pool {
         match input {
-            Input::Time => self.times.clone(),
-            Input::Column(column) => {
+            RowInput::Time => self.times.clone(),
+            RowInput::Column(column) => {
                 let key = (column.name.clone(), column.kind);
                 let mut pool = self.columns.get(&key).cloned().unwrap_or_default();
                 if column.logical == Logical::Plain {

@@ -15,19 +15,19 @@ type TestRow = (u8, Value, i64, usize);
 
 fn query() -> Query {
     let finishes = [
-        Finish::Count,
-        Finish::RawCount,
-        Finish::Sum,
-        Finish::Avg,
-        Finish::Min,
-        Finish::Max,
-        Finish::Quantile(0),
-        Finish::Quantile(950_000),
-        Finish::Histogram(10),
-        Finish::Distinct,
+        AggregateFunction::Count,
+        AggregateFunction::RawCount,
+        AggregateFunction::Sum,
+        AggregateFunction::Avg,
+        AggregateFunction::Min,
+        AggregateFunction::Max,
+        AggregateFunction::Quantile(0),
+        AggregateFunction::Quantile(950_000),
+        AggregateFunction::Histogram(10),
+        AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);
-    let slots = [Slot::Key(0), Slot::RawCount, Slot::Count].map(Expr::Leaf);
+    let slots = [GroupInput::Key(0), GroupInput::RawCount, GroupInput::Count].map(Expr::Leaf);
     groups_query(vec![column(0)], slots.into_iter().chain(aggregates).collect())
 }
 

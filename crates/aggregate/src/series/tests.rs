@@ -1,4 +1,4 @@
-use hadal_query::{Expr, Finish, Function, Query, SeriesLimit, Slot};
+use hadal_query::{AggregateFunction, Expr, Function, GroupInput, Query, SeriesLimit};
 use hadal_types::{MemoryPool, MemoryReservation, Micros, Value, Weight};
 
 use super::*;
@@ -25,7 +25,8 @@ fn bucket(bucket: i64) -> Value {
 
 /// By 100-second buckets and one more key, the top so many by `rank`.
 fn query(count: usize, rank: hadal_query::OutputExpr) -> Query {
-    let outputs = [Slot::Key(0), Slot::Key(1), Slot::Count].map(Expr::Leaf).to_vec();
+    let outputs =
+        [GroupInput::Key(0), GroupInput::Key(1), GroupInput::Count].map(Expr::Leaf).to_vec();
     let series = Some(SeriesLimit { count, rank });
     let query = groups_query(vec![time_bucket(100), column(0)], outputs);
     let outputs = [query.outputs, groups_query(vec![], sums()).outputs].concat();
@@ -33,7 +34,7 @@ fn query(count: usize, rank: hadal_query::OutputExpr) -> Query {
 }
 
 fn sums() -> Vec<hadal_query::OutputExpr> {
-    vec![aggregate(Finish::Sum), aggregate(Finish::Distinct)]
+    vec![aggregate(AggregateFunction::Sum), aggregate(AggregateFunction::Distinct)]
 }
 
 /// What a row weighs and its value: the series whose keys sort last have the most of both.
@@ -82,7 +83,11 @@ fn expected(count: i64) -> Vec<Vec<Value>> {
 
 #[test]
 fn the_best_series_are_whole_however_many_groups_there_are_and_wherever_their_keys_sort() {
-    for rank in [Expr::Leaf(Slot::Count), aggregate(Finish::Sum), aggregate(Finish::Max)] {
+    for rank in [
+        Expr::Leaf(GroupInput::Count),
+        aggregate(AggregateFunction::Sum),
+        aggregate(AggregateFunction::Max),
+    ] {
         for count in [1, 3, SERIES - 1, SERIES] {
             let query = query(usize::try_from(count).expect("small"), rank.clone());
             let found = answer(&query, partial(&query, LEFT_MAX, 10_000));
@@ -101,7 +106,7 @@ fn series_are_ranked_by_what_the_whole_of_them_has() {
         Function::Abs,
         [Expr::call(
             Function::Subtract,
-            [aggregate(Finish::Avg), Expr::Literal(Value::integer(1_002))],
+            [aggregate(AggregateFunction::Avg), Expr::Literal(Value::integer(1_002))],
         )],
     );
     let nearest = Expr::call(Function::Negate, [average]);
@@ -111,7 +116,7 @@ fn series_are_ranked_by_what_the_whole_of_them_has() {
 
 #[test]
 fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
-    let query = query(3, Expr::Leaf(Slot::Count));
+    let query = query(3, Expr::Leaf(GroupInput::Count));
     let Some(series) = &query.series else { panic!("a series limit") };
     let Answering::Groups(groups) = partial(&query, LEFT_MAX, 10_000).answering else {
         panic!("groups")
@@ -145,7 +150,7 @@ fn weights(answer: &Answer) -> (i64, i64) {
 
 #[test]
 fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() {
-    let query = query(3, Expr::Leaf(Slot::Count));
+    let query = query(3, Expr::Leaf(GroupInput::Count));
     let mut cut = partial(&query, LEFT_MAX, 10_000);
     let Answering::Groups(groups) = &mut cut.answering else { panic!("groups") };
     assert!(groups.cut_back());
@@ -161,7 +166,7 @@ fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() 
 
 #[test]
 fn totals_are_whole_however_often_series_go() {
-    let query = query(3, Expr::Leaf(Slot::Count));
+    let query = query(3, Expr::Leaf(GroupInput::Count));
     let whole = weights(&answer(&query, partial(&query, LEFT_MAX, 10_000)));
     for held_max in [LEFT_MAX, 2 * LEFT_MAX, 10_000] {
         let mut merged = partial(&query, LEFT_MAX, held_max);

@@ -10,7 +10,7 @@ fn by(expr: OutputExpr, descending: bool, nulls_first: bool) -> OrderKey {
 }
 
 fn key(index: usize) -> OutputExpr {
-    Expr::Leaf(Slot::Key(index))
+    Expr::Leaf(GroupInput::Key(index))
 }
 
 fn row(first: Option<i64>, second: i64) -> RowValues {

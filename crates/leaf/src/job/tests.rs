@@ -1,6 +1,6 @@
 use hadal_aggregate::{Answering, FaultCode};
 use hadal_block::BlockBuilder;
-use hadal_query::{ColumnRef, Expr, Input, Shape};
+use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
 use hadal_store::BlockBytes;
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName};
 
@@ -26,13 +26,13 @@ fn block() -> Arc<Block> {
 
 /// A job that counts the rows of so many blocks by their numbers.
 fn job(blocks: usize, bytes_max: usize, budget: &Arc<MemoryPool>) -> (Arc<ScanJob>, Pending) {
-    let shape = Shape::Groups { keys: vec![number()], measures: vec![] };
+    let shape = QueryKind::Groups { keys: vec![number()], measures: vec![] };
     job_of(shape, blocks, bytes_max, budget)
 }
 
 /// The number of a row.
-fn number() -> Expr<Input> {
-    Expr::Leaf(Input::Column(ColumnRef {
+fn number() -> Expr<RowInput> {
+    Expr::Leaf(RowInput::Column(ColumnRef {
         name: ColumnName::new("v").expect("a name"),
         kind: Kind::Number,
         logical: Logical::Plain,
@@ -40,7 +40,7 @@ fn number() -> Expr<Input> {
 }
 
 fn job_of(
-    shape: Shape,
+    shape: QueryKind,
     blocks: usize,
     bytes_max: usize,
     budget: &Arc<MemoryPool>,
@@ -139,7 +139,7 @@ fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for(
 
 #[test]
 fn what_raw_rows_take_is_counted_once() {
-    let shape = Shape::Rows { values: vec![number()] };
+    let shape = QueryKind::Rows { values: vec![number()] };
     let (job, _pending) = job_of(shape, 6, usize::MAX, &MemoryPool::new(usize::MAX));
     let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
     let findings = findings.map(|finding| look_at_one(&job, finding));

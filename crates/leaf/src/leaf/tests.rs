@@ -110,7 +110,7 @@ async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
         kind: Kind::Number,
         logical: hadal_types::Logical::Plain,
     };
-    let shape = Shape::Rows { values: vec![Expr::Leaf(Input::Column(column))] };
+    let shape = QueryKind::Rows { values: vec![Expr::Leaf(RowInput::Column(column))] };
     let query = Query {
         range,
         limit: 1_000_000,
@@ -401,7 +401,7 @@ async fn a_query_past_its_deadline_says_what_it_did_not_scan() {
         limit: 1,
         now: NOW,
         deadline: Duration::ZERO,
-        ..Query::new(name("t"), Shape::Groups { keys: Vec::new(), measures: Vec::new() })
+        ..Query::new(name("t"), QueryKind::Groups { keys: Vec::new(), measures: Vec::new() })
     };
     let late = bed.leaf.query(Arc::new(query), Instant::now()).await;
     assert_eq!(late.coverage.leaves[0].outcome, LeafOutcome::Late);

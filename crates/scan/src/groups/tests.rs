@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use hadal_aggregate::{Answering, Groups, Partial};
 use hadal_block::{BlockBuilder, BlockView};
-use hadal_query::{ColumnRef, Expr, Function, Input, Query, RowExpr, Shape, Syntax};
+use hadal_query::{ColumnRef, Expr, Function, PatternSyntax, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight};
 
 use crate::Scan;
@@ -73,7 +73,7 @@ fn blocks() -> Vec<(&'static str, bool, Texts)> {
 fn queries() -> Vec<Query> {
     let column = |kind| {
         let column = ColumnRef { name: name("v"), kind, logical: Logical::Plain };
-        RowExpr::Leaf(Input::Column(column))
+        RowExpr::Leaf(RowInput::Column(column))
     };
     let text = || column(Kind::String);
     let is = |function, literal| {
@@ -83,13 +83,13 @@ fn queries() -> Vec<Query> {
     [
         (vec![text()], None, TimeRange::ALL),
         (vec![text()], None, part),
-        (vec![text()], is(Function::Matches(Syntax::Like), "%logged%"), TimeRange::ALL),
+        (vec![text()], is(Function::Matches(PatternSyntax::Like), "%logged%"), TimeRange::ALL),
         (vec![text()], is(Function::Less, "m"), part),
         (vec![text(), text()], None, part),
     ]
     .into_iter()
     .map(|(keys, filter, range)| {
-        let shape = Shape::Groups { keys, measures: [].into() };
+        let shape = QueryKind::Groups { keys, measures: [].into() };
         let table = TableName::new("t").expect("a name");
         Query { range, filter, deadline: Duration::ZERO, ..Query::new(table, shape) }
     })

@@ -2,7 +2,9 @@ use std::time::Duration;
 
 use hadal_aggregate::{Answering, Partial};
 use hadal_block::{BlockBuilder, BlockView};
-use hadal_query::{ColumnRef, Expr, Function, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_query::{
+    ColumnRef, Expr, Function, Measure, Query, QueryKind, RowExpr, RowInput, StateKind,
+};
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName, TimeRange, Value};
 
 use super::*;
@@ -30,7 +32,7 @@ fn name(text: &str) -> ColumnName {
 }
 
 fn column(text: &str, kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
 }
 
 /// A block of rows with one of `hosts` hosts from `first` on, some without one, or without a value.
@@ -82,7 +84,7 @@ fn queries() -> Vec<Query> {
         deadline: Duration::ZERO,
         ..Query::new(
             TableName::new("t").expect("a name"),
-            Shape::Groups { keys, measures: measures.clone() },
+            QueryKind::Groups { keys, measures: measures.clone() },
         )
     })
     .collect()

@@ -8,7 +8,8 @@ use hadal_aggregate::{Answering, FaultCode, Partial};
 use hadal_block::{BlockBuilder, BlockError, BlockView};
 use hadal_encoding::EncodingError;
 use hadal_query::{
-    ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
+    ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput,
+    StateKind,
 };
 use hadal_types::limits::{COMPUTED_STRING_BYTES_MAX, PIECE_BYTES_MAX, SCAN_FREE_BYTES};
 use hadal_types::{ColumnName, Kind, Logical, MemoryPool, Micros, Number, TableName, Value};
@@ -45,7 +46,7 @@ fn block_of(rows: usize, length: usize) -> Vec<u8> {
 }
 
 fn column(of: &str, kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name(of), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name(of), kind, logical: Logical::Plain }))
 }
 
 fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
@@ -63,14 +64,14 @@ fn length_of(of: RowExpr) -> RowExpr {
     call(Function::Length, [of])
 }
 
-fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
+fn query(shape: QueryKind, filter: Option<RowExpr>) -> Query {
     let table = TableName::new("t").expect("a name");
     Query { filter, limit: 5_000, deadline: Duration::ZERO, ..Query::new(table, shape) }
 }
 
-fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> Shape {
+fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> QueryKind {
     let measures = vec![Measure { kind: StateKind::Moments, argument }];
-    Shape::Groups { keys: keys.into(), measures }
+    QueryKind::Groups { keys: keys.into(), measures }
 }
 
 fn scanned_with(budget: &Arc<MemoryPool>, bytes: &[u8], query: &Query) -> Partial {
@@ -128,14 +129,14 @@ fn conditions_on_large_values_are_asked_of_every_row() {
 fn the_best_rows_by_large_values_are_the_best_of_all() {
     let values = vec![column("n", Kind::Number), length_of(long(TIMES))];
     let by = |index, descending| OrderKey {
-        expr: Expr::Leaf(Slot::Key(index)),
+        expr: Expr::Leaf(GroupInput::Key(index)),
         descending,
         nulls_first: false,
     };
     let own = Query {
         order: vec![by(1, false), by(0, true)],
         limit: 12,
-        ..query(Shape::Rows { values }, None)
+        ..query(QueryKind::Rows { values }, None)
     };
     let Answering::Rows(rows) = scanned(&own).answering else { panic!("rows") };
     let found: Vec<Value> = rows.into_sorted().iter().map(|row| row[0].clone()).collect();
@@ -150,11 +151,12 @@ fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
     let bytes = block_of(rows, length);
     let large = long(64 * 1_024 / length);
     let values = vec![column("text", Kind::String), length_of(large), column("n", Kind::Number)];
-    let by = OrderKey { expr: Expr::Leaf(Slot::Key(2)), descending: false, nulls_first: false };
+    let by =
+        OrderKey { expr: Expr::Leaf(GroupInput::Key(2)), descending: false, nulls_first: false };
     let own = Query {
         order: vec![by],
         limit: limit.unsigned_abs(),
-        ..query(Shape::Rows { values }, None)
+        ..query(QueryKind::Rows { values }, None)
     };
     let partial = scanned_with(&MemoryPool::new(1 << 30), &bytes, &own);
     let Answering::Rows(found) = partial.answering else { panic!("rows") };
@@ -232,7 +234,7 @@ fn nothing_of_a_damaged_block_is_added() {
 #[test]
 fn columns_that_are_all_shown_are_drawn_as_rows() {
     let values = vec![column("text", Kind::String), column("n", Kind::Number)];
-    let own = query(Shape::Rows { values }, None);
+    let own = query(QueryKind::Rows { values }, None);
     let small = MemoryPool::new(ROWS * LENGTH / 2);
     let partial = scanned_with(&small, &block(), &own);
     assert_eq!(partial.faults.iter().next().expect("a fault").code, FaultCode::Memory);

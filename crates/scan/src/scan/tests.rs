@@ -7,7 +7,8 @@ use std::time::Duration;
 use hadal_aggregate::{Answering, Partial, RowValues, State, WarningCode};
 use hadal_block::{BlockBuilder, BlockView, MergeOrder, merge};
 use hadal_query::{
-    ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
+    ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput,
+    StateKind,
 };
 use hadal_types::{
     ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight,
@@ -46,7 +47,7 @@ fn block(first: i64, values: &[Value]) -> Vec<u8> {
 }
 
 fn v(kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name("v"), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name("v"), kind, logical: Logical::Plain }))
 }
 
 fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
@@ -54,15 +55,15 @@ fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
 }
 
 fn raw_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
-    query(Shape::Rows { values: values.into() }, filter)
+    query(QueryKind::Rows { values: values.into() }, filter)
 }
 
 fn sum_of(argument: RowExpr, filter: Option<RowExpr>) -> Query {
     let measures = vec![Measure { kind: StateKind::Moments, argument }];
-    query(Shape::Groups { keys: Vec::new(), measures }, filter)
+    query(QueryKind::Groups { keys: Vec::new(), measures }, filter)
 }
 
-fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
+fn query(shape: QueryKind, filter: Option<RowExpr>) -> Query {
     Query {
         filter,
         limit: 1_000,
@@ -127,8 +128,8 @@ fn raw_rows_of_all_kinds_and_is_null_leave_nothing_out() {
     assert_eq!(left_out(&rows, &sum_of(v(Kind::Number), Some(is_null()))), 0);
 }
 
-fn groups() -> Shape {
-    Shape::Groups { keys: Vec::new(), measures: Vec::new() }
+fn groups() -> QueryKind {
+    QueryKind::Groups { keys: Vec::new(), measures: Vec::new() }
 }
 
 #[test]
@@ -264,11 +265,11 @@ fn blocks_in_time_order() -> Vec<Vec<u8>> {
 
 /// The rows' times and `v`, ordered by the value of this index.
 fn ordered(index: usize, descending: bool, limit: u64) -> Query {
-    let expr = Expr::Leaf(Slot::Key(index));
+    let expr = Expr::Leaf(GroupInput::Key(index));
     Query {
         order: vec![OrderKey { expr, descending, nulls_first: descending }],
         limit,
-        ..raw_rows([Expr::Leaf(Input::Time), v(Kind::Number)], None)
+        ..raw_rows([Expr::Leaf(RowInput::Time), v(Kind::Number)], None)
     }
 }
 
@@ -350,7 +351,7 @@ fn texts_that_lie_in_no_order_are_ordered() {
     let blocks = [block(0, &values)];
     let view = BlockView::parse(&blocks[0]).expect("parses");
     assert_eq!(view.column("v", Kind::String).expect("there").encoding_name(), "templates");
-    let strings = raw_rows([Expr::Leaf(Input::Time), v(Kind::String)], None);
+    let strings = raw_rows([Expr::Leaf(RowInput::Time), v(Kind::String)], None);
     let query = Query { shape: strings.shape, ..ordered(1, false, 20) };
     let expected: Vec<i64> = (0..20).map(|number| number * 473 % 500).collect();
     assert_eq!(times(scanned(&blocks, &query)), expected);
@@ -385,7 +386,7 @@ fn zones_give_the_answers_that_rows_give() {
     ];
     let kinds = [StateKind::Moments, StateKind::Extremes];
     let measures = kinds.map(|kind| Measure { kind, argument: v(Kind::Number) });
-    let shape = Shape::Groups { keys: Vec::new(), measures: measures.into() };
+    let shape = QueryKind::Groups { keys: Vec::new(), measures: measures.into() };
     for range in [TimeRange::ALL, TimeRange { from: Some(Micros(1)), to: None }] {
         let query = Query { range, ..query(shape.clone(), None) };
         let zones = Scan::new(Arc::new(query.clone())).expect("a query");

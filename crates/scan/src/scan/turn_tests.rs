@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hadal_aggregate::{Answering, Groups, Partial};
 use hadal_block::{BlockBuilder, BlockView};
-use hadal_query::{ColumnRef, Expr, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_query::{ColumnRef, Expr, Measure, Query, QueryKind, RowExpr, RowInput, StateKind};
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight};
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use super::Scan;
 
 fn column(name: &str) -> RowExpr {
     let name = ColumnName::new(name).expect("a name");
-    Expr::Leaf(Input::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
 }
 
 /// Sum and ends of `x`, and the sum of `y`, by `key`.
@@ -24,7 +24,7 @@ fn query(range: TimeRange) -> Query {
         measure(StateKind::Moments, "y"),
         measure(StateKind::Extremes, "y"),
     ];
-    let shape = Shape::Groups { keys: vec![column("key")], measures };
+    let shape = QueryKind::Groups { keys: vec![column("key")], measures };
     Query { range, ..Query::new(TableName::new("t").expect("a name"), shape) }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hadal_aggregate::{Answering, Partial};
 use hadal_block::{BlockBuilder, BlockView};
 use hadal_query::{
-    ColumnRef, Expr, Function, Input, Measure, Query, RowExpr, Shape, StateKind, call,
+    ColumnRef, Expr, Function, Measure, Query, QueryKind, RowExpr, RowInput, StateKind, eval_scalar,
 };
 use hadal_types::{
     ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight,
@@ -86,8 +86,8 @@ impl Table {
         let (time, values) = &self.rows[row];
         match expr {
             Expr::Literal(value) => value.clone(),
-            Expr::Leaf(Input::Time) => Value::Time(Micros(*time)),
-            Expr::Leaf(Input::Column(column)) => {
+            Expr::Leaf(RowInput::Time) => Value::Time(Micros(*time)),
+            Expr::Leaf(RowInput::Column(column)) => {
                 let named = |(name, _): &(&str, Kind)| *name == column.name.as_str();
                 values[self.names.iter().position(named).expect("a column")].clone()
             }
@@ -95,7 +95,7 @@ impl Table {
             Expr::Call { function, arguments } => {
                 let values: Vec<Value> =
                     arguments.iter().map(|argument| self.value(row, argument)).collect();
-                call(*function, &values).expect("short strings")
+                eval_scalar(*function, &values).expect("short strings")
             }
         }
     }
@@ -124,7 +124,7 @@ impl Table {
     fn column(&self, index: usize) -> RowExpr {
         let (column, kind) = self.names[index];
         let column = ColumnRef { name: name(column), kind, logical: Logical::Plain };
-        Expr::Leaf(Input::Column(column))
+        Expr::Leaf(RowInput::Column(column))
     }
 
     fn condition(&self, random: &mut Random) -> RowExpr {
@@ -152,7 +152,7 @@ impl Table {
 
     /// What the rows come to, one after the other.
     fn plainly(&self, query: &Query) -> Partial {
-        let Shape::Groups { keys, measures } = &query.shape else { panic!("groups") };
+        let QueryKind::Groups { keys, measures } = &query.shape else { panic!("groups") };
         let mut partial = Partial::empty(query);
         let Answering::Groups(groups) = &mut partial.answering else { panic!("groups") };
         for row in 0..ROWS {
@@ -231,7 +231,7 @@ fn query(table: &Table, random: &mut Random) -> Query {
         deadline: Duration::ZERO,
         ..Query::new(
             TableName::new("t").expect("a name"),
-            Shape::Groups { keys, measures: measures.into() },
+            QueryKind::Groups { keys, measures: measures.into() },
         )
     }
 }

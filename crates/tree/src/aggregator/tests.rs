@@ -71,7 +71,7 @@ fn query() -> Arc<Query> {
     Arc::new(Query {
         limit: 10,
         deadline: Duration::from_secs(10),
-        ..Query::new(table(), Shape::Groups { keys: Vec::new(), measures: Vec::new() })
+        ..Query::new(table(), QueryKind::Groups { keys: Vec::new(), measures: Vec::new() })
     })
 }
 

@@ -47,7 +47,7 @@ fn query() -> Query {
         deadline: DEADLINE,
         ..Query::new(
             TableName::new("t").expect("a name"),
-            Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+            QueryKind::Groups { keys: Vec::new(), measures: Vec::new() },
         )
     }
 }

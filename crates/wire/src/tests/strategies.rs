@@ -10,8 +10,8 @@ use hadal_aggregate::{
     WarningCode,
 };
 use hadal_query::{
-    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, RowExpr,
-    SeriesLimit, Shape, Slot, StateKind, Type,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
+    QueryKind, RowExpr, RowInput, SeriesLimit, StateKind, Type,
 };
 use hadal_types::limits::{
     SAMPLE_COLUMNS_MAX, SAMPLE_ONE_IN_MAX, TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN,
@@ -98,36 +98,44 @@ fn expr<L: Clone + std::fmt::Debug + 'static>(
 
 pub(crate) fn row_expr() -> impl Strategy<Value = RowExpr> {
     let column = (column_name(), coded::<Kind>(), coded::<Logical>())
-        .prop_map(|(name, kind, logical)| Input::Column(ColumnRef { name, kind, logical }));
-    expr(prop_oneof![Just(Input::Time), column, "\\PC{0,5}".prop_map(Input::AnyText)])
+        .prop_map(|(name, kind, logical)| RowInput::Column(ColumnRef { name, kind, logical }));
+    expr(prop_oneof![Just(RowInput::Time), column, "\\PC{0,5}".prop_map(RowInput::AnyText)])
 }
 
-fn finish(kind: StateKind) -> BoxedStrategy<Finish> {
+fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
     match kind {
         StateKind::Moments => {
-            let finishes = vec![Finish::Count, Finish::RawCount, Finish::Sum, Finish::Avg];
+            let finishes = vec![
+                AggregateFunction::Count,
+                AggregateFunction::RawCount,
+                AggregateFunction::Sum,
+                AggregateFunction::Avg,
+            ];
             proptest::sample::select(finishes).boxed()
         }
-        StateKind::Extremes => proptest::sample::select(vec![Finish::Min, Finish::Max]).boxed(),
-        StateKind::Quantiles => any::<u32>().prop_map(Finish::Quantile).boxed(),
-        StateKind::Distinct => Just(Finish::Distinct).boxed(),
-        StateKind::Histogram(buckets) => Just(Finish::Histogram(buckets)).boxed(),
+        StateKind::Extremes => {
+            proptest::sample::select(vec![AggregateFunction::Min, AggregateFunction::Max]).boxed()
+        }
+        StateKind::Quantiles => any::<u32>().prop_map(AggregateFunction::Quantile).boxed(),
+        StateKind::Distinct => Just(AggregateFunction::Distinct).boxed(),
+        StateKind::Histogram(buckets) => Just(AggregateFunction::Histogram(buckets)).boxed(),
     }
 }
 
 /// A slot of a query of this shape.
-fn slot(shape: &Shape) -> BoxedStrategy<Slot> {
-    let plain = vec![Slot::RawCount, Slot::Count, Slot::Seconds];
+fn slot(shape: &QueryKind) -> BoxedStrategy<GroupInput> {
+    let plain = vec![GroupInput::RawCount, GroupInput::Count, GroupInput::Seconds];
     let mut slots = proptest::sample::select(plain).boxed();
     let (keys, measures) = match shape {
-        Shape::Rows { values } => (values.len(), &[][..]),
-        Shape::Groups { keys, measures } => (keys.len(), &measures[..]),
+        QueryKind::Rows { values } => (values.len(), &[][..]),
+        QueryKind::Groups { keys, measures } => (keys.len(), &measures[..]),
     };
     if keys > 0 {
-        slots = prop_oneof![slots, (0..keys).prop_map(Slot::Key)].boxed();
+        slots = prop_oneof![slots, (0..keys).prop_map(GroupInput::Key)].boxed();
     }
     for (index, measure) in measures.iter().enumerate() {
-        let measured = finish(measure.kind).prop_map(move |finish| Slot::Measure(index, finish));
+        let measured =
+            finish(measure.kind).prop_map(move |finish| GroupInput::Measure(index, finish));
         slots = prop_oneof![slots, measured].boxed();
     }
     slots
@@ -143,12 +151,12 @@ fn kind() -> impl Strategy<Value = StateKind> {
     ]
 }
 
-pub(crate) fn shape() -> impl Strategy<Value = Shape> {
+pub(crate) fn shape() -> impl Strategy<Value = QueryKind> {
     let measure = (kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
     prop_oneof![
-        1 => collection::vec(row_expr(), 0..4).prop_map(|values| Shape::Rows { values }),
+        1 => collection::vec(row_expr(), 0..4).prop_map(|values| QueryKind::Rows { values }),
         3 => (collection::vec(row_expr(), 0..4), collection::vec(measure, 0..5))
-            .prop_map(|(keys, measures)| Shape::Groups { keys, measures }),
+            .prop_map(|(keys, measures)| QueryKind::Groups { keys, measures }),
     ]
 }
 
@@ -156,7 +164,7 @@ pub(crate) fn query() -> impl Strategy<Value = Query> {
     shape().prop_flat_map(query_of_shape)
 }
 
-fn query_of_shape(shape: Shape) -> impl Strategy<Value = Query> {
+fn query_of_shape(shape: QueryKind) -> impl Strategy<Value = Query> {
     let over = || expr(slot(&shape)).boxed();
     let output = ("\\PC{0,5}", coded::<Type>(), over())
         .prop_map(|(name, value_type, expr)| Output { name, value_type, expr });
@@ -224,8 +232,8 @@ fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
 /// run of whole numbers in the first of their groups.
 fn answering(query: &Query) -> impl Strategy<Value = Partial> + use<> {
     let keys = match &query.shape {
-        Shape::Rows { values } => values.len(),
-        Shape::Groups { keys, .. } => keys.len(),
+        QueryKind::Rows { values } => values.len(),
+        QueryKind::Groups { keys, .. } => keys.len(),
     };
     let measures = query.measures().len();
     let row = (collection::vec(cell(), keys), collection::vec(cell(), measures), weight()).boxed();

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use hadal_query::{
-    Expr, Finish, Function, OrderKey, OutputExpr, Query, RowExpr, SeriesLimit, Slot,
+    AggregateFunction, Expr, Function, GroupInput, OrderKey, OutputExpr, Query, RowExpr,
+    SeriesLimit,
 };
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
@@ -34,7 +35,7 @@ fn shown(answer: &Answer) -> Vec<String> {
     answer.rows.iter().map(show).collect()
 }
 
-fn slot(slot: Slot) -> OutputExpr {
+fn slot(slot: GroupInput) -> OutputExpr {
     Expr::Leaf(slot)
 }
 
@@ -52,14 +53,14 @@ fn at(seconds: i64) -> Value {
 
 fn all_finishes() -> Vec<OutputExpr> {
     [
-        Finish::Count,
-        Finish::RawCount,
-        Finish::Sum,
-        Finish::Avg,
-        Finish::Min,
-        Finish::Max,
-        Finish::Quantile(500_000),
-        Finish::Distinct,
+        AggregateFunction::Count,
+        AggregateFunction::RawCount,
+        AggregateFunction::Sum,
+        AggregateFunction::Avg,
+        AggregateFunction::Min,
+        AggregateFunction::Max,
+        AggregateFunction::Quantile(500_000),
+        AggregateFunction::Distinct,
     ]
     .map(aggregate)
     .to_vec()
@@ -67,7 +68,7 @@ fn all_finishes() -> Vec<OutputExpr> {
 
 #[test]
 fn no_rows_are_one_row_without_keys_and_none_with_keys() {
-    let mut outputs = vec![slot(Slot::Count), slot(Slot::RawCount)];
+    let mut outputs = vec![slot(GroupInput::Count), slot(GroupInput::RawCount)];
     outputs.extend(all_finishes());
     let query = groups_query(vec![], outputs.clone());
     let none = answer(&query, &[]);
@@ -93,15 +94,19 @@ fn aggregates_are_weighted() {
 
 #[test]
 fn having_order_offset_and_limit_apply_in_this_order() {
-    let order = OrderKey { expr: aggregate(Finish::Sum), descending: true, nulls_first: false };
+    let order =
+        OrderKey { expr: aggregate(AggregateFunction::Sum), descending: true, nulls_first: false };
     let above_one =
-        Expr::call(Function::Greater, vec![slot(Slot::Count), Expr::Literal(integer(1))]);
+        Expr::call(Function::Greater, vec![slot(GroupInput::Count), Expr::Literal(integer(1))]);
     let query = Query {
         having: Some(above_one),
         order: vec![order],
         offset: 1,
         limit: 2,
-        ..groups_query(vec![column(0)], vec![slot(Slot::Key(0)), aggregate(Finish::Sum)])
+        ..groups_query(
+            vec![column(0)],
+            vec![slot(GroupInput::Key(0)), aggregate(AggregateFunction::Sum)],
+        )
     };
     let keys: Vec<[Value; 1]> = (0..7).map(|key| [integer(key)]).collect();
     let mut rows: Vec<(&[Value], Value, i64)> = vec![
@@ -124,9 +129,13 @@ fn having_order_offset_and_limit_apply_in_this_order() {
 /// A query by 100-second buckets and service, for the top series by count.
 fn series_query(count: usize) -> Query {
     let keys: Vec<RowExpr> = vec![time_bucket(100), column(0)];
-    let outputs =
-        vec![slot(Slot::Key(0)), slot(Slot::Key(1)), slot(Slot::Count), slot(Slot::Seconds)];
-    let series = Some(SeriesLimit { count, rank: slot(Slot::Count) });
+    let outputs = vec![
+        slot(GroupInput::Key(0)),
+        slot(GroupInput::Key(1)),
+        slot(GroupInput::Count),
+        slot(GroupInput::Seconds),
+    ];
+    let series = Some(SeriesLimit { count, rank: slot(GroupInput::Count) });
     Query { series, ..groups_query(keys, outputs) }
 }
 
@@ -169,7 +178,8 @@ fn series_of_an_open_range_are_ranked_over_all_buckets() {
     let rows: Vec<(&[Value], Value, i64)> =
         keys.iter().zip([3, 6]).map(|(key, weight)| (&key[..], integer(1), weight)).collect();
     // Events per second: 3 or 6 in the 600 seconds of all buckets.
-    let rate = Expr::call(Function::Divide, vec![slot(Slot::Count), slot(Slot::Seconds)]);
+    let rate =
+        Expr::call(Function::Divide, vec![slot(GroupInput::Count), slot(GroupInput::Seconds)]);
     let wanted = Expr::Literal(Value::Number("0.005".parse().expect("a number")));
     let rank = Expr::call(Function::Equal, vec![rate, wanted]);
     let open = |range: TimeRange| {
@@ -199,7 +209,7 @@ fn series_that_tie_are_chosen_by_their_keys() {
 #[test]
 fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
     let range = TimeRange { from: Some(Micros(50_500_000)), to: Some(Micros(230_000_000)) };
-    let outputs = vec![slot(Slot::Key(0)), slot(Slot::Seconds)];
+    let outputs = vec![slot(GroupInput::Key(0)), slot(GroupInput::Seconds)];
     let query = Query { range, ..groups_query(vec![time_bucket(100)], outputs) };
     let keys = [[at(0)], [at(100)], [at(200)], [at(300)]];
     let rows: Vec<(&[Value], Value, i64)> =
@@ -207,7 +217,7 @@ fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
     let seconds: Vec<String> =
         answer(&query, &rows).rows.iter().map(|row| row[1].to_string()).collect();
     assert_eq!(seconds, ["49.5", "100", "30", "0"]);
-    let whole = groups_query(vec![], vec![slot(Slot::Seconds)]);
+    let whole = groups_query(vec![], vec![slot(GroupInput::Seconds)]);
     assert_eq!(shown(&answer(&whole, &[])), ["1000"]);
     let open = Query { range: TimeRange { from: None, to: Some(NOW) }, ..whole };
     assert_eq!(shown(&answer(&open, &[])), ["null"]);
@@ -222,7 +232,7 @@ fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
 
 #[test]
 fn a_sum_beyond_doubles_fails_the_query() {
-    let query = groups_query(vec![], vec![aggregate(Finish::Sum)]);
+    let query = groups_query(vec![], vec![aggregate(AggregateFunction::Sum)]);
     let huge = Value::Number("1e308".parse().expect("a number"));
     let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
     let Err(Unfinished::Faults(faults)) = finish(partial_of(&query, &rows), &query, &|| false)
@@ -241,7 +251,7 @@ fn beyond(answer: &Answer) -> Option<u64> {
 #[test]
 fn only_a_limit_that_nobody_asked_for_is_told_of() {
     fn groups(count: i64, limit: u64, offset: u64) -> Option<u64> {
-        let query = groups_query(vec![column(0)], vec![slot(Slot::Key(0))]);
+        let query = groups_query(vec![column(0)], vec![slot(GroupInput::Key(0))]);
         let query = Query { limit, offset, ..query };
         let keys: Vec<[Value; 1]> = (0..count).map(|key| [integer(key)]).collect();
         let rows: Vec<(&[Value], Value, i64)> =
@@ -268,9 +278,10 @@ fn only_a_limit_that_nobody_asked_for_is_told_of() {
 
 #[test]
 fn raw_rows_are_sorted_cut_and_computed() {
-    let order = OrderKey { expr: slot(Slot::Key(1)), descending: false, nulls_first: false };
+    let order = OrderKey { expr: slot(GroupInput::Key(1)), descending: false, nulls_first: false };
     let mut query = Query { offset: 1, ..rows_query(2, vec![order], 2) };
-    query.outputs[0].expr = Expr::call(Function::Add, vec![slot(Slot::Key(0)), slot(Slot::Key(1))]);
+    query.outputs[0].expr =
+        Expr::call(Function::Add, vec![slot(GroupInput::Key(0)), slot(GroupInput::Key(1))]);
     let mut partial = Partial::empty(&query);
     let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
     for (first, second) in [(1, 40), (2, 30), (3, 20), (4, 10)] {
@@ -283,8 +294,8 @@ fn raw_rows_are_sorted_cut_and_computed() {
 
 /// A query for groups of one key each, the largest first, and rows for it.
 fn descending(count: i64, limit: u64) -> (Query, Partial) {
-    let order = OrderKey { expr: slot(Slot::Key(0)), descending: true, nulls_first: false };
-    let query = groups_query(vec![column(0)], vec![slot(Slot::Key(0))]);
+    let order = OrderKey { expr: slot(GroupInput::Key(0)), descending: true, nulls_first: false };
+    let query = groups_query(vec![column(0)], vec![slot(GroupInput::Key(0))]);
     let query = Query { limit, order: vec![order], ..query };
     let keys: Vec<[Value; 1]> = (0..count).map(|key| [integer(key * 7919 % count)]).collect();
     let rows: Vec<(&[Value], Value, i64)> =

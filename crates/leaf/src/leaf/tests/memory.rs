@@ -1,7 +1,7 @@
 //! What queries may hold here, at the limits and beyond them.
 
 use hadal_aggregate::Groups;
-use hadal_query::{ColumnRef, Function, OrderKey, Output, Slot};
+use hadal_query::{ColumnRef, Function, GroupInput, OrderKey, Output};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_GROUPS_MAX};
 
 use super::*;
@@ -38,7 +38,10 @@ pub(super) fn groups_by_value(before: usize) -> Query {
         deadline: Duration::from_secs(600),
         ..Query::new(
             name("t"),
-            Shape::Groups { keys: vec![Expr::Leaf(Input::Column(column))], measures: Vec::new() },
+            QueryKind::Groups {
+                keys: vec![Expr::Leaf(RowInput::Column(column))],
+                measures: Vec::new(),
+            },
         )
     }
 }
@@ -82,9 +85,9 @@ async fn the_right_groups_are_found_among_more_than_may_travel() {
         expr: Expr::Leaf(slot),
     };
     let by_count =
-        OrderKey { expr: Expr::Leaf(Slot::RawCount), descending: true, nulls_first: false };
+        OrderKey { expr: Expr::Leaf(GroupInput::RawCount), descending: true, nulls_first: false };
     let query = Query {
-        outputs: vec![output(Slot::Key(0)), output(Slot::RawCount)],
+        outputs: vec![output(GroupInput::Key(0)), output(GroupInput::RawCount)],
         order: vec![by_count],
         limit: 2,
         ..groups_by_value(LEAF_GROUPS_MAX + 2)
@@ -92,9 +95,9 @@ async fn the_right_groups_are_found_among_more_than_may_travel() {
     let row = |key: i64, count: i64| vec![Value::integer(key), Value::integer(count)];
     let several = Expr::call(
         Function::Greater,
-        vec![Expr::Leaf(Slot::RawCount), Expr::Literal(Value::integer(1))],
+        vec![Expr::Leaf(GroupInput::RawCount), Expr::Literal(Value::integer(1))],
     );
-    let by_key = OrderKey { expr: Expr::Leaf(Slot::Key(0)), ..query.order[0].clone() };
+    let by_key = OrderKey { expr: Expr::Leaf(GroupInput::Key(0)), ..query.order[0].clone() };
     let having = Query { having: Some(several), order: Vec::new(), ..query.clone() };
     let largest_key = Query { order: vec![by_key], ..query.clone() };
     let largest_keys = vec![row(last, 3), row(last - 1, 1)];
