@@ -152,7 +152,7 @@ pub fn answer(
     let sums_exactly: Vec<bool> =
         query.measures().iter().map(|measure| is_summed_exactly(&measure.argument, rows)).collect();
     let mut lines = Vec::new();
-    match &query.shape {
+    match &query.kind {
         QueryKind::Rows { values } => {
             for row in asked {
                 let mut group = Group::empty(0);

@@ -28,7 +28,7 @@ enum Place {
 impl<'q> Plain<'q> {
     /// `columns` are those of the rows that will come.
     pub(crate) fn new(query: &'q Query, columns: &[Column]) -> Result<Self, Error> {
-        let QueryKind::Groups { keys, measures } = &query.shape else {
+        let QueryKind::Groups { keys, measures } = &query.kind else {
             return Err(Error::NotPlain("a question for rows".to_owned()));
         };
         let ready = |expr: &RowExpr| prepared(expr, columns);

@@ -71,7 +71,7 @@ impl Partial {
     #[must_use]
     pub fn empty(query: &Query) -> Self {
         let mut faults = Faults::default();
-        let answering = match &query.shape {
+        let answering = match &query.kind {
             QueryKind::Groups { .. } => Answering::Groups(Groups::new(query)),
             QueryKind::Rows { .. } => match TopRows::new(query) {
                 Ok(rows) => Answering::Rows(rows),

@@ -47,7 +47,7 @@ impl TopRows {
     /// # Errors
     /// [`PrepareError`] when something that rows are sorted by cannot run.
     pub fn new(query: &Query) -> Result<Self, PrepareError> {
-        let value_count = match &query.shape {
+        let value_count = match &query.kind {
             QueryKind::Rows { values } => values.len(),
             QueryKind::Groups { .. } => 0,
         };
@@ -222,7 +222,7 @@ impl Row {
 
 impl Comparison {
     fn new(query: &Query) -> Self {
-        let QueryKind::Rows { values } = &query.shape else {
+        let QueryKind::Rows { values } = &query.kind else {
             return Self { by: Vec::new(), is_whole: false };
         };
         let mut by: Vec<(usize, Direction)> = Vec::new();

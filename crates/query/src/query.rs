@@ -21,7 +21,7 @@ pub struct Query {
     /// Only rows for which this is true.
     pub filter: Option<RowExpr>,
     /// Raw rows, or groups of them.
-    pub shape: QueryKind,
+    pub kind: QueryKind,
     /// The answer's columns.
     pub outputs: Vec<Output>,
     /// Only groups for which this is true.
@@ -159,13 +159,13 @@ impl Query {
     /// A question about all rows of a table: no filter, order or series, the ordinary limit and
     /// deadline, no outputs yet; now is the beginning of time.
     #[must_use]
-    pub const fn new(table: TableName, shape: QueryKind) -> Self {
+    pub const fn new(table: TableName, kind: QueryKind) -> Self {
         Self {
             table,
             range: TimeRange::ALL,
             intervals: Vec::new(),
             filter: None,
-            shape,
+            kind,
             outputs: Vec::new(),
             having: None,
             order: Vec::new(),
@@ -181,7 +181,7 @@ impl Query {
     /// The group keys; empty for raw rows.
     #[must_use]
     pub fn keys(&self) -> &[RowExpr] {
-        match &self.shape {
+        match &self.kind {
             QueryKind::Rows { .. } => &[],
             QueryKind::Groups { keys, .. } => keys,
         }
@@ -190,7 +190,7 @@ impl Query {
     /// The measures; empty for raw rows.
     #[must_use]
     pub fn measures(&self) -> &[Measure] {
-        match &self.shape {
+        match &self.kind {
             QueryKind::Rows { .. } => &[],
             QueryKind::Groups { measures, .. } => measures,
         }

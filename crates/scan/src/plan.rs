@@ -39,7 +39,7 @@ impl Plan {
             split_conjuncts(PlanExpr::new(filter)?, &mut conditions);
         }
         conditions.sort_by_key(PlanExpr::cost);
-        let keys = match &query.shape {
+        let keys = match &query.kind {
             QueryKind::Rows { values } => values,
             QueryKind::Groups { keys, .. } => keys,
         };

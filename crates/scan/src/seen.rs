@@ -64,7 +64,7 @@ pub(crate) fn seen_by(query: &Query) -> SeenColumns {
             columns.entry(column.name.clone()).or_default().by_filter.add(column.kind);
         });
     }
-    let (keys, measures) = match &query.shape {
+    let (keys, measures) = match &query.kind {
         QueryKind::Rows { values } => (values, &[][..]),
         QueryKind::Groups { keys, measures } => (keys, measures.as_slice()),
     };

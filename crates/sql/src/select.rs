@@ -66,7 +66,7 @@ pub(crate) fn lower(
         range,
         intervals: split.intervals.if_several(),
         filter: conjunction(split.rest),
-        shape: slots.into_shape(),
+        kind: slots.into_shape(),
         outputs,
         having,
         order,
@@ -307,7 +307,7 @@ fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {
 /// Checks what the expressions have become: none too deep for those who walk it, and no more
 /// patterns than allowed, which names of outputs may have repeated.
 fn check_exprs(query: &Query) -> Read<()> {
-    let rows: Vec<&RowExpr> = match &query.shape {
+    let rows: Vec<&RowExpr> = match &query.kind {
         QueryKind::Rows { values } => values.iter().chain(&query.filter).collect(),
         QueryKind::Groups { keys, measures } => {
             let arguments = measures.iter().map(|measure| &measure.argument);

@@ -66,7 +66,7 @@ fn decode_request(request: proto::QueryRequest) -> Result<QueryRequest, DecodeEr
 }
 
 fn encode_query(query: &Query) -> proto::Query {
-    let shape = match &query.shape {
+    let shape = match &query.kind {
         QueryKind::Rows { values } => {
             let values = values.iter().map(encode_expr).collect();
             query::Shape::Rows(proto::RowsShape { values })
@@ -117,7 +117,7 @@ fn decode_query(wire: proto::Query) -> Result<Query, DecodeError> {
         range: TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) },
         intervals: each("intervals", wire.intervals, decode_interval)?,
         filter,
-        shape: required(wire.shape).and_then(decode_shape).at("shape")?,
+        kind: required(wire.shape).and_then(decode_shape).at("shape")?,
         outputs: each("outputs", wire.outputs, decode_output)?,
         having,
         order: each("order", wire.order, decode_order)?,

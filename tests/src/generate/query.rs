@@ -68,13 +68,13 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         Expressions { random: &mut *random, leaves: &inputs, pools: &pools, bucket_micros_min };
     let filter = rows.random.percent(60).then(|| rows.expr(Type::Bool, 3));
     let grouped = rows.random.percent(75);
-    let (shape, finished) = if grouped { groups(&mut rows) } else { raw_rows(&mut rows) };
+    let (kind, finished) = if grouped { groups(&mut rows) } else { raw_rows(&mut rows) };
     let exact: Vec<(Type, OutputExpr)> =
         finished.iter().filter(|slot| is_exact(&slot.1, schema.rows)).cloned().collect();
     let mut outputs = Expressions { random, leaves: &exact, pools: &[], bucket_micros_min };
     let having = (grouped && outputs.random.percent(25)).then(|| outputs.expr(Type::Bool, 2));
     let order = order(&mut outputs);
-    let keyed = matches!(&shape, QueryKind::Groups { keys, .. } if !keys.is_empty());
+    let keyed = matches!(&kind, QueryKind::Groups { keys, .. } if !keys.is_empty());
     let series = (keyed && outputs.random.percent(25)).then(|| SeriesLimit {
         count: 1 + outputs.random.below(4),
         rank: outputs.leaf(Type::Number),
@@ -84,7 +84,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         range,
         intervals: Vec::new(),
         filter,
-        shape,
+        kind,
         outputs: columns(&mut outputs, &finished),
         having,
         order,
@@ -106,8 +106,8 @@ pub fn rows_query(seed: u64, facts: &Facts) -> Query {
     let pools = pools(&inputs, facts);
     let mut rows = Expressions { random, leaves: &inputs, pools: &pools, bucket_micros_min: 1 };
     query.filter = rows.random.percent(30).then(|| rows.expr(Type::Bool, 2));
-    let (shape, mut slots) = raw_rows(&mut rows);
-    let QueryKind::Rows { mut values } = shape else { return query };
+    let (kind, mut slots) = raw_rows(&mut rows);
+    let QueryKind::Rows { mut values } = kind else { return query };
     let time = Expr::Leaf(GroupInput::Key(values.len()));
     values.push(Expr::Leaf(RowInput::Time));
     slots.push((Type::Time, time.clone()));
@@ -118,7 +118,7 @@ pub fn rows_query(seed: u64, facts: &Facts) -> Query {
         query.order.insert(0, OrderKey { expr: time, descending, nulls_first: descending });
     }
     query.outputs = columns(&mut outputs, &slots);
-    query.shape = QueryKind::Rows { values };
+    query.kind = QueryKind::Rows { values };
     query.limit = *random.pick(&[0, 1, 2, 5, 20, 20, 50, 100, 500, LIMIT]);
     query.offset = *random.pick(&[0, 0, 0, 1, 7, 60, 400]);
     query

@@ -58,7 +58,7 @@ fn every_part_of_the_house_is_asked_for() {
         sizes.push(rows.len());
         kinds.push(facts.schema.columns.iter().any(|column| column.parts.len() > 1));
         let query = query(seed, &facts);
-        shapes[0] += usize::from(matches!(query.shape, QueryKind::Rows { .. }));
+        shapes[0] += usize::from(matches!(query.kind, QueryKind::Rows { .. }));
         shapes[1] += usize::from(query.series.is_some());
         shapes[2] += usize::from(query.having.is_some());
         shapes[3] += usize::from(query.filter.is_some());

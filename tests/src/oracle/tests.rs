@@ -77,7 +77,7 @@ fn one_group_stands_even_over_no_rows() {
     assert_eq!(values(&answer), [[number("0"), NULL, NULL]]);
     assert_eq!(answer.rows[0].raw_count, 0);
     let keyed = QueryKind::Groups { keys: vec![column("n", Kind::Number)], measures: vec![] };
-    assert!(asked(&[], &Query { shape: keyed, outputs: vec![], ..query }).rows.is_empty());
+    assert!(asked(&[], &Query { kind: keyed, outputs: vec![], ..query }).rows.is_empty());
 }
 
 #[test]

@@ -352,7 +352,7 @@ fn texts_that_lie_in_no_order_are_ordered() {
     let view = BlockView::parse(&blocks[0]).expect("parses");
     assert_eq!(view.column("v", Kind::String).expect("there").encoding_name(), "templates");
     let strings = raw_rows([Expr::Leaf(RowInput::Time), v(Kind::String)], None);
-    let query = Query { shape: strings.shape, ..ordered(1, false, 20) };
+    let query = Query { kind: strings.kind, ..ordered(1, false, 20) };
     let expected: Vec<i64> = (0..20).map(|number| number * 473 % 500).collect();
     assert_eq!(times(scanned(&blocks, &query)), expected);
 }

@@ -152,7 +152,7 @@ impl Table {
 
     /// What the rows come to, one after the other.
     fn plainly(&self, query: &Query) -> Partial {
-        let QueryKind::Groups { keys, measures } = &query.shape else { panic!("groups") };
+        let QueryKind::Groups { keys, measures } = &query.kind else { panic!("groups") };
         let mut partial = Partial::empty(query);
         let Answering::Groups(groups) = &mut partial.answering else { panic!("groups") };
         for row in 0..ROWS {

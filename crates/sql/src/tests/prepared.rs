@@ -96,7 +96,7 @@ fn some(input: &RowInput) -> Value {
 
 /// Checks that all expressions of a query can run.
 fn check_prepared(query: &Query) -> Result<(), TestCaseError> {
-    let (values, measures) = match &query.shape {
+    let (values, measures) = match &query.kind {
         QueryKind::Rows { values } => (values, &[][..]),
         QueryKind::Groups { keys, measures } => (keys, measures.as_slice()),
     };
@@ -117,7 +117,7 @@ fn check_prepared(query: &Query) -> Result<(), TestCaseError> {
 
 /// The value of a raw row's output.
 fn raw_value(query: &Query, output: &OutputExpr, input: &impl Fn(&RowInput) -> Value) -> Value {
-    match (output, &query.shape) {
+    match (output, &query.kind) {
         (Expr::Literal(value), _) => value.clone(),
         (Expr::Leaf(GroupInput::Key(index)), QueryKind::Rows { values }) => {
             Prepared::new(&values[*index]).expect("checked").value(input).expect("short strings")
@@ -152,7 +152,7 @@ fn check_value(expr: &str) -> Result<bool, TestCaseError> {
         let fits = value.is_null() || Type::of(&value) == *value_type;
         prop_assert!(fits, "{expr}: {value:?} is no {value_type:?}");
     }
-    if let QueryKind::Rows { values } = &query.shape {
+    if let QueryKind::Rows { values } = &query.kind {
         for value in values {
             if let Some(plain) = plain_value(value, &some) {
                 let ready =

@@ -59,7 +59,7 @@ pub(super) fn filter(query: &Query) -> String {
 
 /// Keys or values.
 pub(super) fn keys(query: &Query) -> String {
-    match &query.shape {
+    match &query.kind {
         QueryKind::Rows { values } => format!("rows {}", list(values, row)),
         QueryKind::Groups { keys, .. } => list(keys, row),
     }

@@ -122,11 +122,11 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
     }
 }
 
-/// A slot of a query of this shape.
-fn slot(shape: &QueryKind) -> BoxedStrategy<GroupInput> {
+/// A slot of a query of this kind.
+fn slot(kind: &QueryKind) -> BoxedStrategy<GroupInput> {
     let plain = vec![GroupInput::RawCount, GroupInput::Count, GroupInput::Seconds];
     let mut slots = proptest::sample::select(plain).boxed();
-    let (keys, measures) = match shape {
+    let (keys, measures) = match kind {
         QueryKind::Rows { values } => (values.len(), &[][..]),
         QueryKind::Groups { keys, measures } => (keys.len(), &measures[..]),
     };
@@ -151,7 +151,7 @@ fn kind() -> impl Strategy<Value = StateKind> {
     ]
 }
 
-pub(crate) fn shape() -> impl Strategy<Value = QueryKind> {
+pub(crate) fn kind() -> impl Strategy<Value = QueryKind> {
     let measure = (kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
     prop_oneof![
         1 => collection::vec(row_expr(), 0..4).prop_map(|values| QueryKind::Rows { values }),
@@ -161,11 +161,11 @@ pub(crate) fn shape() -> impl Strategy<Value = QueryKind> {
 }
 
 pub(crate) fn query() -> impl Strategy<Value = Query> {
-    shape().prop_flat_map(query_of_shape)
+    kind().prop_flat_map(query_of_kind)
 }
 
-fn query_of_shape(shape: QueryKind) -> impl Strategy<Value = Query> {
-    let over = || expr(slot(&shape)).boxed();
+fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
+    let over = || expr(slot(&kind)).boxed();
     let output = ("\\PC{0,5}", coded::<Type>(), over())
         .prop_map(|(name, value_type, expr)| Output { name, value_type, expr });
     let order = (over(), any::<bool>(), any::<bool>())
@@ -183,15 +183,15 @@ fn query_of_shape(shape: QueryKind) -> impl Strategy<Value = Query> {
         option::of(series),
     );
     let how = (10u64..1_000, 0u64..1_000, any::<i64>(), any::<Duration>(), any::<bool>());
-    (Just(shape), what, how).prop_map(
-        |(shape, (table, (range, intervals), filter, outputs, having, order, series), how)| {
+    (Just(kind), what, how).prop_map(
+        |(kind, (table, (range, intervals), filter, outputs, having, order, series), how)| {
             let (limit, offset, now, deadline, require_complete) = how;
             Query {
                 table,
                 range,
                 intervals,
                 filter,
-                shape,
+                kind,
                 outputs,
                 having,
                 order,
@@ -231,7 +231,7 @@ fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
 /// Partial answers of some rows, and, for the forms that states have when there are many, of a
 /// run of whole numbers in the first of their groups.
 fn answering(query: &Query) -> impl Strategy<Value = Partial> + use<> {
-    let keys = match &query.shape {
+    let keys = match &query.kind {
         QueryKind::Rows { values } => values.len(),
         QueryKind::Groups { keys, .. } => keys.len(),
     };

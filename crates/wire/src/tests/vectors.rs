@@ -69,7 +69,7 @@ pub(crate) fn rows_query() -> Query {
         range: TimeRange { from: None, to: Some(Micros(-1)) },
         intervals: Vec::new(),
         filter: None,
-        shape: QueryKind::Rows {
+        kind: QueryKind::Rows {
             values: vec![Expr::Leaf(RowInput::Time), column("tags", Kind::Set)],
         },
         outputs: vec![output("tags", Type::Set, GroupInput::Key(1))],
@@ -101,7 +101,7 @@ pub(crate) fn groups_query() -> Query {
     Query {
         range: TimeRange { from: Some(Micros(1_699_999_000_000_000)), to: None },
         filter: Some(Expr::call(Function::And, filter)),
-        shape: QueryKind::Groups {
+        kind: QueryKind::Groups {
             keys: vec![Expr::call(Function::TimeBucket, bucket), path()],
             measures: vec![
                 measure(StateKind::Moments),
