@@ -141,7 +141,7 @@ fn slot(kind: &QueryKind) -> BoxedStrategy<GroupInput> {
     slots
 }
 
-fn kind() -> impl Strategy<Value = StateKind> {
+fn state_kind() -> impl Strategy<Value = StateKind> {
     prop_oneof![
         Just(StateKind::Moments),
         Just(StateKind::Extremes),
@@ -151,8 +151,9 @@ fn kind() -> impl Strategy<Value = StateKind> {
     ]
 }
 
-pub(crate) fn kind() -> impl Strategy<Value = QueryKind> {
-    let measure = (kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
+pub(crate) fn query_kind() -> impl Strategy<Value = QueryKind> {
+    let measure =
+        (state_kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
     prop_oneof![
         1 => collection::vec(row_expr(), 0..4).prop_map(|values| QueryKind::Rows { values }),
         3 => (collection::vec(row_expr(), 0..4), collection::vec(measure, 0..5))
@@ -161,7 +162,7 @@ pub(crate) fn kind() -> impl Strategy<Value = QueryKind> {
 }
 
 pub(crate) fn query() -> impl Strategy<Value = Query> {
-    kind().prop_flat_map(query_of_kind)
+    query_kind().prop_flat_map(query_of_kind)
 }
 
 fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
