@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
-use hadal_aggregate::{Answering, Partial, RowValues};
+use hadal_aggregate::{PartialBody, Partial, SparseRow};
 use hadal_block::{BlockView, MergeOrder, merge};
 use hadal_query::{
     ColumnRef, Expr, Function, PatternSyntax, Prepared, Query, QueryKind, RowExpr, RowInput,
@@ -249,8 +249,8 @@ fn times(blocks: &[Vec<u8>], filter: &RowExpr) -> Vec<Micros> {
     let of_groups =
         scanned(blocks, Query { filter: Some(filter.clone()), ..Query::new(table, groups) });
     assert_eq!(of_rows.stats.rows_matched, of_groups.stats.rows_matched);
-    let Answering::Rows(found) = of_rows.answering else { panic!("rows were asked for") };
-    let time = |row: RowValues| match row[0] {
+    let PartialBody::Rows(found) = of_rows.answering else { panic!("rows were asked for") };
+    let time = |row: SparseRow| match row[0] {
         Value::Time(time) => time,
         ref other => panic!("{other} is no time"),
     };

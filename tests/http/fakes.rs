@@ -112,7 +112,7 @@ impl Peer for Answering {
             };
             partial.coverage = Coverage::of_leaf(leaf, true);
             if self.act == Act::ReachALimit {
-                partial.fail(Fault::new(FaultCode::Memory, "a byte more is needed"));
+                partial.fail(QueryError::new(QueryErrorCode::Memory, "a byte more is needed"));
             }
             partial
         })

@@ -43,7 +43,7 @@ impl Peer for Between {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let mut partial = self.tree.query(query, deadline).await;
-            assert!(partial.held.bytes() > 0, "it holds something");
+            assert!(partial.reservation.bytes() > 0, "it holds something");
             let act = *self.act.lock().expect("no panic");
             match act {
                 Act::Pass => {}

@@ -147,7 +147,7 @@ fn query(seed: u64, groups: usize) -> Query {
         measures: vec![
             measure(StateKind::Moments, column("few", Kind::Number)),
             measure(StateKind::Moments, column("value", Kind::Number)),
-            measure(StateKind::Extremes, column("value", Kind::Number)),
+            measure(StateKind::MinMax, column("value", Kind::Number)),
         ],
     };
     let mut order = vec![first_of_order(random, &slots)];

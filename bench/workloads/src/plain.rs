@@ -1,7 +1,7 @@
 //! The plain way to an answer, which every faster one must agree with: one row at a time, from the
 //! rows as they were made, with the meaning that [`hadal_query`] gives to expressions.
 
-use hadal_aggregate::{Answering, Partial};
+use hadal_aggregate::{Partial, PartialBody};
 use hadal_query::{ColumnRef, Expr, Prepared, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{Micros, Value, Weight};
 
@@ -44,7 +44,7 @@ impl<'q> Plain<'q> {
     /// What these rows answer.
     pub(crate) fn answer(&self, rows: &Rows) -> Partial {
         let mut partial = Partial::empty(self.query);
-        let Answering::Groups(groups) = &mut partial.answering else { return partial };
+        let PartialBody::Groups(groups) = &mut partial.body else { return partial };
         for (row, time) in rows.times.iter().enumerate() {
             let leaf = |place: &Place| value_at(rows, row, *time, *place);
             let is_asked_for = self.query.range.contains(*time)

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use hadal_query::{AggregateFunction, Expr, GroupInput, OrderKey, Query};
 
 use crate::groups::Groups;
-use crate::order::Direction;
+use crate::order::SortDirection;
 
 /// The places of groups among which are the first `end` of the query's order, ascending; `None`
 /// where these cannot be told from the others so.
@@ -46,9 +46,9 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
 }
 
 /// The keys that an order is by; `None` where it is by something else, too.
-fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, Direction)>> {
+fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, SortDirection)>> {
     let key = |own: &OrderKey| {
-        let direction = Direction { descending: own.descending, nulls_first: own.nulls_first };
+        let direction = SortDirection { descending: own.descending, nulls_first: own.nulls_first };
         match own.expr {
             Expr::Leaf(GroupInput::Key(key)) => Some((key, direction)),
             _ => None,

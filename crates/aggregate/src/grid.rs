@@ -9,7 +9,7 @@ use hadal_types::{Decimal, Number, NumberRepr};
 
 /// The grid of one exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Grid {
+pub struct HistogramGrid {
     exponent: i32,
 }
 
@@ -24,7 +24,7 @@ const DECIMAL_EXPONENT_MAX: i32 = 37;
 /// Of 10^-323, unlike of 10^-324, all multiples are different doubles.
 const EXPONENT_MIN: i32 = -323;
 
-impl Grid {
+impl HistogramGrid {
     /// The finest grid of which at most `cells_max` cells hold all from `min` to `max`, where that
     /// is not finer than the digits of these numbers allow. It is a grid no finer than `known`,
     /// which is for a part of this range.

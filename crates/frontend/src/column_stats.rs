@@ -7,7 +7,7 @@ pub(crate) mod cache;
 
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Answer, Coverage, RowValues, ScanStats};
+use hadal_aggregate::{Coverage, ResultSet, ScanStats, SparseRow};
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
     OutputExpr, PatternSyntax, Query, QueryKind, RowExpr, RowInput, StateKind, Type,

@@ -172,7 +172,7 @@ impl Span {
 }
 
 /// The members of lists, counted: from (list, count, rows) to (member, count, rows).
-fn members(lists: &[RowValues], prefix: Option<&str>, limit: usize) -> Vec<RowValues> {
+fn members(lists: &[SparseRow], prefix: Option<&str>, limit: usize) -> Vec<SparseRow> {
     let prefix = prefix.unwrap_or_default().to_lowercase();
     let mut counts: BTreeMap<Arc<str>, (Value, Value)> = BTreeMap::new();
     for list in lists {
@@ -192,7 +192,7 @@ fn members(lists: &[RowValues], prefix: Option<&str>, limit: usize) -> Vec<RowVa
     // Stable, so that equals stay in the order of their names.
     sorted.sort_by(|left, right| right.1.0.cmp(&left.1.0));
     sorted.truncate(limit);
-    let row = |(text, (count, rows))| RowValues::from_iter([Value::String(text), count, rows]);
+    let row = |(text, (count, rows))| SparseRow::from_iter([Value::String(text), count, rows]);
     sorted.into_iter().map(row).collect()
 }
 
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn members_of_lists_are_counted() {
         let row = |list: Value, count: i64| {
-            RowValues::from_iter([list, Value::integer(count), Value::integer(1)])
+            SparseRow::from_iter([list, Value::integer(count), Value::integer(1)])
         };
         let lists = [
             row(Value::vector(["b", "a", "b"]), 10),

@@ -190,7 +190,7 @@ impl Serialize for Rows<'_> {
     }
 }
 
-struct Row(RowValues);
+struct Row(SparseRow);
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -265,7 +265,7 @@ mod tests {
         let answered = || {
             let mut held = budget.reservation();
             held.resize(1_000).expect("room");
-            let rows = vec![RowValues::from([Value::integer(1), Value::string("a")])];
+            let rows = vec![SparseRow::from([Value::integer(1), Value::string("a")])];
             QueryResult { rows, held, ..QueryResult::default() }
         };
         let (now, minute) = (Instant::now(), Duration::from_secs(60));

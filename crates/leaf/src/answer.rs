@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{
-    Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, WarningCode,
+    Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode, WarningCode,
 };
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
@@ -49,7 +49,7 @@ pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instan
         Ok(scan) if first.zone_answers => scan,
         Ok(scan) => scan.without_zone_answers(),
         Err(error) => {
-            let fault = Fault::new(FaultCode::Invalid, &error.to_string());
+            let fault = QueryError::new(QueryErrorCode::Invalid, &error.to_string());
             return Partial::failed(&query, fault);
         }
     };

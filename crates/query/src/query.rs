@@ -75,7 +75,7 @@ pub enum StateKind {
     /// n, Σw, Σw², Σwx.
     Moments,
     /// The smallest and the largest value.
-    Extremes,
+    MinMax,
     /// A sketch of the distribution of numbers.
     Quantiles,
     /// A sketch of the set of values.
@@ -114,7 +114,7 @@ impl AggregateFunction {
     pub const fn state(self) -> StateKind {
         match self {
             Self::Count | Self::RawCount | Self::Sum | Self::Avg => StateKind::Moments,
-            Self::Min | Self::Max => StateKind::Extremes,
+            Self::Min | Self::Max => StateKind::MinMax,
             Self::Quantile(_) => StateKind::Quantiles,
             Self::Distinct => StateKind::Distinct,
             Self::Histogram(buckets) => StateKind::Histogram(buckets),

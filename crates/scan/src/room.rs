@@ -9,7 +9,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use hadal_aggregate::{Fault, FaultCode, no_room};
+use hadal_aggregate::{QueryError, QueryErrorCode, out_of_memory};
 use hadal_block::BlockError;
 use hadal_query::StringTooLong;
 use hadal_types::limits::{PIECE_BYTES_MAX, SCAN_FREE_BYTES};
@@ -28,7 +28,7 @@ pub(crate) enum Halt {
     /// What is computed of these rows is more than is computed at a time.
     TooMany,
     /// The query fails: an expression computes too long a string, or there is no room.
-    Failed(Box<Fault>),
+    Failed(Box<QueryError>),
     /// Nobody waits for the answer any more.
     Over,
 }
@@ -41,12 +41,12 @@ impl From<BlockError> for Halt {
 
 impl From<StringTooLong> for Halt {
     fn from(error: StringTooLong) -> Self {
-        Fault::from(error).into()
+        QueryError::from(error).into()
     }
 }
 
-impl From<Fault> for Halt {
-    fn from(fault: Fault) -> Self {
+impl From<QueryError> for Halt {
+    fn from(fault: QueryError) -> Self {
         Self::Failed(Box::new(fault))
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct Room<'r> {
     /// Bytes that are computed at a time: fewer where no more are free.
     computed_max: Cell<usize>,
     /// Why they are fewer.
-    refused: RefCell<Option<Fault>>,
+    refused: RefCell<Option<QueryError>>,
     /// Bytes of decoded columns.
     decoded: Cell<usize>,
     /// Bytes that expressions under way have computed.
@@ -137,13 +137,13 @@ impl<'r> Room<'r> {
     }
 
     /// The fault of one row of which too much is computed.
-    pub(crate) fn too_much_of_one_row(&self) -> Fault {
+    pub(crate) fn too_much_of_one_row(&self) -> QueryError {
         let message = format!(
             "the query's expressions compute more than {PIECE_BYTES_MAX} bytes of one row: ask for \
              fewer or shorter strings"
         );
         let refused = self.refused.take();
-        refused.unwrap_or_else(|| Fault::new(FaultCode::Memory, &message))
+        refused.unwrap_or_else(|| QueryError::new(QueryErrorCode::Memory, &message))
     }
 
     /// What expressions under way have computed by now: to be given to [`Self::settle`].
@@ -176,7 +176,7 @@ impl<'r> Room<'r> {
         }
         self.go_on()?;
         let more = more.next_multiple_of(DRAWN_AT_ONCE);
-        Ok(held.resize(more).map_err(|spent| no_room(self.found + more, spent))?)
+        Ok(held.resize(more).map_err(|spent| out_of_memory(self.found + more, spent))?)
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
         room.keep(SCAN_FREE_BYTES).expect("free");
         let refused = room.compute(COMPUTED_MIN);
         assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");
-        assert_eq!(room.too_much_of_one_row().code, FaultCode::Memory);
+        assert_eq!(room.too_much_of_one_row().code, QueryErrorCode::Memory);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Root {
 pub enum AskError {
     /// The query itself cannot be answered.
     #[error("{}", join(.0))]
-    Faults(Vec<Fault>),
+    Faults(Vec<QueryError>),
     /// Rows are missing and the query wants all of them.
     #[error("only {scanned} of {expected} rows could be looked at, and the query wants all")]
     Incomplete {
@@ -50,7 +50,7 @@ pub enum AskError {
     Stopping,
 }
 
-fn join(faults: &[Fault]) -> String {
+fn join(faults: &[QueryError]) -> String {
     let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
     messages.join("; ")
 }
@@ -87,12 +87,12 @@ impl Root {
         }
     }
 
-    async fn answer(&self, query: Arc<Query>, start: Instant) -> Result<Answer, AskError> {
+    async fn answer(&self, query: Arc<Query>, start: Instant) -> Result<ResultSet, AskError> {
         let deadline = start + query.deadline;
         let found_by = before_finishing(start, deadline);
         let partial = self.tree.query(Arc::clone(&query), found_by).await;
-        if !partial.faults.is_empty() {
-            return Err(AskError::Faults(partial.faults.iter().cloned().collect()));
+        if !partial.errors.is_empty() {
+            return Err(AskError::Faults(partial.errors.iter().cloned().collect()));
         }
         let coverage = &partial.coverage;
         if coverage.leaves_answered == 0 && coverage.rows_scanned == 0 && coverage.leaves_asked > 0
@@ -116,8 +116,8 @@ impl Root {
         let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
         match finished.map_err(JoinError::try_into_panic) {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(Unfinished::Faults(faults))) => Err(AskError::Faults(faults)),
-            Ok(Err(Unfinished::Late)) => Err(AskError::Late),
+            Ok(Err(FinishError::QueryErrors(faults))) => Err(AskError::Faults(faults)),
+            Ok(Err(FinishError::Late)) => Err(AskError::Late),
             Err(Ok(panic)) => resume_unwind(panic),
             Err(Err(_)) => Err(AskError::Stopping),
         }

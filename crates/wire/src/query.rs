@@ -162,7 +162,7 @@ fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
 fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
     match kind {
         StateKind::Moments => (proto::StateKind::Moments, 0),
-        StateKind::Extremes => (proto::StateKind::Extremes, 0),
+        StateKind::MinMax => (proto::StateKind::Extremes, 0),
         StateKind::Quantiles => (proto::StateKind::Quantiles, 0),
         StateKind::Distinct => (proto::StateKind::Distinct, 0),
         StateKind::Histogram(buckets) => (proto::StateKind::Histogram, u32::from(buckets)),
@@ -172,7 +172,7 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
 fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
     let kind = match proto::StateKind::try_from(code) {
         Ok(proto::StateKind::Moments) => StateKind::Moments,
-        Ok(proto::StateKind::Extremes) => StateKind::Extremes,
+        Ok(proto::StateKind::Extremes) => StateKind::MinMax,
         Ok(proto::StateKind::Quantiles) => StateKind::Quantiles,
         Ok(proto::StateKind::Distinct) => StateKind::Distinct,
         Ok(proto::StateKind::Histogram) => {

@@ -207,7 +207,7 @@ fn an_argument(rows: &mut Expressions<'_, RowInput>) -> (Type, RowExpr) {
 fn kind_of(random: &mut Random, of: Type) -> StateKind {
     let mut kinds = vec![StateKind::Moments, StateKind::Distinct];
     if matches!(of, Type::Number | Type::Bool | Type::Time | Type::String) {
-        kinds.push(StateKind::Extremes);
+        kinds.push(StateKind::MinMax);
     }
     if of == Type::Number {
         let histogram = StateKind::Histogram(*random.pick(&HISTOGRAM_BUCKETS));
@@ -228,7 +228,7 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
             ]
         }
         StateKind::Moments => vec![AggregateFunction::Count, AggregateFunction::RawCount],
-        StateKind::Extremes => vec![AggregateFunction::Min, AggregateFunction::Max],
+        StateKind::MinMax => vec![AggregateFunction::Min, AggregateFunction::Max],
         StateKind::Quantiles => vec![
             AggregateFunction::Quantile(*random.pick(&QUANTILES)),
             AggregateFunction::Quantile(*random.pick(&QUANTILES)),

@@ -14,7 +14,7 @@ pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 /// What is kept by [`groups_query`].
 pub(crate) const KINDS: [StateKind; 5] = [
     StateKind::Moments,
-    StateKind::Extremes,
+    StateKind::MinMax,
     StateKind::Quantiles,
     StateKind::Distinct,
     StateKind::Histogram(10),

@@ -2,12 +2,12 @@ use hadal_query::{AggregateFunction, Expr, Function, GroupInput, Query, SeriesLi
 use hadal_types::{MemoryPool, MemoryReservation, Micros, Value, Weight};
 
 use super::*;
-use crate::finish::{Answer, Unfinished, finish};
+use crate::finish::{FinishError, ResultSet, finish};
 use crate::groups::Groups;
 use crate::partial::fixture::{KINDS, aggregate, column, groups_query, time_bucket};
-use crate::partial::{Answering, Partial};
-use crate::row_values::RowValues;
-use crate::warning::{FaultCode, WarningCode};
+use crate::partial::{Partial, PartialBody};
+use crate::row_values::SparseRow;
+use crate::warning::{QueryErrorCode, WarningCode};
 
 /// Groups of different series, more than stay where memory ends.
 const SERIES: i64 = 300;
@@ -53,10 +53,10 @@ fn partial(query: &Query, left_max: usize, held_max: usize) -> Partial {
             groups.add_row(&[bucket(at), text(series)], &values, weight);
         }
     }
-    Partial { answering: Answering::Groups(groups), ..Partial::empty(query) }
+    Partial { body: PartialBody::Groups(groups), ..Partial::empty(query) }
 }
 
-fn answer(query: &Query, partial: Partial) -> Answer {
+fn answer(query: &Query, partial: Partial) -> ResultSet {
     finish(partial, query, &|| false).expect("an answer")
 }
 
@@ -118,7 +118,7 @@ fn series_are_ranked_by_what_the_whole_of_them_has() {
 fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
     let query = query(3, Expr::Leaf(GroupInput::Count));
     let Some(series) = &query.series else { panic!("a series limit") };
-    let Answering::Groups(groups) = partial(&query, LEFT_MAX, 10_000).answering else {
+    let PartialBody::Groups(groups) = partial(&query, LEFT_MAX, 10_000).body else {
         panic!("groups")
     };
     let limited = |held: &mut MemoryReservation, is_late: &dyn Fn() -> bool| {
@@ -128,21 +128,21 @@ fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
     let mut held = budget.reservation();
     assert_eq!(limited(&mut held, &|| false), Ok(lines));
     assert!(held.bytes() > groups.len() * 8, "{} bytes", held.bytes());
-    assert_eq!(limited(&mut MemoryReservation::default(), &|| true), Err(Unfinished::Late));
+    assert_eq!(limited(&mut MemoryReservation::default(), &|| true), Err(FinishError::Late));
     let few = MemoryPool::new(held.bytes() - 1);
-    let Err(Unfinished::Faults(faults)) = limited(&mut few.reservation(), &|| false) else {
+    let Err(FinishError::QueryErrors(faults)) = limited(&mut few.reservation(), &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Memory);
+    assert_eq!(faults[0].code, QueryErrorCode::Memory);
 }
 
 /// Weights of all lines together, and those of lines of "other".
-fn weights(answer: &Answer) -> (i64, i64) {
-    let weight = |row: &RowValues| match &row[2] {
+fn weights(answer: &ResultSet) -> (i64, i64) {
+    let weight = |row: &SparseRow| match &row[2] {
         Value::Number(number) => number.to_i64().expect("whole"),
         other => panic!("{other} is no number"),
     };
-    let is_other = |(_, is_other): &(&RowValues, &bool)| **is_other;
+    let is_other = |(_, is_other): &(&SparseRow, &bool)| **is_other;
     let lines = answer.rows.iter().zip(&answer.others);
     let others = lines.filter(is_other).map(|(row, _)| weight(row)).sum();
     (answer.rows.iter().map(weight).sum(), others)
@@ -152,7 +152,7 @@ fn weights(answer: &Answer) -> (i64, i64) {
 fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() {
     let query = query(3, Expr::Leaf(GroupInput::Count));
     let mut cut = partial(&query, LEFT_MAX, 10_000);
-    let Answering::Groups(groups) = &mut cut.answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = &mut cut.body else { panic!("groups") };
     assert!(groups.cut_back());
     assert_eq!(groups.len(), LEFT_MAX);
     let found = answer(&query, cut);
@@ -171,7 +171,7 @@ fn totals_are_whole_however_often_series_go() {
     for held_max in [LEFT_MAX, 2 * LEFT_MAX, 10_000] {
         let mut merged = partial(&query, LEFT_MAX, held_max);
         let mut other = partial(&query, LEFT_MAX, held_max);
-        let Answering::Groups(groups) = &mut other.answering else { panic!("groups") };
+        let PartialBody::Groups(groups) = &mut other.body else { panic!("groups") };
         let _ = groups.cut_back();
         merged.merge(other);
         let found = answer(&query, merged);

@@ -1,4 +1,4 @@
-use hadal_aggregate::{Answering, FaultCode};
+use hadal_aggregate::{PartialBody, QueryErrorCode};
 use hadal_block::BlockBuilder;
 use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
 use hadal_store::BlockBytes;
@@ -64,7 +64,7 @@ fn job_of(
 /// Bytes of what one worker finds in one block.
 fn finding_bytes() -> usize {
     let (job, _pending) = job(1, usize::MAX, &MemoryPool::new(usize::MAX));
-    look_at_one(&job, job.begin(Vec::new())).partial.held.bytes()
+    look_at_one(&job, job.begin(Vec::new())).partial.reservation.bytes()
 }
 
 fn look_at_one(job: &ScanJob, mut finding: Finding) -> Finding {
@@ -105,19 +105,20 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
             let (job, pending) = job(blocks, bytes_max, &budget);
             two_at_work(&job);
             let JobResult { partial, looked, .. } = pending.result().await.expect("one");
-            let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
-            assert_eq!(partial.faults.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
+            let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
+            assert_eq!(partial.errors.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
             match fits {
                 true => {
                     assert_eq!(groups.len(), ROWS);
                     assert_eq!(looked, [Looked { blocks, rows: (ROWS * blocks) as u64 }]);
                     assert!(
-                        budget.reserved() == partial.held.bytes() && budget.reserved() <= bytes_max
+                        budget.reserved() == partial.reservation.bytes()
+                            && budget.reserved() <= bytes_max
                     );
                 }
                 false => {
-                    let fault = partial.faults.iter().next().expect("a fault");
-                    assert_eq!((fault.code, groups.len()), (FaultCode::Memory, 0));
+                    let fault = partial.errors.iter().next().expect("a fault");
+                    assert_eq!((fault.code, groups.len()), (QueryErrorCode::Memory, 0));
                 }
             }
             drop((partial, job));
@@ -143,7 +144,7 @@ fn what_raw_rows_take_is_counted_once() {
     let (job, _pending) = job_of(shape, 6, usize::MAX, &MemoryPool::new(usize::MAX));
     let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
     let findings = findings.map(|finding| look_at_one(&job, finding));
-    let held: usize = findings.iter().map(|finding| finding.partial.held.bytes()).sum();
+    let held: usize = findings.iter().map(|finding| finding.partial.reservation.bytes()).sum();
     assert_eq!(job.bytes.load(Ordering::Relaxed), held);
     assert_eq!(job.handout.next(), Some(2), "there is room for both");
 }
@@ -158,11 +159,11 @@ async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
         let (job, pending) = job(4, usize::MAX, &budget);
         two_at_work(&job);
         let partial = pending.result().await.expect("one").partial;
-        assert_eq!(partial.faults.is_empty(), fits);
+        assert_eq!(partial.errors.is_empty(), fits);
         // What others hold may be free later.
-        let code = if others > 0 { FaultCode::Busy } else { FaultCode::Memory };
-        assert!(partial.faults.iter().all(|fault| fault.code == code), "{:?}", partial.faults);
-        assert_eq!(budget.reserved(), others + partial.held.bytes());
+        let code = if others > 0 { QueryErrorCode::Busy } else { QueryErrorCode::Memory };
+        assert!(partial.errors.iter().all(|fault| fault.code == code), "{:?}", partial.errors);
+        assert_eq!(budget.reserved(), others + partial.reservation.bytes());
         drop(held);
         drop((partial, job));
         assert_eq!(budget.reserved(), 0);
@@ -175,7 +176,7 @@ fn few_blocks_are_not_shared_where_groups_are_many() {
     let first = job.begin(job.handout.join().expect("work"));
     assert_eq!(job.opening(), Some(1), "nothing is known yet");
     let mut first = look_at_one(&job, first);
-    let bytes = first.partial.held.bytes() as u64;
+    let bytes = first.partial.reservation.bytes() as u64;
     // The groups known take as long as so many blocks.
     for (blocks, opening) in [(900, Some(1)), (1_100, None)] {
         job.longest.store(bytes * FINDING_NANOS_PER_BYTE / blocks, Ordering::Relaxed);

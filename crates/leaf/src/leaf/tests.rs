@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, RowValues, WarningCode};
+use hadal_aggregate::{Coverage, LeafOutcome, PartialBody, QueryErrorCode, SparseRow, WarningCode};
 use hadal_block::BlockBuilder;
 use hadal_peer::{Batch, Receipt, Sink, SinkError};
 use hadal_query::{Expr, Input, Shape};
@@ -119,8 +119,8 @@ async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
         ..Query::new(name("t"), shape)
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
-    let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
-    let value = |row: RowValues| match &row[0] {
+    let PartialBody::Rows(rows) = partial.body.clone() else { panic!("rows") };
+    let value = |row: SparseRow| match &row[0] {
         Value::Number(number) => number.to_i64().expect("an integer"),
         other => panic!("{other}"),
     };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, FaultCode, Partial};
+use hadal_aggregate::{Partial, PartialBody, QueryErrorCode};
 use hadal_block::{BlockBuilder, BlockError, BlockView};
 use hadal_encoding::EncodingError;
 use hadal_query::{
@@ -76,7 +76,7 @@ fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> QueryKind {
 
 fn scanned_with(budget: &Arc<MemoryPool>, bytes: &[u8], query: &Query) -> Partial {
     let scan = Scan::new(Arc::new(query.clone())).expect("a query");
-    let mut partial = Partial { held: budget.reservation(), ..Partial::empty(query) };
+    let mut partial = Partial { reservation: budget.reservation(), ..Partial::empty(query) };
     let view = BlockView::parse(bytes).expect("parses");
     if let Err(unlooked) = scan.block(&view, &|_, column| column.verify(), &mut partial) {
         let Unlooked::Failed(fault) = unlooked else { panic!("{unlooked}") };
@@ -89,8 +89,8 @@ fn scanned(query: &Query) -> Partial {
     // What is decoded, and one piece.
     let budget = MemoryPool::new(2 * PIECE_BYTES_MAX);
     let partial = scanned_with(&budget, &block(), query);
-    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
-    assert_eq!(budget.reserved(), partial.held.bytes(), "what was computed is given back");
+    assert!(partial.errors.is_empty(), "{:?}", partial.errors);
+    assert_eq!(budget.reserved(), partial.reservation.bytes(), "what was computed is given back");
     partial
 }
 
@@ -102,7 +102,7 @@ fn digits(row: usize) -> usize {
 fn measures_and_keys_of_large_values_are_those_of_all_rows() {
     let keys = [call(Function::Bucket, [length_of(long(TIMES)), Expr::Literal(Value::integer(1))])];
     let own = query(groups(keys, length_of(long(TIMES))), None);
-    let Answering::Groups(groups) = scanned(&own).answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = scanned(&own).body else { panic!("groups") };
     let mut found: Vec<(Value, u64)> = groups
         .into_sorted()
         .0
@@ -138,7 +138,7 @@ fn the_best_rows_by_large_values_are_the_best_of_all() {
         limit: 12,
         ..query(QueryKind::Rows { values }, None)
     };
-    let Answering::Rows(rows) = scanned(&own).answering else { panic!("rows") };
+    let PartialBody::Rows(rows) = scanned(&own).body else { panic!("rows") };
     let found: Vec<Value> = rows.into_sorted().iter().map(|row| row[0].clone()).collect();
     let expected = (0..10).rev().chain([99, 98]).map(Value::integer);
     assert_eq!(found, expected.collect::<Vec<_>>());
@@ -159,7 +159,7 @@ fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
         ..query(QueryKind::Rows { values }, None)
     };
     let partial = scanned_with(&MemoryPool::new(1 << 30), &bytes, &own);
-    let Answering::Rows(found) = partial.answering else { panic!("rows") };
+    let PartialBody::Rows(found) = partial.body else { panic!("rows") };
     let found: Vec<Value> = found.into_sorted().iter().map(|row| row[2].clone()).collect();
     assert_eq!(found, (0..limit).map(Value::integer).collect::<Vec<_>>());
 }
@@ -173,7 +173,7 @@ fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
     let any = call(Function::Or, (0..4_000).map(is).collect::<Vec<_>>());
     let own = query(groups([], column("n", Kind::Number)), Some(any));
     let partial = scanned_with(&MemoryPool::new(1 << 20), &block_of(rows, 4), &own);
-    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
+    assert!(partial.errors.is_empty(), "{:?}", partial.errors);
     assert_eq!(partial.stats.rows_matched, 4_000);
 }
 
@@ -183,8 +183,8 @@ fn what_has_no_room_fails_the_query_and_is_given_back() {
     let budget = MemoryPool::new(SCAN_FREE_BYTES);
     let own = query(groups([], length_of(long(TIMES))), None);
     let partial = scanned_with(&budget, &block(), &own);
-    let fault = partial.faults.iter().next().expect("a fault");
-    assert_eq!(fault.code, FaultCode::Memory, "{}", fault.message);
+    let fault = partial.errors.iter().next().expect("a fault");
+    assert_eq!(fault.code, QueryErrorCode::Memory, "{}", fault.message);
     assert_eq!(budget.reserved(), 0);
 }
 
@@ -193,18 +193,18 @@ fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
     let budget = MemoryPool::new(1 << 30);
     let code = |argument: RowExpr| {
         let partial = scanned_with(&budget, &block(), &query(groups([], argument), None));
-        let fault = partial.faults.iter().next().expect("a fault").clone();
+        let fault = partial.errors.iter().next().expect("a fault").clone();
         assert_eq!(budget.reserved(), 0);
         (fault.code, fault.message)
     };
     let (invalid, message) = code(length_of(long(COMPUTED_STRING_BYTES_MAX / LENGTH + 1)));
-    assert_eq!(invalid, FaultCode::Invalid);
+    assert_eq!(invalid, QueryErrorCode::Invalid);
     assert!(message.contains("more than 1048576 bytes"), "{message}");
     let large = || long(COMPUTED_STRING_BYTES_MAX / LENGTH - 1);
     let all =
         call(Function::Coalesce, vec![large(); PIECE_BYTES_MAX / COMPUTED_STRING_BYTES_MAX + 2]);
     let (memory, message) = code(length_of(all));
-    assert_eq!(memory, FaultCode::Memory);
+    assert_eq!(memory, QueryErrorCode::Memory);
     assert!(message.contains("of one row"), "{message}");
 }
 
@@ -227,7 +227,7 @@ fn nothing_of_a_damaged_block_is_added() {
     };
     let (error, partial) = scan("n");
     assert!(matches!(error, Some(Unlooked::Damaged(BlockError::Encoding { .. }))), "{error:?}");
-    let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = partial.body else { panic!("groups") };
     assert!(groups.is_empty());
 }
 
@@ -237,8 +237,8 @@ fn columns_that_are_all_shown_are_drawn_as_rows() {
     let own = query(QueryKind::Rows { values }, None);
     let small = MemoryPool::new(ROWS * LENGTH / 2);
     let partial = scanned_with(&small, &block(), &own);
-    assert_eq!(partial.faults.iter().next().expect("a fault").code, FaultCode::Memory);
+    assert_eq!(partial.errors.iter().next().expect("a fault").code, QueryErrorCode::Memory);
     let enough = MemoryPool::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
     let partial = scanned_with(&enough, &block(), &own);
-    assert!(partial.faults.is_empty() && enough.reserved() >= ROWS * LENGTH);
+    assert!(partial.errors.is_empty() && enough.reserved() >= ROWS * LENGTH);
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Partial, RowValues, State, WarningCode};
+use hadal_aggregate::{Partial, PartialBody, SparseRow, State, WarningCode};
 use hadal_block::{BlockBuilder, BlockView, MergeOrder, merge};
 use hadal_query::{
     ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput,
@@ -274,8 +274,8 @@ fn ordered(index: usize, descending: bool, limit: u64) -> Query {
 }
 
 fn times(partial: Partial) -> Vec<i64> {
-    let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
-    let time = |row: RowValues| match row[0] {
+    let PartialBody::Rows(rows) = partial.body else { panic!("no rows") };
+    let time = |row: SparseRow| match row[0] {
         Value::Time(time) => time.0,
         _ => panic!("no time"),
     };
@@ -311,7 +311,7 @@ fn blocks_that_tie_with_the_worst_row_are_not_skipped() {
     for blocks in [[first.clone(), last.clone()], [last, first]] {
         let partial = scanned(&blocks, &ordered(0, false, 10));
         assert_eq!(partial.stats.blocks_skipped, 0);
-        let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
+        let PartialBody::Rows(rows) = partial.body else { panic!("no rows") };
         let worst = rows.into_sorted().pop().expect("ten rows");
         assert_eq!(worst, vec![Value::Time(Micros(9)), Value::integer(0)]);
     }
@@ -384,7 +384,7 @@ fn zones_give_the_answers_that_rows_give() {
         vec![Value::string("a"), decimal("7")],
         vec![decimal("9223372036854775807"), decimal("-9223372036854775808")],
     ];
-    let kinds = [StateKind::Moments, StateKind::Extremes];
+    let kinds = [StateKind::Moments, StateKind::MinMax];
     let measures = kinds.map(|kind| Measure { kind, argument: v(Kind::Number) });
     let shape = QueryKind::Groups { keys: Vec::new(), measures: measures.into() };
     for range in [TimeRange::ALL, TimeRange { from: Some(Micros(1)), to: None }] {
@@ -398,7 +398,7 @@ fn zones_give_the_answers_that_rows_give() {
             let view = BlockView::parse(&bytes).expect("parses");
             zones.block(&view, &|_, column| column.verify(), &mut by_zones).expect("scans");
             rows.block(&view, &|_, column| column.verify(), &mut by_rows).expect("scans");
-            let Answering::Groups(groups) = &mut naive.answering else { panic!("groups") };
+            let PartialBody::Groups(groups) = &mut naive.body else { panic!("groups") };
             let skipped = usize::from(range != TimeRange::ALL);
             for value in column.iter().skip(skipped) {
                 let number = match value {
@@ -408,8 +408,8 @@ fn zones_give_the_answers_that_rows_give() {
                 groups.add_row(&[], &[number.clone(), number], Weight::ONE);
             }
         }
-        assert_eq!(by_rows.answering, naive.answering);
-        assert_eq!(by_zones.answering, naive.answering);
+        assert_eq!(by_rows.body, naive.body);
+        assert_eq!(by_zones.body, naive.body);
         let reads_less = by_zones.stats.bytes_read < by_rows.stats.bytes_read;
         assert_eq!(reads_less, range == TimeRange::ALL);
     }
@@ -433,7 +433,7 @@ fn a_value_where_something_holds_is_the_value_of_the_rows_that_pass() {
             let everywhere = scanned(&bytes, &sum_of(cased, None));
             let filtered = scanned(&bytes, &sum_of(value, Some(condition())));
             let state = |partial: Partial| {
-                let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+                let PartialBody::Groups(groups) = partial.body else { panic!("groups") };
                 let first = groups.into_sorted().0.into_iter().next();
                 first.map_or(State::new(StateKind::Moments), |first| first.1.states[0].clone())
             };

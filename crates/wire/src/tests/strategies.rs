@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_aggregate::{
-    Answering, Coverage, Fault, FaultCode, Groups, LeafCoverage, LeafOutcome, Partial, ScanStats,
-    WarningCode,
+    Coverage, Groups, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
+    ScanStats, WarningCode,
 };
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
@@ -113,7 +113,7 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
             ];
             proptest::sample::select(finishes).boxed()
         }
-        StateKind::Extremes => {
+        StateKind::MinMax => {
             proptest::sample::select(vec![AggregateFunction::Min, AggregateFunction::Max]).boxed()
         }
         StateKind::Quantiles => any::<u32>().prop_map(AggregateFunction::Quantile).boxed(),
@@ -144,7 +144,7 @@ fn slot(kind: &QueryKind) -> BoxedStrategy<GroupInput> {
 fn state_kind() -> impl Strategy<Value = StateKind> {
     prop_oneof![
         Just(StateKind::Moments),
-        Just(StateKind::Extremes),
+        Just(StateKind::MinMax),
         Just(StateKind::Quantiles),
         Just(StateKind::Distinct),
         (1u16..=1_000).prop_map(StateKind::Histogram),
@@ -219,13 +219,13 @@ pub(crate) fn weight() -> impl Strategy<Value = Weight> {
 type Row = (Vec<Value>, Vec<Value>, Weight);
 
 fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
-    match &mut partial.answering {
+    match &mut partial.body {
         // What is answered when the order of raw rows cannot run: a fault, and nothing else.
-        Answering::Groups(_) if !partial.faults.is_empty() => {}
-        Answering::Groups(groups) => {
+        PartialBody::Groups(_) if !partial.errors.is_empty() => {}
+        PartialBody::Groups(groups) => {
             groups.add_row(keys, arguments, *weight);
         }
-        Answering::Rows(rows) => rows.add(keys.clone().into()).expect("short strings"),
+        PartialBody::Rows(rows) => rows.add(keys.clone().into()).expect("short strings"),
     }
 }
 
@@ -276,7 +276,7 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
     let until = option::of(any::<i64>().prop_map(Micros));
     let warning = (coded::<WarningCode>(), "\\PC{0,5}", any::<u64>(), until);
     let warnings = collection::vec(warning, 0..4);
-    let faults = collection::vec((coded::<FaultCode>(), "\\PC{0,5}"), 0..3);
+    let faults = collection::vec((coded::<QueryErrorCode>(), "\\PC{0,5}"), 0..3);
     let query = query.clone();
     (answering(&query), coverage(), stats, warnings, faults, 0u64..9).prop_map(
         move |(mut partial, coverage, stats, warnings, faults, dropped)| {
@@ -284,9 +284,9 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
                 partial.warnings.add_until(code, &subject, count, until);
             }
             for (code, message) in faults {
-                partial.faults.add(Fault::new(code, &message));
+                partial.errors.add(QueryError::new(code, &message));
             }
-            if let Answering::Groups(groups) = &mut partial.answering {
+            if let PartialBody::Groups(groups) = &mut partial.body {
                 // Of keys that are larger than all of these.
                 let (kept, _) = groups.clone().into_sorted();
                 *groups = Groups::from_parts(&query, kept, dropped).expect("groups of the query");

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    Answering, Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, ScanStats,
-    WarningCode,
+    Coverage, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
+    ScanStats, WarningCode,
 };
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
@@ -105,7 +105,7 @@ pub(crate) fn groups_query() -> Query {
             keys: vec![Expr::call(Function::TimeBucket, bucket), path()],
             measures: vec![
                 measure(StateKind::Moments),
-                measure(StateKind::Extremes),
+                measure(StateKind::MinMax),
                 measure(StateKind::Quantiles),
                 measure(StateKind::Distinct),
                 measure(StateKind::Histogram(20)),
@@ -164,13 +164,13 @@ fn annotated(mut partial: Partial) -> Partial {
         scan_micros: 77,
     };
     partial.warn(WarningCode::ColumnAbsent, "latency", 1);
-    partial.faults.add(Fault::new(FaultCode::Overflow, "a sum is too large"));
+    partial.errors.add(QueryError::new(QueryErrorCode::Overflow, "a sum is too large"));
     partial
 }
 
 pub(crate) fn groups_partial() -> Partial {
     let mut partial = annotated(Partial::empty(&groups_query()));
-    let Answering::Groups(groups) = &mut partial.answering else { panic!("no groups") };
+    let PartialBody::Groups(groups) = &mut partial.body else { panic!("no groups") };
     let weight = Weight::from_millionths(2_500_000).expect("in range");
     let minute = Value::Time(Micros(1_699_999_020_000_000));
     for (path, values) in [("/api/a", ["1", "-2.5", "1e300"]), ("/api/b", ["0", "7", "7"])] {
@@ -190,7 +190,7 @@ pub(crate) fn groups_partial() -> Partial {
 
 pub(crate) fn rows_partial() -> Partial {
     let mut partial = annotated(Partial::empty(&rows_query()));
-    let Answering::Rows(rows) = &mut partial.answering else { panic!("no rows") };
+    let PartialBody::Rows(rows) = &mut partial.body else { panic!("no rows") };
     rows.add([Value::Time(Micros(-5)), Value::set(["b", "a"])].into()).expect("short strings");
     rows.add([Value::Time(Micros(-4)), Value::Null].into()).expect("short strings");
     partial

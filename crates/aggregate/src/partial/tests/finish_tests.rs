@@ -9,16 +9,16 @@ use hadal_query::{
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
 
-use crate::finish::{Answer, Unfinished, finish};
+use crate::finish::{FinishError, ResultSet, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
-use crate::partial::{Answering, Partial};
-use crate::row_values::RowValues;
-use crate::warning::{FaultCode, WarningCode};
+use crate::partial::{Partial, PartialBody};
+use crate::row_values::SparseRow;
+use crate::warning::{QueryErrorCode, WarningCode};
 
 /// The answer to `query` over rows of a key, a value and a weight in whole rows.
 fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
     let mut partial = Partial::empty(query);
-    let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
+    let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups were asked for") };
     for (key, value, weight) in rows {
         let weight = Weight::from_millionths(weight * Weight::UNIT).expect("in range");
         groups.add_row(key, &vec![value.clone(); query.measures().len()], weight);
@@ -26,12 +26,12 @@ fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
     partial
 }
 
-fn answer(query: &Query, rows: &[(&[Value], Value, i64)]) -> Answer {
+fn answer(query: &Query, rows: &[(&[Value], Value, i64)]) -> ResultSet {
     finish(partial_of(query, rows), query, &|| false).expect("no faults")
 }
 
-fn shown(answer: &Answer) -> Vec<String> {
-    let show = |row: &RowValues| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
+fn shown(answer: &ResultSet) -> Vec<String> {
+    let show = |row: &SparseRow| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
     answer.rows.iter().map(show).collect()
 }
 
@@ -235,15 +235,16 @@ fn a_sum_beyond_doubles_fails_the_query() {
     let query = groups_query(vec![], vec![aggregate(AggregateFunction::Sum)]);
     let huge = Value::Number("1e308".parse().expect("a number"));
     let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
-    let Err(Unfinished::Faults(faults)) = finish(partial_of(&query, &rows), &query, &|| false)
+    let Err(FinishError::QueryErrors(faults)) =
+        finish(partial_of(&query, &rows), &query, &|| false)
     else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Overflow);
+    assert_eq!(faults[0].code, QueryErrorCode::Overflow);
 }
 
 /// How many rows an answer says to lie beyond the limit that every answer has.
-fn beyond(answer: &Answer) -> Option<u64> {
+fn beyond(answer: &ResultSet) -> Option<u64> {
     let mut warnings = answer.warnings.iter();
     warnings.find(|warning| warning.code == WarningCode::LimitReached).map(|warning| warning.count)
 }
@@ -261,7 +262,7 @@ fn only_a_limit_that_nobody_asked_for_is_told_of() {
     fn raw_rows(count: i64, limit: u64, offset: u64) -> Option<u64> {
         let query = Query { offset, ..rows_query(1, vec![], limit) };
         let mut partial = Partial::empty(&query);
-        let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
+        let PartialBody::Rows(rows) = &mut partial.body else { panic!("rows were asked for") };
         (0..count).for_each(|row| rows.add([integer(row)].into()).expect("short strings"));
         partial.stats.rows_matched = count.unsigned_abs();
         beyond(&finish(partial, &query, &|| false).expect("no faults"))
@@ -283,7 +284,7 @@ fn raw_rows_are_sorted_cut_and_computed() {
     query.outputs[0].expr =
         Expr::call(Function::Add, vec![slot(GroupInput::Key(0)), slot(GroupInput::Key(1))]);
     let mut partial = Partial::empty(&query);
-    let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
+    let PartialBody::Rows(rows) = &mut partial.body else { panic!("rows were asked for") };
     for (first, second) in [(1, 40), (2, 30), (3, 20), (4, 10)] {
         rows.add([integer(first), integer(second)].into()).expect("short strings");
     }
@@ -319,10 +320,10 @@ fn of_many_lines_the_best_are_kept() {
 #[test]
 fn nobody_finishes_what_nobody_waits_for() {
     let (query, partial) = descending(10_000, 5);
-    assert_eq!(finish(partial.clone(), &query, &|| true), Err(Unfinished::Late));
+    assert_eq!(finish(partial.clone(), &query, &|| true), Err(FinishError::Late));
     let looks = Cell::new(0);
     let late_at_last = || looks.replace(looks.get() + 1) == 9;
-    assert_eq!(finish(partial, &query, &late_at_last), Err(Unfinished::Late));
+    assert_eq!(finish(partial, &query, &late_at_last), Err(FinishError::Late));
     assert_eq!(looks.get(), 10, "and it is asked about every thousand lines");
 }
 
@@ -330,11 +331,11 @@ fn nobody_finishes_what_nobody_waits_for() {
 fn an_answer_holds_its_rows_and_no_more() {
     let (query, partial) = descending(10_000, 5);
     let budget = MemoryPool::new(1 << 30);
-    let mut partial = Partial { held: budget.reservation(), ..partial };
+    let mut partial = Partial { reservation: budget.reservation(), ..partial };
     partial.hold(usize::MAX);
     let before = budget.reserved();
     let answer = finish(partial, &query, &|| false).expect("room");
-    assert_eq!(budget.reserved(), answer.held.bytes());
+    assert_eq!(budget.reserved(), answer.reservation.bytes());
     assert!((1..1_000).contains(&budget.reserved()), "{} of {before}", budget.reserved());
     drop(answer);
     assert_eq!(budget.reserved(), 0);
@@ -344,12 +345,12 @@ fn an_answer_holds_its_rows_and_no_more() {
 fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let (query, partial) = descending(10_000, 5_000);
     let budget = MemoryPool::new(partial.bytes());
-    let mut partial = Partial { held: budget.reservation(), ..partial };
+    let mut partial = Partial { reservation: budget.reservation(), ..partial };
     partial.hold(usize::MAX);
-    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
-    let Err(Unfinished::Faults(faults)) = finish(partial, &query, &|| false) else {
+    assert!(partial.errors.is_empty(), "{:?}", partial.errors);
+    let Err(FinishError::QueryErrors(faults)) = finish(partial, &query, &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Memory);
+    assert_eq!(faults[0].code, QueryErrorCode::Memory);
     assert_eq!(budget.reserved(), 0);
 }

@@ -47,13 +47,13 @@ pub(super) fn groups_by_value(before: usize) -> Query {
 }
 
 fn groups_of(partial: Partial) -> Groups {
-    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
-    let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+    assert!(partial.errors.is_empty(), "{:?}", partial.errors);
+    let PartialBody::Groups(groups) = partial.body else { panic!("groups") };
     groups
 }
 
-fn fault_of(partial: &Partial) -> (FaultCode, String) {
-    let fault = partial.faults.iter().next().expect("a fault");
+fn fault_of(partial: &Partial) -> (QueryErrorCode, String) {
+    let fault = partial.errors.iter().next().expect("a fault");
     (fault.code, fault.message.clone())
 }
 
@@ -63,7 +63,7 @@ async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
     let leaf = filled(LEAF_GROUPS_MAX + 1, LEAF_QUERY_BYTES_MAX, &budget).await;
     for (rows, dropped) in [(LEAF_GROUPS_MAX, 0), (LEAF_GROUPS_MAX + 1, 1)] {
         let partial = grouped(&leaf, rows).await;
-        assert_eq!(partial.held.bytes(), partial.bytes());
+        assert_eq!(partial.reservation.bytes(), partial.bytes());
         let (groups, dropped_rows) = groups_of(partial).into_sorted();
         assert_eq!((groups.len(), dropped_rows), (LEAF_GROUPS_MAX, dropped));
     }
@@ -118,14 +118,14 @@ async fn a_query_may_hold_so_many_bytes_and_not_one_more() {
     const ROWS: usize = 3_000;
     let budget = MemoryPool::new(usize::MAX);
     let leaf = filled(ROWS, usize::MAX, &budget).await;
-    let bytes = grouped(&leaf, ROWS).await.held.bytes();
+    let bytes = grouped(&leaf, ROWS).await.reservation.bytes();
     let leaf = filled(ROWS, bytes, &budget).await;
     assert_eq!(groups_of(grouped(&leaf, ROWS).await).len(), ROWS);
     let leaf = filled(ROWS, bytes - 1, &budget).await;
     let partial = grouped(&leaf, ROWS).await;
     let (code, message) = fault_of(&partial);
     let needs = format!("the query needs {bytes} bytes on one leaf; at most {} are", bytes - 1);
-    assert_eq!((code, message.starts_with(&needs)), (FaultCode::Memory, true), "{message}");
+    assert_eq!((code, message.starts_with(&needs)), (QueryErrorCode::Memory, true), "{message}");
     assert_eq!((partial.bytes(), budget.reserved()), (0, 0), "it has given everything back");
 }
 
@@ -133,17 +133,17 @@ async fn a_query_may_hold_so_many_bytes_and_not_one_more() {
 async fn all_queries_share_the_memory_of_the_process() {
     const ROWS: usize = 3_000;
     let budget = MemoryPool::new(usize::MAX);
-    let bytes = grouped(&filled(ROWS, usize::MAX, &budget).await, ROWS).await.held.bytes();
+    let bytes = grouped(&filled(ROWS, usize::MAX, &budget).await, ROWS).await.reservation.bytes();
     for (room, fits) in [(2 * bytes, true), (2 * bytes - 1, false)] {
         let budget = MemoryPool::new(room);
         let leaf = filled(ROWS, usize::MAX, &budget).await;
         let first = grouped(&leaf, ROWS).await;
         let second = grouped(&leaf, ROWS).await;
-        assert_eq!((first.faults.is_empty(), second.faults.is_empty()), (true, fits));
+        assert_eq!((first.errors.is_empty(), second.errors.is_empty()), (true, fits));
         if !fits {
             let (code, message) = fault_of(&second);
             let all = format!("all queries together hold {bytes} of {room}");
-            assert_eq!((code, message.contains(&all)), (FaultCode::Busy, true), "{message}");
+            assert_eq!((code, message.contains(&all)), (QueryErrorCode::Busy, true), "{message}");
         }
         drop((first, second));
         assert_eq!(budget.reserved(), 0);

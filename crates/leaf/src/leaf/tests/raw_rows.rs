@@ -18,8 +18,8 @@ async fn first_two(leaf: &Leaf, descending: bool) -> (Vec<i64>, Partial) {
         ..Query::new(name("t"), QueryKind::Rows { values: vec![Expr::Leaf(RowInput::Time)] })
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
-    let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
-    let time = |row: RowValues| match &row[0] {
+    let PartialBody::Rows(rows) = partial.body.clone() else { panic!("rows") };
+    let time = |row: SparseRow| match &row[0] {
         Value::Time(time) => time.0 - NOW.0,
         other => panic!("{other}"),
     };

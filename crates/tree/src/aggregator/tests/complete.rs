@@ -1,7 +1,7 @@
 //! A query that wants all rows, of leaves that have not all answered with all of theirs: seen at the
 //! root, over a tree of one level and of two.
 
-use hadal_aggregate::Answer;
+use hadal_aggregate::ResultSet;
 use hadal_types::MemoryPool;
 use tokio::time::{Instant as PausedInstant, sleep};
 
@@ -108,7 +108,7 @@ fn asked(act: Act, others: usize, require_complete: bool) -> (Asked, Duration) {
     runtime.build().expect("a runtime").block_on(async {
         let begun = PausedInstant::now();
         let asked = match root(act, others).ask(query).await {
-            Ok(Answer { coverage, .. }) => {
+            Ok(ResultSet { coverage, .. }) => {
                 Asked::Answered(coverage.rows_scanned, coverage.rows_expected)
             }
             Err(AskError::Incomplete { scanned, expected }) => Asked::Incomplete(scanned, expected),
