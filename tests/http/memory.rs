@@ -83,8 +83,10 @@ impl Bed {
         };
         let mut backend = memory_app_behind(None, between);
         let budget = Arc::clone(backend.root.budget());
-        backend.memory =
-            Arc::new(move || MemoryUse { queries: budget.held() as u64, ..MemoryUse::default() });
+        backend.memory = Arc::new(move || MemoryUse {
+            queries: budget.reserved() as u64,
+            ..MemoryUse::default()
+        });
         let server = Server::over(backend, "127.0.0.1:0", |_| {});
         // The sum of all is beyond a double.
         let row = |row: usize| format!("{{\"id\":\"id-{row}-{}\",\"n\":1e308}}\n", "x".repeat(200));

@@ -94,7 +94,7 @@ impl<'d> StatsQueries<'d> {
         prefix: Option<&str>,
         range: TimeRange,
         limit: u64,
-    ) -> Result<Answer, FrontendError> {
+    ) -> Result<ResultSet, FrontendError> {
         let Some(part) = column.main_part() else {
             return self.ask(Measures::default().query()).await;
         };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Answer, RowValues};
+use hadal_aggregate::{ResultSet, SparseRow};
 use hadal_query::Type;
 use hadal_types::{ColumnSchema, MemoryReservation, Micros, TableSchema, TimeRange, Value, limits};
 
@@ -86,7 +86,7 @@ impl Frontend {
             true => members(&answer.rows, prefix, limit),
             false => answer.rows,
         };
-        Ok(ColumnValues { rows, complete, held: answer.held })
+        Ok(ColumnValues { rows, complete, held: answer.reservation })
     }
 }
 

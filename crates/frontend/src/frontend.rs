@@ -165,7 +165,7 @@ impl Frontend {
     /// An empty share of the memory that queries and their answers have.
     #[must_use]
     pub fn hold(&self) -> MemoryReservation {
-        self.backend.root.budget().hold()
+        self.backend.root.budget().reservation()
     }
 
     /// Whether the last batch was refused for want of disk.

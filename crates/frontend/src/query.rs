@@ -248,7 +248,7 @@ async fn run(
     query: Query,
     notes: Vec<Note>,
 ) -> Result<QueryResult, FrontendError> {
-    let is_grouped = matches!(query.shape, Shape::Groups { .. });
+    let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_series, range) = (query.series.is_some(), query.range);
     let answer = ask(frontend, query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
@@ -267,7 +267,7 @@ async fn run(
         coverage: answer.coverage,
         stats: answer.stats,
         warnings,
-        held: answer.held,
+        held: answer.reservation,
         ..QueryResult::default()
     })
 }

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use hadal_aggregate::{Coverage, RowValues, ScanStats};
+use hadal_aggregate::{Coverage, ScanStats, SparseRow};
 use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
 use hadal_types::{MemoryReservation, TimeRange, limits};
@@ -53,7 +53,10 @@ pub(crate) fn respond(
 ///
 /// # Errors
 /// When it is longer, or there is no room for it.
-pub(crate) fn json(value: &impl Serialize, held: MemoryReservation) -> Result<Response, FrontendError> {
+pub(crate) fn json(
+    value: &impl Serialize,
+    held: MemoryReservation,
+) -> Result<Response, FrontendError> {
     write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, held, None))
 }
 
@@ -168,7 +171,7 @@ impl From<TimeRange> for TimeBody {
 }
 
 impl<'a> Body<'a> {
-    fn new(result: &'a QueryResult, rows: &'a Cell<Vec<RowValues>>, start: Instant) -> Self {
+    fn new(result: &'a QueryResult, rows: &'a Cell<Vec<SparseRow>>, start: Instant) -> Self {
         let columns = result.columns.iter();
         Self {
             columns: columns.map(|(name, kind)| Column { name, r#type: kind.name() }).collect(),
@@ -270,7 +273,7 @@ mod tests {
         };
         let (now, minute) = (Instant::now(), Duration::from_secs(60));
         let response = respond(answered(), now - minute, now + minute).expect("an answer");
-        assert_eq!(budget.held(), 0, "a small answer is not counted");
+        assert_eq!(budget.reserved(), 0, "a small answer is not counted");
         let body = response.into_body().collect().await.expect("a body").to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
         assert_eq!(body["rows"], serde_json::json!([[1, "a"]]));
@@ -278,6 +281,6 @@ mod tests {
         assert!(Duration::from_micros(elapsed) >= minute, "writing takes part of the time");
         let late =
             Problem::from(respond(answered(), now, now).expect_err("too late")).into_response();
-        assert_eq!((late.status().as_u16(), budget.held()), (504, 0));
+        assert_eq!((late.status().as_u16(), budget.reserved()), (504, 0));
     }
 }

@@ -1,6 +1,6 @@
 //! What a statement is answered with.
 
-use hadal_aggregate::{Coverage, RowValues, ScanStats, Warning};
+use hadal_aggregate::{Coverage, ScanStats, SparseRow, Warning};
 use hadal_query::Type;
 use hadal_sql::Note;
 use hadal_types::{MemoryReservation, TimeRange};
@@ -11,7 +11,7 @@ pub struct QueryResult {
     /// Names and types of the columns.
     pub columns: Vec<(String, Type)>,
     /// The rows, with a value for each column.
-    pub rows: Vec<RowValues>,
+    pub rows: Vec<SparseRow>,
     /// Stored rows behind each row of a grouped answer.
     pub samples: Option<Vec<u64>>,
     /// Which rows sum up the series beyond the limit.

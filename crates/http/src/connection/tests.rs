@@ -204,7 +204,7 @@ async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
     let answer = {
         let budget = Arc::clone(&budget);
         move || {
-            let held = budget.hold();
+            let held = budget.reservation();
             async move { json(&"x".repeat(ANSWER_BYTES), held).map_err(Problem::from) }
         }
     };

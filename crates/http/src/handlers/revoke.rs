@@ -40,5 +40,8 @@ pub(crate) async fn revoke(
         return Err(bad("there is no header Hadal-Batch, which says what is to be taken back"));
     };
     let rows = state.frontend.revoke(&principal, &table, &batch).await?;
-    Ok(json(&Revoked { table: table.as_str(), batch: batch.as_str(), rows }, MemoryReservation::default())?)
+    Ok(json(
+        &Revoked { table: table.as_str(), batch: batch.as_str(), rows },
+        MemoryReservation::default(),
+    )?)
 }
