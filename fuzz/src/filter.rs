@@ -249,7 +249,7 @@ fn times(blocks: &[Vec<u8>], filter: &RowExpr) -> Vec<Micros> {
     let of_groups =
         scanned(blocks, Query { filter: Some(filter.clone()), ..Query::new(table, groups) });
     assert_eq!(of_rows.stats.rows_matched, of_groups.stats.rows_matched);
-    let PartialBody::Rows(found) = of_rows.answering else { panic!("rows were asked for") };
+    let PartialBody::Rows(found) = of_rows.body else { panic!("rows were asked for") };
     let time = |row: SparseRow| match row[0] {
         Value::Time(time) => time,
         ref other => panic!("{other} is no time"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_types::{Budget, FixedClock, LeafName, limits};
+use hadal_types::{FixedClock, LeafName, MemoryPool, limits};
 use serde_json::{Value, json};
 
 use crate::server::{Server, backend_of, now};

@@ -133,7 +133,7 @@ impl<'d> StatsQueries<'d> {
         Ok(self.ask(query).await?.stats.rows_matched)
     }
 
-    async fn ask(&self, query: StatsQuery) -> Result<Answer, FrontendError> {
+    async fn ask(&self, query: StatsQuery) -> Result<ResultSet, FrontendError> {
         let StatsQuery { range, filter, shape, outputs, order, limit } = query;
         let query = Query {
             range,
@@ -258,7 +258,7 @@ impl Measures {
 }
 
 impl StatsSlots {
-    fn read(&self, row: &RowValues) -> ColumnStats {
+    fn read(&self, row: &SparseRow) -> ColumnStats {
         let value = |at: Option<usize>| at.map_or(Value::Null, |at| row[at].clone());
         ColumnStats {
             distinct: value(self.distinct),

@@ -43,7 +43,7 @@ pub struct ColumnValuesRequest {
 #[derive(Debug)]
 pub struct ColumnValues {
     /// Value, weighted count, stored rows.
-    pub rows: Vec<RowValues>,
+    pub rows: Vec<SparseRow>,
     /// Whether all rows were scanned and all lists counted.
     pub complete: bool,
     /// Memory that is held for the rows.
@@ -103,7 +103,7 @@ async fn newest_first(
     schema: &TableSchema,
     range: TimeRange,
     query: &ValuesQuery<'_>,
-) -> Result<(Answer, bool), FrontendError> {
+) -> Result<(ResultSet, bool), FrontendError> {
     let start = Instant::now();
     let queries =
         StatsQueries::new(frontend, schema, Duration::from_millis(limits::QUERY_DEADLINE_MS));

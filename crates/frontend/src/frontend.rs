@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hadal_console::Definitions;
 use hadal_peer::Sink;
 use hadal_tree::{ExpectedRows, Root};
-use hadal_types::{Clock, Held, limits};
+use hadal_types::{Clock, MemoryReservation, limits};
 use tokio::sync::{Semaphore, watch};
 
 use crate::column_stats::cache::ColumnStatsCache;

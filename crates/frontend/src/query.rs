@@ -7,9 +7,9 @@ pub(crate) mod summarize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use hadal_aggregate::Answer;
+use hadal_aggregate::ResultSet;
 use hadal_peer::PeerStatus;
-use hadal_query::{Query, Shape};
+use hadal_query::{Query, QueryKind};
 use hadal_sql::{Context, Message, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
 use hadal_tree::{AskError, Catalog};
 use hadal_types::{TableName, TableSchema, TimeRange, limits};
@@ -274,7 +274,7 @@ async fn run(
 
 /// Runs a query in the tree. Dropping the future, as when the client hangs up, cancels the query; so does
 /// [`Frontend::shutdown`], which may come before the deadline.
-pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<Answer, FrontendError> {
+pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<ResultSet, FrontendError> {
     let answered = tokio::select! {
         answered = frontend.backend.root.ask(query) => answered,
         () = frontend.shutdown.begun() => Err(AskError::Stopping),

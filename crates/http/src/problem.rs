@@ -180,7 +180,7 @@ impl IntoResponse for Problem {
 
 #[cfg(test)]
 mod tests {
-    use hadal_aggregate::{Fault, FaultCode};
+    use hadal_aggregate::{QueryError, QueryErrorCode};
     use hadal_peer::SinkError;
     use hadal_tree::AskError;
     use hadal_types::{BatchId, TableName};

@@ -19,11 +19,11 @@ use hadal_aggregate::Partial;
 use hadal_block::BlockBuilder;
 use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_peer::{Batch, Peer, Sink};
-use hadal_query::{ColumnRef, Expr, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_query::{ColumnRef, Expr, Measure, Query, QueryKind, RowExpr, RowInput, StateKind};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{
-    BatchId, Budget, ColumnName, FixedClock, Kind, LeafName, Logical, Micros, Number, TableName,
-    TimeRange,
+    BatchId, ColumnName, FixedClock, Kind, LeafName, Logical, MemoryPool, Micros, Number,
+    TableName, TimeRange,
 };
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);

@@ -14,7 +14,7 @@ use hadal_store::{
     BlockNumber, Change, Config, Durability, EarlyStore, MemoryConfig, Recovery, Report, Sizes,
     Store, WaitingBlock,
 };
-use hadal_types::{Budget, Clock, LeafName, LeafState, TableName};
+use hadal_types::{Clock, LeafName, LeafState, MemoryPool, TableName};
 
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};

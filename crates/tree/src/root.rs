@@ -4,11 +4,11 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, finish};
+use hadal_aggregate::{FinishError, LeafCoverage, LeafOutcome, QueryError, ResultSet, finish};
 use hadal_peer::{BlockStatus, Peer, PeerStatus, TableBlocks, TableStatus};
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
-use hadal_types::{Budget, CancelOnDrop, LeafName, LeafState, TableName};
+use hadal_types::{CancelOnDrop, LeafName, LeafState, MemoryPool, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
@@ -72,7 +72,7 @@ impl Root {
     ///
     /// # Errors
     /// [`AskError`] when there is no answer that could be shown.
-    pub async fn ask(&self, query: Query) -> Result<Answer, AskError> {
+    pub async fn ask(&self, query: Query) -> Result<ResultSet, AskError> {
         let (start, time_limit) = (Instant::now(), query.deadline);
         let mut has_room = false;
         let answering = async {

@@ -23,6 +23,7 @@ pub use cancel::{CancelOnDrop, Cancelled};
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use decimal::Decimal;
 pub use leaf::{LeafName, LeafState};
+pub use memory_pool::{MemoryPool, MemoryReservation, PoolExhausted};
 pub use name::{ColumnName, NameError, TableName};
 pub use number::{Number, NumberRepr};
 pub use schema::{ColumnPart, ColumnSchema, Kind, Logical, TableSchema};

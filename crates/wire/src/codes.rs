@@ -3,8 +3,8 @@
 //! Each table below is checked to be complete twice: a new variant without a code does not compile,
 //! nor does a new code without a variant.
 
-use hadal_aggregate::{FaultCode, LeafOutcome, WarningCode};
-use hadal_query::{Function, Syntax, TimeField, Type};
+use hadal_aggregate::{LeafOutcome, QueryErrorCode as FaultCode, WarningCode};
+use hadal_query::{Function, PatternSyntax, TimeField, Type};
 use hadal_types::{Kind, LeafState, Logical};
 
 use crate::error::{DecodeError, DecodeErrorKind};

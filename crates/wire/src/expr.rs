@@ -156,7 +156,7 @@ fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
     }
 }
 
-fn decode_finish(code: i32, parameter: u32) -> Result<Finish, DecodeError> {
+fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeError> {
     let finish = match proto::Finish::try_from(code) {
         Ok(proto::Finish::Count) => AggregateFunction::Count,
         Ok(proto::Finish::RawCount) => AggregateFunction::RawCount,
@@ -170,7 +170,7 @@ fn decode_finish(code: i32, parameter: u32) -> Result<Finish, DecodeError> {
             at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;
             return Ok(AggregateFunction::Histogram(buckets));
         }
-        Ok(proto::Finish::Distinct) => Finish::Distinct,
+        Ok(proto::Finish::Distinct) => AggregateFunction::Distinct,
         Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
         Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),
     };

@@ -64,7 +64,7 @@ impl<P: ?Sized> LoopbackCodec<P> {
         &self,
         query: &Query,
         error: &DecodeError,
-        code: FaultCode,
+        code: QueryErrorCode,
         start: Instant,
     ) -> Partial {
         let mut partial = Partial::empty(query);

@@ -65,7 +65,7 @@ pub fn decode_partial(bytes: Bytes, query: &Query) -> Result<Partial, DecodeErro
 }
 
 fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, DecodeError> {
-    let answering = match required(message.answering).at("answering")? {
+    let body = match required(message.answering).at("answering")? {
         partial::Answering::Groups(groups) => {
             PartialBody::Groups(decode_groups(groups, query).at("groups")?)
         }
@@ -138,7 +138,7 @@ fn decode_group(
 }
 
 fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, DecodeError> {
-    let Shape::Rows { values } = &query.shape else {
+    let QueryKind::Rows { values } = &query.kind else {
         return Err(unfit("rows", "groups"));
     };
     let rows_max = query.offset.saturating_add(query.limit);
@@ -225,7 +225,7 @@ fn decode_warnings(list: Vec<proto::Warning>) -> Result<Warnings, DecodeError> {
     Ok(warnings)
 }
 
-fn decode_faults(list: Vec<proto::Fault>) -> Result<Faults, DecodeError> {
+fn decode_faults(list: Vec<proto::Fault>) -> Result<QueryErrors, DecodeError> {
     at_most("faults", list.len(), FAULTS_MAX)?;
     let mut faults = QueryErrors::default();
     for fault in list {

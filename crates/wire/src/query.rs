@@ -132,7 +132,7 @@ fn decode_query(wire: proto::Query) -> Result<Query, DecodeError> {
     Ok(query)
 }
 
-fn decode_shape(shape: query::Shape) -> Result<Shape, DecodeError> {
+fn decode_shape(shape: query::Shape) -> Result<QueryKind, DecodeError> {
     match shape {
         query::Shape::Rows(rows) => {
             let values = each("values", rows.values, |value| decode_expr(Some(value)))?;
@@ -253,8 +253,8 @@ fn check_expr(query: &Query, expr: Option<&OutputExpr>) -> Result<(), DecodeErro
     checked
 }
 
-fn check_slot(query: &Query, slot: &Slot) -> Result<(), DecodeError> {
-    let keys = match &query.shape {
+fn check_slot(query: &Query, slot: &GroupInput) -> Result<(), DecodeError> {
+    let keys = match &query.kind {
         QueryKind::Rows { values } => values.len(),
         QueryKind::Groups { keys, .. } => keys.len(),
     };

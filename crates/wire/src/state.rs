@@ -24,7 +24,7 @@ pub(crate) fn encode_tally(tally: WeightedCount) -> proto::Tally {
     }
 }
 
-pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<Tally, DecodeError> {
+pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<WeightedCount, DecodeError> {
     let tally = required(tally)?;
     let weight = decode_integer(tally.weight).at("weight")?;
     let squares = decode_integer(tally.weight_squares).at("weight_squares")?;
@@ -86,7 +86,7 @@ fn decode_sum(sum: proto::Sum) -> Result<Sum, DecodeError> {
     Sum::from_parts(&parts).ok_or_else(|| unfit("digits out of range", "an exact sum"))
 }
 
-fn decode_extremes(extremes: proto::Extremes) -> Result<Extremes, DecodeError> {
+fn decode_extremes(extremes: proto::Extremes) -> Result<MinMax, DecodeError> {
     let range = match (extremes.min, extremes.max) {
         (None, None) => None,
         (min, max) => Some((

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use hadal_types::limits::{HISTOGRAM_BUCKETS_MAX, LIST_ELEMENTS_MAX, NAME_BYTES_MAX};
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    BatchId, ColumnName, Decimal, Form, LeafName, Micros, Number, TableName, TableSettings, Value,
+    BatchId, ColumnName, Decimal, LeafName, Micros, Number, NumberRepr, TableName, TableSettings,
+    Value,
 };
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};

@@ -3,8 +3,8 @@ mod finish_tests;
 use super::*;
 use proptest::prelude::*;
 
-use hadal_query::{Expr, Finish, Slot};
-use hadal_types::{Budget, LeafName, Number, Value, Weight};
+use hadal_query::{AggregateFunction, Expr, GroupInput};
+use hadal_types::{LeafName, MemoryPool, Number, Value, Weight};
 
 use crate::coverage::{LeafCoverage, LeafOutcome};
 use crate::finish::{FinishError, finish};

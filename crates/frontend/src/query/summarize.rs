@@ -68,7 +68,7 @@ pub(crate) async fn summarize(
     })
 }
 
-fn row(schema: &TableSchema, column: &ColumnSchema, stats: &ColumnStats, top: Value) -> RowValues {
+fn row(schema: &TableSchema, column: &ColumnSchema, stats: &ColumnStats, top: Value) -> SparseRow {
     let rows = rows_of(column);
     SparseRow::from(vec![
         Value::string(column.name.as_str()),

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use hadal_frontend::{ErrorKind, Frontend, MemoryUse};
 use hadal_peer::{LeafLoss, TableStatus};
 use hadal_tree::Catalog;
-use hadal_types::{Held, LeafName, LeafState};
+use hadal_types::{LeafName, LeafState, MemoryReservation};
 use serde::Serialize;
 
 use crate::problem::Problem;

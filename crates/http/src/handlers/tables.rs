@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use hadal_frontend::{DroppedTable, Frontend, Principal, type_of};
 use hadal_peer::TableStatus;
-use hadal_types::{AgeLimit, ColumnSchema, Held, TableSchema};
+use hadal_types::{AgeLimit, ColumnSchema, MemoryReservation, TableSchema};
 use serde::Serialize;
 
 use crate::handlers::readable;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hadal_aggregate::{Coverage, LeafOutcome, PartialBody, QueryErrorCode, SparseRow, WarningCode};
 use hadal_block::BlockBuilder;
 use hadal_peer::{Batch, Receipt, Sink, SinkError};
-use hadal_query::{Expr, Input, Shape};
+use hadal_query::{Expr, QueryKind, RowInput};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
 

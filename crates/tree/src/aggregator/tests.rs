@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, LeafOutcome, Tally};
+use hadal_aggregate::{LeafOutcome, PartialBody, WeightedCount};
 use hadal_peer::BlockStatus;
-use hadal_query::Shape;
+use hadal_query::QueryKind;
 use hadal_types::{Micros, TableName};
 
 use super::*;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use hadal_aggregate::{Coverage, Partial};
 use hadal_peer::BoxFuture;
-use hadal_query::Shape;
+use hadal_query::QueryKind;
 use hadal_types::MemoryReservation;
 use hadal_types::limits::QUERY_DEADLINE_MS;
 use tokio::time::{Instant as PausedInstant, sleep};

@@ -19,9 +19,9 @@ use hadal_types::limits::{
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, LeafName,
-    LeafState, Logical, Micros, Number, OneIn, TableName, TableSchema, TableSettings, TableStorage,
-    TimeRange, Value, Weight,
+    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Kind, LeafName, LeafState,
+    Logical, Micros, Number, NumberRepr, SampleFactor, TableName, TableSchema, TableSettings,
+    TableStorage, TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
 use proptest::{collection, option};

@@ -24,7 +24,7 @@ async fn three() -> (Vec<Arc<Leaf>>, House) {
 /// The groups of an answer, and of each leaf its name, how it answered, and how many of its rows
 /// were looked at and expected.
 fn told(partial: &Partial) -> (usize, Vec<(String, LeafOutcome, u64, u64)>) {
-    let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
     let leaves =
         partial.coverage.leaves.iter().map(|leaf| {
             (leaf.name.to_string(), leaf.outcome, leaf.rows_scanned, leaf.rows_expected)
