@@ -116,7 +116,7 @@ struct Column<'a> {
 }
 
 /// The rows; each is dropped as soon as it is written.
-struct Rows<'a>(&'a Cell<Vec<RowValues>>);
+struct Rows<'a>(&'a Cell<Vec<SparseRow>>);
 
 #[derive(Serialize)]
 struct CoverageBody<'a> {

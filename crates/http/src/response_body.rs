@@ -29,7 +29,7 @@ pub(crate) struct ResponseBody {
     bytes: usize,
     bytes_max: usize,
     /// The reserved memory: first that of the rows, which are dropped while the response is written.
-    held: Held,
+    held: MemoryReservation,
     until: Option<Instant>,
     refused: Option<BodyError>,
 }
@@ -47,7 +47,7 @@ pub(crate) enum BodyError {
 
 impl ResponseBody {
     /// A response of at most so many bytes, to be written by `until`.
-    pub(crate) fn new(bytes_max: usize, held: Held, until: Option<Instant>) -> Self {
+    pub(crate) fn new(bytes_max: usize, held: MemoryReservation, until: Option<Instant>) -> Self {
         let (pieces, piece) = (VecDeque::new(), Vec::new());
         Self { pieces, piece, bytes: 0, bytes_max, held, until, refused: None }
     }
