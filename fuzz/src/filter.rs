@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
-use hadal_aggregate::{Answering, Partial, RowValues};
+use hadal_aggregate::{PartialBody, Partial, SparseRow};
 use hadal_block::{BlockView, MergeOrder, merge};
 use hadal_query::{
-    ColumnRef, Expr, Function, Input, Prepared, Query, RowExpr, Shape, Syntax, contains_text,
+    ColumnRef, Expr, Function, PatternSyntax, Prepared, Query, QueryKind, RowExpr, RowInput,
+    contains_text,
 };
 use hadal_scan::Scan;
 use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, Value};
@@ -92,7 +93,7 @@ impl Maker<'_, '_> {
         let width = self.table.rows.first().map_or(1, |row| row.cells.len());
         // One beyond the last: a column that no row has.
         let name = column_name(self.input.int_in_range(0..=width)?);
-        Ok(Expr::Leaf(Input::Column(ColumnRef { name, kind, logical: Logical::Plain })))
+        Ok(Expr::Leaf(RowInput::Column(ColumnRef { name, kind, logical: Logical::Plain })))
     }
 
     fn number(&mut self, depth: usize) -> arbitrary::Result<RowExpr> {
@@ -123,9 +124,14 @@ impl Maker<'_, '_> {
 
     fn matches(&mut self) -> arbitrary::Result<RowExpr> {
         if self.input.ratio(1, 4)? {
-            return Ok(Expr::Leaf(Input::AnyText(self.piece()?)));
+            return Ok(Expr::Leaf(RowInput::AnyText(self.piece()?)));
         }
-        let syntaxes = [Syntax::Like, Syntax::ILike, Syntax::Regex, Syntax::IRegex];
+        let syntaxes = [
+            PatternSyntax::Like,
+            PatternSyntax::ILike,
+            PatternSyntax::Regex,
+            PatternSyntax::IRegex,
+        ];
         let syntax = *self.input.choose(&syntaxes)?;
         let piece = self.piece()?;
         let pattern = match self.input.int_in_range(0..=3)? {
@@ -162,7 +168,7 @@ impl Maker<'_, '_> {
         let row = self.input.choose_index(self.table.rows.len())?;
         let near = i64::from(self.input.int_in_range(-1i8..=1)?);
         let time = Micros(self.table.rows[row].time.0.saturating_add(near));
-        Ok(Expr::call(function, [Expr::Leaf(Input::Time), Expr::Literal(Value::Time(time))]))
+        Ok(Expr::call(function, [Expr::Leaf(RowInput::Time), Expr::Literal(Value::Time(time))]))
     }
 
     /// The value of some row in some column.
@@ -213,16 +219,16 @@ pub fn ask(Question { table, filter }: &Question) {
 }
 
 /// What a row gives to an expression.
-fn value_of(row: &Row, input: &Input) -> Value {
+fn value_of(row: &Row, input: &RowInput) -> Value {
     let cell =
         |name: &ColumnName| (0..).zip(&row.cells).find(|(number, _)| column_name(*number) == *name);
     match input {
-        Input::Time => Value::Time(row.time),
-        Input::AnyText(text) => {
+        RowInput::Time => Value::Time(row.time),
+        RowInput::AnyText(text) => {
             let texts = row.cells.iter().filter(|cell| !matches!(cell, Value::Number(_)));
             Value::Bool(texts.into_iter().any(|cell| contains_text(cell, text)))
         }
-        Input::Column(ColumnRef { name, kind, .. }) => match (kind, cell(name)) {
+        RowInput::Column(ColumnRef { name, kind, .. }) => match (kind, cell(name)) {
             (Kind::Number, Some((_, value @ Value::Number(_))))
             | (Kind::String, Some((_, value @ Value::String(_))))
             | (Kind::Set, Some((_, value @ Value::Set(_))))
@@ -236,15 +242,15 @@ fn value_of(row: &Row, input: &Input) -> Value {
 /// The times of the rows that a scan finds, sorted.
 fn times(blocks: &[Vec<u8>], filter: &RowExpr) -> Vec<Micros> {
     let table = TableName::new("t").expect("a name");
-    let rows = Shape::Rows { values: vec![Expr::Leaf(Input::Time)] };
-    let groups = Shape::Groups { keys: Vec::new(), measures: Vec::new() };
+    let rows = QueryKind::Rows { values: vec![Expr::Leaf(RowInput::Time)] };
+    let groups = QueryKind::Groups { keys: Vec::new(), measures: Vec::new() };
     let of_rows =
         scanned(blocks, Query { filter: Some(filter.clone()), ..Query::new(table.clone(), rows) });
     let of_groups =
         scanned(blocks, Query { filter: Some(filter.clone()), ..Query::new(table, groups) });
     assert_eq!(of_rows.stats.rows_matched, of_groups.stats.rows_matched);
-    let Answering::Rows(found) = of_rows.answering else { panic!("rows were asked for") };
-    let time = |row: RowValues| match row[0] {
+    let PartialBody::Rows(found) = of_rows.body else { panic!("rows were asked for") };
+    let time = |row: SparseRow| match row[0] {
         Value::Time(time) => time,
         ref other => panic!("{other} is no time"),
     };

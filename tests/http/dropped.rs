@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
-use hadal_types::{Budget, FixedClock, LeafName, limits};
+use hadal_types::{FixedClock, LeafName, MemoryPool, limits};
 use serde_json::{Value, json};
 
 use crate::server::{Server, backend_of, now};
@@ -21,7 +21,7 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
         zone_answers: true,
         limits: LeafLimits { table_bytes_max, ..LeafLimits::of_one_in(1) },
         query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
-        budget: Budget::new(limits::QUERIES_BYTES_MAX),
+        budget: MemoryPool::new(limits::QUERIES_BYTES_MAX),
         clock: Arc::new(FixedClock::new(now())),
         archive: None,
     });

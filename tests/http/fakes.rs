@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode};
 use hadal_peer::{
     Batch, BatchLookup, BoxFuture, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
     StatusScope, TableBlocks, TableStatus,
@@ -112,7 +112,7 @@ impl Peer for Answering {
             };
             partial.coverage = Coverage::of_leaf(leaf, true);
             if self.act == Act::ReachALimit {
-                partial.fail(Fault::new(FaultCode::Memory, "a byte more is needed"));
+                partial.fail(QueryError::new(QueryErrorCode::Memory, "a byte more is needed"));
             }
             partial
         })

@@ -43,7 +43,7 @@ impl Peer for Between {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let mut partial = self.tree.query(query, deadline).await;
-            assert!(partial.held.bytes() > 0, "it holds something");
+            assert!(partial.reservation.bytes() > 0, "it holds something");
             let act = *self.act.lock().expect("no panic");
             match act {
                 Act::Pass => {}
@@ -83,8 +83,10 @@ impl Bed {
         };
         let mut backend = memory_app_behind(None, between);
         let budget = Arc::clone(backend.root.budget());
-        backend.memory =
-            Arc::new(move || MemoryUse { queries: budget.held() as u64, ..MemoryUse::default() });
+        backend.memory = Arc::new(move || MemoryUse {
+            queries: budget.reserved() as u64,
+            ..MemoryUse::default()
+        });
         let server = Server::over(backend, "127.0.0.1:0", |_| {});
         // The sum of all is beyond a double.
         let row = |row: usize| format!("{{\"id\":\"id-{row}-{}\",\"n\":1e308}}\n", "x".repeat(200));

@@ -12,7 +12,7 @@ use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, Sc
 use hadal_peer::{Admin, Peer, Sink};
 use hadal_tree::{Aggregator, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
-use hadal_types::{Budget, Clock, FixedClock, LeafName, Micros, limits};
+use hadal_types::{Clock, FixedClock, LeafName, MemoryPool, Micros, limits};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -180,7 +180,7 @@ pub(crate) fn memory_app_behind(
 ) -> Backend {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(now()));
     let ledger = Arc::new(ExpectedRows::default());
-    let budget = Budget::new(limits::QUERIES_BYTES_MAX);
+    let budget = MemoryPool::new(limits::QUERIES_BYTES_MAX);
     let pool = ScanPool::new(2).expect("threads");
     let (mut leaves, mut sinks) = (Vec::new(), Vec::new());
     for index in 0..2 {
@@ -229,7 +229,7 @@ pub(crate) fn memory_app_behind(
 pub(crate) fn backend_of<S: Sink + Admin + 'static>(peer: Arc<dyn Peer>, sink: Arc<S>) -> Backend {
     Backend {
         memory: Arc::new(MemoryUse::default),
-        root: Root::new(peer, Budget::new(limits::QUERIES_BYTES_MAX)),
+        root: Root::new(peer, MemoryPool::new(limits::QUERIES_BYTES_MAX)),
         sink: Arc::clone(&sink) as _,
         admin: sink,
         definitions: no_definitions(),

@@ -1,7 +1,7 @@
 //! Comparisons with values at the edges of row blocks, where zones tell whether a block has a row to look
 //! at: with the smallest and the largest value of each, and with those beside them.
 
-use hadal_query::{Expr, Function, Query, Shape, Slot, Type};
+use hadal_query::{Expr, Function, GroupInput, Query, QueryKind, Type};
 use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{self, Random, RowSpec, TIME_COLUMN, derive};
 use hadal_tests::oracle::{EngineFault, Expected, Produced, Row, check_query};
@@ -14,12 +14,12 @@ const ROWS_MAX: usize = 400;
 const EDGES: usize = 8;
 
 /// How many rows meet this condition.
-fn count_of(condition: Expr<hadal_query::Input>) -> Query {
-    let shape = Shape::Groups { keys: Vec::new(), measures: Vec::new() };
+fn count_of(condition: Expr<hadal_query::RowInput>) -> Query {
+    let shape = QueryKind::Groups { keys: Vec::new(), measures: Vec::new() };
     let rows = hadal_query::Output {
         name: "rows".to_owned(),
         value_type: Type::Number,
-        expr: Expr::Leaf(Slot::RawCount),
+        expr: Expr::Leaf(GroupInput::RawCount),
     };
     let table = hadal_types::TableName::new(generate::TABLE).expect("a name");
     Query { filter: Some(condition), outputs: vec![rows], limit: 1, ..Query::new(table, shape) }

@@ -5,8 +5,8 @@
 //! that answer.
 
 use hadal_query::{
-    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
-    RowExpr, Shape, Slot, StateKind, Type,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
+    OutputExpr, Query, QueryKind, RowExpr, RowInput, StateKind, Type,
 };
 use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{Random, TABLE, TIME_COLUMN, derive};
@@ -25,7 +25,7 @@ fn name(text: &str) -> ColumnName {
 }
 
 fn column(text: &str, kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
 }
 
 /// A table of so many groups by `text` and `n`, in which many groups tie by each of the measures.
@@ -88,24 +88,36 @@ impl Groups {
 }
 
 /// What a query may be ordered by, and shows.
-fn slots() -> Vec<Slot> {
-    let few = [Finish::Sum, Finish::Avg, Finish::Count, Finish::RawCount];
-    let mut slots = vec![Slot::Key(0), Slot::Key(1), Slot::Count, Slot::RawCount];
-    slots.extend(few.map(|finish| Slot::Measure(0, finish)));
-    slots.extend([Finish::Sum, Finish::Avg].map(|finish| Slot::Measure(1, finish)));
-    slots.extend([Finish::Min, Finish::Max].map(|finish| Slot::Measure(2, finish)));
+fn slots() -> Vec<GroupInput> {
+    let few = [
+        AggregateFunction::Sum,
+        AggregateFunction::Avg,
+        AggregateFunction::Count,
+        AggregateFunction::RawCount,
+    ];
+    let mut slots =
+        vec![GroupInput::Key(0), GroupInput::Key(1), GroupInput::Count, GroupInput::RawCount];
+    slots.extend(few.map(|finish| GroupInput::Measure(0, finish)));
+    slots.extend(
+        [AggregateFunction::Sum, AggregateFunction::Avg]
+            .map(|finish| GroupInput::Measure(1, finish)),
+    );
+    slots.extend(
+        [AggregateFunction::Min, AggregateFunction::Max]
+            .map(|finish| GroupInput::Measure(2, finish)),
+    );
     slots
 }
 
 /// What orders begin with: mostly what the root has a shortcut for, or could have.
-fn first_of_order(random: &mut Random, slots: &[Slot]) -> OutputExpr {
+fn first_of_order(random: &mut Random, slots: &[GroupInput]) -> OutputExpr {
     let often = [
-        Slot::Count,
-        Slot::RawCount,
-        Slot::Measure(0, Finish::Sum),
-        Slot::Measure(0, Finish::Avg),
-        Slot::Measure(1, Finish::Sum),
-        Slot::Measure(1, Finish::Avg),
+        GroupInput::Count,
+        GroupInput::RawCount,
+        GroupInput::Measure(0, AggregateFunction::Sum),
+        GroupInput::Measure(0, AggregateFunction::Avg),
+        GroupInput::Measure(1, AggregateFunction::Sum),
+        GroupInput::Measure(1, AggregateFunction::Avg),
     ];
     match random.percent(80) {
         true => Expr::Leaf(random.pick(&often).clone()),
@@ -116,11 +128,11 @@ fn first_of_order(random: &mut Random, slots: &[Slot]) -> OutputExpr {
 /// What some groups meet and some do not.
 fn having(random: &mut Random) -> OutputExpr {
     let (slot, than) = match random.below(5) {
-        0 => (Slot::RawCount, 1),
-        1 => (Slot::Count, random.between(1, 3)),
-        2 => (Slot::Measure(0, Finish::Sum), random.between(-1, 2)),
-        3 => (Slot::Measure(0, Finish::Avg), random.between(-1, 1)),
-        _ => (Slot::Key(1), -random.between(10, 40)),
+        0 => (GroupInput::RawCount, 1),
+        1 => (GroupInput::Count, random.between(1, 3)),
+        2 => (GroupInput::Measure(0, AggregateFunction::Sum), random.between(-1, 2)),
+        3 => (GroupInput::Measure(0, AggregateFunction::Avg), random.between(-1, 1)),
+        _ => (GroupInput::Key(1), -random.between(10, 40)),
     };
     let function = *random.pick(&[Function::Greater, Function::LessOrEqual, Function::NotEqual]);
     Expr::call(function, [Expr::Leaf(slot), Expr::Literal(Value::integer(than))])
@@ -130,18 +142,18 @@ fn query(seed: u64, groups: usize) -> Query {
     let random = &mut Random::new(seed);
     let slots = slots();
     let measure = |kind, argument| Measure { kind, argument };
-    let shape = Shape::Groups {
+    let shape = QueryKind::Groups {
         keys: vec![column("text", Kind::String), column("n", Kind::Number)],
         measures: vec![
             measure(StateKind::Moments, column("few", Kind::Number)),
             measure(StateKind::Moments, column("value", Kind::Number)),
-            measure(StateKind::Extremes, column("value", Kind::Number)),
+            measure(StateKind::MinMax, column("value", Kind::Number)),
         ],
     };
     let mut order = vec![first_of_order(random, &slots)];
     for _ in 0..random.below(3) {
         let more = match random.percent(60) {
-            true => Slot::Key(random.below(2)),
+            true => GroupInput::Key(random.below(2)),
             false => random.pick(&slots).clone(),
         };
         order.push(Expr::Leaf(more));
@@ -151,7 +163,7 @@ fn query(seed: u64, groups: usize) -> Query {
     let order = order.into_iter().map(direction).collect();
     let limit = *random.pick(&[1, 2, 5, 10, 30, 100]);
     let offset = *random.pick(&[0, 0, 1, 3, 40, 200]);
-    let output = |slot: &Slot| Output {
+    let output = |slot: &GroupInput| Output {
         name: format!("{slot:?}"),
         value_type: Type::Number,
         expr: Expr::Leaf(slot.clone()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hadal_aggregate::{FaultCode, Partial, Unfinished, finish};
+use hadal_aggregate::{FinishError, Partial, QueryErrorCode, finish};
 use hadal_block::{
     BlockBuilder, BlockError, BlockView, Chill, MergeOrder, PushError, Sampling, chill, merge,
     sample,
@@ -194,16 +194,16 @@ pub fn ask_over(
 }
 
 /// The first of the faults that an answer fails with.
-fn fault_of(unfinished: Unfinished) -> EngineFault {
+fn fault_of(unfinished: FinishError) -> EngineFault {
     let text = format!("{unfinished:?}");
     let code = match unfinished {
-        Unfinished::Faults(faults) => faults.first().map(|fault| fault.code),
-        Unfinished::Late => None,
+        FinishError::QueryErrors(faults) => faults.first().map(|fault| fault.code),
+        FinishError::Late => None,
     };
     let kind = match code {
-        Some(FaultCode::Invalid) => FaultKind::Invalid,
-        Some(FaultCode::Overflow) => FaultKind::Overflow,
-        Some(FaultCode::Memory | FaultCode::Busy) | None => FaultKind::Other,
+        Some(QueryErrorCode::Invalid) => FaultKind::Invalid,
+        Some(QueryErrorCode::Overflow) => FaultKind::Overflow,
+        Some(QueryErrorCode::Memory | QueryErrorCode::Busy) | None => FaultKind::Other,
     };
     EngineFault { kind, text }
 }

@@ -26,7 +26,7 @@ mod row;
 
 use std::cmp::Ordering;
 
-use hadal_query::{Expr, Function, Input, OrderKey, Query, RowExpr, Shape, StateKind};
+use hadal_query::{Expr, Function, OrderKey, Query, QueryKind, RowExpr, RowInput, StateKind};
 use hadal_types::{ColumnName, Value, limits};
 
 pub use check::{
@@ -132,7 +132,7 @@ pub fn answer(
 ) -> Result<OracleAnswer, OracleFault> {
     let evaluator = Evaluator::default();
     let of_row = |row: &Row, expr: &RowExpr| {
-        evaluator.value(expr, &|input: &Input| row.input(input, time_column))
+        evaluator.value(expr, &|input: &RowInput| row.input(input, time_column))
     };
     let of_all = |row: &Row, exprs: &[RowExpr]| -> Result<Vec<Value>, OracleFault> {
         exprs.iter().map(|expr| of_row(row, expr)).collect()
@@ -152,15 +152,15 @@ pub fn answer(
     let sums_exactly: Vec<bool> =
         query.measures().iter().map(|measure| is_summed_exactly(&measure.argument, rows)).collect();
     let mut lines = Vec::new();
-    match &query.shape {
-        Shape::Rows { values } => {
+    match &query.kind {
+        QueryKind::Rows { values } => {
             for row in asked {
                 let mut group = Group::empty(0);
                 group.add(row.weight()?, Vec::new());
                 lines.push((of_all(row, values)?, group));
             }
         }
-        Shape::Groups { keys, measures } => {
+        QueryKind::Groups { keys, measures } => {
             let arguments: Vec<RowExpr> =
                 measures.iter().map(|measure| measure.argument.clone()).collect();
             let mut groups = Groups::new();
@@ -280,7 +280,7 @@ fn is_summed_exactly(argument: &RowExpr, rows: &[Row]) -> bool {
     }
     let mut exactly = true;
     argument.for_each_leaf(&mut |input| {
-        if let Input::Column(column) = input {
+        if let RowInput::Column(column) = input {
             exactly &= is_of_one_scale(&column.name, rows);
         }
     });

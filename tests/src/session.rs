@@ -10,7 +10,7 @@ use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
 use hadal_types::{
-    BatchId, Budget, Clock, FixedClock, LeafName, Micros, TableName, TableSchema, Value,
+    BatchId, Clock, FixedClock, LeafName, MemoryPool, Micros, TableName, TableSchema, Value,
 };
 use hadal_wire::LoopbackCodec;
 
@@ -69,7 +69,7 @@ impl Session {
     pub fn new(leaves: usize, hops: Hops, now: Micros) -> Result<Self, String> {
         let clock = Arc::new(FixedClock::new(now));
         let ledger = Arc::new(ExpectedRows::default());
-        let budget = Budget::new(limits::QUERIES_BYTES_MAX);
+        let budget = MemoryPool::new(limits::QUERIES_BYTES_MAX);
         let pool = ScanPool::new(2).map_err(|error| error.to_string())?;
         let (mut opened, mut peers, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
         for index in 0..leaves {

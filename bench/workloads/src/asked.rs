@@ -69,7 +69,7 @@ impl Asked {
 
 /// The rows of the answer that this is, once nothing more comes.
 pub(crate) fn finished(partial: Partial, query: &Query) -> Result<Answer, Error> {
-    let answer = finish(partial, query, &|| false).map_err(Error::Unfinished)?;
+    let answer = finish(partial, query, &|| false).map_err(Error::FinishError)?;
     Ok(answer.rows.iter().map(|row| row.iter().cloned().collect()).collect())
 }
 

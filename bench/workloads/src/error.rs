@@ -3,7 +3,7 @@
 use std::io;
 
 use arrow_schema::DataType;
-use hadal_aggregate::Unfinished;
+use hadal_aggregate::FinishError;
 use hadal_block::{BlockError, PushError};
 use hadal_query::PrepareError;
 use hadal_sql::SqlError;
@@ -33,7 +33,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     #[error("no answer: {0:?}")]
-    Unfinished(Unfinished),
+    FinishError(FinishError),
     #[error("cannot write the table: {0}")]
     Told(#[from] io::Error),
 }

@@ -1,8 +1,8 @@
 //! The plain way to an answer, which every faster one must agree with: one row at a time, from the
 //! rows as they were made, with the meaning that [`hadal_query`] gives to expressions.
 
-use hadal_aggregate::{Answering, Partial};
-use hadal_query::{ColumnRef, Expr, Input, Prepared, Query, RowExpr, Shape};
+use hadal_aggregate::{Partial, PartialBody};
+use hadal_query::{ColumnRef, Expr, Prepared, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{Micros, Value, Weight};
 
 use crate::error::Error;
@@ -28,7 +28,7 @@ enum Place {
 impl<'q> Plain<'q> {
     /// `columns` are those of the rows that will come.
     pub(crate) fn new(query: &'q Query, columns: &[Column]) -> Result<Self, Error> {
-        let Shape::Groups { keys, measures } = &query.shape else {
+        let QueryKind::Groups { keys, measures } = &query.kind else {
             return Err(Error::NotPlain("a question for rows".to_owned()));
         };
         let ready = |expr: &RowExpr| prepared(expr, columns);
@@ -44,7 +44,7 @@ impl<'q> Plain<'q> {
     /// What these rows answer.
     pub(crate) fn answer(&self, rows: &Rows) -> Partial {
         let mut partial = Partial::empty(self.query);
-        let Answering::Groups(groups) = &mut partial.answering else { return partial };
+        let PartialBody::Groups(groups) = &mut partial.body else { return partial };
         for (row, time) in rows.times.iter().enumerate() {
             let leaf = |place: &Place| value_at(rows, row, *time, *place);
             let is_asked_for = self.query.range.contains(*time)
@@ -77,9 +77,9 @@ fn value_at(rows: &Rows, row: usize, time: Micros, place: Place) -> Value {
 fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<Place>, Error> {
     let placed = expr.try_map_leaves(&mut |input| {
         let place = match input {
-            Input::Time => Some(Place::Time),
-            Input::Column(wanted) => place_of(wanted, columns),
-            Input::AnyText(_) => None,
+            RowInput::Time => Some(Place::Time),
+            RowInput::Column(wanted) => place_of(wanted, columns),
+            RowInput::AnyText(_) => None,
         };
         place.map(Expr::Leaf).ok_or_else(|| Error::NotPlain(format!("{input:?}")))
     })?;

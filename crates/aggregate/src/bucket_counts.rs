@@ -25,7 +25,7 @@ const NOWHERE: usize = usize::MAX;
 
 /// Counts of rows of some groups.
 #[derive(Clone, Debug, Default)]
-pub struct BucketCounts {
+pub struct QuantileCounts {
     /// The weight of each class, in millionths.
     classes: Vec<i64>,
     /// The bucket of a cell's second count; the first is that of bucket 0.
@@ -43,7 +43,7 @@ pub struct BucketCounts {
 
 /// What is about to be counted.
 #[derive(Clone, Copy, Debug)]
-pub struct IncomingBuckets<'i> {
+pub struct BucketInput<'i> {
     /// The weight of each class of rows, in millionths.
     pub classes: &'i [i64],
     /// The first and the last bucket, beside bucket 0. Both are above 0.
@@ -52,10 +52,10 @@ pub struct IncomingBuckets<'i> {
     pub places: &'i [(usize, u32)],
 }
 
-impl BucketCounts {
+impl QuantileCounts {
     /// Makes sure that there are counts for everything that comes in; `false`, and nothing is
     /// changed, where there is no room beside what was counted before.
-    pub(crate) fn prepare(&mut self, incoming: &IncomingBuckets<'_>, states: &[State]) -> bool {
+    pub(crate) fn prepare(&mut self, incoming: &BucketInput<'_>, states: &[State]) -> bool {
         if self.places.is_empty() {
             self.take_shape(incoming);
         }
@@ -74,7 +74,7 @@ impl BucketCounts {
     }
 
     /// Counts what comes in beside what came before, or else only that.
-    fn take_shape(&mut self, incoming: &IncomingBuckets<'_>) {
+    fn take_shape(&mut self, incoming: &BucketInput<'_>) {
         let before = (self.first, self.end());
         let known = std::mem::take(&mut self.classes);
         let (first, last) = incoming.ends;

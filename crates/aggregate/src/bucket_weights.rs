@@ -12,7 +12,7 @@ const TRAY_BITS: u32 = TRAY.ilog2();
 
 /// Weights in millionths by bucket, each above zero. Beyond [`i128::MAX`] they stay that.
 #[derive(Clone, Debug, Default)]
-pub struct BucketWeights {
+pub struct QuantileWeights {
     /// In ascending order; none is without a weight.
     trays: Vec<Tray>,
     /// By bucket: how often 2^64 is in its weight, beside what its tray says.
@@ -26,7 +26,7 @@ struct Tray {
     weights: [u64; TRAY],
 }
 
-impl BucketWeights {
+impl QuantileWeights {
     /// Adds rows that weigh so many millionths each: `counts[i]` to the bucket `first` + i.
     pub fn add_counts(&mut self, first: i32, counts: &[u32], weight: u64) {
         let mut walk = Walk::new(self);
@@ -93,7 +93,7 @@ impl BucketWeights {
 
 /// Trays that are met in ascending order. New ones stay behind the others until the end.
 struct Walk<'w> {
-    own: &'w mut BucketWeights,
+    own: &'w mut QuantileWeights,
     /// Trays that are in order.
     known: usize,
     /// No tray before it will be met again.
@@ -101,7 +101,7 @@ struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    fn new(own: &'w mut BucketWeights) -> Self {
+    fn new(own: &'w mut QuantileWeights) -> Self {
         let known = own.trays.len();
         Self { own, known, at: None }
     }
@@ -183,7 +183,7 @@ mod tests {
                 let own = expected.entry(bucket).or_default();
                 *own = own.saturating_add(weight);
             };
-            let (mut whole, mut part) = (BucketWeights::default(), BucketWeights::default());
+            let (mut whole, mut part) = (QuantileWeights::default(), QuantileWeights::default());
             for (index, (first, counts, weight)) in rows.iter().enumerate() {
                 for (bucket, &count) in (*first..).zip(counts).filter(|(_, count)| **count > 0) {
                     add(bucket, i128::from(count) * i128::from(*weight));
@@ -196,7 +196,7 @@ mod tests {
             whole.merge(&part);
             prop_assert_eq!(whole.iter().collect::<BTreeMap<_, _>>(), expected.clone());
             prop_assert!(whole.iter().map(|own| own.0).is_sorted_by(|left, right| left < right));
-            let mut again = BucketWeights::default();
+            let mut again = QuantileWeights::default();
             again.add_weights(expected);
             prop_assert!(again.iter().eq(whole.iter()));
         }

@@ -5,10 +5,10 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use hadal_query::{Expr, Finish, OrderKey, Query, Slot};
+use hadal_query::{AggregateFunction, Expr, GroupInput, OrderKey, Query};
 
 use crate::groups::Groups;
-use crate::order::Direction;
+use crate::order::SortDirection;
 
 /// The places of groups among which are the first `end` of the query's order, ascending; `None`
 /// where these cannot be told from the others so.
@@ -24,33 +24,33 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
         then.as_ref().map_or(Ordering::Equal, |keys| groups.cmp_by(keys, left, right))
     };
     match slot {
-        Slot::Count | Slot::RawCount if let Some(rows) = groups.rows_alone() => {
+        GroupInput::Count | GroupInput::RawCount if let Some(rows) = groups.rows_alone() => {
             let sign = i64::from(sign);
             Some(first_by(rows.map(|rows| sign * rows), end, by))
         }
-        Slot::Count => {
+        GroupInput::Count => {
             let ranks = groups.weights().map(|own| i128::from(sign) * own);
             Some(first_by(ranks, end, by))
         }
-        Slot::RawCount => {
+        GroupInput::RawCount => {
             let rows = |place| i128::from(groups.tally_at(place).rows());
             let ranks = (0..groups.len()).map(|place| i128::from(sign) * rows(place));
             Some(first_by(ranks, end, by))
         }
-        Slot::Measure(measure, Finish::Sum) => {
+        GroupInput::Measure(measure, AggregateFunction::Sum) => {
             let sums = groups.sum_ranks(*measure)?;
             Some(first_by(sums.iter().map(|sum| i128::from(sign) * sum), end, by))
         }
-        Slot::Measure(..) | Slot::Key(_) | Slot::Seconds => None,
+        GroupInput::Measure(..) | GroupInput::Key(_) | GroupInput::Seconds => None,
     }
 }
 
 /// The keys that an order is by; `None` where it is by something else, too.
-fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, Direction)>> {
+fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, SortDirection)>> {
     let key = |own: &OrderKey| {
-        let direction = Direction { descending: own.descending, nulls_first: own.nulls_first };
+        let direction = SortDirection { descending: own.descending, nulls_first: own.nulls_first };
         match own.expr {
-            Expr::Leaf(Slot::Key(key)) => Some((key, direction)),
+            Expr::Leaf(GroupInput::Key(key)) => Some((key, direction)),
             _ => None,
         }
     };

@@ -11,7 +11,7 @@
 
 use hadal_types::decimal::power_of_ten;
 
-use crate::tally::Tally;
+use crate::tally::WeightedCount;
 use crate::wholes::reserve_spare;
 
 /// So many different weights are told apart.
@@ -50,16 +50,16 @@ struct Kept {
 
 /// What is about to be added.
 #[derive(Clone, Copy, Debug)]
-pub struct Incoming<'i> {
+pub struct AccumulatorInput<'i> {
     /// The weight of each class of rows, in millionths.
     pub classes: &'i [i64],
     /// Sums, of one measure each.
-    pub sums: &'i [IncomingSum],
+    pub sums: &'i [SumInput],
 }
 
 /// A sum that is about to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IncomingSum {
+pub struct SumInput {
     /// The index of the measure.
     pub measure: usize,
     /// Decimal places of its mantissas.
@@ -73,25 +73,25 @@ pub struct IncomingSum {
 /// Where the numbers of rows go: those of a place and class follow each other, column by column,
 /// and the classes of a place one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct AccumulatorLayout {
     /// By class of the incoming rows: the class here.
     pub classes: Vec<usize>,
     /// How many classes there are here.
     pub class_count: usize,
     /// What is added to each column.
-    pub columns: Vec<CellColumn>,
+    pub columns: Vec<AccumulatorColumn>,
 }
 
 /// What is added to one column of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellColumn {
+pub enum AccumulatorColumn {
     /// Nothing.
     Nothing,
-    /// One for each row that has a value, as [`IncomingSum::valid`] calls them.
+    /// One for each row that has a value, as [`SumInput::valid`] calls them.
     Count(usize),
     /// The incoming sum of this index, times a factor.
     Sum {
-        /// The index among [`Incoming::sums`].
+        /// The index among [`AccumulatorInput::sums`].
         index: usize,
         /// Brings it to the scale of the column.
         factor: i64,
@@ -124,7 +124,7 @@ impl Cells {
 
     /// Makes sure that there is a column for everything that comes in; `None`, and nothing is
     /// changed, where it does not fit beside what is there.
-    pub(crate) fn prepare(&mut self, incoming: &Incoming<'_>) -> Option<Layout> {
+    pub(crate) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
         let mut classes = self.classes.clone();
         let class_of = |weight: &i64| {
             let known = classes.iter().position(|known| known == weight);
@@ -139,29 +139,29 @@ impl Cells {
         }
         let mut measures = self.measures.clone();
         let mut origins: Vec<Origin> = Vec::new();
-        let mut columns = vec![CellColumn::Nothing; self.width];
-        columns[ALL_ROWS] = CellColumn::Count(0);
+        let mut columns = vec![AccumulatorColumn::Nothing; self.width];
+        columns[ALL_ROWS] = AccumulatorColumn::Count(0);
         self.take_sums(incoming, &mut measures, &mut origins, &mut columns)?;
         self.split_counts(incoming, &mut measures, &mut origins, &mut columns);
         self.lay_out(classes, &origins);
         self.measures = measures;
-        Some(Layout { classes: mapped, class_count: self.classes.len(), columns })
+        Some(AccumulatorLayout { classes: mapped, class_count: self.classes.len(), columns })
     }
 
     /// Finds columns for the sums, or refuses them.
     fn take_sums(
         &self,
-        incoming: &Incoming<'_>,
+        incoming: &AccumulatorInput<'_>,
         measures: &mut [Option<Kept>],
         origins: &mut Vec<Origin>,
-        columns: &mut Vec<CellColumn>,
+        columns: &mut Vec<AccumulatorColumn>,
     ) -> Option<()> {
         for (index, sum) in incoming.sums.iter().enumerate() {
             let kept = match measures.get(sum.measure)? {
                 Some(kept) => *kept,
                 None => {
                     origins.push(Origin::Zeros);
-                    columns.push(CellColumn::Nothing);
+                    columns.push(AccumulatorColumn::Nothing);
                     // Which count it has is seen to later.
                     let (scale, column) = (sum.scale, columns.len() - 1);
                     Kept { count: usize::MAX, sum: column, scale, size_max: 0 }
@@ -171,7 +171,7 @@ impl Cells {
             let factor = i64::try_from(power_of_ten(finer)?).ok()?;
             let size = sum.size_max.checked_mul(u128::from(factor.unsigned_abs()))?;
             let size_max = kept.size_max.checked_add(size).filter(|&size| size <= SUM_MAX)?;
-            columns[kept.sum] = CellColumn::Sum { index, factor };
+            columns[kept.sum] = AccumulatorColumn::Sum { index, factor };
             measures[sum.measure] = Some(Kept { size_max, ..kept });
         }
         Some(())
@@ -180,10 +180,10 @@ impl Cells {
     /// Measures that shared a count share it no longer where they have values in different rows.
     fn split_counts(
         &self,
-        incoming: &Incoming<'_>,
+        incoming: &AccumulatorInput<'_>,
         measures: &mut [Option<Kept>],
         origins: &mut Vec<Origin>,
-        columns: &mut Vec<CellColumn>,
+        columns: &mut Vec<AccumulatorColumn>,
     ) {
         // By count before (none: of no rows) and by what comes in (none: nothing): the count now.
         let all = Some(ALL_ROWS);
@@ -203,16 +203,17 @@ impl Cells {
                     Some(before) if !is_taken => before,
                     _ => {
                         origins.push(before.map_or(Origin::Zeros, Origin::Copy));
-                        columns.push(CellColumn::Nothing);
+                        columns.push(AccumulatorColumn::Nothing);
                         columns.len() - 1
                     }
                 };
                 split.push((key, count));
                 count
             });
-            columns[kept.count] = key.1.map_or(CellColumn::Nothing, CellColumn::Count);
+            columns[kept.count] =
+                key.1.map_or(AccumulatorColumn::Nothing, AccumulatorColumn::Count);
         }
-        columns[ALL_ROWS] = CellColumn::Count(0);
+        columns[ALL_ROWS] = AccumulatorColumn::Count(0);
     }
 
     /// Makes room for new classes and columns.
@@ -238,7 +239,7 @@ impl Cells {
     }
 
     /// Whether numbers stay as they lie when this comes in.
-    pub(crate) fn is_ready_for(&self, incoming: &Incoming<'_>) -> bool {
+    pub(crate) fn is_ready_for(&self, incoming: &AccumulatorInput<'_>) -> bool {
         let mut ahead = self.kept(&[0]);
         ahead.prepare(incoming).is_some()
             && (ahead.classes.len(), ahead.width) == (self.classes.len(), self.width)
@@ -260,7 +261,7 @@ impl Cells {
     pub(crate) fn numbers_mut(&mut self, places: usize) -> &mut [i64] {
         let length = places * self.classes.len() * self.width;
         if self.numbers.capacity() < length {
-            // While they are few, growing costs more than what is held. Later a quarter at a time:
+            // While they are few, growing costs more than what is held. DeferredKeys a quarter at a time:
             // doubling would hold much.
             let spare = if length < SPARE_MAX { length } else { length / 4 };
             self.numbers.reserve_exact(length + spare - self.numbers.len());
@@ -270,7 +271,7 @@ impl Cells {
     }
 
     /// The rows of a group.
-    pub(crate) fn tally(&self, place: usize) -> Tally {
+    pub(crate) fn tally(&self, place: usize) -> WeightedCount {
         self.tally_of(place, ALL_ROWS)
     }
 
@@ -300,7 +301,11 @@ impl Cells {
 
     /// Of a measure that has numbers here: the rows of a group that have a value,
     /// Σ mantissa · weight in millionths, and the scale.
-    pub(crate) fn decimal(&self, place: usize, measure: usize) -> Option<(Tally, i128, u8)> {
+    pub(crate) fn decimal(
+        &self,
+        place: usize,
+        measure: usize,
+    ) -> Option<(WeightedCount, i128, u8)> {
         let kept = self.measures.get(measure)?.as_ref()?;
         let product = self
             .classes_of(place)
@@ -308,8 +313,8 @@ impl Cells {
         Some((self.tally_of(place, kept.count), product.sum(), kept.scale))
     }
 
-    fn tally_of(&self, place: usize, column: usize) -> Tally {
-        let mut tally = Tally::default();
+    fn tally_of(&self, place: usize, column: usize) -> WeightedCount {
+        let mut tally = WeightedCount::default();
         for (weight, numbers) in self.classes_of(place) {
             let (rows, weight) = (numbers[column], i128::from(weight));
             let weighted = i128::from(rows) * weight;
@@ -359,19 +364,19 @@ impl Cells {
 
     /// The sums of the groups from place `first` on, to be added elsewhere. The first of all have
     /// to come first.
-    pub(crate) fn incoming_sums(&self, first: usize) -> Vec<IncomingSum> {
+    pub(crate) fn incoming_sums(&self, first: usize) -> Vec<SumInput> {
         let sum = |(measure, kept): (usize, &Option<Kept>)| {
             let Kept { count: valid, scale, size_max, .. } = (*kept)?;
             // Which counts for all groups, and for the later ones has been seen to before.
             let size_max = if first == 0 { size_max } else { 0 };
-            Some(IncomingSum { measure, scale, valid, size_max })
+            Some(SumInput { measure, scale, valid, size_max })
         };
         self.measures.iter().enumerate().filter_map(sum).collect()
     }
 
     /// All that is here, with these [sums](Self::incoming_sums).
-    pub(crate) fn as_incoming<'i>(&'i self, sums: &'i [IncomingSum]) -> Incoming<'i> {
-        Incoming { classes: &self.classes, sums }
+    pub(crate) fn as_incoming<'i>(&'i self, sums: &'i [SumInput]) -> AccumulatorInput<'i> {
+        AccumulatorInput { classes: &self.classes, sums }
     }
 
     /// Adds the groups from place `first` on to these places of `numbers`, which are laid out as
@@ -379,8 +384,8 @@ impl Cells {
     pub(crate) fn add_to(
         &self,
         numbers: &mut [i64],
-        layout: &Layout,
-        sums: &[IncomingSum],
+        layout: &AccumulatorLayout,
+        sums: &[SumInput],
         first: usize,
         places: impl Iterator<Item = Option<u32>>,
     ) {
@@ -388,9 +393,9 @@ impl Cells {
             .columns
             .iter()
             .map(|column| match column {
-                CellColumn::Nothing => (ALL_ROWS, 0),
-                CellColumn::Count(column) => (*column, 1),
-                CellColumn::Sum { index, factor } => {
+                AccumulatorColumn::Nothing => (ALL_ROWS, 0),
+                AccumulatorColumn::Count(column) => (*column, 1),
+                AccumulatorColumn::Sum { index, factor } => {
                     let kept = self.measures[sums[*index].measure];
                     (kept.map_or(ALL_ROWS, |kept| kept.sum), *factor)
                 }

@@ -4,11 +4,11 @@ use hadal_types::Value;
 
 /// The smallest and the largest of some values, in the order of [`Value`]; nulls are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extremes {
+pub struct MinMax {
     range: Option<(Value, Value)>,
 }
 
-impl Extremes {
+impl MinMax {
     /// Returns the extremes of a range, or `None` when it is upside down or ends in null.
     #[must_use]
     pub fn from_parts(range: Option<(Value, Value)>) -> Option<Self> {
@@ -61,23 +61,23 @@ mod tests {
 
     #[test]
     fn nulls_are_left_out() {
-        let mut extremes = Extremes::default();
+        let mut extremes = MinMax::default();
         extremes.add(&Value::Null);
         assert_eq!(extremes.min(), None);
         for text in ["b", "a", "c"] {
             extremes.add(&Value::string(text));
         }
-        extremes.merge(&Extremes::default());
+        extremes.merge(&MinMax::default());
         assert_eq!(extremes.min(), Some(&Value::string("a")));
         assert_eq!(extremes.max(), Some(&Value::string("c")));
     }
 
     #[test]
     fn ranges_from_outside_are_checked() {
-        let range = |min, max| Extremes::from_parts(Some((min, max)));
+        let range = |min, max| MinMax::from_parts(Some((min, max)));
         assert!(range(Value::integer(1), Value::integer(2)).is_some());
         assert!(range(Value::integer(2), Value::integer(1)).is_none());
         assert!(range(Value::Null, Value::Null).is_none());
-        assert_eq!(Extremes::from_parts(None), Some(Extremes::default()));
+        assert_eq!(MinMax::from_parts(None), Some(MinMax::default()));
     }
 }

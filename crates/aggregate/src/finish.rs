@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hadal_query::{Finish, OutputExpr, PrepareError, Prepared, Query, Slot, StringTooLong, Type};
+use hadal_query::{
+    AggregateFunction, GroupInput, OutputExpr, PrepareError, Prepared, Query, StringTooLong, Type,
+};
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Decimal, Held, Number, Value};
+use hadal_types::{Decimal, MemoryReservation, Number, Value};
 
 use crate::average::average;
 use crate::candidates::candidates;
@@ -14,22 +16,22 @@ use crate::coverage::{Coverage, ScanStats};
 use crate::group::Group;
 use crate::groups::Groups;
 use crate::order::{Order, SortKey};
-use crate::partial::{Answering, Partial, no_room};
-use crate::row_values::RowValues;
+use crate::partial::{Partial, PartialBody, out_of_memory};
+use crate::row_values::SparseRow;
 use crate::seconds::Seconds;
 use crate::series;
 use crate::state::State;
 use crate::sum::SumOverflow;
-use crate::tally::Tally;
-use crate::warning::{Fault, FaultCode, Warning, WarningCode, Warnings};
+use crate::tally::WeightedCount;
+use crate::warning::{QueryError, QueryErrorCode, Warning, WarningCode, Warnings};
 
 /// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct ResultSet {
     /// The columns: name and type.
     pub columns: Vec<(String, Type)>,
     /// The rows, in order; each has one value per column.
-    pub rows: Vec<RowValues>,
+    pub rows: Vec<SparseRow>,
     /// How many stored rows each row of the answer rests on; 1 for raw rows.
     pub raw_counts: Vec<u64>,
     /// Which rows of the answer sum up the series beyond the limit.
@@ -41,34 +43,34 @@ pub struct Answer {
     /// What a person should know.
     pub warnings: Vec<Warning>,
     /// What is held for the rows.
-    pub held: Held,
+    pub reservation: MemoryReservation,
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Unfinished {
+pub enum FinishError {
     /// The query cannot be answered.
-    Faults(Vec<Fault>),
+    QueryErrors(Vec<QueryError>),
     /// There was no time left.
     Late,
 }
 
-impl From<StringTooLong> for Unfinished {
+impl From<StringTooLong> for FinishError {
     fn from(error: StringTooLong) -> Self {
-        Fault::from(error).into()
+        QueryError::from(error).into()
     }
 }
 
-impl From<Fault> for Unfinished {
-    fn from(fault: Fault) -> Self {
-        Self::Faults(vec![fault])
+impl From<QueryError> for FinishError {
+    fn from(fault: QueryError) -> Self {
+        Self::QueryErrors(vec![fault])
     }
 }
 
 /// One row of the answer in the making.
 pub(crate) enum Line {
     /// A raw row.
-    Raw(RowValues),
+    Raw(SparseRow),
     /// A group of its own.
     Alone { key: Box<[Value]>, group: Group, is_other: bool },
     /// The group at this place.
@@ -84,24 +86,24 @@ pub(crate) const LINES_AT_ONCE: usize = 1_024;
 /// any more.
 ///
 /// # Errors
-/// [`Unfinished`]: the faults, when there are any, or when an aggregate is beyond what a number
+/// [`FinishError`]: the faults, when there are any, or when an aggregate is beyond what a number
 /// can hold, or the answer beyond what is free.
 pub fn finish(
     partial: Partial,
     query: &Query,
     is_late: &dyn Fn() -> bool,
-) -> Result<Answer, Unfinished> {
-    let Partial { answering, coverage, stats, mut warnings, faults, mut held } = partial;
-    if !faults.is_empty() {
-        return Err(Unfinished::Faults(faults.iter().cloned().collect()));
+) -> Result<ResultSet, FinishError> {
+    let Partial { body, coverage, stats, mut warnings, errors, mut reservation } = partial;
+    if !errors.is_empty() {
+        return Err(FinishError::QueryErrors(errors.iter().cloned().collect()));
     }
     // Of raw rows only those that the answer can need have come up.
-    let raw_rows = matches!(answering, Answering::Rows(_)).then_some(stats.rows_matched);
+    let raw_rows = matches!(body, PartialBody::Rows(_)).then_some(stats.rows_matched);
     let Found { groups, lines, count } =
-        Found::new(answering, query, (&mut warnings, &mut held), is_late)?;
+        Found::new(body, query, (&mut warnings, &mut reservation), is_late)?;
     let plan = Plan::new(query, &groups).map_err(|error| invalid(&error))?;
-    plan.hold(count, query, &mut held)?;
-    let (lines, looked_at) = plan.first_of(lines, query, &mut held, is_late)?;
+    plan.hold(count, query, &mut reservation)?;
+    let (lines, looked_at) = plan.first_of(lines, query, &mut reservation, is_late)?;
     // Groups that cannot be among the first were not looked at.
     let is_filtered = query.having.is_some() || query.series.is_some();
     let found = if is_filtered { looked_at } else { count as u64 };
@@ -111,7 +113,7 @@ pub fn finish(
         warnings.add(WarningCode::LimitReached, "", beyond);
     }
     let columns = query.outputs.iter().map(|output| (output.name.clone(), output.value_type));
-    let mut answer = Answer {
+    let mut answer = ResultSet {
         columns: columns.collect(),
         rows: Vec::with_capacity(lines.len()),
         raw_counts: lines.iter().map(|line| plan.raw_count(line)).collect(),
@@ -119,19 +121,19 @@ pub fn finish(
         coverage,
         stats,
         warnings: warnings.iter().collect(),
-        held,
+        reservation,
     };
     let mut made = Made::default();
     for (index, line) in lines.into_iter().enumerate() {
         if index % LINES_AT_ONCE == 0 && is_late() {
-            return Err(Unfinished::Late);
+            return Err(FinishError::Late);
         }
         let row = plan.outputs_of(&line)?;
-        made.add(row.bytes().saturating_sub(line.bytes()), &mut answer.held)?;
+        made.add(row.bytes().saturating_sub(line.bytes()), &mut answer.reservation)?;
         answer.rows.push(row);
     }
     let bytes = answer.bytes();
-    answer.held.resize(bytes).map_err(|spent| no_room(bytes, spent))?;
+    answer.reservation.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))?;
     Ok(answer)
 }
 
@@ -143,11 +145,11 @@ struct Made {
 }
 
 impl Made {
-    fn add(&mut self, bytes: usize, held: &mut Held) -> Result<(), Fault> {
+    fn add(&mut self, bytes: usize, held: &mut MemoryReservation) -> Result<(), QueryError> {
         self.bytes += bytes;
         if self.bytes >= DRAWN_AT_ONCE {
             let bytes = std::mem::take(&mut self.bytes);
-            held.grow(bytes).map_err(|spent| no_room(held.bytes() + bytes, spent))?;
+            held.grow(bytes).map_err(|spent| out_of_memory(held.bytes() + bytes, spent))?;
         }
         Ok(())
     }
@@ -165,14 +167,14 @@ struct Found {
 
 impl Found {
     fn new(
-        answering: Answering,
+        answering: PartialBody,
         query: &Query,
-        (warnings, held): (&mut Warnings, &mut Held),
+        (warnings, held): (&mut Warnings, &mut MemoryReservation),
         is_late: &dyn Fn() -> bool,
-    ) -> Result<Self, Unfinished> {
+    ) -> Result<Self, FinishError> {
         let mut groups = match answering {
-            Answering::Groups(groups) => groups,
-            Answering::Rows(rows) => {
+            PartialBody::Groups(groups) => groups,
+            PartialBody::Rows(rows) => {
                 let count = rows.len();
                 let lines = Box::new(rows.into_unsorted().into_iter().map(Line::Raw));
                 return Ok(Self { groups: Groups::new(query), lines, count });
@@ -189,7 +191,8 @@ impl Found {
         if groups.is_empty() && query.keys().is_empty() {
             let _ = groups.place(&[]);
         }
-        let overflow = |error: SumOverflow| Fault::new(FaultCode::Overflow, &error.to_string());
+        let overflow =
+            |error: SumOverflow| QueryError::new(QueryErrorCode::Overflow, &error.to_string());
         groups.check_sums().map_err(overflow)?;
         let count = groups.len();
         if let Some(limit) = &query.series {
@@ -204,23 +207,23 @@ impl Found {
     }
 }
 
-impl Answer {
+impl ResultSet {
     /// Bytes of the rows, about.
     fn bytes(&self) -> usize {
-        self.rows.iter().map(RowValues::bytes).sum()
+        self.rows.iter().map(SparseRow::bytes).sum()
     }
 }
 
-pub(crate) fn invalid(error: &PrepareError) -> Fault {
-    Fault::new(FaultCode::Invalid, &error.to_string())
+pub(crate) fn invalid(error: &PrepareError) -> QueryError {
+    QueryError::new(QueryErrorCode::Invalid, &error.to_string())
 }
 
 /// What is computed for each line, ready to run.
 struct Plan<'g> {
     /// The groups that lines stand for by their place.
     groups: &'g Groups,
-    outputs: Vec<Prepared<Slot>>,
-    having: Option<Prepared<Slot>>,
+    outputs: Vec<Prepared<GroupInput>>,
+    having: Option<Prepared<GroupInput>>,
     order: Order,
     seconds: Seconds,
 }
@@ -242,22 +245,27 @@ impl<'g> Plan<'g> {
     }
 
     fn keeps(&self, line: &Line) -> Result<bool, StringTooLong> {
-        let slot = |slot: &Slot| self.slot(line, slot);
+        let slot = |slot: &GroupInput| self.slot(line, slot);
         self.having.as_ref().map_or(Ok(true), |having| having.is_true(&slot))
     }
 
-    fn outputs_of(&self, line: &Line) -> Result<RowValues, StringTooLong> {
-        let slot = |slot: &Slot| self.slot(line, slot);
+    fn outputs_of(&self, line: &Line) -> Result<SparseRow, StringTooLong> {
+        let slot = |slot: &GroupInput| self.slot(line, slot);
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
 
     /// Draws what finishing so many lines takes beside values: those that are kept are held beside the
     /// others.
-    fn hold(&self, lines: usize, query: &Query, held: &mut Held) -> Result<(), Fault> {
+    fn hold(
+        &self,
+        lines: usize,
+        query: &Query,
+        held: &mut MemoryReservation,
+    ) -> Result<(), QueryError> {
         let (_, end) = bounds(query);
         let line = size_of::<Ranked>() + query.order.len() * size_of::<SortKey>();
         let bytes = lines.min(kept_max(end)) * line;
-        held.grow(bytes).map_err(|spent| no_room(held.bytes() + bytes, spent))
+        held.grow(bytes).map_err(|spent| out_of_memory(held.bytes() + bytes, spent))
     }
 
     /// The lines within OFFSET and LIMIT, by the query's order; ties by keys, nulls last, and
@@ -267,21 +275,21 @@ impl<'g> Plan<'g> {
         &self,
         lines: Lines,
         query: &Query,
-        held: &mut Held,
+        held: &mut MemoryReservation,
         is_late: &dyn Fn() -> bool,
-    ) -> Result<(Vec<Line>, u64), Unfinished> {
+    ) -> Result<(Vec<Line>, u64), FinishError> {
         let (offset, end) = bounds(query);
         let (mut kept, mut found): (Vec<Ranked>, u64) = (Vec::new(), 0);
         let (before, mut sorted_by) = (held.bytes(), Made::default());
         for (index, line) in lines.enumerate() {
             if index % LINES_AT_ONCE == 0 && is_late() {
-                return Err(Unfinished::Late);
+                return Err(FinishError::Late);
             }
             if !self.keeps(&line)? {
                 continue;
             }
             found += 1;
-            let slot = |slot: &Slot| self.slot(&line, slot);
+            let slot = |slot: &GroupInput| self.slot(&line, slot);
             let sort = self.order.sort_keys(&slot)?;
             sorted_by.add(sort.iter().map(SortKey::heap_bytes).sum(), held)?;
             kept.push((sort, line));
@@ -351,13 +359,15 @@ impl Plan<'_> {
         }
     }
 
-    fn slot(&self, line: &Line, slot: &Slot) -> Value {
+    fn slot(&self, line: &Line, slot: &GroupInput) -> Value {
         match (slot, line) {
-            (Slot::Key(index), _) => self.key(line, *index).map_or(Value::Null, Cow::into_owned),
-            (Slot::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
+            (GroupInput::Key(index), _) => {
+                self.key(line, *index).map_or(Value::Null, Cow::into_owned)
+            }
+            (GroupInput::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
             (_, Line::Raw(_)) => Value::Null,
             (slot, Line::Alone { group, .. }) => of_group(group, slot),
-            (Slot::Measure(index, finish), Line::Place(place)) => {
+            (GroupInput::Measure(index, finish), Line::Place(place)) => {
                 let state = self.groups.state_at(*place, *index);
                 state.map_or(Value::Null, |state| of_state(&state, *finish))
             }
@@ -399,42 +409,46 @@ impl Line {
 }
 
 /// The value of a slot of a group; null for slots that are no part of the group itself.
-pub(crate) fn of_group(group: &Group, slot: &Slot) -> Value {
+pub(crate) fn of_group(group: &Group, slot: &GroupInput) -> Value {
     match slot {
-        Slot::Measure(index, finish) => {
+        GroupInput::Measure(index, finish) => {
             group.states.get(*index).map_or(Value::Null, |state| of_state(state, *finish))
         }
         other => of_tally(group.tally, other),
     }
 }
 
-fn of_tally(tally: Tally, slot: &Slot) -> Value {
+fn of_tally(tally: WeightedCount, slot: &GroupInput) -> Value {
     match slot {
-        Slot::RawCount => whole(tally.rows()),
-        Slot::Count => Value::Number(tally.count()),
-        Slot::Measure(..) | Slot::Key(_) | Slot::Seconds => Value::Null,
+        GroupInput::RawCount => whole(tally.rows()),
+        GroupInput::Count => Value::Number(tally.count()),
+        GroupInput::Measure(..) | GroupInput::Key(_) | GroupInput::Seconds => Value::Null,
     }
 }
 
 /// An aggregate of one state; null where there are no values, or the state is another's.
-fn of_state(state: &State, finish: Finish) -> Value {
+fn of_state(state: &State, finish: AggregateFunction) -> Value {
     let number = |number: Option<Number>| number.map_or(Value::Null, Value::Number);
     match (state, finish) {
-        (State::Moments(moments), Finish::Count) => Value::Number(moments.tally.count()),
-        (State::Moments(moments), Finish::RawCount) => whole(moments.tally.rows()),
+        (State::Moments(moments), AggregateFunction::Count) => Value::Number(moments.tally.count()),
+        (State::Moments(moments), AggregateFunction::RawCount) => whole(moments.tally.rows()),
         (State::Moments(moments), _) if moments.tally.rows() == 0 => Value::Null,
-        (State::Moments(moments), Finish::Sum) => number(moments.sum.total().ok()),
-        (State::Moments(moments), Finish::Avg) => {
+        (State::Moments(moments), AggregateFunction::Sum) => number(moments.sum.total().ok()),
+        (State::Moments(moments), AggregateFunction::Avg) => {
             let total = moments.sum.total().ok();
             number(total.and_then(|total| average(total, moments.tally.weight())))
         }
-        (State::Extremes(extremes), Finish::Min) => extremes.min().cloned().unwrap_or(Value::Null),
-        (State::Extremes(extremes), Finish::Max) => extremes.max().cloned().unwrap_or(Value::Null),
-        (State::Quantiles(quantiles), Finish::Quantile(millionths)) => {
+        (State::MinMax(extremes), AggregateFunction::Min) => {
+            extremes.min().cloned().unwrap_or(Value::Null)
+        }
+        (State::MinMax(extremes), AggregateFunction::Max) => {
+            extremes.max().cloned().unwrap_or(Value::Null)
+        }
+        (State::Quantiles(quantiles), AggregateFunction::Quantile(millionths)) => {
             number(quantiles.quantile(millionths))
         }
-        (State::Distinct(distinct), Finish::Distinct) => whole(distinct.estimate()),
-        (State::Histogram(histogram), Finish::Histogram(_)) => histogram.finish(),
+        (State::Distinct(distinct), AggregateFunction::Distinct) => whole(distinct.estimate()),
+        (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
         _ => Value::Null,
     }
 }

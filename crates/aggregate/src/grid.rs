@@ -5,11 +5,11 @@
 //! Edges of a coarser grid are edges of every finer one, so cell i of one grid lies whole in cell
 //! ⌊i / 10⌋ of the next: exactly, for all numbers, doubles included.
 
-use hadal_types::{Decimal, Form, Number};
+use hadal_types::{Decimal, Number, NumberRepr};
 
 /// The grid of one exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Grid {
+pub struct HistogramGrid {
     exponent: i32,
 }
 
@@ -24,7 +24,7 @@ const DECIMAL_EXPONENT_MAX: i32 = 37;
 /// Of 10^-323, unlike of 10^-324, all multiples are different doubles.
 const EXPONENT_MIN: i32 = -323;
 
-impl Grid {
+impl HistogramGrid {
     /// The finest grid of which at most `cells_max` cells hold all from `min` to `max`, where that
     /// is not finer than the digits of these numbers allow. It is a grid no finer than `known`,
     /// which is for a part of this range.
@@ -72,7 +72,7 @@ impl Grid {
             let (digits, exponent) = number.digits();
             self.cell_of_digits(digits, exponent)
         };
-        let Form::Double(double) = number.form() else { return at_or_below(number) };
+        let NumberRepr::Double(double) = number.form() else { return at_or_below(number) };
         // Edges can have more digits than doubles have: all that round to this one are up to it.
         let mut low = at_or_below(number);
         let next = Some(double.next_up()).filter(|next| next.is_finite());

@@ -4,13 +4,13 @@ use hadal_query::{Query, StateKind};
 use hadal_types::Value;
 
 use crate::state::State;
-use crate::tally::Tally;
+use crate::tally::WeightedCount;
 
 /// What is kept of the rows of one group, on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// All rows of the group.
-    pub tally: Tally,
+    pub tally: WeightedCount,
     /// One state per measure of the query.
     pub states: Box<[State]>,
 }
@@ -18,7 +18,7 @@ pub struct Group {
 impl Group {
     pub(crate) fn new(kinds: &[StateKind]) -> Self {
         let states = kinds.iter().map(|&kind| State::new(kind)).collect();
-        Self { tally: Tally::default(), states }
+        Self { tally: WeightedCount::default(), states }
     }
 
     /// The group of no rows.

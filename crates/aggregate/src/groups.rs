@@ -22,16 +22,16 @@ use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 
-use crate::bucket_counts::{BucketCounts, IncomingBuckets};
-use crate::cells::{Cells, Incoming, Layout};
+use crate::bucket_counts::{BucketInput, QuantileCounts};
+use crate::cells::{AccumulatorInput, AccumulatorLayout, Cells};
 use crate::group::{Group, KeyedGroup};
 use crate::key_dictionary::KeyDictionary;
-use crate::order::Direction;
+use crate::order::SortDirection;
 use crate::places::Places;
 use crate::state::State;
 use crate::state_column::StateColumn;
 use crate::sum::SumOverflow;
-use crate::tally::Tally;
+use crate::tally::WeightedCount;
 
 /// The groups of one query, by key.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct Groups {
     /// What was counted and added up lately.
     cells: Cells,
     /// What was counted besides. Shorter where the last groups have nothing.
-    tallies: Vec<Tally>,
+    tallies: Vec<WeightedCount>,
     /// By measure: what was added up besides.
     states: Box<[StateColumn]>,
     groups_max: usize,
@@ -137,10 +137,10 @@ impl Groups {
     ///
     /// # Panics
     /// When there is no such group.
-    pub fn add_tally(&mut self, place: u32, tally: Tally) {
+    pub fn add_tally(&mut self, place: u32, tally: WeightedCount) {
         assert!((place as usize) < self.len(), "a group at {place}");
         if self.tallies.len() <= place as usize {
-            self.tallies.resize(self.len(), Tally::default());
+            self.tallies.resize(self.len(), WeightedCount::default());
         }
         self.tallies[place as usize].merge(tally);
     }
@@ -150,8 +150,8 @@ impl Groups {
     /// sums within 2^62 and up to 16 classes.
     pub fn add_cells(
         &mut self,
-        incoming: &Incoming<'_>,
-        add: impl FnOnce(&Layout, &mut [i64]),
+        incoming: &AccumulatorInput<'_>,
+        add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
     ) -> bool {
         let Some(layout) = self.prepare(incoming) else { return false };
         add(&layout, self.cells.numbers_mut(self.len()));
@@ -186,7 +186,7 @@ impl Groups {
         &mut self,
         measure: usize,
         place: u32,
-        tally: Tally,
+        tally: WeightedCount,
         product: i128,
         scale: u8,
     ) {
@@ -209,8 +209,8 @@ impl Groups {
     pub fn bucket_counts(
         &mut self,
         measure: usize,
-        incoming: &IncomingBuckets<'_>,
-    ) -> Option<(&mut BucketCounts, &mut [State])> {
+        incoming: &BucketInput<'_>,
+    ) -> Option<(&mut QuantileCounts, &mut [State])> {
         self.states[measure].bucket_counts(self.len(), incoming)
     }
 
@@ -253,7 +253,7 @@ impl Groups {
     /// # Panics
     /// When there are more or fewer keys than the query has.
     pub fn add_row(&mut self, key: &[Value], values: &[Value], weight: Weight) {
-        let mut tally = Tally::default();
+        let mut tally = WeightedCount::default();
         tally.add_row(weight);
         let states = self.states.iter().zip(values).map(|(column, value)| {
             let mut state = State::new(column.kind());
@@ -349,11 +349,11 @@ impl Groups {
     /// The order of two groups by some of their keys, and then by all.
     pub(crate) fn cmp_by(
         &self,
-        first: &[(usize, Direction)],
+        first: &[(usize, SortDirection)],
         left: usize,
         right: usize,
     ) -> Ordering {
-        let all = (0..self.keys.len()).map(|key| (key, Direction::ASCENDING));
+        let all = (0..self.keys.len()).map(|key| (key, SortDirection::ASCENDING));
         let mut orders = first.iter().copied().chain(all).map(|(key, direction)| {
             let number = |place| self.places.numbers_of(place).nth(key);
             let (left, right) = number(left).zip(number(right))?;
@@ -363,7 +363,7 @@ impl Groups {
     }
 
     /// All rows of a group.
-    pub(crate) fn tally_at(&self, place: usize) -> Tally {
+    pub(crate) fn tally_at(&self, place: usize) -> WeightedCount {
         let mut tally = self.cells.tally(place);
         tally.merge(self.tallies.get(place).copied().unwrap_or_default());
         tally
@@ -426,7 +426,7 @@ impl Groups {
             + self.cells.bytes()
             + self.pending.as_ref().map_or(0, |own| own.bytes())
             + self.folded().0.map_or(0, Self::bytes)
-            + self.tallies.capacity() * size_of::<Tally>()
+            + self.tallies.capacity() * size_of::<WeightedCount>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }
 }
@@ -438,7 +438,7 @@ impl PartialEq for Groups {
     }
 }
 
-pub use later::Later;
+pub use later::DeferredKeys;
 use later::Waiting;
 
 mod finding;

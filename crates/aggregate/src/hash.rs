@@ -4,7 +4,7 @@
 //! "1" and the number 1 differ. Numbers are canonical already (see [`Number`]); decimals of 64 bits
 //! are hashed without a detour over bytes.
 
-use hadal_types::{Decimal, Form, Number, Value};
+use hadal_types::{Decimal, Number, NumberRepr, Value};
 use twox_hash::XxHash3_64;
 
 /// 2^64 / φ: keeps the scales of equal mantissas apart.
@@ -66,8 +66,10 @@ pub fn hash_decimal(mantissa: i64, scale: u8) -> u64 {
 #[must_use]
 pub fn hash_number(number: Number) -> u64 {
     match number.form() {
-        Form::Decimal(decimal) => hash_lowest_terms(Decimal::mantissa(decimal), decimal.scale()),
-        Form::Double(double) => hash(SEED_DOUBLE, &double.to_bits().to_le_bytes()),
+        NumberRepr::Decimal(decimal) => {
+            hash_lowest_terms(Decimal::mantissa(decimal), decimal.scale())
+        }
+        NumberRepr::Double(double) => hash(SEED_DOUBLE, &double.to_bits().to_le_bytes()),
     }
 }
 

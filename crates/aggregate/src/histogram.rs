@@ -18,7 +18,7 @@ use hadal_types::value::HistogramBucket;
 use hadal_types::{Number, Value, Weight};
 
 use crate::ascending::{add_ascending, is_ascending};
-use crate::grid::Grid;
+use crate::grid::HistogramGrid;
 use crate::tally::number_of_weight;
 
 /// What is kept of some numbers, each with a weight, for a histogram of at most so many buckets.
@@ -34,7 +34,7 @@ struct Cells {
     min: Number,
     max: Number,
     /// What covers `min` to `max`.
-    grid: Grid,
+    grid: HistogramGrid,
     /// In ascending order, all above zero; the first cell is that of `min`, the last that of `max`.
     weights: Vec<(i128, i128)>,
 }
@@ -84,11 +84,11 @@ impl Histogram {
     pub fn add_cells<C: IntoIterator<Item = (i128, i128)>>(
         &mut self,
         (min, max): (Number, Number),
-        count: impl FnOnce(Grid) -> C,
+        count: impl FnOnce(HistogramGrid) -> C,
     ) {
         let cells_max = Self::cells_max(self.buckets_max);
         let cells = self.cells.get_or_insert_with(|| {
-            let grid = Grid::covering((min, max), cells_max, None);
+            let grid = HistogramGrid::covering((min, max), cells_max, None);
             Box::new(Cells { min, max, grid, weights: Vec::new() })
         });
         cells.widen((min, max), cells_max);
@@ -136,7 +136,7 @@ impl Histogram {
                 return None;
             }
             let cells_max = Self::cells_max(buckets_max);
-            let grid = Grid::covering((min, max), cells_max, None);
+            let grid = HistogramGrid::covering((min, max), cells_max, None);
             let first = grid.cell_of(min);
             let absolute = |(cell, weight): (u32, i128)| (first + i128::from(cell), weight);
             let weights = cells.into_iter().map(absolute).collect();
@@ -165,7 +165,7 @@ impl Cells {
         }
         (self.min, self.max) = (self.min.min(min), self.max.max(max));
         let fine = self.grid;
-        self.grid = Grid::covering((self.min, self.max), cells_max, Some(fine));
+        self.grid = HistogramGrid::covering((self.min, self.max), cells_max, Some(fine));
         if self.grid > fine {
             self.weights.iter_mut().for_each(|old| old.0 = fine.cell_in(self.grid, old.0));
             self.weights.dedup_by(|next, kept| {

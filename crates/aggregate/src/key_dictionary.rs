@@ -12,7 +12,7 @@ use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::lifted::Lifted;
-use crate::order::Direction;
+use crate::order::SortDirection;
 use crate::texts::{TextTable, Texts};
 use crate::wholes::{Whole, WholeStore, Wholes};
 use stored::{Stored, StoredForms, StoredWholes};
@@ -316,7 +316,7 @@ impl KeyDictionary {
     }
 
     /// The order of the values of two numbers. Makes no value of a text or a whole number.
-    pub(crate) fn cmp(&self, left: u32, right: u32, direction: Direction) -> Ordering {
+    pub(crate) fn cmp(&self, left: u32, right: u32, direction: SortDirection) -> Ordering {
         let has_null = self.null.is_some_and(|null| null == left || null == right);
         let order = match &self.stored {
             Stored::Wholes(values) if !has_null => {
@@ -566,7 +566,7 @@ mod tests {
                 for (left, right) in (0..count).flat_map(|left| (0..count).map(move |r| (left, r)))
                 {
                     let (own, other) = (keys.value(left), keys.value(right));
-                    assert_eq!(keys.cmp(left, right, Direction::ASCENDING), own.cmp(&other));
+                    assert_eq!(keys.cmp(left, right, SortDirection::ASCENDING), own.cmp(&other));
                 }
             }
             assert!(numbers.iter().copied().eq((0..).take(values.len())), "{order:?}");
@@ -575,7 +575,7 @@ mod tests {
                 assert_eq!(&*keys.value(number), *value);
                 for (other, that) in (0..).zip(&values) {
                     assert_eq!(
-                        keys.cmp(number, other, Direction::ASCENDING),
+                        keys.cmp(number, other, SortDirection::ASCENDING),
                         value.cmp(that),
                         "{value}, {that}"
                     );

@@ -43,32 +43,32 @@ mod warning;
 mod wholes;
 mod wide;
 
-pub use bucket_counts::{BucketCounts, IncomingBuckets};
-pub use bucket_weights::BucketWeights;
+pub use bucket_counts::{BucketInput, QuantileCounts};
+pub use bucket_weights::QuantileWeights;
 pub use buckets::{
     BUCKET_FRACTION_BITS, BUCKET_MAX, BUCKET_OFFSET, bucket_of, bucket_of_decimal, bucket_of_number,
 };
-pub use cells::{CellColumn, Incoming, IncomingSum, Layout};
+pub use cells::{AccumulatorColumn, AccumulatorInput, AccumulatorLayout, SumInput};
 pub use coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
 pub use distinct::{
     DISTINCT_REGISTER_BITS, DISTINCT_REGISTERS, DISTINCT_VERSION, Distinct, DistinctParts,
     DistinctRegisters,
 };
-pub use extremes::Extremes;
-pub use finish::{Answer, Unfinished, finish};
-pub use grid::{Grid, Steps};
+pub use extremes::MinMax;
+pub use finish::{FinishError, ResultSet, finish};
+pub use grid::{HistogramGrid, Steps};
 pub use group::{Group, KeyedGroup};
-pub use groups::{Groups, Later};
+pub use groups::{DeferredKeys, Groups};
 pub use hash::{INTEGER_SALT, hash_decimal, hash_number, hash_text, hash_value};
 pub use histogram::{Histogram, HistogramParts};
 pub use key_dictionary::KeyDictionary;
-pub use order::Direction;
-pub use partial::{Answering, Partial, never_room, no_room};
+pub use order::SortDirection;
+pub use partial::{Partial, PartialBody, out_of_memory, over_memory_limit};
 pub use quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
-pub use row_values::RowValues;
+pub use row_values::SparseRow;
 pub use state::{Moments, State};
 pub use sum::{Sum, SumOverflow, SumParts, weighted};
-pub use tally::Tally;
-pub use texts::TextNumbers;
-pub use top_rows::{Comparison, TopRows};
-pub use warning::{Fault, FaultCode, Faults, Warning, WarningCode, Warnings};
+pub use tally::WeightedCount;
+pub use texts::StringInterner;
+pub use top_rows::{SortColumns, TopRows};
+pub use warning::{QueryError, QueryErrorCode, QueryErrors, Warning, WarningCode, Warnings};

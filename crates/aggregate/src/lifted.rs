@@ -20,7 +20,7 @@ use hadal_encoding::LiftedTexts;
 use hadal_encoding::templates::{beginning, put_together};
 
 use crate::slots::tag_of;
-use crate::texts::TextNumbers;
+use crate::texts::StringInterner;
 use crate::wholes::reserve_spare;
 
 /// So many templates may have one text each.
@@ -40,13 +40,13 @@ const NONE: u128 = u128::MAX;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lifted {
     forms: Vec<u128>,
-    templates: TextNumbers,
+    templates: StringInterner,
     /// By template.
     beginnings: Vec<Beginning>,
     /// By template: bits that stand for it in hashes, wherever it has which number.
     hashes: Vec<u32>,
     /// Those that do not fit their forms.
-    wholes: TextNumbers,
+    wholes: StringInterner,
 }
 
 impl Lifted {

@@ -2,18 +2,18 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use hadal_query::{OrderKey, PrepareError, Prepared, Slot, StringTooLong};
+use hadal_query::{GroupInput, OrderKey, PrepareError, Prepared, StringTooLong};
 use hadal_types::Value;
 
 /// A query's ORDER BY, ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    keys: Vec<(Prepared<Slot>, Direction)>,
+    keys: Vec<(Prepared<GroupInput>, SortDirection)>,
 }
 
 /// How one thing is ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Direction {
+pub struct SortDirection {
     /// The largest value first.
     pub descending: bool,
     /// Nulls before all values, otherwise after them.
@@ -30,7 +30,7 @@ pub(crate) enum SortKey {
     NullLast,
 }
 
-impl Direction {
+impl SortDirection {
     /// How ties are ordered: smallest first, nulls last.
     pub(crate) const ASCENDING: Self = Self { descending: false, nulls_first: false };
 
@@ -69,7 +69,8 @@ impl SortKey {
 impl Order {
     pub(crate) fn new(keys: &[OrderKey]) -> Result<Self, PrepareError> {
         let prepare = |key: &OrderKey| {
-            let direction = Direction { descending: key.descending, nulls_first: key.nulls_first };
+            let direction =
+                SortDirection { descending: key.descending, nulls_first: key.nulls_first };
             Prepared::new(&key.expr).map(|expr| (expr, direction))
         };
         Ok(Self { keys: keys.iter().map(prepare).collect::<Result<_, _>>()? })
@@ -78,7 +79,7 @@ impl Order {
     /// What a row, of which `slot` gives the slots, is compared by.
     pub(crate) fn sort_keys(
         &self,
-        slot: &impl Fn(&Slot) -> Value,
+        slot: &impl Fn(&GroupInput) -> Value,
     ) -> Result<Box<[SortKey]>, StringTooLong> {
         let keys = self.keys.iter();
         keys.map(|(expr, direction)| Ok(direction.key(expr.value(slot)?))).collect()

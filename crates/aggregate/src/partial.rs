@@ -3,17 +3,17 @@
 //! Partial answers merge in any order and grouping to the same whole, bit for bit. Only the root
 //! finishes it (see `finish.rs`).
 
-use hadal_query::{Query, Shape};
-use hadal_types::{BudgetSpent, Held};
+use hadal_query::{Query, QueryKind};
+use hadal_types::{MemoryReservation, PoolExhausted};
 
 use crate::coverage::{Coverage, ScanStats};
 use crate::groups::Groups;
 use crate::top_rows::TopRows;
-use crate::warning::{Fault, FaultCode, Faults, WarningCode, Warnings};
+use crate::warning::{QueryError, QueryErrorCode, QueryErrors, WarningCode, Warnings};
 
 /// What rows were found, or what was kept of them.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answering {
+pub enum PartialBody {
     /// Groups of rows.
     Groups(Groups),
     /// The rows themselves.
@@ -26,34 +26,34 @@ const ADVICE: &str = "ask for fewer groups or rows, fewer columns, or a shorter 
 /// The fault of a query that needs so many bytes where there is no room for them: it is told to come
 /// again only where that may help.
 #[must_use]
-pub fn no_room(bytes: usize, spent: BudgetSpent) -> Fault {
-    let BudgetSpent { held, bytes_max, left, .. } = spent;
+pub fn out_of_memory(bytes: usize, spent: PoolExhausted) -> QueryError {
+    let PoolExhausted { held, bytes_max, left, .. } = spent;
     let each_max = bytes_max.saturating_sub(left);
     if bytes > each_max {
         let message =
             format!("the query needs {bytes} bytes; at most {each_max} are allowed: {ADVICE}");
-        return Fault::new(FaultCode::Memory, &message);
+        return QueryError::new(QueryErrorCode::Memory, &message);
     }
     let message = format!(
         "the query needs {bytes} bytes, and all queries together hold {held} of {bytes_max}, of \
          which {left} are for small ones: {ADVICE}, or ask again later"
     );
-    Fault::new(FaultCode::Busy, &message)
+    QueryError::new(QueryErrorCode::Busy, &message)
 }
 
 /// The fault of a query that needs more than all queries together may hold, of which others hold none.
 #[must_use]
-pub fn never_room(bytes_max: usize) -> Fault {
+pub fn over_memory_limit(bytes_max: usize) -> QueryError {
     let message =
         format!("the query needs more than the {bytes_max} bytes that are allowed: {ADVICE}");
-    Fault::new(FaultCode::Memory, &message)
+    QueryError::new(QueryErrorCode::Memory, &message)
 }
 
 /// A partial answer to one query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
     /// What was found.
-    pub answering: Answering,
+    pub body: PartialBody,
     /// How much was looked at.
     pub coverage: Coverage,
     /// What it cost.
@@ -61,61 +61,61 @@ pub struct Partial {
     /// What a person should know.
     pub warnings: Warnings,
     /// The user's failures: one fails the query.
-    pub faults: Faults,
+    pub errors: QueryErrors,
     /// What is held for what was found.
-    pub held: Held,
+    pub reservation: MemoryReservation,
 }
 
 impl Partial {
     /// The partial answer of no rows and no leaves.
     #[must_use]
     pub fn empty(query: &Query) -> Self {
-        let mut faults = Faults::default();
-        let answering = match &query.shape {
-            Shape::Groups { .. } => Answering::Groups(Groups::new(query)),
-            Shape::Rows { .. } => match TopRows::new(query) {
-                Ok(rows) => Answering::Rows(rows),
+        let mut errors = QueryErrors::default();
+        let body = match &query.kind {
+            QueryKind::Groups { .. } => PartialBody::Groups(Groups::new(query)),
+            QueryKind::Rows { .. } => match TopRows::new(query) {
+                Ok(rows) => PartialBody::Rows(rows),
                 Err(error) => {
-                    faults.add(Fault::new(FaultCode::Invalid, &error.to_string()));
-                    Answering::Groups(Groups::new(query))
+                    errors.add(QueryError::new(QueryErrorCode::Invalid, &error.to_string()));
+                    PartialBody::Groups(Groups::new(query))
                 }
             },
         };
-        Self::of(answering, faults)
+        Self::of(body, errors)
     }
 
-    fn of(answering: Answering, faults: Faults) -> Self {
+    fn of(body: PartialBody, errors: QueryErrors) -> Self {
         Self {
-            answering,
+            body,
             coverage: Coverage::default(),
             stats: ScanStats::default(),
             warnings: Warnings::default(),
-            faults,
-            held: Held::default(),
+            errors,
+            reservation: MemoryReservation::default(),
         }
     }
 
     /// The partial answer that says why the query fails.
     #[must_use]
-    pub fn failed(query: &Query, fault: Fault) -> Self {
+    pub fn failed(query: &Query, fault: QueryError) -> Self {
         let mut partial = Self::empty(query);
-        partial.faults.add(fault);
+        partial.errors.add(fault);
         partial
     }
 
     /// Adds a fault. What was found is of no use any more, and makes room for others.
-    pub fn fail(&mut self, fault: Fault) {
-        self.faults.add(fault);
+    pub fn fail(&mut self, fault: QueryError) {
+        self.errors.add(fault);
         self.forget();
     }
 
     /// Forgets what was found, and gives its memory back.
     fn forget(&mut self) {
-        match &mut self.answering {
-            Answering::Groups(groups) => groups.clear(),
-            Answering::Rows(rows) => rows.clear(),
+        match &mut self.body {
+            PartialBody::Groups(groups) => groups.clear(),
+            PartialBody::Rows(rows) => rows.clear(),
         }
-        self.held.shrink(usize::MAX);
+        self.reservation.shrink(usize::MAX);
     }
 
     /// Holds as many bytes as what was found takes by now. Beyond `bytes_max`, or beyond what is
@@ -130,10 +130,10 @@ impl Partial {
     ///
     /// # Errors
     /// The fault with which the partial answer would fail; it then holds as many bytes as before.
-    pub fn try_hold(&mut self, bytes_max: usize) -> Result<(), Fault> {
+    pub fn try_hold(&mut self, bytes_max: usize) -> Result<(), QueryError> {
         let mut bytes = self.bytes();
         if bytes > bytes_max
-            && let Answering::Groups(groups) = &mut self.answering
+            && let PartialBody::Groups(groups) = &mut self.body
             && groups.cut_back()
         {
             bytes = self.bytes();
@@ -143,17 +143,17 @@ impl Partial {
                 "the query needs {bytes} bytes on one leaf; at most {bytes_max} are allowed: \
                  {ADVICE}"
             );
-            return Err(Fault::new(FaultCode::Memory, &message));
+            return Err(QueryError::new(QueryErrorCode::Memory, &message));
         }
-        self.held.resize(bytes).map_err(|spent| no_room(bytes, spent))
+        self.reservation.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))
     }
 
     /// Whether `other` answers the same question, so that the two can be merged.
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
-        match (&self.answering, &other.answering) {
-            (Answering::Groups(own), Answering::Groups(groups)) => own.fits(groups),
-            (Answering::Rows(own), Answering::Rows(rows)) => own.fits(rows),
+        match (&self.body, &other.body) {
+            (PartialBody::Groups(own), PartialBody::Groups(groups)) => own.fits(groups),
+            (PartialBody::Rows(own), PartialBody::Rows(rows)) => own.fits(rows),
             _ => false,
         }
     }
@@ -172,24 +172,27 @@ impl Partial {
         self.coverage.merge(other.coverage);
         self.stats.merge(other.stats);
         self.warnings.merge(other.warnings);
-        self.faults.merge(other.faults);
-        self.held.absorb(other.held);
-        if !self.faults.is_empty() {
+        self.errors.merge(other.errors);
+        self.reservation.absorb(other.reservation);
+        if !self.errors.is_empty() {
             return self.forget();
         }
-        match (&mut self.answering, other.answering) {
-            (Answering::Groups(own), Answering::Groups(groups)) if fits => {
+        match (&mut self.body, other.body) {
+            (PartialBody::Groups(own), PartialBody::Groups(groups)) if fits => {
                 let mut merging = own.begin_merge(groups);
                 while !is_over() && own.merge_step(&mut merging) {}
             }
-            (Answering::Rows(own), Answering::Rows(rows)) if fits => own.merge(rows),
+            (PartialBody::Rows(own), PartialBody::Rows(rows)) if fits => own.merge(rows),
             _ => {
                 let message = "partial answers to different questions cannot be merged";
-                self.faults.add(Fault::new(FaultCode::Invalid, message));
+                self.errors.add(QueryError::new(QueryErrorCode::Invalid, message));
             }
         }
         match is_over() {
-            true => self.fail(Fault::new(FaultCode::Busy, "nobody waits for the answer any more")),
+            true => self.fail(QueryError::new(
+                QueryErrorCode::Busy,
+                "nobody waits for the answer any more",
+            )),
             false => self.hold(usize::MAX),
         }
     }
@@ -197,9 +200,9 @@ impl Partial {
     /// Bytes of what was found, about: to be compared with the query's budget.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        match &self.answering {
-            Answering::Groups(groups) => groups.bytes(),
-            Answering::Rows(rows) => rows.bytes(),
+        match &self.body {
+            PartialBody::Groups(groups) => groups.bytes(),
+            PartialBody::Rows(rows) => rows.bytes(),
         }
     }
 

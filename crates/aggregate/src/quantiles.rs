@@ -9,7 +9,7 @@ use hadal_types::limits::QUANTILE_EXACT_ROWS;
 use hadal_types::{Number, Weight};
 
 use crate::ascending::is_ascending;
-use crate::bucket_weights::BucketWeights;
+use crate::bucket_weights::QuantileWeights;
 use crate::buckets::{bucket_number, bucket_of_number};
 
 /// Says what buckets mean: one more whenever their edges change, because sketches of different
@@ -28,7 +28,7 @@ pub struct Quantiles {
 /// The weight in each bucket.
 #[derive(Clone, Debug)]
 struct Sketch {
-    weights: BucketWeights,
+    weights: QuantileWeights,
     min: Number,
     max: Number,
 }
@@ -73,7 +73,7 @@ impl Quantiles {
     /// Adds `rows` values between `min` and `max`, only where [`Self::takes_buckets`] says so: the
     /// fast way in. Their weights are for the caller to add to what is returned, by bucket as
     /// [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them.
-    pub fn add_rows(&mut self, rows: u64, ends: (Number, Number)) -> &mut BucketWeights {
+    pub fn add_rows(&mut self, rows: u64, ends: (Number, Number)) -> &mut QuantileWeights {
         debug_assert!(self.takes_buckets(rows), "{rows} rows more are to be exact");
         self.rows = self.rows.saturating_add(rows);
         &mut self.sketch(ends).weights
@@ -102,7 +102,7 @@ impl Quantiles {
     /// Turns into a sketch, if it is none, that also spans this range.
     fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
         let values = std::mem::take(&mut self.values);
-        let empty = || Sketch { weights: BucketWeights::default(), min, max };
+        let empty = || Sketch { weights: QuantileWeights::default(), min, max };
         let of_values = || Box::new(Sketch::of(&values).unwrap_or_else(empty));
         let sketch = self.sketch.get_or_insert_with(of_values);
         (sketch.min, sketch.max) = (sketch.min.min(min), sketch.max.max(max));
@@ -185,7 +185,7 @@ impl Quantiles {
                 let last = buckets.last()?.0 == bucket_of_number(max);
                 let fits = ordered && positive && first && last && min <= max && is_sketched(rows);
                 fits.then(|| {
-                    let mut weights = BucketWeights::default();
+                    let mut weights = QuantileWeights::default();
                     weights.add_weights(buckets);
                     let sketch = Some(Box::new(Sketch { weights, min, max }));
                     Self { rows, values: Vec::new(), sketch }
@@ -213,7 +213,7 @@ impl Sketch {
         };
         let mut found: Vec<(i32, i128)> = values.iter().map(bucket).collect();
         found.sort_unstable_by_key(|found| found.0);
-        let mut weights = BucketWeights::default();
+        let mut weights = QuantileWeights::default();
         weights.add_weights(found);
         Some(Self { weights, min, max })
     }

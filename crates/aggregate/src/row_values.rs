@@ -8,7 +8,7 @@ use hadal_types::Value;
 
 /// The values of a row, by column; rows compare as all of their values do, one after another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RowValues {
+pub struct SparseRow {
     count: usize,
     /// The columns that have a value, ascending.
     indexes: Vec<u16>,
@@ -21,7 +21,7 @@ const FIRST_ROOM: usize = 32;
 
 static NULL: Value = Value::Null;
 
-impl RowValues {
+impl SparseRow {
     /// So many values, all null. There are at most 65,536 columns
     /// ([`OUTPUTS_MAX`](hadal_types::limits::OUTPUTS_MAX) are fewer); those beyond stay null.
     #[must_use]
@@ -87,7 +87,7 @@ impl RowValues {
     }
 }
 
-impl Ord for RowValues {
+impl Ord for SparseRow {
     fn cmp(&self, other: &Self) -> Ordering {
         let own = self.indexes.iter().zip(&self.values);
         for ((index, value), (others, another)) in own.zip(other.indexes.iter().zip(&other.values))
@@ -106,13 +106,13 @@ impl Ord for RowValues {
     }
 }
 
-impl PartialOrd for RowValues {
+impl PartialOrd for SparseRow {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Index<usize> for RowValues {
+impl Index<usize> for SparseRow {
     type Output = Value;
 
     fn index(&self, index: usize) -> &Value {
@@ -120,7 +120,7 @@ impl Index<usize> for RowValues {
     }
 }
 
-impl FromIterator<Value> for RowValues {
+impl FromIterator<Value> for SparseRow {
     fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
         let values = values.into_iter();
         let mut row = Self { count: 0, ..Self::new(values.size_hint().0) };
@@ -133,19 +133,19 @@ impl FromIterator<Value> for RowValues {
     }
 }
 
-impl From<Vec<Value>> for RowValues {
+impl From<Vec<Value>> for SparseRow {
     fn from(values: Vec<Value>) -> Self {
         values.into_iter().collect()
     }
 }
 
-impl<const COUNT: usize> From<[Value; COUNT]> for RowValues {
+impl<const COUNT: usize> From<[Value; COUNT]> for SparseRow {
     fn from(values: [Value; COUNT]) -> Self {
         values.into_iter().collect()
     }
 }
 
-impl PartialEq<Vec<Value>> for RowValues {
+impl PartialEq<Vec<Value>> for SparseRow {
     fn eq(&self, other: &Vec<Value>) -> bool {
         self.count == other.len() && self.iter().eq(other)
     }
@@ -169,7 +169,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_as_all_of_their_values(left in rows(), right in rows()) {
-            let (own, other) = (RowValues::from(left.clone()), RowValues::from(right.clone()));
+            let (own, other) = (SparseRow::from(left.clone()), SparseRow::from(right.clone()));
             prop_assert!(own == left && own.iter().eq(&left));
             prop_assert!((0..5).all(|index| own[index] == *left.get(index).unwrap_or(&NULL)));
             prop_assert_eq!(own.cmp(&other), left.cmp(&right));
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_null_takes_no_room() {
-        let mut row = RowValues::new(5_000);
+        let mut row = SparseRow::new(5_000);
         row.push(4_999, Value::integer(1));
         assert!(row.bytes() < 2_000 && row[4_999] == Value::integer(1) && row[0].is_null());
         assert_eq!(row.iter().count(), 5_000);

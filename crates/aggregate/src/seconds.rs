@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use hadal_query::{Expr, Function, Input, PrepareError, Prepared, Query, RowExpr};
+use hadal_query::{Expr, Function, PrepareError, Prepared, Query, RowExpr, RowInput};
 use hadal_types::{Decimal, Micros, TimeRange, Value};
 
 /// How many seconds of the query's time each group covers.
@@ -16,7 +16,7 @@ pub(crate) struct Seconds {
     /// The key that is the time bucket, and its width in microseconds.
     bucket: Option<(usize, i64)>,
     /// Other keys that depend on time alone, by steps.
-    steps: Vec<(usize, Prepared<Input>)>,
+    steps: Vec<(usize, Prepared<RowInput>)>,
     /// The moments at which these may change, ascending.
     changes: Vec<Micros>,
 }
@@ -62,7 +62,7 @@ impl Seconds {
         let pieces = asked.flat_map(|one| self.pieces(one));
         let covered = pieces.filter(|piece| {
             let at = Value::Time(piece.from.unwrap_or(Micros::MIN));
-            let input = |_: &Input| at.clone();
+            let input = |_: &RowInput| at.clone();
             self.steps.iter().all(|(index, step)| {
                 step.eval(&input).is_ok_and(|own| key(*index).as_deref() == Some(&*own))
             })
@@ -99,8 +99,8 @@ fn is_by_steps(expr: &RowExpr, changes: &mut Vec<Micros>) -> bool {
         Expr::Leaf(_) => false,
         Expr::Call { function, arguments } => match (arguments.as_slice(), function.mirrored()) {
             (
-                [Expr::Leaf(Input::Time), Expr::Literal(Value::Time(at))]
-                | [Expr::Literal(Value::Time(at)), Expr::Leaf(Input::Time)],
+                [Expr::Leaf(RowInput::Time), Expr::Literal(Value::Time(at))]
+                | [Expr::Literal(Value::Time(at)), Expr::Leaf(RowInput::Time)],
                 Some(_),
             ) => {
                 // What holds at the moment itself may hold neither before nor after it.
@@ -150,7 +150,7 @@ mod tests {
 
     fn time_and(function: Function, seconds: i64) -> RowExpr {
         let literal = Expr::Literal(Value::Time(at(seconds)));
-        Expr::call(function, [Expr::Leaf(Input::Time), literal])
+        Expr::call(function, [Expr::Leaf(RowInput::Time), literal])
     }
 
     /// The side of a comparison whose later range begins at `from`.
@@ -162,7 +162,7 @@ mod tests {
 
     fn minutes() -> RowExpr {
         let width = Value::Number(hadal_types::Number::integer(MINUTE));
-        Expr::call(Function::TimeBucket, [Expr::Leaf(Input::Time), Expr::Literal(width)])
+        Expr::call(Function::TimeBucket, [Expr::Leaf(RowInput::Time), Expr::Literal(width)])
     }
 
     fn seconds(query: &Query, key: &[Value]) -> String {

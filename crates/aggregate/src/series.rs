@@ -8,20 +8,20 @@
 
 use std::collections::BinaryHeap;
 
-use hadal_query::{PrepareError, Prepared, Query, SeriesLimit, Slot, StringTooLong};
-use hadal_types::{Held, Micros, Value};
+use hadal_query::{GroupInput, PrepareError, Prepared, Query, SeriesLimit, StringTooLong};
+use hadal_types::{MemoryReservation, Micros, Value};
 use hashbrown::HashMap;
 
-use crate::finish::{LINES_AT_ONCE, Line, Lines, Unfinished, invalid, of_group};
+use crate::finish::{FinishError, LINES_AT_ONCE, Line, Lines, invalid, of_group};
 use crate::group::Group;
 use crate::groups::Groups;
-use crate::order::{Direction, SortKey};
-use crate::partial::no_room;
+use crate::order::{SortDirection, SortKey};
+use crate::partial::out_of_memory;
 use crate::places::Places;
 use crate::seconds::{bucket_range, intervals, seconds_of};
 
 /// The largest first, nulls last.
-const RANK: Direction = Direction { descending: true, nulls_first: false };
+const RANK: SortDirection = SortDirection { descending: true, nulls_first: false };
 
 /// The groups as lines of the answer; beyond the query's series limit merged
 /// per time bucket into lines whose other keys are null.
@@ -33,9 +33,9 @@ pub(crate) fn limit(
     query: &Query,
     limit: &SeriesLimit,
     groups: &Groups,
-    held: &mut Held,
+    held: &mut MemoryReservation,
     is_late: &dyn Fn() -> bool,
-) -> Result<Lines, Unfinished> {
+) -> Result<Lines, FinishError> {
     let time_key = query.time_key().map(|(index, _)| index);
     let series = AllSeries::new(groups, time_key, held, is_late)?;
     let rank = Rank::new(query, limit, groups, &series.times).map_err(|error| invalid(&error))?;
@@ -86,7 +86,7 @@ pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u3
     let time_key = query.time_key().map(|(index, _)| index);
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
     // What it takes is a fraction of what is about to be given back.
-    let series = AllSeries::new(groups, time_key, &mut Held::default(), &|| false);
+    let series = AllSeries::new(groups, time_key, &mut MemoryReservation::default(), &|| false);
     let Ok(series) = series else { return (kept, gone) };
     let limit = query.series.as_ref();
     let rank = limit.and_then(|limit| Rank::new(query, limit, groups, &series.times).ok());
@@ -98,7 +98,8 @@ pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u3
         })
         .collect();
     let keys = (0..groups.key_count()).filter(|index| Some(*index) != time_key);
-    let keys: Vec<(usize, Direction)> = keys.map(|key| (key, Direction::ASCENDING)).collect();
+    let keys: Vec<(usize, SortDirection)> =
+        keys.map(|key| (key, SortDirection::ASCENDING)).collect();
     let first = |number: usize| series.places_of(number)[0] as usize;
     ranked.sort_unstable_by(|left, right| {
         left.0.cmp(&right.0).then_with(|| groups.cmp_by(&keys, first(left.1), first(right.1)))
@@ -137,13 +138,13 @@ struct Looks<'l> {
 
 impl Looks<'_> {
     /// Notes that so many groups are about to be looked at.
-    fn pass(&mut self, groups: usize) -> Result<(), Unfinished> {
+    fn pass(&mut self, groups: usize) -> Result<(), FinishError> {
         self.groups += groups;
         if self.groups < LINES_AT_ONCE {
             return Ok(());
         }
         self.groups = 0;
-        if (self.is_late)() { Err(Unfinished::Late) } else { Ok(()) }
+        if (self.is_late)() { Err(FinishError::Late) } else { Ok(()) }
     }
 }
 
@@ -161,12 +162,13 @@ impl AllSeries {
     fn new(
         groups: &Groups,
         time_key: Option<usize>,
-        held: &mut Held,
+        held: &mut MemoryReservation,
         is_late: &dyn Fn() -> bool,
-    ) -> Result<Self, Unfinished> {
+    ) -> Result<Self, FinishError> {
         // What is counted per group is the number of its series, and its place once more.
         let mut hold = |bytes: usize| {
-            held.grow(bytes).map_err(|spent| no_room(held.bytes().saturating_add(bytes), spent))
+            held.grow(bytes)
+                .map_err(|spent| out_of_memory(held.bytes().saturating_add(bytes), spent))
         };
         hold(groups.len() * 2 * size_of::<u32>())?;
         let width = groups.key_count() - usize::from(time_key.is_some());
@@ -239,7 +241,7 @@ impl AllSeries {
 struct Rank<'q> {
     query: &'q Query,
     time_key: Option<usize>,
-    value: Prepared<Slot>,
+    value: Prepared<GroupInput>,
     /// The measures that it needs: the others of a series are not merged for it.
     measures: Vec<usize>,
     seconds: Value,
@@ -254,7 +256,7 @@ impl<'q> Rank<'q> {
     ) -> Result<Self, PrepareError> {
         let mut measures = Vec::new();
         limit.rank.for_each_leaf(&mut |slot| {
-            if let Slot::Measure(index, _) = slot {
+            if let GroupInput::Measure(index, _) = slot {
                 measures.push(*index);
             }
         });
@@ -281,9 +283,9 @@ impl<'q> Rank<'q> {
                 }
             }
         }
-        self.value.value(&|slot: &Slot| match slot {
-            Slot::Key(index) => self.key_of(groups, places, *index),
-            Slot::Seconds => self.seconds.clone(),
+        self.value.value(&|slot: &GroupInput| match slot {
+            GroupInput::Key(index) => self.key_of(groups, places, *index),
+            GroupInput::Seconds => self.seconds.clone(),
             other => of_group(&whole, other),
         })
     }

@@ -4,18 +4,18 @@ use hadal_query::StateKind;
 use hadal_types::{Number, Value, Weight};
 
 use crate::distinct::Distinct;
-use crate::extremes::Extremes;
+use crate::extremes::MinMax;
 use crate::hash::hash_value;
 use crate::histogram::Histogram;
 use crate::quantiles::Quantiles;
 use crate::sum::Sum;
-use crate::tally::Tally;
+use crate::tally::WeightedCount;
 
 /// n, Σw, Σw² and Σwx of the rows where the value is not null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
     /// The rows that have a value.
-    pub tally: Tally,
+    pub tally: WeightedCount,
     /// Their sum; of no use where the values are no numbers.
     pub sum: Sum,
 }
@@ -26,7 +26,7 @@ pub enum State {
     /// Finishes counts, sums and averages.
     Moments(Moments),
     /// Finishes minima and maxima.
-    Extremes(Extremes),
+    MinMax(MinMax),
     /// Finishes percentiles.
     Quantiles(Quantiles),
     /// Finishes distinct counts.
@@ -41,7 +41,7 @@ impl State {
     pub fn new(kind: StateKind) -> Self {
         match kind {
             StateKind::Moments => Self::Moments(Moments::default()),
-            StateKind::Extremes => Self::Extremes(Extremes::default()),
+            StateKind::MinMax => Self::MinMax(MinMax::default()),
             StateKind::Quantiles => Self::Quantiles(Quantiles::default()),
             StateKind::Distinct => Self::Distinct(Distinct::default()),
             StateKind::Histogram(buckets) => Self::Histogram(Histogram::new(buckets)),
@@ -53,7 +53,7 @@ impl State {
     pub const fn kind(&self) -> StateKind {
         match self {
             Self::Moments(_) => StateKind::Moments,
-            Self::Extremes(_) => StateKind::Extremes,
+            Self::MinMax(_) => StateKind::MinMax,
             Self::Quantiles(_) => StateKind::Quantiles,
             Self::Distinct(_) => StateKind::Distinct,
             Self::Histogram(histogram) => StateKind::Histogram(histogram.buckets_max()),
@@ -75,7 +75,7 @@ impl State {
                     moments.sum.add(number, weight);
                 }
             }
-            Self::Extremes(extremes) => extremes.add(value),
+            Self::MinMax(extremes) => extremes.add(value),
             Self::Quantiles(quantiles) => {
                 if let Some(number) = as_number(value) {
                     quantiles.add(number, weight);
@@ -92,7 +92,7 @@ impl State {
 
     /// Adds to moments rows of this tally; `product` is Σ mantissa · weight in millionths, of values
     /// of this scale, at most 18. Other states have no moments.
-    pub(crate) fn add_decimal(&mut self, tally: Tally, product: i128, scale: u8) {
+    pub(crate) fn add_decimal(&mut self, tally: WeightedCount, product: i128, scale: u8) {
         if let Self::Moments(own) = self {
             own.tally.merge(tally);
             own.sum.add_decimal(product, scale);
@@ -107,7 +107,7 @@ impl State {
                 own.tally.merge(other.tally);
                 own.sum.merge(&other.sum);
             }
-            (Self::Extremes(own), Self::Extremes(other)) => own.merge(other),
+            (Self::MinMax(own), Self::MinMax(other)) => own.merge(other),
             (Self::Quantiles(own), Self::Quantiles(other)) => own.merge(other),
             (Self::Distinct(own), Self::Distinct(other)) => own.merge(other),
             (Self::Histogram(own), Self::Histogram(other))
@@ -123,7 +123,7 @@ impl State {
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Self::Moments(moments) => moments.sum.heap_bytes(),
-            Self::Extremes(extremes) => extremes.heap_bytes(),
+            Self::MinMax(extremes) => extremes.heap_bytes(),
             Self::Quantiles(quantiles) => quantiles.heap_bytes(),
             Self::Distinct(distinct) => distinct.heap_bytes(),
             Self::Histogram(histogram) => histogram.heap_bytes(),

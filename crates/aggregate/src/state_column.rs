@@ -10,11 +10,11 @@ use hadal_query::StateKind;
 use hadal_types::decimal::power_of_ten;
 use hadal_types::{Decimal, Number, Value, Weight};
 
-use crate::bucket_counts::{BucketCounts, IncomingBuckets};
-use crate::extremes::Extremes;
+use crate::bucket_counts::{BucketInput, QuantileCounts};
+use crate::extremes::MinMax;
 use crate::state::{Moments, State};
 use crate::sum::{Sum, SumOverflow};
-use crate::tally::Tally;
+use crate::tally::WeightedCount;
 
 /// States by the place of their group. Groups that the column has no place for yet have the state
 /// of no values.
@@ -34,14 +34,14 @@ pub(crate) struct States {
     kind: StateKind,
     states: Vec<State>,
     /// Rows of distributions that are still to be added to their sketches.
-    counts: Option<Box<BucketCounts>>,
+    counts: Option<Box<QuantileCounts>>,
 }
 
 /// Moments whose sums are in units of 10^-(`scale` + 6), the weight's digits being 6.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Decimals {
     scale: u8,
-    tallies: Vec<Tally>,
+    tallies: Vec<WeightedCount>,
     sums: Vec<i128>,
 }
 
@@ -60,7 +60,7 @@ impl StateColumn {
     pub(crate) fn new(kind: StateKind) -> Self {
         match kind {
             StateKind::Moments => Self::Decimals(Decimals::default()),
-            StateKind::Extremes => Self::Ranges(Ranges::default()),
+            StateKind::MinMax => Self::Ranges(Ranges::default()),
             kind => Self::States(States { kind, states: Vec::new(), counts: None }),
         }
     }
@@ -68,7 +68,7 @@ impl StateColumn {
     pub(crate) fn kind(&self) -> StateKind {
         match self {
             Self::Decimals(_) => StateKind::Moments,
-            Self::Ranges(_) => StateKind::Extremes,
+            Self::Ranges(_) => StateKind::MinMax,
             Self::States(own) => own.kind,
         }
     }
@@ -107,8 +107,8 @@ impl StateColumn {
     pub(crate) fn bucket_counts(
         &mut self,
         count: usize,
-        incoming: &IncomingBuckets<'_>,
-    ) -> Option<(&mut BucketCounts, &mut [State])> {
+        incoming: &BucketInput<'_>,
+    ) -> Option<(&mut QuantileCounts, &mut [State])> {
         let Self::States(own) = self else { return None };
         own.reach(count);
         let counts = own.counts.get_or_insert_default();
@@ -161,7 +161,7 @@ impl StateColumn {
     pub(crate) fn add_decimal(
         &mut self,
         place: usize,
-        tally: Tally,
+        tally: WeightedCount,
         product: i128,
         scale: u8,
         count: usize,
@@ -227,7 +227,7 @@ impl StateColumn {
         match self {
             Self::Decimals(Decimals { scale, tallies, sums }) => Self::Decimals(Decimals {
                 scale: *scale,
-                tallies: at(tallies, places, &Tally::default()),
+                tallies: at(tallies, places, &WeightedCount::default()),
                 sums: at(sums, places, &0),
             }),
             Self::Ranges(Ranges { scale, ranges }) => {
@@ -272,12 +272,13 @@ impl StateColumn {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Decimals(Decimals { tallies, sums, .. }) => {
-                tallies.capacity() * size_of::<Tally>() + sums.capacity() * size_of::<i128>()
+                tallies.capacity() * size_of::<WeightedCount>()
+                    + sums.capacity() * size_of::<i128>()
             }
             Self::Ranges(Ranges { ranges, .. }) => ranges.capacity() * size_of::<(i64, i64)>(),
             Self::States(States { kind, states, counts }) => {
                 let heap = match kind {
-                    StateKind::Moments | StateKind::Extremes => 0,
+                    StateKind::Moments | StateKind::MinMax => 0,
                     _ => states.iter().map(State::heap_bytes).sum(),
                 };
                 let counts = counts.as_ref().map_or(0, |counts| counts.bytes());
@@ -315,12 +316,12 @@ impl Decimals {
     fn reach(&mut self, count: usize) {
         if self.sums.len() < count {
             self.sums.resize(count, 0);
-            self.tallies.resize(count, Tally::default());
+            self.tallies.resize(count, WeightedCount::default());
         }
     }
 
     /// `None`, and nothing is changed, where a sum does not fit.
-    fn add(&mut self, place: usize, tally: Tally, product: i128, scale: u8) -> Option<()> {
+    fn add(&mut self, place: usize, tally: WeightedCount, product: i128, scale: u8) -> Option<()> {
         let product = if scale == self.scale { product } else { self.rescale(product, scale)? };
         self.sums[place] = self.sums[place].checked_add(product)?;
         self.tallies[place].merge(tally);
@@ -345,7 +346,7 @@ impl Ranges {
         let (min, max) = self.ranges.get(place).copied().filter(|(min, max)| min <= max)?;
         let value = |mantissa: i64| Decimal::new(mantissa.into(), self.scale);
         let value = |mantissa| Value::Number(value(mantissa).map_or(Number::ZERO, Number::from));
-        Extremes::from_parts(Some((value(min), value(max)))).map(State::Extremes)
+        MinMax::from_parts(Some((value(min), value(max)))).map(State::MinMax)
     }
 
     /// What mantissas of this scale are to be multiplied by, the scale here becoming theirs if that
@@ -409,7 +410,7 @@ mod tests {
             let _ = states.states_mut(4);
             let (mut whole, mut left, mut right) = (column(), column(), column());
             for (index, &(place, product, scale)) in rows.iter().enumerate() {
-                let mut tally = Tally::default();
+                let mut tally = WeightedCount::default();
                 tally.add_rows(1);
                 let part = if index < cut { &mut left } else { &mut right };
                 for column in [&mut states, &mut whole, part] {
@@ -441,9 +442,9 @@ mod tests {
             rows in prop::collection::vec((0usize..4, mantissa(), 0u8..=18), 0..12),
             cut in 0usize..12,
         ) {
-            let column = || StateColumn::new(StateKind::Extremes);
+            let column = || StateColumn::new(StateKind::MinMax);
             let (mut whole, mut left, mut right) = (column(), column(), column());
-            let mut states = vec![State::new(StateKind::Extremes); 4];
+            let mut states = vec![State::new(StateKind::MinMax); 4];
             for (index, &(place, mantissa, scale)) in rows.iter().enumerate() {
                 let value = Decimal::new(mantissa.into(), scale).expect("in range");
                 let value = Value::Number(value.into());

@@ -8,13 +8,13 @@ use hadal_types::{Decimal, Number, Weight};
 /// All three only grow, so adding saturates; honest rows never get there but for Σw², beyond
 /// 10^8 rows of the largest weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct WeightedCount {
     rows: u64,
     weight: i128,
     weight_squares: i128,
 }
 
-impl Tally {
+impl WeightedCount {
     /// Returns the tally of so many rows with these sums, or `None` when one is negative or
     /// there are weights without rows.
     ///
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn rows_weigh_what_they_stand_for() {
-        let mut tally = Tally::default();
+        let mut tally = WeightedCount::default();
         tally.add_row(Weight::from_millionths(2_500_000).expect("in range"));
         tally.add_rows(3);
         assert_eq!(tally.rows(), 4);
@@ -99,16 +99,16 @@ mod tests {
 
     #[test]
     fn parts_from_outside_are_checked() {
-        assert!(Tally::from_parts(1, 1, 1).is_some());
-        assert_eq!(Tally::from_parts(0, 0, 0), Some(Tally::default()));
-        assert_eq!(Tally::from_parts(1, -1, 1), None);
-        assert_eq!(Tally::from_parts(1, 1, -1), None);
-        assert_eq!(Tally::from_parts(0, 1, 1), None);
+        assert!(WeightedCount::from_parts(1, 1, 1).is_some());
+        assert_eq!(WeightedCount::from_parts(0, 0, 0), Some(WeightedCount::default()));
+        assert_eq!(WeightedCount::from_parts(1, -1, 1), None);
+        assert_eq!(WeightedCount::from_parts(1, 1, -1), None);
+        assert_eq!(WeightedCount::from_parts(0, 1, 1), None);
     }
 
     #[test]
     fn the_largest_tallies_do_not_wrap() {
-        let mut tally = Tally::from_parts(u64::MAX, i128::MAX, i128::MAX).expect("valid");
+        let mut tally = WeightedCount::from_parts(u64::MAX, i128::MAX, i128::MAX).expect("valid");
         tally.merge(tally);
         assert_eq!(tally.rows(), u64::MAX);
         assert_eq!(tally.weight(), i128::MAX);

@@ -180,12 +180,12 @@ impl TextTable {
 
 /// Different texts with numbers, 0 and on, in the order in which they were first met.
 #[derive(Clone, Debug, Default)]
-pub struct TextNumbers {
+pub struct StringInterner {
     texts: Texts,
     table: TextTable,
 }
 
-impl TextNumbers {
+impl StringInterner {
     /// Puts the numbers of many texts after those that are in `numbers`; texts that were not met
     /// before get the next ones.
     pub fn numbers_of<'t>(&mut self, texts: impl Iterator<Item = &'t str>, numbers: &mut Vec<u32>) {

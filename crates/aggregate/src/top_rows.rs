@@ -7,11 +7,11 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use hadal_query::{Expr, PrepareError, Query, Shape, Slot, StringTooLong};
+use hadal_query::{Expr, GroupInput, PrepareError, Query, QueryKind, StringTooLong};
 use hadal_types::Value;
 
-use crate::order::{Direction, Order, SortKey};
-use crate::row_values::RowValues;
+use crate::order::{Order, SortDirection, SortKey};
+use crate::row_values::SparseRow;
 
 /// The best rows so far.
 #[derive(Clone, Debug)]
@@ -19,16 +19,16 @@ pub struct TopRows {
     order: Arc<Order>,
     value_count: usize,
     rows_max: usize,
-    comparison: Comparison,
+    comparison: SortColumns,
     rows: BinaryHeap<Row>,
     bytes: usize,
 }
 
 /// By which of their values rows are compared, one after another.
 #[derive(Clone, Debug)]
-pub struct Comparison {
+pub struct SortColumns {
     /// The index of each value, and how it is ordered.
-    pub by: Vec<(usize, Direction)>,
+    pub by: Vec<(usize, SortDirection)>,
     /// Whether rows that tie in all of these are the same; otherwise they are compared further, by
     /// something that is computed from several values.
     pub is_whole: bool,
@@ -38,7 +38,7 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Row {
     sort: Box<[SortKey]>,
-    values: RowValues,
+    values: SparseRow,
 }
 
 impl TopRows {
@@ -47,16 +47,16 @@ impl TopRows {
     /// # Errors
     /// [`PrepareError`] when something that rows are sorted by cannot run.
     pub fn new(query: &Query) -> Result<Self, PrepareError> {
-        let value_count = match &query.shape {
-            Shape::Rows { values } => values.len(),
-            Shape::Groups { .. } => 0,
+        let value_count = match &query.kind {
+            QueryKind::Rows { values } => values.len(),
+            QueryKind::Groups { .. } => 0,
         };
         let rows_max = query.offset.saturating_add(query.limit);
         Ok(Self {
             order: Arc::new(Order::new(&query.order)?),
             value_count,
             rows_max: usize::try_from(rows_max).unwrap_or(usize::MAX),
-            comparison: Comparison::new(query),
+            comparison: SortColumns::new(query),
             rows: BinaryHeap::new(),
             bytes: 0,
         })
@@ -65,7 +65,7 @@ impl TopRows {
     /// The rows of these parts, or `None` when they are not such as `query` asks for, or too
     /// many.
     #[must_use]
-    pub fn from_parts(query: &Query, rows: Vec<RowValues>) -> Option<Self> {
+    pub fn from_parts(query: &Query, rows: Vec<SparseRow>) -> Option<Self> {
         let mut all = Self::new(query).ok()?;
         let fits =
             rows.len() <= all.rows_max && rows.iter().all(|row| row.len() == all.value_count);
@@ -76,7 +76,7 @@ impl TopRows {
 
     /// How rows are compared.
     #[must_use]
-    pub fn comparison(&self) -> &Comparison {
+    pub fn comparison(&self) -> &SortColumns {
         &self.comparison
     }
 
@@ -129,10 +129,10 @@ impl TopRows {
     ///
     /// # Errors
     /// [`StringTooLong`] when that is what the row is to be sorted by.
-    pub fn add(&mut self, mut values: RowValues) -> Result<(), StringTooLong> {
+    pub fn add(&mut self, mut values: SparseRow) -> Result<(), StringTooLong> {
         debug_assert_eq!(values.len(), self.value_count, "values of a row");
-        let slot = |slot: &Slot| match slot {
-            Slot::Key(index) => values.get(*index).clone(),
+        let slot = |slot: &GroupInput| match slot {
+            GroupInput::Key(index) => values.get(*index).clone(),
             _ => Value::Null,
         };
         let sort = self.order.sort_keys(&slot)?;
@@ -168,13 +168,13 @@ impl TopRows {
 
     /// The best rows, in any order.
     #[must_use]
-    pub fn into_unsorted(self) -> Vec<RowValues> {
+    pub fn into_unsorted(self) -> Vec<SparseRow> {
         self.rows.into_iter().map(|row| row.values).collect()
     }
 
     /// The best rows, the best first.
     #[must_use]
-    pub fn into_sorted(self) -> Vec<RowValues> {
+    pub fn into_sorted(self) -> Vec<SparseRow> {
         self.rows.into_sorted_vec().into_iter().map(|row| row.values).collect()
     }
 
@@ -220,24 +220,24 @@ impl Row {
     }
 }
 
-impl Comparison {
+impl SortColumns {
     fn new(query: &Query) -> Self {
-        let Shape::Rows { values } = &query.shape else {
+        let QueryKind::Rows { values } = &query.kind else {
             return Self { by: Vec::new(), is_whole: false };
         };
-        let mut by: Vec<(usize, Direction)> = Vec::new();
+        let mut by: Vec<(usize, SortDirection)> = Vec::new();
         for key in &query.order {
             match key.expr {
                 Expr::Literal(_) => {}
-                Expr::Leaf(Slot::Key(index)) if index < values.len() => {
+                Expr::Leaf(GroupInput::Key(index)) if index < values.len() => {
                     let direction =
-                        Direction { descending: key.descending, nulls_first: key.nulls_first };
+                        SortDirection { descending: key.descending, nulls_first: key.nulls_first };
                     by.push((index, direction));
                 }
                 _ => return Self { by, is_whole: false },
             }
         }
-        by.extend((0..values.len()).map(|index| (index, Direction::ASCENDING)));
+        by.extend((0..values.len()).map(|index| (index, SortDirection::ASCENDING)));
         Self { by, is_whole: true }
     }
 }

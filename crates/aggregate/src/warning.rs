@@ -199,7 +199,7 @@ impl Warnings {
 
 /// Why a query fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FaultCode {
+pub enum QueryErrorCode {
     /// The query cannot run as it is.
     Invalid,
     /// A number is beyond what can be computed with.
@@ -210,7 +210,7 @@ pub enum FaultCode {
     Busy,
 }
 
-impl FaultCode {
+impl QueryErrorCode {
     /// All codes.
     pub const ALL: [Self; 4] = [Self::Invalid, Self::Overflow, Self::Memory, Self::Busy];
 
@@ -229,36 +229,36 @@ impl FaultCode {
 /// The user's failure: it makes the root fail the query.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{message}")]
-pub struct Fault {
+pub struct QueryError {
     /// Why the query fails.
-    pub code: FaultCode,
+    pub code: QueryErrorCode,
     /// The same in words.
     pub message: String,
 }
 
-impl From<StringTooLong> for Fault {
+impl From<StringTooLong> for QueryError {
     fn from(error: StringTooLong) -> Self {
-        Self::new(FaultCode::Invalid, &error.to_string())
+        Self::new(QueryErrorCode::Invalid, &error.to_string())
     }
 }
 
-impl Fault {
+impl QueryError {
     /// A fault; its message is cut at [`NOTE_BYTES_MAX`] bytes.
     #[must_use]
-    pub fn new(code: FaultCode, message: &str) -> Self {
+    pub fn new(code: QueryErrorCode, message: &str) -> Self {
         Self { code, message: cut(message).to_owned() }
     }
 }
 
-/// Faults, each once; at most [`FAULTS_MAX`].
+/// QueryErrors, each once; at most [`FAULTS_MAX`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
-    faults: BTreeSet<Fault>,
+pub struct QueryErrors {
+    faults: BTreeSet<QueryError>,
 }
 
-impl Faults {
+impl QueryErrors {
     /// Adds a fault.
-    pub fn add(&mut self, fault: Fault) {
+    pub fn add(&mut self, fault: QueryError) {
         self.faults.insert(fault);
         if self.faults.len() > FAULTS_MAX {
             self.faults.pop_last();
@@ -271,7 +271,7 @@ impl Faults {
     }
 
     /// The faults, sorted by code and message.
-    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+    pub fn iter(&self) -> impl Iterator<Item = &QueryError> {
         self.faults.iter()
     }
 
@@ -325,10 +325,10 @@ mod tests {
     fn of_too_many_the_same_are_kept_in_any_order() {
         let names: Vec<String> = (0..2 * WARNINGS_MAX).map(|index| format!("{index:03}")).collect();
         let all = |names: &mut dyn Iterator<Item = &String>| {
-            let (mut warnings, mut faults) = (Warnings::default(), Faults::default());
+            let (mut warnings, mut faults) = (Warnings::default(), QueryErrors::default());
             for name in names {
                 warnings.add(WarningCode::ColumnAbsent, name, 1);
-                faults.add(Fault::new(FaultCode::Invalid, name));
+                faults.add(QueryError::new(QueryErrorCode::Invalid, name));
             }
             (warnings, faults)
         };
@@ -340,9 +340,10 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let fault = Fault::new(FaultCode::Memory, &"é".repeat(NOTE_BYTES_MAX));
+        let fault = QueryError::new(QueryErrorCode::Memory, &"é".repeat(NOTE_BYTES_MAX));
         assert_eq!(fault.message.len(), NOTE_BYTES_MAX);
-        let odd = Fault::new(FaultCode::Memory, &format!("x{}", "é".repeat(NOTE_BYTES_MAX)));
+        let odd =
+            QueryError::new(QueryErrorCode::Memory, &format!("x{}", "é".repeat(NOTE_BYTES_MAX)));
         assert_eq!(odd.message.len(), NOTE_BYTES_MAX - 1);
     }
 

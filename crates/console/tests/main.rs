@@ -6,7 +6,7 @@ mod postgres;
 mod versions;
 
 use hadal_console::{ConsoleError, Definitions, Place, Versioned};
-use hadal_types::{AgeLimit, ColumnName, OneIn, TableName, TableSettings, TableStorage};
+use hadal_types::{AgeLimit, ColumnName, SampleFactor, TableName, TableSettings, TableStorage};
 use tokio::runtime::Runtime;
 
 fn runtime() -> Runtime {
@@ -46,7 +46,7 @@ fn all_settings() -> TableSettings {
         cold_after: Some(AgeLimit::Seconds(3_600)),
         sample_after: Some(AgeLimit::Seconds(7_200)),
         sample_by: Some(vec![ColumnName::new("a,b").expect("a name")]),
-        sample_keep: OneIn::new(20),
+        sample_keep: SampleFactor::new(20),
         sample_key: Some(ColumnName::new("user id").expect("a name")),
         sample_least: Some(3),
         storage: Some(TableStorage::Mmap),

@@ -7,10 +7,10 @@ pub(crate) mod cache;
 
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Answer, Coverage, RowValues, ScanStats};
+use hadal_aggregate::{Coverage, ResultSet, ScanStats, SparseRow};
 use hadal_query::{
-    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
-    RowExpr, Shape, Slot, StateKind, Syntax, Type,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
+    OutputExpr, PatternSyntax, Query, QueryKind, RowExpr, RowInput, StateKind, Type,
 };
 use hadal_types::{ColumnSchema, Logical, Micros, TableName, TableSchema, TimeRange, Value};
 
@@ -94,11 +94,11 @@ impl<'d> StatsQueries<'d> {
         prefix: Option<&str>,
         range: TimeRange,
         limit: u64,
-    ) -> Result<Answer, FrontendError> {
+    ) -> Result<ResultSet, FrontendError> {
         let Some(part) = column.main_part() else {
             return self.ask(Measures::default().query()).await;
         };
-        let value = RowExpr::Leaf(Input::Column(reference(column, part)));
+        let value = RowExpr::Leaf(RowInput::Column(reference(column, part)));
         let is_null = RowExpr::call(Function::IsNull, [value.clone()]);
         let mut conditions = vec![RowExpr::call(Function::Not, [is_null])];
         conditions.extend(prefix.map(|prefix| begins_with(value.clone(), prefix)));
@@ -115,13 +115,13 @@ impl<'d> StatsQueries<'d> {
         self.ask(StatsQuery {
             range,
             filter: Some(RowExpr::call(Function::And, conditions)),
-            shape: Shape::Groups { keys: vec![value], measures: Vec::new() },
+            shape: QueryKind::Groups { keys: vec![value], measures: Vec::new() },
             outputs: vec![
-                output("value", type_of(column), Slot::Key(0)),
-                output("count", Type::Number, Slot::Count),
-                output("samples", Type::Number, Slot::RawCount),
+                output("value", type_of(column), GroupInput::Key(0)),
+                output("count", Type::Number, GroupInput::Count),
+                output("samples", Type::Number, GroupInput::RawCount),
             ],
-            order: vec![order(Slot::Count, true), order(Slot::Key(0), false)],
+            order: vec![order(GroupInput::Count, true), order(GroupInput::Key(0), false)],
             limit,
         })
         .await
@@ -133,7 +133,7 @@ impl<'d> StatsQueries<'d> {
         Ok(self.ask(query).await?.stats.rows_matched)
     }
 
-    async fn ask(&self, query: StatsQuery) -> Result<Answer, FrontendError> {
+    async fn ask(&self, query: StatsQuery) -> Result<ResultSet, FrontendError> {
         let StatsQuery { range, filter, shape, outputs, order, limit } = query;
         let query = Query {
             range,
@@ -153,7 +153,7 @@ impl<'d> StatsQueries<'d> {
 struct StatsQuery {
     range: TimeRange,
     filter: Option<RowExpr>,
-    shape: Shape,
+    shape: QueryKind,
     outputs: Vec<Output>,
     order: Vec<OrderKey>,
     limit: u64,
@@ -170,11 +170,11 @@ fn begins_with(value: RowExpr, prefix: &str) -> RowExpr {
     pattern.push('%');
     let is_text = matches!(
         &value,
-        Expr::Leaf(Input::Column(ColumnRef { kind: hadal_types::Kind::String, .. }))
+        Expr::Leaf(RowInput::Column(ColumnRef { kind: hadal_types::Kind::String, .. }))
     );
     let text = if is_text { value } else { RowExpr::call(Function::ToText, [value]) };
     let pattern = RowExpr::Literal(Value::string(&pattern));
-    RowExpr::call(Function::Matches(Syntax::ILike), [text, pattern])
+    RowExpr::call(Function::Matches(PatternSyntax::ILike), [text, pattern])
 }
 
 /// The measures of one query, and the outputs that finish them.
@@ -201,17 +201,20 @@ impl Measures {
         let value_type = column.value_type();
         let is_list = matches!(value_type, Type::Set | Type::Vector);
         let is_number = value_type == Type::Number && part.logical == Logical::Plain;
-        let mut finish = |finishes: &[Finish], value_type| {
+        let mut finish = |finishes: &[AggregateFunction], value_type| {
             let kind = finishes.first().map(|finish| finish.state())?;
             Some(self.add(&column, kind, finishes, value_type))
         };
-        let distinct = finish(&[Finish::Distinct], Type::Number);
+        let distinct = finish(&[AggregateFunction::Distinct], Type::Number);
         let extremes = match is_list {
             true => None,
-            false => finish(&[Finish::Min, Finish::Max], value_type),
+            false => finish(&[AggregateFunction::Min, AggregateFunction::Max], value_type),
         };
         let percentiles = match is_number {
-            true => finish(&[Finish::Quantile(500_000), Finish::Quantile(950_000)], Type::Number),
+            true => finish(
+                &[AggregateFunction::Quantile(500_000), AggregateFunction::Quantile(950_000)],
+                Type::Number,
+            ),
             false => None,
         };
         StatsSlots {
@@ -228,16 +231,16 @@ impl Measures {
         &mut self,
         column: &ColumnRef,
         kind: StateKind,
-        finishes: &[Finish],
+        finishes: &[AggregateFunction],
         value_type: Type,
     ) -> usize {
         let (measure, first) = (self.measures.len(), self.outputs.len());
-        let argument = RowExpr::Leaf(Input::Column(column.clone()));
+        let argument = RowExpr::Leaf(RowInput::Column(column.clone()));
         self.measures.push(Measure { kind, argument });
         self.outputs.extend(finishes.iter().map(|finish| Output {
             name: column.name.to_string(),
             value_type,
-            expr: OutputExpr::Leaf(Slot::Measure(measure, *finish)),
+            expr: OutputExpr::Leaf(GroupInput::Measure(measure, *finish)),
         }));
         first
     }
@@ -246,7 +249,7 @@ impl Measures {
         StatsQuery {
             range: TimeRange::ALL,
             filter: None,
-            shape: Shape::Groups { keys: Vec::new(), measures: self.measures },
+            shape: QueryKind::Groups { keys: Vec::new(), measures: self.measures },
             outputs: self.outputs,
             order: Vec::new(),
             limit: 1,
@@ -255,7 +258,7 @@ impl Measures {
 }
 
 impl StatsSlots {
-    fn read(&self, row: &RowValues) -> ColumnStats {
+    fn read(&self, row: &SparseRow) -> ColumnStats {
         let value = |at: Option<usize>| at.map_or(Value::Null, |at| row[at].clone());
         ColumnStats {
             distinct: value(self.distinct),

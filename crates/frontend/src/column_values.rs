@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Answer, RowValues};
+use hadal_aggregate::{ResultSet, SparseRow};
 use hadal_query::Type;
-use hadal_types::{ColumnSchema, Held, Micros, TableSchema, TimeRange, Value, limits};
+use hadal_types::{ColumnSchema, MemoryReservation, Micros, TableSchema, TimeRange, Value, limits};
 
 use crate::column_stats::StatsQueries;
 use crate::error::{ErrorKind, FrontendError};
@@ -43,11 +43,11 @@ pub struct ColumnValuesRequest {
 #[derive(Debug)]
 pub struct ColumnValues {
     /// Value, weighted count, stored rows.
-    pub rows: Vec<RowValues>,
+    pub rows: Vec<SparseRow>,
     /// Whether all rows were scanned and all lists counted.
     pub complete: bool,
     /// Memory that is held for the rows.
-    pub held: Held,
+    pub held: MemoryReservation,
 }
 
 impl Frontend {
@@ -86,7 +86,7 @@ impl Frontend {
             true => members(&answer.rows, prefix, limit),
             false => answer.rows,
         };
-        Ok(ColumnValues { rows, complete, held: answer.held })
+        Ok(ColumnValues { rows, complete, held: answer.reservation })
     }
 }
 
@@ -103,7 +103,7 @@ async fn newest_first(
     schema: &TableSchema,
     range: TimeRange,
     query: &ValuesQuery<'_>,
-) -> Result<(Answer, bool), FrontendError> {
+) -> Result<(ResultSet, bool), FrontendError> {
     let start = Instant::now();
     let queries =
         StatsQueries::new(frontend, schema, Duration::from_millis(limits::QUERY_DEADLINE_MS));
@@ -172,7 +172,7 @@ impl Span {
 }
 
 /// The members of lists, counted: from (list, count, rows) to (member, count, rows).
-fn members(lists: &[RowValues], prefix: Option<&str>, limit: usize) -> Vec<RowValues> {
+fn members(lists: &[SparseRow], prefix: Option<&str>, limit: usize) -> Vec<SparseRow> {
     let prefix = prefix.unwrap_or_default().to_lowercase();
     let mut counts: BTreeMap<Arc<str>, (Value, Value)> = BTreeMap::new();
     for list in lists {
@@ -192,12 +192,12 @@ fn members(lists: &[RowValues], prefix: Option<&str>, limit: usize) -> Vec<RowVa
     // Stable, so that equals stay in the order of their names.
     sorted.sort_by(|left, right| right.1.0.cmp(&left.1.0));
     sorted.truncate(limit);
-    let row = |(text, (count, rows))| RowValues::from_iter([Value::String(text), count, rows]);
+    let row = |(text, (count, rows))| SparseRow::from_iter([Value::String(text), count, rows]);
     sorted.into_iter().map(row).collect()
 }
 
 fn plus(left: &Value, right: &Value) -> Value {
-    let sum = hadal_query::call(hadal_query::Function::Add, &[left.clone(), right.clone()]);
+    let sum = hadal_query::eval_scalar(hadal_query::Function::Add, &[left.clone(), right.clone()]);
     sum.unwrap_or(Value::Null)
 }
 
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn members_of_lists_are_counted() {
         let row = |list: Value, count: i64| {
-            RowValues::from_iter([list, Value::integer(count), Value::integer(1)])
+            SparseRow::from_iter([list, Value::integer(count), Value::integer(1)])
         };
         let lists = [
             row(Value::vector(["b", "a", "b"]), 10),

@@ -1,6 +1,6 @@
 //! Errors of the front of the database: what went wrong, where, and what to do.
 
-use hadal_aggregate::FaultCode;
+use hadal_aggregate::QueryErrorCode;
 use hadal_console::ConsoleError;
 use hadal_ingest::Reject;
 use hadal_peer::SinkError;
@@ -162,7 +162,7 @@ impl From<&AskError> for FrontendError {
         let kind = match error {
             AskError::Faults(faults) => {
                 let are_all = |code| faults.iter().all(|fault| fault.code == code);
-                match (are_all(FaultCode::Invalid), are_all(FaultCode::Busy)) {
+                match (are_all(QueryErrorCode::Invalid), are_all(QueryErrorCode::Busy)) {
                     (true, _) => ErrorKind::BadQuery,
                     (_, true) => ErrorKind::Unavailable,
                     _ => ErrorKind::Limit,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hadal_console::Definitions;
 use hadal_peer::{Admin, Sink};
 use hadal_tree::{ExpectedRows, Root};
-use hadal_types::{Clock, Held, limits};
+use hadal_types::{Clock, MemoryReservation, limits};
 use tokio::sync::{Semaphore, watch};
 
 use crate::column_stats::cache::ColumnStatsCache;
@@ -166,8 +166,8 @@ impl Frontend {
 
     /// An empty share of the memory that queries and their answers have.
     #[must_use]
-    pub fn hold(&self) -> Held {
-        self.backend.root.budget().hold()
+    pub fn hold(&self) -> MemoryReservation {
+        self.backend.root.budget().reservation()
     }
 
     /// Whether the last batch was refused for want of disk.

@@ -7,9 +7,9 @@ pub(crate) mod summarize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use hadal_aggregate::Answer;
+use hadal_aggregate::ResultSet;
 use hadal_peer::PeerStatus;
-use hadal_query::{Query, Shape};
+use hadal_query::{Query, QueryKind};
 use hadal_sql::{Context, Message, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
 use hadal_tree::{AskError, Catalog};
 use hadal_types::{TableName, TableSchema, TimeRange, limits};
@@ -248,7 +248,7 @@ async fn run(
     query: Query,
     notes: Vec<Note>,
 ) -> Result<QueryResult, FrontendError> {
-    let is_grouped = matches!(query.shape, Shape::Groups { .. });
+    let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_series, range) = (query.series.is_some(), query.range);
     let answer = ask(frontend, query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
@@ -267,14 +267,14 @@ async fn run(
         coverage: answer.coverage,
         stats: answer.stats,
         warnings,
-        held: answer.held,
+        held: answer.reservation,
         ..QueryResult::default()
     })
 }
 
 /// Runs a query in the tree. Dropping the future, as when the client hangs up, cancels the query; so does
 /// [`Frontend::shutdown`], which may come before the deadline.
-pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<Answer, FrontendError> {
+pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<ResultSet, FrontendError> {
     let answered = tokio::select! {
         answered = frontend.backend.root.ask(query) => answered,
         () = frontend.shutdown.begun() => Err(AskError::Stopping),

@@ -13,7 +13,7 @@ use hadal_peer::{LeafLoss, Peer};
 use hadal_store::{EarlyStore, Report, Sizes};
 use hadal_tree::{Aggregator, DeadLeaf, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
-use hadal_types::{Budget, Clock, LeafName, TableName};
+use hadal_types::{Clock, LeafName, MemoryPool, TableName};
 
 use crate::error::Error;
 use crate::heap::{HeapWatch, Memories};
@@ -271,7 +271,7 @@ fn open_leaf(
     config: &EngineConfig,
     pool: &Arc<ScanPool>,
     limits: &LeafLimits,
-    budget: &Arc<Budget>,
+    budget: &Arc<MemoryPool>,
     index: usize,
     is_known: bool,
 ) -> Result<Leaf, Error> {

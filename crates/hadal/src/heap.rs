@@ -16,7 +16,7 @@ use std::time::Duration;
 use hadal_frontend::MemoryUse;
 use hadal_leaf::FreshBytes;
 use hadal_store::give_free_memory_back;
-use hadal_types::{Budget, Held};
+use hadal_types::{MemoryPool, MemoryReservation};
 
 use crate::memory::Shares;
 
@@ -32,10 +32,10 @@ const GIVEN_BACK: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Memories {
     pub(crate) shares: Shares,
-    pub(crate) queries: Arc<Budget>,
+    pub(crate) queries: Arc<MemoryPool>,
     pub(crate) fresh: Arc<FreshBytes>,
     /// What row blocks in memory share, if they are there.
-    pub(crate) room: Option<Arc<Budget>>,
+    pub(crate) room: Option<Arc<MemoryPool>>,
     /// Bytes of it that the process's own memory takes.
     pub(crate) taken: Arc<AtomicUsize>,
 }
@@ -44,13 +44,13 @@ impl Memories {
     /// How much each takes at this moment.
     pub(crate) fn used(&self) -> MemoryUse {
         let (taken, shares) = (self.taken.load(Ordering::SeqCst), self.shares);
-        let held = self.room.as_ref().map_or(0, |room| room.held());
+        let held = self.room.as_ref().map_or(0, |room| room.reserved());
         MemoryUse {
             max: shares.all(),
             row_blocks: held.saturating_sub(taken) as u64,
             row_blocks_max: shares.blocks.saturating_sub(taken) as u64,
             heap: heap_bytes().unwrap_or(0),
-            queries: self.queries.held() as u64,
+            queries: self.queries.reserved() as u64,
             fresh: self.fresh.held(),
         }
     }
@@ -70,7 +70,7 @@ impl HeapWatch {
         let is_over = Arc::new(AtomicBool::new(false));
         let (is_at_end, memories) = (Arc::clone(&is_over), memories.clone());
         let watch = move || {
-            let mut held = memories.room.as_ref().map(|room| room.hold());
+            let mut held = memories.room.as_ref().map(|room| room.reservation());
             for look in (0..TAKEN_EACH).cycle() {
                 if is_at_end.load(Ordering::SeqCst) {
                     break;
@@ -117,7 +117,7 @@ fn free_and_look(shares: &Shares, give_old_back: bool) -> Option<u64> {
 
 /// Takes so many bytes of the room, free or not; where that is less than before, a part of the rest goes
 /// back.
-fn take(held: &mut Held, bytes: u64) {
+fn take(held: &mut MemoryReservation, bytes: u64) {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     let spare = held.bytes().saturating_sub(bytes);
     held.overdraw(bytes.saturating_add(spare - spare.div_ceil(GIVEN_BACK)));
@@ -207,18 +207,18 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_shares_is_taken_from_row_blocks() {
-        let room = Budget::new(1_000);
-        let (mut blocks, mut held) = (room.hold(), room.hold());
+        let room = MemoryPool::new(1_000);
+        let (mut blocks, mut held) = (room.reservation(), room.reservation());
         blocks.resize(700).expect("free");
         take(&mut held, 200);
-        assert_eq!((held.bytes(), room.held()), (200, 900));
+        assert_eq!((held.bytes(), room.reserved()), (200, 900));
         take(&mut held, 840);
-        assert_eq!((held.bytes(), room.held()), (840, 1_540), "more than is free");
+        assert_eq!((held.bytes(), room.reserved()), (840, 1_540), "more than is free");
         take(&mut held, 200);
         assert_eq!(held.bytes(), 200 + 640 - 640 / GIVEN_BACK, "a part of it is free again");
         for _ in 0..200 {
             take(&mut held, 0);
         }
-        assert_eq!((held.bytes(), room.held()), (0, 700), "and all of it in the end");
+        assert_eq!((held.bytes(), room.reserved()), (0, 700), "and all of it in the end");
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hadal_store::{AfterCrash, MemoryConfig};
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use hadal_types::limits::{
     FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, SCAN_FREE_BYTES, SMALL_QUERIES_BYTES,
     SMALL_QUERIES_PART, SMALL_QUERY_BYTES_MAX, TABLE_BYTES_MAX, TMPFS_BYTES_MIN,
@@ -107,11 +107,11 @@ impl Shares {
 
     /// The budget of all queries, which keeps some of it for small ones: without what so many threads
     /// that scan take of it without asking.
-    pub(crate) fn query_budget(self, threads: usize) -> Arc<Budget> {
+    pub(crate) fn query_budget(self, threads: usize) -> Arc<MemoryPool> {
         let free = threads.saturating_mul(SCAN_FREE_BYTES).min(self.queries / 4);
         let queries = self.queries - free;
         let small = SMALL_QUERIES_BYTES.min(queries / SMALL_QUERIES_PART);
-        Budget::with_small(queries, small, SMALL_QUERY_BYTES_MAX)
+        MemoryPool::with_small_share(queries, small, SMALL_QUERY_BYTES_MAX)
     }
 
     /// The ceiling that they are shares of, in bytes.
@@ -177,7 +177,7 @@ impl Memory {
             }
         };
         let tmpfs = args.tmpfs.clone();
-        let room = Budget::new(shares.blocks);
+        let room = MemoryPool::new(shares.blocks);
         let after_crash = args.after_crash.into();
         let config = is_used.then(|| MemoryConfig { tmpfs: tmpfs.clone(), room, after_crash });
         let table_bytes_max = shares.table_bytes_max();
@@ -308,16 +308,16 @@ mod tests {
         for ceiling in [MEMORY_BYTES_MIN, 300 << 20, GIB, 12 * GIB, 512 * GIB] {
             let shares = Shares::of(ceiling);
             let budget = shares.query_budget(2);
-            let mut large = budget.hold();
+            let mut large = budget.reservation();
             large.resize(budget.each_max()).expect("room");
             assert!(
                 large.grow(1).is_err() && large.bytes() >= budget.bytes_max() / 4 * 3,
                 "{ceiling}"
             );
             // As large as they can be, before they are large.
-            let mut growing: Vec<_> = (0..6).map(|_| budget.hold()).collect();
+            let mut growing: Vec<_> = (0..6).map(|_| budget.reservation()).collect();
             growing.iter_mut().for_each(|own| own.resize(SMALL_QUERY_BYTES_MAX).expect("room"));
-            let mut light = budget.hold();
+            let mut light = budget.reservation();
             assert_eq!(light.resize(SMALL_QUERY_BYTES_MAX / 4), Ok(()), "{ceiling}");
         }
     }

@@ -180,7 +180,7 @@ impl IntoResponse for Problem {
 
 #[cfg(test)]
 mod tests {
-    use hadal_aggregate::{Fault, FaultCode};
+    use hadal_aggregate::{QueryError, QueryErrorCode};
     use hadal_peer::SinkError;
     use hadal_tree::AskError;
     use hadal_types::{BatchId, TableName};
@@ -217,12 +217,12 @@ mod tests {
 
     #[test]
     fn queries_without_answers_have_their_statuses() {
-        let fault = |code| AskError::Faults(vec![Fault::new(code, "x")]);
+        let fault = |code| AskError::Faults(vec![QueryError::new(code, "x")]);
         for (error, expected) in [
-            (fault(FaultCode::Invalid), 400),
-            (fault(FaultCode::Overflow), 422),
-            (fault(FaultCode::Memory), 422),
-            (fault(FaultCode::Busy), 503),
+            (fault(QueryErrorCode::Invalid), 400),
+            (fault(QueryErrorCode::Overflow), 422),
+            (fault(QueryErrorCode::Memory), 422),
+            (fault(QueryErrorCode::Busy), 503),
             (AskError::Incomplete { scanned: 1, expected: 2 }, 503),
             (AskError::NoLeaves(2), 503),
             (AskError::NoRoom, 503),

@@ -14,10 +14,10 @@ use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use hadal_aggregate::{Coverage, RowValues, ScanStats};
+use hadal_aggregate::{Coverage, ScanStats, SparseRow};
 use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
-use hadal_types::{Held, TimeRange, limits};
+use hadal_types::{MemoryReservation, TimeRange, limits};
 use serde::{Serialize, Serializer};
 
 use crate::json_value::JsonValue;
@@ -53,7 +53,10 @@ pub(crate) fn respond(
 ///
 /// # Errors
 /// When it is longer, or there is no room for it.
-pub(crate) fn json(value: &impl Serialize, held: Held) -> Result<Response, FrontendError> {
+pub(crate) fn json(
+    value: &impl Serialize,
+    held: MemoryReservation,
+) -> Result<Response, FrontendError> {
     write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, held, None))
 }
 
@@ -113,7 +116,7 @@ struct Column<'a> {
 }
 
 /// The rows; each is dropped as soon as it is written.
-struct Rows<'a>(&'a Cell<Vec<RowValues>>);
+struct Rows<'a>(&'a Cell<Vec<SparseRow>>);
 
 #[derive(Serialize)]
 struct CoverageBody<'a> {
@@ -168,7 +171,7 @@ impl From<TimeRange> for TimeBody {
 }
 
 impl<'a> Body<'a> {
-    fn new(result: &'a QueryResult, rows: &'a Cell<Vec<RowValues>>, start: Instant) -> Self {
+    fn new(result: &'a QueryResult, rows: &'a Cell<Vec<SparseRow>>, start: Instant) -> Self {
         let columns = result.columns.iter();
         Self {
             columns: columns.map(|(name, kind)| Column { name, r#type: kind.name() }).collect(),
@@ -190,7 +193,7 @@ impl Serialize for Rows<'_> {
     }
 }
 
-struct Row(RowValues);
+struct Row(SparseRow);
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -244,7 +247,7 @@ impl Serialize for Elapsed {
 mod tests {
     use std::time::Duration;
 
-    use hadal_types::{Budget, Value};
+    use hadal_types::{MemoryPool, Value};
     use http_body_util::BodyExt;
 
     use super::*;
@@ -253,24 +256,24 @@ mod tests {
     #[test]
     fn an_answer_that_is_too_long_is_refused() {
         let text = "x".repeat(limits::ANSWER_BYTES_MAX - 2);
-        assert!(json(&text, Held::default()).is_ok());
-        let refused = json(&format!("{text}x"), Held::default()).expect_err("refused");
+        assert!(json(&text, MemoryReservation::default()).is_ok());
+        let refused = json(&format!("{text}x"), MemoryReservation::default()).expect_err("refused");
         let problem = Problem::from(refused).into_response();
         assert_eq!(problem.status(), 422);
     }
 
     #[tokio::test]
     async fn rows_make_way_for_their_text() {
-        let budget = Budget::new(1 << 20);
+        let budget = MemoryPool::new(1 << 20);
         let answered = || {
-            let mut held = budget.hold();
+            let mut held = budget.reservation();
             held.resize(1_000).expect("room");
-            let rows = vec![RowValues::from([Value::integer(1), Value::string("a")])];
+            let rows = vec![SparseRow::from([Value::integer(1), Value::string("a")])];
             QueryResult { rows, held, ..QueryResult::default() }
         };
         let (now, minute) = (Instant::now(), Duration::from_secs(60));
         let response = respond(answered(), now - minute, now + minute).expect("an answer");
-        assert_eq!(budget.held(), 0, "a small answer is not counted");
+        assert_eq!(budget.reserved(), 0, "a small answer is not counted");
         let body = response.into_body().collect().await.expect("a body").to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
         assert_eq!(body["rows"], serde_json::json!([[1, "a"]]));
@@ -278,6 +281,6 @@ mod tests {
         assert!(Duration::from_micros(elapsed) >= minute, "writing takes part of the time");
         let late =
             Problem::from(respond(answered(), now, now).expect_err("too late")).into_response();
-        assert_eq!((late.status().as_u16(), budget.held()), (504, 0));
+        assert_eq!((late.status().as_u16(), budget.reserved()), (504, 0));
     }
 }

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use axum::body::Body;
 use bytes::Bytes;
-use hadal_types::Held;
+use hadal_types::MemoryReservation;
 use hyper::body::{Frame, SizeHint};
 
 /// Bytes of one piece.
@@ -29,7 +29,7 @@ pub(crate) struct ResponseBody {
     bytes: usize,
     bytes_max: usize,
     /// The reserved memory: first that of the rows, which are dropped while the response is written.
-    held: Held,
+    held: MemoryReservation,
     until: Option<Instant>,
     refused: Option<BodyError>,
 }
@@ -47,7 +47,7 @@ pub(crate) enum BodyError {
 
 impl ResponseBody {
     /// A response of at most so many bytes, to be written by `until`.
-    pub(crate) fn new(bytes_max: usize, held: Held, until: Option<Instant>) -> Self {
+    pub(crate) fn new(bytes_max: usize, held: MemoryReservation, until: Option<Instant>) -> Self {
         let (pieces, piece) = (VecDeque::new(), Vec::new());
         Self { pieces, piece, bytes: 0, bytes_max, held, until, refused: None }
     }
@@ -76,7 +76,8 @@ impl ResponseBody {
         self.cut()?;
         let mut held = self.held;
         let piece = |(index, bytes): (usize, Vec<u8>)| {
-            let held = if index == 0 { Held::default() } else { held.split(bytes.len()) };
+            let held =
+                if index == 0 { MemoryReservation::default() } else { held.split(bytes.len()) };
             Bytes::from_owner(Piece { bytes, _held: held })
         };
         let pieces = self.pieces.into_iter().enumerate().map(piece).collect();
@@ -107,7 +108,7 @@ impl io::Write for ResponseBody {
 /// A piece, and its reserved memory.
 struct Piece {
     bytes: Vec<u8>,
-    _held: Held,
+    _held: MemoryReservation,
 }
 
 impl AsRef<[u8]> for Piece {
@@ -148,19 +149,19 @@ impl hyper::body::Body for Pieces {
 mod tests {
     use std::io::Write;
 
-    use hadal_types::Budget;
+    use hadal_types::MemoryPool;
     use http_body_util::BodyExt;
 
     use super::*;
 
     #[tokio::test]
     async fn an_answer_holds_its_bytes_until_they_are_gone() {
-        let budget = Budget::new(3 * PIECE_BYTES);
+        let budget = MemoryPool::new(3 * PIECE_BYTES);
         let bytes: Vec<u8> = (0..=255).cycle().take(3 * PIECE_BYTES + 5).collect();
-        let mut outgoing = ResponseBody::new(bytes.len(), budget.hold(), None);
+        let mut outgoing = ResponseBody::new(bytes.len(), budget.reservation(), None);
         outgoing.write_all(&bytes).expect("room");
         let mut body = outgoing.into_body().expect("room");
-        assert_eq!(budget.held(), 2 * PIECE_BYTES + 5, "all but the first piece");
+        assert_eq!(budget.reserved(), 2 * PIECE_BYTES + 5, "all but the first piece");
         assert_eq!(hyper::body::Body::size_hint(&body).exact(), Some(bytes.len() as u64));
         let mut read = Vec::new();
         let mut last = None;
@@ -169,39 +170,40 @@ mod tests {
             read.extend_from_slice(last.as_ref().expect("data"));
         }
         assert!(read == bytes);
-        assert_eq!(budget.held(), 5, "as long as somebody has the last piece");
+        assert_eq!(budget.reserved(), 5, "as long as somebody has the last piece");
         drop(last);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 
     #[test]
     fn what_an_answer_is_made_of_makes_room_for_it() {
-        let budget = Budget::new(4 * PIECE_BYTES);
-        let mut held = budget.hold();
+        let budget = MemoryPool::new(4 * PIECE_BYTES);
+        let mut held = budget.reservation();
         held.resize(3 * PIECE_BYTES).expect("room");
         let mut outgoing = ResponseBody::new(usize::MAX, held, None);
         outgoing.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
-        assert_eq!(budget.held(), 3 * PIECE_BYTES);
+        assert_eq!(budget.reserved(), 3 * PIECE_BYTES);
         let body = outgoing.into_body().expect("room");
-        assert_eq!(budget.held(), PIECE_BYTES);
+        assert_eq!(budget.reserved(), PIECE_BYTES);
         drop(body);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 
     #[test]
     fn there_is_a_reason_for_every_refusal() {
-        let spent = Budget::new(PIECE_BYTES);
-        let mut small = ResponseBody::new(usize::MAX, spent.hold(), None);
+        let spent = MemoryPool::new(PIECE_BYTES);
+        let mut small = ResponseBody::new(usize::MAX, spent.reservation(), None);
         small.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
         assert!(small.write_all(&vec![0; PIECE_BYTES]).is_err());
         assert_eq!(small.refused(), Some(BodyError::NoRoom));
         drop(small);
-        assert_eq!(spent.held(), 0);
-        let mut short = ResponseBody::new(10, Held::default(), None);
+        assert_eq!(spent.reserved(), 0);
+        let mut short = ResponseBody::new(10, MemoryReservation::default(), None);
         short.write_all(&[0; 10]).expect("just fits");
         assert!(short.write_all(&[0]).is_err());
         assert_eq!(short.refused(), Some(BodyError::TooLong));
-        let mut late = ResponseBody::new(usize::MAX, Held::default(), Some(Instant::now()));
+        let mut late =
+            ResponseBody::new(usize::MAX, MemoryReservation::default(), Some(Instant::now()));
         late.write_all(&[0; 10]).expect("nothing is full yet");
         assert!(late.write_all(&vec![0; PIECE_BYTES]).is_err());
         assert_eq!(late.refused(), Some(BodyError::Late));

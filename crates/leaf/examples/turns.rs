@@ -19,11 +19,11 @@ use hadal_aggregate::Partial;
 use hadal_block::BlockBuilder;
 use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
 use hadal_peer::{Batch, Peer, Sink};
-use hadal_query::{ColumnRef, Expr, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_query::{ColumnRef, Expr, Measure, Query, QueryKind, RowExpr, RowInput, StateKind};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{
-    BatchId, Budget, ColumnName, FixedClock, Kind, LeafName, Logical, Micros, Number, TableName,
-    TimeRange,
+    BatchId, ColumnName, FixedClock, Kind, LeafName, Logical, MemoryPool, Micros, Number,
+    TableName, TimeRange,
 };
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
@@ -40,7 +40,7 @@ fn cores() -> usize {
 
 /// So many leaves in memory.
 fn leaves(count: usize) -> Vec<Arc<Leaf>> {
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(cores()).expect("threads");
     let config = |index: usize| LeafConfig {
         name: LeafName(format!("leaf-{index}").into()),
@@ -96,13 +96,13 @@ async fn fill(leaf: &Leaf, table: &str, numbers: impl Iterator<Item = usize>) {
 
 fn column(name: &str, kind: Kind) -> RowExpr {
     let name = ColumnName::new(name).expect("a name");
-    Expr::Leaf(Input::Column(ColumnRef { name, kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name, kind, logical: Logical::Plain }))
 }
 
 /// Count and the sum of latencies of the first blocks, by a column.
 fn by(table: &str, key: &str, kind: Kind, blocks: usize) -> Query {
     let latency = Measure { kind: StateKind::Moments, argument: column("latency", Kind::Number) };
-    let shape = Shape::Groups { keys: vec![column(key, kind)], measures: vec![latency] };
+    let shape = QueryKind::Groups { keys: vec![column(key, kind)], measures: vec![latency] };
     let table = TableName::new(table).expect("a name");
     let rows = i64::try_from(blocks * BLOCK_ROWS_MAX).expect("small");
     let range = TimeRange { from: None, to: Some(Micros(NOW.0 + rows)) };

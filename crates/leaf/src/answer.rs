@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{
-    Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, WarningCode,
+    Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode, WarningCode,
 };
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
 use hadal_store::DroppedRows;
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use tokio::task::spawn_blocking;
 
 use crate::block::Block;
@@ -49,7 +49,7 @@ pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instan
         Ok(scan) if first.zone_answers => scan,
         Ok(scan) => scan.without_zone_answers(),
         Err(error) => {
-            let fault = Fault::new(FaultCode::Invalid, &error.to_string());
+            let fault = QueryError::new(QueryErrorCode::Invalid, &error.to_string());
             return Partial::failed(&query, fault);
         }
     };
@@ -84,7 +84,7 @@ pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instan
 
 /// Bytes that a query may hold on all of these leaves: no more than it can have, or it would fail where
 /// groups could be dropped instead.
-fn bytes_max(leaves: &[&Leaf], budget: &Budget) -> usize {
+fn bytes_max(leaves: &[&Leaf], budget: &MemoryPool) -> usize {
     let all = leaves.iter().fold(0usize, |all, leaf| leaf.query_bytes_max.saturating_add(all));
     all.min(budget.each_max())
 }

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{Fault, FaultCode, Partial, WarningCode, never_room};
+use hadal_aggregate::{Partial, QueryError, QueryErrorCode, WarningCode, over_memory_limit};
 use hadal_block::{BlockError, ColumnView};
 use hadal_query::Query;
 use hadal_scan::{Holder, Interned, Scan, Unlooked};
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::spawn_blocking;
@@ -41,7 +41,7 @@ pub(crate) struct Question {
     /// Bytes that all that is found may take.
     pub(crate) bytes_max: usize,
     /// Where these are drawn from.
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) budget: Arc<MemoryPool>,
     /// How many questions may merge what their workers found beside the threads that scan.
     pub(crate) merging: Arc<Semaphore>,
     pub(crate) deadline: Instant,
@@ -133,7 +133,7 @@ impl ScanJob {
 
     /// Findings made one; `None` where there are none.
     fn merged(&self, mut findings: Vec<Finding>) -> Option<Finding> {
-        findings.sort_by_key(|finding| Reverse(finding.partial.held.bytes()));
+        findings.sort_by_key(|finding| Reverse(finding.partial.reservation.bytes()));
         findings.into_iter().reduce(|mut all, finding| {
             all.partial.merge_unless(finding.partial, &|| self.is_cancelled());
             for (all, own) in all.looked.iter_mut().zip(finding.looked) {
@@ -148,10 +148,12 @@ impl ScanJob {
 
     /// What is told of a fault of a query that holds so many bytes: where others hold none, it is of
     /// no use to ask again.
-    fn told(&self, fault: Fault, held: usize) -> Fault {
+    fn told(&self, fault: QueryError, held: usize) -> QueryError {
         let budget = &self.question.budget;
         match fault.code {
-            FaultCode::Busy if budget.held() <= held => never_room(budget.each_max()),
+            QueryErrorCode::Busy if budget.reserved() <= held => {
+                over_memory_limit(budget.each_max())
+            }
             _ => fault,
         }
     }
@@ -162,7 +164,7 @@ impl ScanJob {
     fn hold(&self, partial: &mut Partial, before: usize) {
         let Err(fault) = partial.try_hold(self.question.bytes_max) else {
             // Wraps around where it became less.
-            let more = partial.held.bytes().wrapping_sub(before);
+            let more = partial.reservation.bytes().wrapping_sub(before);
             let all = self.bytes.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
             if all > self.question.bytes_max {
                 self.handout.crowd();
@@ -170,7 +172,7 @@ impl ScanJob {
             return;
         };
         if !self.handout.crowd() {
-            partial.fail(self.told(fault, partial.held.bytes()));
+            partial.fail(self.told(fault, partial.reservation.bytes()));
         }
     }
 }
@@ -199,21 +201,21 @@ impl Job for ScanJob {
     }
 
     fn is_done(&self, finding: &Finding) -> bool {
-        finding.is_spoiled || !finding.partial.faults.is_empty()
+        finding.is_spoiled || !finding.partial.errors.is_empty()
     }
 
     fn begin(&self, left: Vec<Finding>) -> Finding {
         let Question { query, tables, budget, bytes_max, .. } = &self.question;
         let many = left.len() > 1;
         let Some(mut finding) = self.merged(left) else {
-            let partial = Partial { held: budget.hold(), ..Partial::empty(query) };
+            let partial = Partial { reservation: budget.reservation(), ..Partial::empty(query) };
             let took = Duration::ZERO;
             let looked = vec![Looked::default(); tables.len()];
             return Finding { partial, looked, took, is_spoiled: false };
         };
         if many {
             finding.partial.hold(*bytes_max);
-            self.bytes.store(finding.partial.held.bytes(), Ordering::Relaxed);
+            self.bytes.store(finding.partial.reservation.bytes(), Ordering::Relaxed);
         }
         finding
     }
@@ -225,7 +227,7 @@ impl Job for ScanJob {
         let (table, looked) = (&tables[*leaf], &mut looked[*leaf]);
         let held = HeldBlock { block, table, job: self };
         let faults = block.faults();
-        let before = partial.held.bytes();
+        let before = partial.reservation.bytes();
         let looked_at = block.view().map_err(Unlooked::from);
         match looked_at.and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
@@ -236,8 +238,8 @@ impl Job for ScanJob {
             Err(Unlooked::Over) => {}
             // As in `hold`: how many threads there are does not decide.
             Err(Unlooked::Failed(fault)) => {
-                if fault.code == FaultCode::Invalid || !self.handout.give_back(number) {
-                    partial.fail(self.told(*fault, partial.held.bytes()));
+                if fault.code == QueryErrorCode::Invalid || !self.handout.give_back(number) {
+                    partial.fail(self.told(*fault, partial.reservation.bytes()));
                 }
             }
             Err(Unlooked::Damaged(error)) => {
@@ -294,7 +296,7 @@ impl Pending {
     pub(crate) async fn result(mut self) -> Option<JobResult> {
         let Ended { findings, .. } = (&mut self.ended).await.ok()?;
         let many = findings.len() > 1;
-        let bytes = |finding: &Finding| finding.partial.held.bytes();
+        let bytes = |finding: &Finding| finding.partial.reservation.bytes();
         let largest = findings.iter().map(bytes).max().unwrap_or(0);
         let is_quick = findings.iter().map(bytes).sum::<usize>() - largest <= MERGE_AT_ONCE_BYTES;
         let merged = match is_quick {

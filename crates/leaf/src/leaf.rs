@@ -14,7 +14,7 @@ use hadal_store::{
     BlockNumber, Change, Config, Durability, EarlyStore, MemoryConfig, Recovery, Report, Sizes,
     Store, WaitingBlock,
 };
-use hadal_types::{Budget, Clock, LeafName, LeafState, TableName};
+use hadal_types::{Clock, LeafName, LeafState, MemoryPool, TableName};
 
 use crate::answer::answer;
 use crate::archive::{Archive, Archiver};
@@ -58,7 +58,7 @@ pub struct LeafConfig {
     /// Bytes that one query may hold here, on all threads together.
     pub query_bytes_max: usize,
     /// The memory that all queries of the process share.
-    pub budget: Arc<Budget>,
+    pub budget: Arc<MemoryPool>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// Where rows of tables that are set so are written before they are dropped; `None`: nowhere, so
@@ -78,7 +78,7 @@ pub struct Leaf {
     report: Report,
     pub(crate) zone_answers: bool,
     pub(crate) query_bytes_max: usize,
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) budget: Arc<MemoryPool>,
 }
 
 /// What the leaf's threads share.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use hadal_store::Moved;
 use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
-use hadal_types::{Budget, TableName};
+use hadal_types::{MemoryPool, TableName};
 
 use crate::block::Block;
 use crate::leaf::Inner;
@@ -58,7 +58,7 @@ impl Inner {
         let Some(room) = self.store.room() else { return };
         let is_so = is_pressed(room);
         let was_so = self.pressure.is_pressed.swap(is_so, Ordering::Relaxed);
-        let (leaf, held, of) = (&self.name, room.held(), room.bytes_max());
+        let (leaf, held, of) = (&self.name, room.reserved(), room.bytes_max());
         match (was_so, is_so) {
             (false, true) => tracing::warn!(
                 %leaf, held, of,
@@ -107,8 +107,8 @@ impl Inner {
     /// Has the blocks with the oldest rows read from disk, where more is taken than there is: so much
     /// of them. They are written once more, as blocks stay where they are; for the new ones there is
     /// no room in memory.
-    fn leave_memory(&self, tables: &[Arc<Table>], room: &Budget) {
-        let mut excess = room.held().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
+    fn leave_memory(&self, tables: &[Arc<Table>], room: &MemoryPool) {
+        let mut excess = room.reserved().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
         let in_memory = |table: &Arc<Table>| {
             let blocks = table.snapshot();
             let in_memory = blocks.iter().filter(|it| it.may_be_moved() && it.is_in_memory());
@@ -135,9 +135,9 @@ impl Inner {
 
     /// Has the newest blocks that are read from disk read from memory, as many as the pass still takes
     /// and while there is room to spare.
-    fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &Budget) {
+    fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &MemoryPool) {
         let goal = roomy_bytes(room);
-        if room.held() >= goal || self.pressure.is_refused(self.clock.running()) {
+        if room.reserved() >= goal || self.pressure.is_refused(self.clock.running()) {
             return;
         }
         let on_disk = |table: &Arc<Table>| {
@@ -150,7 +150,7 @@ impl Inner {
         all.sort_by_key(|block| Reverse(block.time_range.1));
         for block in all {
             let Some(number) = block.number() else { continue };
-            let is_too_much = room.held().saturating_add(block.byte_count()) > goal;
+            let is_too_much = room.reserved().saturating_add(block.byte_count()) > goal;
             if is_too_much || self.is_stopping() || !pass.takes(&block) {
                 return;
             }
@@ -173,12 +173,12 @@ fn may_be_chilled(block: &Block) -> bool {
 }
 
 /// So much may be taken by blocks that could be read from disk as well.
-pub(crate) fn roomy_bytes(room: &Budget) -> usize {
+pub(crate) fn roomy_bytes(room: &MemoryPool) -> usize {
     room.bytes_max() / 100 * ROOMY_PERCENT
 }
 
-fn is_pressed(room: &Budget) -> bool {
-    room.held() > room.bytes_max() / 100 * PRESSED_PERCENT
+fn is_pressed(room: &MemoryPool) -> bool {
+    room.reserved() > room.bytes_max() / 100 * PRESSED_PERCENT
 }
 
 #[cfg(test)]

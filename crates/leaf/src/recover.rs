@@ -164,7 +164,7 @@ pub(crate) fn move_all_to_memory(
         threads,
         |_, _| false,
         |number| {
-            if is_stopping() || room.held() >= roomy_bytes(room) {
+            if is_stopping() || room.reserved() >= roomy_bytes(room) {
                 return false;
             }
             match store.move_to_memory(number) {

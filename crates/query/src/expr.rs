@@ -6,7 +6,7 @@
 use hadal_types::{ColumnName, Kind, Logical, Value};
 
 use crate::function::Function;
-use crate::query::Finish;
+use crate::query::AggregateFunction;
 
 /// An expression whose leaves are of type `L`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,14 +25,14 @@ pub enum Expr<L> {
 }
 
 /// An expression that a leaf computes for each row of a row block.
-pub type RowExpr = Expr<Input>;
+pub type RowExpr = Expr<RowInput>;
 
 /// An expression that the root computes for each group, or each raw row, of the merged answer.
-pub type OutputExpr = Expr<Slot>;
+pub type OutputExpr = Expr<GroupInput>;
 
 /// What a row gives to an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Input {
+pub enum RowInput {
     /// The row's time, whatever its table calls the column.
     Time,
     /// A column's value, or null where the row has none of that kind.
@@ -58,7 +58,7 @@ pub struct ColumnRef {
 
 /// What a group, or a raw row, gives to an output expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Slot {
+pub enum GroupInput {
     /// The group's key of this index, or the raw row's value of this index.
     Key(usize),
     /// The group's rows: each counted once.
@@ -66,7 +66,7 @@ pub enum Slot {
     /// The group's rows: each counted with its weight.
     Count,
     /// Something of the group's measure of this index.
-    Measure(usize, Finish),
+    Measure(usize, AggregateFunction),
     /// How many seconds of the query's time range the group's time bucket covers, or the whole
     /// range where there is no time bucket; null where that has not both ends. For the rank of a
     /// series it is the whole range, of which what is open ends with the buckets that have rows.

@@ -65,7 +65,7 @@ pub enum Function {
     /// A field of the calendar, in UTC.
     Extract(TimeField),
     /// Whether a string matches a pattern, which is a literal: see [`crate::Pattern`].
-    Matches(crate::pattern::Syntax),
+    Matches(crate::pattern::PatternSyntax),
     /// The string in lower case.
     Lower,
     /// The string in upper case.

@@ -3,21 +3,22 @@
 //!
 //! This is floor 1. Nothing here knows SQL text, a row block or a partial answer.
 
-mod computed;
-mod eval;
 mod expr;
 mod function;
-mod lists;
+mod list_predicates;
 mod pattern;
+mod prepared;
 mod query;
 mod scalar;
+mod string_limit;
 
-pub use computed::StringTooLong;
-pub use eval::{PrepareError, Prepared, contains_text};
-pub use expr::{ColumnRef, Expr, Input, OutputExpr, RowExpr, Slot, Type};
+pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 pub use function::{Function, TimeField};
-pub use pattern::{Pattern, PatternError, Syntax};
+pub use pattern::{Pattern, PatternError, PatternSyntax};
+pub use prepared::{PrepareError, Prepared, contains_text};
 pub use query::{
-    Finish, Measure, OrderKey, Output, Query, SeriesLimit, Shape, StateKind, time_bucket_width,
+    AggregateFunction, Measure, OrderKey, Output, Query, QueryKind, SeriesLimit, StateKind,
+    time_bucket_width,
 };
-pub use scalar::call;
+pub use scalar::eval_scalar;
+pub use string_limit::StringTooLong;

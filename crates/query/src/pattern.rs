@@ -1,6 +1,6 @@
 //! Patterns over strings: LIKE and regular expressions, both by the linear-time `regex` crate.
 
-mod required;
+mod required_literals;
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 
 /// How a pattern is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Syntax {
+pub enum PatternSyntax {
     /// SQL LIKE over the whole string: `%` any run, `_` any character, `\` escapes.
     Like,
     /// LIKE, upper and lower case being the same.
@@ -24,7 +24,7 @@ pub enum Syntax {
 #[derive(Clone)]
 pub struct Pattern {
     text: String,
-    syntax: Syntax,
+    syntax: PatternSyntax,
     regex: Regex,
     needles: Option<Vec<String>>,
     required: Option<Vec<String>>,
@@ -41,7 +41,7 @@ pub enum PatternError {
     TooBig(String),
     /// It is not a regular expression.
     #[error("pattern {pattern:?} is not a regular expression: {reason}")]
-    Syntax {
+    PatternSyntax {
         /// The pattern.
         pattern: String,
         /// What is wrong with it.
@@ -54,15 +54,15 @@ impl Pattern {
     ///
     /// # Errors
     /// [`PatternError`] when it is too long, too big or not well-formed.
-    pub fn new(text: &str, syntax: Syntax) -> Result<Self, PatternError> {
+    pub fn new(text: &str, syntax: PatternSyntax) -> Result<Self, PatternError> {
         if text.len() > limits::REGEX_BYTES_MAX {
             return Err(PatternError::TooLong(text.len()));
         }
         let (source, insensitive) = match syntax {
-            Syntax::Like => (like_to_regex(text), false),
-            Syntax::ILike => (like_to_regex(text), true),
-            Syntax::Regex => (text.to_owned(), false),
-            Syntax::IRegex => (text.to_owned(), true),
+            PatternSyntax::Like => (like_to_regex(text), false),
+            PatternSyntax::ILike => (like_to_regex(text), true),
+            PatternSyntax::Regex => (text.to_owned(), false),
+            PatternSyntax::IRegex => (text.to_owned(), true),
         };
         let regex = RegexBuilder::new(&source)
             .case_insensitive(insensitive)
@@ -72,7 +72,8 @@ impl Pattern {
             .build()
             .map_err(|error| refuse(text, &error))?;
         let needles = needles(text, syntax);
-        let required = needles.clone().or_else(|| required::required(&source, insensitive));
+        let required =
+            needles.clone().or_else(|| required_literals::required(&source, insensitive));
         Ok(Self { text: text.to_owned(), syntax, regex, needles, required })
     }
 
@@ -104,14 +105,14 @@ impl fmt::Debug for Pattern {
 }
 
 /// What to look for instead of running the pattern: for words, and alternatives of words.
-fn needles(text: &str, syntax: Syntax) -> Option<Vec<String>> {
+fn needles(text: &str, syntax: PatternSyntax) -> Option<Vec<String>> {
     let needles: Vec<String> = match syntax {
-        Syntax::Like => vec![contained_in_like(text)?],
-        Syntax::Regex => text.split('|').map(str::to_owned).collect(),
-        Syntax::ILike | Syntax::IRegex => return None,
+        PatternSyntax::Like => vec![contained_in_like(text)?],
+        PatternSyntax::Regex => text.split('|').map(str::to_owned).collect(),
+        PatternSyntax::ILike | PatternSyntax::IRegex => return None,
     };
     let is_plain = |needle: &String| {
-        !needle.is_empty() && (syntax == Syntax::Like || regex::escape(needle) == *needle)
+        !needle.is_empty() && (syntax == PatternSyntax::Like || regex::escape(needle) == *needle)
     };
     needles.iter().all(is_plain).then_some(needles)
 }
@@ -134,7 +135,7 @@ fn refuse(pattern: &str, error: &regex::Error) -> PatternError {
     match error {
         regex::Error::CompiledTooBig(_) => PatternError::TooBig(pattern.to_owned()),
         // The library draws the place over several lines; its last line says the reason.
-        other => PatternError::Syntax {
+        other => PatternError::PatternSyntax {
             pattern: pattern.to_owned(),
             reason: other
                 .to_string()
@@ -172,22 +173,22 @@ mod tests {
 
     use super::*;
 
-    fn matches(pattern: &str, syntax: Syntax, text: &str) -> bool {
+    fn matches(pattern: &str, syntax: PatternSyntax, text: &str) -> bool {
         Pattern::new(pattern, syntax).expect(pattern).matches(text)
     }
 
     #[test]
     fn like_covers_the_whole_string() {
-        assert!(matches("a%c", Syntax::Like, "abc"));
-        assert!(matches("a%c", Syntax::Like, "a\nc"));
-        assert!(!matches("a%c", Syntax::Like, "abcd"));
-        assert!(matches("a_c", Syntax::Like, "a.c"));
-        assert!(!matches("a.c", Syntax::Like, "abc"));
-        assert!(matches(r"100\%", Syntax::Like, "100%"));
-        assert!(!matches(r"100\%", Syntax::Like, "1000"));
-        assert!(matches("ABC", Syntax::ILike, "abc"));
-        assert!(!matches("ABC", Syntax::Like, "abc"));
-        assert!(matches("", Syntax::Like, ""));
+        assert!(matches("a%c", PatternSyntax::Like, "abc"));
+        assert!(matches("a%c", PatternSyntax::Like, "a\nc"));
+        assert!(!matches("a%c", PatternSyntax::Like, "abcd"));
+        assert!(matches("a_c", PatternSyntax::Like, "a.c"));
+        assert!(!matches("a.c", PatternSyntax::Like, "abc"));
+        assert!(matches(r"100\%", PatternSyntax::Like, "100%"));
+        assert!(!matches(r"100\%", PatternSyntax::Like, "1000"));
+        assert!(matches("ABC", PatternSyntax::ILike, "abc"));
+        assert!(!matches("ABC", PatternSyntax::Like, "abc"));
+        assert!(matches("", PatternSyntax::Like, ""));
     }
 
     #[test]
@@ -195,24 +196,24 @@ mod tests {
         let needles = |pattern, syntax| {
             Pattern::new(pattern, syntax).expect(pattern).needles().map(<[String]>::to_vec)
         };
-        assert_eq!(needles("%time out%", Syntax::Like), Some(vec!["time out".into()]));
-        assert_eq!(needles(r"%100\%\_\\%", Syntax::Like), Some(vec![r"100%_\".into()]));
-        assert_eq!(needles("a b|c-d", Syntax::Regex), None);
-        assert_eq!(needles("a b|é", Syntax::Regex), Some(vec!["a b".into(), "é".into()]));
+        assert_eq!(needles("%time out%", PatternSyntax::Like), Some(vec!["time out".into()]));
+        assert_eq!(needles(r"%100\%\_\\%", PatternSyntax::Like), Some(vec![r"100%_\".into()]));
+        assert_eq!(needles("a b|c-d", PatternSyntax::Regex), None);
+        assert_eq!(needles("a b|é", PatternSyntax::Regex), Some(vec!["a b".into(), "é".into()]));
         for (pattern, syntax) in [
-            ("%%", Syntax::Like),
-            ("%a", Syntax::Like),
-            ("a%", Syntax::Like),
-            ("%a_%", Syntax::Like),
-            ("%a%b%", Syntax::Like),
-            (r"%a\%", Syntax::Like),
-            ("%a%", Syntax::ILike),
-            ("a", Syntax::IRegex),
-            ("", Syntax::Regex),
-            ("a|", Syntax::Regex),
-            ("a.c", Syntax::Regex),
-            ("(a|b)", Syntax::Regex),
-            (r"a\|b", Syntax::Regex),
+            ("%%", PatternSyntax::Like),
+            ("%a", PatternSyntax::Like),
+            ("a%", PatternSyntax::Like),
+            ("%a_%", PatternSyntax::Like),
+            ("%a%b%", PatternSyntax::Like),
+            (r"%a\%", PatternSyntax::Like),
+            ("%a%", PatternSyntax::ILike),
+            ("a", PatternSyntax::IRegex),
+            ("", PatternSyntax::Regex),
+            ("a|", PatternSyntax::Regex),
+            ("a.c", PatternSyntax::Regex),
+            ("(a|b)", PatternSyntax::Regex),
+            (r"a\|b", PatternSyntax::Regex),
         ] {
             assert_eq!(needles(pattern, syntax), None, "{pattern} {syntax:?}");
         }
@@ -222,7 +223,7 @@ mod tests {
         #[test]
         fn needles_say_what_the_pattern_says(
             pattern in r"[%_\\|.ab]{0,6}", text in r"[%_\\|.ab]{0,8}",
-            syntax in prop_oneof![Just(Syntax::Like), Just(Syntax::Regex)],
+            syntax in prop_oneof![Just(PatternSyntax::Like), Just(PatternSyntax::Regex)],
         ) {
             let Ok(pattern) = Pattern::new(&pattern, syntax) else { return Ok(()) };
             if let Some(needles) = pattern.needles() {
@@ -234,27 +235,27 @@ mod tests {
 
     #[test]
     fn regular_expressions_match_anywhere() {
-        assert!(matches("b+", Syntax::Regex, "abbc"));
-        assert!(!matches("B+", Syntax::Regex, "abbc"));
-        assert!(matches("B+", Syntax::IRegex, "abbc"));
+        assert!(matches("b+", PatternSyntax::Regex, "abbc"));
+        assert!(!matches("B+", PatternSyntax::Regex, "abbc"));
+        assert!(matches("B+", PatternSyntax::IRegex, "abbc"));
     }
 
     #[test]
     fn bombs_are_refused() {
         let long = "a".repeat(limits::REGEX_BYTES_MAX + 1);
         assert_eq!(
-            Pattern::new(&long, Syntax::Regex).err(),
+            Pattern::new(&long, PatternSyntax::Regex).err(),
             Some(PatternError::TooLong(limits::REGEX_BYTES_MAX + 1))
         );
-        assert!(Pattern::new(&long[1..], Syntax::Regex).is_ok());
+        assert!(Pattern::new(&long[1..], PatternSyntax::Regex).is_ok());
         assert!(matches!(
-            Pattern::new(r"(\w{500}){9}", Syntax::Regex),
+            Pattern::new(r"(\w{500}){9}", PatternSyntax::Regex),
             Err(PatternError::TooBig(_))
         ));
         let nested = format!("{}a{}", "(".repeat(60), ")".repeat(60));
         for bad in ["(", "[", &nested] {
-            let error = Pattern::new(bad, Syntax::Regex).expect_err(bad);
-            assert!(matches!(error, PatternError::Syntax { .. }), "{error}");
+            let error = Pattern::new(bad, PatternSyntax::Regex).expect_err(bad);
+            assert!(matches!(error, PatternError::PatternSyntax { .. }), "{error}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 
-use crate::expr::{Expr, Input, OutputExpr, RowExpr, Type};
+use crate::expr::{Expr, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
 
 /// One immutable question about one table.
@@ -16,12 +16,12 @@ pub struct Query {
     pub range: TimeRange,
     /// The parts of the range that are asked for, in order and apart from each other, where they
     /// are several, as in a comparison; empty where all of the range is. The filter has the same
-    /// condition; these tell how much time a group covers ([`crate::Slot::Seconds`]).
+    /// condition; these tell how much time a group covers ([`crate::GroupInput::Seconds`]).
     pub intervals: Vec<TimeRange>,
     /// Only rows for which this is true.
     pub filter: Option<RowExpr>,
     /// Raw rows, or groups of them.
-    pub shape: Shape,
+    pub kind: QueryKind,
     /// The answer's columns.
     pub outputs: Vec<Output>,
     /// Only groups for which this is true.
@@ -44,10 +44,10 @@ pub struct Query {
 
 /// What a query makes of the rows that it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum QueryKind {
     /// The rows themselves.
     Rows {
-        /// The values of each row; [`crate::Slot::Key`] counts them.
+        /// The values of each row; [`crate::GroupInput::Key`] counts them.
         values: Vec<RowExpr>,
     },
     /// One row per group.
@@ -75,7 +75,7 @@ pub enum StateKind {
     /// n, Σw, Σw², Σwx.
     Moments,
     /// The smallest and the largest value.
-    Extremes,
+    MinMax,
     /// A sketch of the distribution of numbers.
     Quantiles,
     /// A sketch of the set of values.
@@ -87,7 +87,7 @@ pub enum StateKind {
 
 /// An aggregate that is finished from a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Finish {
+pub enum AggregateFunction {
     /// Σw, from moments.
     Count,
     /// n, from moments.
@@ -108,13 +108,13 @@ pub enum Finish {
     Distinct,
 }
 
-impl Finish {
+impl AggregateFunction {
     /// The state that the aggregate is finished from.
     #[must_use]
     pub const fn state(self) -> StateKind {
         match self {
             Self::Count | Self::RawCount | Self::Sum | Self::Avg => StateKind::Moments,
-            Self::Min | Self::Max => StateKind::Extremes,
+            Self::Min | Self::Max => StateKind::MinMax,
             Self::Quantile(_) => StateKind::Quantiles,
             Self::Distinct => StateKind::Distinct,
             Self::Histogram(buckets) => StateKind::Histogram(buckets),
@@ -159,13 +159,13 @@ impl Query {
     /// A question about all rows of a table: no filter, order or series, the ordinary limit and
     /// deadline, no outputs yet; now is the beginning of time.
     #[must_use]
-    pub const fn new(table: TableName, shape: Shape) -> Self {
+    pub const fn new(table: TableName, kind: QueryKind) -> Self {
         Self {
             table,
             range: TimeRange::ALL,
             intervals: Vec::new(),
             filter: None,
-            shape,
+            kind,
             outputs: Vec::new(),
             having: None,
             order: Vec::new(),
@@ -181,18 +181,18 @@ impl Query {
     /// The group keys; empty for raw rows.
     #[must_use]
     pub fn keys(&self) -> &[RowExpr] {
-        match &self.shape {
-            Shape::Rows { .. } => &[],
-            Shape::Groups { keys, .. } => keys,
+        match &self.kind {
+            QueryKind::Rows { .. } => &[],
+            QueryKind::Groups { keys, .. } => keys,
         }
     }
 
     /// The measures; empty for raw rows.
     #[must_use]
     pub fn measures(&self) -> &[Measure] {
-        match &self.shape {
-            Shape::Rows { .. } => &[],
-            Shape::Groups { measures, .. } => measures,
+        match &self.kind {
+            QueryKind::Rows { .. } => &[],
+            QueryKind::Groups { measures, .. } => measures,
         }
     }
 
@@ -212,7 +212,7 @@ impl Query {
 pub fn time_bucket_width(expr: &RowExpr) -> Option<i64> {
     let Expr::Call { function: Function::TimeBucket, arguments } = expr else { return None };
     match arguments.as_slice() {
-        [Expr::Leaf(Input::Time), Expr::Literal(Value::Number(width)), ..] => width.to_i64(),
+        [Expr::Leaf(RowInput::Time), Expr::Literal(Value::Number(width)), ..] => width.to_i64(),
         _ => None,
     }
 }

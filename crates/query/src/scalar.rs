@@ -10,21 +10,23 @@ use hadal_types::{Decimal, Micros, Number, Value};
 use jiff::SignedDuration;
 use jiff::civil::date;
 
-use crate::computed::{self, StringTooLong};
 use crate::function::{Function, TimeField};
-use crate::lists;
+use crate::list_predicates;
+use crate::string_limit::{self, StringTooLong};
 
 /// Computes `function` of `arguments`. Arguments of a wrong number or type give null. `Matches`
 /// needs a compiled pattern and is not computed here.
 ///
 /// # Errors
 /// [`StringTooLong`], and only of functions that make strings.
-pub fn call(function: Function, arguments: &[Value]) -> Result<Value, StringTooLong> {
+pub fn eval_scalar(function: Function, arguments: &[Value]) -> Result<Value, StringTooLong> {
     match (function, arguments) {
-        (Function::Concat, values) => computed::text_of(values.iter().filter(|own| !own.is_null())),
-        (Function::ToText, [value]) if !value.is_null() => computed::text_of([value]),
-        (Function::Lower, [Value::String(text)]) => computed::checked(text.to_lowercase()),
-        (Function::Upper, [Value::String(text)]) => computed::checked(text.to_uppercase()),
+        (Function::Concat, values) => {
+            string_limit::text_of(values.iter().filter(|own| !own.is_null()))
+        }
+        (Function::ToText, [value]) if !value.is_null() => string_limit::text_of([value]),
+        (Function::Lower, [Value::String(text)]) => string_limit::checked(text.to_lowercase()),
+        (Function::Upper, [Value::String(text)]) => string_limit::checked(text.to_uppercase()),
         _ => Ok(plain(function, arguments)),
     }
 }
@@ -107,7 +109,7 @@ fn includes(function: Function, arguments: &[Value]) -> Option<Value> {
             _ => None,
         })
         .collect::<Option<_>>()?;
-    lists::includes(function, list, &wanted).map(truth)
+    list_predicates::includes(function, list, &wanted).map(truth)
 }
 
 fn unary(function: Function, value: &Value) -> Option<Value> {

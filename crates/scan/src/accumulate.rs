@@ -50,7 +50,7 @@ impl<'v> Measured<'v> {
             (StateKind::Moments, BlockValues::Coded(coded)) if coded.has_no_numbers() => {
                 Self::States(counts(coded, rows))
             }
-            (StateKind::Extremes, BlockValues::Numbers(numbers)) => Self::Ranges(numbers),
+            (StateKind::MinMax, BlockValues::Numbers(numbers)) => Self::Ranges(numbers),
             (StateKind::Quantiles, BlockValues::Numbers(numbers))
                 if is_plain(numbers)
                     && let Some(distributions) = Distributions::new(numbers, rows) =>

@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_aggregate::{CellColumn, Groups, Incoming, IncomingSum, Later, Layout};
+use hadal_aggregate::{
+    AccumulatorColumn, AccumulatorInput, AccumulatorLayout, DeferredKeys, Groups, SumInput,
+};
 use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 
@@ -28,12 +30,12 @@ const SPACE_PER_ROW: usize = 2;
 
 /// The measures of a block that are sums of decimals: added up together.
 pub(crate) struct Adding<'v> {
-    sums: Vec<IncomingSum>,
+    sums: Vec<SumInput>,
     /// Measures that have no value in the block.
     hollow: Vec<usize>,
     /// The values of each sum.
     pub(crate) numbers: Vec<&'v Numbers>,
-    /// The rows that have a value, where not all have: by [`IncomingSum::valid`], from 1 on.
+    /// The rows that have a value, where not all have: by [`SumInput::valid`], from 1 on.
     pub(crate) valid: Vec<&'v Rc<Bitmap>>,
 }
 
@@ -60,7 +62,7 @@ impl<'v> Adding<'v> {
                     Some((valid, count)) if count < valid.len() => own.valid_number(valid),
                     _ => 0,
                 };
-                own.sums.push(IncomingSum { measure, scale: numbers.scale, valid, size_max });
+                own.sums.push(SumInput { measure, scale: numbers.scale, valid, size_max });
                 own.numbers.push(numbers);
             }
         }
@@ -100,7 +102,7 @@ impl<'v> Adding<'v> {
         let mut by_valid = sums.split_off(sums.len() - self.valid.len());
         by_valid.insert(0, counts);
         let mut parts = sums.into_iter();
-        let whole = |(split, sum): (&Split<'_>, &IncomingSum)| {
+        let whole = |(split, sum): (&Split<'_>, &SumInput)| {
             let counts = &by_valid[sum.valid];
             let mut steps = split.parts.iter().map(|part| part.step.cast_unsigned());
             let mut whole = match steps.next() {
@@ -138,9 +140,9 @@ impl<'v> Adding<'v> {
                 return used.for_each(|own| direct::add_up(added, layout, placed, own, cells));
             }
             let sources = layout.columns.iter().map(|column| match *column {
-                CellColumn::Nothing => (added.counts[0].as_slice(), 0),
-                CellColumn::Count(valid) => (added.counts[valid].as_slice(), 1),
-                CellColumn::Sum { index, factor } => (added.sums[index].as_slice(), factor),
+                AccumulatorColumn::Nothing => (added.counts[0].as_slice(), 0),
+                AccumulatorColumn::Count(valid) => (added.counts[valid].as_slice(), 1),
+                AccumulatorColumn::Sum { index, factor } => (added.sums[index].as_slice(), factor),
             });
             let sources: Vec<(&[u64], i64)> = sources.collect();
             for &(number, place) in placed.found(rows) {
@@ -183,23 +185,23 @@ impl<'v> Adding<'v> {
             return false;
         }
         let direct = Direct::new(self, rows);
-        let incoming = Incoming { classes: rows.classes(), sums: &self.sums };
-        let add_later = |groups: &mut Groups, keys: Later<'_>| {
+        let incoming = AccumulatorInput { classes: rows.classes(), sums: &self.sums };
+        let add_later = |groups: &mut Groups, keys: DeferredKeys<'_>| {
             groups.add_later(keys, &incoming, |layout, cells| {
                 direct.add(layout, &rows.cells_by_number(layout), cells);
             })
         };
         let Some(key) = numbers.only_key() else {
             let keys = later_numbers(numbers, rows, groups);
-            return add_later(groups, Later::Numbers(&keys));
+            return add_later(groups, DeferredKeys::Numbers(&keys));
         };
         match (key, key.wholes()) {
-            (_, Some(wholes)) => add_later(groups, Later::Wholes(&wholes)),
+            (_, Some(wholes)) => add_later(groups, DeferredKeys::Wholes(&wholes)),
             (KeyValues::Entries(Entries::Lifted { texts, .. }), _) => {
-                add_later(groups, Later::Lifted(texts))
+                add_later(groups, DeferredKeys::Lifted(texts))
             }
             (KeyValues::Entries(Entries::Strings { dictionary, .. }), _) => {
-                add_later(groups, Later::Texts(&dictionary.iter().collect::<Vec<&str>>()))
+                add_later(groups, DeferredKeys::Texts(&dictionary.iter().collect::<Vec<&str>>()))
             }
             _ => false,
         }
@@ -209,9 +211,9 @@ impl<'v> Adding<'v> {
         &self,
         groups: &mut Groups,
         rows: &Rows<'_>,
-        add: impl FnOnce(&Layout, &mut [i64]),
+        add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
     ) -> bool {
-        groups.add_cells(&Incoming { classes: rows.classes(), sums: &self.sums }, add)
+        groups.add_cells(&AccumulatorInput { classes: rows.classes(), sums: &self.sums }, add)
     }
 }
 
@@ -236,7 +238,7 @@ fn later_numbers(
 
 /// What the rows of a block add up to, by cell.
 pub(crate) struct AddedUp {
-    /// By [`IncomingSum::valid`]: how many rows have a value.
+    /// By [`SumInput::valid`]: how many rows have a value.
     pub(crate) counts: Vec<Vec<u64>>,
     /// By sum; modulo 2^64.
     pub(crate) sums: Vec<Vec<u64>>,

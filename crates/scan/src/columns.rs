@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, StringsView, Values as Decoded};
 use hadal_encoding::{Bitmap, Buffer, kernels};
-use hadal_query::{ColumnRef, Function, Input, Pattern};
+use hadal_query::{ColumnRef, Function, Pattern, RowInput};
 use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
@@ -83,13 +83,13 @@ impl<'a, 'c> Columns<'a, 'c> {
     /// The values of an input, right at least for the rows of `selection`.
     pub(crate) fn input(
         &self,
-        input: &Input,
+        input: &RowInput,
         selection: &Selection,
     ) -> Result<BlockValues<'c>, Halt> {
         match input {
-            Input::Time => self.part(self.time_index()),
-            Input::Column(column) => self.column(column, selection),
-            Input::AnyText(text) => self.any_text(text),
+            RowInput::Time => self.part(self.time_index()),
+            RowInput::Column(column) => self.column(column, selection),
+            RowInput::AnyText(text) => self.any_text(text),
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a, 'c> Columns<'a, 'c> {
 
     /// The strings of an input as codes that stand for ids, where the block's holder knows these and
     /// the strings were not decoded already.
-    pub(crate) fn interned(&self, input: &Input) -> Result<Option<Coded<'c>>, BlockError> {
+    pub(crate) fn interned(&self, input: &RowInput) -> Result<Option<Coded<'c>>, BlockError> {
         let Some((index, _)) = self.only_part(input) else { return Ok(None) };
         let column = self.view(index);
         if column.kind() != Kind::String {
@@ -202,7 +202,7 @@ impl<'a, 'c> Columns<'a, 'c> {
 
     /// The strings of an input as templates and numbers, where they are stored as such; one code for
     /// each row.
-    pub(crate) fn lifted(&self, input: &Input) -> Result<Option<Coded<'c>>, BlockError> {
+    pub(crate) fn lifted(&self, input: &RowInput) -> Result<Option<Coded<'c>>, BlockError> {
         let Some((index, _)) = self.only_part(input) else { return Ok(None) };
         let column = self.view(index);
         if !column.holds_texts() {
@@ -231,7 +231,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     /// it is better asked of its values.
     pub(crate) fn stored_part(
         &self,
-        input: &Input,
+        input: &RowInput,
     ) -> Result<Option<(Rc<Stored<'c>>, Logical)>, BlockError> {
         let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
         Ok(self.stored(index)?.map(|stored| (stored, logical)))
@@ -240,7 +240,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     /// Whether an input compares so with literals; `None` where that is better asked of its values.
     pub(crate) fn compared(
         &self,
-        input: &Input,
+        input: &RowInput,
         function: Function,
         literals: &[&Value],
     ) -> Result<Option<Truths>, BlockError> {
@@ -251,7 +251,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     /// Whether each row's text of an input matches; `None` where that is better asked of its values.
     pub(crate) fn matching(
         &self,
-        input: &Input,
+        input: &RowInput,
         pattern: &Pattern,
     ) -> Result<Option<Truths>, BlockError> {
         let Some((index, _)) = self.only_part(input) else { return Ok(None) };
@@ -265,17 +265,17 @@ impl<'a, 'c> Columns<'a, 'c> {
 
     /// The index of the block's only column of an input, and what its numbers mean to the query;
     /// `None` where it was decoded already.
-    fn only_part(&self, input: &Input) -> Option<(usize, Logical)> {
+    fn only_part(&self, input: &RowInput) -> Option<(usize, Logical)> {
         let (index, logical) = match input {
-            Input::Time => (self.time_index(), Logical::Time),
-            Input::Column(column) => {
+            RowInput::Time => (self.time_index(), Logical::Time),
+            RowInput::Column(column) => {
                 let name = column.name.as_str();
                 // A string question sees numbers too.
                 let is_mixed =
                     column.kind == Kind::String && self.find(name, Kind::Number).is_some();
                 (self.find(name, column.kind).filter(|_| !is_mixed)?, column.logical)
             }
-            Input::AnyText(_) => return None,
+            RowInput::AnyText(_) => return None,
         };
         (!self.decoded.borrow().contains_key(&index)).then_some((index, logical))
     }

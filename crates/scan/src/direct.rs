@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hadal_aggregate::{CellColumn, Layout};
+use hadal_aggregate::{AccumulatorColumn, AccumulatorLayout};
 use hadal_encoding::{Bitmap, kernels};
 
 use crate::adding::{AddedUp, Adding};
@@ -54,19 +54,19 @@ impl<'d> Direct<'d> {
     }
 
     /// Adds all rows as the layout says, each to the cell of this number.
-    pub(crate) fn add(&self, layout: &Layout, targets: &[u32], cells: &mut [i64]) {
+    pub(crate) fn add(&self, layout: &AccumulatorLayout, targets: &[u32], cells: &mut [i64]) {
         add_tiles(targets, layout, cells, |column, start, tile| self.fill(column, start, tile));
     }
 
     /// Makes ready what is added to one column by the rows from `start` on.
-    fn fill(&self, column: CellColumn, start: usize, tile: &mut [i64]) {
+    fn fill(&self, column: AccumulatorColumn, start: usize, tile: &mut [i64]) {
         match column {
-            CellColumn::Nothing => tile.fill(0),
-            CellColumn::Count(valid) => {
+            AccumulatorColumn::Nothing => tile.fill(0),
+            AccumulatorColumn::Count(valid) => {
                 tile.fill(1);
                 self.keep(valid, start, tile);
             }
-            CellColumn::Sum { index, factor } => {
+            AccumulatorColumn::Sum { index, factor } => {
                 let (selected, valid) = &self.sums[index];
                 selected.fill(start, factor, tile);
                 self.keep(*valid, start, tile);
@@ -120,7 +120,7 @@ impl<'d> Selected<'d> {
 /// Adds to the cells of the places of these group numbers what their rows come to.
 pub(crate) fn add_up(
     added: &AddedUp,
-    layout: &Layout,
+    layout: &AccumulatorLayout,
     placed: &Placed,
     numbers: Range<usize>,
     cells: &mut [i64],
@@ -128,9 +128,9 @@ pub(crate) fn add_up(
     let first = numbers.start;
     add_tiles(placed.of_numbers(numbers), layout, cells, |column, start, tile| {
         let (own, factor) = match column {
-            CellColumn::Nothing => return tile.fill(0),
-            CellColumn::Count(valid) => (&added.counts[valid], 1),
-            CellColumn::Sum { index, factor } => (&added.sums[index], factor),
+            AccumulatorColumn::Nothing => return tile.fill(0),
+            AccumulatorColumn::Count(valid) => (&added.counts[valid], 1),
+            AccumulatorColumn::Sum { index, factor } => (&added.sums[index], factor),
         };
         for (slot, own) in tile.iter_mut().zip(&own[first + start..]) {
             *slot = own.cast_signed();
@@ -142,9 +142,9 @@ pub(crate) fn add_up(
 /// Adds to cells, some at a time; `fill` makes ready what is added to a column from a target on.
 fn add_tiles(
     targets: &[u32],
-    layout: &Layout,
+    layout: &AccumulatorLayout,
     cells: &mut [i64],
-    fill: impl Fn(CellColumn, usize, &mut [i64]),
+    fill: impl Fn(AccumulatorColumn, usize, &mut [i64]),
 ) {
     let width = layout.columns.len();
     let mut tiles = vec![[0i64; TILE]; width];

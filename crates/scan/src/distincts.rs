@@ -209,7 +209,7 @@ mod tests {
     use std::rc::Rc;
 
     use hadal_encoding::Bitmap;
-    use hadal_query::{Expr, Measure, Query, Shape, StateKind};
+    use hadal_query::{Expr, Measure, Query, QueryKind, StateKind};
     use hadal_types::{Logical, TableName, Value, Weight};
     use proptest::prelude::*;
 
@@ -259,7 +259,7 @@ mod tests {
             let rows = Rows::new(&selection, &by_row, space, &weights);
             let literal = || Expr::Literal(Value::Null);
             let measures = vec![Measure { kind: StateKind::Distinct, argument: literal() }];
-            let shape = Shape::Groups { keys: vec![literal()], measures };
+            let shape = QueryKind::Groups { keys: vec![literal()], measures };
             let query = Query::new(TableName::new("t").expect("a name"), shape);
             let (mut own, mut plain) = (Groups::new(&query), Groups::new(&query));
             let key = |number: usize| Value::integer(i64::from(to_u32(number)));

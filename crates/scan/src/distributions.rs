@@ -5,7 +5,7 @@
 //! row of another changes them; which rows could, the counts tell.
 
 use hadal_aggregate::{
-    BUCKET_FRACTION_BITS, BUCKET_OFFSET, Groups, IncomingBuckets, State, bucket_of_decimal,
+    BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketInput, Groups, State, bucket_of_decimal,
 };
 use hadal_encoding::kernels::{self, LeadingBits, LeadingCounts, Quotients};
 use hadal_types::{Number, Value, Weight};
@@ -71,7 +71,7 @@ impl<'v> Distributions<'v> {
     ) -> bool {
         let (cells, steps) = rows.with_value(&self.near.steps, self.numbers.valid.as_deref());
         let (classes, ends) = (rows.classes(), (self.buckets.first, self.buckets.last));
-        let incoming = IncomingBuckets { classes, ends, places: found };
+        let incoming = BucketInput { classes, ends, places: found };
         let Some((counts, states)) = groups.bucket_counts(measure, &incoming) else { return false };
         let Ok(first) = u32::try_from(counts.first() - BUCKET_OFFSET) else { return false };
         let mut starts = vec![0; rows.cell_count() + 1];
@@ -136,7 +136,7 @@ mod tests {
 
     use hadal_aggregate::{Quantiles, bucket_of_decimal};
     use hadal_encoding::Bitmap;
-    use hadal_query::{Expr, Measure, Query, Shape, StateKind};
+    use hadal_query::{Expr, Measure, Query, QueryKind, StateKind};
     use hadal_types::{Logical, TableName};
     use proptest::prelude::*;
 
@@ -147,7 +147,7 @@ mod tests {
     fn no_groups() -> Groups {
         let literal = || Expr::Literal(Value::Null);
         let measures = vec![Measure { kind: StateKind::Quantiles, argument: literal() }];
-        let shape = Shape::Groups { keys: vec![literal()], measures };
+        let shape = QueryKind::Groups { keys: vec![literal()], measures };
         Groups::new(&Query::new(TableName::new("t").expect("a name"), shape))
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hadal_encoding::Bitmap;
-use hadal_query::{Function, Pattern, call};
+use hadal_query::{Function, Pattern, eval_scalar};
 use hadal_types::{Logical, Value};
 
 use crate::bits::filled;
@@ -32,7 +32,7 @@ pub(crate) fn eval<'a>(
     let mark = room.mark();
     let values = match expr {
         PlanExpr::Literal(value) => return Ok(BlockValues::Constant(value.clone())),
-        PlanExpr::Input(input) => columns.input(input, selection),
+        PlanExpr::RowInput(input) => columns.input(input, selection),
         PlanExpr::Matches { pattern, text } => matched(pattern, text, columns, selection),
         PlanExpr::Call { function, arguments } => called(*function, arguments, columns, selection),
     };
@@ -40,7 +40,7 @@ pub(crate) fn eval<'a>(
     match values {
         Ok(values) => {
             // What is decoded is counted already.
-            let is_decoded = matches!(expr, PlanExpr::Input(_))
+            let is_decoded = matches!(expr, PlanExpr::RowInput(_))
                 && !matches!(values, BlockValues::Rows(_) | BlockValues::Truths(_));
             let bytes = if is_decoded { 0 } else { values.bytes() };
             room.settle(mark, bytes).map(|()| values)
@@ -58,7 +58,7 @@ fn matched<'a>(
     columns: &Columns<'_, 'a>,
     selection: &Selection,
 ) -> Result<BlockValues<'a>, Halt> {
-    if let PlanExpr::Input(input) = text
+    if let PlanExpr::RowInput(input) = text
         && !columns.room().is_sparing()
         && let Some(truths) = columns.matching(input, pattern)?
     {
@@ -101,10 +101,10 @@ fn compared(
     columns: &Columns<'_, '_>,
 ) -> Result<Option<Truths>, Halt> {
     let (input, function, literals) = match (arguments, function.mirrored()) {
-        ([PlanExpr::Literal(literal), PlanExpr::Input(input)], Some(mirrored)) => {
+        ([PlanExpr::Literal(literal), PlanExpr::RowInput(input)], Some(mirrored)) => {
             (input, mirrored, vec![literal])
         }
-        ([PlanExpr::Input(input), rest @ ..], known)
+        ([PlanExpr::RowInput(input), rest @ ..], known)
             if known.is_some() || function == Function::In =>
         {
             let Some(literals) = rest.iter().map(literal).collect::<Option<Vec<_>>>() else {
@@ -159,7 +159,7 @@ fn apply<'a>(
     }
     by_row(selection, room, |row| {
         let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
-        Ok(call(function, &values)?)
+        Ok(eval_scalar(function, &values)?)
     })
 }
 
@@ -335,7 +335,7 @@ fn per_entry<'a>(
         .collect();
     let mapped = coded.map(room, |entry| {
         values[index] = entry;
-        Ok(call(function, &values)?)
+        Ok(eval_scalar(function, &values)?)
     });
     Ok(Some(BlockValues::Coded(mapped?)))
 }

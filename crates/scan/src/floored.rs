@@ -19,7 +19,7 @@ pub(crate) fn time_buckets(
     arguments: &[PlanExpr],
     columns: &Columns<'_, '_>,
 ) -> Result<Option<Numbers>, BlockError> {
-    let (Function::TimeBucket, [PlanExpr::Input(input), widths @ ..]) = (function, arguments)
+    let (Function::TimeBucket, [PlanExpr::RowInput(input), widths @ ..]) = (function, arguments)
     else {
         return Ok(None);
     };

@@ -1,6 +1,6 @@
 //! Groups of one block, added to the partial answer.
 
-use hadal_aggregate::{Groups, Tally};
+use hadal_aggregate::{Groups, WeightedCount};
 use hadal_query::Query;
 
 use crate::accumulate::Measured;
@@ -72,7 +72,7 @@ fn key_values<'a>(
     selection: &Selection,
     takes_lifted: bool,
 ) -> Result<BlockValues<'a>, Halt> {
-    let PlanExpr::Input(input) = key else { return eval(key, columns, selection) };
+    let PlanExpr::RowInput(input) = key else { return eval(key, columns, selection) };
     let coded = match columns.interned(input)? {
         None if takes_lifted => columns.lifted(input)?,
         coded => coded,
@@ -93,7 +93,7 @@ enum How {
     /// One by one, in the cells of their groups.
     Directly,
     /// They have been, each with its own weight.
-    ByRow(Vec<Tally>),
+    ByRow(Vec<WeightedCount>),
 }
 
 impl<'v> Added<'v> {

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hadal_aggregate::TextNumbers;
+use hadal_aggregate::StringInterner;
 use hadal_block::{BlockError, ColumnView};
 use hadal_types::limits::INTERNED_BYTES_MAX;
 
@@ -37,7 +37,7 @@ pub trait Holder<'a> {
 pub struct Interner {
     /// Told apart from all others of the process.
     own: u64,
-    texts: RwLock<TextNumbers>,
+    texts: RwLock<StringInterner>,
     is_full: AtomicBool,
 }
 
@@ -95,14 +95,14 @@ impl Interner {
     }
 
     /// Calls `with` with all strings.
-    pub(crate) fn with<T>(&self, with: impl FnOnce(&TextNumbers) -> T) -> T {
+    pub(crate) fn with<T>(&self, with: impl FnOnce(&StringInterner) -> T) -> T {
         with(&self.texts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.with(TextNumbers::bytes)
+        self.with(StringInterner::bytes)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use hadal_query::{Function, TimeField, call};
+use hadal_query::{Function, TimeField, eval_scalar};
 use hadal_types::{Logical, Micros, Number, Value, limits};
 
 use crate::mantissas::{ByCode, Mantissas, Near};
@@ -217,7 +217,7 @@ fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
                 {
                     return Some(value);
                 }
-                let value = call(Function::Extract(field), &[Value::Time(Micros(time))]);
+                let value = eval_scalar(Function::Extract(field), &[Value::Time(Micros(time))]);
                 let Ok(Value::Number(number)) = value else { return None };
                 let value = number.to_i64()?;
                 known.set(Some((day, value)));
@@ -266,7 +266,7 @@ mod tests {
         ] {
             let fast = with_literal(&numbers, Function::Extract(field), &[]).expect("a fast form");
             for (row, &time) in times.iter().enumerate() {
-                let slow = call(Function::Extract(field), &[Value::Time(Micros(time))]);
+                let slow = eval_scalar(Function::Extract(field), &[Value::Time(Micros(time))]);
                 assert_eq!(
                     fast.value_of(fast.mantissas.get(row)),
                     slow.expect("a number"),

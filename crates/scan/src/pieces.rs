@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use hadal_aggregate::{Answering, Partial};
+use hadal_aggregate::{Partial, PartialBody};
 use hadal_encoding::Bitmap;
 
 use crate::bits::filled;
@@ -34,7 +34,8 @@ impl Scan {
         // Some may be decoded of the best rows only.
         columns.want(selection);
         columns.drop_decoded();
-        let mut own = Partial { held: partial.held.another(), ..Partial::empty(&self.query) };
+        let mut own =
+            Partial { reservation: partial.reservation.new_empty(), ..Partial::empty(&self.query) };
         self.add_pieces(columns, selection, &mut own)?;
         partial.merge(own);
         Ok(())
@@ -62,12 +63,14 @@ impl Scan {
         selection: &Selection,
         partial: &mut Partial,
     ) -> Result<(), Halt> {
-        let Partial { answering, held, .. } = partial;
-        match answering {
-            Answering::Groups(groups) => {
+        let Partial { body, reservation, .. } = partial;
+        match body {
+            PartialBody::Groups(groups) => {
                 groups::add(&self.query, &self.plan, columns, selection, groups, self.use_zones)?;
             }
-            Answering::Rows(best) => raw_rows::add(&self.plan, columns, selection, best, held)?,
+            PartialBody::Rows(best) => {
+                raw_rows::add(&self.plan, columns, selection, best, reservation)?
+            }
         }
         columns.room().forget(0);
         if columns.room().is_sparing() {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use hadal_aggregate::{Groups, KeyDictionary, Layout};
+use hadal_aggregate::{AccumulatorLayout, Groups, KeyDictionary};
 use hadal_encoding::{Buffer, kernels};
 use hadal_types::Value;
 
@@ -101,7 +101,7 @@ impl Placed {
     }
 
     /// By selected row: where the numbers of its group and class are among cells.
-    pub(crate) fn cells(&self, rows: &Rows<'_>, layout: &Layout) -> Cow<'_, [u32]> {
+    pub(crate) fn cells(&self, rows: &Rows<'_>, layout: &AccumulatorLayout) -> Cow<'_, [u32]> {
         match layout.class_count {
             1 => Cow::Borrowed(self.by_row(rows)),
             _ => Cow::Owned(rows.cells_at(self.by_number.iter().copied(), layout)),

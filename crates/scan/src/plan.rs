@@ -1,6 +1,8 @@
 //! A query made ready for scanning: patterns compiled, constants folded, conditions split.
 
-use hadal_query::{Expr, Function, Input, Pattern, PrepareError, Query, RowExpr, Shape, call};
+use hadal_query::{
+    Expr, Function, Pattern, PrepareError, Query, QueryKind, RowExpr, RowInput, eval_scalar,
+};
 use hadal_types::{Value, limits};
 
 /// Why a query cannot be scanned.
@@ -10,7 +12,7 @@ pub type PlanError = PrepareError;
 #[derive(Clone, Debug)]
 pub(crate) enum PlanExpr {
     Literal(Value),
-    Input(Input),
+    RowInput(RowInput),
     Matches { pattern: Pattern, text: Box<PlanExpr> },
     Call { function: Function, arguments: Vec<PlanExpr> },
 }
@@ -37,9 +39,9 @@ impl Plan {
             split_conjuncts(PlanExpr::new(filter)?, &mut conditions);
         }
         conditions.sort_by_key(PlanExpr::cost);
-        let keys = match &query.shape {
-            Shape::Rows { values } => values,
-            Shape::Groups { keys, .. } => keys,
+        let keys = match &query.kind {
+            QueryKind::Rows { values } => values,
+            QueryKind::Groups { keys, .. } => keys,
         };
         let measures = query.measures().iter().map(|measure| &measure.argument);
         Ok(Self {
@@ -71,7 +73,7 @@ impl PlanExpr {
     fn build(expr: &RowExpr) -> Result<Self, PlanError> {
         Ok(match expr {
             Expr::Literal(value) => Self::Literal(value.clone()),
-            Expr::Leaf(input) => Self::Input(input.clone()),
+            Expr::Leaf(input) => Self::RowInput(input.clone()),
             Expr::Call { function: Function::Matches(syntax), arguments } => {
                 let [text, Expr::Literal(Value::String(pattern))] = arguments.as_slice() else {
                     return Err(PrepareError::PatternNotLiteral);
@@ -83,7 +85,7 @@ impl PlanExpr {
                 let arguments: Vec<Self> =
                     arguments.iter().map(Self::build).collect::<Result<_, _>>()?;
                 match literals(&arguments) {
-                    Some(values) => Self::Literal(call(*function, &values)?),
+                    Some(values) => Self::Literal(eval_scalar(*function, &values)?),
                     None => Self::Call { function: *function, arguments },
                 }
             }
@@ -92,15 +94,15 @@ impl PlanExpr {
 
     /// Whether it is the row's time.
     pub(crate) fn is_time(&self) -> bool {
-        matches!(self, Self::Input(Input::Time))
+        matches!(self, Self::RowInput(RowInput::Time))
     }
 
     /// A rough rank of how much work a condition is: patterns and searches come last.
     fn cost(&self) -> u32 {
         match self {
             Self::Literal(_) => 0,
-            Self::Input(Input::AnyText(_)) => 1_000,
-            Self::Input(_) => 1,
+            Self::RowInput(RowInput::AnyText(_)) => 1_000,
+            Self::RowInput(_) => 1,
             Self::Matches { text, .. } => 100 + text.cost(),
             Self::Call { arguments, .. } => 1 + arguments.iter().map(Self::cost).sum::<u32>(),
         }

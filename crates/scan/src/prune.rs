@@ -1,7 +1,7 @@
 //! Blocks that cannot have a matching row, told by their front alone.
 
 use hadal_block::{BlockView, Zone};
-use hadal_query::{Function, Input};
+use hadal_query::{Function, RowInput};
 use hadal_types::{Decimal, Kind, Logical, Number, Value};
 
 use crate::plan::PlanExpr;
@@ -63,7 +63,7 @@ fn asks_of_list(function: Function) -> bool {
 
 /// Whether the expression is a column of which the block has no value.
 fn is_absent(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
-    let PlanExpr::Input(Input::Column(column)) = expr else { return false };
+    let PlanExpr::RowInput(RowInput::Column(column)) = expr else { return false };
     let has = |kind| block.column(column.name.as_str(), kind).is_some();
     let seen_as_text = column.kind == Kind::String && has(Kind::Number);
     !has(column.kind) && !seen_as_text
@@ -72,8 +72,8 @@ fn is_absent(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
 /// Whether the expression is a column of which every row of the block has a value.
 fn is_never_null(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
     match expr {
-        PlanExpr::Input(Input::Time) => true,
-        PlanExpr::Input(Input::Column(column)) => block
+        PlanExpr::RowInput(RowInput::Time) => true,
+        PlanExpr::RowInput(RowInput::Column(column)) => block
             .column(column.name.as_str(), column.kind)
             .is_some_and(|column| column.null_count() == 0),
         _ => false,
@@ -82,8 +82,8 @@ fn is_never_null(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
 
 fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PlanExpr]) -> bool {
     let (input, literal, function) = match arguments {
-        [PlanExpr::Input(input), PlanExpr::Literal(literal)] => (input, literal, function),
-        [PlanExpr::Literal(literal), PlanExpr::Input(input)]
+        [PlanExpr::RowInput(input), PlanExpr::Literal(literal)] => (input, literal, function),
+        [PlanExpr::Literal(literal), PlanExpr::RowInput(input)]
             if let Some(mirrored) = function.mirrored() =>
         {
             (input, literal, mirrored)
@@ -103,13 +103,13 @@ fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PlanEx
 }
 
 /// The smallest and the largest value of an input's numbers or times.
-fn zone(block: &BlockView<'_>, input: &Input) -> Option<(Value, Value)> {
+fn zone(block: &BlockView<'_>, input: &RowInput) -> Option<(Value, Value)> {
     let column = match input {
-        Input::Time => {
+        RowInput::Time => {
             let (first, last) = block.time_range();
             return Some((Value::Time(first), Value::Time(last)));
         }
-        Input::Column(column) if column.kind == Kind::Number => column,
+        RowInput::Column(column) if column.kind == Kind::Number => column,
         _ => return None,
     };
     if column.logical != Logical::Plain {

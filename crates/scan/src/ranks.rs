@@ -1,13 +1,13 @@
 //! Rows of one block in the order of an expression, told by numbers.
 
-use hadal_aggregate::Direction;
+use hadal_aggregate::SortDirection;
 use hadal_types::Value;
 use hashbrown::HashMap;
 
 use crate::values::{BlockValues, Entries};
 
 /// A number for each of `rows`: they compare as the values of the rows do by `direction`.
-pub(crate) fn ranks(values: &BlockValues<'_>, direction: Direction, rows: &[u32]) -> Vec<i128> {
+pub(crate) fn ranks(values: &BlockValues<'_>, direction: SortDirection, rows: &[u32]) -> Vec<i128> {
     let of_null = if direction.nulls_first { i128::MIN } else { i128::MAX };
     let sign = if direction.descending { -1 } else { 1 };
     let by = |rank: &dyn Fn(usize) -> Option<i128>| {
@@ -71,7 +71,7 @@ mod tests {
         for (descending, nulls_first) in
             [(false, false), (false, true), (true, false), (true, true)]
         {
-            let direction = Direction { descending, nulls_first };
+            let direction = SortDirection { descending, nulls_first };
             let ranks = ranks(values, direction, rows);
             assert_eq!(ranks.len(), rows.len());
             for (left, left_rank) in rows.iter().zip(&ranks) {

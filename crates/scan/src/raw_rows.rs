@@ -4,10 +4,10 @@
 //! rows are found first that can be among the best, by one value after another as long as rows
 //! tie; only of these are all values looked at.
 
-use hadal_aggregate::{RowValues, TopRows, no_room};
+use hadal_aggregate::{SparseRow, TopRows, out_of_memory};
 use hadal_block::BlockView;
 use hadal_query::Function;
-use hadal_types::{Held, Value};
+use hadal_types::{MemoryReservation, Value};
 
 use crate::columns::Columns;
 use crate::eval::eval;
@@ -37,7 +37,7 @@ pub(crate) fn add(
     columns: &Columns<'_, '_>,
     selection: &Selection,
     best: &mut TopRows,
-    held: &mut Held,
+    held: &mut MemoryReservation,
 ) -> Result<(), Halt> {
     let room = columns.room();
     let mark = room.mark();
@@ -63,7 +63,7 @@ pub(crate) fn add(
     if !room.is_sparing() {
         columns.want(&kept);
     }
-    let mut all: Vec<RowValues> = rows.iter().map(|_| RowValues::new(plan.keys.len())).collect();
+    let mut all: Vec<SparseRow> = rows.iter().map(|_| SparseRow::new(plan.keys.len())).collect();
     let mut bytes = best.bytes() + size_of_val(&*all);
     let mark = room.mark();
     for (index, value) in plan.keys.iter().enumerate() {
@@ -88,12 +88,12 @@ pub(crate) fn add(
 }
 
 /// Holds at least so many bytes.
-fn hold(bytes: usize, held: &mut Held) -> Result<(), Halt> {
+fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Halt> {
     if bytes <= held.bytes() {
         return Ok(());
     }
     let bytes = bytes.next_multiple_of(HELD_AT_ONCE);
-    Ok(held.resize(bytes).map_err(|spent| no_room(bytes, spent))?)
+    Ok(held.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))?)
 }
 
 /// What is true of every row that can be among the best, once there are as many as the answer can

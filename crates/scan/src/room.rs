@@ -9,11 +9,11 @@
 
 use std::cell::{Cell, RefCell};
 
-use hadal_aggregate::{Fault, FaultCode, no_room};
+use hadal_aggregate::{QueryError, QueryErrorCode, out_of_memory};
 use hadal_block::BlockError;
 use hadal_query::StringTooLong;
 use hadal_types::limits::{PIECE_BYTES_MAX, SCAN_FREE_BYTES};
-use hadal_types::{Held, Value};
+use hadal_types::{MemoryReservation, Value};
 
 /// Bytes that are computed at a time also where none are free.
 const COMPUTED_MIN: usize = SCAN_FREE_BYTES / 2;
@@ -28,7 +28,7 @@ pub(crate) enum Halt {
     /// What is computed of these rows is more than is computed at a time.
     TooMany,
     /// The query fails: an expression computes too long a string, or there is no room.
-    Failed(Box<Fault>),
+    Failed(Box<QueryError>),
     /// Nobody waits for the answer any more.
     Over,
 }
@@ -41,25 +41,25 @@ impl From<BlockError> for Halt {
 
 impl From<StringTooLong> for Halt {
     fn from(error: StringTooLong) -> Self {
-        Fault::from(error).into()
+        QueryError::from(error).into()
     }
 }
 
-impl From<Fault> for Halt {
-    fn from(fault: Fault) -> Self {
+impl From<QueryError> for Halt {
+    fn from(fault: QueryError) -> Self {
         Self::Failed(Box::new(fault))
     }
 }
 
 /// What is held for one block.
 pub(crate) struct Room<'r> {
-    held: RefCell<Held>,
+    held: RefCell<MemoryReservation>,
     /// Bytes that are held for what was found.
     found: usize,
     /// Bytes that are computed at a time: fewer where no more are free.
     computed_max: Cell<usize>,
     /// Why they are fewer.
-    refused: RefCell<Option<Fault>>,
+    refused: RefCell<Option<QueryError>>,
     /// Bytes of decoded columns.
     decoded: Cell<usize>,
     /// Bytes that expressions under way have computed.
@@ -72,9 +72,13 @@ pub(crate) struct Room<'r> {
 impl<'r> Room<'r> {
     /// Nothing is drawn yet from the budget of `found`, which is held for what was found; so many bytes
     /// are computed at a time.
-    pub(crate) fn new(found: &Held, computed_max: usize, is_over: &'r dyn Fn() -> bool) -> Self {
+    pub(crate) fn new(
+        found: &MemoryReservation,
+        computed_max: usize,
+        is_over: &'r dyn Fn() -> bool,
+    ) -> Self {
         Self {
-            held: RefCell::new(found.another()),
+            held: RefCell::new(found.new_empty()),
             found: found.bytes(),
             computed_max: Cell::new(computed_max),
             refused: RefCell::default(),
@@ -133,13 +137,13 @@ impl<'r> Room<'r> {
     }
 
     /// The fault of one row of which too much is computed.
-    pub(crate) fn too_much_of_one_row(&self) -> Fault {
+    pub(crate) fn too_much_of_one_row(&self) -> QueryError {
         let message = format!(
             "the query's expressions compute more than {PIECE_BYTES_MAX} bytes of one row: ask for \
              fewer or shorter strings"
         );
         let refused = self.refused.take();
-        refused.unwrap_or_else(|| Fault::new(FaultCode::Memory, &message))
+        refused.unwrap_or_else(|| QueryError::new(QueryErrorCode::Memory, &message))
     }
 
     /// What expressions under way have computed by now: to be given to [`Self::settle`].
@@ -172,7 +176,7 @@ impl<'r> Room<'r> {
         }
         self.go_on()?;
         let more = more.next_multiple_of(DRAWN_AT_ONCE);
-        Ok(held.resize(more).map_err(|spent| no_room(self.found + more, spent))?)
+        Ok(held.resize(more).map_err(|spent| out_of_memory(self.found + more, spent))?)
     }
 }
 
@@ -210,45 +214,45 @@ impl<'r> Computing<'r> {
 
 #[cfg(test)]
 mod tests {
-    use hadal_types::Budget;
+    use hadal_types::MemoryPool;
 
     use super::*;
 
     #[test]
     fn what_is_decoded_and_computed_is_drawn_beyond_what_is_free() {
-        let budget = Budget::new(SCAN_FREE_BYTES + PIECE_BYTES_MAX);
-        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
+        let budget = MemoryPool::new(SCAN_FREE_BYTES + PIECE_BYTES_MAX);
+        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
         room.keep(SCAN_FREE_BYTES).expect("free");
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
         let mark = room.mark();
         room.compute(PIECE_BYTES_MAX).expect("one piece");
-        assert_eq!(budget.held(), PIECE_BYTES_MAX);
+        assert_eq!(budget.reserved(), PIECE_BYTES_MAX);
         assert!(matches!(room.compute(1), Err(Halt::TooMany)));
         room.settle(mark, 1).expect("less");
         room.keep(PIECE_BYTES_MAX - 1).expect("as much as before");
         let refused = room.keep(SCAN_FREE_BYTES + 1);
         assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");
         drop(room);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 
     #[test]
     fn where_little_is_free_less_is_computed_at_a_time() {
-        let budget = Budget::new(DRAWN_AT_ONCE);
-        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
+        let budget = MemoryPool::new(DRAWN_AT_ONCE);
+        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
         assert!(matches!(room.compute(4 * SCAN_FREE_BYTES), Err(Halt::TooMany)));
         assert!(matches!(room.compute(2 * SCAN_FREE_BYTES + 1), Err(Halt::TooMany)));
         room.compute(SCAN_FREE_BYTES + DRAWN_AT_ONCE).expect("all that is free");
-        let room = Room::new(&budget.hold(), PIECE_BYTES_MAX, &|| false);
+        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
         room.keep(SCAN_FREE_BYTES).expect("free");
         let refused = room.compute(COMPUTED_MIN);
         assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");
-        assert_eq!(room.too_much_of_one_row().code, FaultCode::Memory);
+        assert_eq!(room.too_much_of_one_row().code, QueryErrorCode::Memory);
     }
 
     #[test]
     fn what_nobody_waits_for_is_not_computed() {
-        let room = Room::new(&Held::default(), PIECE_BYTES_MAX, &|| true);
+        let room = Room::new(&MemoryReservation::default(), PIECE_BYTES_MAX, &|| true);
         room.compute(SCAN_FREE_BYTES).expect("free");
         assert!(matches!(room.compute(1), Err(Halt::Over)));
     }

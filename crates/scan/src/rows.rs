@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use hadal_aggregate::{Layout, Tally};
+use hadal_aggregate::{AccumulatorLayout, WeightedCount};
 use hadal_encoding::{Bitmap, kernels};
 
 use crate::lanes::{self, Column};
@@ -253,7 +253,11 @@ impl<'r> Rows<'r> {
 
     /// By selected row: where the numbers of its group and class are among cells, the places of
     /// groups being told by number.
-    pub(crate) fn cells_at(&self, places: impl Iterator<Item = u32>, layout: &Layout) -> Vec<u32> {
+    pub(crate) fn cells_at(
+        &self,
+        places: impl Iterator<Item = u32>,
+        layout: &AccumulatorLayout,
+    ) -> Vec<u32> {
         #[expect(clippy::cast_possible_truncation, reason = "classes are few")]
         let (classes, count) = (
             layout.classes.iter().map(|&class| class as u32).collect::<Vec<u32>>(),
@@ -270,7 +274,7 @@ impl<'r> Rows<'r> {
     }
 
     /// The same where groups are at the places of their numbers.
-    pub(crate) fn cells_by_number(&self, layout: &Layout) -> Cow<'_, [u32]> {
+    pub(crate) fn cells_by_number(&self, layout: &AccumulatorLayout) -> Cow<'_, [u32]> {
         match layout.class_count {
             1 => Cow::Borrowed(self.numbers),
             _ => Cow::Owned(self.cells_at((0..).take(self.space), layout)),
@@ -278,12 +282,12 @@ impl<'r> Rows<'r> {
     }
 
     /// How many events the rows of each group stand for, their number being known by cell.
-    pub(crate) fn tallies(&self, counts: &[u64]) -> Vec<Tally> {
+    pub(crate) fn tallies(&self, counts: &[u64]) -> Vec<WeightedCount> {
         self.groups_of(counts).map(|counts| self.tally(counts)).collect()
     }
 
-    fn tally(&self, counts: &[u64]) -> Tally {
-        let mut tally = Tally::default();
+    fn tally(&self, counts: &[u64]) -> WeightedCount {
+        let mut tally = WeightedCount::default();
         for (&count, &weight) in counts.iter().zip(self.classes) {
             let (rows, weight) = (i128::from(count), i128::from(weight));
             tally.add(count, rows * weight, rows * weight * weight);
@@ -292,7 +296,7 @@ impl<'r> Rows<'r> {
     }
 
     /// The tally of each group's rows that `valid` has.
-    pub(crate) fn tallies_where(&self, valid: Option<&Bitmap>) -> Vec<Tally> {
+    pub(crate) fn tallies_where(&self, valid: Option<&Bitmap>) -> Vec<WeightedCount> {
         if !self.classes.is_empty() {
             let Some(valid) = valid else { return self.tallies(&self.totals(&[]).counts) };
             let column = Addends { steps: None, most: 1, valid: Some(valid) };
@@ -305,7 +309,7 @@ impl<'r> Rows<'r> {
             *sum = (sum.0 + 1, sum.1 + weight, sum.2 + weight * weight);
         });
         let tally = |(rows, weight, squares)| {
-            let mut tally = Tally::default();
+            let mut tally = WeightedCount::default();
             tally.add(rows, weight, squares);
             tally
         };

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::{Answering, Fault, Partial, WarningCode};
+use hadal_aggregate::{Partial, PartialBody, QueryError, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
-use hadal_query::{Function, Input, Query};
+use hadal_query::{Function, Query, RowInput};
 use hadal_types::limits::PIECE_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Value};
 
@@ -27,7 +27,7 @@ pub enum Unlooked {
     /// The query fails: an expression computes too long a string, or there is no room for what is
     /// computed or found.
     #[error("{}", _0.message)]
-    Failed(Box<Fault>),
+    Failed(Box<QueryError>),
     /// Nobody waits for the answer any more.
     #[error("nobody waits for the answer any more")]
     Over,
@@ -84,7 +84,7 @@ impl Scan {
     /// In which order blocks are best looked at.
     #[must_use]
     pub fn block_order(&self) -> BlockOrder {
-        let Answering::Rows(best) = Partial::empty(&self.query).answering else {
+        let PartialBody::Rows(best) = Partial::empty(&self.query).body else {
             return BlockOrder::Any;
         };
         match best.comparison().by.first() {
@@ -125,7 +125,7 @@ impl Scan {
         partial: &mut Partial,
     ) -> Result<(), Unlooked> {
         let is_over = || holder.is_over();
-        let room = Room::new(&partial.held, self.piece_bytes_max, &is_over);
+        let room = Room::new(&partial.reservation, self.piece_bytes_max, &is_over);
         self.add_block(block, holder, &room, partial).map_err(|halt| match halt {
             Halt::Damaged(error) => Unlooked::Damaged(error),
             Halt::Over => Unlooked::Over,
@@ -160,7 +160,7 @@ impl Scan {
         let left_out = self.left_out(&columns, &|| Ok(reached.clone()), Some(&selection))?;
         let mut is_beaten = false;
         columns.want(&selection);
-        if let Answering::Rows(best) = &partial.answering {
+        if let PartialBody::Rows(best) = &partial.body {
             is_beaten = raw_rows::is_beaten(&self.plan, block, best);
         }
         if selection.count() > 0 && !is_beaten {
@@ -187,7 +187,10 @@ impl Scan {
         let range = &self.query.range;
         let time = |function, bound| PlanExpr::Call {
             function,
-            arguments: vec![PlanExpr::Input(Input::Time), PlanExpr::Literal(Value::Time(bound))],
+            arguments: vec![
+                PlanExpr::RowInput(RowInput::Time),
+                PlanExpr::Literal(Value::Time(bound)),
+            ],
         };
         let from = range.from.filter(|&from| first < from);
         let to = range.to.filter(|&to| to <= last);

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use hadal_query::{ColumnRef, Expr, Function, Input, Query, RowExpr, Shape};
+use hadal_query::{ColumnRef, Expr, Function, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{ColumnName, Kind};
 
 /// The columns that a query asks for.
@@ -64,13 +64,13 @@ pub(crate) fn seen_by(query: &Query) -> SeenColumns {
             columns.entry(column.name.clone()).or_default().by_filter.add(column.kind);
         });
     }
-    let (keys, measures) = match &query.shape {
-        Shape::Rows { values } => (values, &[][..]),
-        Shape::Groups { keys, measures } => (keys, measures.as_slice()),
+    let (keys, measures) = match &query.kind {
+        QueryKind::Rows { values } => (values, &[][..]),
+        QueryKind::Groups { keys, measures } => (keys, measures.as_slice()),
     };
     for output in keys.iter().chain(measures.iter().map(|measure| &measure.argument)) {
         output.for_each_leaf(&mut |input| {
-            if let Input::Column(column) = input {
+            if let RowInput::Column(column) = input {
                 columns.entry(column.name.clone()).or_default().by_outputs.add(column.kind);
             }
         });
@@ -81,7 +81,7 @@ pub(crate) fn seen_by(query: &Query) -> SeenColumns {
 /// Calls `visit` with each column whose value a filter asks for.
 fn for_each_value(filter: &RowExpr, visit: &mut impl FnMut(&ColumnRef)) {
     match filter {
-        Expr::Leaf(Input::Column(column)) => visit(column),
+        Expr::Leaf(RowInput::Column(column)) => visit(column),
         Expr::Call { function: Function::IsNull, arguments }
             if matches!(arguments.as_slice(), [Expr::Leaf(_)]) => {}
         Expr::Call { arguments, .. } => {

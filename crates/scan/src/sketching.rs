@@ -51,7 +51,7 @@ impl<'v> Sketching<'v> {
             (StateKind::Histogram(_), BlockValues::Doubles(doubles)) => {
                 Self::DoubleCells(doubles, Cells::default())
             }
-            (StateKind::Distinct | StateKind::Extremes, BlockValues::Coded(coded)) => {
+            (StateKind::Distinct | StateKind::MinMax, BlockValues::Coded(coded)) => {
                 Self::Once(Once::new(OnceSource::Codes(coded)))
             }
             (StateKind::Distinct, BlockValues::Numbers(numbers))

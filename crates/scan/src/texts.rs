@@ -153,7 +153,7 @@ fn mark_word(finder: &Finder<'_>, first: usize, text: &str, offsets: &[u32], fou
 #[cfg(test)]
 mod tests {
     use hadal_block::{BlockBuilder, BlockView};
-    use hadal_query::Syntax;
+    use hadal_query::PatternSyntax;
     use hadal_types::{ColumnName, Kind, Micros};
     use proptest::prelude::*;
 
@@ -171,7 +171,7 @@ mod tests {
         builder.finish(Micros(0), None).expect("fits")
     }
 
-    fn agree(texts: &[Option<String>], patterns: &[(&str, Syntax)]) -> &'static str {
+    fn agree(texts: &[Option<String>], patterns: &[(&str, PatternSyntax)]) -> &'static str {
         let bytes = block(texts);
         let view = BlockView::parse(&bytes).expect("parses");
         let column = view.column("v", Kind::String).expect("a column");
@@ -188,23 +188,23 @@ mod tests {
         column.encoding_name()
     }
 
-    const PATTERNS: [(&str, Syntax); 16] = [
-        ("%user%", Syntax::Like),
-        ("%d in%", Syntax::Like),
-        ("%17%", Syntax::Like),
-        ("%nobody%", Syntax::Like),
-        ("failed|logged", Syntax::Regex),
-        ("user 1[0-9]+ ", Syntax::Regex),
-        ("%USER%", Syntax::ILike),
-        ("in%user", Syntax::Like),
-        ("%user 7%", Syntax::Like),
-        ("login%ms", Syntax::Like),
-        ("%of user%fail%", Syntax::Like),
-        ("user [0-9]+7 logged", Syntax::Regex),
-        ("[0-9]{3} (failed|refused)", Syntax::Regex),
-        ("after 1[0-9]* ms$", Syntax::Regex),
-        ("(in|use)+r", Syntax::Regex),
-        ("7.*9", Syntax::Regex),
+    const PATTERNS: [(&str, PatternSyntax); 16] = [
+        ("%user%", PatternSyntax::Like),
+        ("%d in%", PatternSyntax::Like),
+        ("%17%", PatternSyntax::Like),
+        ("%nobody%", PatternSyntax::Like),
+        ("failed|logged", PatternSyntax::Regex),
+        ("user 1[0-9]+ ", PatternSyntax::Regex),
+        ("%USER%", PatternSyntax::ILike),
+        ("in%user", PatternSyntax::Like),
+        ("%user 7%", PatternSyntax::Like),
+        ("login%ms", PatternSyntax::Like),
+        ("%of user%fail%", PatternSyntax::Like),
+        ("user [0-9]+7 logged", PatternSyntax::Regex),
+        ("[0-9]{3} (failed|refused)", PatternSyntax::Regex),
+        ("after 1[0-9]* ms$", PatternSyntax::Regex),
+        ("(in|use)+r", PatternSyntax::Regex),
+        ("7.*9", PatternSyntax::Regex),
     ];
 
     #[test]

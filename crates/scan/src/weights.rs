@@ -1,7 +1,7 @@
 //! The weights of a block's rows.
 
 use hadal_encoding::{Buffer, kernels};
-use hadal_query::{ColumnRef, Input};
+use hadal_query::{ColumnRef, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
 use crate::columns::Columns;
@@ -34,7 +34,7 @@ impl Weights {
     pub(crate) fn new(columns: &Columns<'_, '_>) -> Result<Self, Halt> {
         let Ok(name) = ColumnName::new(Weight::COLUMN) else { return Ok(Self::One) };
         let column = ColumnRef { name, kind: Kind::Number, logical: Logical::Plain };
-        Ok(match columns.input(&Input::Column(column), &Selection::all(columns.rows()))? {
+        Ok(match columns.input(&RowInput::Column(column), &Selection::all(columns.rows()))? {
             BlockValues::Constant(_) => Self::One,
             BlockValues::Numbers(numbers) if numbers.scale <= Weight::SCALE => {
                 Self::classes_of(&numbers).unwrap_or_else(|| Self::by_row_of(&numbers))

@@ -8,10 +8,10 @@
 
 use std::borrow::Cow;
 
-use hadal_aggregate::{Groups, State, Tally};
+use hadal_aggregate::{Groups, State, WeightedCount};
 use hadal_block::{BlockError, Zone};
 use hadal_encoding::Bitmap;
-use hadal_query::{Input, Query, StateKind};
+use hadal_query::{Query, RowInput, StateKind};
 use hadal_types::{Kind, Logical, Weight};
 
 use crate::columns::Columns;
@@ -48,7 +48,7 @@ pub(crate) fn add(
     use_zones: bool,
 ) -> Result<bool, BlockError> {
     let measures = query.measures();
-    let is_simple = |kind| matches!(kind, StateKind::Moments | StateKind::Extremes);
+    let is_simple = |kind| matches!(kind, StateKind::Moments | StateKind::MinMax);
     if !plan.keys.is_empty() || !measures.iter().all(|measure| is_simple(measure.kind)) {
         return Ok(false);
     }
@@ -56,7 +56,7 @@ pub(crate) fn add(
     let Some(indexes) = columns_of.collect::<Option<Vec<usize>>>() else { return Ok(false) };
     let has_extremes = |index: usize| {
         let mut own = measures.iter().zip(&indexes).filter(|(_, own)| **own == index);
-        own.any(|(measure, _)| measure.kind == StateKind::Extremes)
+        own.any(|(measure, _)| measure.kind == StateKind::MinMax)
     };
     let mut wholes: Vec<Whole> = Vec::with_capacity(measures.len());
     for (measure, &index) in indexes.iter().enumerate() {
@@ -73,15 +73,15 @@ pub(crate) fn add(
         };
         wholes.push(whole);
     }
-    let mut tally = Tally::default();
+    let mut tally = WeightedCount::default();
     tally.add_rows(selection.count() as u64);
     let Some(place) = groups.place(&[]) else { return Ok(false) };
     groups.add_tally(place, tally);
     for (index, (measure, whole)) in measures.iter().zip(&wholes).enumerate() {
         match measure.kind {
-            StateKind::Extremes => whole.widen(&mut groups.states_mut(index)[place as usize]),
+            StateKind::MinMax => whole.widen(&mut groups.states_mut(index)[place as usize]),
             _ => {
-                let mut tally = Tally::default();
+                let mut tally = WeightedCount::default();
                 tally.add_rows(whole.rows);
                 let product = whole.sum * i128::from(Weight::UNIT);
                 groups.add_decimal(index, place, tally, product, whole.scale);
@@ -93,7 +93,7 @@ pub(crate) fn add(
 
 /// The index of the block's column of plain numbers that a measure is of; `None` of any other.
 fn number_column(argument: &PlanExpr, columns: &Columns<'_, '_>) -> Option<usize> {
-    let PlanExpr::Input(Input::Column(asked)) = argument else { return None };
+    let PlanExpr::RowInput(RowInput::Column(asked)) = argument else { return None };
     let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
     columns.find(asked.name.as_str(), Kind::Number).filter(|_| is_plain)
 }

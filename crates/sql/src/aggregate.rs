@@ -3,7 +3,7 @@
 //! Those with the same state of the same argument share one measure: `sum(x)`, `avg(x)` and
 //! `count(x)` one of moments, all percentiles of x one of quantiles.
 
-use hadal_query::{Finish, Function, Measure, RowExpr, Type};
+use hadal_query::{AggregateFunction, Function, Measure, RowExpr, Type};
 use hadal_types::{Number, Value, limits};
 use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, OrderBySort};
 
@@ -183,21 +183,21 @@ fn second<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr>>
 
 type Second = Option<(Option<Number>, sqlparser::tokenizer::Location)>;
 
-fn finish(kind: Kind, second: Second) -> Read<Finish> {
+fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
     Ok(match kind {
-        Kind::Count => Finish::Count,
-        Kind::RawCount => Finish::RawCount,
-        Kind::Distinct => Finish::Distinct,
-        Kind::Sum => Finish::Sum,
-        Kind::Avg => Finish::Avg,
-        Kind::Min => Finish::Min,
-        Kind::Max => Finish::Max,
-        Kind::Quantile(millionths) => Finish::Quantile(millionths),
+        Kind::Count => AggregateFunction::Count,
+        Kind::RawCount => AggregateFunction::RawCount,
+        Kind::Distinct => AggregateFunction::Distinct,
+        Kind::Sum => AggregateFunction::Sum,
+        Kind::Avg => AggregateFunction::Avg,
+        Kind::Min => AggregateFunction::Min,
+        Kind::Max => AggregateFunction::Max,
+        Kind::Quantile(millionths) => AggregateFunction::Quantile(millionths),
         Kind::QuantileOf(most) => {
             let (number, at) = second.unwrap_or((None, NOWHERE));
-            Finish::Quantile(millionths(number, most).map_err(|fault| fault.or_at(at))?)
+            AggregateFunction::Quantile(millionths(number, most).map_err(|fault| fault.or_at(at))?)
         }
-        Kind::Histogram => Finish::Histogram(buckets(second)?),
+        Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
         Kind::WithinGroup | Kind::Per(_) => {
             return Err(Fault::new("not an aggregate of one argument", NOWHERE));
         }
@@ -227,7 +227,8 @@ fn buckets(second: Second) -> Read<u16> {
 
 /// Rows, counted; those for which the condition is true.
 fn rows(kind: Kind, condition: Option<Bound>) -> Read<Bound> {
-    let finish = if kind == Kind::Count { Finish::Count } else { Finish::RawCount };
+    let finish =
+        if kind == Kind::Count { AggregateFunction::Count } else { AggregateFunction::RawCount };
     match condition {
         None if kind == Kind::Count => Ok(Bound::aggregate(Aggregate::Count, Type::Number)),
         None => Ok(Bound::aggregate(Aggregate::RawCount, Type::Number)),
@@ -239,7 +240,12 @@ fn rows(kind: Kind, condition: Option<Bound>) -> Read<Bound> {
 }
 
 /// An aggregate over a value, where the condition is true.
-fn measured(name: &str, finish: Finish, value: Bound, condition: Option<Bound>) -> Read<Bound> {
+fn measured(
+    name: &str,
+    finish: AggregateFunction,
+    value: Bound,
+    condition: Option<Bound>,
+) -> Read<Bound> {
     let value = fitting(name, finish, value)?;
     let value = match condition {
         None => value,
@@ -252,13 +258,14 @@ fn measured(name: &str, finish: Finish, value: Bound, condition: Option<Bound>) 
 }
 
 /// The value that is measured: a number where only numbers can be.
-fn fitting(name: &str, finish: Finish, value: Bound) -> Read<Bound> {
+fn fitting(name: &str, finish: AggregateFunction, value: Bound) -> Read<Bound> {
     match finish {
-        Finish::Sum | Finish::Avg | Finish::Quantile(_) | Finish::Histogram(_) => {
-            arithmetic::number(value, NOWHERE)
-        }
+        AggregateFunction::Sum
+        | AggregateFunction::Avg
+        | AggregateFunction::Quantile(_)
+        | AggregateFunction::Histogram(_) => arithmetic::number(value, NOWHERE),
         // Counting needs no value, so what is no number becomes one.
-        Finish::Count | Finish::RawCount => Ok(match value.value_type {
+        AggregateFunction::Count | AggregateFunction::RawCount => Ok(match value.value_type {
             Type::Number | Type::Null => value,
             Type::Bool => value.into_number(),
             _ => {
@@ -266,21 +273,21 @@ fn fitting(name: &str, finish: Finish, value: Bound) -> Read<Bound> {
                 Bound::call(Function::Case, [there, Bound::whole(1)], Type::Number)
             }
         }),
-        Finish::Min | Finish::Max => match value.value_type {
+        AggregateFunction::Min | AggregateFunction::Max => match value.value_type {
             Type::Set | Type::Vector => {
                 Err(Fault::new(format!("{name} of {}", a(value.value_type)), NOWHERE)
                     .hint("min and max take numbers, strings, times and bools"))
             }
             _ => Ok(value),
         },
-        Finish::Distinct => Ok(value),
+        AggregateFunction::Distinct => Ok(value),
     }
 }
 
-fn measure(finish: Finish, value: Bound) -> Read<Bound> {
+fn measure(finish: AggregateFunction, value: Bound) -> Read<Bound> {
     let value_type = match finish {
-        Finish::Min | Finish::Max => value.value_type,
-        Finish::Histogram(_) => Type::Histogram,
+        AggregateFunction::Min | AggregateFunction::Max => value.value_type,
+        AggregateFunction::Histogram(_) => Type::Histogram,
         _ => Type::Number,
     };
     let argument = row_expr(&value)?;
@@ -291,7 +298,7 @@ fn measure(finish: Finish, value: Bound) -> Read<Bound> {
 /// The expression as one over rows.
 pub(crate) fn row_expr(bound: &Bound) -> Read<RowExpr> {
     bound.expr.try_map_leaves(&mut |leaf| match leaf {
-        Leaf::Input(input) => Ok(RowExpr::Leaf(input.clone())),
+        Leaf::RowInput(input) => Ok(RowExpr::Leaf(input.clone())),
         Leaf::Aggregate(_) => {
             Err(Fault::new("an aggregate cannot stand among raw rows", NOWHERE)
                 .hint("add GROUP BY"))
@@ -323,7 +330,7 @@ fn within_group(
         return Err(Fault::new(format!("{name} takes one argument"), NOWHERE));
     }
     let value = inside(binder, |binder| binder.bind(&order.expr))?;
-    measured(&name, Finish::Quantile(share), value, condition)
+    measured(&name, AggregateFunction::Quantile(share), value, condition)
         .map_err(|fault| fault.or_at(place(&order.expr)))
 }
 

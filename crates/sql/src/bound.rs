@@ -1,6 +1,8 @@
 //! Expressions whose names have been looked up: still one language for rows and for groups.
 
-use hadal_query::{ColumnRef, Expr, Finish, Function, Input, Measure, Prepared, Type, call};
+use hadal_query::{
+    AggregateFunction, ColumnRef, Expr, Function, Measure, Prepared, RowInput, Type, eval_scalar,
+};
 use hadal_types::{ColumnSchema, Kind, Logical, Number, Value};
 
 use crate::error::{Fault, NOWHERE, Read};
@@ -9,7 +11,7 @@ use crate::error::{Fault, NOWHERE, Read};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Leaf {
     /// Something of a row.
-    Input(Input),
+    RowInput(RowInput),
     /// An aggregate over the group's rows.
     Aggregate(Aggregate),
 }
@@ -24,7 +26,7 @@ pub(crate) enum Aggregate {
     /// Seconds of the time range.
     Seconds,
     /// Something finished from a measure.
-    Of(Measure, Finish),
+    Of(Measure, AggregateFunction),
 }
 
 pub(crate) type BoundExpr = Expr<Leaf>;
@@ -53,13 +55,13 @@ impl Bound {
         Self { whole: true, ..Self::literal(Value::integer(number)) }
     }
 
-    pub(crate) fn input(input: Input) -> Self {
+    pub(crate) fn input(input: RowInput) -> Self {
         let value_type = match &input {
-            Input::Time => Type::Time,
-            Input::Column(column) => column.value_type(),
-            Input::AnyText(_) => Type::Bool,
+            RowInput::Time => Type::Time,
+            RowInput::Column(column) => column.value_type(),
+            RowInput::AnyText(_) => Type::Bool,
         };
-        Self::new(Expr::Leaf(Leaf::Input(input)), value_type)
+        Self::new(Expr::Leaf(Leaf::RowInput(input)), value_type)
     }
 
     pub(crate) fn aggregate(aggregate: Aggregate, value_type: Type) -> Self {
@@ -72,7 +74,7 @@ impl Bound {
             Kind::Number => column.part(kind).map_or(Logical::Plain, |part| part.logical),
             _ => Logical::Plain,
         };
-        Self::input(Input::Column(ColumnRef { name: column.name.clone(), kind, logical }))
+        Self::input(RowInput::Column(ColumnRef { name: column.name.clone(), kind, logical }))
     }
 
     /// A call; of literals only, the literal that it gives.
@@ -122,10 +124,10 @@ impl Bound {
     pub(crate) fn into_text(self) -> Self {
         match self.expr {
             _ if self.value_type == Type::String => self,
-            Expr::Leaf(Leaf::Input(Input::Column(column)))
+            Expr::Leaf(Leaf::RowInput(RowInput::Column(column)))
                 if column.kind == Kind::Number && column.logical == Logical::Plain =>
             {
-                Self::input(Input::Column(ColumnRef { kind: Kind::String, ..column }))
+                Self::input(RowInput::Column(ColumnRef { kind: Kind::String, ..column }))
             }
             expr => Self::new(folded(Function::ToText, vec![expr]), Type::String),
         }
@@ -186,7 +188,7 @@ fn folded(function: Function, arguments: Vec<BoundExpr>) -> BoundExpr {
     };
     match values {
         // Too long a string is told where the query is prepared.
-        Some(values) => match call(function, &values) {
+        Some(values) => match eval_scalar(function, &values) {
             Ok(value) => Expr::Literal(value),
             Err(_) => Expr::Call { function, arguments },
         },

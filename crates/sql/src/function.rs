@@ -1,6 +1,6 @@
 //! Functions of one row's values, by name.
 
-use hadal_query::{Function, Input, Type};
+use hadal_query::{Function, RowInput, Type};
 use hadal_types::{Number, Value};
 use sqlparser::ast::{self, CaseWhen, CeilFloorKind, Expr};
 use sqlparser::tokenizer::Location;
@@ -206,7 +206,7 @@ impl Call<'_> {
         let [text] = self.exactly(bound)?;
         let text = self.constant(&text)?;
         match binder.scope.table() {
-            Some(_) => Ok(Bound::input(Input::AnyText(text.to_owned()))),
+            Some(_) => Ok(Bound::input(RowInput::AnyText(text.to_owned()))),
             None => Err(Fault::new("search needs a table", self.at).hint("add FROM and a table")),
         }
     }

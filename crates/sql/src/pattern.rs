@@ -1,7 +1,7 @@
 //! LIKE, ILIKE and regular expressions. Each pattern is compiled once here, so that a bad one is
 //! reported with its place.
 
-use hadal_query::{Function, Pattern, PatternError, Syntax, Type};
+use hadal_query::{Function, Pattern, PatternError, PatternSyntax, Type};
 use hadal_types::{Value, limits};
 use sqlparser::ast::{BinaryOperator, Expr};
 use sqlparser::tokenizer::Location;
@@ -13,16 +13,16 @@ use crate::place::place;
 use crate::scope::a;
 
 /// The syntax of a pattern operator, and whether it asks for what does not match.
-pub(crate) fn operator(op: &BinaryOperator) -> Option<(Syntax, bool)> {
+pub(crate) fn operator(op: &BinaryOperator) -> Option<(PatternSyntax, bool)> {
     Some(match op {
-        BinaryOperator::PGRegexMatch => (Syntax::Regex, false),
-        BinaryOperator::PGRegexIMatch => (Syntax::IRegex, false),
-        BinaryOperator::PGRegexNotMatch => (Syntax::Regex, true),
-        BinaryOperator::PGRegexNotIMatch => (Syntax::IRegex, true),
-        BinaryOperator::PGLikeMatch => (Syntax::Like, false),
-        BinaryOperator::PGILikeMatch => (Syntax::ILike, false),
-        BinaryOperator::PGNotLikeMatch => (Syntax::Like, true),
-        BinaryOperator::PGNotILikeMatch => (Syntax::ILike, true),
+        BinaryOperator::PGRegexMatch => (PatternSyntax::Regex, false),
+        BinaryOperator::PGRegexIMatch => (PatternSyntax::IRegex, false),
+        BinaryOperator::PGRegexNotMatch => (PatternSyntax::Regex, true),
+        BinaryOperator::PGRegexNotIMatch => (PatternSyntax::IRegex, true),
+        BinaryOperator::PGLikeMatch => (PatternSyntax::Like, false),
+        BinaryOperator::PGILikeMatch => (PatternSyntax::ILike, false),
+        BinaryOperator::PGNotLikeMatch => (PatternSyntax::Like, true),
+        BinaryOperator::PGNotILikeMatch => (PatternSyntax::ILike, true),
         _ => return None,
     })
 }
@@ -32,11 +32,11 @@ pub(crate) fn like(binder: &mut Binder<'_>, expr: &Expr) -> Read<Bound> {
     match expr {
         Expr::Like { negated, any: false, expr, pattern, escape_char } => {
             check_escape(escape_char.as_deref())?;
-            matches(binder, (Syntax::Like, *negated), expr, pattern)
+            matches(binder, (PatternSyntax::Like, *negated), expr, pattern)
         }
         Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
             check_escape(escape_char.as_deref())?;
-            matches(binder, (Syntax::ILike, *negated), expr, pattern)
+            matches(binder, (PatternSyntax::ILike, *negated), expr, pattern)
         }
         _ => Err(Fault::new("LIKE takes one pattern", place(expr)).hint("join LIKEs with OR")),
     }
@@ -55,7 +55,7 @@ fn check_escape(escape: Option<&Expr>) -> Read<()> {
 /// `text ~ pattern` in the given syntax.
 pub(crate) fn matches(
     binder: &mut Binder<'_>,
-    (syntax, negated): (Syntax, bool),
+    (syntax, negated): (PatternSyntax, bool),
     text: &Expr,
     pattern: &Expr,
 ) -> Read<Bound> {

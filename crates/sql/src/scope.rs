@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_query::{Input, Type};
+use hadal_query::{RowInput, Type};
 use hadal_types::{ColumnSchema, Micros, TableSchema, Value};
 use sqlparser::ast::Ident;
 
@@ -119,7 +119,7 @@ impl Column<'_> {
     /// The column as an expression: its part with most rows.
     pub(crate) fn bind(&self) -> Bound {
         match self {
-            Self::Time => Bound::input(Input::Time),
+            Self::Time => Bound::input(RowInput::Time),
             Self::Known(column) => match column.main_part() {
                 Some(part) => Bound::part(column, part.kind),
                 None => Bound::literal(Value::Null),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hadal_query::{
-    Expr, Function, OrderKey, Output, OutputExpr, Query, RowExpr, SeriesLimit, Shape, Slot,
-    time_bucket_width,
+    Expr, Function, GroupInput, OrderKey, Output, OutputExpr, Query, QueryKind, RowExpr,
+    SeriesLimit, time_bucket_width,
 };
 use hadal_types::{Decimal, TableSchema, Value, limits};
 use sqlparser::ast::{self, BinaryOperator, OrderBySort};
@@ -66,7 +66,7 @@ pub(crate) fn lower(
         range,
         intervals: split.intervals.if_several(),
         filter: conjunction(split.rest),
-        shape: slots.into_shape(),
+        kind: slots.into_shape(),
         outputs,
         having,
         order,
@@ -246,7 +246,7 @@ fn series(
     let first = both.find(|(output, _)| output.bound.has_aggregate());
     let rank = match first {
         Some((_, output)) => output.expr.clone(),
-        None => Expr::Leaf(Slot::Count),
+        None => Expr::Leaf(GroupInput::Count),
     };
     Ok(Some(SeriesLimit { count, rank }))
 }
@@ -255,11 +255,11 @@ fn series(
 /// or of the one time range, of which what is open ends with the table. `None` for several ranges.
 fn seconds(slots: &Slots, intervals: &Intervals, table: &TableSchema) -> Option<OutputExpr> {
     if slots.keys().any(|key| time_bucket_width(key).is_some()) {
-        return Some(Expr::Leaf(Slot::Seconds));
+        return Some(Expr::Leaf(GroupInput::Seconds));
     }
     let range = intervals.as_one()?;
     if range.from.is_some() && range.to.is_some() {
-        return Some(Expr::Leaf(Slot::Seconds));
+        return Some(Expr::Leaf(GroupInput::Seconds));
     }
     let (first, last) = table.time_range.unzip();
     let ends = range.from.or(first).zip(range.to.or(last));
@@ -286,7 +286,7 @@ fn check_buckets(
     let most = limits::TIME_BUCKETS_MAX;
     let message = format!("{count} time buckets in the time range; at most {most} are allowed");
     let mut both = selected.iter().zip(outputs);
-    let found = both.find(|(_, output)| output.expr == Expr::Leaf(Slot::Key(key)));
+    let found = both.find(|(_, output)| output.expr == Expr::Leaf(GroupInput::Key(key)));
     let at = found.map_or(NOWHERE, |(selected, _)| selected.at);
     Err(Fault::new(message, at).hint("ask for wider buckets"))
 }
@@ -307,9 +307,9 @@ fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {
 /// Checks what the expressions have become: none too deep for those who walk it, and no more
 /// patterns than allowed, which names of outputs may have repeated.
 fn check_exprs(query: &Query) -> Read<()> {
-    let rows: Vec<&RowExpr> = match &query.shape {
-        Shape::Rows { values } => values.iter().chain(&query.filter).collect(),
-        Shape::Groups { keys, measures } => {
+    let rows: Vec<&RowExpr> = match &query.kind {
+        QueryKind::Rows { values } => values.iter().chain(&query.filter).collect(),
+        QueryKind::Groups { keys, measures } => {
             let arguments = measures.iter().map(|measure| &measure.argument);
             keys.iter().chain(arguments).chain(&query.filter).collect()
         }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use hadal_query::{Expr, Input, Measure, OutputExpr, RowExpr, Shape, Slot};
+use hadal_query::{Expr, GroupInput, Measure, OutputExpr, QueryKind, RowExpr, RowInput};
 use hadal_types::{Value, limits};
 
 use crate::aggregate::row_expr;
@@ -78,10 +78,10 @@ impl Slots {
         keys.iter().map(|(_, key)| key)
     }
 
-    pub(crate) fn into_shape(self) -> Shape {
+    pub(crate) fn into_shape(self) -> QueryKind {
         match self {
-            Self::Rows(values) => Shape::Rows { values: values.values },
-            Self::Groups(groups) => Shape::Groups {
+            Self::Rows(values) => QueryKind::Rows { values: values.values },
+            Self::Groups(groups) => QueryKind::Groups {
                 keys: groups.keys.into_iter().map(|(_, key)| key).collect(),
                 measures: groups.measures,
             },
@@ -100,19 +100,19 @@ impl Values {
         if slot == next {
             self.values.push(value);
         }
-        Ok(Expr::Leaf(Slot::Key(slot)))
+        Ok(Expr::Leaf(GroupInput::Key(slot)))
     }
 }
 
 impl GroupSlots {
     fn output(&mut self, expr: &BoundExpr) -> Read<OutputExpr> {
         if let Some(key) = self.keys.iter().position(|(key, _)| key == expr) {
-            return Ok(Expr::Leaf(Slot::Key(key)));
+            return Ok(Expr::Leaf(GroupInput::Key(key)));
         }
         Ok(match expr {
             Expr::Literal(value) => Expr::Literal(value.clone()),
             Expr::Leaf(Leaf::Aggregate(aggregate)) => self.aggregate(aggregate)?,
-            Expr::Leaf(Leaf::Input(input)) => return Err(not_grouped(input)),
+            Expr::Leaf(Leaf::RowInput(input)) => return Err(not_grouped(input)),
             Expr::Call { function, arguments } => {
                 let arguments = arguments.iter().map(|argument| self.output(argument));
                 Expr::Call { function: *function, arguments: arguments.collect::<Read<_>>()? }
@@ -122,8 +122,8 @@ impl GroupSlots {
 
     fn aggregate(&mut self, aggregate: &Aggregate) -> Read<OutputExpr> {
         Ok(Expr::Leaf(match aggregate {
-            Aggregate::RawCount => Slot::RawCount,
-            Aggregate::Count => Slot::Count,
+            Aggregate::RawCount => GroupInput::RawCount,
+            Aggregate::Count => GroupInput::Count,
             Aggregate::Seconds => return self.seconds.clone().ok_or_else(no_one_length),
             Aggregate::Of(measure, finish) => {
                 let next = self.measures.len();
@@ -131,7 +131,7 @@ impl GroupSlots {
                 if slot == next {
                     self.measures.push(measure.clone());
                 }
-                Slot::Measure(slot, *finish)
+                GroupInput::Measure(slot, *finish)
             }
         }))
     }
@@ -142,11 +142,11 @@ fn no_one_length() -> Fault {
         .hint("for example WHERE time >= now() - 3600, or GROUP BY time_bucket('1 minute', time)")
 }
 
-fn not_grouped(input: &Input) -> Fault {
+fn not_grouped(input: &RowInput) -> Fault {
     let name = match input {
-        Input::Time => "time",
-        Input::Column(column) => column.name.as_str(),
-        Input::AnyText(_) => "search",
+        RowInput::Time => "time",
+        RowInput::Column(column) => column.name.as_str(),
+        RowInput::AnyText(_) => "search",
     };
     Fault::new(format!("column {name} is neither in GROUP BY nor inside an aggregate"), NOWHERE)
         .hint(format!("add {name} to GROUP BY, or ask for max({name}) or count(DISTINCT {name})"))

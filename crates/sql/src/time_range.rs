@@ -5,7 +5,7 @@
 //! becomes the query's range. A condition that is one interval says nothing more than the
 //! range then, so it is dropped; others stay in the filter.
 
-use hadal_query::{Expr, Function, Input, RowExpr};
+use hadal_query::{Expr, Function, RowExpr, RowInput};
 use hadal_types::{Micros, TimeRange, Value, limits};
 
 /// From the first microsecond to the one after the last; the extremes mean open.
@@ -143,7 +143,7 @@ fn constraint(condition: &RowExpr) -> Option<Intervals> {
             Some(Intervals::unite(all))
         }
         Function::In => {
-            let (Expr::Leaf(Input::Time), times) = arguments.split_first()? else { return None };
+            let (Expr::Leaf(RowInput::Time), times) = arguments.split_first()? else { return None };
             let moments: Option<Vec<Interval>> = times.iter().map(moment).collect();
             Some(Intervals::unite(moments?))
         }
@@ -160,8 +160,8 @@ fn moment(expr: &RowExpr) -> Option<Interval> {
 
 fn comparison(function: Function, arguments: &[RowExpr]) -> Option<Intervals> {
     let (function, time) = match arguments {
-        [Expr::Leaf(Input::Time), Expr::Literal(Value::Time(time))] => (function, *time),
-        [Expr::Literal(Value::Time(time)), Expr::Leaf(Input::Time)] => {
+        [Expr::Leaf(RowInput::Time), Expr::Literal(Value::Time(time))] => (function, *time),
+        [Expr::Literal(Value::Time(time)), Expr::Leaf(RowInput::Time)] => {
             (function.mirrored()?, *time)
         }
         _ => return None,
@@ -184,7 +184,7 @@ mod tests {
 
     fn at(function: Function, micros: i64) -> RowExpr {
         let time = Expr::Literal(Value::Time(Micros(micros)));
-        Expr::call(function, [Expr::Leaf(Input::Time), time])
+        Expr::call(function, [Expr::Leaf(RowInput::Time), time])
     }
 
     fn range(from: i64, to: i64) -> RowExpr {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hadal_types::limits::{LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES};
-use hadal_types::{Budget, Micros};
+use hadal_types::{MemoryPool, Micros};
 
 use crate::disk::{Disk, Folder};
 use crate::early::EarlyStore;
@@ -49,7 +49,7 @@ pub struct MemoryConfig {
     pub tmpfs: PathBuf,
     /// What all stores of the machine may hold there together. Blocks that find no room are read
     /// from disk.
-    pub room: Arc<Budget>,
+    pub room: Arc<MemoryPool>,
     /// Where blocks come from after a crash.
     pub after_crash: AfterCrash,
 }
@@ -131,7 +131,7 @@ pub struct Memory {
     /// Holds the segment files, as long as the machine runs.
     pub folder: Arc<dyn Disk>,
     /// What all blocks in such folders may take together, in bytes.
-    pub room: Arc<Budget>,
+    pub room: Arc<MemoryPool>,
     /// Whether what a crash left there is looked at.
     pub after_crash: AfterCrash,
 }

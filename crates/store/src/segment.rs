@@ -23,7 +23,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hadal_types::Held;
+use hadal_types::MemoryReservation;
 use hadal_types::limits::BLOCK_BYTES_MAX;
 
 use crate::disk::SegmentFile;
@@ -70,7 +70,7 @@ pub(crate) struct FileExtent {
     /// Whether it may be read from the file on disk, which is mapped then.
     is_on_disk: AtomicBool,
     /// The room that it takes in memory, once it is read from there.
-    in_memory: OnceLock<Held>,
+    in_memory: OnceLock<MemoryReservation>,
     /// Whether the manifest names the range, so that its bytes must stay when readers go.
     is_named: AtomicBool,
     /// Whether what is read is not what was written.
@@ -210,7 +210,7 @@ impl BlockBytes {
     }
 
     /// Says that the block is read from the file in memory from now on.
-    fn reside_in_memory(&self, held: Held) {
+    fn reside_in_memory(&self, held: MemoryReservation) {
         if let Extent::File(extent) = &*self.0
             // Said once: nobody writes what may be borrowed.
             && extent.in_memory.set(held).is_ok()

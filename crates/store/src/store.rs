@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use hadal_types::limits::{LOG_FILES_MAX, TABLE_SETTINGS_BYTES_MAX};
-use hadal_types::{BatchId, Budget, TableName};
+use hadal_types::{BatchId, MemoryPool, TableName};
 
 use crate::adopted::Early;
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
@@ -368,7 +368,7 @@ impl Store {
     /// The memory that this store's blocks share with those of other stores; `None` where they are
     /// read from disk.
     #[must_use]
-    pub fn room(&self) -> Option<&Budget> {
+    pub fn room(&self) -> Option<&MemoryPool> {
         self.durable.as_ref().and_then(|durable| durable.pool.room())
     }
 

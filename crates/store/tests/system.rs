@@ -8,7 +8,7 @@ use std::process::Command;
 
 use hadal_store::{AfterCrash, Change, Config, MemoryConfig, Recovery, Sizes, Store, StoredBlock};
 use hadal_types::limits::SEGMENT_BYTES;
-use hadal_types::{Budget, TableName};
+use hadal_types::{MemoryPool, TableName};
 use tempfile::TempDir;
 
 /// On a disk: a folder for what is temporary may be in memory.
@@ -21,7 +21,7 @@ fn config(scratch: &TempDir, segment_bytes: u64) -> Config {
     let tmpfs = scratch.path().join("tmpfs");
     fs::create_dir_all(&tmpfs).expect("a folder");
     let memory =
-        MemoryConfig { tmpfs, room: Budget::new(usize::MAX), after_crash: AfterCrash::Memory };
+        MemoryConfig { tmpfs, room: MemoryPool::new(usize::MAX), after_crash: AfterCrash::Memory };
     let sizes = Sizes { segment_bytes, ..Sizes::default() };
     Config { memory: Some(memory), sizes, ..Config::new(scratch.path().join("leaf-0")) }
 }

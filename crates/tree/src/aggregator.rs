@@ -84,7 +84,7 @@ impl Aggregator {
             answered += waiting.remove(&index).unwrap_or(0);
             self.learn(&partial, &query);
             merged = merge(merged, self.with_expected(partial, &query), &query).await;
-            if !merged.faults.is_empty() {
+            if !merged.errors.is_empty() {
                 // The query has failed: the others need not go on.
                 return merged;
             }
@@ -144,7 +144,7 @@ impl Aggregator {
 }
 
 async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial {
-    if merged.held.bytes().min(partial.held.bytes()) <= MERGE_AT_ONCE_BYTES {
+    if merged.reservation.bytes().min(partial.reservation.bytes()) <= MERGE_AT_ONCE_BYTES {
         merged.merge(partial);
         return merged;
     }

@@ -4,11 +4,11 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_aggregate::{Answer, Fault, LeafCoverage, LeafOutcome, Unfinished, finish};
+use hadal_aggregate::{FinishError, LeafCoverage, LeafOutcome, QueryError, ResultSet, finish};
 use hadal_peer::{BlockStatus, Peer, PeerStatus, StatusScope, TableBlocks, TableStatus};
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
-use hadal_types::{Budget, CancelOnDrop, LeafName, LeafState, TableName};
+use hadal_types::{CancelOnDrop, LeafName, LeafState, MemoryPool, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
@@ -19,7 +19,7 @@ use crate::straggler_timeout::before_finishing;
 #[derive(Clone)]
 pub struct Root {
     tree: Arc<dyn Peer>,
-    budget: Arc<Budget>,
+    budget: Arc<MemoryPool>,
 }
 
 /// Why a query has no answer.
@@ -27,7 +27,7 @@ pub struct Root {
 pub enum AskError {
     /// The query itself cannot be answered.
     #[error("{}", join(.0))]
-    Faults(Vec<Fault>),
+    Faults(Vec<QueryError>),
     /// Rows are missing and the query wants all of them.
     #[error("only {scanned} of {expected} rows could be looked at, and the query wants all")]
     Incomplete {
@@ -50,7 +50,7 @@ pub enum AskError {
     Stopping,
 }
 
-fn join(faults: &[Fault]) -> String {
+fn join(faults: &[QueryError]) -> String {
     let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
     messages.join("; ")
 }
@@ -58,13 +58,13 @@ fn join(faults: &[Fault]) -> String {
 impl Root {
     /// The root over a peer; all queries of the process share the budget.
     #[must_use]
-    pub fn new(tree: Arc<dyn Peer>, budget: Arc<Budget>) -> Self {
+    pub fn new(tree: Arc<dyn Peer>, budget: Arc<MemoryPool>) -> Self {
         Self { tree, budget }
     }
 
     /// The memory that queries and their answers share.
     #[must_use]
-    pub fn budget(&self) -> &Arc<Budget> {
+    pub fn budget(&self) -> &Arc<MemoryPool> {
         &self.budget
     }
 
@@ -72,11 +72,11 @@ impl Root {
     ///
     /// # Errors
     /// [`AskError`] when there is no answer that could be shown.
-    pub async fn ask(&self, query: Query) -> Result<Answer, AskError> {
+    pub async fn ask(&self, query: Query) -> Result<ResultSet, AskError> {
         let (start, time_limit) = (Instant::now(), query.deadline);
         let mut has_room = false;
         let answering = async {
-            self.budget.free(SMALL_QUERY_BYTES_MAX).await;
+            self.budget.wait_for_free(SMALL_QUERY_BYTES_MAX).await;
             has_room = true;
             self.answer(Arc::new(query), start).await
         };
@@ -87,12 +87,12 @@ impl Root {
         }
     }
 
-    async fn answer(&self, query: Arc<Query>, start: Instant) -> Result<Answer, AskError> {
+    async fn answer(&self, query: Arc<Query>, start: Instant) -> Result<ResultSet, AskError> {
         let deadline = start + query.deadline;
         let found_by = before_finishing(start, deadline);
         let partial = self.tree.query(Arc::clone(&query), found_by).await;
-        if !partial.faults.is_empty() {
-            return Err(AskError::Faults(partial.faults.iter().cloned().collect()));
+        if !partial.errors.is_empty() {
+            return Err(AskError::Faults(partial.errors.iter().cloned().collect()));
         }
         let coverage = &partial.coverage;
         if coverage.leaves_answered == 0 && coverage.rows_scanned == 0 && coverage.leaves_asked > 0
@@ -116,8 +116,8 @@ impl Root {
         let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
         match finished.map_err(JoinError::try_into_panic) {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(Unfinished::Faults(faults))) => Err(AskError::Faults(faults)),
-            Ok(Err(Unfinished::Late)) => Err(AskError::Late),
+            Ok(Err(FinishError::QueryErrors(faults))) => Err(AskError::Faults(faults)),
+            Ok(Err(FinishError::Late)) => Err(AskError::Late),
             Err(Ok(panic)) => resume_unwind(panic),
             Err(Err(_)) => Err(AskError::Stopping),
         }

@@ -4,12 +4,12 @@
 //! This is floor 0. Nothing here knows a row block, a query or a socket. See `ARCHITECTURE.md`.
 
 pub mod batch;
-pub mod budget;
 pub mod cancel;
 pub mod clock;
 pub mod decimal;
 pub mod leaf;
 pub mod limits;
+pub mod memory_pool;
 pub mod name;
 pub mod number;
 pub mod schema;
@@ -19,15 +19,15 @@ pub mod value;
 pub mod weight;
 
 pub use batch::{BatchId, BatchIdError};
-pub use budget::{Budget, BudgetSpent, Held};
 pub use cancel::{CancelOnDrop, Cancelled};
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use decimal::Decimal;
 pub use leaf::{LeafName, LeafState};
+pub use memory_pool::{MemoryPool, MemoryReservation, PoolExhausted};
 pub use name::{ColumnName, NameError, TableName};
-pub use number::{Form, Number};
+pub use number::{Number, NumberRepr};
 pub use schema::{ColumnPart, ColumnSchema, Kind, Logical, TableSchema};
-pub use settings::{AgeLimit, OneIn, SettingsError, TableSettings, TableStorage};
+pub use settings::{AgeLimit, SampleFactor, SettingsError, TableSettings, TableStorage};
 pub use time::{Micros, TimeRange};
 pub use value::Value;
 pub use weight::{Weight, WeightError};

@@ -18,18 +18,18 @@ use std::str::FromStr;
 use crate::decimal::{Decimal, power_of_ten};
 use crate::limits::DECIMAL_SCALE_MAX;
 
-mod spelled;
+mod parse;
 
-use spelled::Spelled;
+use parse::ParsedNumber;
 
 /// A number in canonical form: made of a [`Decimal`] by `from`, of a double by
 /// [`Number::from_f64`], of a text by `parse`.
 #[derive(Clone, Copy)]
-pub struct Number(Form);
+pub struct Number(NumberRepr);
 
 /// How a [`Number`] is held.
 #[derive(Clone, Copy, Debug)]
-pub enum Form {
+pub enum NumberRepr {
     /// An exact decimal.
     Decimal(Decimal),
     /// A finite double, which means the number that its shortest digits say. These do not fit an
@@ -50,12 +50,12 @@ pub enum NumberError {
 
 impl Number {
     /// Zero.
-    pub const ZERO: Self = Self(Form::Decimal(Decimal::ZERO));
+    pub const ZERO: Self = Self(NumberRepr::Decimal(Decimal::ZERO));
 
     /// Returns the integer `value`.
     #[must_use]
     pub const fn integer(value: i64) -> Self {
-        Self(Form::Decimal(Decimal::integer(value)))
+        Self(NumberRepr::Decimal(Decimal::integer(value)))
     }
 
     /// Returns the number that the double's shortest digits say, or `None` for NaN and the
@@ -71,7 +71,7 @@ impl Number {
             return Some(Self::integer(value as i64));
         }
         let decimal = decimal_of(value).filter(|decimal| stored(*decimal).is_some());
-        Some(Self(decimal.map_or(Form::Double(value), Form::Decimal)))
+        Some(Self(decimal.map_or(NumberRepr::Double(value), NumberRepr::Decimal)))
     }
 
     /// Reads a number as JSON and SQL spell it, `-12.50e-3`, and tells whether it had to be
@@ -81,7 +81,7 @@ impl Number {
     /// [`NumberError`].
     pub fn read(text: &str) -> Result<(Self, bool), NumberError> {
         let spelling = || NumberError::Spelling(text.to_owned());
-        let spelled = Spelled::of(text).ok_or_else(spelling)?;
+        let spelled = ParsedNumber::of(text).ok_or_else(spelling)?;
         if let Some(decimal) = spelled.to_decimal() {
             return Ok((decimal.into(), false));
         }
@@ -92,7 +92,7 @@ impl Number {
 
     /// How the number is held.
     #[must_use]
-    pub const fn form(self) -> Form {
+    pub const fn form(self) -> NumberRepr {
         self.0
     }
 
@@ -100,8 +100,8 @@ impl Number {
     #[must_use]
     pub fn to_f64(self) -> f64 {
         match self.0 {
-            Form::Decimal(decimal) => decimal.to_f64(),
-            Form::Double(double) => double,
+            NumberRepr::Decimal(decimal) => decimal.to_f64(),
+            NumberRepr::Double(double) => double,
         }
     }
 
@@ -109,8 +109,8 @@ impl Number {
     #[must_use]
     pub fn to_decimal(self) -> Option<Decimal> {
         match self.0 {
-            Form::Decimal(decimal) => Some(decimal),
-            Form::Double(double) => decimal_of(double),
+            NumberRepr::Decimal(decimal) => Some(decimal),
+            NumberRepr::Double(double) => decimal_of(double),
         }
     }
 
@@ -118,8 +118,8 @@ impl Number {
     #[must_use]
     pub fn digits(self) -> (i128, i32) {
         match self.0 {
-            Form::Decimal(decimal) => (decimal.mantissa(), -i32::from(decimal.scale())),
-            Form::Double(double) => shortest_digits(double),
+            NumberRepr::Decimal(decimal) => (decimal.mantissa(), -i32::from(decimal.scale())),
+            NumberRepr::Double(double) => shortest_digits(double),
         }
     }
 
@@ -142,7 +142,9 @@ impl Number {
     #[must_use]
     pub fn to_i64(self) -> Option<i64> {
         match self.0 {
-            Form::Decimal(decimal) if decimal.is_integer() => decimal.mantissa().try_into().ok(),
+            NumberRepr::Decimal(decimal) if decimal.is_integer() => {
+                decimal.mantissa().try_into().ok()
+            }
             _ => None,
         }
     }
@@ -151,8 +153,8 @@ impl Number {
     #[must_use]
     pub fn to_stored(self) -> Option<(i64, u8)> {
         match self.0 {
-            Form::Decimal(decimal) => stored(decimal),
-            Form::Double(_) => None,
+            NumberRepr::Decimal(decimal) => stored(decimal),
+            NumberRepr::Double(_) => None,
         }
     }
 }
@@ -162,10 +164,10 @@ impl From<Decimal> for Number {
         if stored(decimal).is_none() && has_digits_of_double(decimal) {
             let double = decimal.to_f64();
             if decimal_of(double) == Some(decimal) {
-                return Self(Form::Double(double));
+                return Self(NumberRepr::Double(double));
             }
         }
-        Self(Form::Decimal(decimal))
+        Self(NumberRepr::Decimal(decimal))
     }
 }
 
@@ -235,12 +237,12 @@ impl Ord for Number {
     /// By value.
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.0, other.0) {
-            (Form::Decimal(left), Form::Decimal(right)) => left.cmp(&right),
-            (Form::Double(left), Form::Double(right)) => left.total_cmp(&right),
-            (Form::Decimal(left), Form::Double(right)) => {
+            (NumberRepr::Decimal(left), NumberRepr::Decimal(right)) => left.cmp(&right),
+            (NumberRepr::Double(left), NumberRepr::Double(right)) => left.total_cmp(&right),
+            (NumberRepr::Decimal(left), NumberRepr::Double(right)) => {
                 left.to_f64().total_cmp(&right).then_with(|| to_own_double(left, right))
             }
-            (Form::Double(_), Form::Decimal(_)) => other.cmp(self).reverse(),
+            (NumberRepr::Double(_), NumberRepr::Decimal(_)) => other.cmp(self).reverse(),
         }
     }
 }
@@ -255,8 +257,8 @@ fn to_own_double(decimal: Decimal, double: f64) -> Ordering {
 impl Hash for Number {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self.0 {
-            Form::Decimal(decimal) => decimal.hash(state),
-            Form::Double(double) => double.to_bits().hash(state),
+            NumberRepr::Decimal(decimal) => decimal.hash(state),
+            NumberRepr::Double(double) => double.to_bits().hash(state),
         }
     }
 }
@@ -265,11 +267,13 @@ impl fmt::Display for Number {
     /// All digits; of a double that is no whole number below 2^127 the shortest, with an exponent.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Form::Decimal(decimal) => decimal.fmt(formatter),
-            Form::Double(double) => match decimal_of(double).filter(|whole| whole.is_integer()) {
-                Some(whole) => whole.fmt(formatter),
-                None => write!(formatter, "{double:e}"),
-            },
+            NumberRepr::Decimal(decimal) => decimal.fmt(formatter),
+            NumberRepr::Double(double) => {
+                match decimal_of(double).filter(|whole| whole.is_integer()) {
+                    Some(whole) => whole.fmt(formatter),
+                    None => write!(formatter, "{double:e}"),
+                }
+            }
         }
     }
 }

@@ -9,12 +9,12 @@
 
 mod age;
 mod json;
-mod one_in;
+mod sample_factor;
 mod size;
 mod storage;
 
 pub use age::AgeLimit;
-pub use one_in::OneIn;
+pub use sample_factor::SampleFactor;
 pub use size::{parse_bytes, spell_bytes};
 pub use storage::TableStorage;
 
@@ -41,7 +41,7 @@ pub struct TableSettings {
     /// such as [`Self::check_sample_by`] lets through.
     pub sample_by: Option<Vec<ColumnName>>,
     /// The share of rows that is kept of them.
-    pub sample_keep: Option<OneIn>,
+    pub sample_keep: Option<SampleFactor>,
     /// The column by whose value a row is kept or goes, as all others that have it: see
     /// [`Self::check_together`].
     pub sample_key: Option<ColumnName>,
@@ -131,7 +131,7 @@ impl TableSettings {
 
     /// The share of rows that is kept, set or not.
     #[must_use]
-    pub fn sample_share(&self) -> OneIn {
+    pub fn sample_share(&self) -> SampleFactor {
         self.sample_keep.unwrap_or_default()
     }
 

@@ -3,8 +3,8 @@
 //! Each table below is checked to be complete twice: a new variant without a code does not compile,
 //! nor does a new code without a variant.
 
-use hadal_aggregate::{FaultCode, LeafOutcome, WarningCode};
-use hadal_query::{Function, Syntax, TimeField, Type};
+use hadal_aggregate::{LeafOutcome, QueryErrorCode as FaultCode, WarningCode};
+use hadal_query::{Function, PatternSyntax, TimeField, Type};
 use hadal_types::{Kind, LeafState, Logical};
 
 use crate::error::{DecodeError, DecodeErrorKind};
@@ -78,10 +78,10 @@ codes! {
         Extract(TimeField::Second) = ExtractSecond,
         Extract(TimeField::DayOfWeek) = ExtractDayOfWeek,
         Extract(TimeField::Epoch) = ExtractEpoch,
-        Matches(Syntax::Like) = MatchesLike,
-        Matches(Syntax::ILike) = MatchesIlike,
-        Matches(Syntax::Regex) = MatchesRegex,
-        Matches(Syntax::IRegex) = MatchesIregex,
+        Matches(PatternSyntax::Like) = MatchesLike,
+        Matches(PatternSyntax::ILike) = MatchesIlike,
+        Matches(PatternSyntax::Regex) = MatchesRegex,
+        Matches(PatternSyntax::IRegex) = MatchesIregex,
         Lower = Lower, Upper = Upper, Length = Length, Concat = Concat,
         IncludesAny = IncludesAny, IncludesAll = IncludesAll, IncludesNone = IncludesNone,
         IncludesStart = IncludesStart, IncludesEnd = IncludesEnd,

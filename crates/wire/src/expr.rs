@@ -1,6 +1,6 @@
 //! Expressions, to and from lists of nodes in Polish notation.
 
-use hadal_query::{ColumnRef, Expr, Finish, Input, Slot};
+use hadal_query::{AggregateFunction, ColumnRef, Expr, GroupInput, RowInput};
 use hadal_types::limits::{EXPR_DEPTH_MAX, HISTOGRAM_BUCKETS_MAX};
 
 use crate::codes::Code;
@@ -71,7 +71,7 @@ fn decode_node<L: Leaf>(
     Ok((Expr::Call { function, arguments }, depth))
 }
 
-impl Leaf for Input {
+impl Leaf for RowInput {
     fn encode(&self) -> Node {
         let input = match self {
             Self::Time => input::Input::Time(proto::Empty {}),
@@ -101,7 +101,7 @@ impl Leaf for Input {
     }
 }
 
-impl Leaf for Slot {
+impl Leaf for GroupInput {
     fn encode(&self) -> Node {
         let slot = match self {
             Self::Key(index) => slot::Slot::Key(encode_index(*index)),
@@ -142,35 +142,35 @@ pub(crate) fn decode_index(index: u64) -> Result<usize, DecodeError> {
     usize::try_from(index).map_err(|_| unfit(index, "an index"))
 }
 
-fn encode_finish(finish: Finish) -> (proto::Finish, u32) {
+fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
     match finish {
-        Finish::Count => (proto::Finish::Count, 0),
-        Finish::RawCount => (proto::Finish::RawCount, 0),
-        Finish::Sum => (proto::Finish::Sum, 0),
-        Finish::Avg => (proto::Finish::Avg, 0),
-        Finish::Min => (proto::Finish::Min, 0),
-        Finish::Max => (proto::Finish::Max, 0),
-        Finish::Quantile(millionths) => (proto::Finish::Quantile, millionths),
-        Finish::Histogram(buckets) => (proto::Finish::Histogram, u32::from(buckets)),
-        Finish::Distinct => (proto::Finish::Distinct, 0),
+        AggregateFunction::Count => (proto::Finish::Count, 0),
+        AggregateFunction::RawCount => (proto::Finish::RawCount, 0),
+        AggregateFunction::Sum => (proto::Finish::Sum, 0),
+        AggregateFunction::Avg => (proto::Finish::Avg, 0),
+        AggregateFunction::Min => (proto::Finish::Min, 0),
+        AggregateFunction::Max => (proto::Finish::Max, 0),
+        AggregateFunction::Quantile(millionths) => (proto::Finish::Quantile, millionths),
+        AggregateFunction::Histogram(buckets) => (proto::Finish::Histogram, u32::from(buckets)),
+        AggregateFunction::Distinct => (proto::Finish::Distinct, 0),
     }
 }
 
-fn decode_finish(code: i32, parameter: u32) -> Result<Finish, DecodeError> {
+fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeError> {
     let finish = match proto::Finish::try_from(code) {
-        Ok(proto::Finish::Count) => Finish::Count,
-        Ok(proto::Finish::RawCount) => Finish::RawCount,
-        Ok(proto::Finish::Sum) => Finish::Sum,
-        Ok(proto::Finish::Avg) => Finish::Avg,
-        Ok(proto::Finish::Min) => Finish::Min,
-        Ok(proto::Finish::Max) => Finish::Max,
-        Ok(proto::Finish::Quantile) => return Ok(Finish::Quantile(parameter)),
+        Ok(proto::Finish::Count) => AggregateFunction::Count,
+        Ok(proto::Finish::RawCount) => AggregateFunction::RawCount,
+        Ok(proto::Finish::Sum) => AggregateFunction::Sum,
+        Ok(proto::Finish::Avg) => AggregateFunction::Avg,
+        Ok(proto::Finish::Min) => AggregateFunction::Min,
+        Ok(proto::Finish::Max) => AggregateFunction::Max,
+        Ok(proto::Finish::Quantile) => return Ok(AggregateFunction::Quantile(parameter)),
         Ok(proto::Finish::Histogram) => {
             let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
             at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;
-            return Ok(Finish::Histogram(buckets));
+            return Ok(AggregateFunction::Histogram(buckets));
         }
-        Ok(proto::Finish::Distinct) => Finish::Distinct,
+        Ok(proto::Finish::Distinct) => AggregateFunction::Distinct,
         Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
         Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),
     };

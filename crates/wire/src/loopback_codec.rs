@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
-use hadal_aggregate::{Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial};
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode};
 use hadal_peer::{
     Admin, Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
     TableBlocks, TableChange,
@@ -72,12 +72,12 @@ impl<P: ?Sized> LoopbackCodec<P> {
         &self,
         query: &Query,
         error: &DecodeError,
-        code: FaultCode,
+        code: QueryErrorCode,
         start: Instant,
     ) -> Partial {
         let mut partial = Partial::empty(query);
         if error.is_limit() {
-            partial.faults.add(Fault::new(code, &error.to_string()));
+            partial.errors.add(QueryError::new(code, &error.to_string()));
         }
         let leaf = LeafCoverage {
             name: self.name.clone(),
@@ -97,11 +97,11 @@ impl<P: Peer + ?Sized> LoopbackCodec<P> {
         let remaining = deadline.saturating_duration_since(start);
         let request = QueryRequest { query: Arc::clone(query), remaining, attempt: 0 };
         match QueryRequest::decode(request.encode()).map_err(|error| self.note(error)) {
-            Err(error) => self.failed(query, &error, FaultCode::Invalid, start),
+            Err(error) => self.failed(query, &error, QueryErrorCode::Invalid, start),
             Ok(request) => {
                 let bytes = self.answer(request).await;
                 match decode_partial(bytes, query).map_err(|error| self.note(error)) {
-                    Err(error) => self.failed(query, &error, FaultCode::Memory, start),
+                    Err(error) => self.failed(query, &error, QueryErrorCode::Memory, start),
                     Ok(partial) => partial,
                 }
             }

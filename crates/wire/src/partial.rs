@@ -5,14 +5,14 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    Answering, Coverage, Fault, Faults, Group, Groups, KeyedGroup, LeafCoverage, Partial,
-    RowValues, ScanStats, TopRows, Warnings,
+    Coverage, Group, Groups, KeyedGroup, LeafCoverage, Partial, PartialBody, QueryError,
+    QueryErrors, ScanStats, SparseRow, TopRows, Warnings,
 };
-use hadal_query::{Query, Shape, StateKind};
+use hadal_query::{Query, QueryKind, StateKind};
 use hadal_types::limits::{
     FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, WARNINGS_MAX,
 };
-use hadal_types::{Held, Micros, Value};
+use hadal_types::{MemoryReservation, Micros, Value};
 use prost::Message;
 
 use crate::codes::Code;
@@ -26,9 +26,9 @@ use crate::value::{decode_leaf_name, decode_value, encode_value};
 /// A partial answer's bytes; equal ones have equal bytes.
 #[must_use]
 pub fn encode_partial(partial: Partial) -> Bytes {
-    let answering = match partial.answering {
-        Answering::Groups(groups) => partial::Answering::Groups(encode_groups(groups)),
-        Answering::Rows(rows) => {
+    let answering = match partial.body {
+        PartialBody::Groups(groups) => partial::Answering::Groups(encode_groups(groups)),
+        PartialBody::Rows(rows) => {
             let rows = rows.into_sorted();
             let rows = rows
                 .iter()
@@ -43,7 +43,7 @@ pub fn encode_partial(partial: Partial) -> Bytes {
         until_micros: warning.until.map(|until| until.0),
     });
     let faults = partial
-        .faults
+        .errors
         .iter()
         .map(|fault| proto::Fault { code: fault.code.code(), message: fault.message.clone() });
     let message = proto::Partial {
@@ -65,19 +65,19 @@ pub fn decode_partial(bytes: Bytes, query: &Query) -> Result<Partial, DecodeErro
 }
 
 fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, DecodeError> {
-    let answering = match required(message.answering).at("answering")? {
+    let body = match required(message.answering).at("answering")? {
         partial::Answering::Groups(groups) => {
-            Answering::Groups(decode_groups(groups, query).at("groups")?)
+            PartialBody::Groups(decode_groups(groups, query).at("groups")?)
         }
-        partial::Answering::Rows(rows) => Answering::Rows(decode_rows(rows, query).at("rows")?),
+        partial::Answering::Rows(rows) => PartialBody::Rows(decode_rows(rows, query).at("rows")?),
     };
     Ok(Partial {
-        answering,
+        body,
         coverage: required(message.coverage).and_then(decode_coverage).at("coverage")?,
         stats: required(message.stats).map(decode_stats).at("stats")?,
         warnings: decode_warnings(message.warnings).at("warnings")?,
-        faults: decode_faults(message.faults).at("faults")?,
-        held: Held::default(),
+        errors: decode_faults(message.faults).at("faults")?,
+        reservation: MemoryReservation::default(),
     })
 }
 
@@ -138,7 +138,7 @@ fn decode_group(
 }
 
 fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, DecodeError> {
-    let Shape::Rows { values } = &query.shape else {
+    let QueryKind::Rows { values } = &query.kind else {
         return Err(unfit("rows", "groups"));
     };
     let rows_max = query.offset.saturating_add(query.limit);
@@ -147,7 +147,7 @@ fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, DecodeErr
     for (index, row) in Frames::<proto::Row>::new(message.rows).enumerate() {
         at_most("rows", index + 1, rows_max)?;
         let row = row.and_then(|row| decode_values(row.values, values.len()));
-        rows.push(RowValues::from(row.at_index("rows", index)?.into_vec()));
+        rows.push(SparseRow::from(row.at_index("rows", index)?.into_vec()));
     }
     TopRows::from_parts(query, rows).ok_or_else(|| unfit("rows", "such as the query asks for"))
 }
@@ -225,12 +225,12 @@ fn decode_warnings(list: Vec<proto::Warning>) -> Result<Warnings, DecodeError> {
     Ok(warnings)
 }
 
-fn decode_faults(list: Vec<proto::Fault>) -> Result<Faults, DecodeError> {
+fn decode_faults(list: Vec<proto::Fault>) -> Result<QueryErrors, DecodeError> {
     at_most("faults", list.len(), FAULTS_MAX)?;
-    let mut faults = Faults::default();
+    let mut faults = QueryErrors::default();
     for fault in list {
         at_most("bytes of a message", fault.message.len(), NOTE_BYTES_MAX)?;
-        faults.add(Fault::new(Code::of_code(fault.code)?, &fault.message));
+        faults.add(QueryError::new(Code::of_code(fault.code)?, &fault.message));
     }
     Ok(faults)
 }

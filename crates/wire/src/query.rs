@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hadal_query::{
-    Measure, OrderKey, Output, OutputExpr, Query, SeriesLimit, Shape, Slot, StateKind,
+    GroupInput, Measure, OrderKey, Output, OutputExpr, Query, QueryKind, SeriesLimit, StateKind,
 };
 use hadal_types::limits::{
     GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
@@ -66,12 +66,12 @@ fn decode_request(request: proto::QueryRequest) -> Result<QueryRequest, DecodeEr
 }
 
 fn encode_query(query: &Query) -> proto::Query {
-    let shape = match &query.shape {
-        Shape::Rows { values } => {
+    let shape = match &query.kind {
+        QueryKind::Rows { values } => {
             let values = values.iter().map(encode_expr).collect();
             query::Shape::Rows(proto::RowsShape { values })
         }
-        Shape::Groups { keys, measures } => query::Shape::Groups(proto::GroupsShape {
+        QueryKind::Groups { keys, measures } => query::Shape::Groups(proto::GroupsShape {
             keys: keys.iter().map(encode_expr).collect(),
             measures: measures.iter().map(encode_measure).collect(),
         }),
@@ -117,7 +117,7 @@ fn decode_query(wire: proto::Query) -> Result<Query, DecodeError> {
         range: TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) },
         intervals: each("intervals", wire.intervals, decode_interval)?,
         filter,
-        shape: required(wire.shape).and_then(decode_shape).at("shape")?,
+        kind: required(wire.shape).and_then(decode_shape).at("shape")?,
         outputs: each("outputs", wire.outputs, decode_output)?,
         having,
         order: each("order", wire.order, decode_order)?,
@@ -132,15 +132,15 @@ fn decode_query(wire: proto::Query) -> Result<Query, DecodeError> {
     Ok(query)
 }
 
-fn decode_shape(shape: query::Shape) -> Result<Shape, DecodeError> {
+fn decode_shape(shape: query::Shape) -> Result<QueryKind, DecodeError> {
     match shape {
         query::Shape::Rows(rows) => {
             let values = each("values", rows.values, |value| decode_expr(Some(value)))?;
-            Ok(Shape::Rows { values })
+            Ok(QueryKind::Rows { values })
         }
         query::Shape::Groups(groups) => {
             at_most("keys", groups.keys.len(), GROUP_KEYS_MAX)?;
-            Ok(Shape::Groups {
+            Ok(QueryKind::Groups {
                 keys: each("keys", groups.keys, |key| decode_expr(Some(key)))?,
                 measures: each("measures", groups.measures, decode_measure)?,
             })
@@ -162,7 +162,7 @@ fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
 fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
     match kind {
         StateKind::Moments => (proto::StateKind::Moments, 0),
-        StateKind::Extremes => (proto::StateKind::Extremes, 0),
+        StateKind::MinMax => (proto::StateKind::Extremes, 0),
         StateKind::Quantiles => (proto::StateKind::Quantiles, 0),
         StateKind::Distinct => (proto::StateKind::Distinct, 0),
         StateKind::Histogram(buckets) => (proto::StateKind::Histogram, u32::from(buckets)),
@@ -172,7 +172,7 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
 fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
     let kind = match proto::StateKind::try_from(code) {
         Ok(proto::StateKind::Moments) => StateKind::Moments,
-        Ok(proto::StateKind::Extremes) => StateKind::Extremes,
+        Ok(proto::StateKind::Extremes) => StateKind::MinMax,
         Ok(proto::StateKind::Quantiles) => StateKind::Quantiles,
         Ok(proto::StateKind::Distinct) => StateKind::Distinct,
         Ok(proto::StateKind::Histogram) => {
@@ -253,16 +253,16 @@ fn check_expr(query: &Query, expr: Option<&OutputExpr>) -> Result<(), DecodeErro
     checked
 }
 
-fn check_slot(query: &Query, slot: &Slot) -> Result<(), DecodeError> {
-    let keys = match &query.shape {
-        Shape::Rows { values } => values.len(),
-        Shape::Groups { keys, .. } => keys.len(),
+fn check_slot(query: &Query, slot: &GroupInput) -> Result<(), DecodeError> {
+    let keys = match &query.kind {
+        QueryKind::Rows { values } => values.len(),
+        QueryKind::Groups { keys, .. } => keys.len(),
     };
     match slot {
-        Slot::Key(index) if *index >= keys => {
+        GroupInput::Key(index) if *index >= keys => {
             Err(unfit(format!("key {index}"), format_args!("one of {keys}")))
         }
-        Slot::Measure(index, finish) => match query.measures().get(*index) {
+        GroupInput::Measure(index, finish) => match query.measures().get(*index) {
             Some(measure) if measure.kind == finish.state() => Ok(()),
             Some(measure) => {
                 Err(unfit(format!("{finish:?}"), format_args!("something of {:?}", measure.kind)))
@@ -272,6 +272,8 @@ fn check_slot(query: &Query, slot: &Slot) -> Result<(), DecodeError> {
                 Err(unfit(format!("measure {index}"), format_args!("one of {measures}")))
             }
         },
-        Slot::Key(_) | Slot::RawCount | Slot::Count | Slot::Seconds => Ok(()),
+        GroupInput::Key(_) | GroupInput::RawCount | GroupInput::Count | GroupInput::Seconds => {
+            Ok(())
+        }
     }
 }

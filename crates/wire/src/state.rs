@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    DISTINCT_VERSION, Distinct, DistinctParts, Extremes, Histogram, HistogramParts, Moments,
-    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, Tally,
+    DISTINCT_VERSION, Distinct, DistinctParts, Histogram, HistogramParts, MinMax, Moments,
+    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, WeightedCount,
 };
 use hadal_query::StateKind;
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
@@ -16,7 +16,7 @@ use crate::value::{
     decode_integer, decode_number, decode_value, encode_integer, encode_number, encode_value,
 };
 
-pub(crate) fn encode_tally(tally: Tally) -> proto::Tally {
+pub(crate) fn encode_tally(tally: WeightedCount) -> proto::Tally {
     proto::Tally {
         rows: tally.rows(),
         weight: Some(encode_integer(tally.weight())),
@@ -24,11 +24,11 @@ pub(crate) fn encode_tally(tally: Tally) -> proto::Tally {
     }
 }
 
-pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<Tally, DecodeError> {
+pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<WeightedCount, DecodeError> {
     let tally = required(tally)?;
     let weight = decode_integer(tally.weight).at("weight")?;
     let squares = decode_integer(tally.weight_squares).at("weight_squares")?;
-    Tally::from_parts(tally.rows, weight, squares).ok_or_else(|| {
+    WeightedCount::from_parts(tally.rows, weight, squares).ok_or_else(|| {
         let found = format!("{} rows of weight {weight}, squared {squares}", tally.rows);
         unfit(found, "what rows weigh")
     })
@@ -40,7 +40,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
             tally: Some(encode_tally(moments.tally)),
             sum: Some(encode_sum(&moments.sum)),
         }),
-        State::Extremes(extremes) => state::State::Extremes(proto::Extremes {
+        State::MinMax(extremes) => state::State::Extremes(proto::Extremes {
             min: extremes.min().map(encode_value),
             max: extremes.max().map(encode_value),
         }),
@@ -58,7 +58,7 @@ pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State
             tally: decode_tally(moments.tally).at("tally")?,
             sum: required(moments.sum).and_then(decode_sum).at("sum")?,
         }),
-        state::State::Extremes(extremes) => State::Extremes(decode_extremes(extremes)?),
+        state::State::Extremes(extremes) => State::MinMax(decode_extremes(extremes)?),
         state::State::Quantiles(quantiles) => State::Quantiles(decode_quantiles(quantiles)?),
         state::State::Distinct(distinct) => State::Distinct(decode_distinct(distinct)?),
         state::State::Histogram(cells) => match kind {
@@ -86,7 +86,7 @@ fn decode_sum(sum: proto::Sum) -> Result<Sum, DecodeError> {
     Sum::from_parts(&parts).ok_or_else(|| unfit("digits out of range", "an exact sum"))
 }
 
-fn decode_extremes(extremes: proto::Extremes) -> Result<Extremes, DecodeError> {
+fn decode_extremes(extremes: proto::Extremes) -> Result<MinMax, DecodeError> {
     let range = match (extremes.min, extremes.max) {
         (None, None) => None,
         (min, max) => Some((
@@ -94,7 +94,7 @@ fn decode_extremes(extremes: proto::Extremes) -> Result<Extremes, DecodeError> {
             required(max).and_then(decode_value).at("max")?,
         )),
     };
-    Extremes::from_parts(range).ok_or_else(|| unfit("a range upside down or of null", "min to max"))
+    MinMax::from_parts(range).ok_or_else(|| unfit("a range upside down or of null", "min to max"))
 }
 
 fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use hadal_types::limits::{HISTOGRAM_BUCKETS_MAX, LIST_ELEMENTS_MAX, NAME_BYTES_MAX};
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    BatchId, ColumnName, Decimal, Form, LeafName, Micros, Number, TableName, TableSettings, Value,
+    BatchId, ColumnName, Decimal, LeafName, Micros, Number, NumberRepr, TableName, TableSettings,
+    Value,
 };
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
@@ -32,12 +33,12 @@ pub(crate) fn decode_integer(integer: Option<proto::Int128>) -> Result<i128, Dec
 
 pub(crate) fn encode_number(number: Number) -> proto::Number {
     let number = match number.form() {
-        Form::Decimal(decimal) => {
+        NumberRepr::Decimal(decimal) => {
             let (low, high) = halves(decimal.mantissa());
             let scale = u32::from(decimal.scale());
             number::Number::Decimal(proto::Decimal { low, high, scale })
         }
-        Form::Double(double) => number::Number::Double(double),
+        NumberRepr::Double(double) => number::Number::Double(double),
     };
     proto::Number { number: Some(number) }
 }
@@ -52,7 +53,7 @@ pub(crate) fn decode_number(number: Option<proto::Number>) -> Result<Number, Dec
                 .and_then(|scale| Decimal::new(mantissa, scale))
                 .filter(|decimal| u32::from(decimal.scale()) == wire.scale)
                 .map(Number::from)
-                .filter(|number| matches!(number.form(), Form::Decimal(_)))
+                .filter(|number| matches!(number.form(), NumberRepr::Decimal(_)))
                 .ok_or_else(|| {
                     let found = format!("{mantissa} of scale {}", wire.scale);
                     unfit(found, "a decimal in lowest terms of scale 0 to 36 that is no double")
@@ -62,8 +63,8 @@ pub(crate) fn decode_number(number: Option<proto::Number>) -> Result<Number, Dec
             let number = Number::from_f64(double)
                 .ok_or_else(|| unfit(format!("double {double}"), "a finite double"))?;
             match number.form() {
-                Form::Double(_) => Ok(number),
-                Form::Decimal(_) => Err(unfit(format!("double {double:e}"), "a decimal")),
+                NumberRepr::Double(_) => Ok(number),
+                NumberRepr::Decimal(_) => Err(unfit(format!("double {double:e}"), "a decimal")),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Random expressions in which every function gets what it asks for.
 
-use hadal_query::{Expr, Function, Syntax, TimeField, Type};
+use hadal_query::{Expr, Function, PatternSyntax, TimeField, Type};
 use hadal_types::{Micros, Value};
 
 use super::facts::Pool;
@@ -228,14 +228,18 @@ impl<L: Clone> Expressions<'_, L> {
 
     fn pattern(&mut self, depth: usize) -> Expr<L> {
         let (text, pool) = self.known_or(Type::String, depth);
-        let syntax =
-            *self.random.pick(&[Syntax::Like, Syntax::ILike, Syntax::Regex, Syntax::IRegex]);
+        let syntax = *self.random.pick(&[
+            PatternSyntax::Like,
+            PatternSyntax::ILike,
+            PatternSyntax::Regex,
+            PatternSyntax::IRegex,
+        ]);
         let pattern = match syntax {
-            Syntax::Like | Syntax::ILike => match pool.value(self.random) {
+            PatternSyntax::Like | PatternSyntax::ILike => match pool.value(self.random) {
                 Some(Value::String(known)) if self.random.percent(60) => part_of(&known),
                 _ => pool::like(self.random).to_owned(),
             },
-            Syntax::Regex | Syntax::IRegex => pool::regex(self.random).to_owned(),
+            PatternSyntax::Regex | PatternSyntax::IRegex => pool::regex(self.random).to_owned(),
         };
         Expr::call(Function::Matches(syntax), [text, Expr::Literal(Value::string(&pattern))])
     }

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use hadal_query::Input;
-use hadal_types::{ColumnName, Decimal, Form, Kind, Logical, Micros, Number, TableSchema, Value};
+use hadal_query::RowInput;
+use hadal_types::{
+    ColumnName, Decimal, Kind, Logical, Micros, Number, NumberRepr, TableSchema, Value,
+};
 
 use super::random::Random;
 use super::schema::schema;
@@ -91,10 +93,10 @@ fn edges(rows: &[Row], value: impl Fn(&Row) -> Option<Value>) -> Vec<Value> {
 impl Facts {
     /// What is known of the values of an input.
     #[must_use]
-    pub fn pool(&self, input: &Input) -> Pool {
+    pub fn pool(&self, input: &RowInput) -> Pool {
         match input {
-            Input::Time => self.times.clone(),
-            Input::Column(column) => {
+            RowInput::Time => self.times.clone(),
+            RowInput::Column(column) => {
                 let key = (column.name.clone(), column.kind);
                 let mut pool = self.columns.get(&key).cloned().unwrap_or_default();
                 if column.logical == Logical::Plain {
@@ -163,11 +165,11 @@ fn beside(value: &Value, step: i64) -> Option<Value> {
             (Micros::MIN..=Micros::MAX).contains(&moved).then_some(Value::Time(moved))
         }
         Value::Number(number) => match number.form() {
-            Form::Decimal(decimal) => {
+            NumberRepr::Decimal(decimal) => {
                 let mantissa = decimal.mantissa().checked_add(step.into())?;
                 Decimal::new(mantissa, decimal.scale()).map(|next| Value::Number(next.into()))
             }
-            Form::Double(double) => {
+            NumberRepr::Double(double) => {
                 let next = match step {
                     ..0 => double.next_down(),
                     0 => double,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hadal_query::{
-    ColumnRef, Expr, Finish, Input, Measure, OrderKey, Output, OutputExpr, Query, RowExpr,
-    SeriesLimit, Shape, Slot, StateKind, Type,
+    AggregateFunction, ColumnRef, Expr, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
+    QueryKind, RowExpr, RowInput, SeriesLimit, StateKind, Type,
 };
 use hadal_types::{ColumnName, Kind, Logical, Micros, TableSchema, TimeRange, limits};
 
@@ -23,10 +23,10 @@ const HISTOGRAM_BUCKETS: [u16; 5] = [1, 2, 5, 20, 100];
 /// every column, numbers as text, a column that is not there, and searches for words.
 #[must_use]
 pub fn inputs(random: &mut Random, schema: &TableSchema) -> Vec<(Type, RowExpr)> {
-    let mut inputs = vec![(Type::Time, Expr::Leaf(Input::Time))];
+    let mut inputs = vec![(Type::Time, Expr::Leaf(RowInput::Time))];
     let mut add = |name: &ColumnName, kind: Kind, logical: Logical| {
         let column = ColumnRef { name: name.clone(), kind, logical };
-        inputs.push((column.value_type(), Expr::Leaf(Input::Column(column))));
+        inputs.push((column.value_type(), Expr::Leaf(RowInput::Column(column))));
     };
     for column in &schema.columns {
         for part in &column.parts {
@@ -41,7 +41,7 @@ pub fn inputs(random: &mut Random, schema: &TableSchema) -> Vec<(Type, RowExpr)>
     }
     for _ in 0..2 {
         let text = pool::word(random).to_owned();
-        inputs.push((Type::Bool, Expr::Leaf(Input::AnyText(text))));
+        inputs.push((Type::Bool, Expr::Leaf(RowInput::AnyText(text))));
     }
     inputs
 }
@@ -68,13 +68,13 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         Expressions { random: &mut *random, leaves: &inputs, pools: &pools, bucket_micros_min };
     let filter = rows.random.percent(60).then(|| rows.expr(Type::Bool, 3));
     let grouped = rows.random.percent(75);
-    let (shape, finished) = if grouped { groups(&mut rows) } else { raw_rows(&mut rows) };
+    let (kind, finished) = if grouped { groups(&mut rows) } else { raw_rows(&mut rows) };
     let exact: Vec<(Type, OutputExpr)> =
         finished.iter().filter(|slot| is_exact(&slot.1, schema.rows)).cloned().collect();
     let mut outputs = Expressions { random, leaves: &exact, pools: &[], bucket_micros_min };
     let having = (grouped && outputs.random.percent(25)).then(|| outputs.expr(Type::Bool, 2));
     let order = order(&mut outputs);
-    let keyed = matches!(&shape, Shape::Groups { keys, .. } if !keys.is_empty());
+    let keyed = matches!(&kind, QueryKind::Groups { keys, .. } if !keys.is_empty());
     let series = (keyed && outputs.random.percent(25)).then(|| SeriesLimit {
         count: 1 + outputs.random.below(4),
         rank: outputs.leaf(Type::Number),
@@ -84,7 +84,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         range,
         intervals: Vec::new(),
         filter,
-        shape,
+        kind,
         outputs: columns(&mut outputs, &finished),
         having,
         order,
@@ -106,10 +106,10 @@ pub fn rows_query(seed: u64, facts: &Facts) -> Query {
     let pools = pools(&inputs, facts);
     let mut rows = Expressions { random, leaves: &inputs, pools: &pools, bucket_micros_min: 1 };
     query.filter = rows.random.percent(30).then(|| rows.expr(Type::Bool, 2));
-    let (shape, mut slots) = raw_rows(&mut rows);
-    let Shape::Rows { mut values } = shape else { return query };
-    let time = Expr::Leaf(Slot::Key(values.len()));
-    values.push(Expr::Leaf(Input::Time));
+    let (kind, mut slots) = raw_rows(&mut rows);
+    let QueryKind::Rows { mut values } = kind else { return query };
+    let time = Expr::Leaf(GroupInput::Key(values.len()));
+    values.push(Expr::Leaf(RowInput::Time));
     slots.push((Type::Time, time.clone()));
     let mut outputs = Expressions { random, leaves: &slots, pools: &[], bucket_micros_min: 1 };
     query.order = order(&mut outputs);
@@ -118,7 +118,7 @@ pub fn rows_query(seed: u64, facts: &Facts) -> Query {
         query.order.insert(0, OrderKey { expr: time, descending, nulls_first: descending });
     }
     query.outputs = columns(&mut outputs, &slots);
-    query.shape = Shape::Rows { values };
+    query.kind = QueryKind::Rows { values };
     query.limit = *random.pick(&[0, 1, 2, 5, 20, 20, 50, 100, 500, LIMIT]);
     query.offset = *random.pick(&[0, 0, 0, 1, 7, 60, 400]);
     query
@@ -147,21 +147,21 @@ fn bucket_micros_min(schema: &TableSchema) -> i64 {
     1 + span / BUCKETS_MAX
 }
 
-type Expressed = (Shape, Vec<(Type, OutputExpr)>);
+type Expressed = (QueryKind, Vec<(Type, OutputExpr)>);
 
-fn raw_rows(rows: &mut Expressions<'_, Input>) -> Expressed {
+fn raw_rows(rows: &mut Expressions<'_, RowInput>) -> Expressed {
     let count = 1 + rows.random.below(5);
     let (mut values, mut slots) = (Vec::new(), Vec::new());
     for index in 0..count {
         let (of, value) = a_value(rows);
         values.push(value);
-        slots.push((of, Expr::Leaf(Slot::Key(index))));
+        slots.push((of, Expr::Leaf(GroupInput::Key(index))));
     }
-    (Shape::Rows { values }, slots)
+    (QueryKind::Rows { values }, slots)
 }
 
 /// Mostly a column, at times something computed.
-fn a_value(rows: &mut Expressions<'_, Input>) -> (Type, RowExpr) {
+fn a_value(rows: &mut Expressions<'_, RowInput>) -> (Type, RowExpr) {
     if rows.random.percent(75) {
         return rows.random.pick(rows.leaves).clone();
     }
@@ -169,17 +169,17 @@ fn a_value(rows: &mut Expressions<'_, Input>) -> (Type, RowExpr) {
     (of, rows.expr(of, 2))
 }
 
-fn groups(rows: &mut Expressions<'_, Input>) -> Expressed {
+fn groups(rows: &mut Expressions<'_, RowInput>) -> Expressed {
     let (mut keys, mut slots) = (Vec::new(), Vec::new());
     for index in 0..*rows.random.pick(&[0, 1, 1, 1, 2, 2, 3]) {
         let (of, key) = match rows.random.percent(35) {
-            true => (Type::Time, rows.bucket(Expr::Leaf(Input::Time))),
+            true => (Type::Time, rows.bucket(Expr::Leaf(RowInput::Time))),
             false => a_value(rows),
         };
         keys.push(key);
-        slots.push((of, Expr::Leaf(Slot::Key(index))));
+        slots.push((of, Expr::Leaf(GroupInput::Key(index))));
     }
-    for slot in [Slot::RawCount, Slot::Count, Slot::Seconds] {
+    for slot in [GroupInput::RawCount, GroupInput::Count, GroupInput::Seconds] {
         slots.push((Type::Number, Expr::Leaf(slot)));
     }
     let mut measures = Vec::new();
@@ -188,14 +188,14 @@ fn groups(rows: &mut Expressions<'_, Input>) -> Expressed {
         let kind = kind_of(rows.random, of);
         measures.push(Measure { kind, argument });
         for finish in finishes(rows.random, kind, of) {
-            slots.push((type_of(finish, of), Expr::Leaf(Slot::Measure(index, finish))));
+            slots.push((type_of(finish, of), Expr::Leaf(GroupInput::Measure(index, finish))));
         }
     }
-    (Shape::Groups { keys, measures }, slots)
+    (QueryKind::Groups { keys, measures }, slots)
 }
 
 /// Mostly a number.
-fn an_argument(rows: &mut Expressions<'_, Input>) -> (Type, RowExpr) {
+fn an_argument(rows: &mut Expressions<'_, RowInput>) -> (Type, RowExpr) {
     match rows.random.below(10) {
         0..4 => (Type::Number, rows.leaf(Type::Number)),
         4..6 => (Type::Number, rows.expr(Type::Number, 2)),
@@ -207,7 +207,7 @@ fn an_argument(rows: &mut Expressions<'_, Input>) -> (Type, RowExpr) {
 fn kind_of(random: &mut Random, of: Type) -> StateKind {
     let mut kinds = vec![StateKind::Moments, StateKind::Distinct];
     if matches!(of, Type::Number | Type::Bool | Type::Time | Type::String) {
-        kinds.push(StateKind::Extremes);
+        kinds.push(StateKind::MinMax);
     }
     if of == Type::Number {
         let histogram = StateKind::Histogram(*random.pick(&HISTOGRAM_BUCKETS));
@@ -217,26 +217,31 @@ fn kind_of(random: &mut Random, of: Type) -> StateKind {
 }
 
 /// Some of the aggregates that are finished from this state.
-fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<Finish> {
+fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunction> {
     match kind {
         StateKind::Moments if matches!(of, Type::Number | Type::Bool) => {
-            vec![Finish::Count, Finish::RawCount, Finish::Sum, Finish::Avg]
+            vec![
+                AggregateFunction::Count,
+                AggregateFunction::RawCount,
+                AggregateFunction::Sum,
+                AggregateFunction::Avg,
+            ]
         }
-        StateKind::Moments => vec![Finish::Count, Finish::RawCount],
-        StateKind::Extremes => vec![Finish::Min, Finish::Max],
+        StateKind::Moments => vec![AggregateFunction::Count, AggregateFunction::RawCount],
+        StateKind::MinMax => vec![AggregateFunction::Min, AggregateFunction::Max],
         StateKind::Quantiles => vec![
-            Finish::Quantile(*random.pick(&QUANTILES)),
-            Finish::Quantile(*random.pick(&QUANTILES)),
+            AggregateFunction::Quantile(*random.pick(&QUANTILES)),
+            AggregateFunction::Quantile(*random.pick(&QUANTILES)),
         ],
-        StateKind::Distinct => vec![Finish::Distinct],
-        StateKind::Histogram(buckets) => vec![Finish::Histogram(buckets)],
+        StateKind::Distinct => vec![AggregateFunction::Distinct],
+        StateKind::Histogram(buckets) => vec![AggregateFunction::Histogram(buckets)],
     }
 }
 
-fn type_of(finish: Finish, argument: Type) -> Type {
+fn type_of(finish: AggregateFunction, argument: Type) -> Type {
     match finish {
-        Finish::Min | Finish::Max => argument,
-        Finish::Histogram(_) => Type::Histogram,
+        AggregateFunction::Min | AggregateFunction::Max => argument,
+        AggregateFunction::Histogram(_) => Type::Histogram,
         _ => Type::Number,
     }
 }
@@ -245,13 +250,17 @@ fn type_of(finish: Finish, argument: Type) -> Type {
 fn is_exact(slot: &OutputExpr, rows: u64) -> bool {
     let rows = usize::try_from(rows).unwrap_or(usize::MAX);
     match slot {
-        Expr::Leaf(Slot::Measure(_, Finish::Quantile(_))) => rows <= limits::QUANTILE_EXACT_ROWS,
-        Expr::Leaf(Slot::Measure(_, Finish::Distinct)) => rows <= limits::DISTINCT_EXACT_VALUES,
+        Expr::Leaf(GroupInput::Measure(_, AggregateFunction::Quantile(_))) => {
+            rows <= limits::QUANTILE_EXACT_ROWS
+        }
+        Expr::Leaf(GroupInput::Measure(_, AggregateFunction::Distinct)) => {
+            rows <= limits::DISTINCT_EXACT_VALUES
+        }
         _ => true,
     }
 }
 
-fn order(outputs: &mut Expressions<'_, Slot>) -> Vec<OrderKey> {
+fn order(outputs: &mut Expressions<'_, GroupInput>) -> Vec<OrderKey> {
     let count = *outputs.random.pick(&[0, 0, 1, 1, 2]);
     (0..count)
         .map(|_| OrderKey {
@@ -266,7 +275,7 @@ fn order(outputs: &mut Expressions<'_, Slot>) -> Vec<OrderKey> {
 }
 
 /// Nearly all slots, and something computed of those that are exact.
-fn columns(outputs: &mut Expressions<'_, Slot>, slots: &[(Type, OutputExpr)]) -> Vec<Output> {
+fn columns(outputs: &mut Expressions<'_, GroupInput>, slots: &[(Type, OutputExpr)]) -> Vec<Output> {
     let mut columns: Vec<(Type, OutputExpr)> =
         slots.iter().filter(|_| outputs.random.percent(90)).cloned().collect();
     for _ in 0..outputs.random.below(3) {

@@ -1,5 +1,5 @@
-use hadal_query::Shape;
-use hadal_types::{Form, Number, Value};
+use hadal_query::QueryKind;
+use hadal_types::{Number, NumberRepr, Value};
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn some_columns_are_of_neither_one_scale_nor_doubles() {
             columns += 1;
             mixed += usize::from(
                 numbers.iter().any(rounded)
-                    && numbers.iter().any(|number| matches!(number.form(), Form::Double(_))),
+                    && numbers.iter().any(|number| matches!(number.form(), NumberRepr::Double(_))),
             );
         }
     }
@@ -58,7 +58,7 @@ fn every_part_of_the_house_is_asked_for() {
         sizes.push(rows.len());
         kinds.push(facts.schema.columns.iter().any(|column| column.parts.len() > 1));
         let query = query(seed, &facts);
-        shapes[0] += usize::from(matches!(query.shape, Shape::Rows { .. }));
+        shapes[0] += usize::from(matches!(query.kind, QueryKind::Rows { .. }));
         shapes[1] += usize::from(query.series.is_some());
         shapes[2] += usize::from(query.having.is_some());
         shapes[3] += usize::from(query.filter.is_some());

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use hadal_query::{Expr, Function, Syntax};
+use hadal_query::{Expr, Function, PatternSyntax};
 use hadal_types::Value;
 use regex::Regex;
 
@@ -12,7 +12,7 @@ use super::{OracleFault, functions, pattern};
 /// Computes expressions; remembers compiled patterns, and nothing else.
 #[derive(Debug, Default)]
 pub struct Evaluator {
-    regexes: RefCell<BTreeMap<(String, Syntax), Regex>>,
+    regexes: RefCell<BTreeMap<(String, PatternSyntax), Regex>>,
 }
 
 impl Evaluator {
@@ -47,11 +47,16 @@ impl Evaluator {
         }
     }
 
-    fn matches(&self, text: &str, syntax: Syntax, subject: &str) -> Result<bool, OracleFault> {
+    fn matches(
+        &self,
+        text: &str,
+        syntax: PatternSyntax,
+        subject: &str,
+    ) -> Result<bool, OracleFault> {
         match syntax {
-            Syntax::Like => return Ok(pattern::like(text, subject, true)),
-            Syntax::ILike => return Ok(pattern::like(text, subject, false)),
-            Syntax::Regex | Syntax::IRegex => {}
+            PatternSyntax::Like => return Ok(pattern::like(text, subject, true)),
+            PatternSyntax::ILike => return Ok(pattern::like(text, subject, false)),
+            PatternSyntax::Regex | PatternSyntax::IRegex => {}
         }
         let key = (text.to_owned(), syntax);
         let mut regexes = self.regexes.borrow_mut();

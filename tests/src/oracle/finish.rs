@@ -1,7 +1,7 @@
 //! Aggregates from all values of a group, and how near an engine's sketches must come.
 
-use hadal_query::Finish;
-use hadal_types::{Form, Number, Value, limits};
+use hadal_query::AggregateFunction;
+use hadal_types::{Number, NumberRepr, Value, limits};
 
 use super::exact::Exact;
 use super::histogram::histogram;
@@ -64,17 +64,19 @@ impl Cell {
 
 /// Finishes an aggregate over `values`. `sums_exactly` says whether the engine sees them as
 /// decimals and not as doubles.
-pub(super) fn finish(finish: Finish, values: &[Weighted], sums_exactly: bool) -> Cell {
+pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactly: bool) -> Cell {
     match finish {
-        Finish::Count => Cell::exact(count(values)),
-        Finish::RawCount => Cell::exact(length(values.len())),
-        Finish::Sum => Moments::of(values, sums_exactly).map_or(NULL, Moments::sum),
-        Finish::Avg => Moments::of(values, sums_exactly).map_or(NULL, Moments::average),
-        Finish::Min => Cell::exact(sorted(values).first().map_or(Value::Null, value)),
-        Finish::Max => Cell::exact(sorted(values).last().map_or(Value::Null, value)),
-        Finish::Quantile(millionths) => quantile(&numbers(values), millionths),
-        Finish::Histogram(buckets) => Cell::exact(histogram(&numbers(values), buckets.into())),
-        Finish::Distinct => distinct(values),
+        AggregateFunction::Count => Cell::exact(count(values)),
+        AggregateFunction::RawCount => Cell::exact(length(values.len())),
+        AggregateFunction::Sum => Moments::of(values, sums_exactly).map_or(NULL, Moments::sum),
+        AggregateFunction::Avg => Moments::of(values, sums_exactly).map_or(NULL, Moments::average),
+        AggregateFunction::Min => Cell::exact(sorted(values).first().map_or(Value::Null, value)),
+        AggregateFunction::Max => Cell::exact(sorted(values).last().map_or(Value::Null, value)),
+        AggregateFunction::Quantile(millionths) => quantile(&numbers(values), millionths),
+        AggregateFunction::Histogram(buckets) => {
+            Cell::exact(histogram(&numbers(values), buckets.into()))
+        }
+        AggregateFunction::Distinct => distinct(values),
     }
 }
 
@@ -181,8 +183,8 @@ fn term(weighted: &Weighted) -> Option<Exact> {
     let value = match &weighted.value {
         Value::Bool(truth) => Exact::from_integer(i128::from(*truth)),
         Value::Number(number) => match number.form() {
-            Form::Double(double) => Exact::from_bits(double),
-            Form::Decimal(_) => Exact::from_number(*number),
+            NumberRepr::Double(double) => Exact::from_bits(double),
+            NumberRepr::Decimal(_) => Exact::from_number(*number),
         },
         _ => return None,
     };

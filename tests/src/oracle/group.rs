@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use hadal_query::{Expr, OutputExpr, Query, SeriesLimit, Slot};
+use hadal_query::{Expr, GroupInput, OutputExpr, Query, SeriesLimit};
 use hadal_types::{Micros, TimeRange, Value};
 
 use super::evaluate::Evaluator;
@@ -68,18 +68,20 @@ impl Slots<'_> {
         }
         let mut exact = true;
         expr.for_each_leaf(&mut |slot| exact &= self.cell(slot).is_exact());
-        let value = evaluator.value(expr, &|slot: &Slot| self.cell(slot).value)?;
+        let value = evaluator.value(expr, &|slot: &GroupInput| self.cell(slot).value)?;
         let tolerance = if exact { finish::Tolerance::Exact } else { finish::Tolerance::Open };
         Ok(Cell { value, tolerance })
     }
 
-    fn cell(&self, slot: &Slot) -> Cell {
+    fn cell(&self, slot: &GroupInput) -> Cell {
         match slot {
-            Slot::Key(index) => Cell::exact(self.keys.get(*index).cloned().unwrap_or(Value::Null)),
-            Slot::Count => Cell::exact(finish::count(&self.group.rows)),
-            Slot::RawCount => Cell::exact(finish::length(self.group.rows.len())),
-            Slot::Seconds => Cell::exact(self.seconds.clone()),
-            Slot::Measure(index, finish) => {
+            GroupInput::Key(index) => {
+                Cell::exact(self.keys.get(*index).cloned().unwrap_or(Value::Null))
+            }
+            GroupInput::Count => Cell::exact(finish::count(&self.group.rows)),
+            GroupInput::RawCount => Cell::exact(finish::length(self.group.rows.len())),
+            GroupInput::Seconds => Cell::exact(self.seconds.clone()),
+            GroupInput::Measure(index, finish) => {
                 let values = self.group.values.get(*index).map_or(&[][..], Vec::as_slice);
                 let exactly = self.sums_exactly.get(*index).is_some_and(|exactly| *exactly);
                 finish::finish(*finish, values, exactly)

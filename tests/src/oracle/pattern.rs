@@ -1,6 +1,6 @@
 //! Patterns: LIKE by a table of all prefixes, regular expressions by the `regex` crate as it is.
 
-use hadal_query::Syntax;
+use hadal_query::PatternSyntax;
 use regex::{Regex, RegexBuilder};
 
 use super::OracleFault;
@@ -62,9 +62,9 @@ fn same(left: char, right: char, case_matters: bool) -> bool {
 }
 
 /// Compiles a regular expression.
-pub(super) fn compile(pattern: &str, syntax: Syntax) -> Result<Regex, OracleFault> {
+pub(super) fn compile(pattern: &str, syntax: PatternSyntax) -> Result<Regex, OracleFault> {
     RegexBuilder::new(pattern)
-        .case_insensitive(syntax == Syntax::IRegex)
+        .case_insensitive(syntax == PatternSyntax::IRegex)
         .build()
         .map_err(|error| OracleFault::Pattern(error.to_string()))
 }

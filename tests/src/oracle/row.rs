@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hadal_query::{ColumnRef, Input};
+use hadal_query::{ColumnRef, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, Value, Weight};
 
 use super::OracleFault;
@@ -40,12 +40,12 @@ impl Row {
 
     /// What the row gives, the table's time column being `time_column`.
     #[must_use]
-    pub fn input(&self, input: &Input, time_column: &ColumnName) -> Value {
+    pub fn input(&self, input: &RowInput, time_column: &ColumnName) -> Value {
         match input {
-            Input::Time => Value::Time(self.time),
-            Input::Column(column) if column.name == *time_column => self.time_as(column),
-            Input::Column(column) => self.column(column),
-            Input::AnyText(text) => Value::Bool(self.has_text(&text.to_lowercase())),
+            RowInput::Time => Value::Time(self.time),
+            RowInput::Column(column) if column.name == *time_column => self.time_as(column),
+            RowInput::Column(column) => self.column(column),
+            RowInput::AnyText(text) => Value::Bool(self.has_text(&text.to_lowercase())),
         }
     }
 

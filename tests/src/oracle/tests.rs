@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hadal_query::{ColumnRef, Finish, Measure, Output, OutputExpr, SeriesLimit, Slot, Type};
+use hadal_query::{
+    AggregateFunction, ColumnRef, GroupInput, Measure, Output, OutputExpr, SeriesLimit, Type,
+};
 use hadal_types::{Kind, Logical, Micros, Number, TableName, TimeRange};
 
 use super::finish::Tolerance;
@@ -24,10 +26,10 @@ fn row<const N: usize>(second: i64, cells: [(&str, Value); N]) -> Row {
 }
 
 fn column(text: &str, kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
 }
 
-fn slot(slot: Slot) -> OutputExpr {
+fn slot(slot: GroupInput) -> OutputExpr {
     Expr::Leaf(slot)
 }
 
@@ -35,7 +37,7 @@ fn moments(argument: RowExpr) -> Measure {
     Measure { kind: StateKind::Moments, argument }
 }
 
-fn query(shape: Shape, outputs: Vec<OutputExpr>) -> Query {
+fn query(shape: QueryKind, outputs: Vec<OutputExpr>) -> Query {
     let output = |expr| Output { name: String::new(), value_type: Type::Null, expr };
     Query {
         outputs: outputs.into_iter().map(output).collect(),
@@ -56,21 +58,26 @@ fn values(answer: &OracleAnswer) -> Vec<Vec<Value>> {
 
 fn bucket(seconds: i64) -> RowExpr {
     let width = Expr::Literal(Value::integer(seconds * Micros::SECOND));
-    Expr::call(Function::TimeBucket, [Expr::Leaf(Input::Time), width])
+    Expr::call(Function::TimeBucket, [Expr::Leaf(RowInput::Time), width])
 }
 
 const NULL: Value = Value::Null;
 
 #[test]
 fn one_group_stands_even_over_no_rows() {
-    let shape = Shape::Groups { keys: vec![], measures: vec![moments(column("n", Kind::Number))] };
-    let outputs = [Slot::Count, Slot::Measure(0, Finish::Sum), Slot::Measure(0, Finish::Avg)];
+    let shape =
+        QueryKind::Groups { keys: vec![], measures: vec![moments(column("n", Kind::Number))] };
+    let outputs = [
+        GroupInput::Count,
+        GroupInput::Measure(0, AggregateFunction::Sum),
+        GroupInput::Measure(0, AggregateFunction::Avg),
+    ];
     let query = query(shape, outputs.map(slot).to_vec());
     let answer = asked(&[], &query);
     assert_eq!(values(&answer), [[number("0"), NULL, NULL]]);
     assert_eq!(answer.rows[0].raw_count, 0);
-    let keyed = Shape::Groups { keys: vec![column("n", Kind::Number)], measures: vec![] };
-    assert!(asked(&[], &Query { shape: keyed, outputs: vec![], ..query }).rows.is_empty());
+    let keyed = QueryKind::Groups { keys: vec![column("n", Kind::Number)], measures: vec![] };
+    assert!(asked(&[], &Query { kind: keyed, outputs: vec![], ..query }).rows.is_empty());
 }
 
 #[test]
@@ -81,10 +88,16 @@ fn rows_weigh_what_they_stand_for() {
         row(3, [("sample_rate", number("2.5"))]),
         row(4, [("n", Value::string("0.4")), ("sample_rate", Value::string("7"))]),
     ];
-    let shape = Shape::Groups { keys: vec![], measures: vec![moments(column("n", Kind::Number))] };
-    let finishes = [Finish::Count, Finish::RawCount, Finish::Sum, Finish::Avg];
-    let mut outputs = vec![slot(Slot::RawCount), slot(Slot::Count)];
-    outputs.extend(finishes.map(|finish| slot(Slot::Measure(0, finish))));
+    let shape =
+        QueryKind::Groups { keys: vec![], measures: vec![moments(column("n", Kind::Number))] };
+    let finishes = [
+        AggregateFunction::Count,
+        AggregateFunction::RawCount,
+        AggregateFunction::Sum,
+        AggregateFunction::Avg,
+    ];
+    let mut outputs = vec![slot(GroupInput::RawCount), slot(GroupInput::Count)];
+    outputs.extend(finishes.map(|finish| slot(GroupInput::Measure(0, finish))));
     let answer = asked(&rows, &query(shape, outputs));
     let average = Value::Number(Number::from_f64(1.2 / 11.0).expect("finite"));
     assert_eq!(
@@ -92,7 +105,7 @@ fn rows_weigh_what_they_stand_for() {
         [[number("4"), number("14.5"), number("11"), number("2"), number("1.2"), average]]
     );
     let bad = [row(1, [("sample_rate", number("0"))])];
-    let shape = Shape::Groups { keys: vec![], measures: vec![] };
+    let shape = QueryKind::Groups { keys: vec![], measures: vec![] };
     let fault = super::answer(&bad, &name("time"), &query(shape, vec![]));
     assert_eq!(fault.err(), Some(OracleFault::SampleRate("0".to_owned())));
 }
@@ -107,8 +120,8 @@ fn a_name_of_two_kinds_loses_nothing() {
         row(5, []),
     ];
     let seen = |kind| {
-        let shape = Shape::Rows { values: vec![Expr::Leaf(Input::Time), column("n", kind)] };
-        let answer = asked(&rows, &query(shape, vec![slot(Slot::Key(1))]));
+        let shape = QueryKind::Rows { values: vec![Expr::Leaf(RowInput::Time), column("n", kind)] };
+        let answer = asked(&rows, &query(shape, vec![slot(GroupInput::Key(1))]));
         values(&answer).concat()
     };
     assert_eq!(seen(Kind::Number), [number("1.5"), NULL, number("1"), NULL, NULL]);
@@ -127,9 +140,9 @@ fn searches_look_into_every_string() {
         row(4, [("d", number("1"))]),
     ];
     let found = |text: &str| {
-        let shape = Shape::Groups { keys: vec![], measures: vec![] };
-        let filter = Some(Expr::Leaf(Input::AnyText(text.to_owned())));
-        let query = Query { filter, ..query(shape, vec![slot(Slot::RawCount)]) };
+        let shape = QueryKind::Groups { keys: vec![], measures: vec![] };
+        let filter = Some(Expr::Leaf(RowInput::AnyText(text.to_owned())));
+        let query = Query { filter, ..query(shape, vec![slot(GroupInput::RawCount)]) };
         values(&asked(&rows, &query)).concat()
     };
     assert_eq!(found("STRAßE"), [number("2")]);
@@ -141,12 +154,12 @@ fn searches_look_into_every_string() {
 fn null_is_a_key_and_sorts_last() {
     let rows = ["b", "", "a"]
         .map(|key| row(1, [("k", if key.is_empty() { NULL } else { Value::string(key) })]));
-    let shape = Shape::Groups { keys: vec![column("k", Kind::String)], measures: vec![] };
-    let mut query = query(shape, vec![slot(Slot::Key(0))]);
+    let shape = QueryKind::Groups { keys: vec![column("k", Kind::String)], measures: vec![] };
+    let mut query = query(shape, vec![slot(GroupInput::Key(0))]);
     let (a, b) = (Value::string("a"), Value::string("b"));
     assert_eq!(values(&asked(&rows, &query)).concat(), [a.clone(), b.clone(), NULL]);
     let by = |descending, nulls_first| {
-        vec![OrderKey { expr: slot(Slot::Key(0)), descending, nulls_first }]
+        vec![OrderKey { expr: slot(GroupInput::Key(0)), descending, nulls_first }]
     };
     query.order = by(true, false);
     assert_eq!(values(&asked(&rows, &query)).concat(), [b.clone(), a.clone(), NULL]);
@@ -165,8 +178,8 @@ fn quantiles_are_the_nearest_rank_by_weight() {
         row(3, [("n", number("3"))]),
     ];
     let measure = Measure { kind: StateKind::Quantiles, argument: column("n", Kind::Number) };
-    let shape = Shape::Groups { keys: vec![], measures: vec![measure] };
-    let at = |millionths| slot(Slot::Measure(0, Finish::Quantile(millionths)));
+    let shape = QueryKind::Groups { keys: vec![], measures: vec![measure] };
+    let at = |millionths| slot(GroupInput::Measure(0, AggregateFunction::Quantile(millionths)));
     let outputs = [0, 980_000, 980_001, 990_000, 990_001, 1_000_000].map(at).to_vec();
     assert_eq!(
         values(&asked(&rows, &query(shape, outputs))).concat(),
@@ -177,8 +190,8 @@ fn quantiles_are_the_nearest_rank_by_weight() {
 #[test]
 fn buckets_at_the_ends_of_the_range_have_fewer_seconds() {
     let rows = [5, 65, 66, 125].map(|second| row(second, []));
-    let shape = Shape::Groups { keys: vec![bucket(60)], measures: vec![] };
-    let mut query = query(shape, vec![slot(Slot::RawCount), slot(Slot::Seconds)]);
+    let shape = QueryKind::Groups { keys: vec![bucket(60)], measures: vec![] };
+    let mut query = query(shape, vec![slot(GroupInput::RawCount), slot(GroupInput::Seconds)]);
     assert_eq!(values(&asked(&rows, &query))[0], [number("1"), number("60")]);
     let at = |micros| Some(Micros(micros));
     query.range = TimeRange { from: at(4_500_000), to: at(125_000_001) };
@@ -200,9 +213,12 @@ fn the_rest_of_the_series_is_one_more() {
         row(65, []),
     ];
     let shape =
-        Shape::Groups { keys: vec![column("k", Kind::String), bucket(60)], measures: vec![] };
-    let rank = slot(Slot::Count);
-    let mut query = query(shape, [Slot::Key(0), Slot::Key(1), Slot::Count].map(slot).to_vec());
+        QueryKind::Groups { keys: vec![column("k", Kind::String), bucket(60)], measures: vec![] };
+    let rank = slot(GroupInput::Count);
+    let mut query = query(
+        shape,
+        [GroupInput::Key(0), GroupInput::Key(1), GroupInput::Count].map(slot).to_vec(),
+    );
     query.series = Some(SeriesLimit { count: 2, rank });
     let at = |minute: i64| Value::Time(Micros(60 * minute * Micros::SECOND));
     let line = |key: &str, minute, count| {
@@ -225,18 +241,18 @@ fn the_rest_of_the_series_is_one_more() {
 #[test]
 fn having_sees_finished_groups() {
     let rows = [1, 1, 2].map(|key| row(1, [("k", Value::integer(key))]));
-    let shape = Shape::Groups { keys: vec![column("k", Kind::Number)], measures: vec![] };
+    let shape = QueryKind::Groups { keys: vec![column("k", Kind::Number)], measures: vec![] };
     let two = Expr::Literal(number("2"));
-    let having = Some(Expr::call(Function::Equal, [slot(Slot::Count), two]));
-    let query = Query { having, ..query(shape, vec![slot(Slot::Key(0))]) };
+    let having = Some(Expr::call(Function::Equal, [slot(GroupInput::Count), two]));
+    let query = Query { having, ..query(shape, vec![slot(GroupInput::Key(0))]) };
     assert_eq!(values(&asked(&rows, &query)), [[number("1")]]);
 }
 
 #[test]
 fn sums_stay_exact_until_a_block_has_doubles() {
     let shape =
-        || Shape::Groups { keys: vec![], measures: vec![moments(column("n", Kind::Number))] };
-    let query = query(shape(), vec![slot(Slot::Measure(0, Finish::Sum))]);
+        || QueryKind::Groups { keys: vec![], measures: vec![moments(column("n", Kind::Number))] };
+    let query = query(shape(), vec![slot(GroupInput::Measure(0, AggregateFunction::Sum))]);
     let sum = |texts: &[&str]| {
         let rows: Vec<Row> = texts.iter().map(|text| row(1, [("n", number(text))])).collect();
         asked(&rows, &query).rows[0].cells[0].clone()
@@ -283,8 +299,9 @@ fn histograms_count_what_is_between_round_edges() {
     let shown = |buckets, numbers: &[&str]| {
         let kind = StateKind::Histogram(buckets);
         let measure = Measure { kind, argument: column("n", Kind::Number) };
-        let shape = Shape::Groups { keys: vec![], measures: vec![measure] };
-        let query = query(shape, vec![slot(Slot::Measure(0, Finish::Histogram(buckets)))]);
+        let shape = QueryKind::Groups { keys: vec![], measures: vec![measure] };
+        let query =
+            query(shape, vec![slot(GroupInput::Measure(0, AggregateFunction::Histogram(buckets)))]);
         let rows: Vec<Row> = numbers.iter().map(|text| row(1, [("n", number(text))])).collect();
         values(&asked(&rows, &query)).concat()[0].to_string()
     };
@@ -337,8 +354,8 @@ fn a_wrong_engine_is_found_and_shrunk_to_the_row_that_matters() {
         itself(&left, query)
     };
     let rows: Vec<Row> = (0..500).map(|n| row(n, [("n", Value::integer(n % 17))])).collect();
-    let shape = Shape::Groups { keys: vec![], measures: vec![] };
-    let query = query(shape, vec![slot(Slot::RawCount)]);
+    let shape = QueryKind::Groups { keys: vec![], measures: vec![] };
+    let query = query(shape, vec![slot(GroupInput::RawCount)]);
     let schema = generate::schema(&rows);
     let text = check_query(&rows, &schema, &query, forgets).expect_err("it is wrong");
     assert!(text.starts_with("row 0 column 0: expected"), "{text}");
@@ -354,9 +371,9 @@ fn another_kind_of_fault_is_a_difference() {
     let schema = generate::schema(&rows);
     let text = column("n", Kind::String);
     let pattern = Expr::Literal(Value::string("("));
-    let filter = Expr::call(Function::Matches(hadal_query::Syntax::Regex), [text, pattern]);
-    let shape = Shape::Groups { keys: vec![], measures: vec![] };
-    let query = Query { filter: Some(filter), ..query(shape, vec![slot(Slot::RawCount)]) };
+    let filter = Expr::call(Function::Matches(hadal_query::PatternSyntax::Regex), [text, pattern]);
+    let shape = QueryKind::Groups { keys: vec![], measures: vec![] };
+    let query = Query { filter: Some(filter), ..query(shape, vec![slot(GroupInput::RawCount)]) };
     let check = |kind| {
         let fails = |_: &[Row], _: &Query| Err(EngineFault { kind, text: "fails".to_owned() });
         check_query(&rows, &schema, &query, fails)

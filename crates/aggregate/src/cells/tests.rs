@@ -36,10 +36,10 @@ impl Block {
         }
     }
 
-    fn sums(&self) -> Vec<IncomingSum> {
+    fn sums(&self) -> Vec<SumInput> {
         let sum = |measure| {
             let values = self.rows.iter().filter_map(|row: &Row| row.2[measure]);
-            Some(IncomingSum {
+            Some(SumInput {
                 measure,
                 scale: self.scales[measure]?,
                 valid: self.valid_number(measure),
@@ -52,7 +52,7 @@ impl Block {
     /// Adds the rows to cells; `false` where there is no room.
     fn add_to(&self, cells: &mut Cells) -> bool {
         let sums = self.sums();
-        let incoming = Incoming { classes: &self.classes, sums: &sums };
+        let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
         let Some(layout) = cells.prepare(&incoming) else { return false };
         let numbers = cells.numbers_mut(PLACES);
         let width = layout.columns.len();
@@ -60,14 +60,14 @@ impl Block {
             let start = (place * layout.class_count + layout.classes[*class]) * width;
             for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
                 *number += match column {
-                    CellColumn::Nothing | CellColumn::Count(0) => {
-                        i64::from(*column == CellColumn::Count(0))
+                    AccumulatorColumn::Nothing | AccumulatorColumn::Count(0) => {
+                        i64::from(*column == AccumulatorColumn::Count(0))
                     }
-                    CellColumn::Count(valid) => {
+                    AccumulatorColumn::Count(valid) => {
                         let measure = (0..MEASURES).find(|own| self.valid_number(*own) == *valid);
                         i64::from(values[measure.expect("asked for")].is_some())
                     }
-                    CellColumn::Sum { index, factor } => {
+                    AccumulatorColumn::Sum { index, factor } => {
                         values[sums[*index].measure].unwrap_or(0) * factor
                     }
                 };
@@ -80,21 +80,22 @@ impl Block {
 /// What rows come to, one by one.
 #[derive(Clone)]
 struct Plain {
-    tallies: Vec<Tally>,
+    tallies: Vec<WeightedCount>,
     states: Vec<Vec<State>>,
 }
 
 impl Plain {
     fn new() -> Self {
-        let state = || State::Moments(Moments { tally: Tally::default(), sum: Sum::default() });
+        let state =
+            || State::Moments(Moments { tally: WeightedCount::default(), sum: Sum::default() });
         let states = (0..PLACES).map(|_| (0..MEASURES).map(|_| state()).collect()).collect();
-        Self { tallies: vec![Tally::default(); PLACES], states }
+        Self { tallies: vec![WeightedCount::default(); PLACES], states }
     }
 
     fn add(&mut self, block: &Block) {
         for (place, class, values) in &block.rows {
             let weight = i128::from(block.classes[*class]);
-            let mut tally = Tally::default();
+            let mut tally = WeightedCount::default();
             tally.add(1, weight, weight * weight);
             self.tallies[*place].merge(tally);
             for (measure, scale) in block.scales.iter().enumerate() {
@@ -144,7 +145,7 @@ fn block() -> impl Strategy<Value = Block> {
 fn the_largest_weights_do_not_wrap() {
     let mut cells = Cells::new(0);
     let largest = hadal_types::Weight::MILLIONTHS_MAX;
-    cells.prepare(&Incoming { classes: &[largest], sums: &[] }).expect("room");
+    cells.prepare(&AccumulatorInput { classes: &[largest], sums: &[] }).expect("room");
     cells.numbers_mut(1)[ALL_ROWS] = 1 << 40;
     let tally = cells.tally(0);
     assert_eq!((tally.rows(), tally.weight_squares()), (1 << 40, i128::MAX));

@@ -32,7 +32,7 @@ fn any_number() -> impl Strategy<Value = Number> {
 fn the_grid_is_the_finest_that_is_few_cells() {
     let of = |min: &str, max: &str, cells_max| {
         let ends = (number(min), number(max));
-        let grid = Grid::covering(ends, cells_max, None);
+        let grid = HistogramGrid::covering(ends, cells_max, None);
         (grid.exponent, grid.cell_of(ends.1) - grid.cell_of(ends.0) + 1)
     };
     assert_eq!(of("0", "100", 101), (0, 101));
@@ -53,17 +53,17 @@ fn the_grid_is_the_finest_that_is_few_cells() {
 
 #[test]
 fn edges_belong_to_the_cell_above() {
-    let grid = Grid { exponent: 1 };
+    let grid = HistogramGrid { exponent: 1 };
     for (text, cell) in
         [("0", 0), ("9.99", 0), ("10", 1), ("-0.01", -1), ("-10", -1), ("-10.1", -2)]
     {
         assert_eq!(grid.cell_of(number(text)), cell, "{text}");
     }
-    let grid = Grid { exponent: 299 };
+    let grid = HistogramGrid { exponent: 299 };
     for (text, cell) in [("1e300", 10), ("9.999999999999999e299", 9), ("-1e299", -1), ("5", 0)] {
         assert_eq!(grid.cell_of(number(text)), cell, "{text}");
     }
-    let (near, far) = (Grid { exponent: -5 }, Grid { exponent: -40 });
+    let (near, far) = (HistogramGrid { exponent: -5 }, HistogramGrid { exponent: -40 });
     assert_eq!(near.cell_of(number("-5e-324")), -1);
     assert_eq!(near.cell_of(number("1e-30")), 0);
     assert_eq!(far.cell_of(number("1e-30")), 10_000_000_000);
@@ -78,7 +78,7 @@ proptest! {
         numbers in prop::collection::vec(any_number(), 2..5), cells_max in 6usize..5_002,
     ) {
         let ends = (*numbers.iter().min().expect("some"), *numbers.iter().max().expect("some"));
-        let grid = Grid::covering(ends, cells_max, None);
+        let grid = HistogramGrid::covering(ends, cells_max, None);
         let (first, last) = (grid.cell_of(ends.0), grid.cell_of(ends.1));
         prop_assert!((0..i128::try_from(cells_max).expect("small")).contains(&(last - first)));
         for &number in &numbers {
@@ -89,9 +89,9 @@ proptest! {
             prop_assert!(next.is_none_or(|next| number < next), "{number} {next:?}");
         }
         // A narrower range has no coarser grid, and the way to a grid does not matter.
-        let part = Grid::covering((ends.0, numbers[0]), cells_max, None);
+        let part = HistogramGrid::covering((ends.0, numbers[0]), cells_max, None);
         prop_assert!(part <= grid);
-        prop_assert_eq!(Grid::covering(ends, cells_max, Some(part)), grid);
+        prop_assert_eq!(HistogramGrid::covering(ends, cells_max, Some(part)), grid);
         for &number in numbers.iter().filter(|number| **number <= numbers[0]) {
             prop_assert_eq!(part.cell_in(grid, part.cell_of(number)), grid.cell_of(number));
         }
@@ -106,7 +106,7 @@ proptest! {
         let (value, other) = if near { (f64::from(small) / 8.0, other % 1e4) } else { (value, other) };
         let numbers = [value, other].map(|value| Number::from_f64(value).expect("finite"));
         let ends = (numbers[0].min(numbers[1]), numbers[0].max(numbers[1]));
-        let grid = Grid::covering(ends, cells_max, None);
+        let grid = HistogramGrid::covering(ends, cells_max, None);
         let cell_of = grid.cells_of_doubles();
         prop_assert_eq!(cell_of(value), grid.cell_of(numbers[0]));
         prop_assert_eq!(cell_of(other), grid.cell_of(numbers[1]));
@@ -121,7 +121,7 @@ proptest! {
             Number::from(Decimal::new(i128::from(mantissa), scale).expect("in range"))
         });
         let ends = (numbers[0].min(numbers[1]), numbers[0].max(numbers[1]));
-        let grid = Grid::covering(ends, 301, None);
+        let grid = HistogramGrid::covering(ends, 301, None);
         let cells = mantissas.map(|mantissa| grid.cell_of_decimal(mantissa, scale));
         prop_assert_eq!(cells, numbers.map(|number| grid.cell_of(number)));
         let [low, high] = [mantissas[0].min(mantissas[1]), mantissas[0].max(mantissas[1])];

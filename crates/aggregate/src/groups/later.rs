@@ -7,7 +7,7 @@ use hadal_types::limits::GROUP_KEYS_MAX;
 
 use super::Groups;
 use super::finding::side_by_side;
-use crate::cells::{Incoming, Layout};
+use crate::cells::{AccumulatorInput, AccumulatorLayout};
 use crate::key_dictionary::KeyWhole;
 use crate::pending::{PARTS, Pending, WIDTH_MAX};
 use crate::pending_texts::PendingTexts;
@@ -22,7 +22,7 @@ const AHEAD: usize = 2;
 
 /// The keys of groups that are looked for later.
 #[derive(Clone, Copy, Debug)]
-pub enum Later<'k> {
+pub enum DeferredKeys<'k> {
     /// Whole numbers.
     Wholes(&'k [i64]),
     /// Lifted strings, where they are [taken](Groups::takes_lifted).
@@ -34,7 +34,7 @@ pub enum Later<'k> {
     Numbers(&'k [Vec<u32>]),
 }
 
-impl Later<'_> {
+impl DeferredKeys<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Wholes(wholes) => wholes.len(),
@@ -71,31 +71,31 @@ enum By {
 
 impl By {
     /// What waits for groups of these keys, with so many numbers.
-    fn new(keys: Later<'_>, width: usize) -> Self {
+    fn new(keys: DeferredKeys<'_>, width: usize) -> Self {
         match keys {
-            Later::Wholes(_) => Self::Wholes(Pending::new(width)),
-            Later::Lifted(_) => Self::Forms(Pending::new(width)),
-            Later::Texts(_) => Self::Texts(PendingTexts::new(width)),
-            Later::Numbers([_, _]) => Self::Two(Pending::new(width)),
-            Later::Numbers([_, _, _]) => Self::Three(Pending::new(width)),
-            Later::Numbers([_, _, _, _]) => Self::Four(Pending::new(width)),
-            Later::Numbers(keys) if keys.len() <= 8 => Self::Eight(Pending::new(width)),
-            Later::Numbers(_) => Self::Most(Pending::new(width)),
+            DeferredKeys::Wholes(_) => Self::Wholes(Pending::new(width)),
+            DeferredKeys::Lifted(_) => Self::Forms(Pending::new(width)),
+            DeferredKeys::Texts(_) => Self::Texts(PendingTexts::new(width)),
+            DeferredKeys::Numbers([_, _]) => Self::Two(Pending::new(width)),
+            DeferredKeys::Numbers([_, _, _]) => Self::Three(Pending::new(width)),
+            DeferredKeys::Numbers([_, _, _, _]) => Self::Four(Pending::new(width)),
+            DeferredKeys::Numbers(keys) if keys.len() <= 8 => Self::Eight(Pending::new(width)),
+            DeferredKeys::Numbers(_) => Self::Most(Pending::new(width)),
         }
     }
 
     /// Whether that is so here.
-    fn fits(&self, keys: Later<'_>, width: usize) -> bool {
+    fn fits(&self, keys: DeferredKeys<'_>, width: usize) -> bool {
         match (self, keys) {
-            (Self::Wholes(own), Later::Wholes(_)) => own.width() == width,
-            (Self::Forms(own), Later::Lifted(_)) => own.width() == width,
-            (Self::Texts(own), Later::Texts(_)) => own.width() == width,
-            (Self::Two(own), Later::Numbers([_, _])) => own.width() == width,
-            (Self::Three(own), Later::Numbers([_, _, _])) => own.width() == width,
-            (Self::Four(own), Later::Numbers([_, _, _, _])) => own.width() == width,
+            (Self::Wholes(own), DeferredKeys::Wholes(_)) => own.width() == width,
+            (Self::Forms(own), DeferredKeys::Lifted(_)) => own.width() == width,
+            (Self::Texts(own), DeferredKeys::Texts(_)) => own.width() == width,
+            (Self::Two(own), DeferredKeys::Numbers([_, _])) => own.width() == width,
+            (Self::Three(own), DeferredKeys::Numbers([_, _, _])) => own.width() == width,
+            (Self::Four(own), DeferredKeys::Numbers([_, _, _, _])) => own.width() == width,
             // The keys of groups do not change.
-            (Self::Eight(own), Later::Numbers(_)) => own.width() == width,
-            (Self::Most(own), Later::Numbers(_)) => own.width() == width,
+            (Self::Eight(own), DeferredKeys::Numbers(_)) => own.width() == width,
+            (Self::Most(own), DeferredKeys::Numbers(_)) => own.width() == width,
             _ => false,
         }
     }
@@ -193,9 +193,9 @@ impl Groups {
     /// there is no room in cells.
     pub fn add_later(
         &mut self,
-        keys: Later<'_>,
-        incoming: &Incoming<'_>,
-        add: impl FnOnce(&Layout, &mut [i64]),
+        keys: DeferredKeys<'_>,
+        incoming: &AccumulatorInput<'_>,
+        add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
     ) -> bool {
         if !self.can_wait() {
             return false;
@@ -212,9 +212,9 @@ impl Groups {
             self.gather();
         }
         let is_kept_so = match keys {
-            Later::Lifted(_) => self.takes_lifted(),
-            Later::Texts(_) => !self.keys[0].is_lifted(),
-            Later::Wholes(_) | Later::Numbers(_) => true,
+            DeferredKeys::Lifted(_) => self.takes_lifted(),
+            DeferredKeys::Texts(_) => !self.keys[0].is_lifted(),
+            DeferredKeys::Wholes(_) | DeferredKeys::Numbers(_) => true,
         };
         if !is_kept_so {
             return false;
@@ -227,8 +227,8 @@ impl Groups {
         add(&layout, &mut numbers);
         self.add_null(numbers.split_off(keys.len() * width));
         match (keys, &mut waiting.by) {
-            (Later::Wholes(wholes), By::Wholes(own)) => self.wait_all(own, wholes, &numbers),
-            (Later::Lifted(texts), By::Forms(own)) => {
+            (DeferredKeys::Wholes(wholes), By::Wholes(own)) => self.wait_all(own, wholes, &numbers),
+            (DeferredKeys::Lifted(texts), By::Forms(own)) => {
                 let with_rows = numbers.chunks_exact(width).enumerate();
                 let with_rows = with_rows.map(|(index, numbers)| {
                     Some(index).filter(|_| self.cells.rows_in(numbers) > 0)
@@ -237,20 +237,20 @@ impl Groups {
                 debug_assert_eq!(forms.len(), texts.len(), "the key takes forms");
                 self.wait_all(own, &forms, &numbers);
             }
-            (Later::Texts(texts), By::Texts(own)) => self.wait_texts(own, texts, &numbers),
-            (Later::Numbers(keys), By::Two(own)) => {
+            (DeferredKeys::Texts(texts), By::Texts(own)) => self.wait_texts(own, texts, &numbers),
+            (DeferredKeys::Numbers(keys), By::Two(own)) => {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
-            (Later::Numbers(keys), By::Three(own)) => {
+            (DeferredKeys::Numbers(keys), By::Three(own)) => {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
-            (Later::Numbers(keys), By::Four(own)) => {
+            (DeferredKeys::Numbers(keys), By::Four(own)) => {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
-            (Later::Numbers(keys), By::Eight(own)) => {
+            (DeferredKeys::Numbers(keys), By::Eight(own)) => {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
-            (Later::Numbers(keys), By::Most(own)) => {
+            (DeferredKeys::Numbers(keys), By::Most(own)) => {
                 self.wait_all(own, &side_by_side(keys), &numbers);
             }
             _ => debug_assert!(false, "what waits fits the keys"),
@@ -307,7 +307,7 @@ impl Groups {
 
     /// Makes cells ready, as [`crate::cells::Cells::prepare`]. What waits was made for the cells as
     /// they are, and comes in before they change.
-    pub(super) fn prepare(&mut self, incoming: &Incoming<'_>) -> Option<Layout> {
+    pub(super) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
         if self.pending.is_some() && !self.cells.is_ready_for(incoming) {
             self.gather();
         }

@@ -26,7 +26,7 @@ fn groups(texts: &[String], max: usize) -> Groups {
 
 fn put_in(groups: &mut Groups, texts: &[String]) {
     let places = groups.places_of_texts(texts.iter().map(String::as_str));
-    let mut tally = Tally::default();
+    let mut tally = WeightedCount::default();
     tally.add_row(Weight::ONE);
     places.into_iter().for_each(|place| groups.add_tally(place, tally));
 }

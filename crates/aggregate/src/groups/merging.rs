@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Groups;
-use super::later::{GROUPS_MIN, Later};
+use super::later::{DeferredKeys, GROUPS_MIN};
 use crate::key_dictionary::{KeyDictionary, KeyWhole};
 use crate::places::NOWHERE;
 use crate::state_column::StateColumn;
@@ -132,7 +132,7 @@ impl Groups {
         let keys = self.numbers_in(other, chunk.clone(), same);
         let sums = other.cells.incoming_sums(chunk.start);
         let incoming = other.cells.as_incoming(&sums);
-        self.add_later(Later::Numbers(&keys), &incoming, |layout, numbers| {
+        self.add_later(DeferredKeys::Numbers(&keys), &incoming, |layout, numbers| {
             other.cells.add_to(
                 numbers,
                 layout,

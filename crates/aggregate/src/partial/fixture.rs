@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hadal_query::{
-    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, OutputExpr, Query,
-    RowExpr, Shape, Slot, StateKind, Type,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
+    OutputExpr, Query, QueryKind, RowExpr, RowInput, StateKind, Type,
 };
 use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value};
 
@@ -14,14 +14,14 @@ pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 /// What is kept by [`groups_query`].
 pub(crate) const KINDS: [StateKind; 5] = [
     StateKind::Moments,
-    StateKind::Extremes,
+    StateKind::MinMax,
     StateKind::Quantiles,
     StateKind::Distinct,
     StateKind::Histogram(10),
 ];
 
 /// A query for this shape, with these outputs, over all time and without any limit.
-pub(crate) fn query(shape: Shape, outputs: Vec<OutputExpr>) -> Query {
+pub(crate) fn query(shape: QueryKind, outputs: Vec<OutputExpr>) -> Query {
     let output =
         |(index, expr)| Output { name: format!("column{index}"), value_type: Type::Number, expr };
     Query {
@@ -36,31 +36,31 @@ pub(crate) fn query(shape: Shape, outputs: Vec<OutputExpr>) -> Query {
 
 /// A query for raw rows of so many values, as they are.
 pub(crate) fn rows_query(values: usize, order: Vec<OrderKey>, limit: u64) -> Query {
-    let shape = Shape::Rows { values: (0..values).map(column).collect() };
-    let outputs = (0..values).map(|index| Expr::Leaf(Slot::Key(index))).collect();
+    let shape = QueryKind::Rows { values: (0..values).map(column).collect() };
+    let outputs = (0..values).map(|index| Expr::Leaf(GroupInput::Key(index))).collect();
     Query { order, limit, ..query(shape, outputs) }
 }
 
 /// A query for groups by these keys, with one measure of each kind, of the same column.
 pub(crate) fn groups_query(keys: Vec<RowExpr>, outputs: Vec<OutputExpr>) -> Query {
     let measures = KINDS.map(|kind| Measure { kind, argument: column(9) }).to_vec();
-    query(Shape::Groups { keys, measures }, outputs)
+    query(QueryKind::Groups { keys, measures }, outputs)
 }
 
 /// The aggregate, of the measure that [`groups_query`] has for it.
-pub(crate) fn aggregate(finish: Finish) -> OutputExpr {
+pub(crate) fn aggregate(finish: AggregateFunction) -> OutputExpr {
     let index = KINDS.iter().position(|kind| *kind == finish.state());
-    Expr::Leaf(Slot::Measure(index.expect("a measure"), finish))
+    Expr::Leaf(GroupInput::Measure(index.expect("a measure"), finish))
 }
 
 /// A number column.
 pub(crate) fn column(index: usize) -> RowExpr {
     let name = ColumnName::new(&format!("value{index}")).expect("a name");
-    Expr::Leaf(Input::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
 }
 
 /// The row's time, in buckets of so many seconds.
 pub(crate) fn time_bucket(seconds: i64) -> RowExpr {
     let width = Expr::Literal(Value::integer(seconds * Micros::SECOND));
-    Expr::call(Function::TimeBucket, vec![Expr::Leaf(Input::Time), width])
+    Expr::call(Function::TimeBucket, vec![Expr::Leaf(RowInput::Time), width])
 }

@@ -3,11 +3,11 @@ mod finish_tests;
 use super::*;
 use proptest::prelude::*;
 
-use hadal_query::{Expr, Finish, Slot};
-use hadal_types::{Budget, LeafName, Number, Value, Weight};
+use hadal_query::{AggregateFunction, Expr, GroupInput};
+use hadal_types::{LeafName, MemoryPool, Number, Value, Weight};
 
 use crate::coverage::{LeafCoverage, LeafOutcome};
-use crate::finish::{Unfinished, finish};
+use crate::finish::{FinishError, finish};
 use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
 
 /// One row: its key, its value, its weight in millionths, and the leaf that has it.
@@ -15,26 +15,26 @@ type TestRow = (u8, Value, i64, usize);
 
 fn query() -> Query {
     let finishes = [
-        Finish::Count,
-        Finish::RawCount,
-        Finish::Sum,
-        Finish::Avg,
-        Finish::Min,
-        Finish::Max,
-        Finish::Quantile(0),
-        Finish::Quantile(950_000),
-        Finish::Histogram(10),
-        Finish::Distinct,
+        AggregateFunction::Count,
+        AggregateFunction::RawCount,
+        AggregateFunction::Sum,
+        AggregateFunction::Avg,
+        AggregateFunction::Min,
+        AggregateFunction::Max,
+        AggregateFunction::Quantile(0),
+        AggregateFunction::Quantile(950_000),
+        AggregateFunction::Histogram(10),
+        AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);
-    let slots = [Slot::Key(0), Slot::RawCount, Slot::Count].map(Expr::Leaf);
+    let slots = [GroupInput::Key(0), GroupInput::RawCount, GroupInput::Count].map(Expr::Leaf);
     groups_query(vec![column(0)], slots.into_iter().chain(aggregates).collect())
 }
 
 /// What one leaf answers that has these rows.
 fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
     let mut partial = Partial::empty(query);
-    let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
+    let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups were asked for") };
     for (key, value, millionths, _) in rows {
         let weight = Weight::from_millionths(*millionths).expect("in range");
         let values = vec![value.clone(); query.measures().len()];
@@ -106,7 +106,7 @@ proptest! {
             })
             .collect();
         let merged = seeds.map(|seed| merge_by(seed, leaves.clone()));
-        prop_assert_eq!(&merged[0].answering, &whole.answering);
+        prop_assert_eq!(&merged[0].body, &whole.body);
         prop_assert_eq!(&merged[0].warnings, &whole.warnings);
         prop_assert_eq!(&merged[1], &merged[0]);
         prop_assert_eq!(&merged[2], &merged[0]);
@@ -137,7 +137,7 @@ fn distinct_values_merge_alike_on_both_sides_of_the_threshold() {
             .collect();
         let whole = of_leaf(&query, 0, &rows.iter().collect::<Vec<_>>());
         for seed in 0..20 {
-            assert_eq!(merge_by(seed, leaves.clone()).answering, whole.answering, "{size} {seed}");
+            assert_eq!(merge_by(seed, leaves.clone()).body, whole.body, "{size} {seed}");
         }
     }
 }
@@ -159,10 +159,10 @@ fn answers_to_other_questions_are_faults_and_not_merged() {
     let groups = query();
     let mut partial = Partial::empty(&groups);
     partial.merge(Partial::empty(&rows_query(1, vec![], 5)));
-    let Err(Unfinished::Faults(faults)) = finish(partial, &groups, &|| false) else {
+    let Err(FinishError::QueryErrors(faults)) = finish(partial, &groups, &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Invalid);
+    assert_eq!(faults[0].code, QueryErrorCode::Invalid);
     let other_keys = groups_query(vec![], vec![]);
     assert!(!Partial::empty(&groups).fits(&Partial::empty(&other_keys)));
     assert!(Partial::empty(&groups).fits(&Partial::empty(&groups)));
@@ -171,7 +171,8 @@ fn answers_to_other_questions_are_faults_and_not_merged() {
 #[test]
 fn faults_of_any_leaf_fail_the_query() {
     let query = query();
-    let fault = Fault::new(FaultCode::Memory, "the groups need more than 268435456 bytes");
+    let fault =
+        QueryError::new(QueryErrorCode::Memory, "the groups need more than 268435456 bytes");
     let mut merged = Partial::empty(&query);
     merged.merge(Partial::failed(&query, fault.clone()));
     merged.merge(Partial::failed(&query, fault.clone()));
@@ -181,29 +182,30 @@ fn faults_of_any_leaf_fail_the_query() {
 #[test]
 fn what_is_merged_is_held_together() {
     let query = query();
-    let budget = Budget::new(1 << 20);
+    let budget = MemoryPool::new(1 << 20);
     let held = || {
         let row = (1, Value::integer(2), Weight::UNIT, 0);
-        let mut partial = Partial { held: budget.hold(), ..of_leaf(&query, 0, &[&row]) };
+        let mut partial =
+            Partial { reservation: budget.reservation(), ..of_leaf(&query, 0, &[&row]) };
         partial.hold(usize::MAX);
         partial
     };
     let mut merged = Partial::empty(&query);
     merged.merge(held());
     merged.merge(held());
-    assert_eq!((budget.held(), merged.held.bytes()), (merged.bytes(), merged.bytes()));
-    merged.fail(Fault::new(FaultCode::Memory, "too much"));
-    assert_eq!((merged.bytes(), budget.held()), (0, 0));
+    assert_eq!((budget.reserved(), merged.reservation.bytes()), (merged.bytes(), merged.bytes()));
+    merged.fail(QueryError::new(QueryErrorCode::Memory, "too much"));
+    assert_eq!((merged.bytes(), budget.reserved()), (0, 0));
     assert!(merged.fits(&held()), "it can still be merged");
 }
 
 #[test]
 fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
     let query = query();
-    let budget = Budget::new(1 << 30);
+    let budget = MemoryPool::new(1 << 30);
     let held = |from: i64| {
-        let mut partial = Partial { held: budget.hold(), ..Partial::empty(&query) };
-        let Answering::Groups(groups) = &mut partial.answering else { panic!("groups") };
+        let mut partial = Partial { reservation: budget.reservation(), ..Partial::empty(&query) };
+        let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups") };
         let values = vec![Value::integer(2); query.measures().len()];
         for key in from..from + 40_000 {
             groups.add_row(&[Value::integer(key)], &values, Weight::ONE);
@@ -217,9 +219,9 @@ fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
         looks.set(looks.get() + 1);
         looks.get() > 2
     });
-    assert_eq!((merged.bytes(), budget.held(), merged.faults.is_empty()), (0, 0, false));
+    assert_eq!((merged.bytes(), budget.reserved(), merged.errors.is_empty()), (0, 0, false));
     assert_eq!(looks.get(), 4, "after two of three steps, and once to tell");
     // What failed takes what is merged with it along.
     merged.merge(held(0));
-    assert_eq!((merged.bytes(), budget.held()), (0, 0));
+    assert_eq!((merged.bytes(), budget.reserved()), (0, 0));
 }

@@ -1,13 +1,13 @@
-use hadal_query::{Expr, Finish, Function, Query, SeriesLimit, Slot};
-use hadal_types::{Budget, Held, Micros, Value, Weight};
+use hadal_query::{AggregateFunction, Expr, Function, GroupInput, Query, SeriesLimit};
+use hadal_types::{MemoryPool, MemoryReservation, Micros, Value, Weight};
 
 use super::*;
-use crate::finish::{Answer, Unfinished, finish};
+use crate::finish::{FinishError, ResultSet, finish};
 use crate::groups::Groups;
 use crate::partial::fixture::{KINDS, aggregate, column, groups_query, time_bucket};
-use crate::partial::{Answering, Partial};
-use crate::row_values::RowValues;
-use crate::warning::{FaultCode, WarningCode};
+use crate::partial::{Partial, PartialBody};
+use crate::row_values::SparseRow;
+use crate::warning::{QueryErrorCode, WarningCode};
 
 /// Groups of different series, more than stay where memory ends.
 const SERIES: i64 = 300;
@@ -25,7 +25,8 @@ fn bucket(bucket: i64) -> Value {
 
 /// By 100-second buckets and one more key, the top so many by `rank`.
 fn query(count: usize, rank: hadal_query::OutputExpr) -> Query {
-    let outputs = [Slot::Key(0), Slot::Key(1), Slot::Count].map(Expr::Leaf).to_vec();
+    let outputs =
+        [GroupInput::Key(0), GroupInput::Key(1), GroupInput::Count].map(Expr::Leaf).to_vec();
     let series = Some(SeriesLimit { count, rank });
     let query = groups_query(vec![time_bucket(100), column(0)], outputs);
     let outputs = [query.outputs, groups_query(vec![], sums()).outputs].concat();
@@ -33,7 +34,7 @@ fn query(count: usize, rank: hadal_query::OutputExpr) -> Query {
 }
 
 fn sums() -> Vec<hadal_query::OutputExpr> {
-    vec![aggregate(Finish::Sum), aggregate(Finish::Distinct)]
+    vec![aggregate(AggregateFunction::Sum), aggregate(AggregateFunction::Distinct)]
 }
 
 /// What a row weighs and its value: the series whose keys sort last have the most of both.
@@ -52,10 +53,10 @@ fn partial(query: &Query, left_max: usize, held_max: usize) -> Partial {
             groups.add_row(&[bucket(at), text(series)], &values, weight);
         }
     }
-    Partial { answering: Answering::Groups(groups), ..Partial::empty(query) }
+    Partial { body: PartialBody::Groups(groups), ..Partial::empty(query) }
 }
 
-fn answer(query: &Query, partial: Partial) -> Answer {
+fn answer(query: &Query, partial: Partial) -> ResultSet {
     finish(partial, query, &|| false).expect("an answer")
 }
 
@@ -82,7 +83,11 @@ fn expected(count: i64) -> Vec<Vec<Value>> {
 
 #[test]
 fn the_best_series_are_whole_however_many_groups_there_are_and_wherever_their_keys_sort() {
-    for rank in [Expr::Leaf(Slot::Count), aggregate(Finish::Sum), aggregate(Finish::Max)] {
+    for rank in [
+        Expr::Leaf(GroupInput::Count),
+        aggregate(AggregateFunction::Sum),
+        aggregate(AggregateFunction::Max),
+    ] {
         for count in [1, 3, SERIES - 1, SERIES] {
             let query = query(usize::try_from(count).expect("small"), rank.clone());
             let found = answer(&query, partial(&query, LEFT_MAX, 10_000));
@@ -101,7 +106,7 @@ fn series_are_ranked_by_what_the_whole_of_them_has() {
         Function::Abs,
         [Expr::call(
             Function::Subtract,
-            [aggregate(Finish::Avg), Expr::Literal(Value::integer(1_002))],
+            [aggregate(AggregateFunction::Avg), Expr::Literal(Value::integer(1_002))],
         )],
     );
     let nearest = Expr::call(Function::Negate, [average]);
@@ -111,33 +116,33 @@ fn series_are_ranked_by_what_the_whole_of_them_has() {
 
 #[test]
 fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
-    let query = query(3, Expr::Leaf(Slot::Count));
+    let query = query(3, Expr::Leaf(GroupInput::Count));
     let Some(series) = &query.series else { panic!("a series limit") };
-    let Answering::Groups(groups) = partial(&query, LEFT_MAX, 10_000).answering else {
+    let PartialBody::Groups(groups) = partial(&query, LEFT_MAX, 10_000).body else {
         panic!("groups")
     };
-    let limited = |held: &mut Held, is_late: &dyn Fn() -> bool| {
+    let limited = |held: &mut MemoryReservation, is_late: &dyn Fn() -> bool| {
         limit(&query, series, &groups, held, is_late).map(Iterator::count)
     };
-    let (budget, lines) = (Budget::new(1 << 20), usize::try_from(4 * BUCKETS).expect("small"));
-    let mut held = budget.hold();
+    let (budget, lines) = (MemoryPool::new(1 << 20), usize::try_from(4 * BUCKETS).expect("small"));
+    let mut held = budget.reservation();
     assert_eq!(limited(&mut held, &|| false), Ok(lines));
     assert!(held.bytes() > groups.len() * 8, "{} bytes", held.bytes());
-    assert_eq!(limited(&mut Held::default(), &|| true), Err(Unfinished::Late));
-    let few = Budget::new(held.bytes() - 1);
-    let Err(Unfinished::Faults(faults)) = limited(&mut few.hold(), &|| false) else {
+    assert_eq!(limited(&mut MemoryReservation::default(), &|| true), Err(FinishError::Late));
+    let few = MemoryPool::new(held.bytes() - 1);
+    let Err(FinishError::QueryErrors(faults)) = limited(&mut few.reservation(), &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Memory);
+    assert_eq!(faults[0].code, QueryErrorCode::Memory);
 }
 
 /// Weights of all lines together, and those of lines of "other".
-fn weights(answer: &Answer) -> (i64, i64) {
-    let weight = |row: &RowValues| match &row[2] {
+fn weights(answer: &ResultSet) -> (i64, i64) {
+    let weight = |row: &SparseRow| match &row[2] {
         Value::Number(number) => number.to_i64().expect("whole"),
         other => panic!("{other} is no number"),
     };
-    let is_other = |(_, is_other): &(&RowValues, &bool)| **is_other;
+    let is_other = |(_, is_other): &(&SparseRow, &bool)| **is_other;
     let lines = answer.rows.iter().zip(&answer.others);
     let others = lines.filter(is_other).map(|(row, _)| weight(row)).sum();
     (answer.rows.iter().map(weight).sum(), others)
@@ -145,9 +150,9 @@ fn weights(answer: &Answer) -> (i64, i64) {
 
 #[test]
 fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() {
-    let query = query(3, Expr::Leaf(Slot::Count));
+    let query = query(3, Expr::Leaf(GroupInput::Count));
     let mut cut = partial(&query, LEFT_MAX, 10_000);
-    let Answering::Groups(groups) = &mut cut.answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = &mut cut.body else { panic!("groups") };
     assert!(groups.cut_back());
     assert_eq!(groups.len(), LEFT_MAX);
     let found = answer(&query, cut);
@@ -161,12 +166,12 @@ fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() 
 
 #[test]
 fn totals_are_whole_however_often_series_go() {
-    let query = query(3, Expr::Leaf(Slot::Count));
+    let query = query(3, Expr::Leaf(GroupInput::Count));
     let whole = weights(&answer(&query, partial(&query, LEFT_MAX, 10_000)));
     for held_max in [LEFT_MAX, 2 * LEFT_MAX, 10_000] {
         let mut merged = partial(&query, LEFT_MAX, held_max);
         let mut other = partial(&query, LEFT_MAX, held_max);
-        let Answering::Groups(groups) = &mut other.answering else { panic!("groups") };
+        let PartialBody::Groups(groups) = &mut other.body else { panic!("groups") };
         let _ = groups.cut_back();
         merged.merge(other);
         let found = answer(&query, merged);

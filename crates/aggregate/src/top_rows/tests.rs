@@ -10,10 +10,10 @@ fn by(expr: OutputExpr, descending: bool, nulls_first: bool) -> OrderKey {
 }
 
 fn key(index: usize) -> OutputExpr {
-    Expr::Leaf(Slot::Key(index))
+    Expr::Leaf(GroupInput::Key(index))
 }
 
-fn row(first: Option<i64>, second: i64) -> RowValues {
+fn row(first: Option<i64>, second: i64) -> SparseRow {
     [first.map_or(Value::Null, Value::integer), Value::integer(second)].into()
 }
 
@@ -26,7 +26,7 @@ fn of(query: &Query, rows: &[(Option<i64>, i64)]) -> TopRows {
 }
 
 fn sorted(query: &Query, rows: &[(Option<i64>, i64)]) -> Vec<String> {
-    let show = |row: &RowValues| format!("{}{}", row[0], row[1]);
+    let show = |row: &SparseRow| format!("{}{}", row[0], row[1]);
     of(query, rows).into_sorted().iter().map(show).collect()
 }
 
@@ -137,7 +137,7 @@ proptest! {
         merged.merge(of(&query, &rows[..cut]));
         prop_assert_eq!(&merged, &whole);
         prop_assert_eq!(merged.bytes(), whole.bytes());
-        let mut all: Vec<RowValues> =
+        let mut all: Vec<SparseRow> =
             rows.iter().map(|&(first, second)| row(first, second)).collect();
         all.sort_by(|left, right| {
             let order = left[1].cmp(&right[1]);
@@ -159,7 +159,7 @@ proptest! {
         limit in 0u64..12, descending in any::<bool>(), nulls_first in any::<bool>(),
     ) {
         let query = rows_query(2, vec![by(key(0), descending, nulls_first)], limit);
-        let direction = Direction { descending, nulls_first };
+        let direction = SortDirection { descending, nulls_first };
         let value = |row: &Option<i64>| row.map_or(Value::Null, Value::integer);
         let mut firsts: Vec<Value> = rows.iter().map(value).collect();
         firsts.sort_by(|left, right| direction.cmp(left, right));

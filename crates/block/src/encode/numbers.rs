@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use hadal_encoding::{Bitmap, exacts, ints, kernels};
-use hadal_types::{Decimal, Form, Number};
+use hadal_types::{Decimal, Number, NumberRepr};
 
 use super::{Body, fill_placeholders};
 use crate::directory::{Encoding, WIDE_BASE_MAX};
@@ -78,7 +78,7 @@ pub(super) fn encode_numbers(
 /// The number as a decimal, where that is not what its nearest double means.
 pub(crate) fn not_of_double(number: Number, double: f64) -> Option<Decimal> {
     match number.form() {
-        Form::Decimal(decimal) if is_rounded(number, double) => Some(decimal),
+        NumberRepr::Decimal(decimal) if is_rounded(number, double) => Some(decimal),
         _ => None,
     }
 }

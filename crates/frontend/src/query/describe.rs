@@ -1,6 +1,6 @@
 //! SHOW TABLES and DESCRIBE: answered from the catalog, without a look at any row.
 
-use hadal_aggregate::RowValues;
+use hadal_aggregate::SparseRow;
 use hadal_query::{ColumnRef, Type};
 use hadal_tree::Catalog;
 use hadal_types::{ColumnPart, ColumnSchema, Decimal, Micros, TableSchema, Value};
@@ -29,7 +29,7 @@ pub(crate) fn show_tables(catalog: &Catalog) -> QueryResult {
             ("first_time", Type::Time),
             ("last_time", Type::Time),
         ]),
-        rows: catalog.tables.values().map(row).map(RowValues::from).collect(),
+        rows: catalog.tables.values().map(row).map(SparseRow::from).collect(),
         ..QueryResult::default()
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn describe(schema: &TableSchema) -> QueryResult {
             ("nulls", Type::Number),
             ("is_time", Type::Bool),
         ]),
-        rows: schema.columns.iter().map(row).map(RowValues::from).collect(),
+        rows: schema.columns.iter().map(row).map(SparseRow::from).collect(),
         ..QueryResult::default()
     }
 }

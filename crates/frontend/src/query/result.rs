@@ -1,9 +1,9 @@
 //! What a statement is answered with.
 
-use hadal_aggregate::{Coverage, RowValues, ScanStats, Warning};
+use hadal_aggregate::{Coverage, ScanStats, SparseRow, Warning};
 use hadal_query::Type;
 use hadal_sql::Note;
-use hadal_types::{Held, TimeRange};
+use hadal_types::{MemoryReservation, TimeRange};
 
 /// The rows of a statement, and what they rest on.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub struct QueryResult {
     /// Names and types of the columns.
     pub columns: Vec<(String, Type)>,
     /// The rows, with a value for each column.
-    pub rows: Vec<RowValues>,
+    pub rows: Vec<SparseRow>,
     /// Stored rows behind each row of a grouped answer.
     pub samples: Option<Vec<u64>>,
     /// Which rows sum up the series beyond the limit.
@@ -27,7 +27,7 @@ pub struct QueryResult {
     /// Doubts about the answer.
     pub warnings: Vec<QueryWarning>,
     /// Memory that is held for the rows.
-    pub held: Held,
+    pub held: MemoryReservation,
 }
 
 /// A doubt about an answer.

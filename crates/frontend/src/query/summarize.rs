@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hadal_aggregate::RowValues;
+use hadal_aggregate::SparseRow;
 use hadal_query::Type;
 use hadal_types::{ColumnSchema, Number, TableSchema, TimeRange, Value, limits};
 
@@ -68,9 +68,9 @@ pub(crate) async fn summarize(
     })
 }
 
-fn row(schema: &TableSchema, column: &ColumnSchema, stats: &ColumnStats, top: Value) -> RowValues {
+fn row(schema: &TableSchema, column: &ColumnSchema, stats: &ColumnStats, top: Value) -> SparseRow {
     let rows = rows_of(column);
-    RowValues::from(vec![
+    SparseRow::from(vec![
         Value::string(column.name.as_str()),
         Value::string(type_of(column).name()),
         count(rows),
@@ -97,6 +97,6 @@ fn has_frequent_values(column: &ColumnSchema, stats: &ColumnStats) -> bool {
     type_of(column) != Type::Time && (some..=few).contains(&stats.distinct)
 }
 
-fn frequent(row: &RowValues) -> String {
+fn frequent(row: &SparseRow) -> String {
     format!("{} ({})", row[0], row[1])
 }

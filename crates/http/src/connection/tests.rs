@@ -2,7 +2,7 @@
 
 use axum::routing::{get, post};
 use hadal_frontend::Shutdown;
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::Instant;
 
@@ -200,11 +200,11 @@ async fn who_came_just_before_the_stop_is_heard() {
 #[tokio::test(start_paused = true)]
 async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
     const ANSWER_BYTES: usize = 1 << 20;
-    let budget = Budget::new(2 * ANSWER_BYTES);
+    let budget = MemoryPool::new(2 * ANSWER_BYTES);
     let answer = {
         let budget = Arc::clone(&budget);
         move || {
-            let held = budget.hold();
+            let held = budget.reservation();
             async move { json(&"x".repeat(ANSWER_BYTES), held).map_err(Problem::from) }
         }
     };
@@ -217,14 +217,14 @@ async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
         (client, stop, String::from_utf8_lossy(&status).into_owned())
     };
     let first = ask().await;
-    let one = budget.held();
+    let one = budget.reserved();
     assert!((ANSWER_BYTES * 3 / 4..=ANSWER_BYTES).contains(&one), "{one} bytes are held");
     let second = ask().await;
     assert_eq!((first.2.as_str(), second.2.as_str()), ("HTTP/1.1 200", "HTTP/1.1 200"));
-    assert_eq!(budget.held(), 2 * one);
+    assert_eq!(budget.reserved(), 2 * one);
     for _ in 0..3 {
         let (mut client, stop, status) = ask().await;
-        assert_eq!((status.as_str(), budget.held()), ("HTTP/1.1 503", 2 * one));
+        assert_eq!((status.as_str(), budget.reserved()), ("HTTP/1.1 503", 2 * one));
         stop.send(true).expect("a connection");
         let (text, _) = rest(&mut client).await;
         assert!(text.contains("retry-after: 1\r\n"), "{text}");
@@ -232,9 +232,9 @@ async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
     // Who hangs up makes room at once, who stops reading does so in time.
     drop(first.0);
     first.1.closed().await;
-    assert_eq!(budget.held(), one);
+    assert_eq!(budget.reserved(), one);
     assert_eq!(ask().await.2, "HTTP/1.1 200");
     second.1.closed().await;
     sleep(Duration::from_secs(limits::STALL_SECONDS)).await;
-    assert_eq!(budget.held(), 0);
+    assert_eq!(budget.reserved(), 0);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use hadal_aggregate::RowValues;
+use hadal_aggregate::SparseRow;
 use hadal_frontend::{ColumnValues, ColumnValuesRequest, blocking};
 use hadal_types::limits;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    fn new(row: &'a RowValues) -> Self {
+    fn new(row: &'a SparseRow) -> Self {
         let cell = |at: usize| JsonValue(row.get(at));
         Self { value: cell(0), count: cell(1), samples: cell(2) }
     }

@@ -10,7 +10,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::Uri;
 use axum::response::Response;
 use hadal_frontend::{ErrorKind, IngestReceipt, Principal};
-use hadal_types::Held;
+use hadal_types::MemoryReservation;
 use serde::Serialize;
 
 use crate::handlers::readable;
@@ -40,7 +40,7 @@ pub(crate) async fn post(
     if taken.is_err() {
         body.drain().await;
     }
-    Ok(json(&ReceiptBody::new(&taken?), Held::default())?)
+    Ok(json(&ReceiptBody::new(&taken?), MemoryReservation::default())?)
 }
 
 /// Refuses parameters: options stand in headers, since a client whose batch id stands in the address

@@ -7,7 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use hadal_frontend::Principal;
-use hadal_types::Held;
+use hadal_types::MemoryReservation;
 use serde::{Deserialize, Serialize};
 
 use crate::handlers::readable;
@@ -37,5 +37,5 @@ pub(crate) async fn forget(
     let Query(Which { table }) = readable(which)?;
     let forgotten = state.frontend.forget_losses(&principal, table.as_deref()).await?;
     let (rows, unknown_losses) = forgotten;
-    Ok(json(&Forgotten { rows, unknown_losses }, Held::default())?)
+    Ok(json(&Forgotten { rows, unknown_losses }, MemoryReservation::default())?)
 }

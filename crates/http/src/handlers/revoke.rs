@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use hadal_frontend::{ErrorKind, Principal};
-use hadal_types::Held;
+use hadal_types::MemoryReservation;
 use serde::Serialize;
 
 use crate::handlers::ingest::headers;
@@ -40,5 +40,8 @@ pub(crate) async fn revoke(
         return Err(bad("there is no header Hadal-Batch, which says what is to be taken back"));
     };
     let rows = state.frontend.revoke(&principal, &table, &batch).await?;
-    Ok(json(&Revoked { table: table.as_str(), batch: batch.as_str(), rows }, Held::default())?)
+    Ok(json(
+        &Revoked { table: table.as_str(), batch: batch.as_str(), rows },
+        MemoryReservation::default(),
+    )?)
 }

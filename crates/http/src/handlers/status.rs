@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use hadal_frontend::{ErrorKind, Frontend, MemoryUse};
 use hadal_peer::{LeafLoss, TableStatus};
 use hadal_tree::Catalog;
-use hadal_types::{Held, LeafName, LeafState};
+use hadal_types::{LeafName, LeafState, MemoryReservation};
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -53,7 +53,7 @@ pub(crate) async fn version(State(state): State<Arc<AppState>>) -> Result<Respon
         cpu: &about.cpu,
         data: &about.data,
     };
-    Ok(json(&version, Held::default())?)
+    Ok(json(&version, MemoryReservation::default())?)
 }
 
 #[derive(Serialize)]
@@ -182,7 +182,7 @@ pub(crate) async fn status(State(state): State<Arc<AppState>>) -> Result<Respons
         archive: Archive::new(&state.frontend, &catalog),
         leaves: leaves.collect(),
     };
-    Ok(json(&status, Held::default())?)
+    Ok(json(&status, MemoryReservation::default())?)
 }
 
 /// `POST /v1/stop`: the server stops as SIGTERM makes it stop. It has not yet when this is answered,
@@ -192,7 +192,7 @@ pub(crate) async fn stop(State(state): State<Arc<AppState>>) -> Result<Response,
     struct Stopping {
         stopping: bool,
     }
-    let told = json(&Stopping { stopping: true }, Held::default())?;
+    let told = json(&Stopping { stopping: true }, MemoryReservation::default())?;
     state.config.stop.notify_one();
     Ok((StatusCode::ACCEPTED, told).into_response())
 }

@@ -8,7 +8,7 @@ use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use hadal_frontend::{ErrorKind, Frontend, FrontendError, Principal, SettingsReport};
 use hadal_peer::ExpiryForecast;
-use hadal_types::{AgeLimit, Held, SettingsError, TableName, TableSettings, limits};
+use hadal_types::{AgeLimit, MemoryReservation, SettingsError, TableName, TableSettings, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -121,7 +121,7 @@ fn named(name: Result<Path<String>, PathRejection>) -> Result<TableName, Problem
 }
 
 fn respond(frontend: &Frontend, report: SettingsReport) -> Result<Response, Problem> {
-    Ok(json(&Report::new(frontend, report), Held::default())?)
+    Ok(json(&Report::new(frontend, report), MemoryReservation::default())?)
 }
 
 impl Report {

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use hadal_frontend::{DroppedTable, Frontend, Principal, type_of};
 use hadal_peer::TableStatus;
-use hadal_types::{AgeLimit, ColumnSchema, Held, TableSchema};
+use hadal_types::{AgeLimit, ColumnSchema, MemoryReservation, TableSchema};
 use serde::Serialize;
 
 use crate::handlers::readable;
@@ -144,5 +144,5 @@ pub(crate) async fn delete(
     }
     let dropped = state.frontend.drop_table(&principal, &name).await?;
     let DroppedTable { rows, settings_kept } = dropped;
-    Ok(json(&Dropped { table: &name, rows, settings_kept }, Held::default())?)
+    Ok(json(&Dropped { table: &name, rows, settings_kept }, MemoryReservation::default())?)
 }

@@ -1,6 +1,6 @@
-use hadal_aggregate::{Answering, FaultCode};
+use hadal_aggregate::{PartialBody, QueryErrorCode};
 use hadal_block::BlockBuilder;
-use hadal_query::{ColumnRef, Expr, Input, Shape};
+use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
 use hadal_store::BlockBytes;
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName};
 
@@ -25,14 +25,14 @@ fn block() -> Arc<Block> {
 }
 
 /// A job that counts the rows of so many blocks by their numbers.
-fn job(blocks: usize, bytes_max: usize, budget: &Arc<Budget>) -> (Arc<ScanJob>, Pending) {
-    let shape = Shape::Groups { keys: vec![number()], measures: vec![] };
+fn job(blocks: usize, bytes_max: usize, budget: &Arc<MemoryPool>) -> (Arc<ScanJob>, Pending) {
+    let shape = QueryKind::Groups { keys: vec![number()], measures: vec![] };
     job_of(shape, blocks, bytes_max, budget)
 }
 
 /// The number of a row.
-fn number() -> Expr<Input> {
-    Expr::Leaf(Input::Column(ColumnRef {
+fn number() -> Expr<RowInput> {
+    Expr::Leaf(RowInput::Column(ColumnRef {
         name: ColumnName::new("v").expect("a name"),
         kind: Kind::Number,
         logical: Logical::Plain,
@@ -40,10 +40,10 @@ fn number() -> Expr<Input> {
 }
 
 fn job_of(
-    shape: Shape,
+    shape: QueryKind,
     blocks: usize,
     bytes_max: usize,
-    budget: &Arc<Budget>,
+    budget: &Arc<MemoryPool>,
 ) -> (Arc<ScanJob>, Pending) {
     let table = TableName::new("t").expect("a name");
     let held = Arc::new(Table::new(table.clone()));
@@ -63,8 +63,8 @@ fn job_of(
 
 /// Bytes of what one worker finds in one block.
 fn finding_bytes() -> usize {
-    let (job, _pending) = job(1, usize::MAX, &Budget::new(usize::MAX));
-    look_at_one(&job, job.begin(Vec::new())).partial.held.bytes()
+    let (job, _pending) = job(1, usize::MAX, &MemoryPool::new(usize::MAX));
+    look_at_one(&job, job.begin(Vec::new())).partial.reservation.bytes()
 }
 
 fn look_at_one(job: &ScanJob, mut finding: Finding) -> Finding {
@@ -101,25 +101,28 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
     // Room for both apart, for one and a half, and for less than one.
     for (bytes_max, fits) in [(2 * bytes, true), (bytes * 3 / 2, true), (bytes - 1, false)] {
         for blocks in [2, 6] {
-            let budget = Budget::new(usize::MAX);
+            let budget = MemoryPool::new(usize::MAX);
             let (job, pending) = job(blocks, bytes_max, &budget);
             two_at_work(&job);
             let JobResult { partial, looked, .. } = pending.result().await.expect("one");
-            let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
-            assert_eq!(partial.faults.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
+            let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
+            assert_eq!(partial.errors.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
             match fits {
                 true => {
                     assert_eq!(groups.len(), ROWS);
                     assert_eq!(looked, [Looked { blocks, rows: (ROWS * blocks) as u64 }]);
-                    assert!(budget.held() == partial.held.bytes() && budget.held() <= bytes_max);
+                    assert!(
+                        budget.reserved() == partial.reservation.bytes()
+                            && budget.reserved() <= bytes_max
+                    );
                 }
                 false => {
-                    let fault = partial.faults.iter().next().expect("a fault");
-                    assert_eq!((fault.code, groups.len()), (FaultCode::Memory, 0));
+                    let fault = partial.errors.iter().next().expect("a fault");
+                    assert_eq!((fault.code, groups.len()), (QueryErrorCode::Memory, 0));
                 }
             }
             drop((partial, job));
-            assert_eq!(budget.held(), 0);
+            assert_eq!(budget.reserved(), 0);
         }
     }
 }
@@ -128,7 +131,7 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
 fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for() {
     let bytes = finding_bytes();
     for (bytes_max, next) in [(2 * bytes, Some(2)), (2 * bytes - 1, None)] {
-        let (job, _pending) = job(6, bytes_max, &Budget::new(usize::MAX));
+        let (job, _pending) = job(6, bytes_max, &MemoryPool::new(usize::MAX));
         let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
         let _findings = findings.map(|finding| look_at_one(&job, finding));
         assert_eq!(job.handout.next(), next);
@@ -137,11 +140,11 @@ fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for(
 
 #[test]
 fn what_raw_rows_take_is_counted_once() {
-    let shape = Shape::Rows { values: vec![number()] };
-    let (job, _pending) = job_of(shape, 6, usize::MAX, &Budget::new(usize::MAX));
+    let shape = QueryKind::Rows { values: vec![number()] };
+    let (job, _pending) = job_of(shape, 6, usize::MAX, &MemoryPool::new(usize::MAX));
     let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
     let findings = findings.map(|finding| look_at_one(&job, finding));
-    let held: usize = findings.iter().map(|finding| finding.partial.held.bytes()).sum();
+    let held: usize = findings.iter().map(|finding| finding.partial.reservation.bytes()).sum();
     assert_eq!(job.bytes.load(Ordering::Relaxed), held);
     assert_eq!(job.handout.next(), Some(2), "there is room for both");
 }
@@ -150,30 +153,30 @@ fn what_raw_rows_take_is_counted_once() {
 async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
     let bytes = finding_bytes();
     for (room, others, fits) in [(2 * bytes, 0, true), (bytes - 1, 0, false), (bytes, 1, false)] {
-        let budget = Budget::new(room);
-        let mut held = budget.hold();
+        let budget = MemoryPool::new(room);
+        let mut held = budget.reservation();
         held.resize(others).expect("room");
         let (job, pending) = job(4, usize::MAX, &budget);
         two_at_work(&job);
         let partial = pending.result().await.expect("one").partial;
-        assert_eq!(partial.faults.is_empty(), fits);
+        assert_eq!(partial.errors.is_empty(), fits);
         // What others hold may be free later.
-        let code = if others > 0 { FaultCode::Busy } else { FaultCode::Memory };
-        assert!(partial.faults.iter().all(|fault| fault.code == code), "{:?}", partial.faults);
-        assert_eq!(budget.held(), others + partial.held.bytes());
+        let code = if others > 0 { QueryErrorCode::Busy } else { QueryErrorCode::Memory };
+        assert!(partial.errors.iter().all(|fault| fault.code == code), "{:?}", partial.errors);
+        assert_eq!(budget.reserved(), others + partial.reservation.bytes());
         drop(held);
         drop((partial, job));
-        assert_eq!(budget.held(), 0);
+        assert_eq!(budget.reserved(), 0);
     }
 }
 
 #[test]
 fn few_blocks_are_not_shared_where_groups_are_many() {
-    let (job, _pending) = job(1_000, usize::MAX, &Budget::new(usize::MAX));
+    let (job, _pending) = job(1_000, usize::MAX, &MemoryPool::new(usize::MAX));
     let first = job.begin(job.handout.join().expect("work"));
     assert_eq!(job.opening(), Some(1), "nothing is known yet");
     let mut first = look_at_one(&job, first);
-    let bytes = first.partial.held.bytes() as u64;
+    let bytes = first.partial.reservation.bytes() as u64;
     // The groups known take as long as so many blocks.
     for (blocks, opening) in [(900, Some(1)), (1_100, None)] {
         job.longest.store(bytes * FINDING_NANOS_PER_BYTE / blocks, Ordering::Relaxed);
@@ -186,10 +189,10 @@ fn few_blocks_are_not_shared_where_groups_are_many() {
 #[test]
 fn nobody_works_for_whoever_has_gone() {
     let pool = Pool::new(Instant::now);
-    let (job, pending) = job(3, usize::MAX, &Budget::new(usize::MAX));
+    let (job, pending) = job(3, usize::MAX, &MemoryPool::new(usize::MAX));
     let query = InTurns::query(&*job);
     // It is ended before others have their turn.
-    let (other, _waiting) = self::job(3, usize::MAX, &Budget::new(usize::MAX));
+    let (other, _waiting) = self::job(3, usize::MAX, &MemoryPool::new(usize::MAX));
     pool.run(Arc::clone(&other));
     pool.run(Arc::clone(&job));
     drop(pending);

@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Coverage, FaultCode, LeafOutcome, RowValues, WarningCode};
+use hadal_aggregate::{Coverage, LeafOutcome, PartialBody, QueryErrorCode, SparseRow, WarningCode};
 use hadal_block::BlockBuilder;
 use hadal_peer::{Admin, Batch, Receipt, Sink, SinkError, TableChange};
-use hadal_query::{Expr, Input, Shape};
+use hadal_query::{Expr, QueryKind, RowInput};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
 
@@ -70,7 +70,7 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         zone_answers: true,
         limits: usual_limits(),
         query_bytes_max: LEAF_QUERY_BYTES_MAX,
-        budget: Budget::new(usize::MAX),
+        budget: MemoryPool::new(usize::MAX),
         clock: Arc::new(FixedClock::new(NOW)),
         archive: None,
     }
@@ -110,7 +110,7 @@ async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
         kind: Kind::Number,
         logical: hadal_types::Logical::Plain,
     };
-    let shape = Shape::Rows { values: vec![Expr::Leaf(Input::Column(column))] };
+    let shape = QueryKind::Rows { values: vec![Expr::Leaf(RowInput::Column(column))] };
     let query = Query {
         range,
         limit: 1_000_000,
@@ -119,8 +119,8 @@ async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
         ..Query::new(name("t"), shape)
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
-    let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
-    let value = |row: RowValues| match &row[0] {
+    let PartialBody::Rows(rows) = partial.body.clone() else { panic!("rows") };
+    let value = |row: SparseRow| match &row[0] {
         Value::Number(number) => number.to_i64().expect("an integer"),
         other => panic!("{other}"),
     };
@@ -401,7 +401,7 @@ async fn a_query_past_its_deadline_says_what_it_did_not_scan() {
         limit: 1,
         now: NOW,
         deadline: Duration::ZERO,
-        ..Query::new(name("t"), Shape::Groups { keys: Vec::new(), measures: Vec::new() })
+        ..Query::new(name("t"), QueryKind::Groups { keys: Vec::new(), measures: Vec::new() })
     };
     let late = bed.leaf.query(Arc::new(query), Instant::now()).await;
     assert_eq!(late.coverage.leaves[0].outcome, LeafOutcome::Late);

@@ -2,7 +2,7 @@ use super::*;
 
 /// Of strings that are short.
 fn call(function: Function, arguments: &[Value]) -> Value {
-    super::call(function, arguments).expect("short strings")
+    super::eval_scalar(function, arguments).expect("short strings")
 }
 
 fn number(text: &str) -> Value {

@@ -1,5 +1,5 @@
 use hadal_aggregate::Groups;
-use hadal_query::{Expr, Measure, Query, Shape};
+use hadal_query::{Expr, Measure, Query, QueryKind};
 use hadal_types::{Logical, TableName, Value, Weight};
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn many(key_count: usize) -> Groups {
     let measure = || Measure { kind: StateKind::Moments, argument: literal() };
     let measures = (0..MEASURES).map(|_| measure()).collect();
     let keys = (0..key_count).map(|_| literal()).collect();
-    let shape = Shape::Groups { keys, measures };
+    let shape = QueryKind::Groups { keys, measures };
     let mut groups = Groups::new(&Query::new(TableName::new("t").expect("a name"), shape));
     if key_count == 1 {
         let _ = groups.places_of_wholes(&(0..70_000).collect::<Vec<i64>>());

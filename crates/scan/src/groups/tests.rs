@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Groups, Partial};
+use hadal_aggregate::{Groups, Partial, PartialBody};
 use hadal_block::{BlockBuilder, BlockView};
-use hadal_query::{ColumnRef, Expr, Function, Input, Query, RowExpr, Shape, Syntax};
+use hadal_query::{ColumnRef, Expr, Function, PatternSyntax, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight};
 
 use crate::Scan;
@@ -73,7 +73,7 @@ fn blocks() -> Vec<(&'static str, bool, Texts)> {
 fn queries() -> Vec<Query> {
     let column = |kind| {
         let column = ColumnRef { name: name("v"), kind, logical: Logical::Plain };
-        RowExpr::Leaf(Input::Column(column))
+        RowExpr::Leaf(RowInput::Column(column))
     };
     let text = || column(Kind::String);
     let is = |function, literal| {
@@ -83,13 +83,13 @@ fn queries() -> Vec<Query> {
     [
         (vec![text()], None, TimeRange::ALL),
         (vec![text()], None, part),
-        (vec![text()], is(Function::Matches(Syntax::Like), "%logged%"), TimeRange::ALL),
+        (vec![text()], is(Function::Matches(PatternSyntax::Like), "%logged%"), TimeRange::ALL),
         (vec![text()], is(Function::Less, "m"), part),
         (vec![text(), text()], None, part),
     ]
     .into_iter()
     .map(|(keys, filter, range)| {
-        let shape = Shape::Groups { keys, measures: [].into() };
+        let shape = QueryKind::Groups { keys, measures: [].into() };
         let table = TableName::new("t").expect("a name");
         Query { range, filter, deadline: Duration::ZERO, ..Query::new(table, shape) }
     })
@@ -131,7 +131,7 @@ fn equal_texts_are_one_group_however_they_are_stored() {
     }
     for (index, query) in queries().into_iter().enumerate() {
         let scan = Scan::new(Arc::new(query.clone())).expect("a query");
-        let expected = Answering::Groups(plain(&query, &blocks));
+        let expected = PartialBody::Groups(plain(&query, &blocks));
         for turn in 0..bytes.len() {
             // All in one, and in two parts that are merged; each block being the first once.
             for part in [bytes.len(), 1, 4] {
@@ -143,12 +143,12 @@ fn equal_texts_are_one_group_however_they_are_stored() {
                     scan.block(&view, &|_, column| column.verify(), partial).expect("scans");
                 }
                 let [mut all, other] = partials;
-                if let (Answering::Groups(own), Answering::Groups(other)) =
-                    (&mut all.answering, other.answering)
+                if let (PartialBody::Groups(own), PartialBody::Groups(other)) =
+                    (&mut all.body, other.body)
                 {
                     own.merge(other);
                 }
-                assert!(all.answering == expected, "question {index}, {turn}, {part}");
+                assert!(all.body == expected, "question {index}, {turn}, {part}");
             }
         }
     }
@@ -173,8 +173,8 @@ fn texts_of_many_groups_wait_and_come_to_the_same() {
             assert_eq!(view.column("v", Kind::String).expect("a column").encoding_name(), "pages");
             scan.block(&view, &|_, column| column.verify(), &mut partial).expect("scans");
         }
-        let waits = matches!(&partial.answering, Answering::Groups(own) if own.can_wait());
+        let waits = matches!(&partial.body, PartialBody::Groups(own) if own.can_wait());
         assert_eq!(waits, index == 0, "of this question groups are many");
-        assert!(partial.answering == Answering::Groups(plain(&query, &blocks)), "question {index}");
+        assert!(partial.body == PartialBody::Groups(plain(&query, &blocks)), "question {index}");
     }
 }

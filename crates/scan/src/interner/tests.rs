@@ -1,8 +1,10 @@
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Partial};
+use hadal_aggregate::{Partial, PartialBody};
 use hadal_block::{BlockBuilder, BlockView};
-use hadal_query::{ColumnRef, Expr, Function, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_query::{
+    ColumnRef, Expr, Function, Measure, Query, QueryKind, RowExpr, RowInput, StateKind,
+};
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName, TimeRange, Value};
 
 use super::*;
@@ -30,7 +32,7 @@ fn name(text: &str) -> ColumnName {
 }
 
 fn column(text: &str, kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
 }
 
 /// A block of rows with one of `hosts` hosts from `first` on, some without one, or without a value.
@@ -56,7 +58,7 @@ fn block(first: u64, hosts: u64, seed: u64) -> Vec<u8> {
 fn queries() -> Vec<Query> {
     let ms = || column("ms", Kind::Number);
     let measures: Vec<Measure> =
-        [StateKind::Moments, StateKind::Extremes, StateKind::Quantiles, StateKind::Distinct]
+        [StateKind::Moments, StateKind::MinMax, StateKind::Quantiles, StateKind::Distinct]
             .map(|kind| Measure { kind, argument: ms() })
             .into();
     let host = || column("host", Kind::String);
@@ -82,7 +84,7 @@ fn queries() -> Vec<Query> {
         deadline: Duration::ZERO,
         ..Query::new(
             TableName::new("t").expect("a name"),
-            Shape::Groups { keys, measures: measures.clone() },
+            QueryKind::Groups { keys, measures: measures.clone() },
         )
     })
     .collect()
@@ -106,8 +108,8 @@ fn groups_by_id_are_groups_by_string() {
             scan.block_of(&view, known, &mut by_id).expect("scans");
         }
         assert!(known[0].host.bytes() > 0);
-        assert!(plain.answering == by_id.answering, "question {index}");
-        let Answering::Groups(groups) = plain.answering else { panic!("groups") };
+        assert!(plain.body == by_id.body, "question {index}");
+        let PartialBody::Groups(groups) = plain.body else { panic!("groups") };
         assert!(groups.len() > 1, "question {index}");
     }
 }

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, FaultCode, Partial};
+use hadal_aggregate::{Partial, PartialBody, QueryErrorCode};
 use hadal_block::{BlockBuilder, BlockError, BlockView};
 use hadal_encoding::EncodingError;
 use hadal_query::{
-    ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
+    ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput,
+    StateKind,
 };
 use hadal_types::limits::{COMPUTED_STRING_BYTES_MAX, PIECE_BYTES_MAX, SCAN_FREE_BYTES};
-use hadal_types::{Budget, ColumnName, Kind, Logical, Micros, Number, TableName, Value};
+use hadal_types::{ColumnName, Kind, Logical, MemoryPool, Micros, Number, TableName, Value};
 
 use crate::{Scan, Unlooked};
 
@@ -45,7 +46,7 @@ fn block_of(rows: usize, length: usize) -> Vec<u8> {
 }
 
 fn column(of: &str, kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name(of), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name(of), kind, logical: Logical::Plain }))
 }
 
 fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
@@ -63,19 +64,19 @@ fn length_of(of: RowExpr) -> RowExpr {
     call(Function::Length, [of])
 }
 
-fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
+fn query(shape: QueryKind, filter: Option<RowExpr>) -> Query {
     let table = TableName::new("t").expect("a name");
     Query { filter, limit: 5_000, deadline: Duration::ZERO, ..Query::new(table, shape) }
 }
 
-fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> Shape {
+fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> QueryKind {
     let measures = vec![Measure { kind: StateKind::Moments, argument }];
-    Shape::Groups { keys: keys.into(), measures }
+    QueryKind::Groups { keys: keys.into(), measures }
 }
 
-fn scanned_with(budget: &Arc<Budget>, bytes: &[u8], query: &Query) -> Partial {
+fn scanned_with(budget: &Arc<MemoryPool>, bytes: &[u8], query: &Query) -> Partial {
     let scan = Scan::new(Arc::new(query.clone())).expect("a query");
-    let mut partial = Partial { held: budget.hold(), ..Partial::empty(query) };
+    let mut partial = Partial { reservation: budget.reservation(), ..Partial::empty(query) };
     let view = BlockView::parse(bytes).expect("parses");
     if let Err(unlooked) = scan.block(&view, &|_, column| column.verify(), &mut partial) {
         let Unlooked::Failed(fault) = unlooked else { panic!("{unlooked}") };
@@ -86,10 +87,10 @@ fn scanned_with(budget: &Arc<Budget>, bytes: &[u8], query: &Query) -> Partial {
 
 fn scanned(query: &Query) -> Partial {
     // What is decoded, and one piece.
-    let budget = Budget::new(2 * PIECE_BYTES_MAX);
+    let budget = MemoryPool::new(2 * PIECE_BYTES_MAX);
     let partial = scanned_with(&budget, &block(), query);
-    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
-    assert_eq!(budget.held(), partial.held.bytes(), "what was computed is given back");
+    assert!(partial.errors.is_empty(), "{:?}", partial.errors);
+    assert_eq!(budget.reserved(), partial.reservation.bytes(), "what was computed is given back");
     partial
 }
 
@@ -101,7 +102,7 @@ fn digits(row: usize) -> usize {
 fn measures_and_keys_of_large_values_are_those_of_all_rows() {
     let keys = [call(Function::Bucket, [length_of(long(TIMES)), Expr::Literal(Value::integer(1))])];
     let own = query(groups(keys, length_of(long(TIMES))), None);
-    let Answering::Groups(groups) = scanned(&own).answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = scanned(&own).body else { panic!("groups") };
     let mut found: Vec<(Value, u64)> = groups
         .into_sorted()
         .0
@@ -128,16 +129,16 @@ fn conditions_on_large_values_are_asked_of_every_row() {
 fn the_best_rows_by_large_values_are_the_best_of_all() {
     let values = vec![column("n", Kind::Number), length_of(long(TIMES))];
     let by = |index, descending| OrderKey {
-        expr: Expr::Leaf(Slot::Key(index)),
+        expr: Expr::Leaf(GroupInput::Key(index)),
         descending,
         nulls_first: false,
     };
     let own = Query {
         order: vec![by(1, false), by(0, true)],
         limit: 12,
-        ..query(Shape::Rows { values }, None)
+        ..query(QueryKind::Rows { values }, None)
     };
-    let Answering::Rows(rows) = scanned(&own).answering else { panic!("rows") };
+    let PartialBody::Rows(rows) = scanned(&own).body else { panic!("rows") };
     let found: Vec<Value> = rows.into_sorted().iter().map(|row| row[0].clone()).collect();
     let expected = (0..10).rev().chain([99, 98]).map(Value::integer);
     assert_eq!(found, expected.collect::<Vec<_>>());
@@ -150,14 +151,15 @@ fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
     let bytes = block_of(rows, length);
     let large = long(64 * 1_024 / length);
     let values = vec![column("text", Kind::String), length_of(large), column("n", Kind::Number)];
-    let by = OrderKey { expr: Expr::Leaf(Slot::Key(2)), descending: false, nulls_first: false };
+    let by =
+        OrderKey { expr: Expr::Leaf(GroupInput::Key(2)), descending: false, nulls_first: false };
     let own = Query {
         order: vec![by],
         limit: limit.unsigned_abs(),
-        ..query(Shape::Rows { values }, None)
+        ..query(QueryKind::Rows { values }, None)
     };
-    let partial = scanned_with(&Budget::new(1 << 30), &bytes, &own);
-    let Answering::Rows(found) = partial.answering else { panic!("rows") };
+    let partial = scanned_with(&MemoryPool::new(1 << 30), &bytes, &own);
+    let PartialBody::Rows(found) = partial.body else { panic!("rows") };
     let found: Vec<Value> = found.into_sorted().iter().map(|row| row[2].clone()).collect();
     assert_eq!(found, (0..limit).map(Value::integer).collect::<Vec<_>>());
 }
@@ -170,39 +172,39 @@ fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
     };
     let any = call(Function::Or, (0..4_000).map(is).collect::<Vec<_>>());
     let own = query(groups([], column("n", Kind::Number)), Some(any));
-    let partial = scanned_with(&Budget::new(1 << 20), &block_of(rows, 4), &own);
-    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
+    let partial = scanned_with(&MemoryPool::new(1 << 20), &block_of(rows, 4), &own);
+    assert!(partial.errors.is_empty(), "{:?}", partial.errors);
     assert_eq!(partial.stats.rows_matched, 4_000);
 }
 
 #[test]
 fn what_has_no_room_fails_the_query_and_is_given_back() {
     // Not even what is decoded has some.
-    let budget = Budget::new(SCAN_FREE_BYTES);
+    let budget = MemoryPool::new(SCAN_FREE_BYTES);
     let own = query(groups([], length_of(long(TIMES))), None);
     let partial = scanned_with(&budget, &block(), &own);
-    let fault = partial.faults.iter().next().expect("a fault");
-    assert_eq!(fault.code, FaultCode::Memory, "{}", fault.message);
-    assert_eq!(budget.held(), 0);
+    let fault = partial.errors.iter().next().expect("a fault");
+    assert_eq!(fault.code, QueryErrorCode::Memory, "{}", fault.message);
+    assert_eq!(budget.reserved(), 0);
 }
 
 #[test]
 fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
-    let budget = Budget::new(1 << 30);
+    let budget = MemoryPool::new(1 << 30);
     let code = |argument: RowExpr| {
         let partial = scanned_with(&budget, &block(), &query(groups([], argument), None));
-        let fault = partial.faults.iter().next().expect("a fault").clone();
-        assert_eq!(budget.held(), 0);
+        let fault = partial.errors.iter().next().expect("a fault").clone();
+        assert_eq!(budget.reserved(), 0);
         (fault.code, fault.message)
     };
     let (invalid, message) = code(length_of(long(COMPUTED_STRING_BYTES_MAX / LENGTH + 1)));
-    assert_eq!(invalid, FaultCode::Invalid);
+    assert_eq!(invalid, QueryErrorCode::Invalid);
     assert!(message.contains("more than 1048576 bytes"), "{message}");
     let large = || long(COMPUTED_STRING_BYTES_MAX / LENGTH - 1);
     let all =
         call(Function::Coalesce, vec![large(); PIECE_BYTES_MAX / COMPUTED_STRING_BYTES_MAX + 2]);
     let (memory, message) = code(length_of(all));
-    assert_eq!(memory, FaultCode::Memory);
+    assert_eq!(memory, QueryErrorCode::Memory);
     assert!(message.contains("of one row"), "{message}");
 }
 
@@ -225,18 +227,18 @@ fn nothing_of_a_damaged_block_is_added() {
     };
     let (error, partial) = scan("n");
     assert!(matches!(error, Some(Unlooked::Damaged(BlockError::Encoding { .. }))), "{error:?}");
-    let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = partial.body else { panic!("groups") };
     assert!(groups.is_empty());
 }
 
 #[test]
 fn columns_that_are_all_shown_are_drawn_as_rows() {
     let values = vec![column("text", Kind::String), column("n", Kind::Number)];
-    let own = query(Shape::Rows { values }, None);
-    let small = Budget::new(ROWS * LENGTH / 2);
+    let own = query(QueryKind::Rows { values }, None);
+    let small = MemoryPool::new(ROWS * LENGTH / 2);
     let partial = scanned_with(&small, &block(), &own);
-    assert_eq!(partial.faults.iter().next().expect("a fault").code, FaultCode::Memory);
-    let enough = Budget::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
+    assert_eq!(partial.errors.iter().next().expect("a fault").code, QueryErrorCode::Memory);
+    let enough = MemoryPool::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
     let partial = scanned_with(&enough, &block(), &own);
-    assert!(partial.faults.is_empty() && enough.held() >= ROWS * LENGTH);
+    assert!(partial.errors.is_empty() && enough.reserved() >= ROWS * LENGTH);
 }

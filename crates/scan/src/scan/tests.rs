@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Partial, RowValues, State, WarningCode};
+use hadal_aggregate::{Partial, PartialBody, SparseRow, State, WarningCode};
 use hadal_block::{BlockBuilder, BlockView, MergeOrder, merge};
 use hadal_query::{
-    ColumnRef, Expr, Function, Input, Measure, OrderKey, Query, RowExpr, Shape, Slot, StateKind,
+    ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput,
+    StateKind,
 };
 use hadal_types::{
     ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight,
@@ -46,7 +47,7 @@ fn block(first: i64, values: &[Value]) -> Vec<u8> {
 }
 
 fn v(kind: Kind) -> RowExpr {
-    Expr::Leaf(Input::Column(ColumnRef { name: name("v"), kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name: name("v"), kind, logical: Logical::Plain }))
 }
 
 fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
@@ -54,15 +55,15 @@ fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
 }
 
 fn raw_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
-    query(Shape::Rows { values: values.into() }, filter)
+    query(QueryKind::Rows { values: values.into() }, filter)
 }
 
 fn sum_of(argument: RowExpr, filter: Option<RowExpr>) -> Query {
     let measures = vec![Measure { kind: StateKind::Moments, argument }];
-    query(Shape::Groups { keys: Vec::new(), measures }, filter)
+    query(QueryKind::Groups { keys: Vec::new(), measures }, filter)
 }
 
-fn query(shape: Shape, filter: Option<RowExpr>) -> Query {
+fn query(shape: QueryKind, filter: Option<RowExpr>) -> Query {
     Query {
         filter,
         limit: 1_000,
@@ -127,8 +128,8 @@ fn raw_rows_of_all_kinds_and_is_null_leave_nothing_out() {
     assert_eq!(left_out(&rows, &sum_of(v(Kind::Number), Some(is_null()))), 0);
 }
 
-fn groups() -> Shape {
-    Shape::Groups { keys: Vec::new(), measures: Vec::new() }
+fn groups() -> QueryKind {
+    QueryKind::Groups { keys: Vec::new(), measures: Vec::new() }
 }
 
 #[test]
@@ -264,17 +265,17 @@ fn blocks_in_time_order() -> Vec<Vec<u8>> {
 
 /// The rows' times and `v`, ordered by the value of this index.
 fn ordered(index: usize, descending: bool, limit: u64) -> Query {
-    let expr = Expr::Leaf(Slot::Key(index));
+    let expr = Expr::Leaf(GroupInput::Key(index));
     Query {
         order: vec![OrderKey { expr, descending, nulls_first: descending }],
         limit,
-        ..raw_rows([Expr::Leaf(Input::Time), v(Kind::Number)], None)
+        ..raw_rows([Expr::Leaf(RowInput::Time), v(Kind::Number)], None)
     }
 }
 
 fn times(partial: Partial) -> Vec<i64> {
-    let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
-    let time = |row: RowValues| match row[0] {
+    let PartialBody::Rows(rows) = partial.body else { panic!("no rows") };
+    let time = |row: SparseRow| match row[0] {
         Value::Time(time) => time.0,
         _ => panic!("no time"),
     };
@@ -310,7 +311,7 @@ fn blocks_that_tie_with_the_worst_row_are_not_skipped() {
     for blocks in [[first.clone(), last.clone()], [last, first]] {
         let partial = scanned(&blocks, &ordered(0, false, 10));
         assert_eq!(partial.stats.blocks_skipped, 0);
-        let Answering::Rows(rows) = partial.answering else { panic!("no rows") };
+        let PartialBody::Rows(rows) = partial.body else { panic!("no rows") };
         let worst = rows.into_sorted().pop().expect("ten rows");
         assert_eq!(worst, vec![Value::Time(Micros(9)), Value::integer(0)]);
     }
@@ -350,8 +351,8 @@ fn texts_that_lie_in_no_order_are_ordered() {
     let blocks = [block(0, &values)];
     let view = BlockView::parse(&blocks[0]).expect("parses");
     assert_eq!(view.column("v", Kind::String).expect("there").encoding_name(), "templates");
-    let strings = raw_rows([Expr::Leaf(Input::Time), v(Kind::String)], None);
-    let query = Query { shape: strings.shape, ..ordered(1, false, 20) };
+    let strings = raw_rows([Expr::Leaf(RowInput::Time), v(Kind::String)], None);
+    let query = Query { kind: strings.kind, ..ordered(1, false, 20) };
     let expected: Vec<i64> = (0..20).map(|number| number * 473 % 500).collect();
     assert_eq!(times(scanned(&blocks, &query)), expected);
 }
@@ -383,9 +384,9 @@ fn zones_give_the_answers_that_rows_give() {
         vec![Value::string("a"), decimal("7")],
         vec![decimal("9223372036854775807"), decimal("-9223372036854775808")],
     ];
-    let kinds = [StateKind::Moments, StateKind::Extremes];
+    let kinds = [StateKind::Moments, StateKind::MinMax];
     let measures = kinds.map(|kind| Measure { kind, argument: v(Kind::Number) });
-    let shape = Shape::Groups { keys: Vec::new(), measures: measures.into() };
+    let shape = QueryKind::Groups { keys: Vec::new(), measures: measures.into() };
     for range in [TimeRange::ALL, TimeRange { from: Some(Micros(1)), to: None }] {
         let query = Query { range, ..query(shape.clone(), None) };
         let zones = Scan::new(Arc::new(query.clone())).expect("a query");
@@ -397,7 +398,7 @@ fn zones_give_the_answers_that_rows_give() {
             let view = BlockView::parse(&bytes).expect("parses");
             zones.block(&view, &|_, column| column.verify(), &mut by_zones).expect("scans");
             rows.block(&view, &|_, column| column.verify(), &mut by_rows).expect("scans");
-            let Answering::Groups(groups) = &mut naive.answering else { panic!("groups") };
+            let PartialBody::Groups(groups) = &mut naive.body else { panic!("groups") };
             let skipped = usize::from(range != TimeRange::ALL);
             for value in column.iter().skip(skipped) {
                 let number = match value {
@@ -407,8 +408,8 @@ fn zones_give_the_answers_that_rows_give() {
                 groups.add_row(&[], &[number.clone(), number], Weight::ONE);
             }
         }
-        assert_eq!(by_rows.answering, naive.answering);
-        assert_eq!(by_zones.answering, naive.answering);
+        assert_eq!(by_rows.body, naive.body);
+        assert_eq!(by_zones.body, naive.body);
         let reads_less = by_zones.stats.bytes_read < by_rows.stats.bytes_read;
         assert_eq!(reads_less, range == TimeRange::ALL);
     }
@@ -432,7 +433,7 @@ fn a_value_where_something_holds_is_the_value_of_the_rows_that_pass() {
             let everywhere = scanned(&bytes, &sum_of(cased, None));
             let filtered = scanned(&bytes, &sum_of(value, Some(condition())));
             let state = |partial: Partial| {
-                let Answering::Groups(groups) = partial.answering else { panic!("groups") };
+                let PartialBody::Groups(groups) = partial.body else { panic!("groups") };
                 let first = groups.into_sorted().0.into_iter().next();
                 first.map_or(State::new(StateKind::Moments), |first| first.1.states[0].clone())
             };

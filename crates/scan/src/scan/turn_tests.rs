@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::{Answering, Groups, Partial};
+use hadal_aggregate::{Groups, Partial, PartialBody};
 use hadal_block::{BlockBuilder, BlockView};
-use hadal_query::{ColumnRef, Expr, Input, Measure, Query, RowExpr, Shape, StateKind};
+use hadal_query::{ColumnRef, Expr, Measure, Query, QueryKind, RowExpr, RowInput, StateKind};
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight};
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use super::Scan;
 
 fn column(name: &str) -> RowExpr {
     let name = ColumnName::new(name).expect("a name");
-    Expr::Leaf(Input::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
 }
 
 /// Sum and ends of `x`, and the sum of `y`, by `key`.
@@ -20,11 +20,11 @@ fn query(range: TimeRange) -> Query {
     let measure = |kind, name| Measure { kind, argument: column(name) };
     let measures = vec![
         measure(StateKind::Moments, "x"),
-        measure(StateKind::Extremes, "x"),
+        measure(StateKind::MinMax, "x"),
         measure(StateKind::Moments, "y"),
-        measure(StateKind::Extremes, "y"),
+        measure(StateKind::MinMax, "y"),
     ];
-    let shape = Shape::Groups { keys: vec![column("key")], measures };
+    let shape = QueryKind::Groups { keys: vec![column("key")], measures };
     Query { range, ..Query::new(TableName::new("t").expect("a name"), shape) }
 }
 
@@ -91,7 +91,7 @@ proptest! {
             }
             first += i64::try_from(rows.len()).expect("few");
         }
-        let Answering::Groups(own) = partial.answering else { panic!("groups") };
+        let PartialBody::Groups(own) = partial.body else { panic!("groups") };
         prop_assert_eq!(own.into_sorted(), plain.into_sorted());
     }
 }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, Partial};
+use hadal_aggregate::{Partial, PartialBody};
 use hadal_block::{BlockBuilder, BlockView};
 use hadal_query::{
-    ColumnRef, Expr, Function, Input, Measure, Query, RowExpr, Shape, StateKind, call,
+    ColumnRef, Expr, Function, Measure, Query, QueryKind, RowExpr, RowInput, StateKind, eval_scalar,
 };
 use hadal_types::{
     ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, TimeRange, Value, Weight,
@@ -86,8 +86,8 @@ impl Table {
         let (time, values) = &self.rows[row];
         match expr {
             Expr::Literal(value) => value.clone(),
-            Expr::Leaf(Input::Time) => Value::Time(Micros(*time)),
-            Expr::Leaf(Input::Column(column)) => {
+            Expr::Leaf(RowInput::Time) => Value::Time(Micros(*time)),
+            Expr::Leaf(RowInput::Column(column)) => {
                 let named = |(name, _): &(&str, Kind)| *name == column.name.as_str();
                 values[self.names.iter().position(named).expect("a column")].clone()
             }
@@ -95,7 +95,7 @@ impl Table {
             Expr::Call { function, arguments } => {
                 let values: Vec<Value> =
                     arguments.iter().map(|argument| self.value(row, argument)).collect();
-                call(*function, &values).expect("short strings")
+                eval_scalar(*function, &values).expect("short strings")
             }
         }
     }
@@ -124,7 +124,7 @@ impl Table {
     fn column(&self, index: usize) -> RowExpr {
         let (column, kind) = self.names[index];
         let column = ColumnRef { name: name(column), kind, logical: Logical::Plain };
-        Expr::Leaf(Input::Column(column))
+        Expr::Leaf(RowInput::Column(column))
     }
 
     fn condition(&self, random: &mut Random) -> RowExpr {
@@ -152,9 +152,9 @@ impl Table {
 
     /// What the rows come to, one after the other.
     fn plainly(&self, query: &Query) -> Partial {
-        let Shape::Groups { keys, measures } = &query.shape else { panic!("groups") };
+        let QueryKind::Groups { keys, measures } = &query.kind else { panic!("groups") };
         let mut partial = Partial::empty(query);
-        let Answering::Groups(groups) = &mut partial.answering else { panic!("groups") };
+        let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups") };
         for row in 0..ROWS {
             let holds = |filter| self.value(row, filter) == Value::Bool(true);
             let is_in_range = query.range.contains(Micros(self.rows[row].0));
@@ -209,7 +209,7 @@ fn query(table: &Table, random: &mut Random) -> Query {
     };
     let mut column = |first: usize, count: usize| table.column(first + random.below(count));
     // All numbers but the doubles and the huge ones, whose sums depend on the order of rows.
-    let measures = [StateKind::Moments, StateKind::Extremes, StateKind::Moments]
+    let measures = [StateKind::Moments, StateKind::MinMax, StateKind::Moments]
         .map(|kind| Measure { kind, argument: column(0, 10) });
     let keys = match random.below(3) {
         0 => vec![table.column(random.below(10)), table.column(13 + random.below(4))],
@@ -231,7 +231,7 @@ fn query(table: &Table, random: &mut Random) -> Query {
         deadline: Duration::ZERO,
         ..Query::new(
             TableName::new("t").expect("a name"),
-            Shape::Groups { keys, measures: measures.into() },
+            QueryKind::Groups { keys, measures: measures.into() },
         )
     }
 }
@@ -254,7 +254,7 @@ fn what_is_asked_of_stored_columns_is_what_rows_say() {
                 scan.block(&view, &|_, column| column.verify(), &mut own).expect("scans");
                 let place = format!("seed {seed}, question {question}: {query:#?}");
                 assert_eq!(own.stats.rows_matched, expected.stats.rows_matched, "{place}");
-                assert_eq!(own.answering, expected.answering, "{place}");
+                assert_eq!(own.body, expected.body, "{place}");
             }
             found_some += usize::from(expected.stats.rows_matched > 0);
             found_all += usize::from(expected.stats.rows_matched == ROWS as u64);

@@ -2,7 +2,8 @@
 //! and for random expressions.
 
 use hadal_query::{
-    Expr, Function, Input, Output, OutputExpr, Prepared, Query, RowExpr, Shape, Slot, Type, call,
+    Expr, Function, GroupInput, Output, OutputExpr, Prepared, Query, QueryKind, RowExpr, RowInput,
+    Type, eval_scalar,
 };
 use hadal_types::{Micros, Value};
 use proptest::prelude::*;
@@ -76,11 +77,11 @@ fn expression() -> impl Strategy<Value = String> {
 }
 
 /// Some value of an input.
-fn some(input: &Input) -> Value {
+fn some(input: &RowInput) -> Value {
     let value_type = match input {
-        Input::Time => Type::Time,
-        Input::Column(column) => column.value_type(),
-        Input::AnyText(_) => Type::Bool,
+        RowInput::Time => Type::Time,
+        RowInput::Column(column) => column.value_type(),
+        RowInput::AnyText(_) => Type::Bool,
     };
     match value_type {
         Type::Null | Type::Histogram => Value::Null,
@@ -95,9 +96,9 @@ fn some(input: &Input) -> Value {
 
 /// Checks that all expressions of a query can run.
 fn check_prepared(query: &Query) -> Result<(), TestCaseError> {
-    let (values, measures) = match &query.shape {
-        Shape::Rows { values } => (values, &[][..]),
-        Shape::Groups { keys, measures } => (keys, measures.as_slice()),
+    let (values, measures) = match &query.kind {
+        QueryKind::Rows { values } => (values, &[][..]),
+        QueryKind::Groups { keys, measures } => (keys, measures.as_slice()),
     };
     let arguments = measures.iter().map(|measure| &measure.argument);
     for row in values.iter().chain(arguments).chain(&query.filter) {
@@ -115,10 +116,10 @@ fn check_prepared(query: &Query) -> Result<(), TestCaseError> {
 }
 
 /// The value of a raw row's output.
-fn raw_value(query: &Query, output: &OutputExpr, input: &impl Fn(&Input) -> Value) -> Value {
-    match (output, &query.shape) {
+fn raw_value(query: &Query, output: &OutputExpr, input: &impl Fn(&RowInput) -> Value) -> Value {
+    match (output, &query.kind) {
         (Expr::Literal(value), _) => value.clone(),
-        (Expr::Leaf(Slot::Key(index)), Shape::Rows { values }) => {
+        (Expr::Leaf(GroupInput::Key(index)), QueryKind::Rows { values }) => {
             Prepared::new(&values[*index]).expect("checked").value(input).expect("short strings")
         }
         other => panic!("{other:?}"),
@@ -126,14 +127,14 @@ fn raw_value(query: &Query, output: &OutputExpr, input: &impl Fn(&Input) -> Valu
 }
 
 /// The value by the definition of each function, nothing prepared or folded.
-fn plain_value(expr: &RowExpr, input: &impl Fn(&Input) -> Value) -> Option<Value> {
+fn plain_value(expr: &RowExpr, input: &impl Fn(&RowInput) -> Value) -> Option<Value> {
     Some(match expr {
         Expr::Literal(value) => value.clone(),
         Expr::Leaf(leaf) => input(leaf),
         Expr::Call { function: Function::Matches(_), .. } => return None,
         Expr::Call { function, arguments } => {
             let values = arguments.iter().map(|argument| plain_value(argument, input));
-            call(*function, &values.collect::<Option<Vec<_>>>()?).expect("short strings")
+            eval_scalar(*function, &values.collect::<Option<Vec<_>>>()?).expect("short strings")
         }
     })
 }
@@ -146,12 +147,12 @@ fn check_value(expr: &str) -> Result<bool, TestCaseError> {
     };
     check_prepared(&query)?;
     let Output { expr: output, value_type, .. } = &query.outputs[0];
-    for input in [some, |_: &Input| Value::Null] {
+    for input in [some, |_: &RowInput| Value::Null] {
         let value = raw_value(&query, output, &input);
         let fits = value.is_null() || Type::of(&value) == *value_type;
         prop_assert!(fits, "{expr}: {value:?} is no {value_type:?}");
     }
-    if let Shape::Rows { values } = &query.shape {
+    if let QueryKind::Rows { values } = &query.kind {
         for value in values {
             if let Some(plain) = plain_value(value, &some) {
                 let ready =

@@ -1,6 +1,6 @@
 //! Queries in short, so that a test can say what it expects in a line.
 
-use hadal_query::{Expr, Input, Measure, OutputExpr, Query, RowExpr, Shape, Slot};
+use hadal_query::{Expr, GroupInput, Measure, OutputExpr, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{Micros, Value};
 
 use super::catalog::NOW;
@@ -8,17 +8,17 @@ use super::catalog::NOW;
 /// A row expression: calls as `Function(a, b)`, columns as `name` or `name::kind`.
 pub(super) fn row(expr: &RowExpr) -> String {
     shown(expr, &|input| match input {
-        Input::Time => "time".to_owned(),
-        Input::Column(column) => format!("{}::{}", column.name, column.kind),
-        Input::AnyText(text) => format!("any({text})"),
+        RowInput::Time => "time".to_owned(),
+        RowInput::Column(column) => format!("{}::{}", column.name, column.kind),
+        RowInput::AnyText(text) => format!("any({text})"),
     })
 }
 
 /// An output expression: keys as `k0`, measures as `m0.Sum`.
 pub(super) fn output(expr: &OutputExpr) -> String {
     shown(expr, &|slot| match slot {
-        Slot::Key(index) => format!("k{index}"),
-        Slot::Measure(index, finish) => format!("m{index}.{finish:?}"),
+        GroupInput::Key(index) => format!("k{index}"),
+        GroupInput::Measure(index, finish) => format!("m{index}.{finish:?}"),
         other => format!("{other:?}"),
     })
 }
@@ -59,9 +59,9 @@ pub(super) fn filter(query: &Query) -> String {
 
 /// Keys or values.
 pub(super) fn keys(query: &Query) -> String {
-    match &query.shape {
-        Shape::Rows { values } => format!("rows {}", list(values, row)),
-        Shape::Groups { keys, .. } => list(keys, row),
+    match &query.kind {
+        QueryKind::Rows { values } => format!("rows {}", list(values, row)),
+        QueryKind::Groups { keys, .. } => list(keys, row),
     }
 }
 

@@ -16,7 +16,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
@@ -149,7 +149,7 @@ impl World {
     #[must_use]
     pub fn folders_with_memory(&self) -> Folders {
         let folder = Arc::new(SimulatedFolder { world: self.clone(), name: MEMORY });
-        let room = Budget::new(self.machine().memory_room);
+        let room = MemoryPool::new(self.machine().memory_room);
         Folders {
             memory: Some(Memory { folder, room, after_crash: AfterCrash::Memory }),
             ..self.folders()

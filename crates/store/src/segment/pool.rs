@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use twox_hash::XxHash3_64;
 
 use super::file::Segment;
@@ -405,7 +405,7 @@ impl Pool {
     }
 
     /// What all blocks in memory share.
-    pub(crate) fn room(&self) -> Option<&Budget> {
+    pub(crate) fn room(&self) -> Option<&MemoryPool> {
         self.folders.memory.as_ref().map(|memory| &*memory.room)
     }
 

@@ -1,7 +1,7 @@
 //! Where the blocks of the segment files are read from: from memory, or from the file on disk,
 //! mapped; brought back there after an earlier process, or left where they are.
 
-use hadal_types::Held;
+use hadal_types::MemoryReservation;
 
 use super::file::Segment;
 use super::open::is_verified;
@@ -125,8 +125,8 @@ impl Pool {
     }
 
     /// Room in memory for a block, if there is some.
-    pub(super) fn room_for(&self, place: Place) -> Option<Held> {
-        let mut held = self.folders.memory.as_ref()?.room.hold();
+    pub(super) fn room_for(&self, place: Place) -> Option<MemoryReservation> {
+        let mut held = self.folders.memory.as_ref()?.room.reservation();
         held.resize(usize::try_from(paged(place.length)).ok()?).ok()?;
         Some(held)
     }

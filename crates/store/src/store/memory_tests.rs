@@ -8,7 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use hadal_types::Budget;
+use hadal_types::MemoryPool;
 use tempfile::TempDir;
 
 const ALL: usize = usize::MAX;
@@ -33,7 +33,7 @@ impl Bed {
     pub(super) fn config(&self) -> Config {
         let memory = MemoryConfig {
             tmpfs: self.tmpfs(),
-            room: Budget::new(self.room),
+            room: MemoryPool::new(self.room),
             after_crash: AfterCrash::Memory,
         };
         let sizes = Sizes { segment_bytes: 64 << 10, ..Sizes::default() };
@@ -376,12 +376,12 @@ fn threads_that_move_the_same_blocks_are_not_in_each_other_s_way() {
         }
     });
     assert_eq!(store.figures().memory_bytes, 100_000);
-    let room = store.room().expect("some").held();
+    let room = store.room().expect("some").reserved();
     assert_eq!(room, 5 * 20_480, "each takes its room once");
     let numbers = blocks.iter().map(|block| block.number).collect();
     drop(blocks);
     store.commit(&Change { removes: numbers, ..Change::default() }).expect("committed");
-    assert_eq!(store.room().expect("some").held(), 0);
+    assert_eq!(store.room().expect("some").reserved(), 0);
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn a_full_tmpfs_is_no_error_at_all() {
     let scratch = TempDir::new().expect("a folder");
     let memory = MemoryConfig {
         tmpfs: tmpfs.path().to_owned(),
-        room: Budget::new(ALL),
+        room: MemoryPool::new(ALL),
         after_crash: AfterCrash::Memory,
     };
     let config = Config { memory: Some(memory), ..Config::new(scratch.path().join("leaf-0")) };

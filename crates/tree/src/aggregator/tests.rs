@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use hadal_aggregate::{Answering, LeafOutcome, Tally};
+use hadal_aggregate::{LeafOutcome, PartialBody, WeightedCount};
 use hadal_peer::BlockStatus;
-use hadal_query::Shape;
+use hadal_query::QueryKind;
 use hadal_types::{Micros, TableName};
 
 use super::*;
@@ -23,10 +23,10 @@ impl Peer for FakeLeaf {
             let late = std::future::pending::<()>();
             tokio::time::timeout(self.delay, late).await.expect_err("never ready");
             let mut partial = Partial::empty(&query);
-            if let Answering::Groups(groups) = &mut partial.answering
+            if let PartialBody::Groups(groups) = &mut partial.body
                 && let Some(place) = groups.place(&[])
             {
-                let mut tally = Tally::default();
+                let mut tally = WeightedCount::default();
                 tally.add_rows(self.rows);
                 groups.add_tally(place, tally);
             }
@@ -71,7 +71,7 @@ fn query() -> Arc<Query> {
     Arc::new(Query {
         limit: 10,
         deadline: Duration::from_secs(10),
-        ..Query::new(table(), Shape::Groups { keys: Vec::new(), measures: Vec::new() })
+        ..Query::new(table(), QueryKind::Groups { keys: Vec::new(), measures: Vec::new() })
     })
 }
 
@@ -97,7 +97,7 @@ async fn ask_for(tree: &Aggregator, query: Arc<Query>) -> (u64, Partial, Duratio
     let start = tokio::time::Instant::now();
     let deadline = Instant::now() + Duration::from_secs(10);
     let partial = tree.query(query, deadline).await;
-    let Answering::Groups(groups) = partial.answering.clone() else { panic!("groups") };
+    let PartialBody::Groups(groups) = partial.body.clone() else { panic!("groups") };
     let (groups, _) = groups.into_sorted();
     let rows = groups.first().map_or(0, |(_, group)| group.tally.rows());
     (rows, partial, start.elapsed())

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use hadal_aggregate::{Coverage, Partial};
 use hadal_peer::BoxFuture;
-use hadal_query::Shape;
-use hadal_types::Held;
+use hadal_query::QueryKind;
+use hadal_types::MemoryReservation;
 use hadal_types::limits::QUERY_DEADLINE_MS;
 use tokio::time::{Instant as PausedInstant, sleep};
 
@@ -47,28 +47,28 @@ fn query() -> Query {
         deadline: DEADLINE,
         ..Query::new(
             TableName::new("t").expect("a name"),
-            Shape::Groups { keys: Vec::new(), measures: Vec::new() },
+            QueryKind::Groups { keys: Vec::new(), measures: Vec::new() },
         )
     }
 }
 
 /// What comes of a query when the tree takes so long, and how long that takes.
-async fn asked(takes: Duration, budget: &Arc<Budget>) -> (Result<usize, AskError>, Duration) {
+async fn asked(takes: Duration, budget: &Arc<MemoryPool>) -> (Result<usize, AskError>, Duration) {
     let start = PausedInstant::now();
     let answer = Root::new(Arc::new(Slow(takes)), Arc::clone(budget)).ask(query()).await;
     (answer.map(|answer| answer.rows.len()), start.elapsed())
 }
 
 /// All but so many bytes of a budget.
-fn all_but(bytes: usize, budget: &Arc<Budget>, bytes_max: usize) -> Held {
-    let mut held = budget.hold();
+fn all_but(bytes: usize, budget: &Arc<MemoryPool>, bytes_max: usize) -> MemoryReservation {
+    let mut held = budget.reservation();
     held.resize(bytes_max - bytes).expect("room");
     held
 }
 
 #[tokio::test(start_paused = true)]
 async fn no_answer_comes_after_the_deadline() {
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let (answer, _) = asked(DEADLINE - SECOND / 10, &budget).await;
     assert_eq!(answer, Ok(1));
     for takes in [DEADLINE + SECOND, 100 * DEADLINE] {
@@ -81,7 +81,7 @@ async fn no_answer_comes_after_the_deadline() {
 #[tokio::test(start_paused = true)]
 async fn a_query_waits_for_room_until_its_deadline() {
     const BYTES_MAX: usize = 4 * SMALL_QUERY_BYTES_MAX;
-    let budget = Budget::new(BYTES_MAX);
+    let budget = MemoryPool::new(BYTES_MAX);
     let held = all_but(SMALL_QUERY_BYTES_MAX, &budget, BYTES_MAX);
     assert_eq!(asked(SECOND, &budget).await.0, Ok(1), "there is just enough");
     drop(held);

@@ -72,10 +72,10 @@ fn what_is_rounded_is_told() {
 #[test]
 fn the_form_is_the_first_that_holds_the_number() {
     for text in ["1e300", "1e-30", "10000000000000000000", "18446744073709552000", "1e19"] {
-        assert!(matches!(number(text).form(), Form::Double(_)), "{text}");
+        assert!(matches!(number(text).form(), NumberRepr::Double(_)), "{text}");
     }
     for text in ["1e18", "18446744073709551615", "18446744073709551616", "0.1", "1.5e-17"] {
-        assert!(matches!(number(text).form(), Form::Decimal(_)), "{text}");
+        assert!(matches!(number(text).form(), NumberRepr::Decimal(_)), "{text}");
     }
     assert_eq!(number("1e300").to_string(), "1e300");
     assert_eq!(number("1e-30").to_string(), "1e-30");

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    AgeLimit, OneIn, SettingsError, TableSettings, column, no_rows, on_or_off, parse_bytes,
+    AgeLimit, SampleFactor, SettingsError, TableSettings, column, no_rows, on_or_off, parse_bytes,
 };
 use crate::name::ColumnName;
 
@@ -146,7 +146,7 @@ fn sample_by(value: &Value) -> Result<Vec<ColumnName>, SettingsError> {
     TableSettings::check_sample_by(names.iter().map(name).collect::<Result<_, _>>()?)
 }
 
-fn sample_keep(value: &Value) -> Result<OneIn, SettingsError> {
+fn sample_keep(value: &Value) -> Result<SampleFactor, SettingsError> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     text.parse().map_err(|reason: String| SettingsError::new("sample_keep", reason))
 }
@@ -189,7 +189,7 @@ mod tests {
             cold_after: Some(AgeLimit::Seconds(36 * 3_600)),
             sample_after: Some(AgeLimit::Seconds(3 * 86_400)),
             sample_by: Some(["a", "b,c"].map(|name| ColumnName::new(name).expect("ok")).into()),
-            sample_keep: OneIn::new(100),
+            sample_keep: SampleFactor::new(100),
             sample_key: Some(ColumnName::new("user").expect("a name")),
             sample_least: Some(7),
             storage: Some(TableStorage::Mmap),

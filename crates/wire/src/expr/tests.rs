@@ -1,10 +1,10 @@
-use hadal_query::{Expr, Finish, Function, Input, Slot};
+use hadal_query::{AggregateFunction, Expr, Function, GroupInput, RowInput};
 use hadal_types::Value;
 
 use super::*;
 use crate::proto::expr_node::Node;
 
-fn literal(number: i64) -> Expr<Input> {
+fn literal(number: i64) -> Expr<RowInput> {
     Expr::Literal(Value::integer(number))
 }
 
@@ -23,7 +23,7 @@ fn refused<L: Leaf + std::fmt::Debug>(nodes: Vec<proto::ExprNode>) -> String {
 #[test]
 fn a_call_stands_before_its_arguments() {
     let difference = Expr::call(Function::Subtract, [literal(1), literal(2)]);
-    let expr = Expr::call(Function::Add, [difference, Expr::Leaf(Input::Time)]);
+    let expr = Expr::call(Function::Add, [difference, Expr::Leaf(RowInput::Time)]);
     let wire = encode_expr(&expr);
     let kinds: Vec<&str> = wire
         .nodes
@@ -44,7 +44,7 @@ fn a_call_stands_before_its_arguments() {
 fn depth_ends_where_the_engine_ends_it() {
     let nested =
         |depth: usize| (1..depth).fold(literal(1), |expr, _| Expr::call(Function::Negate, [expr]));
-    let over = |depth| decode_expr::<Input>(Some(encode_expr(&nested(depth))));
+    let over = |depth| decode_expr::<RowInput>(Some(encode_expr(&nested(depth))));
     assert_eq!(over(EXPR_DEPTH_MAX), Ok(nested(EXPR_DEPTH_MAX)));
     let error = over(EXPR_DEPTH_MAX + 1).expect_err("too deep");
     assert_eq!(error.to_string(), "nodes[0]: 65 levels; at most 64 are allowed");
@@ -52,38 +52,38 @@ fn depth_ends_where_the_engine_ends_it() {
     // Far deeper than any stack: written and refused without one.
     let mut nodes = vec![call(Function::Negate, 1); 1_000_000];
     nodes.push(node(Node::Literal(encode_value(&Value::Null))));
-    assert_eq!(refused::<Input>(nodes), "nodes[999936]: 65 levels; at most 64 are allowed");
+    assert_eq!(refused::<RowInput>(nodes), "nodes[999936]: 65 levels; at most 64 are allowed");
 }
 
 #[test]
 fn what_is_no_expression_is_refused() {
     let one = || node(Node::Literal(encode_value(&Value::integer(1))));
-    assert_eq!(refused::<Input>(Vec::new()), ": is missing");
-    assert_eq!(refused::<Input>(vec![one(), one()]), ": found 2 expressions, expected one");
+    assert_eq!(refused::<RowInput>(Vec::new()), ": is missing");
+    assert_eq!(refused::<RowInput>(vec![one(), one()]), ": found 2 expressions, expected one");
     assert_eq!(
-        refused::<Input>(vec![call(Function::Add, 2), one()]),
+        refused::<RowInput>(vec![call(Function::Add, 2), one()]),
         "nodes[0]: found 2 arguments, expected the 1 that follow"
     );
     assert_eq!(
-        refused::<Input>(vec![call(Function::And, u32::MAX)]),
+        refused::<RowInput>(vec![call(Function::And, u32::MAX)]),
         "nodes[0]: found 4294967295 arguments, expected the 0 that follow"
     );
     let unknown = node(Node::Call(proto::Call { function: 54, arguments: 0 }));
-    assert_eq!(refused::<Input>(vec![unknown]), "nodes[0].function: code 54 is unknown");
+    assert_eq!(refused::<RowInput>(vec![unknown]), "nodes[0].function: code 54 is unknown");
     let empty = proto::ExprNode { node: None };
-    assert_eq!(refused::<Input>(vec![empty]), "nodes[0]: is missing");
+    assert_eq!(refused::<RowInput>(vec![empty]), "nodes[0]: is missing");
 }
 
 #[test]
 fn rows_and_groups_are_not_mixed_up() {
-    let time = node(Input::Time.encode());
-    let count = node(Slot::Count.encode());
+    let time = node(RowInput::Time.encode());
+    let count = node(GroupInput::Count.encode());
     assert_eq!(
-        refused::<Slot>(vec![time]),
+        refused::<GroupInput>(vec![time]),
         "nodes[0]: found an input, expected a slot, in an expression over groups"
     );
     assert_eq!(
-        refused::<Input>(vec![count]),
+        refused::<RowInput>(vec![count]),
         "nodes[0]: found a slot, expected an input, in an expression over rows"
     );
 }
@@ -93,11 +93,11 @@ fn only_finishes_with_a_parameter_have_one() {
     let slot = |finish: proto::Finish, parameter| {
         let measure = proto::MeasureSlot { index: 0, finish: finish.into(), parameter };
         let slot = proto::Slot { slot: Some(slot::Slot::Measure(measure)) };
-        Slot::decode(Node::Slot(slot)).map_err(|error| error.to_string())
+        GroupInput::decode(Node::Slot(slot)).map_err(|error| error.to_string())
     };
     assert_eq!(
         slot(proto::Finish::Histogram, 1_000),
-        Ok(Slot::Measure(0, Finish::Histogram(1_000)))
+        Ok(GroupInput::Measure(0, AggregateFunction::Histogram(1_000)))
     );
     assert_eq!(
         slot(proto::Finish::Histogram, 1_001),

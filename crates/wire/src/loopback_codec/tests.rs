@@ -152,7 +152,7 @@ fn an_answer_to_another_question_is_no_answer() {
     let peer = answering(groups_partial());
     let partial = ask(&peer, rows_query());
     assert!(partial.fits(&Partial::empty(&rows_query())));
-    assert!(partial.faults.is_empty(), "it is not the user's");
+    assert!(partial.errors.is_empty(), "it is not the user's");
     let [leaf] = &partial.coverage.leaves[..] else { panic!("{:?}", partial.coverage) };
     assert_eq!((&*leaf.name.0, leaf.outcome), ("leaf-7", LeafOutcome::Failed));
     assert_eq!((partial.coverage.leaves_asked, partial.coverage.leaves_answered), (1, 0));
@@ -166,9 +166,9 @@ fn a_question_beyond_the_limits_is_the_users_fault() {
         (0..70).fold(Expr::Literal(Value::Bool(true)), |expr, _| Expr::call(Function::Not, [expr]));
     let peer = answering(rows_partial());
     let partial = ask(&peer, Query { filter: Some(deep), ..rows_query() });
-    let faults: Vec<&Fault> = partial.faults.iter().collect();
+    let faults: Vec<&QueryError> = partial.errors.iter().collect();
     let message = "QueryRequest.query.filter.nodes[6]: 65 levels; at most 64 are allowed";
-    assert_eq!(faults, [&Fault::new(FaultCode::Invalid, message)]);
+    assert_eq!(faults, [&QueryError::new(QueryErrorCode::Invalid, message)]);
     assert_eq!(peer.failures(), 1);
     assert!(peer.inner.asked.lock().unwrap().is_empty());
 }

@@ -38,9 +38,8 @@ fn sums_have_a_fixed_number_of_digits() {
 #[test]
 fn extremes_are_a_range_or_nothing() {
     let value = |number| Some(encode_value(&Value::integer(number)));
-    let extremes = |min, max| {
-        refused(state::State::Extremes(proto::Extremes { min, max }), StateKind::Extremes)
-    };
+    let extremes =
+        |min, max| refused(state::State::Extremes(proto::Extremes { min, max }), StateKind::MinMax);
     assert_eq!(extremes(value(1), None), "max: is missing");
     assert_eq!(extremes(None, value(1)), "min: is missing");
     assert!(extremes(value(2), value(1)).starts_with(": found a range upside down"));

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_aggregate::{FaultCode, LeafOutcome, Partial, WarningCode};
+use hadal_aggregate::{LeafOutcome, Partial, QueryErrorCode, WarningCode};
 use hadal_peer::{BatchLookup, Receipt};
 use hadal_query::{Function, Type};
 use hadal_types::{Kind, LeafState, Logical, limits};
@@ -127,7 +127,7 @@ fn every_code_is_read_and_no_other() {
     assert_codes::<LeafOutcome>(5);
     assert_codes::<LeafState>(4);
     assert_codes::<WarningCode>(11);
-    assert_codes::<FaultCode>(4);
+    assert_codes::<QueryErrorCode>(4);
 }
 
 #[test]

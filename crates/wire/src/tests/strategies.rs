@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_aggregate::{
-    Answering, Coverage, Fault, FaultCode, Groups, LeafCoverage, LeafOutcome, Partial, ScanStats,
-    WarningCode,
+    Coverage, Groups, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
+    ScanStats, WarningCode,
 };
 use hadal_peer::{
     Batch, ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, SinkError, StatusScope, TableChange,
     TableStatus,
 };
 use hadal_query::{
-    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, RowExpr,
-    SeriesLimit, Shape, Slot, StateKind, Type,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
+    QueryKind, RowExpr, RowInput, SeriesLimit, StateKind, Type,
 };
 use hadal_types::limits::{
     SAMPLE_COLUMNS_MAX, SAMPLE_ONE_IN_MAX, TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN,
@@ -23,9 +23,9 @@ use hadal_types::limits::{
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Form, Kind, LeafName,
-    LeafState, Logical, Micros, Number, OneIn, TableName, TableSchema, TableSettings, TableStorage,
-    TimeRange, Value, Weight,
+    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Kind, LeafName, LeafState,
+    Logical, Micros, Number, NumberRepr, SampleFactor, TableName, TableSchema, TableSettings,
+    TableStorage, TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
 use proptest::{collection, option};
@@ -52,7 +52,7 @@ pub(crate) fn number() -> impl Strategy<Value = Number> {
     });
     let double = any::<u64>().prop_filter_map("finite", |bits| {
         Number::from_f64(f64::from_bits(bits))
-            .filter(|number| matches!(number.form(), Form::Double(_)))
+            .filter(|number| matches!(number.form(), NumberRepr::Double(_)))
     });
     prop_oneof![3 => decimal, 1 => double]
 }
@@ -101,66 +101,75 @@ fn expr<L: Clone + std::fmt::Debug + 'static>(
 
 pub(crate) fn row_expr() -> impl Strategy<Value = RowExpr> {
     let column = (column_name(), coded::<Kind>(), coded::<Logical>())
-        .prop_map(|(name, kind, logical)| Input::Column(ColumnRef { name, kind, logical }));
-    expr(prop_oneof![Just(Input::Time), column, "\\PC{0,5}".prop_map(Input::AnyText)])
+        .prop_map(|(name, kind, logical)| RowInput::Column(ColumnRef { name, kind, logical }));
+    expr(prop_oneof![Just(RowInput::Time), column, "\\PC{0,5}".prop_map(RowInput::AnyText)])
 }
 
-fn finish(kind: StateKind) -> BoxedStrategy<Finish> {
+fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
     match kind {
         StateKind::Moments => {
-            let finishes = vec![Finish::Count, Finish::RawCount, Finish::Sum, Finish::Avg];
+            let finishes = vec![
+                AggregateFunction::Count,
+                AggregateFunction::RawCount,
+                AggregateFunction::Sum,
+                AggregateFunction::Avg,
+            ];
             proptest::sample::select(finishes).boxed()
         }
-        StateKind::Extremes => proptest::sample::select(vec![Finish::Min, Finish::Max]).boxed(),
-        StateKind::Quantiles => any::<u32>().prop_map(Finish::Quantile).boxed(),
-        StateKind::Distinct => Just(Finish::Distinct).boxed(),
-        StateKind::Histogram(buckets) => Just(Finish::Histogram(buckets)).boxed(),
+        StateKind::MinMax => {
+            proptest::sample::select(vec![AggregateFunction::Min, AggregateFunction::Max]).boxed()
+        }
+        StateKind::Quantiles => any::<u32>().prop_map(AggregateFunction::Quantile).boxed(),
+        StateKind::Distinct => Just(AggregateFunction::Distinct).boxed(),
+        StateKind::Histogram(buckets) => Just(AggregateFunction::Histogram(buckets)).boxed(),
     }
 }
 
-/// A slot of a query of this shape.
-fn slot(shape: &Shape) -> BoxedStrategy<Slot> {
-    let plain = vec![Slot::RawCount, Slot::Count, Slot::Seconds];
+/// A slot of a query of this kind.
+fn slot(kind: &QueryKind) -> BoxedStrategy<GroupInput> {
+    let plain = vec![GroupInput::RawCount, GroupInput::Count, GroupInput::Seconds];
     let mut slots = proptest::sample::select(plain).boxed();
-    let (keys, measures) = match shape {
-        Shape::Rows { values } => (values.len(), &[][..]),
-        Shape::Groups { keys, measures } => (keys.len(), &measures[..]),
+    let (keys, measures) = match kind {
+        QueryKind::Rows { values } => (values.len(), &[][..]),
+        QueryKind::Groups { keys, measures } => (keys.len(), &measures[..]),
     };
     if keys > 0 {
-        slots = prop_oneof![slots, (0..keys).prop_map(Slot::Key)].boxed();
+        slots = prop_oneof![slots, (0..keys).prop_map(GroupInput::Key)].boxed();
     }
     for (index, measure) in measures.iter().enumerate() {
-        let measured = finish(measure.kind).prop_map(move |finish| Slot::Measure(index, finish));
+        let measured =
+            finish(measure.kind).prop_map(move |finish| GroupInput::Measure(index, finish));
         slots = prop_oneof![slots, measured].boxed();
     }
     slots
 }
 
-fn kind() -> impl Strategy<Value = StateKind> {
+fn state_kind() -> impl Strategy<Value = StateKind> {
     prop_oneof![
         Just(StateKind::Moments),
-        Just(StateKind::Extremes),
+        Just(StateKind::MinMax),
         Just(StateKind::Quantiles),
         Just(StateKind::Distinct),
         (1u16..=1_000).prop_map(StateKind::Histogram),
     ]
 }
 
-pub(crate) fn shape() -> impl Strategy<Value = Shape> {
-    let measure = (kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
+pub(crate) fn query_kind() -> impl Strategy<Value = QueryKind> {
+    let measure =
+        (state_kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
     prop_oneof![
-        1 => collection::vec(row_expr(), 0..4).prop_map(|values| Shape::Rows { values }),
+        1 => collection::vec(row_expr(), 0..4).prop_map(|values| QueryKind::Rows { values }),
         3 => (collection::vec(row_expr(), 0..4), collection::vec(measure, 0..5))
-            .prop_map(|(keys, measures)| Shape::Groups { keys, measures }),
+            .prop_map(|(keys, measures)| QueryKind::Groups { keys, measures }),
     ]
 }
 
 pub(crate) fn query() -> impl Strategy<Value = Query> {
-    shape().prop_flat_map(query_of_shape)
+    query_kind().prop_flat_map(query_of_kind)
 }
 
-fn query_of_shape(shape: Shape) -> impl Strategy<Value = Query> {
-    let over = || expr(slot(&shape)).boxed();
+fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
+    let over = || expr(slot(&kind)).boxed();
     let output = ("\\PC{0,5}", coded::<Type>(), over())
         .prop_map(|(name, value_type, expr)| Output { name, value_type, expr });
     let order = (over(), any::<bool>(), any::<bool>())
@@ -178,15 +187,15 @@ fn query_of_shape(shape: Shape) -> impl Strategy<Value = Query> {
         option::of(series),
     );
     let how = (10u64..1_000, 0u64..1_000, any::<i64>(), any::<Duration>(), any::<bool>());
-    (Just(shape), what, how).prop_map(
-        |(shape, (table, (range, intervals), filter, outputs, having, order, series), how)| {
+    (Just(kind), what, how).prop_map(
+        |(kind, (table, (range, intervals), filter, outputs, having, order, series), how)| {
             let (limit, offset, now, deadline, require_complete) = how;
             Query {
                 table,
                 range,
                 intervals,
                 filter,
-                shape,
+                kind,
                 outputs,
                 having,
                 order,
@@ -213,22 +222,22 @@ pub(crate) fn weight() -> impl Strategy<Value = Weight> {
 type Row = (Vec<Value>, Vec<Value>, Weight);
 
 fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
-    match &mut partial.answering {
+    match &mut partial.body {
         // What is answered when the order of raw rows cannot run: a fault, and nothing else.
-        Answering::Groups(_) if !partial.faults.is_empty() => {}
-        Answering::Groups(groups) => {
+        PartialBody::Groups(_) if !partial.errors.is_empty() => {}
+        PartialBody::Groups(groups) => {
             groups.add_row(keys, arguments, *weight);
         }
-        Answering::Rows(rows) => rows.add(keys.clone().into()).expect("short strings"),
+        PartialBody::Rows(rows) => rows.add(keys.clone().into()).expect("short strings"),
     }
 }
 
 /// Partial answers of some rows, and, for the forms that states have when there are many, of a
 /// run of whole numbers in the first of their groups.
 fn answering(query: &Query) -> impl Strategy<Value = Partial> + use<> {
-    let keys = match &query.shape {
-        Shape::Rows { values } => values.len(),
-        Shape::Groups { keys, .. } => keys.len(),
+    let keys = match &query.kind {
+        QueryKind::Rows { values } => values.len(),
+        QueryKind::Groups { keys, .. } => keys.len(),
     };
     let measures = query.measures().len();
     let row = (collection::vec(cell(), keys), collection::vec(cell(), measures), weight()).boxed();
@@ -270,7 +279,7 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
     let until = option::of(any::<i64>().prop_map(Micros));
     let warning = (coded::<WarningCode>(), "\\PC{0,5}", any::<u64>(), until);
     let warnings = collection::vec(warning, 0..4);
-    let faults = collection::vec((coded::<FaultCode>(), "\\PC{0,5}"), 0..3);
+    let faults = collection::vec((coded::<QueryErrorCode>(), "\\PC{0,5}"), 0..3);
     let query = query.clone();
     (answering(&query), coverage(), stats, warnings, faults, 0u64..9).prop_map(
         move |(mut partial, coverage, stats, warnings, faults, dropped)| {
@@ -278,9 +287,9 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
                 partial.warnings.add_until(code, &subject, count, until);
             }
             for (code, message) in faults {
-                partial.faults.add(Fault::new(code, &message));
+                partial.errors.add(QueryError::new(code, &message));
             }
-            if let Answering::Groups(groups) = &mut partial.answering {
+            if let PartialBody::Groups(groups) = &mut partial.body {
                 // Of keys that are larger than all of these.
                 let (kept, _) = groups.clone().into_sorted();
                 *groups = Groups::from_parts(&query, kept, dropped).expect("groups of the query");
@@ -370,7 +379,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
     let sampling = (
         age(),
         option::of(columns.prop_filter_map("fit", |it| TableSettings::check_sample_by(it).ok())),
-        option::of(keep.prop_filter_map("in range", OneIn::new)),
+        option::of(keep.prop_filter_map("in range", SampleFactor::new)),
         option::of(column_name()),
         option::of(1..=65_536u32),
     );

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    Answering, Coverage, Fault, FaultCode, LeafCoverage, LeafOutcome, Partial, ScanStats,
-    WarningCode,
+    Coverage, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
+    ScanStats, WarningCode,
 };
 use hadal_peer::{Batch, LeafStatus, PeerStatus, SinkError, TableStatus};
 use hadal_query::{
-    ColumnRef, Expr, Finish, Function, Input, Measure, OrderKey, Output, Query, SeriesLimit, Shape,
-    Slot, StateKind, Syntax, Type,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
+    PatternSyntax, Query, QueryKind, RowInput, SeriesLimit, StateKind, Type,
 };
 use hadal_types::{
     BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, LeafName, LeafState, Logical, Micros,
@@ -54,12 +54,12 @@ fn table() -> TableName {
     TableName::new("requests").expect("a name")
 }
 
-fn column(name: &str, kind: Kind) -> Expr<Input> {
+fn column(name: &str, kind: Kind) -> Expr<RowInput> {
     let name = ColumnName::new(name).expect("a name");
-    Expr::Leaf(Input::Column(ColumnRef { name, kind, logical: Logical::Plain }))
+    Expr::Leaf(RowInput::Column(ColumnRef { name, kind, logical: Logical::Plain }))
 }
 
-fn output(name: &str, value_type: Type, slot: Slot) -> Output {
+fn output(name: &str, value_type: Type, slot: GroupInput) -> Output {
     Output { name: name.to_owned(), value_type, expr: Expr::Leaf(slot) }
 }
 
@@ -69,8 +69,10 @@ pub(crate) fn rows_query() -> Query {
         range: TimeRange { from: None, to: Some(Micros(-1)) },
         intervals: Vec::new(),
         filter: None,
-        shape: Shape::Rows { values: vec![Expr::Leaf(Input::Time), column("tags", Kind::Set)] },
-        outputs: vec![output("tags", Type::Set, Slot::Key(1))],
+        kind: QueryKind::Rows {
+            values: vec![Expr::Leaf(RowInput::Time), column("tags", Kind::Set)],
+        },
+        outputs: vec![output("tags", Type::Set, GroupInput::Key(1))],
         having: None,
         order: Vec::new(),
         series: None,
@@ -86,48 +88,56 @@ pub(crate) fn groups_query() -> Query {
     let path = || column("path", Kind::String);
     let latency = || column("latency", Kind::Number);
     let bucket = [
-        Expr::Leaf(Input::Time),
+        Expr::Leaf(RowInput::Time),
         Expr::Literal(Value::integer(60_000_000)),
         Expr::Literal(Value::Number("-0.25".parse().expect("a number"))),
     ];
     let like = [path(), Expr::Literal(Value::string("/api/%"))];
     let filter = [
-        Expr::call(Function::Matches(Syntax::Like), like),
-        Expr::Leaf(Input::AnyText("error".to_owned())),
+        Expr::call(Function::Matches(PatternSyntax::Like), like),
+        Expr::Leaf(RowInput::AnyText("error".to_owned())),
     ];
     let measure = |kind| Measure { kind, argument: latency() };
     Query {
         range: TimeRange { from: Some(Micros(1_699_999_000_000_000)), to: None },
         filter: Some(Expr::call(Function::And, filter)),
-        shape: Shape::Groups {
+        kind: QueryKind::Groups {
             keys: vec![Expr::call(Function::TimeBucket, bucket), path()],
             measures: vec![
                 measure(StateKind::Moments),
-                measure(StateKind::Extremes),
+                measure(StateKind::MinMax),
                 measure(StateKind::Quantiles),
                 measure(StateKind::Distinct),
                 measure(StateKind::Histogram(20)),
             ],
         },
         outputs: vec![
-            output("time", Type::Time, Slot::Key(0)),
-            output("avg", Type::Number, Slot::Measure(0, Finish::Avg)),
-            output("p95", Type::Number, Slot::Measure(2, Finish::Quantile(950_000))),
-            output("histogram", Type::Histogram, Slot::Measure(4, Finish::Histogram(20))),
-            output("seconds", Type::Number, Slot::Seconds),
+            output("time", Type::Time, GroupInput::Key(0)),
+            output("avg", Type::Number, GroupInput::Measure(0, AggregateFunction::Avg)),
+            output(
+                "p95",
+                Type::Number,
+                GroupInput::Measure(2, AggregateFunction::Quantile(950_000)),
+            ),
+            output(
+                "histogram",
+                Type::Histogram,
+                GroupInput::Measure(4, AggregateFunction::Histogram(20)),
+            ),
+            output("seconds", Type::Number, GroupInput::Seconds),
         ],
         having: Some(Expr::call(
             Function::Greater,
-            [Expr::Leaf(Slot::Count), Expr::Literal(Value::integer(2))],
+            [Expr::Leaf(GroupInput::Count), Expr::Literal(Value::integer(2))],
         )),
         order: vec![OrderKey {
-            expr: Expr::Leaf(Slot::RawCount),
+            expr: Expr::Leaf(GroupInput::RawCount),
             descending: true,
             nulls_first: false,
         }],
         series: Some(SeriesLimit {
             count: 10,
-            rank: Expr::Leaf(Slot::Measure(3, Finish::Distinct)),
+            rank: Expr::Leaf(GroupInput::Measure(3, AggregateFunction::Distinct)),
         }),
         require_complete: true,
         ..rows_query()
@@ -154,13 +164,13 @@ fn annotated(mut partial: Partial) -> Partial {
         scan_micros: 77,
     };
     partial.warn(WarningCode::ColumnAbsent, "latency", 1);
-    partial.faults.add(Fault::new(FaultCode::Overflow, "a sum is too large"));
+    partial.errors.add(QueryError::new(QueryErrorCode::Overflow, "a sum is too large"));
     partial
 }
 
 pub(crate) fn groups_partial() -> Partial {
     let mut partial = annotated(Partial::empty(&groups_query()));
-    let Answering::Groups(groups) = &mut partial.answering else { panic!("no groups") };
+    let PartialBody::Groups(groups) = &mut partial.body else { panic!("no groups") };
     let weight = Weight::from_millionths(2_500_000).expect("in range");
     let minute = Value::Time(Micros(1_699_999_020_000_000));
     for (path, values) in [("/api/a", ["1", "-2.5", "1e300"]), ("/api/b", ["0", "7", "7"])] {
@@ -180,7 +190,7 @@ pub(crate) fn groups_partial() -> Partial {
 
 pub(crate) fn rows_partial() -> Partial {
     let mut partial = annotated(Partial::empty(&rows_query()));
-    let Answering::Rows(rows) = &mut partial.answering else { panic!("no rows") };
+    let PartialBody::Rows(rows) = &mut partial.body else { panic!("no rows") };
     rows.add([Value::Time(Micros(-5)), Value::set(["b", "a"])].into()).expect("short strings");
     rows.add([Value::Time(Micros(-4)), Value::Null].into()).expect("short strings");
     partial

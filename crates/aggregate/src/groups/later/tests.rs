@@ -4,7 +4,7 @@ use hadal_types::limits::GROUPS_MAX;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cells::{CellColumn, IncomingSum};
+use crate::cells::{AccumulatorColumn, SumInput};
 
 const MEASURES: usize = 2;
 
@@ -27,11 +27,11 @@ struct Block {
 }
 
 impl Block {
-    fn sums(&self) -> Vec<IncomingSum> {
+    fn sums(&self) -> Vec<SumInput> {
         let valid = usize::from(self.rows.iter().any(|row| row.2.is_none()));
         let size_max = self.size_max;
         let sum = |(measure, scale): (usize, &Option<u8>)| {
-            Some(IncomingSum { measure, scale: (*scale)?, valid, size_max })
+            Some(SumInput { measure, scale: (*scale)?, valid, size_max })
         };
         self.scales.iter().enumerate().filter_map(sum).collect()
     }
@@ -53,17 +53,22 @@ impl Block {
     }
 
     /// Adds the rows, of which `place_of` knows the places.
-    fn add(&self, layout: &Layout, place_of: &dyn Fn(usize) -> usize, numbers: &mut [i64]) {
+    fn add(
+        &self,
+        layout: &AccumulatorLayout,
+        place_of: &dyn Fn(usize) -> usize,
+        numbers: &mut [i64],
+    ) {
         let width = layout.columns.len();
         for (row, (_, class, value)) in self.rows.iter().enumerate() {
             let class = layout.classes[class % self.classes.len()];
             let start = (place_of(row) * layout.class_count + class) * width;
             for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
                 *number += match column {
-                    CellColumn::Nothing => 0,
-                    CellColumn::Count(0) => 1,
-                    CellColumn::Count(_) => i64::from(value.is_some()),
-                    CellColumn::Sum { factor, .. } => value.unwrap_or(0) * factor,
+                    AccumulatorColumn::Nothing => 0,
+                    AccumulatorColumn::Count(0) => 1,
+                    AccumulatorColumn::Count(_) => i64::from(value.is_some()),
+                    AccumulatorColumn::Sum { factor, .. } => value.unwrap_or(0) * factor,
                 };
             }
         }
@@ -78,7 +83,7 @@ impl Block {
             })
             .collect();
         let sums = self.sums();
-        let incoming = Incoming { classes: &self.classes, sums: &sums };
+        let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
         let added = groups.add_cells(&incoming, |layout, numbers| {
             self.add(layout, &|row| places[row] as usize, numbers);
         });
@@ -87,7 +92,7 @@ impl Block {
 
     fn add_later(&self, groups: &mut Groups) {
         let sums = self.sums();
-        let incoming = Incoming { classes: &self.classes, sums: &sums };
+        let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
         if self.key_count > 1 {
             // Each row is a group of its own, though it may be the same as another's.
             let mut keys = vec![Vec::new(); self.key_count];
@@ -95,9 +100,10 @@ impl Block {
                 let numbers = groups.numbers_for(&self.key(row));
                 keys.iter_mut().zip(numbers).for_each(|(key, number)| key.push(number));
             }
-            let added = groups.add_later(Later::Numbers(&keys), &incoming, |layout, numbers| {
-                self.add(layout, &|row| row, numbers);
-            });
+            let added =
+                groups.add_later(DeferredKeys::Numbers(&keys), &incoming, |layout, numbers| {
+                    self.add(layout, &|row| row, numbers);
+                });
             return if added { assert!(groups.pending.is_some()) } else { self.add_now(groups) };
         }
         let number = |row: usize| self.rows[row].0 % (self.wholes.len() + 1);
@@ -105,9 +111,9 @@ impl Block {
         let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
         let whole_texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let keys = match (self.are_texts, self.are_lifted) {
-            (true, true) => Later::Lifted(&lifted),
-            (true, false) => Later::Texts(&whole_texts),
-            (false, _) => Later::Wholes(&self.wholes),
+            (true, true) => DeferredKeys::Lifted(&lifted),
+            (true, false) => DeferredKeys::Texts(&whole_texts),
+            (false, _) => DeferredKeys::Wholes(&self.wholes),
         };
         let added = groups.add_later(keys, &incoming, |layout, numbers| {
             self.add(layout, &number, numbers);

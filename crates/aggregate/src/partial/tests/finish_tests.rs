@@ -3,21 +3,22 @@
 use std::cell::Cell;
 
 use hadal_query::{
-    Expr, Finish, Function, OrderKey, OutputExpr, Query, RowExpr, SeriesLimit, Slot,
+    AggregateFunction, Expr, Function, GroupInput, OrderKey, OutputExpr, Query, RowExpr,
+    SeriesLimit,
 };
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Budget, Micros, TimeRange, Value, Weight};
+use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
 
-use crate::finish::{Answer, Unfinished, finish};
+use crate::finish::{FinishError, ResultSet, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
-use crate::partial::{Answering, Partial};
-use crate::row_values::RowValues;
-use crate::warning::{FaultCode, WarningCode};
+use crate::partial::{Partial, PartialBody};
+use crate::row_values::SparseRow;
+use crate::warning::{QueryErrorCode, WarningCode};
 
 /// The answer to `query` over rows of a key, a value and a weight in whole rows.
 fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
     let mut partial = Partial::empty(query);
-    let Answering::Groups(groups) = &mut partial.answering else { panic!("groups were asked for") };
+    let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups were asked for") };
     for (key, value, weight) in rows {
         let weight = Weight::from_millionths(weight * Weight::UNIT).expect("in range");
         groups.add_row(key, &vec![value.clone(); query.measures().len()], weight);
@@ -25,16 +26,16 @@ fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
     partial
 }
 
-fn answer(query: &Query, rows: &[(&[Value], Value, i64)]) -> Answer {
+fn answer(query: &Query, rows: &[(&[Value], Value, i64)]) -> ResultSet {
     finish(partial_of(query, rows), query, &|| false).expect("no faults")
 }
 
-fn shown(answer: &Answer) -> Vec<String> {
-    let show = |row: &RowValues| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
+fn shown(answer: &ResultSet) -> Vec<String> {
+    let show = |row: &SparseRow| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
     answer.rows.iter().map(show).collect()
 }
 
-fn slot(slot: Slot) -> OutputExpr {
+fn slot(slot: GroupInput) -> OutputExpr {
     Expr::Leaf(slot)
 }
 
@@ -52,14 +53,14 @@ fn at(seconds: i64) -> Value {
 
 fn all_finishes() -> Vec<OutputExpr> {
     [
-        Finish::Count,
-        Finish::RawCount,
-        Finish::Sum,
-        Finish::Avg,
-        Finish::Min,
-        Finish::Max,
-        Finish::Quantile(500_000),
-        Finish::Distinct,
+        AggregateFunction::Count,
+        AggregateFunction::RawCount,
+        AggregateFunction::Sum,
+        AggregateFunction::Avg,
+        AggregateFunction::Min,
+        AggregateFunction::Max,
+        AggregateFunction::Quantile(500_000),
+        AggregateFunction::Distinct,
     ]
     .map(aggregate)
     .to_vec()
@@ -67,7 +68,7 @@ fn all_finishes() -> Vec<OutputExpr> {
 
 #[test]
 fn no_rows_are_one_row_without_keys_and_none_with_keys() {
-    let mut outputs = vec![slot(Slot::Count), slot(Slot::RawCount)];
+    let mut outputs = vec![slot(GroupInput::Count), slot(GroupInput::RawCount)];
     outputs.extend(all_finishes());
     let query = groups_query(vec![], outputs.clone());
     let none = answer(&query, &[]);
@@ -93,15 +94,19 @@ fn aggregates_are_weighted() {
 
 #[test]
 fn having_order_offset_and_limit_apply_in_this_order() {
-    let order = OrderKey { expr: aggregate(Finish::Sum), descending: true, nulls_first: false };
+    let order =
+        OrderKey { expr: aggregate(AggregateFunction::Sum), descending: true, nulls_first: false };
     let above_one =
-        Expr::call(Function::Greater, vec![slot(Slot::Count), Expr::Literal(integer(1))]);
+        Expr::call(Function::Greater, vec![slot(GroupInput::Count), Expr::Literal(integer(1))]);
     let query = Query {
         having: Some(above_one),
         order: vec![order],
         offset: 1,
         limit: 2,
-        ..groups_query(vec![column(0)], vec![slot(Slot::Key(0)), aggregate(Finish::Sum)])
+        ..groups_query(
+            vec![column(0)],
+            vec![slot(GroupInput::Key(0)), aggregate(AggregateFunction::Sum)],
+        )
     };
     let keys: Vec<[Value; 1]> = (0..7).map(|key| [integer(key)]).collect();
     let mut rows: Vec<(&[Value], Value, i64)> = vec![
@@ -124,9 +129,13 @@ fn having_order_offset_and_limit_apply_in_this_order() {
 /// A query by 100-second buckets and service, for the top series by count.
 fn series_query(count: usize) -> Query {
     let keys: Vec<RowExpr> = vec![time_bucket(100), column(0)];
-    let outputs =
-        vec![slot(Slot::Key(0)), slot(Slot::Key(1)), slot(Slot::Count), slot(Slot::Seconds)];
-    let series = Some(SeriesLimit { count, rank: slot(Slot::Count) });
+    let outputs = vec![
+        slot(GroupInput::Key(0)),
+        slot(GroupInput::Key(1)),
+        slot(GroupInput::Count),
+        slot(GroupInput::Seconds),
+    ];
+    let series = Some(SeriesLimit { count, rank: slot(GroupInput::Count) });
     Query { series, ..groups_query(keys, outputs) }
 }
 
@@ -169,7 +178,8 @@ fn series_of_an_open_range_are_ranked_over_all_buckets() {
     let rows: Vec<(&[Value], Value, i64)> =
         keys.iter().zip([3, 6]).map(|(key, weight)| (&key[..], integer(1), weight)).collect();
     // Events per second: 3 or 6 in the 600 seconds of all buckets.
-    let rate = Expr::call(Function::Divide, vec![slot(Slot::Count), slot(Slot::Seconds)]);
+    let rate =
+        Expr::call(Function::Divide, vec![slot(GroupInput::Count), slot(GroupInput::Seconds)]);
     let wanted = Expr::Literal(Value::Number("0.005".parse().expect("a number")));
     let rank = Expr::call(Function::Equal, vec![rate, wanted]);
     let open = |range: TimeRange| {
@@ -199,7 +209,7 @@ fn series_that_tie_are_chosen_by_their_keys() {
 #[test]
 fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
     let range = TimeRange { from: Some(Micros(50_500_000)), to: Some(Micros(230_000_000)) };
-    let outputs = vec![slot(Slot::Key(0)), slot(Slot::Seconds)];
+    let outputs = vec![slot(GroupInput::Key(0)), slot(GroupInput::Seconds)];
     let query = Query { range, ..groups_query(vec![time_bucket(100)], outputs) };
     let keys = [[at(0)], [at(100)], [at(200)], [at(300)]];
     let rows: Vec<(&[Value], Value, i64)> =
@@ -207,7 +217,7 @@ fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
     let seconds: Vec<String> =
         answer(&query, &rows).rows.iter().map(|row| row[1].to_string()).collect();
     assert_eq!(seconds, ["49.5", "100", "30", "0"]);
-    let whole = groups_query(vec![], vec![slot(Slot::Seconds)]);
+    let whole = groups_query(vec![], vec![slot(GroupInput::Seconds)]);
     assert_eq!(shown(&answer(&whole, &[])), ["1000"]);
     let open = Query { range: TimeRange { from: None, to: Some(NOW) }, ..whole };
     assert_eq!(shown(&answer(&open, &[])), ["null"]);
@@ -222,18 +232,19 @@ fn seconds_are_those_of_the_bucket_that_lie_in_the_range() {
 
 #[test]
 fn a_sum_beyond_doubles_fails_the_query() {
-    let query = groups_query(vec![], vec![aggregate(Finish::Sum)]);
+    let query = groups_query(vec![], vec![aggregate(AggregateFunction::Sum)]);
     let huge = Value::Number("1e308".parse().expect("a number"));
     let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
-    let Err(Unfinished::Faults(faults)) = finish(partial_of(&query, &rows), &query, &|| false)
+    let Err(FinishError::QueryErrors(faults)) =
+        finish(partial_of(&query, &rows), &query, &|| false)
     else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Overflow);
+    assert_eq!(faults[0].code, QueryErrorCode::Overflow);
 }
 
 /// How many rows an answer says to lie beyond the limit that every answer has.
-fn beyond(answer: &Answer) -> Option<u64> {
+fn beyond(answer: &ResultSet) -> Option<u64> {
     let mut warnings = answer.warnings.iter();
     warnings.find(|warning| warning.code == WarningCode::LimitReached).map(|warning| warning.count)
 }
@@ -241,7 +252,7 @@ fn beyond(answer: &Answer) -> Option<u64> {
 #[test]
 fn only_a_limit_that_nobody_asked_for_is_told_of() {
     fn groups(count: i64, limit: u64, offset: u64) -> Option<u64> {
-        let query = groups_query(vec![column(0)], vec![slot(Slot::Key(0))]);
+        let query = groups_query(vec![column(0)], vec![slot(GroupInput::Key(0))]);
         let query = Query { limit, offset, ..query };
         let keys: Vec<[Value; 1]> = (0..count).map(|key| [integer(key)]).collect();
         let rows: Vec<(&[Value], Value, i64)> =
@@ -251,7 +262,7 @@ fn only_a_limit_that_nobody_asked_for_is_told_of() {
     fn raw_rows(count: i64, limit: u64, offset: u64) -> Option<u64> {
         let query = Query { offset, ..rows_query(1, vec![], limit) };
         let mut partial = Partial::empty(&query);
-        let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
+        let PartialBody::Rows(rows) = &mut partial.body else { panic!("rows were asked for") };
         (0..count).for_each(|row| rows.add([integer(row)].into()).expect("short strings"));
         partial.stats.rows_matched = count.unsigned_abs();
         beyond(&finish(partial, &query, &|| false).expect("no faults"))
@@ -268,11 +279,12 @@ fn only_a_limit_that_nobody_asked_for_is_told_of() {
 
 #[test]
 fn raw_rows_are_sorted_cut_and_computed() {
-    let order = OrderKey { expr: slot(Slot::Key(1)), descending: false, nulls_first: false };
+    let order = OrderKey { expr: slot(GroupInput::Key(1)), descending: false, nulls_first: false };
     let mut query = Query { offset: 1, ..rows_query(2, vec![order], 2) };
-    query.outputs[0].expr = Expr::call(Function::Add, vec![slot(Slot::Key(0)), slot(Slot::Key(1))]);
+    query.outputs[0].expr =
+        Expr::call(Function::Add, vec![slot(GroupInput::Key(0)), slot(GroupInput::Key(1))]);
     let mut partial = Partial::empty(&query);
-    let Answering::Rows(rows) = &mut partial.answering else { panic!("rows were asked for") };
+    let PartialBody::Rows(rows) = &mut partial.body else { panic!("rows were asked for") };
     for (first, second) in [(1, 40), (2, 30), (3, 20), (4, 10)] {
         rows.add([integer(first), integer(second)].into()).expect("short strings");
     }
@@ -283,8 +295,8 @@ fn raw_rows_are_sorted_cut_and_computed() {
 
 /// A query for groups of one key each, the largest first, and rows for it.
 fn descending(count: i64, limit: u64) -> (Query, Partial) {
-    let order = OrderKey { expr: slot(Slot::Key(0)), descending: true, nulls_first: false };
-    let query = groups_query(vec![column(0)], vec![slot(Slot::Key(0))]);
+    let order = OrderKey { expr: slot(GroupInput::Key(0)), descending: true, nulls_first: false };
+    let query = groups_query(vec![column(0)], vec![slot(GroupInput::Key(0))]);
     let query = Query { limit, order: vec![order], ..query };
     let keys: Vec<[Value; 1]> = (0..count).map(|key| [integer(key * 7919 % count)]).collect();
     let rows: Vec<(&[Value], Value, i64)> =
@@ -308,37 +320,37 @@ fn of_many_lines_the_best_are_kept() {
 #[test]
 fn nobody_finishes_what_nobody_waits_for() {
     let (query, partial) = descending(10_000, 5);
-    assert_eq!(finish(partial.clone(), &query, &|| true), Err(Unfinished::Late));
+    assert_eq!(finish(partial.clone(), &query, &|| true), Err(FinishError::Late));
     let looks = Cell::new(0);
     let late_at_last = || looks.replace(looks.get() + 1) == 9;
-    assert_eq!(finish(partial, &query, &late_at_last), Err(Unfinished::Late));
+    assert_eq!(finish(partial, &query, &late_at_last), Err(FinishError::Late));
     assert_eq!(looks.get(), 10, "and it is asked about every thousand lines");
 }
 
 #[test]
 fn an_answer_holds_its_rows_and_no_more() {
     let (query, partial) = descending(10_000, 5);
-    let budget = Budget::new(1 << 30);
-    let mut partial = Partial { held: budget.hold(), ..partial };
+    let budget = MemoryPool::new(1 << 30);
+    let mut partial = Partial { reservation: budget.reservation(), ..partial };
     partial.hold(usize::MAX);
-    let before = budget.held();
+    let before = budget.reserved();
     let answer = finish(partial, &query, &|| false).expect("room");
-    assert_eq!(budget.held(), answer.held.bytes());
-    assert!((1..1_000).contains(&budget.held()), "{} of {before}", budget.held());
+    assert_eq!(budget.reserved(), answer.reservation.bytes());
+    assert!((1..1_000).contains(&budget.reserved()), "{} of {before}", budget.reserved());
     drop(answer);
-    assert_eq!(budget.held(), 0);
+    assert_eq!(budget.reserved(), 0);
 }
 
 #[test]
 fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let (query, partial) = descending(10_000, 5_000);
-    let budget = Budget::new(partial.bytes());
-    let mut partial = Partial { held: budget.hold(), ..partial };
+    let budget = MemoryPool::new(partial.bytes());
+    let mut partial = Partial { reservation: budget.reservation(), ..partial };
     partial.hold(usize::MAX);
-    assert!(partial.faults.is_empty(), "{:?}", partial.faults);
-    let Err(Unfinished::Faults(faults)) = finish(partial, &query, &|| false) else {
+    assert!(partial.errors.is_empty(), "{:?}", partial.errors);
+    let Err(FinishError::QueryErrors(faults)) = finish(partial, &query, &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, FaultCode::Memory);
-    assert_eq!(budget.held(), 0);
+    assert_eq!(faults[0].code, QueryErrorCode::Memory);
+    assert_eq!(budget.reserved(), 0);
 }

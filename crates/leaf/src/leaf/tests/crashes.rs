@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hadal_store::disk::simulated::World;
 use hadal_store::{Error, Sizes, Store};
-use hadal_types::{AgeLimit, OneIn, TableSettings, TableStorage};
+use hadal_types::{AgeLimit, SampleFactor, TableSettings, TableStorage};
 
 use super::archive::{Shelf, archived};
 use super::*;
@@ -260,7 +260,7 @@ impl Life<'_> {
         }
         self.accept(2 * HOUR).await?;
         self.mark(|first| first == old, Presence::Sampled);
-        let sample_keep = OneIn::new(2);
+        let sample_keep = SampleFactor::new(2);
         self.set(TableSettings { sample_after: week, sample_keep, ..cold }).await?;
         self.merge(700)?;
         assert_eq!(self.oldest().rows, usize::try_from(BATCH / 2).expect("small"));

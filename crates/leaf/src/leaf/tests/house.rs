@@ -6,7 +6,7 @@ use crate::House;
 
 /// Three leaves, of which the first two have rows of the table: these, and the double of their groups.
 async fn three() -> (Vec<Arc<Leaf>>, House) {
-    let budget = Budget::new(usize::MAX);
+    let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(2).expect("threads");
     let leaf = |index: usize| {
         let name = LeafName(format!("leaf-{index}").into());
@@ -24,7 +24,7 @@ async fn three() -> (Vec<Arc<Leaf>>, House) {
 /// The groups of an answer, and of each leaf its name, how it answered, and how many of its rows
 /// were looked at and expected.
 fn told(partial: &Partial) -> (usize, Vec<(String, LeafOutcome, u64, u64)>) {
-    let Answering::Groups(groups) = &partial.answering else { panic!("groups") };
+    let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
     let leaves =
         partial.coverage.leaves.iter().map(|leaf| {
             (leaf.name.to_string(), leaf.outcome, leaf.rows_scanned, leaf.rows_expected)
@@ -50,7 +50,7 @@ async fn an_answer_of_all_is_told_for_each() {
         merged.merge(leaf.query(Arc::clone(&query), hour).await);
     }
     assert_eq!(told(&merged), told(&all));
-    assert!(merged.answering == all.answering);
+    assert!(merged.body == all.body);
     assert_eq!(merged.stats.rows_read, all.stats.rows_read);
     // What nobody had time for is told for each, too.
     let late = house.query(query, Instant::now()).await;

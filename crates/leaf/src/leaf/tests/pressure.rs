@@ -10,8 +10,8 @@ use super::*;
 const DAYS: i64 = 6;
 
 /// A leaf whose blocks share so many bytes of memory.
-fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<Budget>) {
-    let room = Budget::new(room);
+fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<MemoryPool>) {
+    let room = MemoryPool::new(room);
     let tmpfs = folder.join("tmpfs");
     std::fs::create_dir_all(&tmpfs).expect("a folder");
     let after_crash = AfterCrash::Memory;
@@ -27,12 +27,12 @@ fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<Budg
 
 /// A block for each of some days, which take all but a twentieth of the memory that there is; and
 /// as many as take all of it.
-async fn nearly_full(folder: &Path) -> (Bed, Arc<Budget>) {
+async fn nearly_full(folder: &Path) -> (Bed, Arc<MemoryPool>) {
     let (bed, room) = open_in(folder, usize::MAX, Arc::new(FixedClock::new(NOW)));
     let bed = settle(bed, DAYS).await;
     bed.leaf.merge_all();
     assert!(!blocks(&bed).iter().any(|(_, is_cold)| *is_cold), "nothing presses");
-    let held = room.held();
+    let held = room.reserved();
     bed.leaf.stop().expect("stopped");
     let clock = Arc::clone(&bed.clock);
     drop(bed);
@@ -40,8 +40,8 @@ async fn nearly_full(folder: &Path) -> (Bed, Arc<Budget>) {
     (bed, room)
 }
 
-fn is_pressed(room: &Budget) -> bool {
-    room.held() * 10 > room.bytes_max() * 9
+fn is_pressed(room: &MemoryPool) -> bool {
+    room.reserved() * 10 > room.bytes_max() * 9
 }
 
 #[tokio::test]
@@ -82,8 +82,8 @@ async fn old_rows_go_sooner() {
         bed.clock.pass(u32::try_from(PRESSED_EXPIRY_SECONDS).expect("few"));
         // Something comes in that takes what has become free.
         let _full = presses.then(|| {
-            let mut held = room.hold();
-            held.resize(room.bytes_max() - room.held()).expect("free");
+            let mut held = room.reservation();
+            held.resize(room.bytes_max() - room.reserved()).expect("free");
             held
         });
         bed.leaf.merge_all();
@@ -97,7 +97,7 @@ async fn blocks_come_to_memory_once_there_is_room() {
     let folder = tempfile::tempdir().expect("a folder");
     let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
     // Somebody else has all of it.
-    let mut other = room.hold();
+    let mut other = room.reservation();
     other.resize(room.bytes_max()).expect("free");
     let bed = settle(bed, DAYS).await;
     let in_memory = |bed: &Bed| {
@@ -112,11 +112,11 @@ async fn blocks_come_to_memory_once_there_is_room() {
     drop(other);
     bed.leaf.merge_all();
     assert_eq!(in_memory(&bed), [true; 6]);
-    let held = room.held();
+    let held = room.reserved();
     assert!(held > 0);
     assert!(has_all_rows(&bed, DAYS).await);
     bed.leaf.merge_all();
-    assert_eq!(room.held(), held, "once");
+    assert_eq!(room.reserved(), held, "once");
     bed.leaf.stop().expect("stopped");
     let clock = Arc::clone(&bed.clock);
     drop(bed);
@@ -137,13 +137,13 @@ async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
         blocks.iter().map(|block| block.is_in_memory()).collect::<Vec<_>>()
     };
     assert_eq!(in_memory(), [true; 6]);
-    let of_blocks = room.held();
-    let mut process = room.hold();
+    let of_blocks = room.reserved();
+    let mut process = room.reservation();
     // Room is left for four of the six, which are much alike, and a half.
     process.overdraw(room.bytes_max() - of_blocks / 12 * 9);
     bed.leaf.merge_all();
     assert_eq!(in_memory(), [false, false, true, true, true, true]);
-    assert!(room.held() <= room.bytes_max(), "{room:?}");
+    assert!(room.reserved() <= room.bytes_max(), "{room:?}");
     assert!(has_all_rows(&bed, DAYS).await);
     bed.leaf.merge_all();
     assert_eq!(in_memory()[1..4], [false, true, true], "no more than has to");
@@ -172,10 +172,10 @@ async fn batches_that_can_be_revoked_leave_memory_and_can_be_revoked_then() {
         blocks.iter().filter(|block| block.is_in_memory()).count()
     };
     assert!(in_memory() > 0);
-    let mut process = room.hold();
+    let mut process = room.reservation();
     process.overdraw(room.bytes_max());
     bed.leaf.merge_all();
-    assert_eq!((in_memory(), room.held()), (0, room.bytes_max()));
+    assert_eq!((in_memory(), room.reserved()), (0, room.bytes_max()));
     let id = hadal_types::BatchId::new("b0").expect("an id");
     assert_eq!(
         bed.leaf.apply(TableChange::Revoke { table: name("t"), batch: id }).await,
@@ -204,7 +204,7 @@ async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
     };
     configure(&bed.leaf, stored(TableStorage::Mmap)).await;
     bed.leaf.merge_all();
-    assert_eq!((in_memory(&bed), room.held()), (0, 0));
+    assert_eq!((in_memory(&bed), room.reserved()), (0, 0));
     assert!(has_all_rows(&bed, DAYS).await);
     for is_stopped in [true, false] {
         if is_stopped {

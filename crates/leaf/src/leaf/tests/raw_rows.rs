@@ -1,21 +1,25 @@
 //! Rows themselves: blocks are looked at in the order of the rows that are asked for.
 
-use hadal_query::{OrderKey, Slot};
+use hadal_query::{GroupInput, OrderKey};
 
 use super::*;
 
 /// The times of the first two rows by time, and what finding them took.
 async fn first_two(leaf: &Leaf, descending: bool) -> (Vec<i64>, Partial) {
     let query = Query {
-        order: vec![OrderKey { expr: Expr::Leaf(Slot::Key(0)), descending, nulls_first: false }],
+        order: vec![OrderKey {
+            expr: Expr::Leaf(GroupInput::Key(0)),
+            descending,
+            nulls_first: false,
+        }],
         limit: 2,
         now: NOW,
         deadline: Duration::from_secs(60),
-        ..Query::new(name("t"), Shape::Rows { values: vec![Expr::Leaf(Input::Time)] })
+        ..Query::new(name("t"), QueryKind::Rows { values: vec![Expr::Leaf(RowInput::Time)] })
     };
     let partial = leaf.query(Arc::new(query), Instant::now() + Duration::from_secs(60)).await;
-    let Answering::Rows(rows) = partial.answering.clone() else { panic!("rows") };
-    let time = |row: RowValues| match &row[0] {
+    let PartialBody::Rows(rows) = partial.body.clone() else { panic!("rows") };
+    let time = |row: SparseRow| match &row[0] {
         Value::Time(time) => time.0 - NOW.0,
         other => panic!("{other}"),
     };

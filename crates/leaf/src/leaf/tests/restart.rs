@@ -26,10 +26,10 @@ impl Place {
     }
 
     fn open(&self) -> Leaf {
-        self.open_with(Budget::new(usize::MAX))
+        self.open_with(MemoryPool::new(usize::MAX))
     }
 
-    fn open_with(&self, room: Arc<Budget>) -> Leaf {
+    fn open_with(&self, room: Arc<MemoryPool>) -> Leaf {
         let memory = Some(MemoryConfig { room, ..self.memory(AfterCrash::Memory) });
         let limits = LeafLimits { recovery_threads: 3, ..LeafLimits::of_one_in(1) };
         let config = LeafConfig { memory, limits, ..config(Some(&self.folder())) };
@@ -37,7 +37,7 @@ impl Place {
     }
 
     fn memory(&self, after_crash: AfterCrash) -> MemoryConfig {
-        MemoryConfig { tmpfs: self.tmpfs(), room: Budget::new(usize::MAX), after_crash }
+        MemoryConfig { tmpfs: self.tmpfs(), room: MemoryPool::new(usize::MAX), after_crash }
     }
 
     /// A leaf with a few blocks in segments, and some rows that are fresh.
@@ -92,10 +92,10 @@ async fn a_stopped_leaf_is_there_again_at_once() {
 #[tokio::test]
 async fn what_a_stop_left_on_disk_is_there_at_once() {
     let place = Place::new();
-    let room = Budget::new(usize::MAX);
+    let room = MemoryPool::new(usize::MAX);
     place.filled().await.stop().expect("stopped");
     let leaf = place.open_with(Arc::clone(&room));
-    let all = room.held();
+    let all = room.reserved();
     leaf.stop().expect("stopped");
     let in_memory = |leaf: &Leaf| {
         let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
@@ -103,7 +103,7 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
     };
     // The first of these starts finds in memory what it has no room for, the second finds it on disk.
     for _ in 0..2 {
-        let leaf = place.open_with(Budget::new(all / 2));
+        let leaf = place.open_with(MemoryPool::new(all / 2));
         assert!(leaf.recovery_report().was_stopped);
         assert_eq!(leaf.inner.state(), LeafState::Alive);
         assert!(all_rows(&leaf).await);

@@ -1,6 +1,6 @@
 //! Blocks that are subsampled: which, when, and that nothing goes twice.
 
-use hadal_types::{AgeLimit, OneIn, TableSettings, Weight};
+use hadal_types::{AgeLimit, SampleFactor, TableSettings, Weight};
 
 use super::chill::{DAY, aged, configure, settle, settled, table};
 use super::expiry::{Lines, open_at};
@@ -11,7 +11,7 @@ fn sample_after(seconds: i64, keep: u16) -> TableSettings {
     TableSettings {
         age: Some(AgeLimit::Unlimited),
         sample_after: Some(AgeLimit::Seconds(seconds)),
-        sample_keep: OneIn::new(keep),
+        sample_keep: SampleFactor::new(keep),
         ..TableSettings::default()
     }
 }
@@ -214,7 +214,7 @@ async fn a_block_without_a_key_that_is_kept_goes() {
     let bed = open(Some(folder.path()));
     assert_eq!(rows(&bed).await, kept, "what is gone does not come back");
     // Nor is the table gone with its last block.
-    let settings = TableSettings { sample_keep: OneIn::new(10_000), ..by_number() };
+    let settings = TableSettings { sample_keep: SampleFactor::new(10_000), ..by_number() };
     configure(&bed.leaf, settings).await;
     bed.leaf.merge_all();
     assert_eq!((rows(&bed).await, held(&bed)), (vec![], vec![]));
@@ -391,12 +391,13 @@ async fn sampled_rows_expire_and_become_cold_like_others() {
     };
     assert_eq!((held(&bed), are_cold(&bed)), (vec![day(1, 2), day(2, 2)], true));
     // A cold block is sampled once more, and is cold again.
-    configure(&bed.leaf, TableSettings { sample_keep: OneIn::new(10), ..cold.clone() }).await;
+    configure(&bed.leaf, TableSettings { sample_keep: SampleFactor::new(10), ..cold.clone() })
+        .await;
     bed.leaf.merge_all();
     assert_eq!((held(&bed), are_cold(&bed)), (vec![day(1, 10), day(2, 10)], true));
     // Of the second day before, the first 4,000 of 5,000 s are too old by now.
     let age = Some(AgeLimit::Seconds(2 * DAY + 700 - 4_000));
-    let settings = TableSettings { age, sample_keep: OneIn::new(10), ..cold };
+    let settings = TableSettings { age, sample_keep: SampleFactor::new(10), ..cold };
     configure(&bed.leaf, settings).await;
     bed.leaf.merge_all();
     bed.leaf.merge_all();

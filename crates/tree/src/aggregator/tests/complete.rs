@@ -1,8 +1,8 @@
 //! A query that wants all rows, of leaves that have not all answered with all of theirs: seen at the
 //! root, over a tree of one level and of two.
 
-use hadal_aggregate::Answer;
-use hadal_types::Budget;
+use hadal_aggregate::ResultSet;
+use hadal_types::MemoryPool;
 use tokio::time::{Instant as PausedInstant, sleep};
 
 use super::*;
@@ -89,7 +89,7 @@ fn root(act: Act, others: usize) -> Root {
     };
     let tree = Aggregator::over_leaves((0..=others).map(leaf).collect(), &expected_rows);
     assert_eq!(tree.children.len() <= others, others >= TREE_FANOUT, "levels");
-    Root::new(Arc::new(tree), Budget::new(usize::MAX))
+    Root::new(Arc::new(tree), MemoryPool::new(usize::MAX))
 }
 
 /// Rows that were looked at, and rows that should have been, of an answer, or of why there is none.
@@ -108,7 +108,7 @@ fn asked(act: Act, others: usize, require_complete: bool) -> (Asked, Duration) {
     runtime.build().expect("a runtime").block_on(async {
         let begun = PausedInstant::now();
         let asked = match root(act, others).ask(query).await {
-            Ok(Answer { coverage, .. }) => {
+            Ok(ResultSet { coverage, .. }) => {
                 Asked::Answered(coverage.rows_scanned, coverage.rows_expected)
             }
             Err(AskError::Incomplete { scanned, expected }) => Asked::Incomplete(scanned, expected),

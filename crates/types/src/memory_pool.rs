@@ -1,17 +1,17 @@
 //! Memory that many share: what one of them holds, nobody else can have.
 //!
-//! Whoever keeps more and more of something draws from a [`Budget`] as it grows and gives back
-//! what is dropped. A budget does not allocate; it counts what others say that they hold. Drawing
+//! Whoever keeps more and more of something draws from a [`MemoryPool`] as it grows and gives back
+//! what is dropped. A pool does not allocate; it counts what others say that they hold. Drawing
 //! is refused when too much is held already, and then it is for whoever draws to keep less: only
-//! those who hold nothing yet may wait ([`Budget::free`]), or all could wait for each other.
+//! those who hold nothing yet may wait ([`MemoryPool::wait_for_free`]), or all could wait for each other.
 //!
-//! A budget can keep a share for those who hold little ([`Budget::with_small`]), so that whoever holds
+//! A pool can keep a share for those who hold little ([`MemoryPool::with_small_share`]), so that whoever holds
 //! much, and however many do, leaves room for them. Whoever draws from that share leaves as much free as
 //! it holds then: many that are still small, but grow, share it, and one that needs hardly anything
 //! always finds that. (Thresholds that move with what is free: Choudhury and Hahne, "Dynamic Queue
 //! Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking, 1998.)
 //!
-//! What is taken without asking ([`Held::overdraw`]) may make it more than all can have, until others give
+//! What is taken without asking ([`MemoryReservation::overdraw`]) may make it more than all can have, until others give
 //! some back.
 
 use std::future::poll_fn;
@@ -20,22 +20,22 @@ use std::task::{Context, Poll, Waker};
 
 /// So many bytes, shared.
 #[derive(Debug)]
-pub struct Budget {
+pub struct MemoryPool {
     bytes_max: usize,
-    small: Small,
+    small: SmallShare,
     state: Mutex<State>,
 }
 
-/// What a budget keeps for those who hold little; the default is nothing.
+/// What a pool keeps for those who hold little; the default is nothing.
 #[derive(Clone, Copy, Debug, Default)]
-struct Small {
+struct SmallShare {
     /// Whoever holds no more is small.
     each_max: usize,
     /// Bytes that whoever holds more leaves free.
     share: usize,
 }
 
-impl Small {
+impl SmallShare {
     /// Bytes that whoever holds so many has to leave free when it draws.
     const fn left_by(self, bytes: usize) -> usize {
         if bytes <= self.each_max && bytes < self.share { bytes } else { self.share }
@@ -49,11 +49,11 @@ struct State {
     waiting: Vec<Waker>,
 }
 
-/// What one of many holds of a budget; given back on drop. The default is of no budget, and holds
+/// What one of many holds of a pool; given back on drop. The default is of no pool, and holds
 /// whatever it is told to.
 #[derive(Debug, Default)]
-pub struct Held {
-    budget: Option<Arc<Budget>>,
+pub struct MemoryReservation {
+    pool: Option<Arc<MemoryPool>>,
     bytes: usize,
 }
 
@@ -62,7 +62,7 @@ pub struct Held {
 #[error(
     "{bytes} more bytes are needed, and {held} of {bytes_max} are in use, {left} kept for others"
 )]
-pub struct BudgetSpent {
+pub struct PoolExhausted {
     /// How many bytes were to be drawn.
     pub bytes: usize,
     /// How many were held by all together.
@@ -73,17 +73,17 @@ pub struct BudgetSpent {
     pub left: usize,
 }
 
-impl Budget {
-    /// A budget of so many bytes.
+impl MemoryPool {
+    /// A pool of so many bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<Self> {
-        Arc::new(Self { bytes_max, small: Small::default(), state: Mutex::default() })
+        Arc::new(Self { bytes_max, small: SmallShare::default(), state: Mutex::default() })
     }
 
-    /// A budget of so many bytes, of which `share` are kept for those who hold up to `each_max`.
+    /// A pool of so many bytes, of which `share` are kept for those who hold up to `each_max`.
     #[must_use]
-    pub fn with_small(bytes_max: usize, share: usize, each_max: usize) -> Arc<Self> {
-        Arc::new(Self { bytes_max, small: Small { each_max, share }, state: Mutex::default() })
+    pub fn with_small_share(bytes_max: usize, share: usize, each_max: usize) -> Arc<Self> {
+        Arc::new(Self { bytes_max, small: SmallShare { each_max, share }, state: Mutex::default() })
     }
 
     /// Bytes that all together may hold.
@@ -100,18 +100,18 @@ impl Budget {
 
     /// Bytes that all together hold now.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn reserved(&self) -> usize {
         self.lock().held
     }
 
-    /// Nothing of this budget, yet.
+    /// Nothing of this pool, yet.
     #[must_use]
-    pub fn hold(self: &Arc<Self>) -> Held {
-        Held { budget: Some(Arc::clone(self)), bytes: 0 }
+    pub fn reservation(self: &Arc<Self>) -> MemoryReservation {
+        MemoryReservation { pool: Some(Arc::clone(self)), bytes: 0 }
     }
 
     /// Waits until so many bytes are free, or all when there are not as many. They are not drawn.
-    pub async fn free(&self, bytes: usize) {
+    pub async fn wait_for_free(&self, bytes: usize) {
         let held_max = self.bytes_max.saturating_sub(bytes);
         poll_fn(|context| self.poll_held(held_max, context)).await;
     }
@@ -128,13 +128,13 @@ impl Budget {
     }
 
     /// Draws so many bytes for one that then holds `all`.
-    fn draw(&self, bytes: usize, all: usize) -> Result<(), BudgetSpent> {
+    fn draw(&self, bytes: usize, all: usize) -> Result<(), PoolExhausted> {
         let mut state = self.lock();
         let free = self.bytes_max.saturating_sub(state.held);
         let left = self.small.left_by(all);
         if bytes > free.saturating_sub(left) {
             let Self { bytes_max, .. } = *self;
-            return Err(BudgetSpent { bytes, held: state.held, bytes_max, left });
+            return Err(PoolExhausted { bytes, held: state.held, bytes_max, left });
         }
         state.held += bytes;
         Ok(())
@@ -154,29 +154,29 @@ impl Budget {
     }
 }
 
-impl Held {
+impl MemoryReservation {
     /// Bytes that are held.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Nothing, of the same budget.
+    /// Nothing, of the same pool.
     #[must_use]
-    pub fn another(&self) -> Self {
-        Self { budget: self.budget.clone(), bytes: 0 }
+    pub fn new_empty(&self) -> Self {
+        Self { pool: self.pool.clone(), bytes: 0 }
     }
 
     /// Holds exactly so many bytes from now on.
     ///
     /// # Errors
     /// When so many are not free; then it holds as many as before.
-    pub fn resize(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
-        if let Some(budget) = &self.budget {
+    pub fn resize(&mut self, bytes: usize) -> Result<(), PoolExhausted> {
+        if let Some(pool) = &self.pool {
             match bytes.checked_sub(self.bytes) {
                 Some(0) => {}
-                Some(more) => budget.draw(more, bytes)?,
-                None => budget.give_back(self.bytes - bytes),
+                Some(more) => pool.draw(more, bytes)?,
+                None => pool.give_back(self.bytes - bytes),
             }
         }
         self.bytes = bytes;
@@ -185,10 +185,10 @@ impl Held {
 
     /// Holds exactly so many bytes from now on, also where they are not free: they are taken already.
     pub fn overdraw(&mut self, bytes: usize) {
-        if let Some(budget) = &self.budget {
+        if let Some(pool) = &self.pool {
             match bytes.checked_sub(self.bytes) {
-                Some(more) => budget.lock().held += more,
-                None => budget.give_back(self.bytes - bytes),
+                Some(more) => pool.lock().held += more,
+                None => pool.give_back(self.bytes - bytes),
             }
         }
         self.bytes = bytes;
@@ -198,7 +198,7 @@ impl Held {
     ///
     /// # Errors
     /// As [`Self::resize`].
-    pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
+    pub fn grow(&mut self, bytes: usize) -> Result<(), PoolExhausted> {
         self.resize(self.bytes.saturating_add(bytes))
     }
 
@@ -212,37 +212,37 @@ impl Held {
     pub fn split(&mut self, bytes: usize) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
-        Self { budget: self.budget.clone(), bytes }
+        Self { pool: self.pool.clone(), bytes }
     }
 
-    /// Takes over what `other` holds, which is of the same budget or of none.
+    /// Takes over what `other` holds, which is of the same pool or of none.
     pub fn absorb(&mut self, mut other: Self) {
-        match &self.budget {
+        match &self.pool {
             None => *self = other,
-            Some(_) if other.budget.is_none() => {}
+            Some(_) if other.pool.is_none() => {}
             Some(_) => self.bytes += std::mem::take(&mut other.bytes),
         }
     }
 }
 
-/// The copy holds nothing, of no budget: only the first is what there was room for.
-impl Clone for Held {
+/// The copy holds nothing, of no pool: only the first is what there was room for.
+impl Clone for MemoryReservation {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 /// Things are the same whatever is held for them.
-impl PartialEq for Held {
+impl PartialEq for MemoryReservation {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Drop for Held {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
-        if let Some(budget) = &self.budget {
-            budget.give_back(self.bytes);
+        if let Some(pool) = &self.pool {
+            pool.give_back(self.bytes);
         }
     }
 }
@@ -256,41 +256,41 @@ mod tests {
 
     #[test]
     fn all_of_a_budget_can_be_held_and_not_one_byte_more() {
-        let budget = Budget::new(100);
-        let (mut one, mut other) = (budget.hold(), budget.hold());
+        let pool = MemoryPool::new(100);
+        let (mut one, mut other) = (pool.reservation(), pool.reservation());
         assert_eq!(one.resize(60), Ok(()));
         assert_eq!(
             other.resize(41),
-            Err(BudgetSpent { bytes: 41, held: 60, bytes_max: 100, left: 0 })
+            Err(PoolExhausted { bytes: 41, held: 60, bytes_max: 100, left: 0 })
         );
         assert_eq!(other.bytes(), 0, "a refusal changes nothing");
         assert_eq!(other.resize(40), Ok(()));
-        assert_eq!((budget.held(), one.grow(1).is_err()), (100, true));
+        assert_eq!((pool.reserved(), one.grow(1).is_err()), (100, true));
         other.shrink(10);
-        assert_eq!((one.grow(10), budget.held()), (Ok(()), 100));
-        assert_eq!((one.resize(5), budget.held()), (Ok(()), 35));
+        assert_eq!((one.grow(10), pool.reserved()), (Ok(()), 100));
+        assert_eq!((one.resize(5), pool.reserved()), (Ok(()), 35));
         let part = one.split(3);
         drop((one, other));
-        assert_eq!(budget.held(), 3, "what is dropped is given back");
+        assert_eq!(pool.reserved(), 3, "what is dropped is given back");
         drop(part);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(pool.reserved(), 0);
     }
 
     #[test]
     fn those_who_hold_little_find_room_beside_those_who_hold_much() {
-        let budget = Budget::with_small(10_000, 2_000, 300);
-        let (mut large, mut other) = (budget.hold(), budget.hold());
-        let spent = BudgetSpent { bytes: 8_001, held: 0, bytes_max: 10_000, left: 2_000 };
-        assert_eq!((large.resize(8_001), budget.each_max()), (Err(spent), 8_000));
+        let pool = MemoryPool::with_small_share(10_000, 2_000, 300);
+        let (mut large, mut other) = (pool.reservation(), pool.reservation());
+        let spent = PoolExhausted { bytes: 8_001, held: 0, bytes_max: 10_000, left: 2_000 };
+        assert_eq!((large.resize(8_001), pool.each_max()), (Err(spent), 8_000));
         assert_eq!((large.resize(8_000), other.resize(301).is_err()), (Ok(()), true));
         // However many grow at once, there is room for one that needs little.
-        let mut growing: Vec<Held> = (0..50).map(|_| budget.hold()).collect();
+        let mut growing: Vec<MemoryReservation> = (0..50).map(|_| pool.reservation()).collect();
         for _ in 0..3 {
             growing.iter_mut().for_each(|held| {
                 let _ = held.grow(100);
             });
-            let mut light = budget.hold();
-            assert_eq!(light.resize(50), Ok(()), "{} are held", budget.held());
+            let mut light = pool.reservation();
+            assert_eq!(light.resize(50), Ok(()), "{} are held", pool.reserved());
         }
         assert!(growing.iter().all(|held| held.bytes() <= 300) && large.grow(1).is_err());
         growing.clear();
@@ -298,44 +298,48 @@ mod tests {
         large.shrink(300);
         assert!(other.grow(1).is_err(), "the share is for those who hold little");
         large.shrink(1);
-        assert_eq!((other.grow(1), budget.held()), (Ok(()), 8_000));
+        assert_eq!((other.grow(1), pool.reserved()), (Ok(()), 8_000));
         drop((large, other));
-        assert_eq!(budget.held(), 0);
+        assert_eq!(pool.reserved(), 0);
     }
 
     #[test]
     fn what_is_taken_over_is_given_back_once() {
-        let budget = Budget::new(100);
-        let (mut one, mut other, mut nobody) = (budget.hold(), budget.hold(), Held::default());
+        let pool = MemoryPool::new(100);
+        let (mut one, mut other, mut nobody) =
+            (pool.reservation(), pool.reservation(), MemoryReservation::default());
         one.resize(10).expect("room");
         other.resize(20).expect("room");
         one.absorb(other);
         nobody.absorb(one);
-        assert_eq!((nobody.bytes(), budget.held()), (30, 30));
+        assert_eq!((nobody.bytes(), pool.reserved()), (30, 30));
         drop(nobody);
-        assert_eq!(budget.held(), 0);
+        assert_eq!(pool.reserved(), 0);
     }
 
     #[test]
     fn what_is_taken_already_counts_though_it_is_not_free() {
-        let budget = Budget::new(100);
-        let (mut one, mut other) = (budget.hold(), budget.hold());
+        let pool = MemoryPool::new(100);
+        let (mut one, mut other) = (pool.reservation(), pool.reservation());
         one.resize(70).expect("room");
         other.overdraw(60);
-        assert_eq!((other.bytes(), budget.held()), (60, 130));
-        assert_eq!(one.grow(1), Err(BudgetSpent { bytes: 1, held: 130, bytes_max: 100, left: 0 }));
+        assert_eq!((other.bytes(), pool.reserved()), (60, 130));
+        assert_eq!(
+            one.grow(1),
+            Err(PoolExhausted { bytes: 1, held: 130, bytes_max: 100, left: 0 })
+        );
         one.shrink(30);
         assert!(one.grow(1).is_err(), "it is all taken");
         other.overdraw(50);
-        assert_eq!((one.resize(50), budget.held()), (Ok(()), 100));
+        assert_eq!((one.resize(50), pool.reserved()), (Ok(()), 100));
         drop((one, other));
-        assert_eq!(budget.held(), 0);
-        Held::default().overdraw(7);
+        assert_eq!(pool.reserved(), 0);
+        MemoryReservation::default().overdraw(7);
     }
 
     #[test]
     fn without_a_budget_anything_goes() {
-        let mut held = Held::default();
+        let mut held = MemoryReservation::default();
         assert_eq!((held.resize(usize::MAX), held.bytes()), (Ok(()), usize::MAX));
         held.grow(1).expect("it does not count");
     }
@@ -351,13 +355,13 @@ mod tests {
 
     #[test]
     fn whoever_waits_for_room_is_woken_when_there_may_be_some() {
-        let budget = Budget::new(100);
-        let mut one = budget.hold();
+        let pool = MemoryPool::new(100);
+        let mut one = pool.reservation();
         one.resize(90).expect("room");
         let bell = Arc::new(Bell::default());
         let waker = Waker::from(Arc::clone(&bell));
         let mut context = Context::from_waker(&waker);
-        let mut free = Box::pin(budget.free(50));
+        let mut free = Box::pin(pool.wait_for_free(50));
         assert!(free.as_mut().poll(&mut context).is_pending());
         assert!(free.as_mut().poll(&mut context).is_pending(), "and it waits once only");
         one.shrink(30);
@@ -365,9 +369,9 @@ mod tests {
         assert!(free.as_mut().poll(&mut context).is_pending(), "60 are held still");
         one.shrink(10);
         assert!(free.as_mut().poll(&mut context).is_ready(), "50 are free");
-        assert_eq!((budget.held(), bell.0.load(Ordering::Relaxed)), (50, 2));
+        assert_eq!((pool.reserved(), bell.0.load(Ordering::Relaxed)), (50, 2));
         // More than there can ever be is not waited for in vain.
-        let mut all = Box::pin(budget.free(usize::MAX));
+        let mut all = Box::pin(pool.wait_for_free(usize::MAX));
         assert!(all.as_mut().poll(&mut context).is_pending());
         drop(one);
         assert!(all.as_mut().poll(&mut context).is_ready());

@@ -9,9 +9,9 @@ use crate::number::Number;
 /// One row in so many: 2 to [`SAMPLE_ONE_IN_MAX`]. Always a whole number, so that what a kept row
 /// weighs is exactly that many times what it weighed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OneIn(u16);
+pub struct SampleFactor(u16);
 
-impl OneIn {
+impl SampleFactor {
     /// One row in so many; `None` outside the range.
     #[must_use]
     pub fn new(rows: u16) -> Option<Self> {
@@ -39,13 +39,13 @@ impl OneIn {
     }
 }
 
-impl Default for OneIn {
+impl Default for SampleFactor {
     fn default() -> Self {
         Self(10)
     }
 }
 
-impl FromStr for OneIn {
+impl FromStr for SampleFactor {
     type Err = String;
 
     /// Reads `1/10` or `0.1`.
@@ -65,7 +65,7 @@ impl FromStr for OneIn {
     }
 }
 
-impl fmt::Display for OneIn {
+impl fmt::Display for SampleFactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "1/{}", self.0)
     }
@@ -88,14 +88,14 @@ mod tests {
             ("1/2", 2),
             ("1/10000", 10_000),
         ] {
-            let share: OneIn = text.parse().expect(text);
+            let share: SampleFactor = text.parse().expect(text);
             assert_eq!(share.rows(), rows, "{text}");
         }
         for text in [
             "", "1", "0", "-0.1", "1/1", "1/0", "2/10", "1/", "1/+3", "1/10001", "0.3", "0.33",
             "10",
         ] {
-            let error = text.parse::<OneIn>().expect_err(text);
+            let error = text.parse::<SampleFactor>().expect_err(text);
             assert!(
                 error.contains("is not 1/n for a whole n from 2 to 10000; write 1/10 or 0.1"),
                 "{error}"
@@ -106,10 +106,10 @@ mod tests {
     #[test]
     fn every_share_is_read_again() {
         for rows in 2..=SAMPLE_ONE_IN_MAX {
-            let share = OneIn::new(rows).expect("within the range");
+            let share = SampleFactor::new(rows).expect("within the range");
             assert_eq!(share.to_string().parse(), Ok(share));
         }
-        assert_eq!([0, 1, SAMPLE_ONE_IN_MAX + 1].map(OneIn::new), [None; 3]);
-        assert_eq!(OneIn::default().to_string(), "1/10");
+        assert_eq!([0, 1, SAMPLE_ONE_IN_MAX + 1].map(SampleFactor::new), [None; 3]);
+        assert_eq!(SampleFactor::default().to_string(), "1/10");
     }
 }

@@ -4,13 +4,13 @@ use crate::decimal::{Decimal, power_of_ten};
 
 /// mantissa × 10^exponent, without zeros at the end of the mantissa; of zero both are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spelled {
+pub(super) struct ParsedNumber {
     /// `None`: more digits than 128 bits hold.
     mantissa: Option<i128>,
     exponent: i64,
 }
 
-impl Spelled {
+impl ParsedNumber {
     /// Reads digits with an optional sign, point and exponent; `None` for any other text.
     pub(super) fn of(text: &str) -> Option<Self> {
         let (digits, exponent) = match text.find(['e', 'E']) {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use hadal_types::{Value, limits};
 
-use crate::computed::StringTooLong;
 use crate::expr::Expr;
 use crate::function::Function;
 use crate::pattern::{Pattern, PatternError};
 use crate::scalar;
+use crate::string_limit::StringTooLong;
 
 /// Why an expression cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,14 +127,14 @@ impl<L: Clone> Node<L> {
                 let values = arguments.iter().map(|argument| argument.eval(leaf));
                 let values = values.map(|value| value.map(Cow::into_owned));
                 let values = values.collect::<Result<Vec<Value>, _>>()?;
-                Cow::Owned(scalar::call(*function, &values)?)
+                Cow::Owned(scalar::eval_scalar(*function, &values)?)
             }
         })
     }
 }
 
 /// Whether any string of `value` contains `needle`, upper and lower case being the same: what
-/// [`crate::Input::AnyText`] asks of each column.
+/// [`crate::RowInput::AnyText`] asks of each column.
 #[must_use]
 pub fn contains_text(value: &Value, needle: &str) -> bool {
     scalar::contains_text(value, &needle.to_lowercase())

@@ -51,21 +51,21 @@ mod tests {
     use std::slice;
 
     use super::*;
-    use crate::{Expr, Function, PrepareError, Prepared, call};
+    use crate::{Expr, Function, PrepareError, Prepared, eval_scalar};
 
     #[test]
     fn a_computed_string_is_as_long_as_is_allowed_and_no_longer() {
         let most = Value::string(&"x".repeat(COMPUTED_STRING_BYTES_MAX));
         let one = Value::string("x");
-        let concat = |values: &[Value]| call(Function::Concat, values);
+        let concat = |values: &[Value]| eval_scalar(Function::Concat, values);
         assert_eq!(concat(&[most.clone(), Value::Null]), Ok(most.clone()));
         assert_eq!(concat(&[most.clone(), one]), Err(StringTooLong));
         // In upper case this letter takes three bytes instead of two.
         let wide = Value::string(&"ΐ".repeat(COMPUTED_STRING_BYTES_MAX / 2));
-        assert_eq!(call(Function::Lower, slice::from_ref(&wide)), Ok(wide.clone()));
-        assert_eq!(call(Function::Upper, slice::from_ref(&wide)), Err(StringTooLong));
+        assert_eq!(eval_scalar(Function::Lower, slice::from_ref(&wide)), Ok(wide.clone()));
+        assert_eq!(eval_scalar(Function::Upper, slice::from_ref(&wide)), Err(StringTooLong));
         let list = Value::vector([&*most.to_string(), "y"]);
-        assert_eq!(call(Function::ToText, &[list]), Err(StringTooLong));
+        assert_eq!(eval_scalar(Function::ToText, &[list]), Err(StringTooLong));
         let expr = Expr::<()>::call(Function::Upper, [Expr::Literal(wide)]);
         assert_eq!(Prepared::new(&expr).err(), Some(PrepareError::StringTooLong(StringTooLong)));
     }

@@ -47,9 +47,9 @@ fn shortest(words: &[String]) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::pattern::{Pattern, Syntax};
+    use crate::pattern::{Pattern, PatternSyntax};
 
-    fn required(pattern: &str, syntax: Syntax) -> Option<String> {
+    fn required(pattern: &str, syntax: PatternSyntax) -> Option<String> {
         let pattern = Pattern::new(pattern, syntax).expect(pattern);
         pattern.required().map(|words| words.join("|"))
     }
@@ -69,12 +69,12 @@ mod tests {
             ("(?i)abc", None),
             ("", None),
         ] {
-            assert_eq!(required(pattern, Syntax::Regex).as_deref(), words, "{pattern}");
+            assert_eq!(required(pattern, PatternSyntax::Regex).as_deref(), words, "{pattern}");
         }
-        assert_eq!(required("GET%.html", Syntax::Like).as_deref(), Some(".html"));
-        assert_eq!(required("%word%", Syntax::Like).as_deref(), Some("word"));
-        assert_eq!(required("%word%", Syntax::ILike), None);
-        assert_eq!(required("ab|cd|ef|gh|ij|kl|mn|op|q.", Syntax::Regex), None);
+        assert_eq!(required("GET%.html", PatternSyntax::Like).as_deref(), Some(".html"));
+        assert_eq!(required("%word%", PatternSyntax::Like).as_deref(), Some("word"));
+        assert_eq!(required("%word%", PatternSyntax::ILike), None);
+        assert_eq!(required("ab|cd|ef|gh|ij|kl|mn|op|q.", PatternSyntax::Regex), None);
     }
 
     proptest! {
@@ -83,7 +83,7 @@ mod tests {
             pattern in "([abk1]|\\.|a\\+|\\(ab\\|b1\\)|\\(1b\\)\\?|\\[ab\\]|b\\{2\\}|\\||\\^|\\$|%|_){0,6}",
             text in "[abk1K\u{212a}]{0,9}",
             syntax in prop_oneof![
-                Just(Syntax::Like), Just(Syntax::ILike), Just(Syntax::Regex), Just(Syntax::IRegex)
+                Just(PatternSyntax::Like), Just(PatternSyntax::ILike), Just(PatternSyntax::Regex), Just(PatternSyntax::IRegex)
             ],
         ) {
             let Ok(pattern) = Pattern::new(&pattern, syntax) else { return Ok(()) };
