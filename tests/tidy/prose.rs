@@ -1,4 +1,4 @@
-//! Prose: how long sentences, comments and the texts at the root may be.
+//! Maximum lengths of sentences, comments and the texts at the root.
 
 use crate::links;
 use crate::ratchet;
@@ -8,7 +8,7 @@ use crate::source::{Source, assert_clean, repository};
 const SENTENCE_WORDS_MAX: usize = 30;
 /// Documents that may have longer sentences, and how many: `path | figure`.
 const LONG_SENTENCES: &str = "tests/tidy/long-sentences";
-/// Characters of a line with a comment.
+/// Characters of a comment line.
 const COMMENT_WIDTH_MAX: usize = 100;
 /// Comment lines that are wider. The figure may fall, never rise.
 const WIDE_COMMENTS_MAX: usize = 560;
@@ -16,7 +16,7 @@ const WIDE_COMMENTS_MAX: usize = 560;
 const TEXT_BYTES_MAX: [(&str, usize); 2] = [("ARCHITECTURE.md", 12 << 10), ("README.md", 6 << 10)];
 
 /// The sentences of a document, each with its offset. Code counts as no word; tables, headings and
-/// targets of links are left out. A colon ends a sentence, as it stands before an example or list.
+/// targets of links are left out. A colon ends a sentence, because an example or list follows.
 fn sentences(text: &str) -> Vec<(usize, String)> {
     let prose = links::prose(text);
     let mut sentences = Vec::new();
