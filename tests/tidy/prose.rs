@@ -6,6 +6,8 @@ use crate::source::{Source, assert_clean, repository};
 
 /// Words of one sentence in a document.
 const SENTENCE_WORDS_MAX: usize = 30;
+/// The median of a document's sentences, in words, if it has at least ten.
+const SENTENCE_WORDS_MEDIAN_MAX: usize = 18;
 /// Documents that may have longer sentences, and how many: `path | figure`.
 const LONG_SENTENCES: &str = "tests/tidy/long-sentences";
 /// Characters of a comment line.
@@ -78,6 +80,19 @@ fn long_sentences(source: &Source) -> Vec<String> {
     .collect()
 }
 
+/// The median of the words of a document's sentences, if it is too high.
+fn high_median(source: &Source) -> Option<String> {
+    let mut lengths: Vec<usize> =
+        sentences(&source.text).iter().map(|(_, text)| words(text)).collect();
+    lengths.sort_unstable();
+    let median = *lengths.get(lengths.len() / 2)?;
+    let is_high = lengths.len() >= 10 && median > SENTENCE_WORDS_MEDIAN_MAX;
+    is_high.then(|| {
+        let path = &source.path;
+        format!("{path}: a median of {median} words, more than {SENTENCE_WORDS_MEDIAN_MAX}")
+    })
+}
+
 /// Findings, and how many long sentences each document of the list has.
 fn check_sentences(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) {
     let entries = match ratchet::entries(LONG_SENTENCES, list, 1) {
@@ -87,6 +102,7 @@ fn check_sentences(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) 
     let mut findings = Vec::new();
     let mut counts = vec![0; entries.len()];
     for source in sources.iter().filter(|source| source.is_markdown()) {
+        findings.extend(high_median(source));
         let long = long_sentences(source);
         match entries.iter().position(|entry| entry.fields[0] == source.path) {
             Some(entry) => {
@@ -163,6 +179,17 @@ fn a_long_sentence_is_found() {
     assert_eq!(check_sentences(&sources, "b.md | 1\n"), (vec![], vec![1]));
     assert_eq!(check_sentences(&sources, "b.md | 0\n").0.len(), 2);
     assert_eq!(check_sentences(&sources, "a.md | 3\nb.md | 1\n").0.len(), 1, "idle");
+}
+
+#[test]
+fn a_high_median_is_found() {
+    let sentence = |words: usize| format!("{}word. ", "word ".repeat(words - 1));
+    let short = sentence(SENTENCE_WORDS_MEDIAN_MAX);
+    let long = sentence(SENTENCE_WORDS_MEDIAN_MAX + 1);
+    let document = |text: String| Source::made_up("a.md", &text);
+    assert_eq!(high_median(&document(short.repeat(6) + &long.repeat(5))), None);
+    assert_eq!(high_median(&document(long.repeat(9))), None, "too few to tell");
+    assert!(high_median(&document(short.repeat(5) + &long.repeat(6))).is_some());
 }
 
 #[test]
