@@ -17,6 +17,8 @@ mod circles;
 #[cfg(test)]
 mod commits;
 #[cfg(test)]
+mod decisions;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod floors;
