@@ -19,6 +19,20 @@ pub(crate) fn mask(text: &str) -> String {
     String::from_utf8(masked).unwrap()
 }
 
+/// The text with everything but its string literals blanked; offsets and line breaks stay.
+pub(crate) fn literals(text: &str) -> String {
+    let mut literals = text.as_bytes().to_vec();
+    let mut at = 0;
+    while at < text.len() {
+        let end = skipped_end(text, at).max(at + 1);
+        if ![b'"', b'r'].contains(&literals[at]) || end == at + 1 {
+            literals[at..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|b| *b = b' ');
+        }
+        at = end;
+    }
+    String::from_utf8(literals).unwrap()
+}
+
 /// End of the comment or literal that begins at `at`; `at` itself if there is none.
 fn skipped_end(text: &str, at: usize) -> usize {
     let rest = &text.as_bytes()[at..];
@@ -163,6 +177,13 @@ fn function_at(code: &str, start: usize) -> Option<Function<'_>> {
         }
     }
     None
+}
+
+#[test]
+fn literals_are_kept_and_everything_else_blanked() {
+    let text = "// \"no\"\nf(\"a b\", 'x', r#\"c\"#); // r\"no\"\nlet r = \"d\";\n";
+    let expected = "       \n  \"a b\"       r#\"c\"#           \n        \"d\" \n";
+    assert_eq!(literals(text), expected);
 }
 
 #[test]

@@ -21,6 +21,8 @@ struct Text<'a> {
     code: String,
     /// Comments on lines of their own, or the document; without code, in lower case.
     prose: String,
+    /// The string literals of code that is no test, in lower case.
+    literals: String,
 }
 
 impl<'a> Text<'a> {
@@ -35,7 +37,12 @@ impl<'a> Text<'a> {
             false if code.is_empty() => String::new(),
             false => comments(&source.text),
         };
-        Self { source, code, prose: prose.to_lowercase() }
+        let literals = match source.is_rust() && !source.is_test() {
+            true => rust::literals(&source.text[..rust::test_tail_start(&code)]),
+            false => String::new(),
+        };
+        let (prose, literals) = (prose.to_lowercase(), literals.to_lowercase());
+        Self { source, code, prose, literals }
     }
 }
 
@@ -48,7 +55,8 @@ fn found(entry: &Entry<'_>, texts: &[Text<'_>]) -> Result<Vec<String>, String> {
         "file" => held.filter_map(|text| named(text, word)).collect(),
         "type" => held.flat_map(|text| declared(text, word)).collect(),
         "binding" => held.flat_map(|text| bound(text, word)).collect(),
-        "prose" => held.flat_map(|text| said(text, word)).collect(),
+        "prose" => held.flat_map(|text| said(text.source, &text.prose, word)).collect(),
+        "message" => held.flat_map(|text| said(text.source, &text.literals, word)).collect(),
         _ => return Err(format!("{LIST}: `{kind}` is not a kind")),
     };
     Ok(found.into_iter().collect())
@@ -98,11 +106,11 @@ fn word_before(code: &str) -> &str {
     if trimmed.len() < code.len() { word } else { "" }
 }
 
-/// Places of this word or phrase in comments or documents.
-fn said(text: &Text<'_>, phrase: &str) -> Vec<String> {
-    let lines = text.prose.lines().enumerate();
+/// Lines of this text of a source that contain a word or phrase.
+fn said(source: &Source, text: &str, phrase: &str) -> Vec<String> {
+    let lines = text.lines().enumerate();
     let hits = lines.filter(|(_, line)| rust::words(line, phrase).next().is_some());
-    hits.map(|(number, _)| format!("{}:{}", text.source.path, number + 1)).collect()
+    hits.map(|(number, _)| format!("{}:{}", source.path, number + 1)).collect()
 }
 
 /// The comments on lines of their own, everything else blank.
@@ -162,6 +170,7 @@ fn a_private_word_is_found() {
     assert_eq!(count("binding | own | the thing | - | 0"), 1);
     assert_eq!(count("prose | house | leaf group | - | 0"), 2);
     assert_eq!(count("prose | whoever | the client | - | 0"), 1);
+    assert_eq!(count("message | house | leaf group | - | 0"), 1);
 
     let (findings, _) = check(&sources, "type | House | LeafGroup | - | 0");
     assert_eq!(
