@@ -23,8 +23,8 @@ fn empty_names(paths: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Crates without a heading in the map, and headings without a crate. A crate's heading contains its
-/// path in code quotes.
+/// Crates without a heading in the map, and headings without a crate. A crate's heading contains
+/// its path in code quotes.
 fn map_findings(map: &str, paths: &[String]) -> Vec<String> {
     let headings = map.lines().filter(|line| line.starts_with('#'));
     let named = headings.filter_map(|line| line.split('`').nth(1));

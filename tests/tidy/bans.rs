@@ -59,7 +59,8 @@ fn machine_paths(sources: &[Source]) -> Vec<String> {
     anywhere(sources, &MACHINE_PATHS, "take the path from an argument or a variable")
 }
 
-/// Names of package registries. `Cargo.lock` files contain one on every machine, so they are left out.
+/// Names of package registries. `Cargo.lock` files contain one on every machine, so they are left
+/// out.
 fn registry_hosts(sources: &[Source]) -> Vec<String> {
     let findings = anywhere(sources, &REGISTRY_HOSTS, "leave the registry to the machine");
     let is_lock =

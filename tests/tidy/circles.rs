@@ -1,10 +1,10 @@
 //! Circles of modules: files of a crate that need each other, and folders that do.
 //!
 //! A file depends on the files that its paths with `crate` and `super` lead to. A re-export of a
-//! submodule's item (`pub use`) counts as the submodule. A *circle* of files is a strongly connected
-//! component of at least two files. For folders, each folder is examined by itself: its direct files
-//! and folders form a graph, and a component with at least two folders is a circle. `x.rs` belongs to
-//! the folder `x` beside it. In the page, imports count.
+//! submodule's item (`pub use`) counts as the submodule. A *circle* of files is a strongly
+//! connected component of at least two files. For folders, each folder is examined by itself: its
+//! direct files and folders form a graph, and a component with at least two folders is a circle.
+//! `x.rs` belongs to the folder `x` beside it. In the page, imports count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use crate::{links, page, rust};
 /// Circles of files, in all crates and the page together. The figure may fall, never rise; the goal
 /// is three.
 const FILE_CIRCLES_MAX: usize = 21;
-/// Circles of folders, in all crates and the page together. The figure may fall, never rise; the goal
-/// is none.
+/// Circles of folders, in all crates and the page together. The figure may fall, never rise; the
+/// goal is none.
 const FOLDER_CIRCLES_MAX: usize = 5;
 
 const PAGE: &str = "ui/src/";

@@ -1,5 +1,5 @@
-//! Every limit is used by code, and named by a test: an unused limit is not enforced, and an untested
-//! one may be enforced wrongly.
+//! Every limit is used by code, and named by a test: an unused limit is not enforced, and an
+//! untested one may be enforced wrongly.
 
 use crate::rust;
 use crate::source::{Source, assert_clean, repository, root};

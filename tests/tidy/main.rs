@@ -1,7 +1,7 @@
 //! Rules of this repository that no compiler checks, each as a test.
 //!
-//! A rule is a pure function from [`source::Source`]s to findings. Each has two tests: one runs it on
-//! the repository, the other on made-up files that break it. Rules see the files that git would
+//! A rule is a pure function from [`source::Source`]s to findings. Each has two tests: one runs it
+//! on the repository, the other on made-up files that break it. Rules see the files that git would
 //! commit: tracked files, and new ones that are not ignored. Idea: TigerBeetle's `tidy.zig`,
 //! rust-analyzer's `xtask/src/tidy.rs`.
 
