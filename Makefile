@@ -9,18 +9,18 @@ help:
 	@echo 'make demo                   build Hadal and open it on live example data'
 	@echo 'make demo ARGS="--help"     the same, with arguments for "hadal demo"'
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
-	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, so many seconds a target'
+	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, 600 seconds per target'
 	@echo 'make siege                  ten minutes of random lives: kill -9, full disks, altered files; ARGS="--minutes 2 --seed 7"'
-	@echo 'make downgrade              the same with lives of an earlier version in between; BEFORE=COMMIT for another one'
-	@echo 'make bench                  measure kernels, whole questions, and what is promised; fails where one is missed'
-	@echo 'make bench ARGS="--help"     more of them: how long the tests take, and a new clone'
-	@echo 'make bench-native           a build for any x86-64 beside one for this processor'
+	@echo 'make downgrade              the same with lives of an earlier version in between (BEFORE=COMMIT)'
+	@echo 'make bench                  measure kernels, whole queries and promised figures; fails if a promise is missed'
+	@echo 'make bench ARGS="--help"     also how long the tests and a new clone take'
+	@echo 'make bench-native           compare a build for any x86-64 with one for this processor'
 	@echo 'make bench-restart          how long a server is away when it is restarted; ARGS="--gib 8" with more'
 	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry, row blocks on disk; ARGS="kills" for one'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
-	@echo 'make bench-druid            the questions of the first benchmark of Druid (2012), beside what it told'
-	@echo 'make bench-scylla           the scans of "One Billion Rows a Second" (2019), beside what it told'
+	@echo 'make bench-druid            the queries of the first benchmark of Druid (2012), beside its published figures'
+	@echo 'make bench-scylla           the scans of "One Billion Rows a Second" (2019), beside its published figures'
 	@echo 'make lint                   lints only'
 	@echo 'make fmt                    format the sources'
 	@echo
@@ -46,7 +46,7 @@ siege:
 	cargo build --profile ci --package hadal
 	@exec python3 -B bench/siege/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
 
-# Until there are releases: the program whose restarts README tells.
+# Until there are releases: an earlier program whose restarts were measured.
 BEFORE = 993032c
 downgrade:
 	@make/need cargo cc git node npm python3

@@ -1,10 +1,10 @@
-//! The map names every crate, and crates are named by their role.
+//! `ARCHITECTURE.md` describes every crate, and crates are named by their role.
 
 use std::collections::BTreeSet;
 
 use crate::source::{Source, assert_clean, paths, repository};
 
-/// Names that say nothing about a role, and so collect everything.
+/// Names without a role, under which leftovers would collect.
 const EMPTY_NAMES: [&str; 8] =
     ["common", "core", "helpers", "lib", "misc", "shared", "util", "utils"];
 
@@ -14,7 +14,7 @@ fn crates(paths: &[String]) -> BTreeSet<&str> {
     below.filter_map(|path| path.split_once('/')).map(|(folder, _)| folder).collect()
 }
 
-/// Crates whose name says nothing.
+/// Crates whose name states no role.
 fn empty_names(paths: &[String]) -> Vec<String> {
     let names = crates(paths).into_iter();
     let empty = names.filter(|name| name.split(['-', '_']).any(|w| EMPTY_NAMES.contains(&w)));
@@ -23,8 +23,8 @@ fn empty_names(paths: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Crates without a heading in the map, and headings without a crate. A crate's heading is its name
-/// in code quotes.
+/// Crates without a heading in the map, and headings without a crate. A crate's heading contains
+/// its path in code quotes.
 fn map_findings(map: &str, paths: &[String]) -> Vec<String> {
     let headings = map.lines().filter(|line| line.starts_with('#'));
     let named = headings.filter_map(|line| line.split('`').nth(1));

@@ -1,6 +1,6 @@
-//! Words that must not stand in the repository, or not there.
+//! Words that are banned in the repository, or in a part of it.
 //!
-//! The banned words are spelled in two halves below, so that this file does not break its own rules.
+//! The words are spelled in two halves below, so that this file does not break its own rules.
 
 use crate::rust;
 use crate::source::{Source, assert_clean, repository};
@@ -10,10 +10,10 @@ const LEFTOVERS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!
 /// Unfinished code and tests that do not run; anywhere in Rust code.
 const LEFTOVER_CODE: [&str; 3] =
     [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("#[", "ignore")];
-/// Folders that only some machine has.
+/// Folders of particular machines.
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/fa", "rm/")];
-/// Where packages come from is the affair of each machine's settings.
+/// Hosts of package registries: each machine's settings choose the registry.
 const REGISTRY_HOSTS: [&str; 10] = [
     concat!("crates", ".io"),
     concat!("npmjs", ".org"),
@@ -33,7 +33,7 @@ const SLEEPS: [&str; 4] = [
     concat!("thread::{", "sleep"),
     concat!("waitFor", "Timeout"),
 ];
-/// Where `unsafe` may stand: kernels; memory maps, and the allocator's one call.
+/// Crates that may contain `unsafe`: kernels; memory maps and the allocator's one call.
 const UNSAFE_HOMES: [&str; 2] = ["crates/encoding/", "crates/store/"];
 
 /// Unfinished work, in source and documents.
@@ -59,8 +59,8 @@ fn machine_paths(sources: &[Source]) -> Vec<String> {
     anywhere(sources, &MACHINE_PATHS, "take the path from an argument or a variable")
 }
 
-/// Names of package registries; each `Cargo.lock` names them in cargo's way, whatever the machine
-/// uses.
+/// Names of package registries. `Cargo.lock` files contain one on every machine, so they are left
+/// out.
 fn registry_hosts(sources: &[Source]) -> Vec<String> {
     let findings = anywhere(sources, &REGISTRY_HOSTS, "leave the registry to the machine");
     let is_lock =
@@ -101,7 +101,7 @@ fn sleeping_tests(sources: &[Source]) -> Vec<String> {
     findings
 }
 
-/// `unsafe` outside of the crates that exist for it.
+/// `unsafe` outside of the crates that may contain it.
 fn stray_unsafe(sources: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     let away = |path: &str| !UNSAFE_HOMES.iter().any(|home| path.starts_with(home));

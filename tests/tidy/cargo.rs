@@ -1,4 +1,4 @@
-//! What cargo knows about the workspace and everything that it is built from.
+//! The packages of the workspace and their dependencies, as cargo reports them.
 
 use std::process::Command;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::source::root;
 
-/// A package of the workspace, or one that it is built from.
+/// A package of the workspace, or a dependency.
 #[derive(Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
@@ -19,9 +19,9 @@ pub(crate) struct Package {
 
 #[derive(Deserialize)]
 pub(crate) struct Dependency {
-    /// The package's own name, whatever the manifest calls it.
+    /// The package's own name, even if the manifest renames it.
     pub(crate) name: String,
-    /// None for an ordinary one, else `dev` or `build`.
+    /// `dev` or `build`; none for an ordinary dependency.
     pub(crate) kind: Option<String>,
 }
 
@@ -47,7 +47,7 @@ fn read_packages() -> Vec<Package> {
 }
 
 #[test]
-fn the_workspace_and_what_it_is_built_from_are_told_apart() {
+fn the_workspace_and_its_dependencies_are_distinguished() {
     let own = |name: &str| packages().iter().find(|p| p.name == name).map(|p| p.source.is_none());
     assert_eq!(own("hadal-tests"), Some(true));
     assert_eq!(own("serde_json"), Some(false));

@@ -1,30 +1,33 @@
 //! Circles of modules: files of a crate that need each other, and folders that do.
 //!
-//! A file needs those that its paths with `crate` and `super` lead to. What a module passes on from
-//! a submodule (`pub use`) counts as the submodule's. A *circle* is a strongly connected component
-//! of at least two files; or, among the files and folders directly in one folder, one that has at
-//! least two folders. `x.rs` belongs to the folder `x` beside it. In the page, imports count.
+//! A file depends on the files that its paths with `crate` and `super` lead to. A re-export of a
+//! submodule's item (`pub use`) counts as the submodule. A *circle* of files is a strongly
+//! connected component of at least two files. For folders, each folder is examined by itself: its
+//! direct files and folders form a graph, and a component with at least two folders is a circle.
+//! `x.rs` belongs to the folder `x` beside it. In the page, imports count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{Source, assert_clean, repository};
 use crate::{links, page, rust};
 
-/// Circles of files of all crates and the page together. The figure may fall, never rise; three are the goal.
+/// Circles of files, in all crates and the page together. The figure may fall, never rise; the goal
+/// is three.
 const FILE_CIRCLES_MAX: usize = 21;
-/// Circles of folders of all crates and the page together. The figure may fall, never rise; none is the goal.
+/// Circles of folders, in all crates and the page together. The figure may fall, never rise; the
+/// goal is none.
 const FOLDER_CIRCLES_MAX: usize = 5;
 
 const PAGE: &str = "ui/src/";
 
-/// Who needs whom.
+/// Dependencies of each node.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// The modules of one crate by their paths: `` for the root, `a::b` for `a/b.rs`.
 struct Modules<'a> {
     files: BTreeMap<String, &'a str>,
     code: BTreeMap<String, String>,
-    /// What a module passes on: its path and a name to the path of the submodule.
+    /// Re-exports: a module's path and a name, to the path of the submodule.
     passed_on: BTreeMap<(String, String), String>,
 }
 
@@ -110,7 +113,7 @@ fn join(module: &str, parts: &[&str]) -> String {
 /// A path of masked code.
 struct CodePath<'a> {
     parts: Vec<&'a str>,
-    /// It stands in a `use`.
+    /// Whether it is part of a `use`.
     is_use: bool,
 }
 
@@ -142,7 +145,7 @@ fn paths(code: &str) -> Vec<CodePath<'_>> {
     paths
 }
 
-/// The paths of a `use` after what stands before its braces.
+/// Adds the paths of a `use` tree, each after the path `before`.
 fn use_tree<'a>(tree: &'a str, before: &[&'a str], found: &mut Vec<Vec<&'a str>>) {
     let tree = tree.trim();
     let (head, group) = match tree.split_once('{') {
@@ -189,7 +192,7 @@ fn circles<'a>(graph: &Graph<'a>) -> Vec<Vec<&'a str>> {
     circles.into_iter().collect()
 }
 
-/// What is reached from a node by at least one step.
+/// The nodes that at least one step from a node reaches.
 fn reached_from<'a>(graph: &Graph<'a>, from: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<&str> = graph.get(from).into_iter().flatten().copied().collect();
@@ -201,7 +204,7 @@ fn reached_from<'a>(graph: &Graph<'a>, from: &str) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Circles among what lies directly in one folder, with at least two folders, for each folder.
+/// Circles with at least two folders among the direct contents of each folder.
 fn folder_circles(src: &str, graph: &Graph<'_>) -> Vec<String> {
     let folders: BTreeSet<&str> = graph.keys().flat_map(|file| folders_of(src, file)).collect();
     let mut found = Vec::new();
@@ -222,14 +225,14 @@ fn folder_circles(src: &str, graph: &Graph<'_>) -> Vec<String> {
     found
 }
 
-/// The folders below `src` that a file lies in.
+/// The folders below `src` that contain a file.
 fn folders_of<'a>(src: &str, file: &'a str) -> Vec<&'a str> {
     let slashes = file.match_indices('/').map(|(at, _)| at).filter(|at| *at >= src.len());
     slashes.map(|at| &file[..at]).collect()
 }
 
-/// The folder or file directly in `folder` that a file lies in or is the head of; none for the
-/// head of `folder` itself, and for files outside.
+/// The direct child of `folder` that is, contains or is headed by a file; none for the head of
+/// `folder` itself, and for files outside.
 fn child<'a>(folder: &str, file: &'a str, folders: &BTreeSet<&str>) -> Option<&'a str> {
     let below = file.strip_prefix(folder)?.strip_prefix('/')?;
     if below == "mod.rs" {
@@ -240,7 +243,7 @@ fn child<'a>(folder: &str, file: &'a str, folders: &BTreeSet<&str>) -> Option<&'
     Some(if folders.contains(child) || below.contains('/') { child } else { file })
 }
 
-/// Who imports whom in the page.
+/// Imports of each file of the page.
 fn page_graph(sources: &[Source]) -> Graph<'_> {
     let pages = sources.iter().filter(|s| s.is_typescript() && !s.is_test());
     let files: BTreeMap<&str, &Source> =

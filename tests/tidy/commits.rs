@@ -4,16 +4,16 @@ use std::process::Command;
 
 use crate::source::{assert_clean, root};
 
-/// Commits that are looked at; merges are not.
+/// Number of commits that are checked, merges not counted.
 const NEWEST: &str = "-20";
 const SUBJECT_CHARACTERS_MAX: usize = 72;
-/// Imperatives that end like another form.
+/// Imperatives that end in `ed`, `ing` or `s`.
 const IMPERATIVES: [&str; 14] = [
     "Bias", "Bring", "Canvas", "Embed", "Exceed", "Feed", "Focus", "Need", "Proceed", "Ring",
     "Seed", "Shed", "Speed", "Spring",
 ];
 
-/// What is wrong with a subject.
+/// The reason why a subject is refused.
 fn fault(subject: &str) -> Option<String> {
     let first = subject.split([' ', ':']).next().unwrap_or_default();
     let is_other_form = first.ends_with("ed") || first.ends_with("ing");

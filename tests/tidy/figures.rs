@@ -1,10 +1,10 @@
-//! `bench/figures.py`, which fails where a figure misses what is promised.
+//! `bench/figures.py`, which fails if a figure misses its promise.
 
 use std::process::Command;
 
 use crate::source::root;
 
-/// Whether `make bench` would fail with these measurements, and what it prints.
+/// The exit code and the output of `make bench` for these measurements.
 fn measured(lines: &str) -> Option<(i32, String)> {
     let script = format!("import sys, figures\np = figures.Promises()\n{lines}sys.exit(p.end())\n");
     let mut python = Command::new("python3");
@@ -26,7 +26,7 @@ fn a_missed_figure_is_a_failure() {
     let is_line = |words: &[&str]| text.lines().any(|line| words.iter().all(|w| line.contains(w)));
     assert!(is_line(&["memory of an idle server", "60.0 MB", "<= 60 MB: ok"]), "{text}");
     assert!(is_line(&["demo: all rows", "59.9 s of them", "<= 60 s: ok"]), "{text}");
-    // What was promised and not measured is not passed over.
+    // A promise without a measurement is reported.
     assert!(is_line(&["make test, cold", "not measured", "<= 1500 s"]), "{text}");
     assert!(text.contains("\n2 ok, 0 missed, "), "{text}");
 

@@ -1,4 +1,4 @@
-//! Who may depend on whom: `floors.toml` against the manifests.
+//! Permitted dependencies between crates: `floors.toml` compared with the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::cargo::{Dependency, Package, packages};
 use crate::source::{assert_clean, root};
 
-/// What `floors.toml` says.
+/// The contents of `floors.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Floors {
@@ -52,7 +52,7 @@ fn short(package: &str) -> &str {
     package.strip_prefix("hadal-").unwrap_or(package)
 }
 
-/// The packages of the workspace and which of them they depend on.
+/// The packages of the workspace and their dependencies on each other.
 struct Workspace<'a> {
     packages: BTreeMap<&'a str, &'a Package>,
 }
@@ -69,7 +69,7 @@ impl<'a> Workspace<'a> {
         found.map(|found| (short(&found.name), found)).filter(move |(name, _)| own.contains(name))
     }
 
-    /// All that a build of `name` and of its tests brings along.
+    /// All dependencies of `name` and of its tests, direct and indirect.
     fn reached(&self, name: &str) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut waiting: Vec<&str> = self.dependencies(name).map(|(name, _)| name).collect();
@@ -96,7 +96,7 @@ fn check(floors: &Floors, packages: &[Package]) -> Vec<String> {
     findings
 }
 
-/// Crates that only one of the file and the workspace knows.
+/// Crates that are only in the file or only in the workspace.
 fn unlisted(floors: &Floors, workspace: &Workspace<'_>) -> Vec<String> {
     let manifests = workspace.packages.keys().copied();
     let new = manifests.filter(|name| !floors.crates.contains_key(*name));
@@ -106,7 +106,7 @@ fn unlisted(floors: &Floors, workspace: &Workspace<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Dependencies of one crate that do not point down, or that its line does not name.
+/// Dependencies of one crate that do not point down, or are missing in its line.
 fn arrows(floors: &Floors, workspace: &Workspace<'_>, name: &str) -> Vec<String> {
     let Some(own) = floors.crates.get(name) else { return Vec::new() };
     let mut findings = Vec::new();
@@ -126,7 +126,7 @@ fn arrows(floors: &Floors, workspace: &Workspace<'_>, name: &str) -> Vec<String>
     findings
 }
 
-/// Heavy dependencies of one crate that belong further up.
+/// Heavy dependencies of one crate that belong to higher floors.
 fn heavy(floors: &Floors, workspace: &Workspace<'_>, name: &str) -> Vec<String> {
     let Some(own) = floors.crates.get(name) else { return Vec::new() };
     let dependencies = workspace.packages[name].dependencies.iter();
@@ -174,7 +174,7 @@ fn dependencies_follow_the_floors() {
     assert_clean(&check(&toml::from_str(&text).unwrap(), packages()));
 }
 
-/// Findings in a house of three floors, of which `leaf` has the dependencies given.
+/// Findings in a workspace of three floors in which `leaf` has the given dependencies.
 #[cfg(test)]
 fn findings_with(arrows: &[(&str, &str, Option<&str>)]) -> Vec<String> {
     let floors = r#"
@@ -214,7 +214,7 @@ fn findings_with(arrows: &[(&str, &str, Option<&str>)]) -> Vec<String> {
 }
 
 #[test]
-fn a_house_in_order_has_no_findings() {
+fn correct_floors_have_no_findings() {
     let arrows = [
         ("scan", "types", None),
         ("scan", "aggregate", None),

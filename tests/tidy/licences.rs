@@ -1,9 +1,9 @@
-//! Under which licences may stand what Hadal is built from.
+//! Licences that dependencies may have.
 
 use crate::cargo::{Package, packages};
 use crate::source::assert_clean;
 
-/// Each lets a stranger use, change and ship the whole under Apache-2.0.
+/// Each allows anybody to use, change and distribute the whole under Apache-2.0.
 const ALLOWED: [&str; 9] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -27,7 +27,7 @@ fn check(packages: &[Package]) -> Vec<String> {
     bad.collect()
 }
 
-/// Whether an SPDX expression can be met with the allowed licences alone.
+/// Whether the allowed licences alone satisfy an SPDX expression.
 fn is_allowed(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().peekable();

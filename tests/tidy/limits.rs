@@ -1,13 +1,13 @@
-//! A limit that nothing enforces is a promise that nobody keeps, and one that no test names may be
-//! enforced wrongly.
+//! Every limit is used by code, and named by a test: an unused limit is not enforced, and an
+//! untested one may be enforced wrongly.
 
 use crate::rust;
 use crate::source::{Source, assert_clean, repository, root};
 
-/// Where the limits stand.
+/// The file of all limits.
 const LIMITS: &str = "crates/types/src/limits.rs";
 
-/// Limits whose name no code outside of tests and of `limits.rs` says.
+/// Limits that no code outside of tests and `limits.rs` uses.
 fn idle_limits(sources: &[Source]) -> Vec<String> {
     let Some(limits) = sources.iter().find(|source| source.path == LIMITS) else {
         return vec![format!("{LIMITS} is not there")];
@@ -27,7 +27,7 @@ fn code_without_tests(text: &str) -> String {
     code
 }
 
-/// Limits that no test names, and lines of `allowed` for limits that a test does name.
+/// Limits that no test names, and unnecessary lines of `allowed`.
 fn untested_limits(sources: &[Source], allowed: &str) -> Vec<String> {
     let limits = sources.iter().find(|source| source.path == LIMITS);
     let defined = limits.map(|limits| rust::mask(&limits.text)).unwrap_or_default();
@@ -53,7 +53,7 @@ fn untested_limits(sources: &[Source], allowed: &str) -> Vec<String> {
     untested.chain(idle).collect()
 }
 
-/// Limits that are allowed to be named by no test: `NAME reason`, one a line.
+/// Limits that need no test: `NAME reason`, one per line.
 const UNTESTED: &str = "tests/tidy/untested-limits";
 
 #[test]

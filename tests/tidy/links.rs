@@ -50,7 +50,7 @@ pub(crate) fn without_inline_code(line: &str) -> String {
     kept + rest
 }
 
-/// What links point to, each with its offset: `[…](target)` and `[…]: target`.
+/// Targets of links, each with its offset: `[…](target)` and `[…]: target`.
 fn targets(prose: &str) -> Vec<(usize, &str)> {
     let mut targets = Vec::new();
     for (at, _) in prose.match_indices("](") {
@@ -71,7 +71,7 @@ fn targets(prose: &str) -> Vec<(usize, &str)> {
     targets
 }
 
-/// Says what is wrong with a link of `from`.
+/// Checks one link of `from`; the error gives the reason.
 fn resolve(
     from: &Source,
     target: &str,

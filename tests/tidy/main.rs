@@ -1,9 +1,9 @@
-//! The rules of the house that no compiler checks, each as a test.
+//! Rules of this repository that no compiler checks, each as a test.
 //!
-//! A rule is a pure function from [`source::Source`]s to findings, so that next to the test that
-//! holds it against the repository stands one that shows it a sinner made up for the purpose.
-//! What a rule looks at is what git would commit: tracked files, and new ones that are not
-//! ignored. Idea: TigerBeetle's `tidy.zig`, rust-analyzer's `xtask/src/tidy.rs`.
+//! A rule is a pure function from [`source::Source`]s to findings. Each has two tests: one runs it
+//! on the repository, the other on made-up files that break it. Rules see the files that git would
+//! commit: tracked files, and new ones that are not ignored. Idea: TigerBeetle's `tidy.zig`,
+//! rust-analyzer's `xtask/src/tidy.rs`.
 
 // `cfg(test)` on each module: clippy allows `unwrap` in test modules only.
 #[cfg(test)]
@@ -16,6 +16,8 @@ mod cargo;
 mod circles;
 #[cfg(test)]
 mod commits;
+#[cfg(test)]
+mod decisions;
 #[cfg(test)]
 mod figures;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `make/need`, which tells on a fresh machine what is missing, and how to get it.
+//! `make/need`, which names missing tools on a fresh machine, and the commands that install them.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::source::root;
 
-/// All that it knows, each with words of the command that installs it.
+/// All tools that it knows, each with words of the command that installs it.
 const TOOLS: [(&str, &str); 9] = [
     ("cargo", "    curl --proto =https --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"),
     ("rustfmt", "    rustup component add rustfmt"),
@@ -25,7 +25,7 @@ const TOOLS: [(&str, &str); 9] = [
     ("git", "    apt-get install git"),
 ];
 
-/// What every Debian has, and nothing else.
+/// The programs of every Debian, and no others.
 fn bare_path() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in ["sh", "dirname", "sed", "sort", "head", "cut"] {
@@ -36,14 +36,14 @@ fn bare_path() -> TempDir {
     folder
 }
 
-/// Puts a program there that does what a line of shell says.
+/// Creates a program that runs one line of shell.
 fn put(folder: &Path, name: &str, line: &str) {
     let file = folder.join(name);
     fs::write(&file, format!("#!/bin/sh\n{line}\n")).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Puts everything there, as new as it has to be.
+/// Creates all tools in a sufficient version.
 fn put_all(folder: &Path) {
     for name in ["cargo", "cc", "npm", "chromium", "python3", "git"] {
         put(folder, name, "exit 0");
@@ -52,7 +52,7 @@ fn put_all(folder: &Path) {
     put(folder, "node", "echo v99.0.0");
 }
 
-/// Whether it is content, and what it says, with only the programs of one folder.
+/// Whether `make/need` succeeds, and its output, with only the programs of one folder.
 fn need(folder: &Path, tools: &[&str]) -> (bool, String) {
     let mut command = Command::new(root().join("make/need"));
     let output = command.args(tools).env("PATH", folder).output().unwrap();

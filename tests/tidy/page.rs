@@ -1,4 +1,4 @@
-//! The floors of the page, and under which licences stands what it is built from.
+//! The floors of the page, and the licences of its dependencies.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::source::{Source, assert_clean, repository, root};
 /// Folders of `ui/src`, each of which may import from itself and from those before it.
 const FLOORS: [&str; 7] = ["base", "api", "query", "widgets", "charts", "pages", "app"];
 
-/// Each lets a stranger use, change and ship the whole under Apache-2.0.
+/// Each allows anybody to use, change and distribute the whole under Apache-2.0.
 const ALLOWED: [&str; 8] =
     ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MPL-2.0"];
 
@@ -32,7 +32,7 @@ fn upward_imports(sources: &[Source]) -> Vec<String> {
     findings
 }
 
-/// What a source imports from: the quoted text after `from` or `import`.
+/// Import paths of a source: the quoted text after `from` or `import`.
 pub(crate) fn imports(text: &str) -> impl Iterator<Item = &str> {
     let after = ["from \"", "import \"", "import(\""];
     let starts = after

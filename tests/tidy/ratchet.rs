@@ -1,7 +1,7 @@
 //! Lists of known exceptions, each with a figure that may fall and never rise.
 //!
-//! A line is `field | ... | figure`; `#` begins a comment. With `TIDY_LOWER=1` in the environment
-//! the tests write fallen figures into their lists.
+//! A line is `field | ... | figure`; `#` begins a comment. With `TIDY_LOWER=1` in the environment,
+//! the tests lower the figures in their lists to today's counts.
 
 use crate::source::root;
 
@@ -11,7 +11,7 @@ pub(crate) struct Entry<'a> {
     max: usize,
 }
 
-/// The entries of a list whose lines have so many fields before the figure.
+/// The entries of a list whose lines have `fields` fields before the figure.
 pub(crate) fn entries<'a>(
     path: &str,
     list: &'a str,
@@ -35,7 +35,7 @@ fn is_entry(line: &str) -> bool {
 }
 
 impl Entry<'_> {
-    /// What was found for this entry, if it is more than the figure allows.
+    /// The hits of this entry, if they are more than the figure allows.
     pub(crate) fn excess(&self, found: &[String]) -> Vec<String> {
         if found.len() <= self.max {
             return Vec::new();
@@ -46,14 +46,14 @@ impl Entry<'_> {
     }
 }
 
-/// Writes the figures of a list that fell, if the environment asks for it.
+/// Writes lower figures into a list, if the environment asks for it.
 pub(crate) fn lower(path: &str, list: &str, found: &[usize]) {
     if std::env::var_os("TIDY_LOWER").is_some() {
         std::fs::write(root().join(path), lowered(list, found)).unwrap();
     }
 }
 
-/// The list with each figure no higher than what was found.
+/// The list with each figure at most as high as its count.
 fn lowered(list: &str, found: &[usize]) -> String {
     let mut found = found.iter();
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! As much of Rust's grammar as the rules need: what is code and what is comment or literal, where
-//! the tests at the end of a file begin, and where functions begin and end.
+//! The part of Rust's grammar that the rules need: comments and literals, the tests at the end of a
+//! file, and the extent of functions.
 
 use std::ops::Range;
 
@@ -19,7 +19,21 @@ pub(crate) fn mask(text: &str) -> String {
     String::from_utf8(masked).unwrap()
 }
 
-/// End of the comment or literal that begins at `at`; `at` itself if none does.
+/// The text with everything but its string literals blanked; offsets and line breaks stay.
+pub(crate) fn literals(text: &str) -> String {
+    let mut literals = text.as_bytes().to_vec();
+    let mut at = 0;
+    while at < text.len() {
+        let end = skipped_end(text, at).max(at + 1);
+        if ![b'"', b'r'].contains(&literals[at]) || end == at + 1 {
+            literals[at..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|b| *b = b' ');
+        }
+        at = end;
+    }
+    String::from_utf8(literals).unwrap()
+}
+
+/// End of the comment or literal that begins at `at`; `at` itself if there is none.
 fn skipped_end(text: &str, at: usize) -> usize {
     let rest = &text.as_bytes()[at..];
     match rest {
@@ -90,7 +104,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Offsets at which `word` stands by itself, not as a part of a longer name.
+/// Offsets of `word` as a whole word, not as a part of a longer name.
 pub(crate) fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let bytes = text.as_bytes();
     text.match_indices(word).map(|(at, _)| at).filter(move |at| {
@@ -100,7 +114,7 @@ pub(crate) fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = us
     })
 }
 
-/// Where the `#[cfg(test)] mod tests { … }` that ends a file begins; the file's end if none does.
+/// Start of the `#[cfg(test)] mod tests { … }` that ends a file; the file's end if there is none.
 pub(crate) fn test_tail_start(code: &str) -> usize {
     const ATTRIBUTE: &str = "#[cfg(test)]";
     let tail = code.match_indices(ATTRIBUTE).map(|(at, _)| at).find(|at| {
@@ -113,7 +127,7 @@ pub(crate) fn test_tail_start(code: &str) -> usize {
     tail.unwrap_or(code.len())
 }
 
-/// Just after the brace that closes the one at `open`; the end of the code if none does.
+/// Offset after the brace that closes the one at `open`; the end of the code if there is none.
 fn block_end(code: &str, open: usize) -> usize {
     let mut depth = 0;
     for (offset, byte) in code.bytes().enumerate().skip(open) {
@@ -129,7 +143,7 @@ fn block_end(code: &str, open: usize) -> usize {
     code.len()
 }
 
-/// A function with a body: its name, and where it lies from the word `fn` to the closing brace.
+/// A function with a body: its name, and its range from the word `fn` to the closing brace.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Function<'a> {
     pub(crate) name: &'a str,
@@ -163,6 +177,13 @@ fn function_at(code: &str, start: usize) -> Option<Function<'_>> {
         }
     }
     None
+}
+
+#[test]
+fn literals_are_kept_and_everything_else_blanked() {
+    let text = "// \"no\"\nf(\"a b\", 'x', r#\"c\"#); // r\"no\"\nlet r = \"d\";\n";
+    let expected = "       \n  \"a b\"       r#\"c\"#           \n        \"d\" \n";
+    assert_eq!(literals(text), expected);
 }
 
 #[test]

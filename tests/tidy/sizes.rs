@@ -1,4 +1,4 @@
-//! How long a file and a function may be.
+//! Maximum lengths of files and functions.
 
 use crate::rust::{self, Function};
 use crate::source::{Source, assert_clean, repository};
@@ -7,10 +7,10 @@ use crate::source::{Source, assert_clean, repository};
 const FILE_LINES_MAX: usize = 500;
 /// Lines of one function, from `fn` to the closing brace.
 const FUNCTION_LINES_MAX: usize = 70;
-/// The functions that may be longer: a line for each, `path name lines reason`.
+/// Functions that may be longer, one per line: `path name lines reason`.
 const LONG_FUNCTIONS: &str = "tests/tidy/long-functions";
 
-/// Files that have more lines than they may, their tests left out.
+/// Files with too many lines, not counting their tests.
 fn long_files(sources: &[Source]) -> Vec<String> {
     let counted = sources.iter().filter(|s| (s.is_rust() || s.is_typescript()) && !s.is_test());
     let lengths = counted.map(|source| (source, lines_without_tests(source)));
@@ -32,7 +32,7 @@ fn lines_without_tests(source: &Source) -> usize {
     source.text[..end].lines().count()
 }
 
-/// A function that may be longer than others, and how long.
+/// A function that may be longer, and its limit.
 struct Allowed<'a> {
     path: &'a str,
     name: &'a str,
@@ -56,8 +56,7 @@ fn allowed(list: &str) -> Result<Vec<Allowed<'_>>, String> {
         .collect()
 }
 
-/// Functions that are longer than they may be, and entries of the ratchet list that no function
-/// needs any longer.
+/// Functions that are too long, and entries of the ratchet list that are no longer needed.
 fn long_functions(sources: &[Source], list: &str) -> Vec<String> {
     let allowed = match allowed(list) {
         Ok(allowed) => allowed,

@@ -1,4 +1,4 @@
-//! The files of the repository as rules see them.
+//! The files of the repository, as input of the rules.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A made-up file, for the tests of a rule.
+    /// A made-up file for the tests of a rule.
     pub(crate) fn made_up(path: &str, text: &str) -> Source {
         Source { path: path.to_owned(), text: text.to_owned() }
     }
@@ -27,7 +27,7 @@ impl Source {
         self.path.ends_with(".md")
     }
 
-    /// Written by a package manager, in its own words.
+    /// Whether a package manager writes the file.
     pub(crate) fn is_lock_file(&self) -> bool {
         self.path.ends_with("Cargo.lock") || self.path.ends_with("package-lock.json")
     }
@@ -50,7 +50,7 @@ impl Source {
 
 /// The root of the checkout.
 pub(crate) fn root() -> PathBuf {
-    // When it runs: what was built may be kept for a checkout elsewhere.
+    // Read at run time: the build cache may come from a checkout in another folder.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
     Path::new(&package).join("..").canonicalize().unwrap()
 }
@@ -90,7 +90,7 @@ pub(crate) fn assert_clean(findings: &[String]) {
 }
 
 #[test]
-fn test_code_is_told_by_name_and_folder() {
+fn test_code_is_recognized_by_name_and_folder() {
     let is_test = |path: &str| Source::made_up(path, "").is_test();
     assert!(is_test("tests/src/oracle/row.rs"));
     assert!(is_test("crates/query/src/scalar/tests.rs"));

@@ -1,5 +1,5 @@
-//! `make/tally`, which turns a run's log into the figures that decide over it, and `make/failures`,
-//! which takes the names of failed tests out of it.
+//! `make/tally`, which counts tests in the log of a run, and `make/failures`, which extracts the
+//! names of failed tests.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 
 use crate::source::root;
 
-/// What `make/tally` prints for a log and a list of skips.
+/// The output of `make/tally` for a log and a list of skips.
 fn tally(log: &str, allowed_skips: &str) -> String {
     let mut list = tempfile::NamedTempFile::new().unwrap();
     list.write_all(allowed_skips.as_bytes()).unwrap();
     output("make/tally", list.path(), log)
 }
 
-/// What a program prints for a log on its standard input.
+/// The output of a program for a log on its standard input.
 fn output(program: &str, argument: impl AsRef<OsStr>, log: &str) -> String {
     let mut child = Command::new(root().join(program))
         .arg(argument)

@@ -1,4 +1,4 @@
-//! Private words and names, and what the field says instead: `tests/tidy/banned-words`.
+//! Private words and names, and the field's terms for them: `tests/tidy/banned-words`.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,20 @@ use crate::source::{Source, assert_clean, repository};
 
 /// A line for each word: `kind | word | instead | allowed in | figure`.
 const LIST: &str = "tests/tidy/banned-words";
-/// Where source files and folders are named by their role.
+/// Trees whose files and folders are named by their role.
 const NAMED: [&str; 2] = ["crates/", "ui/src/"];
-/// What declares a type.
+/// Key words that declare a type.
 const DECLARATIONS: [&str; 6] = ["struct", "enum", "trait", "type", "interface", "class"];
 
-/// A source, and what the kinds of words look at.
+/// A source, with the texts that the kinds of words search.
 struct Text<'a> {
     source: &'a Source,
     /// Without comments and literals; empty if it is no code.
     code: String,
     /// Comments on lines of their own, or the document; without code, in lower case.
     prose: String,
+    /// The string literals of code that is no test, in lower case.
+    literals: String,
 }
 
 impl<'a> Text<'a> {
@@ -35,11 +37,16 @@ impl<'a> Text<'a> {
             false if code.is_empty() => String::new(),
             false => comments(&source.text),
         };
-        Self { source, code, prose: prose.to_lowercase() }
+        let literals = match source.is_rust() && !source.is_test() {
+            true => rust::literals(&source.text[..rust::test_tail_start(&code)]),
+            false => String::new(),
+        };
+        let (prose, literals) = (prose.to_lowercase(), literals.to_lowercase());
+        Self { source, code, prose, literals }
     }
 }
 
-/// Where a banned word stands, by place.
+/// The places of a banned word.
 fn found(entry: &Entry<'_>, texts: &[Text<'_>]) -> Result<Vec<String>, String> {
     let [kind, word, _instead, allowed] = entry.fields[..] else { return Ok(Vec::new()) };
     let is_allowed = |path: &str| allowed.split(", ").any(|prefix| path.starts_with(prefix));
@@ -48,13 +55,14 @@ fn found(entry: &Entry<'_>, texts: &[Text<'_>]) -> Result<Vec<String>, String> {
         "file" => held.filter_map(|text| named(text, word)).collect(),
         "type" => held.flat_map(|text| declared(text, word)).collect(),
         "binding" => held.flat_map(|text| bound(text, word)).collect(),
-        "prose" => held.flat_map(|text| said(text, word)).collect(),
+        "prose" => held.flat_map(|text| said(text.source, &text.prose, word)).collect(),
+        "message" => held.flat_map(|text| said(text.source, &text.literals, word)).collect(),
         _ => return Err(format!("{LIST}: `{kind}` is not a kind")),
     };
     Ok(found.into_iter().collect())
 }
 
-/// The file or folder of this name that a source of code is or lies in.
+/// The file or folder of this name in the path of a source of code.
 fn named(text: &Text<'_>, name: &str) -> Option<String> {
     let path = &text.source.path;
     let is_code = text.source.is_rust() || text.source.is_typescript();
@@ -98,14 +106,14 @@ fn word_before(code: &str) -> &str {
     if trimmed.len() < code.len() { word } else { "" }
 }
 
-/// Where comments or documents say this word or phrase.
-fn said(text: &Text<'_>, phrase: &str) -> Vec<String> {
-    let lines = text.prose.lines().enumerate();
+/// Lines of this text of a source that contain a word or phrase.
+fn said(source: &Source, text: &str, phrase: &str) -> Vec<String> {
+    let lines = text.lines().enumerate();
     let hits = lines.filter(|(_, line)| rust::words(line, phrase).next().is_some());
-    hits.map(|(number, _)| format!("{}:{}", text.source.path, number + 1)).collect()
+    hits.map(|(number, _)| format!("{}:{}", source.path, number + 1)).collect()
 }
 
-/// The comments of some code that have lines of their own, all else blank.
+/// The comments on lines of their own, everything else blank.
 fn comments(code: &str) -> String {
     let lines = code.lines().map(|line| match line.trim_start().starts_with("//") {
         true => links::without_inline_code(line),
@@ -114,7 +122,7 @@ fn comments(code: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Findings, and how often each word of the list stands somewhere.
+/// Findings, and the count of each word of the list.
 fn check(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) {
     let entries = match ratchet::entries(LIST, list, 4) {
         Ok(entries) => entries,
@@ -162,6 +170,7 @@ fn a_private_word_is_found() {
     assert_eq!(count("binding | own | the thing | - | 0"), 1);
     assert_eq!(count("prose | house | leaf group | - | 0"), 2);
     assert_eq!(count("prose | whoever | the client | - | 0"), 1);
+    assert_eq!(count("message | house | leaf group | - | 0"), 1);
 
     let (findings, _) = check(&sources, "type | House | LeafGroup | - | 0");
     assert_eq!(

@@ -132,7 +132,7 @@ fn the_blocks_of_the_settings_run() {
 
 #[test]
 fn own_tables_are_as_the_docs_say() {
-    run_blocks_of("docs/own-tables.md");
+    run_blocks_of("docs/self-tables.md");
 }
 
 #[test]
