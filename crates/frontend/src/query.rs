@@ -4,15 +4,18 @@ pub(crate) mod describe;
 pub(crate) mod result;
 pub(crate) mod summarize;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::ResultSet;
 use hadal_peer::PeerStatus;
 use hadal_query::{Query, QueryKind};
-use hadal_sql::{Context, Message, Note, QuerySpec, SqlError, Statement, Texts, UnknownColumns};
+use hadal_sql::{
+    Context, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns, parse,
+    parse_spec,
+};
 use hadal_tree::{AskError, Catalog};
-use hadal_types::{TableName, TableSchema, TimeRange, limits};
+use hadal_types::{Micros, TableName, TableSchema, TimeRange, limits};
 use tokio::time::timeout_at;
 
 use crate::error::{ErrorKind, FrontendError};
@@ -87,35 +90,38 @@ impl QueryRequest {
         Ok(())
     }
 
-    /// The statement, bound to these tables; for a query spec also its SQL.
-    fn lower(
-        &self,
-        frontend: &Frontend,
-        catalog: &dyn hadal_sql::Catalog,
-    ) -> Result<(Statement, Option<String>), FrontendError> {
-        let context = Context {
-            catalog,
-            now: frontend.backend.clock.now(),
-            unknown_columns: match self.null_if_absent {
-                true => UnknownColumns::Null,
-                false => UnknownColumns::Error,
-            },
+    /// Parses the text; relative times of a spec are relative to `now`.
+    fn parse(&self, now: Micros) -> Result<Parsed, FrontendError> {
+        let parsed = match &self.text {
+            QueryText::Spec(spec) => parse_spec(spec, now),
+            QueryText::Sql(sql) => parse(sql),
         };
-        let lowered = match &self.text {
-            QueryText::Spec(spec) => hadal_sql::lower_spec(spec, &context)
-                .map(|statement| (statement, hadal_sql::to_sql(spec, &context).ok())),
-            QueryText::Sql(sql) => {
-                hadal_sql::lower(sql, &context).map(|statement| (statement, None))
-            }
-        };
-        lowered.map_err(|error: SqlError| {
-            let kind = match &error.message {
-                Message::UnknownTable { .. } => ErrorKind::UnknownTable,
-                Message::Other(_) => ErrorKind::BadQuery,
-            };
-            FrontendError::of_sql(kind, error)
-        })
+        parsed.map_err(error_of)
     }
+
+    /// The statement, bound to these tables; for a spec also its SQL.
+    fn bind(
+        &self,
+        parsed: &Parsed,
+        status: &PeerStatus,
+        now: Micros,
+    ) -> Result<(Statement, Option<String>), FrontendError> {
+        let unknown_columns = match self.null_if_absent {
+            true => UnknownColumns::Null,
+            false => UnknownColumns::Error,
+        };
+        let context = Context { catalog: &Tables { status }, now, unknown_columns };
+        let statement = parsed.bind(&context).map_err(error_of)?;
+        Ok((statement, parsed.spec_sql(&context)))
+    }
+}
+
+fn error_of(error: SqlError) -> FrontendError {
+    let kind = match &error.message {
+        Message::UnknownTable { .. } => ErrorKind::UnknownTable,
+        Message::Other(_) => ErrorKind::BadQuery,
+    };
+    FrontendError::of_sql(kind, error)
 }
 
 /// The times `from` and `to`, spelled as in queries.
@@ -169,32 +175,12 @@ impl hadal_sql::Catalog for Tables<'_> {
     }
 }
 
-/// No tables: it notes which are asked for.
-#[derive(Default)]
-struct Wanted(Mutex<Vec<TableName>>);
-
-impl hadal_sql::Catalog for Wanted {
-    fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
-        let name = TableName::new(name).ok()?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(name);
-        None
-    }
-
-    fn table_names(&self) -> Vec<TableName> {
-        Vec::new()
-    }
-}
-
-/// The status of the tables that the statement names, since a leaf that has just started has not opened
+/// The status of the table that the statement names, since a leaf that has just started has not opened
 /// the others yet; of all tables, where it names none, or one that does not exist.
-async fn status_for(frontend: &Frontend, request: &QueryRequest) -> PeerStatus {
-    let wanted = Wanted::default();
-    // That none is there is no error yet.
-    let _ = request.lower(frontend, &wanted);
-    let names = wanted.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if !names.is_empty() {
-        let status = frontend.backend.root.status_of(names.clone()).await;
-        if names.iter().all(|name| Catalog::table_of(&status, name.as_str()).is_some()) {
+async fn status_for(frontend: &Frontend, parsed: &Parsed) -> PeerStatus {
+    if let Some(Ok(table)) = parsed.table().map(|name| TableName::new(&name)) {
+        let status = frontend.backend.root.status_of(vec![table.clone()]).await;
+        if Catalog::table_of(&status, table.as_str()).is_some() {
             return status;
         }
     }
@@ -209,8 +195,10 @@ async fn answer(
     if let QueryText::Sql(sql) = &request.text {
         entry.sql.clone_from(sql);
     }
-    let status = status_for(frontend, request).await;
-    let (statement, sql) = request.lower(frontend, &Tables { status: &status })?;
+    let now = frontend.backend.clock.now();
+    let parsed = request.parse(now)?;
+    let status = status_for(frontend, &parsed).await;
+    let (statement, sql) = request.bind(&parsed, &status, now)?;
     entry.table = statement.table().cloned();
     if let Some(sql) = &sql {
         entry.sql.clone_from(sql);

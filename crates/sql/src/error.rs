@@ -1,5 +1,7 @@
 //! Errors with a place: where in which text, what is wrong, and what to write instead.
 
+use std::sync::Arc;
+
 use sqlparser::tokenizer::Location;
 
 /// Why a text is not a query.
@@ -62,12 +64,19 @@ pub struct Position {
     pub offset: usize,
 }
 
-/// A text that is being read, and the field that it came from.
+/// A text that is parsed, and the field that it came from.
 #[derive(Clone, Debug)]
-pub(crate) struct Source<'t> {
-    pub(crate) text: &'t str,
-    pub(crate) field: Option<String>,
+pub(crate) struct Source {
+    pub(crate) text: Arc<str>,
+    field: Option<String>,
+    /// The line that the text's first line counts as.
+    first_line: u64,
 }
+
+/// The texts of one statement. Their lines are numbered as if the texts stood one below the
+/// other, so the line of a [`Location`] tells which text it is in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sources(Vec<Source>);
 
 /// An error that does not know its text yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,9 +117,22 @@ impl Fault {
     }
 }
 
-impl<'t> Source<'t> {
-    pub(crate) fn sql(text: &'t str) -> Self {
-        Self { text, field: None }
+impl SqlError {
+    /// The error of a field as a whole.
+    pub(crate) fn of_field(field: &str, fault: Fault) -> Self {
+        Self {
+            message: fault.message,
+            field: Some(field.to_owned()),
+            position: None,
+            hint: fault.hint,
+        }
+    }
+}
+
+impl Source {
+    /// Where the text begins.
+    pub(crate) const fn start(&self) -> Location {
+        Location { line: self.first_line, column: 1 }
     }
 
     /// The error that `fault` is in this text.
@@ -120,6 +142,7 @@ impl<'t> Source<'t> {
     }
 
     fn position(&self, at: Location) -> Position {
+        let at = Location { line: at.line.saturating_sub(self.first_line - 1), ..at };
         let lines_before = usize::try_from(at.line.saturating_sub(1)).unwrap_or(usize::MAX);
         let line_start: usize =
             self.text.split_inclusive('\n').take(lines_before).map(str::len).sum();
@@ -130,20 +153,58 @@ impl<'t> Source<'t> {
     }
 }
 
+impl Sources {
+    /// Adds a text below the others: that of a field, or `None` for a text of SQL.
+    pub(crate) fn add(&mut self, field: Option<&str>, text: &str) -> Source {
+        let lines = |source: &Source| 1 + source.text.matches('\n').count() as u64;
+        let first_line = self.0.last().map_or(1, |last| last.first_line + lines(last));
+        let field = field.map(str::to_owned);
+        let source = Source { text: text.into(), field, first_line };
+        self.0.push(source.clone());
+        source
+    }
+
+    /// The error that `fault` is in the text where it has its place.
+    pub(crate) fn error(&self, fault: Fault) -> SqlError {
+        let of_line = |source: &&Source| source.first_line <= fault.at.line;
+        match self.0.iter().rev().find(of_line) {
+            Some(source) => source.error(fault),
+            None => {
+                SqlError { message: fault.message, field: None, position: None, hint: fault.hint }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_place_is_a_line_a_column_and_a_byte() {
-        let source = Source::sql("sélect\n été x");
+        let mut sources = Sources::default();
+        sources.add(None, "sélect\n été x");
         let at = |line, column| {
-            source.error(Fault::new("m", Location { line, column })).position.expect("a place")
+            sources.error(Fault::new("m", Location { line, column })).position.expect("a place")
         };
         assert_eq!(at(1, 1), Position { line: 1, column: 1, offset: 0 });
         assert_eq!(at(1, 3), Position { line: 1, column: 3, offset: 3 });
         assert_eq!(at(2, 6), Position { line: 2, column: 6, offset: 15 });
-        assert_eq!(at(9, 9).offset, source.text.len());
+        assert_eq!(at(9, 9).offset, "sélect\n été x".len());
+    }
+
+    #[test]
+    fn a_line_tells_the_text() {
+        let mut sources = Sources::default();
+        sources.add(Some("first"), "a\nb");
+        sources.add(Some("second"), "é c");
+        let at = |line, column| {
+            let error = sources.error(Fault::new("m", Location { line, column }));
+            (error.field.expect("a field"), error.position.expect("a place"))
+        };
+        assert_eq!(at(2, 1), ("first".to_owned(), Position { line: 2, column: 1, offset: 2 }));
+        assert_eq!(at(3, 3), ("second".to_owned(), Position { line: 1, column: 3, offset: 3 }));
+        assert_eq!(sources.error(Fault::new("m", NOWHERE)).field, None);
     }
 
     #[test]
@@ -151,6 +212,6 @@ mod tests {
         let place = Location { line: 1, column: 2 };
         let fault = Fault::new("m", NOWHERE).or_at(place).or_at(Location { line: 3, column: 4 });
         assert_eq!(fault.at, place);
-        assert_eq!(Source::sql("x").error(Fault::new("m", NOWHERE)).position, None);
+        assert_eq!(Sources::default().error(Fault::new("m", NOWHERE)).position, None);
     }
 }

@@ -1,14 +1,16 @@
 //! Text to [`hadal_query::Query`] and back: the SQL of people, and the JSON spelling of the page.
 //!
 //! ```text
-//! QuerySpec --spell--> SQL --parse--> parts --bind--> types and names --select--> Query
+//! SQL       --parse--------> parts --bind--> types and names --select--> Query
+//! QuerySpec --spec_syntax--> parts
 //! ```
 //!
-//! A text is parsed (`parse`), cut into parts (`parts`), its names looked up and its types
-//! checked (`bind` and the files beside it), and the parts lowered to the one query (`select`).
-//! The page's JSON is spelled as SQL first, so that the two cannot mean different things. The
-//! dialect is described for people in `spec/sql.md`; its model is PostgreSQL, after the query
-//! model of Scuba (VLDB 2013, section 3.4).
+//! A text is parsed once (`parse`) and cut into parts (`parts`); this needs no tables and tells
+//! which one is asked. Then names are looked up and types checked (`bind` and the files beside
+//! it), and the parts lowered to the one query (`select`). The page's JSON holds texts of SQL,
+//! which become the same parts (`spec_syntax`), so that the two cannot mean different things;
+//! `spell` prints the SQL that says the same. The dialect is described for people in
+//! `spec/sql.md`; its model is PostgreSQL, after the query model of Scuba (VLDB 2013, section 3.4).
 //!
 //! Nothing here knows rows, blocks or leaves: a [`Catalog`] says what tables there are.
 
@@ -32,6 +34,7 @@ mod scope;
 mod select;
 mod slots;
 mod spec;
+mod spec_syntax;
 mod spec_time;
 mod spell;
 mod statement;
@@ -45,7 +48,8 @@ use hadal_query::{Query, Type};
 use hadal_types::{Micros, TableName, TableSchema, Value};
 
 pub use error::{Message, Position, SqlError};
-pub use spec::{Compare, QuerySpec, Texts, lower_spec, to_sql};
+pub use spec::{Compare, QuerySpec, Texts};
+pub use statement::{Parsed, StatementKind, parse, parse_spec};
 
 /// What tables there are.
 pub trait Catalog {
@@ -121,12 +125,20 @@ pub struct Note {
     pub message: String,
 }
 
-/// Lowers one statement of SQL.
+/// Parses one statement of SQL and binds it.
 ///
 /// # Errors
-/// [`SqlError`] with the place and, where there is one, advice.
+/// [`SqlError`] with the position and, where there is one, a hint.
 pub fn lower(sql: &str, context: &Context<'_>) -> Result<Statement, SqlError> {
-    statement::lower(sql, context)
+    parse(sql)?.bind(context)
+}
+
+/// Parses a query in JSON and binds it; the statement is always [`Statement::Query`].
+///
+/// # Errors
+/// [`SqlError`]; its field names the part of the spec, its position is within that part's text.
+pub fn lower_spec(spec: &QuerySpec, context: &Context<'_>) -> Result<Statement, SqlError> {
+    parse_spec(spec, context.now)?.bind(context)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{Fault, NOWHERE, Read, Source};
 
 static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
@@ -40,20 +40,18 @@ const PLAIN_WORDS: [Keyword; 13] = [
 /// Words that may stand between SELECT and its items.
 const SELECT_WORDS: [Keyword; 2] = [Keyword::DISTINCT, Keyword::ALL];
 
-/// Cuts `text` into tokens without white space and comments, within the limits.
-pub(crate) fn tokenize(text: &str) -> Read<Vec<TokenWithSpan>> {
-    if text.len() > limits::SQL_BYTES_MAX {
-        let (length, most) = (text.len(), limits::SQL_BYTES_MAX);
-        return Err(Fault::new(
-            format!("a text of {length} bytes; at most {most} are allowed"),
-            NOWHERE,
-        ));
-    }
-    let mut tokens = Tokenizer::new(&DIALECT, text)
+/// Cuts a text into tokens without white space and comments, within the limits.
+pub(crate) fn tokenize(source: &Source) -> Read<Vec<TokenWithSpan>> {
+    check_length(source.text.len())?;
+    let below = |at: Location| Location { line: at.line + source.start().line - 1, ..at };
+    let mut tokens = Tokenizer::new(&DIALECT, &source.text)
         .tokenize_with_location()
-        .map_err(|error| Fault::new(lower_first(&error.message), error.location))?;
+        .map_err(|error| Fault::new(lower_first(&error.message), below(error.location)))?;
     tokens.retain(|token| !matches!(token.token, Token::Whitespace(_) | Token::EOF));
     tokens = tokens.into_iter().flat_map(without_sign).collect();
+    for token in &mut tokens {
+        token.span = Span { start: below(token.span.start), end: below(token.span.end) };
+    }
     for token in &mut tokens {
         match &mut token.token {
             Token::Word(word) if PLAIN_WORDS.contains(&word.keyword) => {
@@ -64,6 +62,17 @@ pub(crate) fn tokenize(text: &str) -> Read<Vec<TokenWithSpan>> {
     }
     check_shape(&tokens)?;
     Ok(tokens)
+}
+
+/// Refuses a text of so many bytes if that is too long.
+pub(crate) fn check_length(bytes: usize) -> Read<()> {
+    let most = limits::SQL_BYTES_MAX;
+    match bytes > most {
+        true => {
+            Err(Fault::new(format!("a text of {bytes} bytes; at most {most} are allowed"), NOWHERE))
+        }
+        false => Ok(()),
+    }
 }
 
 /// `>-` is an operator and a sign: the tokenizer takes what may be an operator of PostgreSQL whole.
@@ -93,7 +102,7 @@ fn without_sign(token: TokenWithSpan) -> Vec<TokenWithSpan> {
 }
 
 /// Refuses what would be too deep a tree.
-fn check_shape(tokens: &[TokenWithSpan]) -> Read<()> {
+pub(crate) fn check_shape<'t>(tokens: impl IntoIterator<Item = &'t TokenWithSpan>) -> Read<()> {
     let (mut depth, mut operators) = (0_usize, 0_usize);
     for token in tokens {
         match &token.token {
@@ -131,12 +140,13 @@ pub(crate) fn too_deep(at: Location) -> Fault {
     Fault::new(format!("an expression nested more than {most} deep"), at)
 }
 
-/// Reads all of `tokens` with `read`.
+/// Reads all of `tokens`, which are those of `source`, with `read`.
 pub(crate) fn parse_all<T>(
+    source: &Source,
     tokens: Vec<TokenWithSpan>,
     read: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
 ) -> Read<T> {
-    let end = tokens.last().map_or(Location { line: 1, column: 1 }, |token| token.span.end);
+    let end = tokens.last().map_or(source.start(), |token| token.span.end);
     let mut parser =
         Parser::new(&DIALECT).with_recursion_limit(PARSER_DEPTH).with_tokens_with_locations(tokens);
     let parsed = read(&mut parser).map_err(|error| refuse(&error, end))?;
@@ -148,36 +158,53 @@ pub(crate) fn parse_all<T>(
 }
 
 /// Reads one expression.
-pub(crate) fn parse_expr(text: &str) -> Read<ast::Expr> {
-    parse_all(tokenize(text)?, Parser::parse_expr)
+pub(crate) fn parse_expr(source: &Source, tokens: Vec<TokenWithSpan>) -> Read<ast::Expr> {
+    parse_all(source, tokens, Parser::parse_expr)
+}
+
+/// Whether an expression of these tokens would be a subquery if it stood in parentheses.
+pub(crate) fn begins_query(tokens: &[TokenWithSpan]) -> bool {
+    tokens.first().is_some_and(|first| is_keyword(first, &[Keyword::SELECT, Keyword::WITH]))
+}
+
+/// Reads one expression in parentheses that the text has not.
+pub(crate) fn parse_nested(source: &Source) -> Read<ast::Expr> {
+    let mut tokens = tokenize(source)?;
+    let end = tokens.last().map_or(source.start(), |token| token.span.end);
+    let parenthesis = |token, at| TokenWithSpan { token, span: Span { start: at, end: at } };
+    tokens.insert(0, parenthesis(Token::LParen, source.start()));
+    tokens.push(parenthesis(Token::RParen, end));
+    parse_expr(source, tokens)
 }
 
 /// Reads one expression of ORDER BY.
-pub(crate) fn parse_order(text: &str) -> Read<ast::OrderByExpr> {
-    parse_all(tokenize(text)?, Parser::parse_order_by_expr)
+pub(crate) fn parse_order(source: &Source) -> Read<ast::OrderByExpr> {
+    parse_all(source, tokenize(source)?, Parser::parse_order_by_expr)
 }
 
 /// Reads one item of a SELECT list; also returns the item's name when it has no alias.
-pub(crate) fn parse_item(text: &str) -> Read<(ast::SelectItem, String)> {
-    let tokens = tokenize(text)?;
+pub(crate) fn parse_item(source: &Source) -> Read<(ast::SelectItem, String)> {
+    let tokens = tokenize(source)?;
     // As the first item, these would be read as words of SELECT.
     if let Some(word) = tokens.first().filter(|word| is_keyword(word, &SELECT_WORDS)) {
         return Err(Fault::new(format!("unexpected {}", word.token), word.span.start));
     }
-    let name = spell(text, &mut Places::new(text), &tokens);
-    Ok((parse_all(tokens, Parser::parse_select_item)?, name))
+    let name = spell(&mut Places::new(source), &tokens);
+    Ok((parse_all(source, tokens, Parser::parse_select_item)?, name))
 }
 
 /// Turns places into bytes, going forward only.
 struct Places<'t> {
+    text: &'t str,
     rest: std::str::CharIndices<'t>,
     at: Location,
     offset: usize,
 }
 
 impl<'t> Places<'t> {
-    fn new(text: &'t str) -> Self {
-        Self { rest: text.char_indices(), at: Location { line: 1, column: 1 }, offset: 0 }
+    fn new(source: &'t Source) -> Self {
+        let text = &*source.text;
+        Self { text, rest: text.char_indices(), at: source.start(), offset: 0 }
     }
 
     fn offset(&mut self, place: Location) -> usize {
@@ -194,7 +221,7 @@ impl<'t> Places<'t> {
 }
 
 /// The names that the items of a SELECT list have without aliases, in their order.
-pub(crate) fn item_names(text: &str, tokens: &[TokenWithSpan]) -> Vec<String> {
+pub(crate) fn item_names(source: &Source, tokens: &[TokenWithSpan]) -> Vec<String> {
     let start =
         1 + tokens.iter().skip(1).take_while(|token| is_keyword(token, &SELECT_WORDS)).count();
     let mut names = Vec::new();
@@ -210,29 +237,29 @@ pub(crate) fn item_names(text: &str, tokens: &[TokenWithSpan]) -> Vec<String> {
             }
             _ if depth == 0 && ends_items(tokens, index) => {
                 names.push(from..index);
-                return spell_all(text, tokens, &names);
+                return spell_all(source, tokens, &names);
             }
             _ => {}
         }
     }
     names.push(from..tokens.len());
-    spell_all(text, tokens, &names)
+    spell_all(source, tokens, &names)
 }
 
 fn spell_all(
-    text: &str,
+    source: &Source,
     tokens: &[TokenWithSpan],
     ranges: &[std::ops::Range<usize>],
 ) -> Vec<String> {
-    let mut places = Places::new(text);
+    let mut places = Places::new(source);
     ranges
         .iter()
-        .map(|range| spell(text, &mut places, tokens.get(range.clone()).unwrap_or_default()))
+        .map(|range| spell(&mut places, tokens.get(range.clone()).unwrap_or_default()))
         .collect()
 }
 
-/// What the tokens look like in `text`, with one space for any white space between them.
-fn spell(text: &str, places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> String {
+/// What the tokens look like in their text, with one space for any white space between them.
+fn spell(places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> String {
     let mut spelled = String::new();
     let mut end = None;
     for token in tokens {
@@ -241,7 +268,7 @@ fn spell(text: &str, places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> Strin
         if end.is_some_and(|end| end < from) {
             spelled.push(' ');
         }
-        spelled.push_str(text.get(from..to).unwrap_or_default());
+        spelled.push_str(places.text.get(from..to).unwrap_or_default());
         end = Some(to);
     }
     spelled
@@ -303,8 +330,17 @@ pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize
     let Some(at) = found else { return Ok(None) };
     let (place, number) = (tokens[at + 1].span.start, tokens[at + 1].token.to_string());
     tokens.drain(at..at + 3);
+    series_of(&number, place).map(|count| Some((count, place)))
+}
+
+/// Reads a count of series.
+pub(crate) fn parse_series(source: &Source) -> Read<usize> {
+    series_of(&source.text, source.start())
+}
+
+fn series_of(number: &str, place: Location) -> Read<usize> {
     match number.parse() {
-        Ok(count) if count > 0 => Ok(Some((count, place))),
+        Ok(count) if count > 0 => Ok(count),
         _ => Err(Fault::new(format!("{number} is not a count of series"), place)),
     }
 }

@@ -1,5 +1,7 @@
 //! The parts of a question, before names are looked up; and what a SELECT may not have.
 
+use std::sync::Arc;
+
 use sqlparser::ast::{self, SetExpr, TableFactor};
 use sqlparser::tokenizer::Location;
 
@@ -7,10 +9,10 @@ use crate::error::{Fault, NOWHERE, Read};
 use crate::place::place;
 
 /// One item of the SELECT list.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Item {
     /// The expression; `None` for `*`.
-    pub(crate) expr: Option<ast::Expr>,
+    pub(crate) expr: Option<Arc<ast::Expr>>,
     /// The answer's column name: the alias, or else the item as written.
     pub(crate) name: String,
     /// Whether the name was given with AS.
@@ -34,16 +36,18 @@ pub(crate) enum Groups {
     By(Vec<ast::Expr>),
 }
 
-/// The parts of a question.
+/// The parts of a question. Expressions are shared, as a clone of a long chain would go as deep as
+/// it is long.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) table: Option<Table>,
     pub(crate) distinct: bool,
     pub(crate) items: Vec<Item>,
-    pub(crate) filter: Option<ast::Expr>,
+    /// Conditions, all of which must be true.
+    pub(crate) filters: Vec<Arc<ast::Expr>>,
     pub(crate) groups: Groups,
     pub(crate) having: Option<ast::Expr>,
-    pub(crate) order: Vec<ast::OrderByExpr>,
+    pub(crate) order: Vec<Arc<ast::OrderByExpr>>,
     pub(crate) limit: Option<u64>,
     pub(crate) offset: u64,
     /// How many series, and where that is said.
@@ -58,7 +62,7 @@ impl Parts {
     pub(crate) fn has_items_only(&self) -> bool {
         let has_row = self.limit != Some(0) && self.offset == 0;
         has_row
-            && self.filter.is_none()
+            && self.filters.is_empty()
             && matches!(self.groups, Groups::None)
             && self.having.is_none()
             && !self.distinct
@@ -86,10 +90,10 @@ impl Parts {
             table: table_of(select.from)?,
             distinct: is_distinct(select.distinct.as_ref())?,
             items: items.map(|(item, name)| item_of(item, name)).collect::<Read<_>>()?,
-            filter: select.selection,
+            filters: select.selection.map(Arc::new).into_iter().collect(),
             groups: groups_of(select.group_by)?,
             having: select.having,
-            order,
+            order: order.into_iter().map(Arc::new).collect(),
             limit,
             offset,
             series: None,
@@ -103,11 +107,11 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
         ast::SelectItem::UnnamedExpr(expr) => {
             let name = column_name(&expr).unwrap_or(name);
             let at = place(&expr);
-            Ok(Item { expr: Some(expr), name, aliased: false, at })
+            Ok(Item { expr: Some(Arc::new(expr)), name, aliased: false, at })
         }
         ast::SelectItem::ExprWithAlias { expr, alias } => {
             let at = place(&expr);
-            Ok(Item { expr: Some(expr), name: alias.value, aliased: true, at })
+            Ok(Item { expr: Some(Arc::new(expr)), name: alias.value, aliased: true, at })
         }
         ast::SelectItem::Wildcard(options) => {
             let plain = options.opt_ilike.is_none()

@@ -85,7 +85,7 @@ pub(crate) fn lower(
 fn conditions(binder: &mut Binder<'_>, parts: &Parts) -> Read<Vec<RowExpr>> {
     binder.aggregates = Aggregates::NotIn("WHERE");
     let mut conditions = Vec::new();
-    for operand in parts.filter.iter().flat_map(|all| operands(all, &BinaryOperator::And)) {
+    for operand in parts.filters.iter().flat_map(|all| operands(all, &BinaryOperator::And)) {
         flatten(row_expr(&binder.bind_truth(operand)?)?, &mut conditions);
     }
     Ok(conditions)

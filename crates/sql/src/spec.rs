@@ -1,18 +1,11 @@
 //! The JSON spelling of a query: the page's form, with expressions as SQL texts.
 //!
-//! It is spelled out as SQL, which people can read and take along, and then lowered like any
-//! other; an error's place in that SQL is told as a place in the field that it came from.
+//! Its texts are parsed to the same syntax as those of SQL (`spec_syntax`), which prints the SQL
+//! that says the same.
 
+use hadal_types::time::TimeUnit;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::time::Duration;
-
-use hadal_types::limits;
-use hadal_types::time::TimeUnit;
-
-use crate::error::{Fault, NOWHERE, Source, SqlError};
-use crate::spell::spell;
-use crate::{Context, Statement, statement};
 
 /// A query in JSON. All fields but the table may be left out; unknown ones are refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,43 +108,4 @@ fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, 
         Error::custom(format!("{number} is not a time; {message}"))
     };
     seconds.map(|at| Some(at.to_string())).ok_or_else(outside)
-}
-
-/// Lowers a query in JSON; the statement is always [`Statement::Query`].
-///
-/// # Errors
-/// [`SqlError`]; its field names the part of the spec, its position is within that part's text.
-pub fn lower_spec(spec: &QuerySpec, context: &Context<'_>) -> Result<Statement, SqlError> {
-    let spelled = spell(spec, context)?;
-    let lowered = statement::lower(&spelled.sql, context).map_err(|error| spelled.error(error))?;
-    let Statement::Query { mut query, notes } = lowered else {
-        return Err(field_error("table", Fault::new("it is not a question", NOWHERE)));
-    };
-    query.require_complete = spec.require_complete;
-    if let Some(deadline_ms) = spec.deadline_ms {
-        query.deadline = Duration::from_millis(checked_deadline(deadline_ms)?);
-    }
-    Ok(Statement::Query { query, notes })
-}
-
-/// The SQL that asks the same as `spec`, but for `deadline_ms` and `require_complete`.
-///
-/// # Errors
-/// [`SqlError`] naming the field whose text is not what it should be.
-pub fn to_sql(spec: &QuerySpec, context: &Context<'_>) -> Result<String, SqlError> {
-    spell(spec, context).map(|spelled| spelled.sql)
-}
-
-fn checked_deadline(deadline_ms: u64) -> Result<u64, SqlError> {
-    let most = limits::QUERY_DEADLINE_MS_MAX;
-    if (1..=most).contains(&deadline_ms) {
-        return Ok(deadline_ms);
-    }
-    let message = format!("a deadline of {deadline_ms} ms; it may be 1 to {most}");
-    Err(field_error("deadline_ms", Fault::new(message, NOWHERE)))
-}
-
-/// The error of a field as a whole.
-pub(crate) fn field_error(field: &str, fault: Fault) -> SqlError {
-    Source { text: "", field: Some(field.to_owned()) }.error(fault)
 }

@@ -14,21 +14,47 @@ use crate::QuerySpec;
 use crate::duration::{NotADuration, parse_duration};
 use crate::error::{Fault, NOWHERE, Read, SqlError};
 use crate::literal::time_of_number;
-use crate::spec::field_error;
 use crate::time_function::bucket_start;
 
-/// What the times of a spec are in SQL. Each text comes with the field that it belongs to.
+/// The times of a spec, read and checked.
+#[derive(Clone, Debug)]
 pub(crate) struct Times {
+    from: Option<Moment>,
+    to: Option<Moment>,
+    bucket: Option<Width>,
+    compared: Option<Compared>,
+}
+
+/// How wide a time bucket is.
+#[derive(Clone, Copy, Debug)]
+enum Width {
+    /// As wide as the time range makes it, which may be the table's.
+    Auto,
+    Micros(i64),
+}
+
+/// The two time ranges of a comparison.
+#[derive(Clone, Debug)]
+struct Compared {
+    from: Micros,
+    to: Micros,
+    before_from: Micros,
+    before_to: Micros,
+    shift: i64,
+}
+
+/// What the times of a spec are in SQL. Each text comes with the field that it belongs to.
+pub(crate) struct TimeTexts {
     /// The columns before all others.
-    pub(crate) items: Vec<(String, String)>,
+    pub(crate) items: Vec<(&'static str, String)>,
     /// The conditions on time.
-    pub(crate) conditions: Vec<(String, String)>,
+    pub(crate) conditions: Vec<(&'static str, String)>,
     /// The time bucket to group by.
     pub(crate) bucket: Option<String>,
-    pub(crate) is_compared: bool,
 }
 
 /// A moment, and how it is spelled in SQL.
+#[derive(Clone, Debug)]
 struct Moment {
     at: Micros,
     sql: String,
@@ -70,103 +96,141 @@ const SECOND: i64 = Micros::SECOND;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 
-/// The times of `spec`, of a table whose time column is called `time`.
-pub(crate) fn times(
-    spec: &QuerySpec,
-    time: &str,
-    table: Option<&TableSchema>,
-    now: Micros,
-) -> Result<Times, SqlError> {
-    let from = moment("from", spec.from.as_deref(), now)?;
-    let to = moment("to", spec.to.as_deref(), now)?;
-    if let (Some(from), Some(to)) = (&from, &to)
-        && from.at > to.at
-    {
-        let message = format!("it is before from, {}", from.at);
-        return Err(field_error("to", Fault::new(message, NOWHERE)));
+impl Times {
+    /// Reads the times of `spec`.
+    pub(crate) fn read(spec: &QuerySpec, now: Micros) -> Result<Self, SqlError> {
+        let from = moment("from", spec.from.as_deref(), now)?;
+        let to = moment("to", spec.to.as_deref(), now)?;
+        if let (Some(from), Some(to)) = (&from, &to)
+            && from.at > to.at
+        {
+            let message = format!("it is before from, {}", from.at);
+            return Err(SqlError::of_field("to", Fault::new(message, NOWHERE)));
+        }
+        if let Some(compare) = &spec.compare {
+            let to_at = to.as_ref().map_or(now, |to| to.at);
+            let from_at = from.as_ref().map(|from| from.at);
+            let bucket = spec.bucket.as_deref();
+            let (compared, width) = Compared::read(&compare.shift, from_at, to_at, bucket)?;
+            let bucket = width.map(Width::Micros);
+            return Ok(Self { from, to, bucket, compared: Some(compared) });
+        }
+        let bucket = match spec.bucket.as_deref() {
+            Some("auto") => Some(Width::Auto),
+            Some(text) => Some(Width::Micros(given_width(text)?)),
+            None => None,
+        };
+        Ok(Self { from, to, bucket, compared: None })
     }
-    if spec.compare.is_some() {
-        return compared(spec, time, from, to, now);
+
+    pub(crate) const fn has_bucket(&self) -> bool {
+        self.bucket.is_some()
     }
-    let width = match spec.bucket.as_deref() {
-        Some("auto") => Some(auto_width(length(from.as_ref(), to.as_ref(), table, now), None)?),
-        Some(text) => Some(given_width(text)?),
-        None => None,
-    };
-    let bucket = width.map(|width| bucket_sql(width, time));
-    let item = bucket.iter().map(|sql| ("bucket".to_owned(), format!("{sql} AS time")));
-    let condition = |field: &str, sign: &str, moment: Option<Moment>| {
-        moment.map(|moment| (field.to_owned(), format!("{time} {sign} {}", moment.sql)))
-    };
-    let conditions = condition("from", ">=", from).into_iter().chain(condition("to", "<", to));
-    Ok(Times {
-        items: item.collect(),
-        conditions: conditions.collect(),
-        bucket,
-        is_compared: false,
-    })
+
+    pub(crate) const fn is_compared(&self) -> bool {
+        self.compared.is_some()
+    }
+
+    /// The times in SQL, of a table whose time column is called `time`.
+    pub(crate) fn texts(
+        &self,
+        time: &str,
+        table: Option<&TableSchema>,
+        now: Micros,
+    ) -> Result<TimeTexts, SqlError> {
+        let width = match self.bucket {
+            Some(Width::Auto) => Some(auto_width(self.length(table, now), None)?),
+            Some(Width::Micros(width)) => Some(width),
+            None => None,
+        };
+        let bucket = width.map(|width| bucket_sql(width, time));
+        if let Some(compared) = &self.compared {
+            return Ok(compared.texts(time, bucket));
+        }
+        let items = bucket.iter().map(|sql| ("bucket", format!("{sql} AS time"))).collect();
+        let condition = |field, sign, moment: &Option<Moment>| {
+            let text = |moment: &Moment| (field, format!("{time} {sign} {}", moment.sql));
+            moment.as_ref().map(text)
+        };
+        let from = condition("from", ">=", &self.from).into_iter();
+        let conditions = from.chain(condition("to", "<", &self.to)).collect();
+        Ok(TimeTexts { items, conditions, bucket })
+    }
+
+    /// How long the time range is, in microseconds; an open end is that of the table's rows.
+    fn length(&self, table: Option<&TableSchema>, now: Micros) -> i64 {
+        let held = table.and_then(|table| table.time_range);
+        let from = self.from.as_ref().map(|from| from.at).or(held.map(|(first, _)| first));
+        let to = self.to.as_ref().map(|to| to.at).or(held.map(|(_, last)| last));
+        to.unwrap_or(now).0.saturating_sub(from.unwrap_or(now).0).max(MINUTE)
+    }
 }
 
-/// The times of a comparison.
-fn compared(
-    spec: &QuerySpec,
-    time: &str,
-    from: Option<Moment>,
-    to: Option<Moment>,
-    now: Micros,
-) -> Result<Times, SqlError> {
-    let error = |fault: Fault| field_error("compare", fault);
-    let shift = spec.compare.as_ref().map_or("", |compare| compare.shift.as_str());
-    let shift = duration(shift).map_err(error)?;
-    let to = to.map_or(now, |to| to.at);
-    let Some(from) = from.map(|from| from.at).filter(|from| *from < to) else {
-        return Err(error(Fault::new("a comparison needs a time range; from is missing", NOWHERE)));
-    };
-    let width = match spec.bucket.as_deref() {
-        Some("auto") => Some(auto_width(to.0 - from.0, Some(shift))?),
-        Some(text) => Some(given_width(text)?),
-        None => None,
-    };
-    let from = width.map_or(from, |width| bucket_start(width, from));
-    if shift < to.0 - from.0 {
-        let fault = Fault::new("the shift is shorter than the time range", NOWHERE);
-        return Err(error(fault.hint("a day can be compared with the day before, or any earlier")));
+impl Compared {
+    /// Reads a comparison, and how wide its time buckets are.
+    fn read(
+        shift: &str,
+        from: Option<Micros>,
+        to: Micros,
+        bucket: Option<&str>,
+    ) -> Result<(Self, Option<i64>), SqlError> {
+        let error = |fault: Fault| SqlError::of_field("compare", fault);
+        let shift = duration(shift).map_err(error)?;
+        let Some(from) = from.filter(|from| *from < to) else {
+            let message = "a comparison needs a time range; from is missing";
+            return Err(error(Fault::new(message, NOWHERE)));
+        };
+        let width = match bucket {
+            Some("auto") => Some(auto_width(to.0 - from.0, Some(shift))?),
+            Some(text) => Some(given_width(text)?),
+            None => None,
+        };
+        let from = width.map_or(from, |width| bucket_start(width, from));
+        if shift < to.0 - from.0 {
+            let fault = Fault::new("the shift is shorter than the time range", NOWHERE);
+            let hint = "a day can be compared with the day before, or any earlier";
+            return Err(error(fault.hint(hint)));
+        }
+        if width.is_some_and(|width| shift % width != 0) {
+            let fault = Fault::new("the shift is not a multiple of the bucket", NOWHERE);
+            return Err(error(fault.hint("\"bucket\": \"auto\" takes one that fits")));
+        }
+        let earlier = |at: Micros| {
+            let at = at.0.checked_sub(shift).and_then(|at| Micros(at).in_range());
+            at.ok_or_else(|| error(Fault::new("the shift leads out of all time", NOWHERE)))
+        };
+        let (before_from, before_to) = (earlier(from)?, earlier(to)?);
+        Ok((Self { from, to, before_from, before_to, shift }, width))
     }
-    if width.is_some_and(|width| shift % width != 0) {
-        let fault = Fault::new("the shift is not a multiple of the bucket", NOWHERE);
-        return Err(error(fault.hint("\"bucket\": \"auto\" takes one that fits")));
+
+    fn texts(&self, time: &str, bucket: Option<String>) -> TimeTexts {
+        let Self { from, to, before_from, before_to, shift } = self;
+        let condition = format!(
+            "({time} >= '{from}' AND {time} < '{to}' \
+             OR {time} >= '{before_from}' AND {time} < '{before_to}')"
+        );
+        let when = bucket.as_deref().unwrap_or(time);
+        let side = format!("CASE WHEN {when} >= '{from}' THEN 'now' ELSE 'before' END AS side");
+        let moved = bucket.iter().map(|sql| {
+            let seconds = seconds_sql(*shift);
+            let moved = format!(
+                "CASE WHEN {sql} >= '{from}' THEN {sql} ELSE {sql} + {seconds} END AS time"
+            );
+            ("bucket", moved)
+        });
+        TimeTexts {
+            items: std::iter::once(("compare", side)).chain(moved).collect(),
+            conditions: vec![("compare", condition)],
+            bucket,
+        }
     }
-    let earlier = |at: Micros| {
-        let at = at.0.checked_sub(shift).and_then(|at| Micros(at).in_range());
-        at.ok_or_else(|| error(Fault::new("the shift leads out of all time", NOWHERE)))
-    };
-    let (before_from, before_to) = (earlier(from)?, earlier(to)?);
-    let condition = format!(
-        "({time} >= '{from}' AND {time} < '{to}' \
-         OR {time} >= '{before_from}' AND {time} < '{before_to}')"
-    );
-    let bucket = width.map(|width| bucket_sql(width, time));
-    let when = bucket.as_deref().unwrap_or(time);
-    let side = format!("CASE WHEN {when} >= '{from}' THEN 'now' ELSE 'before' END AS side");
-    let moved = bucket.iter().map(|sql| {
-        let seconds = seconds_sql(shift);
-        let moved =
-            format!("CASE WHEN {sql} >= '{from}' THEN {sql} ELSE {sql} + {seconds} END AS time");
-        ("bucket".to_owned(), moved)
-    });
-    Ok(Times {
-        items: std::iter::once(("compare".to_owned(), side)).chain(moved).collect(),
-        conditions: vec![("compare".to_owned(), condition)],
-        bucket,
-        is_compared: true,
-    })
 }
 
 /// A moment: `now`, `-3h`, `now-3h`, Unix seconds or RFC 3339.
 fn moment(field: &str, text: Option<&str>, now: Micros) -> Result<Option<Moment>, SqlError> {
     text.map(|text| read_moment(text.trim(), now))
         .transpose()
-        .map_err(|fault| field_error(field, fault))
+        .map_err(|fault| SqlError::of_field(field, fault))
 }
 
 fn read_moment(text: &str, now: Micros) -> Read<Moment> {
@@ -209,20 +273,7 @@ fn duration(text: &str) -> Read<i64> {
 }
 
 fn given_width(text: &str) -> Result<i64, SqlError> {
-    duration(text).map_err(|fault| field_error("bucket", fault))
-}
-
-/// How long the asked time is, in microseconds; what is open ends with the table.
-fn length(
-    from: Option<&Moment>,
-    to: Option<&Moment>,
-    table: Option<&TableSchema>,
-    now: Micros,
-) -> i64 {
-    let held = table.and_then(|table| table.time_range);
-    let from = from.map(|from| from.at).or(held.map(|(first, _)| first)).unwrap_or(now);
-    let to = to.map(|to| to.at).or(held.map(|(_, last)| last)).unwrap_or(now);
-    to.0.saturating_sub(from.0).max(MINUTE)
+    duration(text).map_err(|fault| SqlError::of_field("bucket", fault))
 }
 
 /// The smallest readable width that makes few enough buckets and divides `multiple`.
@@ -232,7 +283,10 @@ fn auto_width(length: i64, multiple: Option<i64>) -> Result<i64, SqlError> {
     let days = (1..=16).map(|doubled: u32| (24 * HOUR) << doubled);
     let found = WIDTHS.into_iter().chain(days).find(|width| fits(*width));
     found.or(multiple.filter(|shift| length / shift < BUCKETS_AUTO)).ok_or_else(|| {
-        field_error("bucket", Fault::new("no bucket is long enough for the time range", NOWHERE))
+        SqlError::of_field(
+            "bucket",
+            Fault::new("no bucket is long enough for the time range", NOWHERE),
+        )
     })
 }
 

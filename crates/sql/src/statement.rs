@@ -1,40 +1,164 @@
-//! Which statement a text is, told by its first words; and what to do instead of those that
-//! Hadal has not.
+//! A statement is parsed first, which needs no tables, and then bound to them. Its first words tell
+//! which statement it is; for those that Hadal has not, the error says what to do instead.
 
-use hadal_types::TableName;
+use hadal_types::Micros;
+use sqlparser::ast::Ident;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::bind::Binder;
-use crate::error::{Fault, NOWHERE, Read, Source, SqlError};
-use crate::parse;
+use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
+use crate::parse::{self};
 use crate::parts::{Item, Parts};
-use crate::scope::Scope;
-use crate::{Context, Statement, select};
+use crate::scope::{Scope, joined};
+use crate::spec_syntax::SpecSyntax;
+use crate::{Context, QuerySpec, Statement, select};
+
+/// A statement that was parsed, but not yet bound to a table.
+#[derive(Debug)]
+pub struct Parsed(Syntax);
+
+#[derive(Debug)]
+enum Syntax {
+    Sql { sources: Sources, command: Command },
+    Spec(Box<SpecSyntax>),
+}
+
+/// A statement of SQL.
+#[derive(Debug)]
+enum Command {
+    Select(Box<Parts>),
+    ShowTables,
+    Describe(Vec<Ident>),
+    Summarize(Vec<Ident>),
+}
+
+/// Which statement it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementKind {
+    /// SELECT, with FROM or without.
+    Select,
+    /// SHOW TABLES.
+    ShowTables,
+    /// DESCRIBE t.
+    Describe,
+    /// SUMMARIZE t.
+    Summarize,
+}
+
+/// Parses one statement of SQL.
+///
+/// # Errors
+/// [`SqlError`] with the position and, where there is one, a hint.
+pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
+    let mut sources = Sources::default();
+    let source = sources.add(None, sql);
+    match command(&source) {
+        Ok(command) => Ok(Parsed(Syntax::Sql { sources, command })),
+        Err(fault) => Err(source.error(fault)),
+    }
+}
+
+/// Parses a query in JSON, whose relative times are relative to `now`. It is a SELECT.
+///
+/// # Errors
+/// [`SqlError`]; its field names the part of the spec, its position is within that part's text.
+pub fn parse_spec(spec: &QuerySpec, now: Micros) -> Result<Parsed, SqlError> {
+    SpecSyntax::parse(spec, now).map(|syntax| Parsed(Syntax::Spec(Box::new(syntax))))
+}
+
+impl Parsed {
+    /// Which statement it is.
+    #[must_use]
+    pub const fn kind(&self) -> StatementKind {
+        match &self.0 {
+            Syntax::Spec(_) => StatementKind::Select,
+            Syntax::Sql { command, .. } => match command {
+                Command::Select(_) => StatementKind::Select,
+                Command::ShowTables => StatementKind::ShowTables,
+                Command::Describe(_) => StatementKind::Describe,
+                Command::Summarize(_) => StatementKind::Summarize,
+            },
+        }
+    }
+
+    /// The name of its table as it is written, if it names one.
+    #[must_use]
+    pub fn table(&self) -> Option<String> {
+        match &self.0 {
+            Syntax::Spec(spec) => Some(spec.spec.table.clone()),
+            Syntax::Sql { command, .. } => match command {
+                Command::Select(parts) => parts.table.as_ref().map(|table| joined(&table.name)),
+                Command::Describe(name) | Command::Summarize(name) => Some(joined(name)),
+                Command::ShowTables => None,
+            },
+        }
+    }
+
+    /// Looks up the names and checks the types.
+    ///
+    /// # Errors
+    /// [`SqlError`] with the position and, where there is one, a hint.
+    pub fn bind(&self, context: &Context<'_>) -> Result<Statement, SqlError> {
+        match &self.0 {
+            Syntax::Spec(spec) => spec.bind(context),
+            Syntax::Sql { sources, command } => {
+                command.bind(context).map_err(|fault| sources.error(fault))
+            }
+        }
+    }
+
+    /// The SQL that asks the same as a query in JSON, but for `deadline_ms` and
+    /// `require_complete`; `None` for what is SQL already.
+    #[must_use]
+    pub fn spec_sql(&self, context: &Context<'_>) -> Option<String> {
+        match &self.0 {
+            Syntax::Spec(spec) => spec.to_sql(context).ok(),
+            Syntax::Sql { .. } => None,
+        }
+    }
+}
+
+impl Command {
+    fn bind(&self, context: &Context<'_>) -> Read<Statement> {
+        let table =
+            |name: &[Ident]| Scope::table_named(name, context).map(|schema| schema.name.clone());
+        match self {
+            Self::Select(parts) => bind_select(parts, context),
+            Self::ShowTables => Ok(Statement::ShowTables),
+            Self::Describe(name) => table(name).map(Statement::Describe),
+            Self::Summarize(name) => table(name).map(Statement::Summarize),
+        }
+    }
+}
+
+/// Binds a SELECT; without FROM it is one row of values.
+pub(crate) fn bind_select(parts: &Parts, context: &Context<'_>) -> Read<Statement> {
+    let Some(table) = &parts.table else { return without_table(parts, context) };
+    let schema = Scope::table_named(&table.name, context)?;
+    let scope = Scope::new(context, &schema, table.alias.clone());
+    let (query, notes) = select::lower(parts, scope, &schema)?;
+    Ok(Statement::Query { query: Box::new(query), notes })
+}
 
 const EXPORT: &str = "export the rows and go on elsewhere: \
                       hadal query --format csv \"SELECT …\" > file";
 
-/// Lowers one statement of SQL.
-pub(crate) fn lower(sql: &str, context: &Context<'_>) -> Result<Statement, SqlError> {
-    read(sql, context).map_err(|fault| Source::sql(sql).error(fault))
-}
-
-fn read(sql: &str, context: &Context<'_>) -> Read<Statement> {
-    let tokens = one_statement(sql)?;
+fn command(source: &Source) -> Read<Command> {
+    let tokens = one_statement(source)?;
     match tokens.first() {
         None => Err(Fault::new("the text holds no statement", NOWHERE)
             .hint("begin with SELECT count(*) FROM …")),
         Some(first) if parse::is_keyword(first, &[Keyword::SELECT]) => {
-            read_select(sql, tokens, context)
+            parse_select(source, tokens).map(|parts| Command::Select(Box::new(parts)))
         }
-        Some(first) => read_command(first, &tokens, context),
+        Some(first) => parse_command(first, &tokens),
     }
 }
 
 /// The tokens of the only statement, without trailing semicolons.
-fn one_statement(sql: &str) -> Read<Vec<TokenWithSpan>> {
-    let mut tokens = parse::tokenize(sql)?;
+fn one_statement(source: &Source) -> Read<Vec<TokenWithSpan>> {
+    let mut tokens = parse::tokenize(source)?;
     while tokens.last().is_some_and(|token| token.token == Token::SemiColon) {
         tokens.pop();
     }
@@ -45,18 +169,14 @@ fn one_statement(sql: &str) -> Read<Vec<TokenWithSpan>> {
     }
 }
 
-fn read_command(
-    first: &TokenWithSpan,
-    tokens: &[TokenWithSpan],
-    context: &Context<'_>,
-) -> Read<Statement> {
+fn parse_command(first: &TokenWithSpan, tokens: &[TokenWithSpan]) -> Read<Command> {
     let Token::Word(word) = &first.token else {
         return Err(unexpected(first));
     };
     match word.value.to_ascii_lowercase().as_str() {
         "show" => show(tokens),
-        "describe" | "desc" => Ok(Statement::Describe(named_table(tokens, context)?)),
-        "summarize" | "summarise" => Ok(Statement::Summarize(named_table(tokens, context)?)),
+        "describe" | "desc" => named_table(tokens).map(Command::Describe),
+        "summarize" | "summarise" => named_table(tokens).map(Command::Summarize),
         other => Err(match instead_of(other) {
             Some((message, hint)) => Fault::new(message, first.span.start).hint(hint),
             None => unexpected(first),
@@ -64,17 +184,17 @@ fn read_command(
     }
 }
 
-fn show(tokens: &[TokenWithSpan]) -> Read<Statement> {
+fn show(tokens: &[TokenWithSpan]) -> Read<Command> {
     match tokens {
-        [_, tables] if parse::is_word(tables, "tables") => Ok(Statement::ShowTables),
+        [_, tables] if parse::is_word(tables, "tables") => Ok(Command::ShowTables),
         [first, ..] => Err(Fault::new("only SHOW TABLES can be shown", first.span.start)
             .hint("DESCRIBE t lists the columns of a table")),
         [] => Err(Fault::new("the text holds no statement", NOWHERE)),
     }
 }
 
-/// The table that follows the first word.
-fn named_table(tokens: &[TokenWithSpan], context: &Context<'_>) -> Read<TableName> {
+/// The name of the table that follows the first word.
+fn named_table(tokens: &[TokenWithSpan]) -> Read<Vec<Ident>> {
     let start = tokens.first().map_or(NOWHERE, |token| token.span.end);
     let names: Vec<&TokenWithSpan> = match tokens {
         [_, table, rest @ ..] if parse::is_word(table, "table") && !rest.is_empty() => {
@@ -94,7 +214,7 @@ fn named_table(tokens: &[TokenWithSpan], context: &Context<'_>) -> Read<TableNam
     if parts.is_empty() || names.len().is_multiple_of(2) {
         return Err(Fault::new("the name of a table is missing", start));
     }
-    Ok(Scope::table_named(&parts, context)?.name.clone())
+    Ok(parts)
 }
 
 fn unexpected(token: &TokenWithSpan) -> Fault {
@@ -133,26 +253,14 @@ fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn read_select(
-    sql: &str,
-    mut tokens: Vec<TokenWithSpan>,
-    context: &Context<'_>,
-) -> Read<Statement> {
+fn parse_select(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Read<Parts> {
     parse::drop_comma_before_from(&mut tokens);
     let series = parse::take_series(&mut tokens)?;
-    let names = parse::item_names(sql, &tokens);
-    let query = parse::parse_all(tokens, |parser| parser.parse_query())?;
+    let names = parse::item_names(source, &tokens);
+    let query = parse::parse_all(source, tokens, |parser| parser.parse_query())?;
     let mut parts = Parts::of_query(*query, names)?;
     parts.series = series;
-    match parts.table.take() {
-        Some(table) => {
-            let schema = Scope::table_named(&table.name, context)?;
-            let scope = Scope::new(context, &schema, table.alias);
-            let (query, notes) = select::lower(&parts, scope, &schema)?;
-            Ok(Statement::Query { query: Box::new(query), notes })
-        }
-        None => without_table(&parts, context),
-    }
+    Ok(parts)
 }
 
 /// `SELECT 1`: values of constants.

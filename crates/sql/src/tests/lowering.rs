@@ -270,8 +270,8 @@ fn aggregates() {
             ("count(DISTINCT service)", "m0.Distinct | Distinct of service::string"),
             ("approx_count_distinct(tags)", "m0.Distinct | Distinct of tags::set"),
             ("avg(ok)", "m0.Avg | Moments of ToNumber(ok::number)"),
-            ("min(service)", "m0.Min | Extremes of service::string"),
-            ("max(time)", "m0.Max | Extremes of time"),
+            ("min(service)", "m0.Min | MinMax of service::string"),
+            ("max(time)", "m0.Max | MinMax of time"),
             ("p95(latency)", "m0.Quantile(950000) | Quantiles of latency::number"),
             ("p5(latency)", "m0.Quantile(50000) | Quantiles of latency::number"),
             ("p999(latency)", "m0.Quantile(999000) | Quantiles of latency::number"),
@@ -303,7 +303,7 @@ fn aggregates() {
             ("count(*) FILTER (WHERE ok)", "m0.Count | Moments of Case(ok::number, 1)"),
             (
                 "max(latency) FILTER (WHERE ok)",
-                "m0.Max | Extremes of Case(ok::number, latency::number)",
+                "m0.Max | MinMax of Case(ok::number, latency::number)",
             ),
         ],
     );
@@ -342,7 +342,7 @@ fn aggregates_of_one_thing_share_one_state() {
     assert_eq!(
         show::measures(&query),
         "Moments of latency::number; Quantiles of latency::number; \
-         Extremes of latency::number; Moments of bytes::number; \
+         MinMax of latency::number; Moments of bytes::number; \
          Histogram(5) of latency::number; Histogram(20) of latency::number"
     );
 }

@@ -7,10 +7,15 @@ use serde_json::json;
 
 use super::catalog::{NOW, Tables};
 use super::{context, show};
-use crate::{QuerySpec, SqlError, Statement, lower, lower_spec, to_sql};
+use crate::{Context, QuerySpec, SqlError, Statement, lower, lower_spec, parse_spec};
 
 fn spec(json: serde_json::Value) -> QuerySpec {
     serde_json::from_value(json).expect("a spec")
+}
+
+fn to_sql(spec: &QuerySpec, context: &Context<'_>) -> Result<String, SqlError> {
+    let parsed = parse_spec(spec, context.now)?;
+    Ok(parsed.spec_sql(context).expect("it is a spec"))
 }
 
 fn lowered(json: serde_json::Value) -> Query {
