@@ -3,17 +3,28 @@
 //! One [`Binder`] serves one query. Functions, comparisons, arithmetic and casts have files of
 //! their own; here is the walk, what names mean, and logic.
 
+pub(crate) mod aggregate;
+pub(crate) mod arithmetic;
+pub(crate) mod bound_expr;
+pub(crate) mod cast;
+pub(crate) mod compare;
+pub(crate) mod function;
+pub(crate) mod list_function;
+pub(crate) mod literal;
+pub(crate) mod pattern;
+pub(crate) mod scope;
+pub(crate) mod time_function;
+
 use hadal_query::{Function, Type};
 use hadal_types::{ColumnSchema, Value, limits};
 use sqlparser::ast::{self, BinaryOperator, Expr, Ident, UnaryOperator};
 use sqlparser::tokenizer::Location;
 
 use crate::Note;
-use crate::bound::{Bound, nodes};
+use crate::bind::bound_expr::{TypedExpr, nodes};
+use crate::bind::scope::{Column, Scope, a};
 use crate::error::{Fault, NOWHERE, Read};
-use crate::place::place;
-use crate::scope::{Column, Scope, a};
-use crate::{aggregate, arithmetic, cast, compare, function, literal, pattern};
+use crate::syntax::source_position::place;
 
 /// Looks names up and checks types.
 pub(crate) struct Binder<'a> {
@@ -21,7 +32,7 @@ pub(crate) struct Binder<'a> {
     /// What the asker should know.
     pub(crate) notes: Vec<Note>,
     /// Output columns with a name of their own.
-    pub(crate) aliases: Vec<(String, Bound)>,
+    pub(crate) aliases: Vec<(String, TypedExpr)>,
     /// Whether any name may mean an output column first.
     pub(crate) use_aliases: bool,
     pub(crate) aggregates: Aggregates,
@@ -55,9 +66,9 @@ impl<'a> Binder<'a> {
     }
 
     /// Binds one expression.
-    pub(crate) fn bind(&mut self, expr: &Expr) -> Read<Bound> {
+    pub(crate) fn bind(&mut self, expr: &Expr) -> Read<TypedExpr> {
         if self.depth >= 2 * limits::EXPR_DEPTH_MAX {
-            return Err(crate::parse::too_deep(place(expr)));
+            return Err(crate::syntax::parse::too_deep(place(expr)));
         }
         self.depth += 1;
         let bound = self.bind_node(expr).map_err(|fault| fault.or_at(place(expr)));
@@ -66,12 +77,12 @@ impl<'a> Binder<'a> {
     }
 
     /// Binds a condition.
-    pub(crate) fn bind_truth(&mut self, expr: &Expr) -> Read<Bound> {
+    pub(crate) fn bind_truth(&mut self, expr: &Expr) -> Read<TypedExpr> {
         let bound = self.bind(expr)?;
         truth(bound, place(expr))
     }
 
-    fn bind_node(&mut self, expr: &Expr) -> Read<Bound> {
+    fn bind_node(&mut self, expr: &Expr) -> Read<TypedExpr> {
         match expr {
             Expr::Identifier(ident) => self.name(std::slice::from_ref(ident)),
             Expr::CompoundIdentifier(idents) => self.name(idents),
@@ -87,7 +98,7 @@ impl<'a> Binder<'a> {
             Expr::Floor { expr, field } => function::rounded(self, Function::Floor, expr, field),
             Expr::Extract { field, expr, .. } => {
                 let time = self.bind(expr)?;
-                crate::time_function::extract(&field.to_string(), time)
+                crate::bind::time_function::extract(&field.to_string(), time)
             }
             Expr::Case { operand, conditions, else_result, .. } => {
                 function::case(self, operand.as_deref(), conditions, else_result.as_deref())
@@ -96,16 +107,16 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn bind_condition(&mut self, expr: &Expr) -> Read<Bound> {
+    fn bind_condition(&mut self, expr: &Expr) -> Read<TypedExpr> {
         match expr {
             Expr::IsNull(inner) | Expr::IsUnknown(inner) => self.is_null(inner),
             Expr::IsNotNull(inner) | Expr::IsNotUnknown(inner) => {
-                self.is_null(inner).map(Bound::negated)
+                self.is_null(inner).map(TypedExpr::negated)
             }
             Expr::IsTrue(inner) => self.is(inner, true),
             Expr::IsFalse(inner) => self.is(inner, false),
-            Expr::IsNotTrue(inner) => self.is(inner, true).map(Bound::negated),
-            Expr::IsNotFalse(inner) => self.is(inner, false).map(Bound::negated),
+            Expr::IsNotTrue(inner) => self.is(inner, true).map(TypedExpr::negated),
+            Expr::IsNotFalse(inner) => self.is(inner, false).map(TypedExpr::negated),
             Expr::InList { expr, list, negated } => {
                 let found = compare::in_list(self, expr, list)?;
                 Ok(if *negated { found.negated() } else { found })
@@ -127,13 +138,13 @@ impl<'a> Binder<'a> {
         left: &Expr,
         op: &BinaryOperator,
         right: &Expr,
-    ) -> Read<Bound> {
+    ) -> Read<TypedExpr> {
         match op {
             BinaryOperator::And => self.junction(whole, op, Function::And),
             BinaryOperator::Or => self.junction(whole, op, Function::Or),
             BinaryOperator::StringConcat => {
                 let texts = self.chain(whole, op, Self::bind)?;
-                Ok(Bound::call_all(Function::Concat, texts, Type::String))
+                Ok(TypedExpr::call_all(Function::Concat, texts, Type::String))
             }
             _ => {
                 if let Some(function) = compare::operator(op) {
@@ -149,30 +160,36 @@ impl<'a> Binder<'a> {
     }
 
     /// AND or OR of all conditions of a chain, however long.
-    fn junction(&mut self, chain: &Expr, op: &BinaryOperator, function: Function) -> Read<Bound> {
+    fn junction(
+        &mut self,
+        chain: &Expr,
+        op: &BinaryOperator,
+        function: Function,
+    ) -> Read<TypedExpr> {
         let conditions = self.chain(chain, op, Self::bind_truth)?;
-        Ok(Bound::call_all(function, conditions, Type::Bool))
+        Ok(TypedExpr::call_all(function, conditions, Type::Bool))
     }
 
     fn chain(
         &mut self,
         chain: &Expr,
         op: &BinaryOperator,
-        bind: fn(&mut Self, &Expr) -> Read<Bound>,
-    ) -> Read<Vec<Bound>> {
+        bind: fn(&mut Self, &Expr) -> Read<TypedExpr>,
+    ) -> Read<Vec<TypedExpr>> {
         operands(chain, op).into_iter().map(|operand| bind(self, operand)).collect()
     }
 
-    fn unary(&mut self, op: UnaryOperator, inner: &Expr) -> Read<Bound> {
+    fn unary(&mut self, op: UnaryOperator, inner: &Expr) -> Read<TypedExpr> {
         match op {
-            UnaryOperator::Not => self.bind_truth(inner).map(Bound::negated),
+            UnaryOperator::Not => self.bind_truth(inner).map(TypedExpr::negated),
             UnaryOperator::Plus | UnaryOperator::Minus => {
                 let number = arithmetic::number(self.bind(inner)?, place(inner))?;
                 let whole = number.whole;
                 Ok(match op {
-                    UnaryOperator::Minus => {
-                        Bound { whole, ..Bound::call(Function::Negate, [number], Type::Number) }
-                    }
+                    UnaryOperator::Minus => TypedExpr {
+                        whole,
+                        ..TypedExpr::call(Function::Negate, [number], Type::Number)
+                    },
                     _ => number,
                 })
             }
@@ -181,7 +198,7 @@ impl<'a> Binder<'a> {
     }
 
     /// What a name means here: an output column where those can be named, else a column.
-    fn name(&mut self, parts: &[Ident]) -> Read<Bound> {
+    fn name(&mut self, parts: &[Ident]) -> Read<TypedExpr> {
         if self.use_aliases
             && let Some(output) = self.alias(parts)?
         {
@@ -192,19 +209,19 @@ impl<'a> Binder<'a> {
     }
 
     /// The output column of this name, if one could stand here.
-    pub(crate) fn alias(&mut self, parts: &[Ident]) -> Read<Option<Bound>> {
+    pub(crate) fn alias(&mut self, parts: &[Ident]) -> Read<Option<TypedExpr>> {
         let Some(output) = self.find_alias(parts) else { return Ok(None) };
         let (size, output) = (nodes(&output.expr), output.clone());
         self.count_copies(size).map(|()| Some(output))
     }
 
-    fn find_alias(&self, parts: &[Ident]) -> Option<&Bound> {
+    fn find_alias(&self, parts: &[Ident]) -> Option<&TypedExpr> {
         let [ident] = parts else { return None };
         if self.aggregates == Aggregates::Inside {
             return None;
         }
         let allowed =
-            |bound: &Bound| self.aggregates == Aggregates::Allowed || !bound.has_aggregate();
+            |bound: &TypedExpr| self.aggregates == Aggregates::Allowed || !bound.has_aggregate();
         let named = |same: &dyn Fn(&str) -> bool| {
             let found = self.aliases.iter().find(|(name, bound)| same(name) && allowed(bound));
             found.map(|(_, bound)| bound)
@@ -242,24 +259,24 @@ impl<'a> Binder<'a> {
     }
 
     /// Whether there is no value: of a column, in none of its kinds.
-    fn is_null(&mut self, inner: &Expr) -> Read<Bound> {
+    fn is_null(&mut self, inner: &Expr) -> Read<TypedExpr> {
         match self.as_column(inner)? {
             Some(Column::Known(column)) => Ok(is_null_column(column)),
-            Some(column) => Ok(Bound::call(Function::IsNull, [column.bind()], Type::Bool)),
-            None => Ok(Bound::call(Function::IsNull, [self.bind(inner)?], Type::Bool)),
+            Some(column) => Ok(TypedExpr::call(Function::IsNull, [column.bind()], Type::Bool)),
+            None => Ok(TypedExpr::call(Function::IsNull, [self.bind(inner)?], Type::Bool)),
         }
     }
 
-    fn is(&mut self, inner: &Expr, wanted: bool) -> Read<Bound> {
+    fn is(&mut self, inner: &Expr, wanted: bool) -> Read<TypedExpr> {
         let value = self.bind_truth(inner)?;
-        let known = Bound::call(Function::IsNull, [self.copy(&value)?], Type::Bool).negated();
+        let known = TypedExpr::call(Function::IsNull, [self.copy(&value)?], Type::Bool).negated();
         let same = if wanted { value } else { value.negated() };
-        Ok(Bound::call(Function::And, [known, same], Type::Bool))
+        Ok(TypedExpr::call(Function::And, [known, same], Type::Bool))
     }
 
     /// A copy of `bound`. All copies together are limited: each level of `x IS TRUE IS TRUE …`
     /// has two of the one below it.
-    pub(crate) fn copy(&mut self, bound: &Bound) -> Read<Bound> {
+    pub(crate) fn copy(&mut self, bound: &TypedExpr) -> Read<TypedExpr> {
         self.count_copies(nodes(&bound.expr))?;
         Ok(bound.clone())
     }
@@ -323,7 +340,7 @@ pub(crate) fn operands<'e>(chain: &'e Expr, op: &BinaryOperator) -> Vec<&'e Expr
 }
 
 /// A condition: only truths can be one.
-pub(crate) fn truth(bound: Bound, at: Location) -> Read<Bound> {
+pub(crate) fn truth(bound: TypedExpr, at: Location) -> Read<TypedExpr> {
     match bound.value_type {
         Type::Bool | Type::Null => Ok(bound),
         Type::Number => Err(Fault::new("a condition must be a bool; this is a number", at)
@@ -332,16 +349,15 @@ pub(crate) fn truth(bound: Bound, at: Location) -> Read<Bound> {
     }
 }
 
-fn is_null_column(column: &ColumnSchema) -> Bound {
-    let parts = column
-        .parts
-        .iter()
-        .map(|part| Bound::call(Function::IsNull, [Bound::part(column, part.kind)], Type::Bool));
-    let mut parts: Vec<Bound> = parts.collect();
+fn is_null_column(column: &ColumnSchema) -> TypedExpr {
+    let parts = column.parts.iter().map(|part| {
+        TypedExpr::call(Function::IsNull, [TypedExpr::part(column, part.kind)], Type::Bool)
+    });
+    let mut parts: Vec<TypedExpr> = parts.collect();
     match parts.len() {
-        0 => Bound::literal(Value::Bool(true)),
+        0 => TypedExpr::literal(Value::Bool(true)),
         1 => parts.remove(0),
-        _ => Bound::call_all(Function::And, parts, Type::Bool),
+        _ => TypedExpr::call_all(Function::And, parts, Type::Bool),
     }
 }
 

@@ -1,46 +1,25 @@
 //! Text to [`hadal_query::Query`] and back: the SQL of people, and the JSON spelling of the page.
 //!
 //! ```text
-//! SQL       --parse--------> parts --bind--> types and names --select--> Query
-//! QuerySpec --spec_syntax--> parts
+//! SQL       --syntax::parse-> SelectAst --bind--> types and names --select--> Query
+//! QuerySpec --spec::syntax--> SelectAst
 //! ```
 //!
-//! A text is parsed once (`parse`) and cut into parts (`parts`); this needs no tables and tells
-//! which one is asked. Then names are looked up and types checked (`bind` and the files beside
-//! it), and the parts lowered to the one query (`select`). The page's JSON holds texts of SQL,
-//! which become the same parts (`spec_syntax`), so that the two cannot mean different things;
-//! `spell` prints the SQL that says the same. The dialect is described for people in
+//! A text is parsed once into a syntax tree (`syntax`); this needs no tables and names the one that
+//! the statement is over. Then names are resolved and types checked (`bind`), and the tree is lowered
+//! to the one query (`select`). The page's JSON holds texts of SQL, which become the same syntax tree
+//! (`spec`), so that the two cannot mean different things. The dialect is described for people in
 //! `spec/sql.md`; its model is PostgreSQL, after the query model of Scuba (VLDB 2013, section 3.4).
 //!
 //! Nothing here knows rows, blocks or leaves: a [`Catalog`] says what tables there are.
 
-mod aggregate;
-mod arithmetic;
 mod bind;
-mod bound;
-mod cast;
-mod compare;
-mod duration;
 mod error;
-mod function;
-mod group;
-mod list_function;
-mod literal;
-mod parse;
-mod parts;
-mod pattern;
-mod place;
-mod scope;
 mod select;
-mod slots;
 mod spec;
-mod spec_syntax;
-mod spec_time;
-mod spell;
 mod statement;
 mod suggest;
-mod time_function;
-mod time_range;
+mod syntax;
 
 use std::sync::Arc;
 
@@ -49,7 +28,7 @@ use hadal_types::{Micros, TableName, TableSchema, Value};
 
 pub use error::{Message, Position, SqlError};
 pub use spec::{Compare, QuerySpec, Texts};
-pub use statement::{Parsed, StatementKind, parse, parse_spec};
+pub use statement::{Parsed, parse, parse_spec};
 
 /// What tables there are.
 pub trait Catalog {

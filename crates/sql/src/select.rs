@@ -1,5 +1,9 @@
 //! From the parts of a question to the one [`Query`].
 
+pub(crate) mod group_by;
+pub(crate) mod output_slots;
+pub(crate) mod time_range;
+
 use std::time::Duration;
 
 use hadal_query::{
@@ -11,21 +15,21 @@ use sqlparser::ast::{self, BinaryOperator, OrderBySort};
 use sqlparser::tokenizer::Location;
 
 use crate::Note;
-use crate::aggregate::row_expr;
+use crate::bind::aggregate::row_expr;
+use crate::bind::bound_expr::{TypedExpr, nodes, patterns};
+use crate::bind::scope::{Column, Scope};
 use crate::bind::{Aggregates, Binder, operands};
-use crate::bound::{Bound, nodes, patterns};
 use crate::error::{Fault, NOWHERE, Read};
-use crate::group::{self, at_position, position};
-use crate::parts::{Item, Parts};
-use crate::place::place;
-use crate::scope::{Column, Scope};
-use crate::slots::{Slots, Values, is_true};
-use crate::time_range::{Intervals, split};
+use crate::select::group_by::{at_position, position};
+use crate::select::output_slots::{OutputSlots, Values, is_true};
+use crate::select::time_range::{Intervals, split};
+use crate::syntax::select_ast::{Item, SelectAst};
+use crate::syntax::source_position::place;
 
 /// One output column before it is known what it is computed from.
 pub(crate) struct Selected {
     pub(crate) name: String,
-    pub(crate) bound: Bound,
+    pub(crate) bound: TypedExpr,
     /// Whether the name was given with AS.
     aliased: bool,
     /// Where the item begins that it comes from.
@@ -34,7 +38,7 @@ pub(crate) struct Selected {
 
 /// Lowers a question about `table`.
 pub(crate) fn lower(
-    parts: &Parts,
+    parts: &SelectAst,
     scope: Scope<'_>,
     table: &TableSchema,
 ) -> Read<(Query, Vec<Note>)> {
@@ -43,9 +47,9 @@ pub(crate) fn lower(
     let conditions = conditions(&mut binder, parts)?;
     let selected = select(&mut binder, parts, table)?;
     binder.aliases = aliases(&selected);
-    let mut slots = match group::is_grouped(parts, &selected) {
-        true => group::slots(&mut binder, parts, &selected)?,
-        false => Slots::Rows(Values::default()),
+    let mut slots = match group_by::is_grouped(parts, &selected) {
+        true => group_by::slots(&mut binder, parts, &selected)?,
+        false => OutputSlots::Rows(Values::default()),
     };
     let split = split(conditions);
     slots.set_seconds(seconds(&slots, &split.intervals, table));
@@ -82,7 +86,7 @@ pub(crate) fn lower(
 }
 
 /// The conditions of WHERE, all of which must be true.
-fn conditions(binder: &mut Binder<'_>, parts: &Parts) -> Read<Vec<RowExpr>> {
+fn conditions(binder: &mut Binder<'_>, parts: &SelectAst) -> Read<Vec<RowExpr>> {
     binder.aggregates = Aggregates::NotIn("WHERE");
     let mut conditions = Vec::new();
     for operand in parts.filters.iter().flat_map(|all| operands(all, &BinaryOperator::And)) {
@@ -110,7 +114,7 @@ fn conjunction(mut conditions: Vec<RowExpr>) -> Option<RowExpr> {
 }
 
 /// Binds what is selected; `*` becomes all columns.
-fn select(binder: &mut Binder<'_>, parts: &Parts, table: &TableSchema) -> Read<Vec<Selected>> {
+fn select(binder: &mut Binder<'_>, parts: &SelectAst, table: &TableSchema) -> Read<Vec<Selected>> {
     binder.aggregates = Aggregates::Allowed;
     let mut selected: Vec<Selected> = Vec::with_capacity(parts.items.len());
     for Item { expr, name, aliased, at } in &parts.items {
@@ -137,7 +141,7 @@ fn select(binder: &mut Binder<'_>, parts: &Parts, table: &TableSchema) -> Read<V
 
 /// What `*` means: the time column, then the others by name; of a column with several kinds
 /// each, the one with most rows under the plain name.
-fn all_columns(table: &TableSchema) -> Vec<(String, Bound)> {
+fn all_columns(table: &TableSchema) -> Vec<(String, TypedExpr)> {
     let time = (table.time_column.to_string(), Column::Time.bind());
     let others = table.columns.iter().filter(|column| column.name != table.time_column);
     let parts = others.flat_map(|column| {
@@ -148,18 +152,18 @@ fn all_columns(table: &TableSchema) -> Vec<(String, Bound)> {
         };
         let minor = column.parts.iter().map(|part| part.kind).filter(move |k| Some(*k) != main);
         let kinds = main.into_iter().chain(minor);
-        kinds.map(move |kind| (name(kind), Bound::part(column, kind)))
+        kinds.map(move |kind| (name(kind), TypedExpr::part(column, kind)))
     });
     std::iter::once(time).chain(parts).collect()
 }
 
 /// The names that GROUP BY, HAVING and ORDER BY can use for output columns.
-fn aliases(selected: &[Selected]) -> Vec<(String, Bound)> {
+fn aliases(selected: &[Selected]) -> Vec<(String, TypedExpr)> {
     let aliased = selected.iter().filter(|output| output.aliased);
     aliased.map(|output| (output.name.clone(), output.bound.clone())).collect()
 }
 
-fn outputs(selected: &[Selected], slots: &mut Slots) -> Read<Vec<Output>> {
+fn outputs(selected: &[Selected], slots: &mut OutputSlots) -> Read<Vec<Output>> {
     let mut outputs = Vec::with_capacity(selected.len());
     for Selected { name, bound, at, .. } in selected {
         let expr = slots.output(bound).map_err(|fault| fault.or_at(*at))?;
@@ -168,7 +172,11 @@ fn outputs(selected: &[Selected], slots: &mut Slots) -> Read<Vec<Output>> {
     Ok(outputs)
 }
 
-fn having(binder: &mut Binder<'_>, parts: &Parts, slots: &mut Slots) -> Read<Option<OutputExpr>> {
+fn having(
+    binder: &mut Binder<'_>,
+    parts: &SelectAst,
+    slots: &mut OutputSlots,
+) -> Read<Option<OutputExpr>> {
     binder.use_aliases = true;
     binder.aggregates = Aggregates::Allowed;
     let Some(expr) = &parts.having else { return Ok(None) };
@@ -179,9 +187,9 @@ fn having(binder: &mut Binder<'_>, parts: &Parts, slots: &mut Slots) -> Read<Opt
 /// How the answer is sorted; raw rows newest first when nothing is said.
 fn order(
     binder: &mut Binder<'_>,
-    parts: &Parts,
+    parts: &SelectAst,
     outputs: &[Output],
-    slots: &mut Slots,
+    slots: &mut OutputSlots,
 ) -> Read<Vec<OrderKey>> {
     if !slots.is_grouped() {
         binder.aggregates = Aggregates::NotIn("ORDER BY of raw rows");
@@ -201,7 +209,7 @@ fn order_key(
     binder: &mut Binder<'_>,
     order: &ast::OrderByExpr,
     outputs: &[Output],
-    slots: &mut Slots,
+    slots: &mut OutputSlots,
 ) -> Read<OrderKey> {
     let at = place(&order.expr);
     if order.with_fill.is_some() {
@@ -232,10 +240,10 @@ fn order_key(
 
 /// The series limit, ranked by the first aggregate that is selected.
 fn series(
-    parts: &Parts,
+    parts: &SelectAst,
     selected: &[Selected],
     outputs: &[Output],
-    slots: &Slots,
+    slots: &OutputSlots,
 ) -> Read<Option<SeriesLimit>> {
     let Some((count, at)) = parts.series else { return Ok(None) };
     if !slots.keys().any(|key| time_bucket_width(key).is_some()) {
@@ -253,7 +261,7 @@ fn series(
 
 /// How long the time is that a group covers: that of its time bucket, which only the answer knows,
 /// or of the one time range, of which what is open ends with the table. `None` for several ranges.
-fn seconds(slots: &Slots, intervals: &Intervals, table: &TableSchema) -> Option<OutputExpr> {
+fn seconds(slots: &OutputSlots, intervals: &Intervals, table: &TableSchema) -> Option<OutputExpr> {
     if slots.keys().any(|key| time_bucket_width(key).is_some()) {
         return Some(Expr::Leaf(GroupInput::Seconds));
     }
@@ -274,7 +282,7 @@ fn seconds(slots: &Slots, intervals: &Intervals, table: &TableSchema) -> Option<
 fn check_buckets(
     selected: &[Selected],
     outputs: &[Output],
-    slots: &Slots,
+    slots: &OutputSlots,
     intervals: &Intervals,
 ) -> Read<()> {
     let mut keys = slots.keys().enumerate();
@@ -320,12 +328,12 @@ fn check_exprs(query: &Query) -> Read<()> {
     let deepest_row = rows.iter().map(|expr| expr.depth()).max();
     let deepest_output = outputs.iter().map(|expr| expr.depth()).max();
     if deepest_row.max(deepest_output).is_some_and(|depth| depth > limits::EXPR_DEPTH_MAX) {
-        return Err(crate::parse::too_deep(NOWHERE));
+        return Err(crate::syntax::parse::too_deep(NOWHERE));
     }
     let in_rows: usize = rows.into_iter().map(patterns).sum();
     let in_outputs: usize = outputs.into_iter().map(patterns).sum();
     match in_rows + in_outputs > limits::PATTERNS_MAX {
-        true => Err(crate::pattern::too_many(NOWHERE)),
+        true => Err(crate::bind::pattern::too_many(NOWHERE)),
         false => Ok(()),
     }
 }

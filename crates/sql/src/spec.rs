@@ -3,6 +3,10 @@
 //! Its texts are parsed to the same syntax as those of SQL (`spec_syntax`), which prints the SQL
 //! that says the same.
 
+pub(crate) mod syntax;
+pub(crate) mod time;
+pub(crate) mod to_sql;
+
 use hadal_types::time::TimeUnit;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -7,11 +7,11 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::bind::Binder;
+use crate::bind::scope::{Scope, joined};
 use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
-use crate::parse::{self};
-use crate::parts::{Item, Parts};
-use crate::scope::{Scope, joined};
-use crate::spec_syntax::SpecSyntax;
+use crate::spec::syntax::SpecSyntax;
+use crate::syntax::parse::{self};
+use crate::syntax::select_ast::{Item, SelectAst};
 use crate::{Context, QuerySpec, Statement, select};
 
 /// A statement that was parsed, but not yet bound to a table.
@@ -27,23 +27,10 @@ enum Syntax {
 /// A statement of SQL.
 #[derive(Debug)]
 enum Command {
-    Select(Box<Parts>),
+    Select(Box<SelectAst>),
     ShowTables,
     Describe(Vec<Ident>),
     Summarize(Vec<Ident>),
-}
-
-/// Which statement it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatementKind {
-    /// SELECT, with FROM or without.
-    Select,
-    /// SHOW TABLES.
-    ShowTables,
-    /// DESCRIBE t.
-    Describe,
-    /// SUMMARIZE t.
-    Summarize,
 }
 
 /// Parses one statement of SQL.
@@ -68,20 +55,6 @@ pub fn parse_spec(spec: &QuerySpec, now: Micros) -> Result<Parsed, SqlError> {
 }
 
 impl Parsed {
-    /// Which statement it is.
-    #[must_use]
-    pub const fn kind(&self) -> StatementKind {
-        match &self.0 {
-            Syntax::Spec(_) => StatementKind::Select,
-            Syntax::Sql { command, .. } => match command {
-                Command::Select(_) => StatementKind::Select,
-                Command::ShowTables => StatementKind::ShowTables,
-                Command::Describe(_) => StatementKind::Describe,
-                Command::Summarize(_) => StatementKind::Summarize,
-            },
-        }
-    }
-
     /// The name of its table as it is written, if it names one.
     #[must_use]
     pub fn table(&self) -> Option<String> {
@@ -133,7 +106,7 @@ impl Command {
 }
 
 /// Binds a SELECT; without FROM it is one row of values.
-pub(crate) fn bind_select(parts: &Parts, context: &Context<'_>) -> Read<Statement> {
+pub(crate) fn bind_select(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
     let Some(table) = &parts.table else { return without_table(parts, context) };
     let schema = Scope::table_named(&table.name, context)?;
     let scope = Scope::new(context, &schema, table.alias.clone());
@@ -253,18 +226,18 @@ fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn parse_select(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Read<Parts> {
+fn parse_select(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Read<SelectAst> {
     parse::drop_comma_before_from(&mut tokens);
     let series = parse::take_series(&mut tokens)?;
     let names = parse::item_names(source, &tokens);
     let query = parse::parse_all(source, tokens, |parser| parser.parse_query())?;
-    let mut parts = Parts::of_query(*query, names)?;
+    let mut parts = SelectAst::of_query(*query, names)?;
     parts.series = series;
     Ok(parts)
 }
 
 /// `SELECT 1`: values of constants.
-fn without_table(parts: &Parts, context: &Context<'_>) -> Read<Statement> {
+fn without_table(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
     if let Some((_, at)) = parts.series.or((!parts.has_items_only()).then_some((0, NOWHERE))) {
         return Err(Fault::new("without FROM there is one row of values", at));
     }

@@ -7,10 +7,10 @@ use sqlparser::ast::{BinaryOperator, Expr};
 use sqlparser::tokenizer::Location;
 
 use crate::bind::Binder;
-use crate::bound::Bound;
+use crate::bind::bound_expr::TypedExpr;
+use crate::bind::scope::a;
 use crate::error::{Fault, Read};
-use crate::place::place;
-use crate::scope::a;
+use crate::syntax::source_position::place;
 
 /// The syntax of a pattern operator, and whether it asks for what does not match.
 pub(crate) fn operator(op: &BinaryOperator) -> Option<(PatternSyntax, bool)> {
@@ -28,7 +28,7 @@ pub(crate) fn operator(op: &BinaryOperator) -> Option<(PatternSyntax, bool)> {
 }
 
 /// LIKE and ILIKE.
-pub(crate) fn like(binder: &mut Binder<'_>, expr: &Expr) -> Read<Bound> {
+pub(crate) fn like(binder: &mut Binder<'_>, expr: &Expr) -> Read<TypedExpr> {
     match expr {
         Expr::Like { negated, any: false, expr, pattern, escape_char } => {
             check_escape(escape_char.as_deref())?;
@@ -58,7 +58,7 @@ pub(crate) fn matches(
     (syntax, negated): (PatternSyntax, bool),
     text: &Expr,
     pattern: &Expr,
-) -> Read<Bound> {
+) -> Read<TypedExpr> {
     let value = binder.bind(text)?;
     let source = binder.bind(pattern)?;
     let Some(source) = source.as_string() else {
@@ -75,9 +75,9 @@ pub(crate) fn matches(
         return Err(too_many(place(pattern)));
     }
     Pattern::new(source, syntax).map_err(|error| refuse(&error, pattern))?;
-    let source = Bound::literal(Value::string(source));
+    let source = TypedExpr::literal(Value::string(source));
     let text = if value.value_type == Type::Null { value } else { value.into_text() };
-    let found = Bound::call(Function::Matches(syntax), [text, source], Type::Bool);
+    let found = TypedExpr::call(Function::Matches(syntax), [text, source], Type::Bool);
     Ok(if negated { found.negated() } else { found })
 }
 

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use hadal_query::{Expr, GroupInput, Measure, OutputExpr, QueryKind, RowExpr, RowInput};
 use hadal_types::{Value, limits};
 
-use crate::aggregate::row_expr;
-use crate::bound::{Aggregate, Bound, BoundExpr, Leaf};
+use crate::bind::aggregate::row_expr;
+use crate::bind::bound_expr::{Aggregate, BoundExpr, Leaf, TypedExpr};
 use crate::error::{Fault, NOWHERE, Read};
 
 /// What the leaves are asked to compute.
-pub(crate) enum Slots {
+pub(crate) enum OutputSlots {
     Rows(Values),
     Groups(GroupSlots),
 }
@@ -33,9 +33,9 @@ pub(crate) struct GroupSlots {
     seconds: Option<OutputExpr>,
 }
 
-impl Slots {
-    /// Slots for groups with these keys; a key that comes twice is one. There is a limit.
-    pub(crate) fn groups(keys: impl IntoIterator<Item = Bound>) -> Read<Self> {
+impl OutputSlots {
+    /// OutputSlots for groups with these keys; a key that comes twice is one. There is a limit.
+    pub(crate) fn groups(keys: impl IntoIterator<Item = TypedExpr>) -> Read<Self> {
         let mut slots = GroupSlots::default();
         for key in keys {
             let row = row_expr(&key)?;
@@ -51,7 +51,7 @@ impl Slots {
     }
 
     /// The output that `bound` is.
-    pub(crate) fn output(&mut self, bound: &Bound) -> Read<OutputExpr> {
+    pub(crate) fn output(&mut self, bound: &TypedExpr) -> Read<OutputExpr> {
         match self {
             Self::Rows(values) => values.output(bound),
             Self::Groups(groups) => groups.output(&bound.expr),
@@ -90,7 +90,7 @@ impl Slots {
 }
 
 impl Values {
-    fn output(&mut self, bound: &Bound) -> Read<OutputExpr> {
+    fn output(&mut self, bound: &TypedExpr) -> Read<OutputExpr> {
         if let Expr::Literal(value) = &bound.expr {
             return Ok(Expr::Literal(value.clone()));
         }

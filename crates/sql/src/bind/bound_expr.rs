@@ -33,14 +33,14 @@ pub(crate) type BoundExpr = Expr<Leaf>;
 
 /// A bound expression and what is known of its values.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct TypedExpr {
     pub(crate) expr: BoundExpr,
     pub(crate) value_type: Type,
     /// Whether its values are integers by how it is spelled, so that `/` divides whole.
     pub(crate) whole: bool,
 }
 
-impl Bound {
+impl TypedExpr {
     pub(crate) fn new(expr: BoundExpr, value_type: Type) -> Self {
         Self { expr, value_type, whole: false }
     }

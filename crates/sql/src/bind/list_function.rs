@@ -4,11 +4,11 @@ use hadal_query::{Function, Type};
 use hadal_types::{ColumnSchema, Kind, Value};
 use sqlparser::ast::Expr;
 
+use crate::bind::bound_expr::TypedExpr;
+use crate::bind::scope::{Column, a};
 use crate::bind::{Binder, strip};
-use crate::bound::Bound;
 use crate::error::{Fault, NOWHERE, Read};
-use crate::place::place;
-use crate::scope::{Column, a};
+use crate::syntax::source_position::place;
 
 /// The list function of this name.
 pub(crate) fn of_name(name: &str) -> Option<Function> {
@@ -30,7 +30,7 @@ pub(crate) fn bind(
     function: Function,
     name: &str,
     exprs: &[&Expr],
-) -> Read<Bound> {
+) -> Read<TypedExpr> {
     let Some((list, words)) = exprs.split_first() else {
         return Err(Fault::new(format!("{name} takes a set or vector first"), NOWHERE));
     };
@@ -48,7 +48,7 @@ pub(crate) fn bind(
     if function == Function::IsEmpty && arguments.len() > 1 {
         return Err(Fault::new("is_empty takes a set or vector and nothing else", NOWHERE));
     }
-    Ok(Bound::call_all(function, arguments, Type::Bool))
+    Ok(TypedExpr::call_all(function, arguments, Type::Bool))
 }
 
 fn needs_order(function: Function) -> bool {
@@ -56,7 +56,12 @@ fn needs_order(function: Function) -> bool {
 }
 
 /// The set or vector that is asked; of a column with several kinds, the part that is one.
-fn list_of(binder: &mut Binder<'_>, function: Function, name: &str, expr: &Expr) -> Read<Bound> {
+fn list_of(
+    binder: &mut Binder<'_>,
+    function: Function,
+    name: &str,
+    expr: &Expr,
+) -> Read<TypedExpr> {
     let bound = match binder.as_column(expr)? {
         Some(Column::Known(column)) => list_part(function, column),
         Some(column) => column.bind(),
@@ -78,7 +83,7 @@ fn list_of(binder: &mut Binder<'_>, function: Function, name: &str, expr: &Expr)
     }
 }
 
-fn list_part(function: Function, column: &ColumnSchema) -> Bound {
+fn list_part(function: Function, column: &ColumnSchema) -> TypedExpr {
     let main = column.main_part().map(|part| part.kind);
     let fits = |kind: &Kind| match kind {
         Kind::Vector => true,
@@ -87,16 +92,16 @@ fn list_part(function: Function, column: &ColumnSchema) -> Bound {
     };
     let parts = column.parts.iter().map(|part| part.kind);
     match main.filter(fits).or_else(|| parts.rev().find(fits)) {
-        Some(kind) => Bound::part(column, kind),
+        Some(kind) => TypedExpr::part(column, kind),
         None => Column::Known(column).bind(),
     }
 }
 
-fn element_of(binder: &mut Binder<'_>, name: &str, expr: &Expr) -> Read<Bound> {
+fn element_of(binder: &mut Binder<'_>, name: &str, expr: &Expr) -> Read<TypedExpr> {
     let bound = binder.bind(expr)?;
     match bound.as_literal() {
         Some(Value::String(_)) => Ok(bound),
-        Some(Value::Number(number)) => Ok(Bound::literal(Value::string(&number.to_string()))),
+        Some(Value::Number(number)) => Ok(TypedExpr::literal(Value::string(&number.to_string()))),
         _ => Err(Fault::new(format!("{name} takes constant texts"), place(expr))),
     }
 }

@@ -3,16 +3,16 @@
 
 use sqlparser::ast::{self, Expr};
 
+use crate::bind::bound_expr::TypedExpr;
 use crate::bind::{Aggregates, Binder, strip};
-use crate::bound::Bound;
 use crate::error::{Fault, NOWHERE, Read};
-use crate::parts::{Groups, Parts};
-use crate::place::place;
 use crate::select::Selected;
-use crate::slots::Slots;
+use crate::select::output_slots::OutputSlots;
+use crate::syntax::select_ast::{Groups, SelectAst};
+use crate::syntax::source_position::place;
 
 /// Whether the question asks for groups, not raw rows.
-pub(crate) fn is_grouped(parts: &Parts, selected: &[Selected]) -> bool {
+pub(crate) fn is_grouped(parts: &SelectAst, selected: &[Selected]) -> bool {
     parts.distinct
         || parts.having.is_some()
         || !matches!(parts.groups, Groups::None)
@@ -20,7 +20,11 @@ pub(crate) fn is_grouped(parts: &Parts, selected: &[Selected]) -> bool {
 }
 
 /// The slots of the question's groups.
-pub(crate) fn slots(binder: &mut Binder<'_>, parts: &Parts, selected: &[Selected]) -> Read<Slots> {
+pub(crate) fn slots(
+    binder: &mut Binder<'_>,
+    parts: &SelectAst,
+    selected: &[Selected],
+) -> Read<OutputSlots> {
     refuse_wildcard(parts)?;
     let keys = match &parts.groups {
         Groups::None if parts.distinct => distinct(selected)?,
@@ -39,10 +43,10 @@ pub(crate) fn slots(binder: &mut Binder<'_>, parts: &Parts, selected: &[Selected
             keys
         }
     };
-    Slots::groups(keys)
+    OutputSlots::groups(keys)
 }
 
-fn refuse_wildcard(parts: &Parts) -> Read<()> {
+fn refuse_wildcard(parts: &SelectAst) -> Read<()> {
     let wildcard = parts.items.iter().find(|item| item.expr.is_none());
     match wildcard {
         Some(_) if parts.distinct => Ok(()),
@@ -53,7 +57,7 @@ fn refuse_wildcard(parts: &Parts) -> Read<()> {
 }
 
 /// All that is selected, where it is no aggregate.
-fn plain(selected: &[Selected]) -> Vec<Bound> {
+fn plain(selected: &[Selected]) -> Vec<TypedExpr> {
     selected
         .iter()
         .map(|item| &item.bound)
@@ -62,7 +66,7 @@ fn plain(selected: &[Selected]) -> Vec<Bound> {
         .collect()
 }
 
-fn distinct(selected: &[Selected]) -> Read<Vec<Bound>> {
+fn distinct(selected: &[Selected]) -> Read<Vec<TypedExpr>> {
     if selected.iter().any(|item| item.bound.has_aggregate()) {
         let fault = Fault::new("DISTINCT beside an aggregate is not supported", NOWHERE);
         return Err(fault.hint("count(DISTINCT x) counts different values"));
@@ -70,7 +74,7 @@ fn distinct(selected: &[Selected]) -> Read<Vec<Bound>> {
     Ok(plain(selected))
 }
 
-fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<Bound> {
+fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<TypedExpr> {
     if let Some(position) = position(expr) {
         let bound = &at_position(position, expr, selected)?.bound;
         return match bound.has_aggregate() {

@@ -11,10 +11,10 @@ use hadal_types::time::parse_timestamp;
 use hadal_types::{Micros, Number, TableSchema};
 
 use crate::QuerySpec;
-use crate::duration::{NotADuration, parse_duration};
+use crate::bind::literal::time_of_number;
+use crate::bind::time_function::bucket_start;
 use crate::error::{Fault, NOWHERE, Read, SqlError};
-use crate::literal::time_of_number;
-use crate::time_function::bucket_start;
+use crate::syntax::duration::{NotADuration, parse_duration};
 
 /// The times of a spec, read and checked.
 #[derive(Clone, Debug)]

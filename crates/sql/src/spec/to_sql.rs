@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use sqlparser::tokenizer::{Span, TokenWithSpan};
 
 use crate::error::{NOWHERE, Read, Source, Sources};
-use crate::parse;
-use crate::spec_syntax::{SpecSyntax, Texts};
+use crate::spec::syntax::{SpecSyntax, Texts};
+use crate::syntax::parse;
 
 /// A piece of the SQL.
 pub(crate) enum Piece<'p> {

@@ -4,21 +4,21 @@ use hadal_types::time::{TimeUnit, parse_timestamp};
 use hadal_types::{Micros, Number, Value};
 use sqlparser::ast::{self, Expr};
 
-use crate::bound::Bound;
-use crate::duration::{NotADuration, parse_duration, unit_micros};
+use crate::bind::bound_expr::TypedExpr;
 use crate::error::{Fault, NOWHERE, Read};
-use crate::place::place;
+use crate::syntax::duration::{NotADuration, parse_duration, unit_micros};
+use crate::syntax::source_position::place;
 
 /// A constant of SQL.
-pub(crate) fn value(value: &ast::Value) -> Read<Bound> {
+pub(crate) fn value(value: &ast::Value) -> Read<TypedExpr> {
     Ok(match value {
         ast::Value::Number(digits, _) => number(digits)?,
         ast::Value::SingleQuotedString(text)
         | ast::Value::EscapedStringLiteral(text)
-        | ast::Value::UnicodeStringLiteral(text) => Bound::literal(Value::string(text)),
-        ast::Value::DollarQuotedString(text) => Bound::literal(Value::string(&text.value)),
-        ast::Value::Boolean(truth) => Bound::literal(Value::Bool(*truth)),
-        ast::Value::Null => Bound::literal(Value::Null),
+        | ast::Value::UnicodeStringLiteral(text) => TypedExpr::literal(Value::string(text)),
+        ast::Value::DollarQuotedString(text) => TypedExpr::literal(Value::string(&text.value)),
+        ast::Value::Boolean(truth) => TypedExpr::literal(Value::Bool(*truth)),
+        ast::Value::Null => TypedExpr::literal(Value::Null),
         ast::Value::Placeholder(name) => {
             return Err(Fault::new(format!("parameter {name} has no value"), NOWHERE));
         }
@@ -29,7 +29,7 @@ pub(crate) fn value(value: &ast::Value) -> Read<Bound> {
     })
 }
 
-fn number(digits: &str) -> Read<Bound> {
+fn number(digits: &str) -> Read<TypedExpr> {
     let plain = digits.replace('_', "");
     // `.5` and `5.` are numbers in SQL.
     let spelled = match plain.strip_suffix('.') {
@@ -41,11 +41,11 @@ fn number(digits: &str) -> Read<Bound> {
         Fault::new(error.to_string(), NOWHERE)
     })?;
     let whole = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-    Ok(Bound { whole, ..Bound::literal(Value::Number(number)) })
+    Ok(TypedExpr { whole, ..TypedExpr::literal(Value::Number(number)) })
 }
 
 /// `INTERVAL '3 hours'`: a number of seconds.
-pub(crate) fn interval(interval: &ast::Interval) -> Read<Bound> {
+pub(crate) fn interval(interval: &ast::Interval) -> Read<TypedExpr> {
     let at = place(&interval.value);
     let Expr::Value(value) = &*interval.value else {
         return Err(Fault::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'"));
@@ -72,10 +72,10 @@ pub(crate) fn duration(text: &str, at: sqlparser::tokenizer::Location) -> Read<i
 }
 
 /// So many microseconds as a number of seconds.
-pub(crate) fn seconds(micros: i64) -> Option<Bound> {
+pub(crate) fn seconds(micros: i64) -> Option<TypedExpr> {
     let seconds = hadal_types::Decimal::new(i128::from(micros), 6)?;
     let whole = seconds.is_integer();
-    Some(Bound { whole, ..Bound::literal(Value::Number(seconds.into())) })
+    Some(TypedExpr { whole, ..TypedExpr::literal(Value::Number(seconds.into())) })
 }
 
 /// A text as a time.

@@ -10,13 +10,14 @@ use hadal_types::{Micros, TableSchema, limits};
 use sqlparser::ast::{self, Ident};
 use sqlparser::tokenizer::Span;
 
+use crate::bind::scope::TIME;
 use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
-use crate::parts::{Groups, Item, Parts, Table, item_of};
-use crate::scope::TIME;
-use crate::spec_time::Times;
-use crate::spell::{self, quoted, tokens_nowhere};
+use crate::spec::time::Times;
+use crate::spec::to_sql::{self, quoted, tokens_nowhere};
 use crate::statement::bind_select;
-use crate::{Context, QuerySpec, Statement, parse, spec};
+use crate::syntax::parse;
+use crate::syntax::select_ast::{Groups, Item, SelectAst, Table, item_of};
+use crate::{Context, QuerySpec, Statement, spec};
 
 /// A query in JSON, parsed.
 #[derive(Debug)]
@@ -97,7 +98,7 @@ impl SpecSyntax {
     pub(crate) fn bind(&self, context: &Context<'_>) -> Result<Statement, SqlError> {
         let mut sources = self.sources.clone();
         let made = self.texts(&mut sources, context)?;
-        let bound = spell::check(&self.pieces(&made))
+        let bound = to_sql::check(&self.pieces(&made))
             .and_then(|()| self.parts(&made))
             .and_then(|parts| bind_select(&parts, context));
         let mut statement = bound.map_err(|fault| sources.error(fault))?;
@@ -113,7 +114,7 @@ impl SpecSyntax {
     /// The SQL that says the same.
     pub(crate) fn to_sql(&self, context: &Context<'_>) -> Result<String, SqlError> {
         let made = self.texts(&mut Sources::default(), context)?;
-        Ok(spell::print(&self.pieces(&made)))
+        Ok(to_sql::print(&self.pieces(&made)))
     }
 
     /// Makes the texts that the table needs.
@@ -145,7 +146,7 @@ impl SpecSyntax {
     }
 
     /// The parts of the question.
-    fn parts(&self, made: &Texts) -> Read<Parts> {
+    fn parts(&self, made: &Texts) -> Read<SelectAst> {
         let mut items = made.items.iter().map(item).collect::<Read<Vec<Item>>>()?;
         items.extend(self.items.iter().map(|item| item.syntax.clone()));
         if items.is_empty() {
@@ -160,7 +161,7 @@ impl SpecSyntax {
             [] => Groups::All,
             groups => Groups::By(groups.iter().map(group).collect::<Read<_>>()?),
         };
-        Ok(Parts {
+        Ok(SelectAst {
             table: Some(Table { name: vec![self.table_ident(&made.table)], alias: None }),
             distinct: false,
             items,

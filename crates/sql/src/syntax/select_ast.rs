@@ -6,7 +6,7 @@ use sqlparser::ast::{self, SetExpr, TableFactor};
 use sqlparser::tokenizer::Location;
 
 use crate::error::{Fault, NOWHERE, Read};
-use crate::place::place;
+use crate::syntax::source_position::place;
 
 /// One item of the SELECT list.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub(crate) enum Groups {
 /// The parts of a question. Expressions are shared, as a clone of a long chain would go as deep as
 /// it is long.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct SelectAst {
     pub(crate) table: Option<Table>,
     pub(crate) distinct: bool,
     pub(crate) items: Vec<Item>,
@@ -57,7 +57,7 @@ pub(crate) struct Parts {
 const EXPORT: &str = "export the rows and go on elsewhere: \
                       hadal query --format csv \"SELECT …\" > file";
 
-impl Parts {
+impl SelectAst {
     /// Whether there is nothing but a SELECT list, and what changes nothing about its one row.
     pub(crate) fn has_items_only(&self) -> bool {
         let has_row = self.limit != Some(0) && self.offset == 0;
@@ -141,7 +141,7 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
 fn column_name(expr: &ast::Expr) -> Option<String> {
     match expr {
         ast::Expr::Identifier(ident) => Some(ident.value.clone()),
-        ast::Expr::CompoundIdentifier(idents) => Some(crate::scope::joined(idents)),
+        ast::Expr::CompoundIdentifier(idents) => Some(crate::bind::scope::joined(idents)),
         _ => None,
     }
 }

@@ -5,13 +5,18 @@ use hadal_types::{Number, Value};
 use sqlparser::ast::{self, CaseWhen, CeilFloorKind, Expr};
 use sqlparser::tokenizer::Location;
 
+use crate::bind::aggregate;
+use crate::bind::arithmetic;
+use crate::bind::bound_expr::TypedExpr;
+use crate::bind::compare;
+use crate::bind::list_function;
+use crate::bind::literal;
+use crate::bind::scope::a;
+use crate::bind::time_function;
 use crate::bind::{Binder, arguments, truth};
-use crate::bound::Bound;
 use crate::error::{Fault, NOWHERE, Read};
-use crate::place::{place, place_of_name};
-use crate::scope::a;
 use crate::suggest::did_you_mean;
-use crate::{aggregate, arithmetic, compare, list_function, literal, time_function};
+use crate::syntax::source_position::{place, place_of_name};
 
 /// Every name that a function has; percentiles are shown by a few.
 const NAMES: [&str; 54] = [
@@ -72,7 +77,7 @@ const NAMES: [&str; 54] = [
 ];
 
 /// Binds a call by name.
-pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Read<Bound> {
+pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Read<TypedExpr> {
     let name = aggregate::name_of(function);
     let at = place_of_name(&function.name);
     refuse_extras(function, at)?;
@@ -125,22 +130,22 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    fn bind(&self, binder: &mut Binder<'_>, bound: Vec<Bound>) -> Read<Bound> {
+    fn bind(&self, binder: &mut Binder<'_>, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         match self.name {
             "now" | "current_timestamp" => {
                 self.none(bound)?;
-                Ok(Bound::literal(Value::Time(binder.scope.now())))
+                Ok(TypedExpr::literal(Value::Time(binder.scope.now())))
             }
             "version" => {
                 self.none(bound)?;
                 let version = concat!("Hadal ", env!("CARGO_PKG_VERSION"));
-                Ok(Bound::literal(Value::string(version)))
+                Ok(TypedExpr::literal(Value::string(version)))
             }
             "search" => self.search(binder, bound),
             "lower" => self.text(Function::Lower, bound),
             "upper" => self.text(Function::Upper, bound),
             "length" | "char_length" | "character_length" | "cardinality" => self.length(bound),
-            "concat" => Ok(Bound::call_all(Function::Concat, bound, Type::String)),
+            "concat" => Ok(TypedExpr::call_all(Function::Concat, bound, Type::String)),
             "abs" => self.number(Function::Abs, bound),
             "floor" => self.number(Function::Floor, bound),
             "ceil" | "ceiling" => self.number(Function::Ceil, bound),
@@ -173,8 +178,8 @@ impl Call<'_> {
             "to_timestamp" => {
                 let [seconds] = self.exactly(bound)?;
                 let seconds = arithmetic::number(seconds, self.place(0))?;
-                let epoch = Bound::literal(literal::EPOCH);
-                Ok(Bound::call(Function::AddSeconds, [epoch, seconds], Type::Time))
+                let epoch = TypedExpr::literal(literal::EPOCH);
+                Ok(TypedExpr::call(Function::AddSeconds, [epoch, seconds], Type::Time))
             }
             _ => Err(unknown(self.name, self.at)),
         }
@@ -184,7 +189,7 @@ impl Call<'_> {
         self.places.get(index).copied().unwrap_or(NOWHERE)
     }
 
-    fn exactly<const N: usize>(&self, bound: Vec<Bound>) -> Read<[Bound; N]> {
+    fn exactly<const N: usize>(&self, bound: Vec<TypedExpr>) -> Read<[TypedExpr; N]> {
         let given = bound.len();
         bound.try_into().map_err(|_| {
             let (name, plural) = (self.name, if N == 1 { "" } else { "s" });
@@ -192,74 +197,74 @@ impl Call<'_> {
         })
     }
 
-    fn none(&self, bound: Vec<Bound>) -> Read<()> {
+    fn none(&self, bound: Vec<TypedExpr>) -> Read<()> {
         self.exactly::<0>(bound).map(|_| ())
     }
 
-    fn constant<'b>(&self, bound: &'b Bound) -> Read<&'b str> {
+    fn constant<'b>(&self, bound: &'b TypedExpr) -> Read<&'b str> {
         bound.as_string().ok_or_else(|| {
             Fault::new(format!("{} takes a constant text", self.name), self.place(0))
         })
     }
 
-    fn search(&self, binder: &Binder<'_>, bound: Vec<Bound>) -> Read<Bound> {
+    fn search(&self, binder: &Binder<'_>, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [text] = self.exactly(bound)?;
         let text = self.constant(&text)?;
         match binder.scope.table() {
-            Some(_) => Ok(Bound::input(RowInput::AnyText(text.to_owned()))),
+            Some(_) => Ok(TypedExpr::input(RowInput::AnyText(text.to_owned()))),
             None => Err(Fault::new("search needs a table", self.at).hint("add FROM and a table")),
         }
     }
 
-    fn text(&self, function: Function, bound: Vec<Bound>) -> Read<Bound> {
+    fn text(&self, function: Function, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [value] = self.exactly(bound)?;
         let value = string(self.name, value, self.place(0))?;
-        Ok(Bound::call(function, [value], Type::String))
+        Ok(TypedExpr::call(function, [value], Type::String))
     }
 
-    fn length(&self, bound: Vec<Bound>) -> Read<Bound> {
+    fn length(&self, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [value] = self.exactly(bound)?;
         let value = match value.value_type {
             Type::Set | Type::Vector => value,
             _ => string(self.name, value, self.place(0))?,
         };
-        Ok(Bound { whole: true, ..Bound::call(Function::Length, [value], Type::Number) })
+        Ok(TypedExpr { whole: true, ..TypedExpr::call(Function::Length, [value], Type::Number) })
     }
 
-    fn number(&self, function: Function, bound: Vec<Bound>) -> Read<Bound> {
+    fn number(&self, function: Function, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [value] = self.exactly(bound)?;
         let value = arithmetic::number(value, self.place(0))?;
-        Ok(Bound::call(function, [value], Type::Number))
+        Ok(TypedExpr::call(function, [value], Type::Number))
     }
 
-    fn two_numbers(&self, function: Function, bound: Vec<Bound>) -> Read<Bound> {
+    fn two_numbers(&self, function: Function, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [left, right] = self.exactly(bound)?;
         let whole = function == Function::Remainder && left.whole && right.whole;
         let left = arithmetic::number(left, self.place(0))?;
         let right = arithmetic::number(right, self.place(1))?;
-        Ok(Bound { whole, ..Bound::call(function, [left, right], Type::Number) })
+        Ok(TypedExpr { whole, ..TypedExpr::call(function, [left, right], Type::Number) })
     }
 
-    fn round(&self, mut bound: Vec<Bound>) -> Read<Bound> {
+    fn round(&self, mut bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         if bound.len() != 2 {
             return self.number(Function::Round, bound);
         }
-        let digits = bound.pop().as_ref().and_then(Bound::as_number);
+        let digits = bound.pop().as_ref().and_then(TypedExpr::as_number);
         let allowed = Number::integer(-18)..=Number::integer(18);
         let digits = digits.filter(|digits| allowed.contains(digits));
         let Some(digits) = digits.and_then(Number::to_i64) else {
             return Err(Fault::new("round takes -18 to 18 digits", self.place(1)));
         };
-        bound.push(Bound::whole(digits));
+        bound.push(TypedExpr::whole(digits));
         self.two_numbers(Function::Round, bound)
     }
 
-    fn nullif(&self, binder: &mut Binder<'_>, bound: Vec<Bound>) -> Read<Bound> {
+    fn nullif(&self, binder: &mut Binder<'_>, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [value, unwanted] = self.exactly(bound)?;
         let same = compare::compare(Function::Equal, binder.copy(&value)?, unwanted)?;
         let value_type = value.value_type;
-        let null = Bound::literal(Value::Null);
-        Ok(Bound::call(Function::Case, [same, null, value], value_type))
+        let null = TypedExpr::literal(Value::Null);
+        Ok(TypedExpr::call(Function::Case, [same, null, value], value_type))
     }
 }
 
@@ -274,7 +279,7 @@ fn unknown(name: &str, at: Location) -> Fault {
     }
 }
 
-fn arithmetic_input(value: &Bound) -> Read<()> {
+fn arithmetic_input(value: &TypedExpr) -> Read<()> {
     match value.value_type {
         Type::Set | Type::Vector | Type::Histogram => {
             Err(Fault::new(format!("{} cannot become a number", a(value.value_type)), NOWHERE))
@@ -283,7 +288,7 @@ fn arithmetic_input(value: &Bound) -> Read<()> {
     }
 }
 
-fn string(name: &str, value: Bound, at: Location) -> Read<Bound> {
+fn string(name: &str, value: TypedExpr, at: Location) -> Read<TypedExpr> {
     match value.value_type {
         Type::Null => Ok(value),
         Type::Set | Type::Vector | Type::Histogram => {
@@ -300,11 +305,11 @@ pub(crate) fn rounded(
     function: Function,
     expr: &Expr,
     field: &CeilFloorKind,
-) -> Read<Bound> {
+) -> Read<TypedExpr> {
     match field {
         CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) => {
             let value = arithmetic::number(binder.bind(expr)?, place(expr))?;
-            Ok(Bound::call(function, [value], Type::Number))
+            Ok(TypedExpr::call(function, [value], Type::Number))
         }
         _ => Err(Fault::new("floor and ceil take one number", place(expr))
             .hint("bucket(x, width), or date_trunc('hour', time)")),
@@ -317,7 +322,7 @@ pub(crate) fn case(
     operand: Option<&Expr>,
     arms: &[CaseWhen],
     otherwise: Option<&Expr>,
-) -> Read<Bound> {
+) -> Read<TypedExpr> {
     let operand = operand.map(|operand| binder.bind(operand)).transpose()?;
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     for arm in arms {
@@ -336,19 +341,19 @@ pub(crate) fn case(
     let otherwise = if values.len() > conditions.len() { values.pop() } else { None };
     let arms = conditions.into_iter().zip(values);
     let arguments = arms.flat_map(|(condition, value)| [condition, value]).chain(otherwise);
-    Ok(Bound::call_all(Function::Case, arguments.collect(), value_type))
+    Ok(TypedExpr::call_all(Function::Case, arguments.collect(), value_type))
 }
 
-fn coalesce(values: Vec<Bound>) -> Read<Bound> {
+fn coalesce(values: Vec<TypedExpr>) -> Read<TypedExpr> {
     if values.is_empty() {
         return Err(Fault::new("coalesce takes at least one argument", NOWHERE));
     }
     let (values, value_type) = unite(values)?;
-    Ok(Bound::call_all(Function::Coalesce, values, value_type))
+    Ok(TypedExpr::call_all(Function::Coalesce, values, value_type))
 }
 
 /// The same values, all of one type: of what is not null, the first that holds all of them.
-fn unite(values: Vec<Bound>) -> Read<(Vec<Bound>, Type)> {
+fn unite(values: Vec<TypedExpr>) -> Read<(Vec<TypedExpr>, Type)> {
     let types: Vec<Type> =
         values.iter().map(|value| value.value_type).filter(|of| *of != Type::Null).collect();
     let Some(first) = types.first().copied() else { return Ok((values, Type::Null)) };
@@ -356,17 +361,17 @@ fn unite(values: Vec<Bound>) -> Read<(Vec<Bound>, Type)> {
         return Ok((values, first));
     }
     let only = |allowed: &[Type]| types.iter().all(|of| allowed.contains(of));
-    let turn = |turn: fn(Bound) -> Bound, to: Type| {
-        let null = |value: &Bound| value.value_type == Type::Null;
+    let turn = |turn: fn(TypedExpr) -> TypedExpr, to: Type| {
+        let null = |value: &TypedExpr| value.value_type == Type::Null;
         let turned = values.iter().cloned();
         let turned = turned.map(|value| if null(&value) { value } else { turn(value) });
         Ok((turned.collect(), to))
     };
     if only(&[Type::Number, Type::Bool]) {
-        return turn(Bound::into_number, Type::Number);
+        return turn(TypedExpr::into_number, Type::Number);
     }
     if only(&[Type::Number, Type::Bool, Type::String, Type::Time]) {
-        return turn(Bound::into_text, Type::String);
+        return turn(TypedExpr::into_text, Type::String);
     }
     let names: Vec<&str> = types.iter().map(|of| of.name()).collect();
     Err(Fault::new(format!("values of different types: {}", names.join(", ")), NOWHERE))

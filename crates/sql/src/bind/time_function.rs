@@ -4,17 +4,17 @@ use hadal_query::{Function, TimeField, Type};
 use hadal_types::{Micros, Value};
 use sqlparser::tokenizer::Location;
 
-use crate::arithmetic;
-use crate::bound::Bound;
-use crate::duration::{DAY, WEEK, unit_micros};
+use crate::bind::arithmetic;
+use crate::bind::bound_expr::TypedExpr;
+use crate::bind::literal;
 use crate::error::{Fault, NOWHERE, Read};
-use crate::literal;
+use crate::syntax::duration::{DAY, WEEK, unit_micros};
 
 /// Weeks begin on Mondays; the Unix epoch is a Thursday.
 const MONDAY: i64 = 4 * DAY;
 
 /// `time_bucket('1 minute', time)`, or of a number of seconds.
-pub(crate) fn time_bucket(width: &Bound, time: Bound, at: Location) -> Read<Bound> {
+pub(crate) fn time_bucket(width: &TypedExpr, time: TypedExpr, at: Location) -> Read<TypedExpr> {
     let micros = match (width.as_string(), width.as_number()) {
         (Some(text), _) => literal::duration(text, at)?,
         (_, Some(seconds)) => seconds
@@ -33,20 +33,20 @@ pub(crate) fn time_bucket(width: &Bound, time: Bound, at: Location) -> Read<Boun
 }
 
 /// The buckets of `micros`, counted from the Unix epoch; of whole weeks, from a Monday.
-fn bucket_of(micros: i64, time: Bound) -> Read<Bound> {
+fn bucket_of(micros: i64, time: TypedExpr) -> Read<TypedExpr> {
     let time = arithmetic::time(time)?;
-    let width = Bound::literal(Value::integer(micros));
+    let width = TypedExpr::literal(Value::integer(micros));
     Ok(match micros % WEEK {
         0 => {
-            let origin = Bound::literal(Value::integer(MONDAY));
-            Bound::call(Function::TimeBucket, [time, width, origin], Type::Time)
+            let origin = TypedExpr::literal(Value::integer(MONDAY));
+            TypedExpr::call(Function::TimeBucket, [time, width, origin], Type::Time)
         }
-        _ => Bound::call(Function::TimeBucket, [time, width], Type::Time),
+        _ => TypedExpr::call(Function::TimeBucket, [time, width], Type::Time),
     })
 }
 
 /// `date_trunc('hour', time)`.
-pub(crate) fn date_trunc(unit: &str, time: Bound, at: Location) -> Read<Bound> {
+pub(crate) fn date_trunc(unit: &str, time: TypedExpr, at: Location) -> Read<TypedExpr> {
     let calendar = |hint| Fault::new(format!("date_trunc cannot cut to {unit:?}"), at).hint(hint);
     match unit_micros(unit) {
         Ok(micros) if !unit.is_empty() => bucket_of(micros, time),
@@ -58,7 +58,7 @@ pub(crate) fn date_trunc(unit: &str, time: Bound, at: Location) -> Read<Bound> {
 }
 
 /// `extract(hour FROM time)`.
-pub(crate) fn extract(field: &str, time: Bound) -> Read<Bound> {
+pub(crate) fn extract(field: &str, time: TypedExpr) -> Read<TypedExpr> {
     let wanted = field.trim_matches('\'').to_ascii_lowercase();
     let field = match wanted.as_str() {
         "year" | "years" => TimeField::Year,
@@ -76,7 +76,7 @@ pub(crate) fn extract(field: &str, time: Bound) -> Read<Bound> {
     };
     let whole = !matches!(field, TimeField::Second | TimeField::Epoch);
     let time = arithmetic::time(time)?;
-    Ok(Bound { whole, ..Bound::call(Function::Extract(field), [time], Type::Number) })
+    Ok(TypedExpr { whole, ..TypedExpr::call(Function::Extract(field), [time], Type::Number) })
 }
 
 /// The start of the bucket of `width` microseconds, more than zero, in which `time` lies.

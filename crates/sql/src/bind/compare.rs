@@ -13,12 +13,12 @@ use hadal_types::{Number, Value, limits};
 use sqlparser::ast::{BinaryOperator, Expr};
 
 use crate::bind::Binder;
-use crate::bound::Bound;
-use crate::cast::truth_of_text;
+use crate::bind::bound_expr::TypedExpr;
+use crate::bind::cast::truth_of_text;
+use crate::bind::literal;
+use crate::bind::scope::a;
 use crate::error::{Fault, NOWHERE, Read};
-use crate::literal;
-use crate::place::place;
-use crate::scope::a;
+use crate::syntax::source_position::place;
 
 /// What one side of a comparison becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(crate) fn compare_exprs(
     function: Function,
     left: &Expr,
     right: &Expr,
-) -> Read<Bound> {
+) -> Read<TypedExpr> {
     let sides = (binder.bind(left)?, binder.bind(right)?);
     // What is wrong is most often the constant.
     let blamed = if sides.1.as_literal().is_some() { right } else { left };
@@ -56,10 +56,10 @@ pub(crate) fn compare_exprs(
 }
 
 /// Compares two bound sides.
-pub(crate) fn compare(function: Function, left: Bound, right: Bound) -> Read<Bound> {
+pub(crate) fn compare(function: Function, left: TypedExpr, right: TypedExpr) -> Read<TypedExpr> {
     let (left_as, right_as) = meet(function, &left, &right)?;
     let sides = [become_as(left, left_as), become_as(right, right_as)];
-    Ok(Bound::call(function, sides, Type::Bool))
+    Ok(TypedExpr::call(function, sides, Type::Bool))
 }
 
 /// `expr BETWEEN low AND high`, both ends included.
@@ -68,16 +68,16 @@ pub(crate) fn between(
     expr: &Expr,
     low: &Expr,
     high: &Expr,
-) -> Read<Bound> {
+) -> Read<TypedExpr> {
     let value = binder.bind(expr)?;
     let again = binder.copy(&value)?;
     let low = compare(Function::GreaterOrEqual, again, binder.bind(low)?)?;
     let high = compare(Function::LessOrEqual, value, binder.bind(high)?)?;
-    Ok(Bound::call(Function::And, [low, high], Type::Bool))
+    Ok(TypedExpr::call(Function::And, [low, high], Type::Bool))
 }
 
 /// `expr IN (list)`.
-pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Read<Bound> {
+pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Read<TypedExpr> {
     if let Some(beyond) = list.get(limits::IN_ITEMS_MAX) {
         let (length, most) = (list.len(), limits::IN_ITEMS_MAX);
         let message = format!("an IN list of {length} items; at most {most} are allowed");
@@ -104,12 +104,12 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
     }
     Ok(match others.len() {
         1 => others.remove(0),
-        _ => Bound::call_all(Function::Or, others, Type::Bool),
+        _ => TypedExpr::call_all(Function::Or, others, Type::Bool),
     })
 }
 
 /// One value is compared with all literals, so it can become one thing only.
-fn in_literals(value: Bound, literals: Vec<Bound>, sides: Vec<(As, As)>) -> Bound {
+fn in_literals(value: TypedExpr, literals: Vec<TypedExpr>, sides: Vec<(As, As)>) -> TypedExpr {
     let wants = |wanted: &As| sides.iter().any(|(value, _)| value == wanted);
     let common = match () {
         () if wants(&As::Text) => As::Text,
@@ -119,16 +119,16 @@ fn in_literals(value: Bound, literals: Vec<Bound>, sides: Vec<(As, As)>) -> Boun
     // A literal that was met otherwise follows the value to what that became.
     let items = literals.into_iter().zip(sides);
     let items = items.map(|(literal, (_, own))| become_as(become_as(literal, own), common.clone()));
-    let items: Vec<Bound> = items.collect();
+    let items: Vec<TypedExpr> = items.collect();
     let value = become_as(value, common);
     let arguments = std::iter::once(value).chain(items).collect();
-    Bound::call_all(Function::In, arguments, Type::Bool)
+    TypedExpr::call_all(Function::In, arguments, Type::Bool)
 }
 
-fn become_as(bound: Bound, wanted: As) -> Bound {
+fn become_as(bound: TypedExpr, wanted: As) -> TypedExpr {
     match wanted {
         As::Same => bound,
-        As::Literal(value) => Bound::literal(value),
+        As::Literal(value) => TypedExpr::literal(value),
         As::Number => bound.into_number(),
         // A null stays null, whatever it is compared as.
         As::Text if bound.value_type == Type::Null => bound,
@@ -137,7 +137,7 @@ fn become_as(bound: Bound, wanted: As) -> Bound {
 }
 
 /// What the two sides become so that they can be compared.
-fn meet(function: Function, left: &Bound, right: &Bound) -> Read<(As, As)> {
+fn meet(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read<(As, As)> {
     let pair = (left.value_type, right.value_type);
     if pair.0 == Type::Null || pair.1 == Type::Null {
         return Ok((As::Same, As::Same));
@@ -160,7 +160,7 @@ fn meet(function: Function, left: &Bound, right: &Bound) -> Read<(As, As)> {
 }
 
 /// The same for one order of the sides; `None` when it is not the right one.
-fn meet_ordered(function: Function, left: &Bound, right: &Bound) -> Read<Option<(As, As)>> {
+fn meet_ordered(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read<Option<(As, As)>> {
     Ok(match (left.value_type, right.value_type) {
         (Type::Time, Type::String) => match right.as_string() {
             Some(text) => Some((As::Same, As::Literal(literal::time_of_text(text)?))),
@@ -190,7 +190,7 @@ fn meet_ordered(function: Function, left: &Bound, right: &Bound) -> Read<Option<
 
 /// A number and a text: by value where the order counts and the text spells a number, else by
 /// the number's text.
-fn meet_text(function: Function, number: &Bound, text: &Bound) -> Option<(As, As)> {
+fn meet_text(function: Function, number: &TypedExpr, text: &TypedExpr) -> Option<(As, As)> {
     if !is_order(function) {
         return Some((As::Text, As::Same));
     }
@@ -205,7 +205,7 @@ fn is_order(function: Function) -> bool {
     !matches!(function, Function::Equal | Function::NotEqual)
 }
 
-fn cannot(function: Function, left: &Bound, right: &Bound) -> Fault {
+fn cannot(function: Function, left: &TypedExpr, right: &TypedExpr) -> Fault {
     let (left, right) = (left.value_type, right.value_type);
     let message = format!("{} cannot be compared with {}", a(left), a(right));
     let fault = Fault::new(message, NOWHERE);

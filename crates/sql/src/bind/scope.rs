@@ -6,7 +6,7 @@ use hadal_query::{RowInput, Type};
 use hadal_types::{ColumnSchema, Micros, TableSchema, Value};
 use sqlparser::ast::Ident;
 
-use crate::bound::Bound;
+use crate::bind::bound_expr::TypedExpr;
 use crate::error::{Fault, NOWHERE, Read};
 use crate::suggest::{did_you_mean, nearest};
 use crate::{Context, UnknownColumns};
@@ -117,14 +117,14 @@ impl<'a> Scope<'a> {
 
 impl Column<'_> {
     /// The column as an expression: its part with most rows.
-    pub(crate) fn bind(&self) -> Bound {
+    pub(crate) fn bind(&self) -> TypedExpr {
         match self {
-            Self::Time => Bound::input(RowInput::Time),
+            Self::Time => TypedExpr::input(RowInput::Time),
             Self::Known(column) => match column.main_part() {
-                Some(part) => Bound::part(column, part.kind),
-                None => Bound::literal(Value::Null),
+                Some(part) => TypedExpr::part(column, part.kind),
+                None => TypedExpr::literal(Value::Null),
             },
-            Self::Absent(_) => Bound::literal(Value::Null),
+            Self::Absent(_) => TypedExpr::literal(Value::Null),
         }
     }
 }

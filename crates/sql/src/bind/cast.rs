@@ -6,12 +6,13 @@ use hadal_types::{ColumnSchema, Kind, Logical, Value};
 use sqlparser::ast::{DataType, Expr, TypedString};
 
 use crate::bind::Binder;
-use crate::bound::Bound;
-use crate::duration::DAY;
+use crate::bind::arithmetic;
+use crate::bind::bound_expr::TypedExpr;
+use crate::bind::literal;
+use crate::bind::scope::{Column, a};
 use crate::error::{Fault, NOWHERE, Read};
-use crate::place::place;
-use crate::scope::{Column, a};
-use crate::{arithmetic, literal};
+use crate::syntax::duration::DAY;
+use crate::syntax::source_position::place;
 
 /// What a cast makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ enum Target {
 }
 
 /// `expr::data_type`.
-pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -> Read<Bound> {
+pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -> Read<TypedExpr> {
     let target = target(data_type)?;
     if let (Target::Kind(kind), Some(Column::Known(column))) = (target, binder.as_column(expr)?) {
         let main = column.main_part();
@@ -37,14 +38,14 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
                 if part.is_none() && !seen {
                     binder.note("no_such_part", no_such_part(column, kind));
                 }
-                return Ok(Bound::part(column, kind));
+                return Ok(TypedExpr::part(column, kind));
             }
         }
     }
     let bound = binder.bind(expr)?;
     let converted = convert(target, bound).map_err(|fault| fault.or_at(place(expr)))?;
     // Whoever casts says what kind of number it is to be, and `/` keeps the fractions of that.
-    Ok(Bound { whole: false, ..converted })
+    Ok(TypedExpr { whole: false, ..converted })
 }
 
 fn no_such_part(column: &ColumnSchema, kind: Kind) -> String {
@@ -57,12 +58,12 @@ fn no_such_part(column: &ColumnSchema, kind: Kind) -> String {
 }
 
 /// `TIMESTAMP '2026-11-21'`.
-pub(crate) fn typed_string(typed: &TypedString) -> Read<Bound> {
+pub(crate) fn typed_string(typed: &TypedString) -> Read<TypedExpr> {
     let text = literal::value(&typed.value.value)?;
     convert(target(&typed.data_type)?, text)
 }
 
-fn convert(target: Target, bound: Bound) -> Read<Bound> {
+fn convert(target: Target, bound: TypedExpr) -> Read<TypedExpr> {
     match (target, bound.value_type) {
         (_, Type::Null) => Ok(bound),
         (Target::Kind(Kind::String), _) => Ok(bound.into_text()),
@@ -71,13 +72,13 @@ fn convert(target: Target, bound: Bound) -> Read<Bound> {
         }
         (Target::Bool, _) => truth(bound),
         (Target::Time, Type::Number) => {
-            let epoch = Bound::literal(literal::EPOCH);
-            Ok(Bound::call(Function::AddSeconds, [epoch, bound], Type::Time))
+            let epoch = TypedExpr::literal(literal::EPOCH);
+            Ok(TypedExpr::call(Function::AddSeconds, [epoch, bound], Type::Time))
         }
         (Target::Time, _) => arithmetic::time(bound),
         (Target::Day, _) => {
-            let day = Bound::literal(Value::integer(DAY));
-            Ok(Bound::call(Function::TimeBucket, [arithmetic::time(bound)?, day], Type::Time))
+            let day = TypedExpr::literal(Value::integer(DAY));
+            Ok(TypedExpr::call(Function::TimeBucket, [arithmetic::time(bound)?, day], Type::Time))
         }
         (Target::Kind(kind), other) if Some(kind) == list_kind(other) => Ok(bound),
         (Target::Kind(kind), other) => {
@@ -94,14 +95,14 @@ fn list_kind(value_type: Type) -> Option<Kind> {
     }
 }
 
-fn truth(bound: Bound) -> Read<Bound> {
+fn truth(bound: TypedExpr) -> Read<TypedExpr> {
     match (bound.value_type, bound.as_string().and_then(truth_of_text)) {
         (Type::Bool, _) => Ok(bound),
         (Type::Number, _) => {
-            let zero = Bound::whole(0);
-            Ok(Bound::call(Function::NotEqual, [bound, zero], Type::Bool))
+            let zero = TypedExpr::whole(0);
+            Ok(TypedExpr::call(Function::NotEqual, [bound, zero], Type::Bool))
         }
-        (_, Some(truth)) => Ok(Bound::literal(Value::Bool(truth))),
+        (_, Some(truth)) => Ok(TypedExpr::literal(Value::Bool(truth))),
         (other, None) => Err(Fault::new(format!("{} cannot become a bool", a(other)), NOWHERE)),
     }
 }

@@ -7,12 +7,12 @@ use hadal_query::{AggregateFunction, Function, Measure, RowExpr, Type};
 use hadal_types::{Number, Value, limits};
 use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, OrderBySort};
 
-use crate::arithmetic;
+use crate::bind::arithmetic;
+use crate::bind::bound_expr::{Aggregate, Leaf, TypedExpr};
+use crate::bind::scope::a;
 use crate::bind::{Aggregates, Binder};
-use crate::bound::{Aggregate, Bound, Leaf};
 use crate::error::{Fault, NOWHERE, Read};
-use crate::place::{place, place_of_name};
-use crate::scope::a;
+use crate::syntax::source_position::{place, place_of_name};
 
 /// What an aggregate function computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,11 @@ pub(crate) fn percentile_hint(name: &str) -> Option<&'static str> {
 }
 
 /// Binds a call of an aggregate.
-pub(crate) fn bind(binder: &mut Binder<'_>, kind: Kind, function: &ast::Function) -> Read<Bound> {
+pub(crate) fn bind(
+    binder: &mut Binder<'_>,
+    kind: Kind,
+    function: &ast::Function,
+) -> Read<TypedExpr> {
     let name = name_of(function);
     let at = place_of_name(&function.name);
     if let Kind::Per(seconds) = kind {
@@ -134,7 +138,7 @@ pub(crate) fn bind(binder: &mut Binder<'_>, kind: Kind, function: &ast::Function
     measured(&name, finish, value, condition).map_err(|fault| fault.or_at(place(argument)))
 }
 
-fn counts_rows(value: &Bound) -> bool {
+fn counts_rows(value: &TypedExpr) -> bool {
     value.as_literal().is_some_and(|value| !value.is_null())
 }
 
@@ -226,15 +230,15 @@ fn buckets(second: Second) -> Read<u16> {
 }
 
 /// Rows, counted; those for which the condition is true.
-fn rows(kind: Kind, condition: Option<Bound>) -> Read<Bound> {
+fn rows(kind: Kind, condition: Option<TypedExpr>) -> Read<TypedExpr> {
     let finish =
         if kind == Kind::Count { AggregateFunction::Count } else { AggregateFunction::RawCount };
     match condition {
-        None if kind == Kind::Count => Ok(Bound::aggregate(Aggregate::Count, Type::Number)),
-        None => Ok(Bound::aggregate(Aggregate::RawCount, Type::Number)),
+        None if kind == Kind::Count => Ok(TypedExpr::aggregate(Aggregate::Count, Type::Number)),
+        None => Ok(TypedExpr::aggregate(Aggregate::RawCount, Type::Number)),
         Some(condition) => {
-            let one = Bound::whole(1);
-            measure(finish, Bound::call(Function::Case, [condition, one], Type::Number))
+            let one = TypedExpr::whole(1);
+            measure(finish, TypedExpr::call(Function::Case, [condition, one], Type::Number))
         }
     }
 }
@@ -243,22 +247,22 @@ fn rows(kind: Kind, condition: Option<Bound>) -> Read<Bound> {
 fn measured(
     name: &str,
     finish: AggregateFunction,
-    value: Bound,
-    condition: Option<Bound>,
-) -> Read<Bound> {
+    value: TypedExpr,
+    condition: Option<TypedExpr>,
+) -> Read<TypedExpr> {
     let value = fitting(name, finish, value)?;
     let value = match condition {
         None => value,
         Some(condition) => {
             let value_type = value.value_type;
-            Bound::call(Function::Case, [condition, value], value_type)
+            TypedExpr::call(Function::Case, [condition, value], value_type)
         }
     };
     measure(finish, value)
 }
 
 /// The value that is measured: a number where only numbers can be.
-fn fitting(name: &str, finish: AggregateFunction, value: Bound) -> Read<Bound> {
+fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<TypedExpr> {
     match finish {
         AggregateFunction::Sum
         | AggregateFunction::Avg
@@ -269,8 +273,8 @@ fn fitting(name: &str, finish: AggregateFunction, value: Bound) -> Read<Bound> {
             Type::Number | Type::Null => value,
             Type::Bool => value.into_number(),
             _ => {
-                let there = Bound::call(Function::IsNull, [value], Type::Bool).negated();
-                Bound::call(Function::Case, [there, Bound::whole(1)], Type::Number)
+                let there = TypedExpr::call(Function::IsNull, [value], Type::Bool).negated();
+                TypedExpr::call(Function::Case, [there, TypedExpr::whole(1)], Type::Number)
             }
         }),
         AggregateFunction::Min | AggregateFunction::Max => match value.value_type {
@@ -284,7 +288,7 @@ fn fitting(name: &str, finish: AggregateFunction, value: Bound) -> Read<Bound> {
     }
 }
 
-fn measure(finish: AggregateFunction, value: Bound) -> Read<Bound> {
+fn measure(finish: AggregateFunction, value: TypedExpr) -> Read<TypedExpr> {
     let value_type = match finish {
         AggregateFunction::Min | AggregateFunction::Max => value.value_type,
         AggregateFunction::Histogram(_) => Type::Histogram,
@@ -292,11 +296,11 @@ fn measure(finish: AggregateFunction, value: Bound) -> Read<Bound> {
     };
     let argument = row_expr(&value)?;
     let measure = Measure { kind: finish.state(), argument };
-    Ok(Bound::aggregate(Aggregate::Of(measure, finish), value_type))
+    Ok(TypedExpr::aggregate(Aggregate::Of(measure, finish), value_type))
 }
 
 /// The expression as one over rows.
-pub(crate) fn row_expr(bound: &Bound) -> Read<RowExpr> {
+pub(crate) fn row_expr(bound: &TypedExpr) -> Read<RowExpr> {
     bound.expr.try_map_leaves(&mut |leaf| match leaf {
         Leaf::RowInput(input) => Ok(RowExpr::Leaf(input.clone())),
         Leaf::Aggregate(_) => {
@@ -310,8 +314,8 @@ pub(crate) fn row_expr(bound: &Bound) -> Read<RowExpr> {
 fn within_group(
     binder: &mut Binder<'_>,
     function: &ast::Function,
-    condition: Option<Bound>,
-) -> Read<Bound> {
+    condition: Option<TypedExpr>,
+) -> Read<TypedExpr> {
     let name = name_of(function);
     let [order] = function.within_group.as_slice() else {
         return Err(Fault::new(format!("{name} needs WITHIN GROUP (ORDER BY x)"), NOWHERE)
@@ -335,7 +339,12 @@ fn within_group(
 }
 
 /// `per_minute(sum(x))`.
-fn per(binder: &mut Binder<'_>, seconds: i64, function: &ast::Function, name: &str) -> Read<Bound> {
+fn per(
+    binder: &mut Binder<'_>,
+    seconds: i64,
+    function: &ast::Function,
+    name: &str,
+) -> Read<TypedExpr> {
     let Some(argument) = argument(function, name)? else {
         return Err(Fault::new(format!("{name} takes an aggregate"), NOWHERE)
             .hint(format!("{name}(count(*))")));
@@ -348,12 +357,12 @@ fn per(binder: &mut Binder<'_>, seconds: i64, function: &ast::Function, name: &s
     }
     let amount = match seconds {
         1 => amount,
-        _ => Bound::call(
+        _ => TypedExpr::call(
             Function::Multiply,
-            [amount, Bound::literal(Value::integer(seconds))],
+            [amount, TypedExpr::literal(Value::integer(seconds))],
             Type::Number,
         ),
     };
-    let range = Bound::aggregate(Aggregate::Seconds, Type::Number);
-    Ok(Bound::call(Function::Divide, [amount, range], Type::Number))
+    let range = TypedExpr::aggregate(Aggregate::Seconds, Type::Number);
+    Ok(TypedExpr::call(Function::Divide, [amount, range], Type::Number))
 }
