@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use hadal_console::{Definitions, Place};
+use hadal_definitions::{Definitions, Location};
 use hadal_frontend::{Backend, Frontend, FrontendConfig, MemoryUse};
 use hadal_http::{About, Config, ServeError, serve};
 use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
@@ -166,7 +166,7 @@ pub(crate) fn runtime() -> Runtime {
 /// Definitions of a server in memory. They need a runtime that stays.
 fn no_definitions() -> Definitions {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
-    RUNTIME.block_on(Definitions::open(&Place::Memory)).expect("definitions")
+    RUNTIME.block_on(Definitions::open(&Location::Memory)).expect("definitions")
 }
 
 pub(crate) fn memory_backend(folder: Option<&Path>) -> Backend {

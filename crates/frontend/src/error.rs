@@ -1,7 +1,7 @@
 //! Errors of the front of the database: what went wrong, where, and what to do.
 
 use hadal_aggregate::QueryErrorCode;
-use hadal_console::ConsoleError;
+use hadal_definitions::DefinitionsError;
 use hadal_ingest::Reject;
 use hadal_peer::SinkError;
 use hadal_sql::{Position, SqlError};
@@ -188,10 +188,10 @@ impl From<&SettingsError> for FrontendError {
     }
 }
 
-impl From<&ConsoleError> for FrontendError {
-    fn from(error: &ConsoleError) -> Self {
+impl From<&DefinitionsError> for FrontendError {
+    fn from(error: &DefinitionsError) -> Self {
         match error {
-            ConsoleError::Conflict { current, .. } => {
+            DefinitionsError::Conflict { current, .. } => {
                 let mut failed = Self::new(ErrorKind::SettingsConflict, error.to_string())
                     .hint("GET the settings, and change those");
                 failed.context.version = Some(*current);

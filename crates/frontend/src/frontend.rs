@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hadal_console::Definitions;
+use hadal_definitions::Definitions;
 use hadal_peer::{Admin, Sink};
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::{Clock, MemoryReservation, limits};

@@ -33,14 +33,14 @@ pub(crate) use watch::Watch;
 
 /// Where the archive is, as a person says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ArchivePlace {
+pub(crate) enum ArchiveLocation {
     /// A folder.
     Folder(PathBuf),
     /// A bucket of a store that speaks S3, and what its keys begin with: nothing, or a path.
     Bucket { name: String, prefix: String },
 }
 
-impl FromStr for ArchivePlace {
+impl FromStr for ArchiveLocation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -79,7 +79,7 @@ impl FromStr for ArchivePlace {
     }
 }
 
-impl fmt::Display for ArchivePlace {
+impl fmt::Display for ArchiveLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(path) => path.display().fmt(formatter),
@@ -89,10 +89,10 @@ impl fmt::Display for ArchivePlace {
     }
 }
 
-impl ArchivePlace {
+impl ArchiveLocation {
     /// The archive at this place, whether it is there or not.
     pub(crate) fn open(&self) -> Result<Arc<Files>, Error> {
-        let place: Box<dyn Place> = match self {
+        let place: Box<dyn ArchiveStorage> = match self {
             Self::Folder(path) => Box::new(Folder::open(path)?),
             Self::Bucket { name, prefix } => Box::new(Bucket::open(name, prefix)?),
         };
@@ -104,7 +104,7 @@ impl ArchivePlace {
 type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Where files are kept.
-trait Place: fmt::Debug + Send + Sync {
+trait ArchiveStorage: fmt::Debug + Send + Sync {
     /// Begins a file; nobody sees it before it is [finished](Upload::finish).
     fn begin<'a>(
         &self,
@@ -125,7 +125,7 @@ trait Upload: Write + Send {
 /// Files of Parquet at a place.
 #[derive(Debug)]
 pub(crate) struct Files {
-    place: Box<dyn Place>,
+    place: Box<dyn ArchiveStorage>,
     name: String,
 }
 

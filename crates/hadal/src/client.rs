@@ -2,6 +2,7 @@
 
 mod answer;
 mod problem;
+pub(crate) mod upload;
 
 use std::io::Read;
 use std::time::{Duration, Instant};

@@ -8,23 +8,13 @@ mod archive;
 mod cli;
 mod client;
 mod commands;
-mod damage;
 mod demo;
-mod engine;
 mod error;
-mod handover;
-mod heap;
 mod input;
-mod machine;
-mod memory;
 mod output;
-mod private;
+mod process;
 mod render;
-mod service;
-mod stopping;
-mod token;
-mod transfer;
-mod visible;
+mod terminal_escape;
 
 use std::process::ExitCode;
 

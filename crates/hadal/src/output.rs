@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use rustix::termios::tcgetwinsize;
 
 use crate::error::Error;
-use crate::visible::visible_lines;
+use crate::terminal_escape::visible_lines;
 
 /// Columns of a terminal that does not tell.
 const LINE_WIDTH_DEFAULT: usize = 80;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::client::Answer;
 use crate::error::Error;
-use crate::visible::visible;
+use crate::terminal_escape::visible;
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

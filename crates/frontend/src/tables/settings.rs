@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_console::Versioned;
+use hadal_definitions::Versioned;
 use hadal_peer::{ExpiryForecast, TableStatus};
 use hadal_types::settings::spell_bytes;
 use hadal_types::{AgeLimit, ColumnName, SettingsError, TableName, TableSettings, TimeRange};

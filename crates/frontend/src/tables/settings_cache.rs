@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hadal_console::{ConsoleError, Versioned};
+use hadal_definitions::{DefinitionsError, Versioned};
 use hadal_ingest::age_limit_of;
 use hadal_peer::{SinkError, TableChange, TableStatus};
 use hadal_types::limits::TABLES_MAX;
@@ -198,7 +198,7 @@ impl FirstRowsSettings {
 pub enum RestoreError {
     /// The definitions cannot be read.
     #[error(transparent)]
-    Definitions(#[from] ConsoleError),
+    Definitions(#[from] DefinitionsError),
     /// A leaf cannot keep them.
     #[error("the settings of table {table} do not reach every leaf: {error}")]
     Leaf {

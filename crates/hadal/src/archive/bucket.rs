@@ -15,7 +15,7 @@ use object_store::path::Path;
 use object_store::{ObjectStoreExt, RetryConfig, WriteMultipart};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::{IsStopping, Place, Upload};
+use super::{ArchiveStorage, IsStopping, Upload};
 use crate::error::Error;
 
 /// Bytes of a part of an upload: a store takes 10,000 parts at most.
@@ -91,7 +91,7 @@ impl Bucket {
     }
 }
 
-impl Place for Bucket {
+impl ArchiveStorage for Bucket {
     fn begin<'a>(
         &self,
         path: &str,

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{IsStopping, Place, Upload};
+use super::{ArchiveStorage, IsStopping, Upload};
 use crate::error::Error;
 
 /// What is added to the name of a file that is not finished.
@@ -65,7 +65,7 @@ fn unfinished(file: &Path) -> PathBuf {
     name.into()
 }
 
-impl Place for Folder {
+impl ArchiveStorage for Folder {
     fn begin<'a>(&self, path: &str, _: IsStopping<'a>) -> io::Result<Box<dyn Upload + 'a>> {
         self.make_folders(path)?;
         let place = self.root.join(path);

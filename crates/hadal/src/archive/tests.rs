@@ -131,7 +131,7 @@ fn folder() -> (TempDir, Arc<dyn Archive>) {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("archive");
     std::fs::create_dir(&place).expect("made");
-    let archive = ArchivePlace::Folder(place).open().expect("opens");
+    let archive = ArchiveLocation::Folder(place).open().expect("opens");
     (folder, archive)
 }
 
@@ -180,10 +180,10 @@ print(json.dumps({name: [row[at] for row in rows] for at, name in enumerate(name
 
 #[test]
 fn places_are_folders_and_buckets() {
-    let read = |text: &str| text.parse::<ArchivePlace>();
-    assert_eq!(read("old/rows"), Ok(ArchivePlace::Folder("old/rows".into())));
+    let read = |text: &str| text.parse::<ArchiveLocation>();
+    assert_eq!(read("old/rows"), Ok(ArchiveLocation::Folder("old/rows".into())));
     let bucket = |name: &str, prefix: &str| {
-        Ok(ArchivePlace::Bucket { name: name.to_owned(), prefix: prefix.to_owned() })
+        Ok(ArchiveLocation::Bucket { name: name.to_owned(), prefix: prefix.to_owned() })
     };
     assert_eq!(read("s3://old"), bucket("old", ""));
     assert_eq!(read("s3://old/a/b/"), bucket("old", "a/b"));
@@ -210,7 +210,7 @@ fn places_are_folders_and_buckets() {
         assert!(error.contains("s3://BUCKET/PREFIX"), "{error}");
         assert!(!error.contains("secret") && !error.contains("key:"), "{error}");
     }
-    assert_eq!(read("./a:b"), Ok(ArchivePlace::Folder("./a:b".into())));
+    assert_eq!(read("./a:b"), Ok(ArchiveLocation::Folder("./a:b".into())));
 }
 
 #[test]

@@ -53,13 +53,13 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::ArchivePlace;
+    use crate::archive::ArchiveLocation;
 
     #[test]
     fn a_folder_is_awaited_and_not_made() {
         let scratch = tempfile::tempdir().expect("a folder");
         let folder = scratch.path().join("old");
-        let files = ArchivePlace::Folder(folder.clone()).open().expect("set up");
+        let files = ArchiveLocation::Folder(folder.clone()).open().expect("set up");
         let watch = Watch { files, trouble: Trouble::default() };
         let told = || watch.trouble.lock().expect("not poisoned").clone();
         assert!(!watch.look());

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use crate::visible::{visible, width};
+use crate::terminal_escape::{visible, width};
 
 /// What a person at a terminal can do about a refusal of this kind, whatever the server advises.
 const HINTS: [(&str, &str); 3] = [
@@ -37,11 +37,11 @@ struct Document {
     title: Option<String>,
     detail: Option<String>,
     hint: Option<String>,
-    position: Option<Place>,
+    position: Option<Position>,
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct Position {
     line: usize,
     column: usize,
 }

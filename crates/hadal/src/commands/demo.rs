@@ -15,12 +15,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::DoorArgs;
 use crate::commands::open::open_browser;
 use crate::commands::serve::log_to_stderr;
-use crate::damage::say_damage;
 use crate::demo::{Demo, Destination, Progress, ShiftedClock, Stop, parse_now};
 use crate::error::Error;
-use crate::memory::MemoryArgs;
-use crate::service::{Service, ServiceConfig};
-use crate::{machine, output};
+use crate::output;
+use crate::process::damage::say_damage;
+use crate::process::memory::MemoryArgs;
+use crate::process::service::{Service, ServiceConfig};
+use crate::process::system;
 
 /// Start a database full of events, to play with
 #[derive(Args)]
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         memory: MemoryArgs::default(),
         takes_over: false,
         definitions: None,
-        leaves: machine::cores(),
+        leaves: system::cores(),
         clock: Arc::clone(&clock),
         archive: None,
         stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         seed: args.seed,
         rows: args.rows,
         now,
-        threads: machine::cores(),
+        threads: system::cores(),
         has_history: catalog.tables.contains_key("requests"),
     };
     service.settle(&Demo::tables()?)?;

@@ -10,11 +10,11 @@ use hadal_types::{SystemClock, TableName};
 use serde::Deserialize;
 
 use crate::cli::ServerArgs;
-use crate::damage::say_damage;
-use crate::engine::{Engine, EngineConfig};
 use crate::error::Error;
-use crate::memory::Memory;
 use crate::output;
+use crate::process::damage::say_damage;
+use crate::process::engine::{Engine, EngineConfig};
+use crate::process::memory::Memory;
 
 /// Blocks that are asked for at once; a server lists no more.
 const BLOCKS_AT_ONCE: usize = hadal_types::limits::BLOCKS_LISTED_MAX;

@@ -8,14 +8,14 @@ use clap::Args;
 use hadal_types::{BatchId, TableName};
 
 use crate::cli::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
+use crate::client::upload::{Transfer, fresh_batch_id};
 use crate::client::{Client, LogOptions};
 use crate::commands::serve::log_to_stderr;
-use crate::damage::say_damage;
 use crate::error::Error;
 use crate::input::{Pace, Source, live_rows};
 use crate::output;
-use crate::service::{Service, ServiceConfig};
-use crate::transfer::{Transfer, fresh_batch_id};
+use crate::process::damage::say_damage;
+use crate::process::service::{Service, ServiceConfig};
 
 /// Rows that trickle are sent after this time.
 const PACE: Duration = Duration::from_millis(100);

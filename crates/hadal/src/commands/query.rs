@@ -9,7 +9,7 @@ use crate::client::{Answer, Warning};
 use crate::error::Error;
 use crate::output;
 use crate::render::{Format, render};
-use crate::visible::visible;
+use crate::terminal_escape::visible;
 
 /// Below this share of the expected rows an answer comes with a warning.
 const COVERAGE_WARNING: f64 = 0.995;

@@ -13,12 +13,13 @@ use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::cli::{DataArgs, DoorArgs};
-use crate::damage::say_damage;
-use crate::engine::LEAVES_IN_PROCESS_MAX;
 use crate::error::Error;
-use crate::memory::MemoryArgs;
-use crate::service::{Service, ServiceConfig};
-use crate::{machine, output};
+use crate::output;
+use crate::process::damage::say_damage;
+use crate::process::engine::LEAVES_IN_PROCESS_MAX;
+use crate::process::memory::MemoryArgs;
+use crate::process::service::{Service, ServiceConfig};
+use crate::process::system;
 
 /// Start a server
 #[derive(Args)]
@@ -100,7 +101,7 @@ fn place<P: FromStr<Err: fmt::Display>>(
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     log_to_stderr();
-    if machine::is_root() {
+    if system::is_root() {
         output::say(
             "hadal runs as root and needs no such rights: better give it a user of its own",
         );
@@ -113,7 +114,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         memory: args.memory_of.clone(),
         takes_over: args.take_over,
         definitions: place("--definitions", args.definitions.as_deref())?,
-        leaves: args.leaves.map_or_else(machine::cores, usize::from),
+        leaves: args.leaves.map_or_else(system::cores, usize::from),
         clock: Arc::new(SystemClock),
         archive: place("--archive", args.archive.as_deref())?,
         stop_max: Duration::from_secs(args.stop_max),

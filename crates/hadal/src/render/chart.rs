@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{is_numeric, show};
 use crate::client::Answer;
-use crate::visible::{fit, visible, width};
+use crate::terminal_escape::{fit, visible, width};
 
 /// Eighths of a block, from below.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

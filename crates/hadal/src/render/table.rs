@@ -1,7 +1,7 @@
 //! Aligned columns for people.
 
 use crate::client::Answer;
-use crate::visible::{fit, visible, width};
+use crate::terminal_escape::{fit, visible, width};
 
 /// Columns of the terminal that a cell may take where there is no terminal.
 const CELL_WIDTH_MAX: usize = 100;

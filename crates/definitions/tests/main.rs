@@ -5,7 +5,7 @@ mod file;
 mod postgres;
 mod versions;
 
-use hadal_console::{ConsoleError, Definitions, Place, Versioned};
+use hadal_definitions::{Definitions, DefinitionsError, Location, Versioned};
 use hadal_types::{AgeLimit, ColumnName, SampleFactor, TableName, TableSettings, TableStorage};
 use tokio::runtime::Runtime;
 
@@ -23,16 +23,16 @@ fn days(days: i64) -> TableSettings {
 }
 
 /// Everything that holds of a store that is empty before.
-async fn exercise(place: &Place) {
-    let store = Definitions::open(place).await.expect("opens");
+async fn exercise(location: &Location) {
+    let store = Definitions::open(location).await.expect("opens");
     sets_and_removes(&store).await;
-    one_of_many_wins(place).await;
+    one_of_many_wins(location).await;
     store.remove_table_settings(&table("race"), None).await.expect("removed");
     // What is there is there for whoever opens it next.
     let all = all_settings();
     let version = store.set_table_settings(&table("kept"), 0, &all).await.expect("set");
-    if *place != Place::Memory {
-        let again = Definitions::open(place).await.expect("opens again");
+    if *location != Location::Memory {
+        let again = Definitions::open(location).await.expect("opens again");
         let kept = again.all_table_settings().await.expect("read");
         assert_eq!(kept, [(table("kept"), Versioned { version, value: all })]);
     }
@@ -73,7 +73,7 @@ async fn sets_and_removes(store: &Definitions) {
     let found = store.table_settings(&t).await.expect("read");
     assert_eq!(found, Some(Versioned { version: second, value: days(8) }));
     let stale = store.remove_table_settings(&t, Some(first)).await;
-    assert!(matches!(stale, Err(ConsoleError::Conflict { .. })), "{stale:?}");
+    assert!(matches!(stale, Err(DefinitionsError::Conflict { .. })), "{stale:?}");
     assert!(store.remove_table_settings(&t, Some(second)).await.expect("removed"));
     assert!(!store.remove_table_settings(&t, None).await.expect("nothing to remove"));
     let several = [(table("a"), days(1)), (table("t"), days(2))];
@@ -93,17 +93,17 @@ async fn sets_and_removes(store: &Definitions) {
 }
 
 /// Writers that all saw the same version: one is let through, the others are told.
-async fn one_of_many_wins(place: &Place) {
+async fn one_of_many_wins(location: &Location) {
     let race = table("race");
-    let own = Definitions::open(place).await.expect("opens");
+    let own = Definitions::open(location).await.expect("opens");
     for round in 0..5 {
         // In memory there is but one store, which is empty each time that it is opened.
-        let stores = match place {
-            Place::Memory => vec![own.clone(), own.clone(), own.clone()],
+        let stores = match location {
+            Location::Memory => vec![own.clone(), own.clone(), own.clone()],
             _ => {
                 let mut stores = Vec::new();
                 for _ in 0..3 {
-                    stores.push(Definitions::open(place).await.expect("opens"));
+                    stores.push(Definitions::open(location).await.expect("opens"));
                 }
                 stores
             }
@@ -121,7 +121,9 @@ async fn one_of_many_wins(place: &Place) {
         while let Some(done) = writers.join_next().await {
             match done.expect("no panic") {
                 (settings, Ok(version)) => won.push(Versioned { version, value: settings }),
-                (_, Err(ConsoleError::Conflict { based_on, .. })) => assert_eq!(based_on, version),
+                (_, Err(DefinitionsError::Conflict { based_on, .. })) => {
+                    assert_eq!(based_on, version)
+                }
                 (_, Err(error)) => panic!("round {round}: {error}"),
             }
         }
@@ -132,13 +134,13 @@ async fn one_of_many_wins(place: &Place) {
 
 #[test]
 fn a_store_in_memory_does_all_that_others_do() {
-    runtime().block_on(exercise(&Place::Memory));
+    runtime().block_on(exercise(&Location::Memory));
 }
 
 #[test]
 fn a_file_does_all_that_others_do() {
     let folder = tempfile::tempdir().expect("a folder");
-    runtime().block_on(exercise(&Place::File(folder.path().join("d.sqlite"))));
+    runtime().block_on(exercise(&Location::File(folder.path().join("d.sqlite"))));
 }
 
 #[test]
@@ -146,5 +148,5 @@ fn a_server_does_all_that_others_do() {
     let Some(server) = postgres::Server::start() else {
         return println!("skipped: needs postgres");
     };
-    runtime().block_on(exercise(&server.place()));
+    runtime().block_on(exercise(&server.location()));
 }

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_console::{Definitions, Place};
+use hadal_definitions::{Definitions, Location};
 use hadal_frontend::{Backend, Frontend, FrontendConfig, restore_settings};
 use hadal_http::{About, Config};
 use hadal_leaf::{Archive, Durability};
@@ -19,15 +19,19 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Notify, oneshot};
 
-use crate::archive::{ArchivePlace, Watch};
+use crate::archive::{ArchiveLocation, Watch};
 use crate::cli::DoorArgs;
-use crate::damage::damage;
-use crate::engine::{Engine, EngineConfig, Recovered};
 use crate::error::Error;
-use crate::handover::{Door, Predecessor, Stopped, Successor, stop_time};
-use crate::memory::{Memory, MemoryArgs};
-use crate::stopping::{Reason, asked_by_signal, end_at_the_latest};
-use crate::{engine, machine, output, private, token};
+use crate::output;
+use crate::process::damage::damage;
+use crate::process::engine;
+use crate::process::engine::{Engine, EngineConfig, Recovered};
+use crate::process::file_permissions;
+use crate::process::handover::{Door, Predecessor, Stopped, Successor, stop_time};
+use crate::process::memory::{Memory, MemoryArgs};
+use crate::process::shutdown::{Reason, asked_by_signal, end_at_the_latest};
+use crate::process::system;
+use crate::process::token;
 
 /// The file of definitions in a data folder.
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
@@ -52,11 +56,11 @@ pub(crate) struct ServiceConfig {
     /// Whether a server that has the folder is to hand over to this one.
     pub(crate) takes_over: bool,
     /// Where definitions are; `None`: with the rows.
-    pub(crate) definitions: Option<Place>,
+    pub(crate) definitions: Option<Location>,
     pub(crate) leaves: usize,
     pub(crate) clock: Arc<dyn Clock>,
     /// Where rows of tables that are set so go before they are dropped.
-    pub(crate) archive: Option<ArchivePlace>,
+    pub(crate) archive: Option<ArchiveLocation>,
     /// What a stop may take at most.
     pub(crate) stop_max: Duration,
     /// For how long the clock goes right before rows go for their age.
@@ -102,7 +106,7 @@ impl ServiceConfig {
             memory: MemoryArgs::default(),
             takes_over: false,
             definitions: None,
-            leaves: machine::cores(),
+            leaves: system::cores(),
             clock,
             archive: None,
             stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
@@ -141,7 +145,7 @@ impl Service {
         // Whoever is told to end has as long again to say so.
         doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
         doors.check().map_err(|error| Error::Usage(error.to_string()))?;
-        let place = place(config.definitions, config.folder.as_deref());
+        let place = definitions_location(config.definitions, config.folder.as_deref());
         let data = config.folder.as_ref().map(|folder| folder.display().to_string());
         let data = data.unwrap_or_else(|| doors.about.data.clone());
         let mut engine = EngineConfig {
@@ -268,7 +272,7 @@ impl Service {
 /// Threads for all that waits: one for each core.
 fn runtime() -> Result<Runtime, Error> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(machine::cores()).thread_name("hadal").enable_all();
+    runtime.worker_threads(system::cores()).thread_name("hadal").enable_all();
     runtime.build().map_err(Error::io("start", "the runtime"))
 }
 
@@ -353,7 +357,7 @@ async fn bind(listen: SocketAddr, patience: Duration) -> io::Result<TcpListener>
 
 /// The archive at a place, if there is to be one; whether it can be written is looked at from now on.
 fn archive(
-    place: Option<&ArchivePlace>,
+    place: Option<&ArchiveLocation>,
     frontend: &FrontendConfig,
 ) -> Result<Option<Arc<dyn Archive>>, Error> {
     let Some(place) = place else { return Ok(None) };
@@ -434,12 +438,12 @@ fn frontend_config(config: &ServiceConfig, table_bytes_max: u64) -> FrontendConf
 /// connections that leaves.
 fn checked_files(config: &ServiceConfig) -> Result<usize, Error> {
     if config.folder.is_some() {
-        machine::keep_files_private();
+        system::keep_files_private();
     }
-    let files = machine::raise_file_limit();
+    let files = system::raise_file_limit();
     let connections_max = connections_max(config, files)?;
     if let Some(folder) = &config.folder {
-        private::keep_others_out(folder)?;
+        file_permissions::keep_others_out(folder)?;
     }
     Ok(connections_max)
 }
@@ -457,14 +461,14 @@ fn connections_max(config: &ServiceConfig, files: Option<u64>) -> Result<usize, 
 
 /// Where definitions are. Says that they begin anew where somebody wanted to have them: after a slip of the
 /// finger all tables would have their defaults.
-fn place(wanted: Option<Place>, folder: Option<&Path>) -> Place {
-    if let Some(Place::File(path)) = &wanted
+fn definitions_location(wanted: Option<Location>, folder: Option<&Path>) -> Location {
+    if let Some(Location::File(path)) = &wanted
         && !path.exists()
     {
         output::say(&format!("definitions begin anew: {} was not there", path.display()));
     }
-    let with_rows = folder.map(|folder| Place::File(folder.join(DEFINITIONS_FILE)));
-    wanted.or(with_rows).unwrap_or(Place::Memory)
+    let with_rows = folder.map(|folder| Location::File(folder.join(DEFINITIONS_FILE)));
+    wanted.or(with_rows).unwrap_or(Location::Memory)
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use std::time::Duration;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Row};
 
-use crate::error::ConsoleError;
+use crate::error::DefinitionsError;
 use crate::file;
+use crate::location::Location;
 use crate::migrate::{VERSIONS, Version, migrate};
-use crate::place::Place;
 
 /// Connections to a database that is shared.
 const CONNECTIONS_MAX: u32 = 4;
@@ -22,11 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// SQLite says that a file is no database of its kind, or not whole.
 const CODES_OF_DAMAGE: [&str; 2] = ["11", "26"];
 
-/// Definitions, as they are in their place. Cheap to clone.
+/// Definitions, as they are in their location. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Definitions {
     pub(crate) pool: AnyPool,
-    place: Place,
+    location: Location,
     // Never used. A database in memory is gone with the last connection to it, and the pool loses
     // connections: with the runtime that was to take one back, or where one failed. A mutex, as a
     // connection is not `Sync`.
@@ -38,9 +38,9 @@ impl Definitions {
     /// to the version of this one, and checks that a file is whole.
     ///
     /// # Errors
-    /// [`ConsoleError::Damaged`], [`ConsoleError::Newer`], or why the place cannot be reached.
-    pub async fn open(place: &Place) -> Result<Self, ConsoleError> {
-        Self::open_with(place, &VERSIONS).await
+    /// [`DefinitionsError::Damaged`], [`DefinitionsError::Newer`], or why the location cannot be reached.
+    pub async fn open(location: &Location) -> Result<Self, DefinitionsError> {
+        Self::open_with(location, &VERSIONS).await
     }
 
     /// The same by a program that knows these versions of the store, as a later one will know more: for
@@ -48,24 +48,27 @@ impl Definitions {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub async fn open_with(place: &Place, versions: &[Version]) -> Result<Self, ConsoleError> {
-        match place {
-            Place::Memory => {
-                let own = Self::connect(place, &new_memory()).await?;
+    pub async fn open_with(
+        location: &Location,
+        versions: &[Version],
+    ) -> Result<Self, DefinitionsError> {
+        match location {
+            Location::Memory => {
+                let own = Self::connect(location, &new_memory()).await?;
                 migrate(&own, versions).await?;
                 Ok(own)
             }
-            Place::Postgres(url) => {
-                let own = Self::connect(place, url).await?;
+            Location::Postgres(url) => {
+                let own = Self::connect(location, url).await?;
                 migrate(&own, versions).await?;
                 Ok(own)
             }
-            Place::File(path) => {
+            Location::File(path) => {
                 if file::is_missing(path)? {
-                    Self::make(place, path, versions).await?;
+                    Self::make(location, path, versions).await?;
                 }
                 file::remove_half_made(path);
-                let own = Self::connect(place, &file::url(path)).await?;
+                let own = Self::connect(location, &file::url(path)).await?;
                 own.check().await?;
                 migrate(&own, versions).await?;
                 Ok(own)
@@ -74,24 +77,29 @@ impl Definitions {
     }
 
     /// Makes a file that has its name only once it is whole.
-    async fn make(place: &Place, path: &Path, versions: &[Version]) -> Result<(), ConsoleError> {
+    async fn make(
+        location: &Location,
+        path: &Path,
+        versions: &[Version],
+    ) -> Result<(), DefinitionsError> {
         let new = file::begin(path)?;
-        let own = Self::connect(place, &file::url(&new)).await?;
+        let own = Self::connect(location, &file::url(&new)).await?;
         migrate(&own, versions).await?;
         own.pool.close().await;
         file::finish(&new, path)
     }
 
-    async fn connect(place: &Place, url: &str) -> Result<Self, ConsoleError> {
+    async fn connect(location: &Location, url: &str) -> Result<Self, DefinitionsError> {
         static DRIVERS: Once = Once::new();
         DRIVERS.call_once(install_default_drivers);
-        let failed = |source| Self::failure(place, "open", source);
+        let failed = |source| Self::failure(location, "open", source);
         let options = AnyConnectOptions::from_str(url).map_err(failed)?.disable_statement_logging();
-        let keeps_memory = match place {
-            Place::Memory => Some(AnyConnection::connect_with(&options).await.map_err(failed)?),
-            Place::File(_) | Place::Postgres(_) => None,
+        let keeps_memory = match location {
+            Location::Memory => Some(AnyConnection::connect_with(&options).await.map_err(failed)?),
+            Location::File(_) | Location::Postgres(_) => None,
         };
-        let connections = if matches!(place, Place::Postgres(_)) { CONNECTIONS_MAX } else { 1 };
+        let connections =
+            if matches!(location, Location::Postgres(_)) { CONNECTIONS_MAX } else { 1 };
         let pool = AnyPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(PATIENCE)
@@ -101,11 +109,11 @@ impl Definitions {
             .await
             .map_err(failed)?;
         let keeps_memory = keeps_memory.map(|connection| Arc::new(Mutex::new(connection)));
-        Ok(Self { pool, place: place.clone(), _keeps_memory: keeps_memory })
+        Ok(Self { pool, location: location.clone(), _keeps_memory: keeps_memory })
     }
 
     /// Whether the file is whole.
-    async fn check(&self) -> Result<(), ConsoleError> {
+    async fn check(&self) -> Result<(), DefinitionsError> {
         let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&self.pool).await;
         let checked = checked.and_then(|row| row.try_get::<String, _>(0));
         match checked.map_err(|error| self.failed("check", error))?.as_str() {
@@ -116,42 +124,42 @@ impl Definitions {
 
     /// Where they are, without a password.
     #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn location(&self) -> &Location {
+        &self.location
     }
 
     /// Whether several processes may change them at the same time.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(self.place, Place::Postgres(_))
+        matches!(self.location, Location::Postgres(_))
     }
 
-    pub(crate) fn damaged(&self, reason: &str) -> ConsoleError {
-        ConsoleError::Damaged { place: self.place.to_string(), reason: reason.to_owned() }
+    pub(crate) fn damaged(&self, reason: &str) -> DefinitionsError {
+        DefinitionsError::Damaged { location: self.location.to_string(), reason: reason.to_owned() }
     }
 
-    pub(crate) fn newer(&self, found: i64, known: i64) -> ConsoleError {
-        ConsoleError::Newer { place: self.place.to_string(), found, known }
+    pub(crate) fn newer(&self, found: i64, known: i64) -> DefinitionsError {
+        DefinitionsError::Newer { location: self.location.to_string(), found, known }
     }
 
-    pub(crate) fn failed(&self, action: &'static str, source: sqlx::Error) -> ConsoleError {
-        Self::failure(&self.place, action, source)
+    pub(crate) fn failed(&self, action: &'static str, source: sqlx::Error) -> DefinitionsError {
+        Self::failure(&self.location, action, source)
     }
 
-    fn failure(place: &Place, action: &'static str, source: sqlx::Error) -> ConsoleError {
+    fn failure(location: &Location, action: &'static str, source: sqlx::Error) -> DefinitionsError {
         let code = source.as_database_error().and_then(|error| error.code());
         // Extended codes have the plain one in their lowest byte.
         let plain = code.and_then(|code| Some((code.parse::<u32>().ok()? & 0xff).to_string()));
-        let place_name = place.to_string();
+        let place_name = location.to_string();
         match plain {
             Some(code)
-                if !matches!(place, Place::Postgres(_))
+                if !matches!(location, Location::Postgres(_))
                     && CODES_OF_DAMAGE.contains(&code.as_str()) =>
             {
-                ConsoleError::Damaged { place: place_name, reason: source.to_string() }
+                DefinitionsError::Damaged { location: place_name, reason: source.to_string() }
             }
             _ => {
-                let reason = place.redacted(&source.to_string());
-                ConsoleError::Database { action, place: place_name, reason }
+                let reason = location.redacted(&source.to_string());
+                DefinitionsError::Database { action, location: place_name, reason }
             }
         }
     }
@@ -175,11 +183,11 @@ mod tests {
         let settings = hadal_types::TableSettings::default();
         let first = runtime().expect("a runtime");
         let (store, other) = first.block_on(async {
-            let store = Definitions::open(&Place::Memory).await.expect("opens");
+            let store = Definitions::open(&Location::Memory).await.expect("opens");
             store.set_table_settings(&table, 0, &settings).await.expect("set");
             let connection = store.pool.acquire().await.expect("a connection");
             connection.close().await.expect("closed");
-            (store, Definitions::open(&Place::Memory).await.expect("opens another"))
+            (store, Definitions::open(&Location::Memory).await.expect("opens another"))
         });
         drop(first);
         runtime().expect("a runtime").block_on(async {

@@ -3,7 +3,7 @@
 //! It is a SQLite file in the data folder, or a PostgreSQL database that several servers share; the
 //! statements are the same. Today it holds [`hadal_types::TableSettings`].
 //!
-//! - [`Place`] says where it is; [`Definitions::open`] makes it, or brings it to the version that
+//! - [`Location`] says where it is; [`Definitions::open`] makes it, or brings it to the version that
 //!   this program knows (`migrate.rs`).
 //! - Each definition has a version. Who changes one says which version the change is based on, and
 //!   is refused by name when another was quicker. Versions are never used twice, not even by
@@ -15,12 +15,12 @@
 mod definitions;
 mod error;
 mod file;
+mod location;
 mod migrate;
-mod place;
 mod table_settings;
 
 pub use definitions::Definitions;
-pub use error::ConsoleError;
+pub use error::DefinitionsError;
+pub use location::Location;
 pub use migrate::{VERSIONS, Version};
-pub use place::Place;
 pub use table_settings::Versioned;

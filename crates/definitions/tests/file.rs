@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use hadal_console::{ConsoleError, Definitions, Place};
+use hadal_definitions::{Definitions, DefinitionsError, Location};
 
 use super::{days, runtime, table, versions};
 
-fn open(file: &Path) -> Result<Definitions, ConsoleError> {
-    runtime().block_on(Definitions::open(&Place::File(file.to_path_buf())))
+fn open(file: &Path) -> Result<Definitions, DefinitionsError> {
+    runtime().block_on(Definitions::open(&Location::File(file.to_path_buf())))
 }
 
 /// A folder with a store that holds the settings of a hundred tables.
@@ -17,7 +17,7 @@ fn filled() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("d.sqlite");
     runtime().block_on(async {
-        let store = Definitions::open(&Place::File(file.clone())).await.expect("opens");
+        let store = Definitions::open(&Location::File(file.clone())).await.expect("opens");
         for number in 0..100 {
             let table = table(&format!("table-{number}"));
             store.set_table_settings(&table, 0, &days(7)).await.expect("set");
@@ -79,7 +79,7 @@ fn a_damaged_file_is_an_error_that_says_so() {
         tamper(&mut bytes);
         fs::write(&file, &bytes).expect("written");
         let error = open(&file).expect_err(what);
-        assert!(matches!(error, ConsoleError::Damaged { .. }), "{what}: {error:?}");
+        assert!(matches!(error, DefinitionsError::Damaged { .. }), "{what}: {error:?}");
         let text = error.to_string();
         assert!(text.contains("are damaged") && text.contains("d.sqlite"), "{what}: {text}");
         assert_eq!(fs::read(&file).expect("read"), bytes, "{what}: it is left as it is");
@@ -91,7 +91,7 @@ fn a_later_version_is_refused_by_its_number() {
     let (_folder, file) = filled();
     alter(&file, "UPDATE hadal_definitions SET version = 2");
     let error = open(&file).expect_err("later");
-    assert!(matches!(error, ConsoleError::Newer { found: 2, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, DefinitionsError::Newer { found: 2, known: 1, .. }), "{error:?}");
     assert!(error.to_string().contains("start the later program"), "{error}");
     alter(&file, "UPDATE hadal_definitions SET version = 1");
     let store = open(&file).expect("opens");
@@ -104,7 +104,7 @@ fn a_store_of_an_earlier_version_becomes_one_of_the_next() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("d.sqlite");
     let url = format!("sqlite://{}", file.display());
-    runtime().block_on(versions::exercise(&Place::File(file), &url));
+    runtime().block_on(versions::exercise(&Location::File(file), &url));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_folder_that_is_none_is_an_error_that_names_it() {
     let file = folder.path().join("file");
     fs::write(&file, "x").expect("written");
     let error = open(&file.join("d.sqlite")).expect_err("no folder");
-    assert!(matches!(error, ConsoleError::File { .. }), "{error:?}");
+    assert!(matches!(error, DefinitionsError::File { .. }), "{error:?}");
     let error = open(folder.path()).expect_err("no file").to_string();
     assert!(error.contains(&folder.path().display().to_string()), "{error}");
 }

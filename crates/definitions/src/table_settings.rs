@@ -5,7 +5,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use crate::definitions::Definitions;
-use crate::error::ConsoleError;
+use crate::error::DefinitionsError;
 
 const INSERT: &str = "INSERT INTO hadal_table_settings (table_name, version, settings) \
                       VALUES ($1, $2, $3) ON CONFLICT (table_name) DO NOTHING";
@@ -27,7 +27,7 @@ impl Definitions {
     pub async fn table_settings(
         &self,
         table: &TableName,
-    ) -> Result<Option<Versioned<TableSettings>>, ConsoleError> {
+    ) -> Result<Option<Versioned<TableSettings>>, DefinitionsError> {
         let select = "SELECT table_name, version, settings FROM hadal_table_settings \
                       WHERE table_name = $1";
         let row = sqlx::query(select).bind(table.as_str()).fetch_optional(&self.pool).await;
@@ -41,7 +41,7 @@ impl Definitions {
     /// When they cannot be read.
     pub async fn all_table_settings(
         &self,
-    ) -> Result<Vec<(TableName, Versioned<TableSettings>)>, ConsoleError> {
+    ) -> Result<Vec<(TableName, Versioned<TableSettings>)>, DefinitionsError> {
         let select = "SELECT table_name, version, settings FROM hadal_table_settings \
                       ORDER BY table_name";
         let rows = sqlx::query(select).fetch_all(&self.pool).await;
@@ -56,7 +56,7 @@ impl Definitions {
     pub async fn add_table_settings(
         &self,
         tables: &[(TableName, TableSettings)],
-    ) -> Result<(), ConsoleError> {
+    ) -> Result<(), DefinitionsError> {
         if tables.is_empty() {
             return Ok(());
         }
@@ -75,13 +75,13 @@ impl Definitions {
     /// they are to replace, 0 where there are none.
     ///
     /// # Errors
-    /// [`ConsoleError::Conflict`] when the settings are of another version: nothing changed.
+    /// [`DefinitionsError::Conflict`] when the settings are of another version: nothing changed.
     pub async fn set_table_settings(
         &self,
         table: &TableName,
         based_on: i64,
         settings: &TableSettings,
-    ) -> Result<i64, ConsoleError> {
+    ) -> Result<i64, DefinitionsError> {
         let failed = |error| self.failed("change", error);
         let mut change = self.pool.begin().await.map_err(failed)?;
         let version = next_version(&mut change).await.map_err(failed)?;
@@ -105,12 +105,12 @@ impl Definitions {
     /// version, or `None` where any will do.
     ///
     /// # Errors
-    /// [`ConsoleError::Conflict`] when the settings are of another version: nothing changed.
+    /// [`DefinitionsError::Conflict`] when the settings are of another version: nothing changed.
     pub async fn remove_table_settings(
         &self,
         table: &TableName,
         based_on: Option<i64>,
-    ) -> Result<bool, ConsoleError> {
+    ) -> Result<bool, DefinitionsError> {
         let failed = |error| self.failed("change", error);
         let any = "DELETE FROM hadal_table_settings WHERE table_name = $1";
         let one = "DELETE FROM hadal_table_settings WHERE table_name = $1 AND version = $2";
@@ -129,25 +129,23 @@ impl Definitions {
         &self,
         table: &TableName,
         based_on: i64,
-    ) -> Result<ConsoleError, ConsoleError> {
+    ) -> Result<DefinitionsError, DefinitionsError> {
         let current = self.table_settings(table).await?.map_or(0, |own| own.version);
-        Ok(ConsoleError::Conflict { table: table.clone(), current, based_on })
+        Ok(DefinitionsError::Conflict { table: table.clone(), current, based_on })
     }
 
     fn settings_of(
         &self,
         row: &AnyRow,
-    ) -> Result<(TableName, Versioned<TableSettings>), ConsoleError> {
+    ) -> Result<(TableName, Versioned<TableSettings>), DefinitionsError> {
         let failed = |error| self.failed("read", error);
         let name: String = row.try_get(0).map_err(failed)?;
         let version: i64 = row.try_get(1).map_err(failed)?;
         let text: String = row.try_get(2).map_err(failed)?;
         let table = TableName::new(&name)
             .map_err(|error| self.damaged(&format!("{name:?} is no name of a table: {error}")))?;
-        let value = TableSettings::from_json(&text).map_err(|error| ConsoleError::Settings {
-            table: name,
-            place: self.place().to_string(),
-            error,
+        let value = TableSettings::from_json(&text).map_err(|error| {
+            DefinitionsError::Settings { table: name, location: self.location().to_string(), error }
         })?;
         Ok((table, Versioned { version, value }))
     }

@@ -18,7 +18,7 @@ use hadal_leaf::FreshBytes;
 use hadal_store::give_free_memory_back;
 use hadal_types::{MemoryPool, MemoryReservation};
 
-use crate::memory::Shares;
+use crate::process::memory::Shares;
 
 /// How often the system is asked.
 const INTERVAL: Duration = Duration::from_millis(50);

@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hadal_console::{ConsoleError, Definitions, Place};
+use hadal_definitions::{Definitions, DefinitionsError, Location};
 
 use super::{runtime, versions};
 
@@ -40,8 +40,8 @@ impl Server {
         Some(server)
     }
 
-    pub(crate) fn place(&self) -> Place {
-        self.url().parse().expect("a place")
+    pub(crate) fn location(&self) -> Location {
+        self.url().parse().expect("a location")
     }
 
     fn url(&self) -> String {
@@ -103,20 +103,20 @@ fn program(name: &str) -> Option<PathBuf> {
 fn a_later_version_is_refused_by_its_number() {
     let Some(server) = Server::start() else { return println!("skipped: needs postgres") };
     runtime().block_on(async {
-        drop(Definitions::open(&server.place()).await.expect("opens"));
+        drop(Definitions::open(&server.location()).await.expect("opens"));
         sqlx::any::install_default_drivers();
         let pool = sqlx::AnyPool::connect(&server.url()).await.expect("a connection");
         let later = sqlx::query("UPDATE hadal_definitions SET version = 9");
         later.execute(&pool).await.expect("done");
-        let error = Definitions::open(&server.place()).await.expect_err("later");
-        assert!(matches!(error, ConsoleError::Newer { found: 9, .. }), "{error:?}");
+        let error = Definitions::open(&server.location()).await.expect_err("later");
+        assert!(matches!(error, DefinitionsError::Newer { found: 9, .. }), "{error:?}");
     });
 }
 
 #[test]
 fn a_store_of_an_earlier_version_becomes_one_of_the_next() {
     let Some(server) = Server::start() else { return println!("skipped: needs postgres") };
-    runtime().block_on(versions::exercise(&server.place(), &server.url()));
+    runtime().block_on(versions::exercise(&server.location(), &server.url()));
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn many_may_begin_at_the_same_time() {
     runtime().block_on(async {
         let mut openers = tokio::task::JoinSet::new();
         for _ in 0..6 {
-            let place = server.place();
-            openers.spawn(async move { Definitions::open(&place).await.map(drop) });
+            let location = server.location();
+            openers.spawn(async move { Definitions::open(&location).await.map(drop) });
         }
         while let Some(opened) = openers.join_next().await {
             opened.expect("no panic").expect("opens");
@@ -138,8 +138,8 @@ fn many_may_begin_at_the_same_time() {
 fn a_server_that_is_not_there_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("postgres://ada:secret@localhost/d?host={}", folder.path().display());
-    let place: Place = url.parse().expect("a place");
-    let error = runtime().block_on(Definitions::open(&place)).expect_err("nobody there");
+    let location: Location = url.parse().expect("a location");
+    let error = runtime().block_on(Definitions::open(&location)).expect_err("nobody there");
     let text = error.to_string();
     assert!(text.contains("postgres://localhost/d"), "{text}");
     assert!(!text.contains("secret") && !text.contains("ada"), "{text}");

@@ -6,53 +6,53 @@ use hadal_types::{SettingsError, TableName};
 
 /// Why definitions could not be read or changed.
 #[derive(Debug, thiserror::Error)]
-pub enum ConsoleError {
-    /// The text names no place.
+pub enum DefinitionsError {
+    /// The text names no location.
     #[error(
         "{0:?} is no place for definitions: write postgres://USER@HOST/DATABASE, or sqlite:FILE"
     )]
-    Place(String),
+    Location(String),
     /// The file or its folder cannot be made or read.
-    #[error("cannot {action} {place}: {source}")]
+    #[error("cannot {action} {location}: {source}")]
     File {
         /// What was to be done.
         action: &'static str,
         /// The file or folder.
-        place: String,
+        location: String,
         /// Why not.
         source: io::Error,
     },
     /// What is there is no store of definitions, or not whole.
     #[error(
-        "the definitions in {place} are damaged: {reason}; put a copy back, or move the file away \
+        "the definitions in {location} are damaged: {reason}; put a copy back, or move the file away \
          to begin anew with the settings that the leaves remember"
     )]
     Damaged {
         /// Where.
-        place: String,
+        location: String,
         /// What is wrong.
         reason: String,
     },
     /// A later program wrote them.
     #[error(
-        "the definitions in {place} are of version {found}, and this program knows versions up to \
+        "the definitions in {location} are of version {found}, and this program knows versions up to \
          {known}: start the later program"
     )]
     Newer {
         /// Where.
-        place: String,
+        location: String,
         /// Their version.
         found: i64,
         /// The last one that is known.
         known: i64,
     },
     /// The settings of a table cannot be read.
-    #[error("the settings of table {table} in {place} cannot be read: {error}")]
+    #[error("the settings of table {table} in {location} cannot be read: {error}")]
     Settings {
         /// The table's name, as it is there.
         table: String,
         /// Where.
-        place: String,
+        location: String,
         /// What is wrong with them.
         error: SettingsError,
     },
@@ -70,13 +70,13 @@ pub enum ConsoleError {
         based_on: i64,
     },
     /// The database cannot be reached, or refuses.
-    #[error("cannot {action} the definitions in {place}: {reason}")]
+    #[error("cannot {action} the definitions in {location}: {reason}")]
     Database {
         /// What was to be done.
         action: &'static str,
         /// Where.
-        place: String,
-        /// Why not, without a word of the place's user part.
+        location: String,
+        /// Why not, without a word of the location's user part.
         reason: String,
     },
 }

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-use crate::engine::LEAVES_FILE;
 use crate::error::Error;
 use crate::output;
-use crate::token::TOKEN_FILE;
+use crate::process::engine::LEAVES_FILE;
+use crate::process::token::TOKEN_FILE;
 
 /// Rights of the group and of all others.
 const OTHERS: u32 = 0o077;

@@ -16,10 +16,10 @@ use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTE
 use hadal_types::{Clock, LeafName, MemoryPool, TableName};
 
 use crate::error::Error;
-use crate::heap::{HeapWatch, Memories};
-use crate::machine::{self, Holdings};
-use crate::memory::Memory;
 use crate::output;
+use crate::process::heap::{HeapWatch, Memories};
+use crate::process::memory::Memory;
+use crate::process::system::{self, Holdings};
 
 /// The file in a data folder that says how many leaves it has.
 pub(crate) const LEAVES_FILE: &str = "leaves";
@@ -97,7 +97,7 @@ impl Engine {
         let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
         let count = config.leaves.max(known.count);
         let shares = config.memory.shares;
-        let budget = shares.query_budget(machine::cores());
+        let budget = shares.query_budget(system::cores());
         let fresh = FreshBytes::new(shares.fresh);
         let memories = Memories {
             shares,
@@ -108,14 +108,14 @@ impl Engine {
         };
         let disk_reserve_bytes =
             config.folder.as_deref().map_or(0, disk_reserve_in) / count.max(1) as u64;
-        let recovery_threads = (machine::cores() / count.max(1)).max(1);
+        let recovery_threads = (system::cores() / count.max(1)).max(1);
         let limits = LeafLimits::of_one_in(count);
         let table_bytes_max = config.memory.table_bytes_max / count.max(1) as u64;
         let limits =
             LeafLimits { table_bytes_max, fresh, disk_reserve_bytes, recovery_threads, ..limits };
         let limits = LeafLimits { clock_proving: config.clock_proving, ..limits };
         let pool =
-            ScanPool::new(machine::cores()).map_err(Error::io("start", "threads that scan"))?;
+            ScanPool::new(system::cores()).map_err(Error::io("start", "threads that scan"))?;
         let open = |index| {
             let is_known = index < known.noted;
             open_leaf(config, &pool, &limits, &budget, index, is_known).map(Arc::new)
@@ -284,7 +284,7 @@ fn open_leaf(
         durability: config.durability,
         name: LeafName(name.into()),
         pool: Arc::clone(pool),
-        zone_answers: machine::zone_answers(),
+        zone_answers: system::zone_answers(),
         limits: limits.clone(),
         query_bytes_max: LEAF_QUERY_BYTES_MAX.min(budget.each_max()),
         budget: Arc::clone(budget),

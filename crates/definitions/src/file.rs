@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::error::ConsoleError;
+use crate::error::DefinitionsError;
 
 /// What the name of a file that is being made has behind the file's; the number of the process follows.
 const NEW: &str = ".new-";
@@ -15,21 +15,21 @@ const NEW: &str = ".new-";
 /// Whether the file has to be made first. An empty file is none that this program made.
 ///
 /// # Errors
-/// [`ConsoleError::Damaged`] for an empty file, [`ConsoleError::File`] where it cannot be looked at.
-pub(crate) fn is_missing(file: &Path) -> Result<bool, ConsoleError> {
-    let place = file.display().to_string();
+/// [`DefinitionsError::Damaged`] for an empty file, [`DefinitionsError::File`] where it cannot be looked at.
+pub(crate) fn is_missing(file: &Path) -> Result<bool, DefinitionsError> {
+    let location = file.display().to_string();
     match fs::metadata(file) {
         Ok(facts) if facts.len() == 0 => {
-            Err(ConsoleError::Damaged { place, reason: "the file is empty".to_owned() })
+            Err(DefinitionsError::Damaged { location, reason: "the file is empty".to_owned() })
         }
         Ok(_) => Ok(false),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
-        Err(source) => Err(ConsoleError::File { action: "read", place, source }),
+        Err(source) => Err(DefinitionsError::File { action: "read", location, source }),
     }
 }
 
 /// Where a new file is made before it gets its name; another process makes its own.
-pub(crate) fn begin(file: &Path) -> Result<PathBuf, ConsoleError> {
+pub(crate) fn begin(file: &Path) -> Result<PathBuf, DefinitionsError> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(failed("make", folder))?;
@@ -45,7 +45,7 @@ pub(crate) fn begin(file: &Path) -> Result<PathBuf, ConsoleError> {
 }
 
 /// Gives the new file its name, unless another process was quicker: then that one's counts.
-pub(crate) fn finish(new: &Path, file: &Path) -> Result<(), ConsoleError> {
+pub(crate) fn finish(new: &Path, file: &Path) -> Result<(), DefinitionsError> {
     match fs::hard_link(new, file) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         // That one has removed this one's, too.
@@ -74,7 +74,7 @@ pub(crate) fn remove_half_made(file: &Path) {
     entries.flatten().filter(is_one).for_each(|entry| drop(remove(&entry.path())));
 }
 
-fn remove(file: &Path) -> Result<(), ConsoleError> {
+fn remove(file: &Path) -> Result<(), DefinitionsError> {
     match fs::remove_file(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed.map_err(failed("remove", file)),
@@ -83,9 +83,13 @@ fn remove(file: &Path) -> Result<(), ConsoleError> {
 
 fn failed<'p>(
     action: &'static str,
-    place: &'p Path,
-) -> impl FnOnce(io::Error) -> ConsoleError + 'p {
-    move |source| ConsoleError::File { action, place: place.display().to_string(), source }
+    location: &'p Path,
+) -> impl FnOnce(io::Error) -> DefinitionsError + 'p {
+    move |source| DefinitionsError::File {
+        action,
+        location: location.display().to_string(),
+        source,
+    }
 }
 
 /// The URL of a file that is there; its path may have any characters.

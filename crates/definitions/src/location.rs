@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::error::ConsoleError;
+use crate::error::DefinitionsError;
 
 /// Where definitions are.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// In this process, until it ends.
     Memory,
     /// In a SQLite file, which is made if it is not there.
@@ -17,13 +17,13 @@ pub enum Place {
     Postgres(String),
 }
 
-impl FromStr for Place {
-    type Err = ConsoleError;
+impl FromStr for Location {
+    type Err = DefinitionsError;
 
     /// Reads `postgres://…`, `sqlite:FILE`, or the path of a SQLite file. What is almost a URL is refused:
     /// as a path it would begin definitions anew.
-    fn from_str(text: &str) -> Result<Self, ConsoleError> {
-        let wrong = || ConsoleError::Place(without_user(text));
+    fn from_str(text: &str) -> Result<Self, DefinitionsError> {
+        let wrong = || DefinitionsError::Location(without_user(text));
         if text != text.trim() {
             return Err(wrong());
         }
@@ -48,8 +48,8 @@ fn is_path(text: &str) -> bool {
     text.starts_with(['/', '.']) || is_plain()
 }
 
-impl Place {
-    /// The text without any word of the place's user part: what others say of a URL may hold some.
+impl Location {
+    /// The text without any word of the location's user part: what others say of a URL may hold some.
     pub(crate) fn redacted(&self, text: &str) -> String {
         let Self::Postgres(url) = self else { return text.to_owned() };
         let user = url.rsplit_once('@').map_or("", |(user, _)| user);
@@ -88,7 +88,7 @@ fn percent_decoded(word: &str) -> String {
 /// What stands for a word of a URL's user part.
 const HIDDEN: &str = "(hidden)";
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     /// Without the user part of a URL.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -99,7 +99,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }
@@ -121,17 +121,17 @@ mod tests {
 
     #[test]
     fn places_are_read_as_people_write_them() {
-        let file = |path: &str| Place::File(path.into());
-        for (text, place) in [
+        let file = |path: &str| Location::File(path.into());
+        for (text, location) in [
             ("sqlite:/var/lib/hadal/x.sqlite", file("/var/lib/hadal/x.sqlite")),
             ("sqlite:///var/x", file("/var/x")),
             ("definitions.sqlite", file("definitions.sqlite")),
-            ("postgres://h/d", Place::Postgres("postgres://h/d".to_owned())),
-            ("postgresql://h/d", Place::Postgres("postgresql://h/d".to_owned())),
+            ("postgres://h/d", Location::Postgres("postgres://h/d".to_owned())),
+            ("postgresql://h/d", Location::Postgres("postgresql://h/d".to_owned())),
         ] {
-            assert_eq!(text.parse::<Place>().expect(text), place);
+            assert_eq!(text.parse::<Location>().expect(text), location);
         }
-        assert_eq!("./a:b".parse::<Place>().expect("a path"), file("./a:b"));
+        assert_eq!("./a:b".parse::<Location>().expect("a path"), file("./a:b"));
         for text in [
             "",
             "sqlite:",
@@ -146,7 +146,7 @@ mod tests {
             "Sqlite:x",
             "http://h",
         ] {
-            let error = text.parse::<Place>().expect_err(text).to_string();
+            let error = text.parse::<Location>().expect_err(text).to_string();
             assert!(error.contains("write postgres://"), "{error}");
             assert!(!error.contains("secret") && !error.contains("ada"), "{error}");
         }
@@ -159,20 +159,20 @@ mod tests {
             "postgres://ada:sec@ret@db:5432/hadal",
             "postgres://ada@db:5432/hadal",
         ] {
-            let place: Place = url.parse().expect(url);
-            assert_eq!(place.to_string(), "postgres://db:5432/hadal");
-            assert_eq!(format!("{place:?}"), place.to_string());
+            let location: Location = url.parse().expect(url);
+            assert_eq!(location.to_string(), "postgres://db:5432/hadal");
+            assert_eq!(format!("{location:?}"), location.to_string());
         }
         let encoded = "postgres://ad%61%6Cina:s%65cret%21@db/hadal?password=hi%64den%zz";
-        let place: Place = encoded.parse().expect("a place");
+        let location: Location = encoded.parse().expect("a location");
         let said = "no user \"adalina\" (s%65cret%21, secret!), ad%61%6Cina, hidden%zz";
         let told = "no user \"(hidden)\" ((hidden), (hidden)), (hidden), (hidden)";
-        assert_eq!(place.redacted(said), told);
-        assert_eq!(place.to_string(), "postgres://db/hadal");
-        let place: Place = "postgres://ada:se?cret@db/hadal".parse().expect("a place");
-        assert_eq!(place.to_string(), "postgres://db/hadal");
+        assert_eq!(location.redacted(said), told);
+        assert_eq!(location.to_string(), "postgres://db/hadal");
+        let location: Location = "postgres://ada:se?cret@db/hadal".parse().expect("a location");
+        assert_eq!(location.to_string(), "postgres://db/hadal");
         let said = "password authentication failed for user \"ada\" (se?cret), radar";
         let told = "password authentication failed for user (hidden) ((hidden)), radar";
-        assert_eq!(place.redacted(said), told);
+        assert_eq!(location.redacted(said), told);
     }
 }

@@ -6,8 +6,8 @@ use hadal_peer::LeafLoss;
 use hadal_store::LostBlock;
 use hadal_types::{LeafName, TableName};
 
-use crate::engine::Recovered;
 use crate::output;
+use crate::process::engine::Recovered;
 
 /// Says on standard error what a recovery found that a person should look at.
 pub(crate) fn say_damage(recovered: &Recovered) {

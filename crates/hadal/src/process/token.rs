@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use hadal_http::Token;
 
-use crate::engine::{make_folder, read_small, read_some};
 use crate::error::Error;
-use crate::private::refuse_written_by_others;
+use crate::process::engine::{make_folder, read_small, read_some};
+use crate::process::file_permissions::refuse_written_by_others;
 
 /// The admin token's file in a data folder.
 pub(crate) const TOKEN_FILE: &str = "admin-token";

@@ -1,6 +1,6 @@
 //! From one version of the store to the next, as a later program will go.
 
-use hadal_console::{ConsoleError, Definitions, Place, VERSIONS, Version};
+use hadal_definitions::{Definitions, DefinitionsError, Location, VERSIONS, Version};
 use sqlx::Row;
 
 use super::{days, table};
@@ -33,9 +33,9 @@ async fn found(url: &str) -> (Vec<i64>, Vec<String>) {
 }
 
 /// An empty store becomes one of this version, then one of a later one, which this one does not read.
-pub(crate) async fn exercise(place: &Place, url: &str) {
+pub(crate) async fn exercise(location: &Location, url: &str) {
     let known = i64::try_from(VERSIONS.len()).expect("few");
-    let store = Definitions::open(place).await.expect("opens");
+    let store = Definitions::open(location).await.expect("opens");
     for name in ["t", "u"] {
         store.set_table_settings(&table(name), 0, &days(7)).await.expect("set");
     }
@@ -43,19 +43,19 @@ pub(crate) async fn exercise(place: &Place, url: &str) {
     drop(store);
     // A second time nothing is left to do.
     for _ in 0..2 {
-        let store = Definitions::open_with(place, &and(&[NEXT])).await.expect("migrates");
+        let store = Definitions::open_with(location, &and(&[NEXT])).await.expect("migrates");
         assert_eq!(store.all_table_settings().await.expect("read"), before);
         let nobody = "nobody knows".to_owned();
         assert_eq!(found(url).await, (vec![known + 1], vec![nobody.clone(), nobody]));
     }
-    let refused = Definitions::open(place).await.expect_err("newer");
-    let is_newer = matches!(refused, ConsoleError::Newer { found, known: own, .. } if (found, own) == (known + 1, known));
+    let refused = Definitions::open(location).await.expect_err("newer");
+    let is_newer = matches!(refused, DefinitionsError::Newer { found, known: own, .. } if (found, own) == (known + 1, known));
     assert!(is_newer, "{refused:?}");
     assert!(refused.to_string().contains("start the later program"), "{refused}");
-    let failed = Definitions::open_with(place, &and(&[NEXT, WRONG])).await.expect_err("fails");
+    let failed = Definitions::open_with(location, &and(&[NEXT, WRONG])).await.expect_err("fails");
     assert!(failed.to_string().contains("migrate"), "{failed}");
     let nobody = "nobody knows".to_owned();
     assert_eq!(found(url).await, (vec![known + 1], vec![nobody.clone(), nobody]), "nothing of it");
-    let store = Definitions::open_with(place, &and(&[NEXT])).await.expect("opens");
+    let store = Definitions::open_with(location, &and(&[NEXT])).await.expect("opens");
     assert_eq!(store.all_table_settings().await.expect("read"), before);
 }

@@ -6,7 +6,7 @@
 use sqlx::{AnyConnection, Row};
 
 use crate::definitions::Definitions;
-use crate::error::ConsoleError;
+use crate::error::DefinitionsError;
 
 /// The statements that make a version of the store of the one before; SQLite and PostgreSQL take the same.
 pub type Version = &'static [&'static str];
@@ -29,12 +29,12 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(4280428042804280)";
 /// Brings the store to the last of these versions, all of it or nothing.
 ///
 /// # Errors
-/// [`ConsoleError::Newer`] for a later version; [`ConsoleError::Damaged`] where the version is
+/// [`DefinitionsError::Newer`] for a later version; [`DefinitionsError::Damaged`] where the version is
 /// missing though there are definitions.
 pub(crate) async fn migrate(
     definitions: &Definitions,
     versions: &[Version],
-) -> Result<(), ConsoleError> {
+) -> Result<(), DefinitionsError> {
     let last = i64::try_from(versions.len()).unwrap_or(i64::MAX);
     let failed = |error| definitions.failed("migrate", error);
     let mut change = definitions.pool.begin().await.map_err(failed)?;
