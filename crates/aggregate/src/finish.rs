@@ -1,6 +1,10 @@
 //! From the merged partial answer to the answer: aggregates are finished, groups limited to
 //! series, filtered, sorted and cut. Only the root does this.
 
+pub(crate) mod covered_seconds;
+pub(crate) mod series;
+pub(crate) mod top_k;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -10,20 +14,19 @@ use hadal_query::{
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{Decimal, MemoryReservation, Number, Value};
 
-use crate::average::average;
-use crate::candidates::candidates;
-use crate::coverage::{Coverage, ScanStats};
-use crate::group::Group;
+use crate::finish::covered_seconds::Seconds;
+use crate::finish::top_k::candidates;
 use crate::groups::Groups;
-use crate::order::{Order, SortKey};
+use crate::groups::group::Group;
+use crate::partial::coverage::{Coverage, ScanStats};
+use crate::partial::diagnostics::{QueryError, QueryErrorCode, Warning, WarningCode, Warnings};
 use crate::partial::{Partial, PartialBody, out_of_memory};
-use crate::row_values::SparseRow;
-use crate::seconds::Seconds;
-use crate::series;
+use crate::sort_order::{Order, SortKey};
+use crate::sparse_row::SparseRow;
 use crate::state::State;
-use crate::sum::SumOverflow;
-use crate::tally::WeightedCount;
-use crate::warning::{QueryError, QueryErrorCode, Warning, WarningCode, Warnings};
+use crate::state::average::average;
+use crate::state::sum::SumOverflow;
+use crate::state::weighted_count::WeightedCount;
 
 /// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]

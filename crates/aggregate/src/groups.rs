@@ -13,6 +13,23 @@
 //! dictionaries; values are made only for groups that an answer shows. What most rows add to are
 //! cells; tallies and states have what does not fit there, and are as long as they need to be.
 
+pub(crate) mod accumulators;
+pub(crate) mod capacity;
+pub(crate) mod deferred;
+pub(crate) mod group;
+pub(crate) mod group_index;
+pub(crate) mod hash_table;
+#[cfg(test)]
+pub(crate) mod hash_table_tests;
+pub(crate) mod int_table;
+pub(crate) mod key_dictionary;
+pub(crate) mod lookup;
+pub(crate) mod radix_partition;
+pub(crate) mod state_column;
+pub(crate) mod string_partition;
+pub(crate) mod string_table;
+pub(crate) mod template_strings;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::repeat;
@@ -22,16 +39,16 @@ use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 
-use crate::bucket_counts::{BucketInput, QuantileCounts};
-use crate::cells::{AccumulatorInput, AccumulatorLayout, Cells};
-use crate::group::{Group, KeyedGroup};
-use crate::key_dictionary::KeyDictionary;
-use crate::order::SortDirection;
-use crate::places::Places;
+use crate::groups::accumulators::{AccumulatorInput, AccumulatorLayout, Cells};
+use crate::groups::group::{Group, KeyedGroup};
+use crate::groups::group_index::Places;
+use crate::groups::key_dictionary::KeyDictionary;
+use crate::groups::state_column::StateColumn;
+use crate::sort_order::SortDirection;
 use crate::state::State;
-use crate::state_column::StateColumn;
-use crate::sum::SumOverflow;
-use crate::tally::WeightedCount;
+use crate::state::quantiles::counts::{BucketInput, QuantileCounts};
+use crate::state::sum::SumOverflow;
+use crate::state::weighted_count::WeightedCount;
 
 /// The groups of one query, by key.
 #[derive(Clone, Debug)]
@@ -438,14 +455,9 @@ impl PartialEq for Groups {
     }
 }
 
-pub use later::DeferredKeys;
-use later::Waiting;
+pub use deferred::DeferredKeys;
+use deferred::Waiting;
 
-mod finding;
-mod later;
-#[cfg(test)]
-mod looks_tests;
 mod merging;
-mod room;
 #[cfg(test)]
 mod tests;

@@ -3,13 +3,17 @@
 //! Partial answers merge in any order and grouping to the same whole, bit for bit. Only the root
 //! finishes it (see `finish.rs`).
 
+pub(crate) mod coverage;
+pub(crate) mod diagnostics;
+pub(crate) mod top_rows;
+
 use hadal_query::{Query, QueryKind};
 use hadal_types::{MemoryReservation, PoolExhausted};
 
-use crate::coverage::{Coverage, ScanStats};
 use crate::groups::Groups;
-use crate::top_rows::TopRows;
-use crate::warning::{QueryError, QueryErrorCode, QueryErrors, WarningCode, Warnings};
+use crate::partial::coverage::{Coverage, ScanStats};
+use crate::partial::diagnostics::{QueryError, QueryErrorCode, QueryErrors, WarningCode, Warnings};
+use crate::partial::top_rows::TopRows;
 
 /// What rows were found, or what was kept of them.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,15 +1,27 @@
 //! What is kept of a group's values: one state per measure.
 
+pub(crate) mod average;
+pub(crate) mod distinct;
+pub(crate) mod histogram;
+pub(crate) mod int256;
+pub(crate) mod min_max;
+pub(crate) mod quantiles;
+pub(crate) mod sorted_runs;
+pub(crate) mod sum;
+pub(crate) mod superaccumulator;
+pub(crate) mod value_hash;
+pub(crate) mod weighted_count;
+
 use hadal_query::StateKind;
 use hadal_types::{Number, Value, Weight};
 
-use crate::distinct::Distinct;
-use crate::extremes::MinMax;
-use crate::hash::hash_value;
-use crate::histogram::Histogram;
-use crate::quantiles::Quantiles;
-use crate::sum::Sum;
-use crate::tally::WeightedCount;
+use crate::state::distinct::Distinct;
+use crate::state::histogram::Histogram;
+use crate::state::min_max::MinMax;
+use crate::state::quantiles::Quantiles;
+use crate::state::sum::Sum;
+use crate::state::value_hash::hash_value;
+use crate::state::weighted_count::WeightedCount;
 
 /// n, Σw, Σw² and Σwx of the rows where the value is not null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::Groups;
-use super::later::{DeferredKeys, GROUPS_MIN};
-use crate::key_dictionary::{KeyDictionary, KeyWhole};
-use crate::places::NOWHERE;
-use crate::state_column::StateColumn;
+use super::deferred::{DeferredKeys, GROUPS_MIN};
+use crate::groups::group_index::NOWHERE;
+use crate::groups::key_dictionary::{KeyDictionary, KeyWhole};
+use crate::groups::state_column::StateColumn;
 
 /// So many groups are merged between two looks at how many there are.
 const MERGED_AT_ONCE: usize = 1 << 14;

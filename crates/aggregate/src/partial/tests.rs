@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use hadal_query::{AggregateFunction, Expr, GroupInput};
 use hadal_types::{LeafName, MemoryPool, Number, Value, Weight};
 
-use crate::coverage::{LeafCoverage, LeafOutcome};
 use crate::finish::{FinishError, finish};
+use crate::partial::coverage::{LeafCoverage, LeafOutcome};
 use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
 
 /// One row: its key, its value, its weight in millionths, and the leaf that has it.

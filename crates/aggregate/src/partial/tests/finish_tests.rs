@@ -10,10 +10,10 @@ use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
 
 use crate::finish::{FinishError, ResultSet, finish};
+use crate::partial::diagnostics::{QueryErrorCode, WarningCode};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
 use crate::partial::{Partial, PartialBody};
-use crate::row_values::SparseRow;
-use crate::warning::{QueryErrorCode, WarningCode};
+use crate::sparse_row::SparseRow;
 
 /// The answer to `query` over rows of a key, a value and a weight in whole rows.
 fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {

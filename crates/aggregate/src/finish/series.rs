@@ -1,0 +1,325 @@
+//! The series limit: the top groups without their time bucket, each with all its buckets, and
+//! the rest summed up as "other".
+//!
+//! A series is told by the numbers of its keys but for the time. Groups are put in the order of their
+//! series, so that one series after the other is merged, ranked and forgotten: what is kept is the
+//! best of them, in a heap of as many as the query asks for, and what "other" has by now in each time
+//! bucket. No group is dropped for that, and none is copied.
+
+use std::collections::BinaryHeap;
+
+use hadal_query::{GroupInput, PrepareError, Prepared, Query, SeriesLimit, StringTooLong};
+use hadal_types::{MemoryReservation, Micros, Value};
+use hashbrown::HashMap;
+
+use crate::finish::covered_seconds::{bucket_range, intervals, seconds_of};
+use crate::finish::{FinishError, LINES_AT_ONCE, Line, Lines, invalid, of_group};
+use crate::groups::Groups;
+use crate::groups::group::Group;
+use crate::groups::group_index::Places;
+use crate::partial::out_of_memory;
+use crate::sort_order::{SortDirection, SortKey};
+
+/// The largest first, nulls last.
+const RANK: SortDirection = SortDirection { descending: true, nulls_first: false };
+
+/// The groups as lines of the answer; beyond the query's series limit merged
+/// per time bucket into lines whose other keys are null.
+///
+/// # Errors
+/// When what series are ranked by cannot run, there is no memory for it, or `is_late` says that nobody
+/// waits for the answer.
+pub(crate) fn limit(
+    query: &Query,
+    limit: &SeriesLimit,
+    groups: &Groups,
+    held: &mut MemoryReservation,
+    is_late: &dyn Fn() -> bool,
+) -> Result<Lines, FinishError> {
+    let time_key = query.time_key().map(|(index, _)| index);
+    let series = AllSeries::new(groups, time_key, held, is_late)?;
+    let rank = Rank::new(query, limit, groups, &series.times).map_err(|error| invalid(&error))?;
+    let mut best: BinaryHeap<Best> = BinaryHeap::new();
+    let mut looks = Looks { is_late, groups: 0 };
+    for number in 0..series.len() {
+        let places = series.places_of(number);
+        looks.pass(places.len())?;
+        let value = RANK.key(rank.value(groups, places)?);
+        if best.len() < limit.count || best.peek().is_some_and(|worst| value <= worst.0) {
+            best.push((value, rank.key(groups, places), number));
+            if best.len() > limit.count {
+                best.pop();
+            }
+        }
+    }
+    let mut is_kept = vec![false; series.len()];
+    best.iter().for_each(|(_, _, number)| is_kept[*number] = true);
+    let (mut kept, mut others) = (Vec::new(), folded(groups));
+    for (number, is_kept) in is_kept.into_iter().enumerate() {
+        let places = series.places_of(number);
+        if is_kept {
+            kept.extend_from_slice(places);
+            continue;
+        }
+        looks.pass(places.len())?;
+        for &place in places {
+            let bucket = series.time_of(groups, place as usize, time_key);
+            let other = others.entry(bucket).or_insert_with(|| Group::empty(query));
+            other.merge(&groups.group_at(place as usize));
+        }
+    }
+    let key_count = groups.key_count();
+    let other = move |(bucket, group): (Value, Group)| {
+        let mut key = vec![Value::Null; key_count];
+        if let Some(index) = time_key {
+            key[index] = bucket;
+        }
+        Line::Alone { key: key.into(), group, is_other: true }
+    };
+    let kept = kept.into_iter().map(|place| Line::Place(place as usize));
+    Ok(Box::new(kept.chain(others.into_iter().map(other))))
+}
+
+/// The places of the groups of the best series, as many whole ones as have `groups_max` groups at
+/// most, and of all others. What cannot be ranked is not the best.
+pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u32>, Vec<u32>) {
+    let time_key = query.time_key().map(|(index, _)| index);
+    let (mut kept, mut gone) = (Vec::new(), Vec::new());
+    // What it takes is a fraction of what is about to be given back.
+    let series = AllSeries::new(groups, time_key, &mut MemoryReservation::default(), &|| false);
+    let Ok(series) = series else { return (kept, gone) };
+    let limit = query.series.as_ref();
+    let rank = limit.and_then(|limit| Rank::new(query, limit, groups, &series.times).ok());
+    let mut ranked: Vec<(SortKey, usize)> = (0..series.len())
+        .map(|number| {
+            let value = rank.as_ref();
+            let value = value.and_then(|rank| rank.value(groups, series.places_of(number)).ok());
+            (RANK.key(value.unwrap_or(Value::Null)), number)
+        })
+        .collect();
+    let keys = (0..groups.key_count()).filter(|index| Some(*index) != time_key);
+    let keys: Vec<(usize, SortDirection)> =
+        keys.map(|key| (key, SortDirection::ASCENDING)).collect();
+    let first = |number: usize| series.places_of(number)[0] as usize;
+    ranked.sort_unstable_by(|left, right| {
+        left.0.cmp(&right.0).then_with(|| groups.cmp_by(&keys, first(left.1), first(right.1)))
+    });
+    let mut is_full = false;
+    for (_, number) in ranked {
+        let places = series.places_of(number);
+        is_full |= kept.len() + places.len() > groups_max;
+        if is_full { &mut gone } else { &mut kept }.extend_from_slice(places);
+    }
+    (kept, gone)
+}
+
+/// What of "other" is known before series are ranked.
+fn folded(groups: &Groups) -> Others {
+    let Some(folded) = groups.folded().0 else { return Others::default() };
+    let place = |place: usize| {
+        let time = folded.key_value(place, 0).map(std::borrow::Cow::into_owned);
+        (time.unwrap_or(Value::Null), folded.group_at(place))
+    };
+    (0..folded.len()).map(place).collect()
+}
+
+/// One of the best series: its rank, its key for ties, and its number.
+type Best = (SortKey, Box<[Value]>, usize);
+
+/// "Other" in each time bucket; null where there are none.
+type Others = HashMap<Value, Group>;
+
+/// Asks now and then whether somebody waits.
+struct Looks<'l> {
+    is_late: &'l dyn Fn() -> bool,
+    /// Groups since it was asked.
+    groups: usize,
+}
+
+impl Looks<'_> {
+    /// Notes that so many groups are about to be looked at.
+    fn pass(&mut self, groups: usize) -> Result<(), FinishError> {
+        self.groups += groups;
+        if self.groups < LINES_AT_ONCE {
+            return Ok(());
+        }
+        self.groups = 0;
+        if (self.is_late)() { Err(FinishError::Late) } else { Ok(()) }
+    }
+}
+
+/// The series of some groups: all groups of each differ in the time bucket alone.
+struct AllSeries {
+    /// The places of groups in the order of their series.
+    places: Vec<u32>,
+    /// Where those of each series end in this.
+    ends: Vec<u32>,
+    /// The values of the time key, by number.
+    times: HashMap<u32, Value>,
+}
+
+impl AllSeries {
+    fn new(
+        groups: &Groups,
+        time_key: Option<usize>,
+        held: &mut MemoryReservation,
+        is_late: &dyn Fn() -> bool,
+    ) -> Result<Self, FinishError> {
+        // What is counted per group is the number of its series, and its place once more.
+        let mut hold = |bytes: usize| {
+            held.grow(bytes)
+                .map_err(|spent| out_of_memory(held.bytes().saturating_add(bytes), spent))
+        };
+        hold(groups.len() * 2 * size_of::<u32>())?;
+        let width = groups.key_count() - usize::from(time_key.is_some());
+        let (mut known, mut known_bytes) = (Places::new(width), 0);
+        let (mut times, mut sizes): (HashMap<u32, Value>, Vec<u32>) = Default::default();
+        let mut numbers = Vec::with_capacity(groups.key_count());
+        let mut series_of = Vec::with_capacity(groups.len());
+        let mut looks = Looks { is_late, groups: 0 };
+        for place in 0..groups.len() {
+            looks.pass(1)?;
+            numbers.clear();
+            numbers.extend(groups.numbers_at(place));
+            if let Some(index) = time_key {
+                let number = numbers.remove(index);
+                if !times.contains_key(&number)
+                    && let Some(time) = groups.key_value(place, index)
+                {
+                    times.insert(number, time.into_owned());
+                }
+            }
+            let found = known.find(&numbers).or_else(|| known.push(&numbers));
+            // There are no more series than groups.
+            let Some(number) = found else { continue };
+            if sizes.len() <= number as usize {
+                sizes.push(0);
+            }
+            sizes[number as usize] += 1;
+            series_of.push(number);
+            if place % LINES_AT_ONCE == 0 {
+                let bytes = known.bytes() + sizes.capacity() * size_of::<u32>();
+                hold(bytes.saturating_sub(known_bytes))?;
+                known_bytes = known_bytes.max(bytes);
+            }
+        }
+        drop(known);
+        // Where those of each series begin; each place moves that on by one.
+        let mut ends = sizes;
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        let mut places = vec![0; series_of.len()];
+        for (place, number) in (0..).zip(series_of) {
+            let at = &mut ends[number as usize];
+            places[*at as usize] = place;
+            *at += 1;
+        }
+        Ok(Self { places, ends, times })
+    }
+
+    /// How many there are.
+    const fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The places of a series, ascending; there is one at least.
+    fn places_of(&self, number: usize) -> &[u32] {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[begin as usize..self.ends[number] as usize]
+    }
+
+    /// The time bucket of the group at this place; null where there are none.
+    fn time_of(&self, groups: &Groups, place: usize, time_key: Option<usize>) -> Value {
+        let number = time_key.and_then(|index| groups.numbers_at(place).nth(index));
+        number.and_then(|number| self.times.get(&number)).cloned().unwrap_or(Value::Null)
+    }
+}
+
+/// What series are ranked by.
+struct Rank<'q> {
+    query: &'q Query,
+    time_key: Option<usize>,
+    value: Prepared<GroupInput>,
+    /// The measures that it needs: the others of a series are not merged for it.
+    measures: Vec<usize>,
+    seconds: Value,
+}
+
+impl<'q> Rank<'q> {
+    fn new(
+        query: &'q Query,
+        limit: &SeriesLimit,
+        groups: &Groups,
+        times: &HashMap<u32, Value>,
+    ) -> Result<Self, PrepareError> {
+        let mut measures = Vec::new();
+        limit.rank.for_each_leaf(&mut |slot| {
+            if let GroupInput::Measure(index, _) = slot {
+                measures.push(*index);
+            }
+        });
+        measures.retain(|&index| index < groups.measure_count());
+        measures.sort_unstable();
+        measures.dedup();
+        Ok(Self {
+            query,
+            time_key: query.time_key().map(|(index, _)| index),
+            value: Prepared::new(&limit.rank)?,
+            measures,
+            seconds: whole_range(query, times),
+        })
+    }
+
+    /// What the series of the groups at these places is ranked by.
+    fn value(&self, groups: &Groups, places: &[u32]) -> Result<Value, StringTooLong> {
+        let mut whole = Group::empty(self.query);
+        for &place in places {
+            whole.tally.merge(groups.tally_at(place as usize));
+            for &measure in &self.measures {
+                if let Some(state) = groups.state_at(place as usize, measure) {
+                    whole.states[measure].merge(&state);
+                }
+            }
+        }
+        self.value.value(&|slot: &GroupInput| match slot {
+            GroupInput::Key(index) => self.key_of(groups, places, *index),
+            GroupInput::Seconds => self.seconds.clone(),
+            other => of_group(&whole, other),
+        })
+    }
+
+    /// The key of this series: the time bucket left blank.
+    fn key(&self, groups: &Groups, places: &[u32]) -> Box<[Value]> {
+        (0..groups.key_count()).map(|index| self.key_of(groups, places, index)).collect()
+    }
+
+    fn key_of(&self, groups: &Groups, places: &[u32], index: usize) -> Value {
+        let first = places.first().filter(|_| Some(index) != self.time_key);
+        let value = first.and_then(|&place| groups.key_value(place as usize, index));
+        value.map_or(Value::Null, std::borrow::Cow::into_owned)
+    }
+}
+
+/// The seconds of the whole range; what is open ends with the buckets that have rows.
+fn whole_range(query: &Query, times: &HashMap<u32, Value>) -> Value {
+    let mut intervals = intervals(query);
+    if let Some((_, width)) = query.time_key() {
+        let starts = times.values().filter_map(|time| match time {
+            Value::Time(start) => Some(*start),
+            _ => None,
+        });
+        if let Some(first) = intervals.first_mut() {
+            first.from = first.from.or_else(|| starts.clone().min());
+        }
+        if let Some(last) = intervals.last_mut() {
+            let end = || starts.max().and_then(|last: Micros| bucket_range(last, width).to);
+            last.to = last.to.or_else(end);
+        }
+    }
+    seconds_of(&intervals)
+}
+
+#[cfg(test)]
+mod tests;
